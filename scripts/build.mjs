@@ -1,0 +1,15 @@
+// Builds everything that is shipped and tested: the TypeScript projects (one per environment), then the browser
+// pages, each bundled to one HTML file. `--watch` is not offered: an incremental build takes about a second.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync } from 'node:fs';
+
+const root = new URL('..', import.meta.url);
+const run = (script, args) =>
+  execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+
+run('node_modules/typescript/bin/tsc', ['-b']);
+const cli = new URL('dist/cli/main.js', root);
+if (existsSync(cli)) chmodSync(cli, 0o755);
+if (existsSync(new URL('src/dashboard/vite.config.mjs', root))) {
+  run('node_modules/vite/bin/vite.js', ['build', '--config', 'src/dashboard/vite.config.mjs', '--logLevel', 'warn']);
+}

@@ -1,0 +1,68 @@
+// Every error that Longpole throws on purpose is a LongpoleError with a stable code. The catalogue below is the one
+// list of codes; docs/errors.md explains each, and a test checks that both agree.
+
+/** Code → one line that says what went wrong in general. The error's own message says what happened to which task. */
+export const ERROR_CODES = {
+  ERR_LONGPOLE_ABORTED: 'The computation was cancelled through its AbortSignal.',
+  ERR_LONGPOLE_ASYNC_IN_SYNC: 'A task returned a promise under getSync, which cannot wait.',
+  ERR_LONGPOLE_CYCLE: 'The graph has a cycle.',
+  ERR_LONGPOLE_FREE_VARIABLE: 'A function without a module uses a variable from outside itself.',
+  ERR_LONGPOLE_INTERNAL: 'Longpole broke one of its own invariants. Please report it.',
+  ERR_LONGPOLE_INVALID_ARGUMENT: 'An argument or option has the wrong type or value.',
+  ERR_LONGPOLE_INVALID_GRAPH: 'The graph is not a plain object or a Map of keys.',
+  ERR_LONGPOLE_KILLED_WORKER: 'A task ended its worker more often than allowed.',
+  ERR_LONGPOLE_MODULE_TASK: 'A worker could not find a task function in its module.',
+  ERR_LONGPOLE_NOT_CLONEABLE: 'An argument or result cannot be copied between isolates.',
+  ERR_LONGPOLE_NOT_SHIPPABLE: 'A function has no source text that could be sent to another isolate.',
+  ERR_LONGPOLE_TASK: 'A task threw.',
+  ERR_LONGPOLE_UNKNOWN_KEY: 'A requested key is not in the graph.',
+  ERR_LONGPOLE_WORKER_START: 'A worker could not be started.',
+} as const satisfies Record<`ERR_LONGPOLE_${string}`, string>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Base of all deliberate errors. `code` is stable; `message` is for people and may change. */
+export class LongpoleError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** A task threw. `cause` is what it threw, with the stack of the isolate where it ran. */
+export class TaskError extends LongpoleError {
+  readonly key: string;
+  /** Name of the task's function. */
+  readonly function: string;
+  /** Name of the worker that ran it, e.g. `threads-0`. */
+  readonly worker: string;
+
+  constructor(
+    where: { key: string; function: string; worker: string },
+    message: string,
+    options?: { cause?: unknown; code?: ErrorCode },
+  ) {
+    super(options?.code ?? 'ERR_LONGPOLE_TASK', message, options);
+    this.key = where.key;
+    this.function = where.function;
+    this.worker = where.worker;
+  }
+}
+
+/** A task was running each time a worker died, `attempts` times in all; it is not tried again. */
+export class KilledWorkerError extends TaskError {
+  readonly attempts: number;
+
+  constructor(
+    where: { key: string; function: string; worker: string },
+    attempts: number,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(where, message, { ...options, code: 'ERR_LONGPOLE_KILLED_WORKER' });
+    this.attempts = attempts;
+  }
+}

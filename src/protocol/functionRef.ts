@@ -1,0 +1,24 @@
+// How a function is named in a message, so that another isolate can find or rebuild it.
+
+/** A function of a module made with `tasks(import.meta.url, …)`: the other isolate imports `url` and looks `name` up. */
+export interface ModuleFunctionRef {
+  readonly type: 'module';
+  readonly url: string;
+  readonly name: string;
+}
+
+/** A function without free variables, sent as `expression`: source text that evaluates to the function. */
+export interface SourceFunctionRef {
+  readonly type: 'source';
+  readonly expression: string;
+  readonly name: string;
+}
+
+/** A function that every isolate has, by its path from the global object, e.g. `Math.max`. */
+export interface GlobalFunctionRef {
+  readonly type: 'global';
+  readonly path: string;
+  readonly name: string;
+}
+
+export type FunctionRef = ModuleFunctionRef | SourceFunctionRef | GlobalFunctionRef;
