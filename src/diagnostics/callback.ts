@@ -27,7 +27,7 @@ export interface CallbackHooks {
 
 /** What a callback watches a run with. A symbol, so that no subclass meets it by accident. */
 export const OBSERVERS: unique symbol = Symbol('longpole.observers');
-/** Called when a block or `register` makes the callback active, and when the last of them lets go. */
+/** Called when the first of the blocks that hold a callback begins, and when the last of them ends. */
 export const ENTERED: unique symbol = Symbol('longpole.entered');
 export const LEFT: unique symbol = Symbol('longpole.left');
 /** The overridden hooks, bound. */
@@ -117,9 +117,10 @@ export class Callback {
    * docs/decisions/using-activates.md.
    */
   get [Symbol.dispose](): () => void {
-    const deactivate = activateItem(this);
+    // May throw: then nothing is active.
+    if (this.#blocks === 0) this[ENTERED]();
     this.#blocks++;
-    if (this.#blocks === 1) this[ENTERED]();
+    const deactivate = activateItem(this);
     let active = true;
     return () => {
       if (!active) return;
