@@ -3,8 +3,8 @@
 // their isolate. How much goes in is a matter of time, not of count: tasks that are known to be short travel by the
 // thousand, long ones alone, so that the work stays divisible.
 import type { Dispatch } from './events.js';
-import { type Batch, CALLER, type SchedulerState, type WorkerState } from './schedulerState.js';
-import { MEMORY, PROCESSING } from './taskStates.js';
+import { type Batch, type SchedulerState, type WorkerState } from './schedulerState.js';
+import { PROCESSING } from './taskStates.js';
 
 export interface BatchLimits {
   /** Tasks in a batch. */
@@ -120,7 +120,7 @@ export function chooseSteal(
   let victim: WorkerState | null = null;
   let most = eager ? 0 : limits.minimumSeconds * 5;
   for (const worker of state.workers.values()) {
-    if (worker.robbed || worker.outstanding < 2) continue;
+    if (worker.robbed !== 'no' || worker.outstanding < 2) continue;
     const seconds = remainingSeconds(state, worker, limits);
     if (seconds <= most) continue;
     victim = worker;
@@ -162,11 +162,4 @@ function tail(state: SchedulerState, victim: WorkerState): number[] {
     if (state.waiting[id] === 0) wanted--;
   }
   return ids;
-}
-
-/** Whether the caller or some worker has the result of a task now. */
-export function hasResult(state: SchedulerState, id: number): boolean {
-  return (
-    state.state[id] === MEMORY && (state.location[id] === CALLER || state.workers.has(state.location[id]!))
-  );
 }

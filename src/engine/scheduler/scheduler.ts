@@ -60,6 +60,7 @@ export class Scheduler {
         for (const id of event.ids) this.state.fetched(id);
         break;
       case 'idle-check':
+        for (const worker of this.state.workers.values()) if (worker.robbed === 'in vain') worker.robbed = 'no';
         this.#fill(true);
         return this.#take();
     }
@@ -104,7 +105,7 @@ export class Scheduler {
       followers: new PriorityBitset(this.state.graph.size),
       replicas: new Set(),
       quarantined: false,
-      robbed: false,
+      robbed: 'no',
     });
   }
 
@@ -141,6 +142,7 @@ export class Scheduler {
     const { state } = this;
     const worker = state.workers.get(event.worker);
     if (worker === undefined) return;
+    if (worker.robbed === 'in vain') worker.robbed = 'no';
     const fetches: number[] = [];
     for (let index = event.from; index < event.to; index++) {
       const id = event.ids[index]!;
@@ -181,7 +183,7 @@ export class Scheduler {
     const { state } = this;
     const worker = state.workers.get(index);
     if (worker === undefined) return;
-    worker.robbed = false;
+    worker.robbed = ids.length > 0 ? 'no' : 'in vain';
     const fetches: number[] = [];
     for (const id of ids) {
       if (state.state[id] !== PROCESSING || state.location[id] !== index) continue;
@@ -214,7 +216,7 @@ export class Scheduler {
       if (worker.batches.length > 0 || state.workers.size < 2) continue;
       const steal = chooseSteal(state, this.#limits, eager);
       if (steal === null) break;
-      steal.worker.robbed = true;
+      steal.worker.robbed = 'asked';
       this.#instructions.push({ type: 'steal', worker: steal.worker.index, ids: steal.ids });
     }
   }

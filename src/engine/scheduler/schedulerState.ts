@@ -48,8 +48,8 @@ export interface WorkerState {
   readonly replicas: Set<number>;
   /** A task that may kill its worker runs here alone. */
   quarantined: boolean;
-  /** A steal was asked of this worker and is not answered. */
-  robbed: boolean;
+  /** Whether a steal was asked of this worker, or came back empty: then it waits for news before the next. */
+  robbed: 'no' | 'asked' | 'in vain';
 }
 
 /** The caller holds the result. */
