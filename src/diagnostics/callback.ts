@@ -8,7 +8,13 @@ import { activateItem, registerItem, unregisterItem } from './registry.js';
 export type StartHook = (dsk: Graph) => void;
 export type StartStateHook = (dsk: Graph, state: RunState) => void;
 export type PretaskHook = (key: string, dsk: Graph, state: RunState) => void;
-export type PosttaskHook = (key: string, result: unknown, dsk: Graph, state: RunState, workerId: string) => void;
+export type PosttaskHook = (
+  key: string,
+  result: unknown,
+  dsk: Graph,
+  state: RunState,
+  workerId: string,
+) => void;
 export type FinishHook = (dsk: Graph, state: RunState, errored: boolean) => void;
 
 /** The five hooks as functions, each optional. */
@@ -73,7 +79,13 @@ export class Callback {
   protected _start(_dsk: Graph): void {}
   protected _startState(_dsk: Graph, _state: RunState): void {}
   protected _pretask(_key: string, _dsk: Graph, _state: RunState): void {}
-  protected _posttask(_key: string, _result: unknown, _dsk: Graph, _state: RunState, _workerId: string): void {}
+  protected _posttask(
+    _key: string,
+    _result: unknown,
+    _dsk: Graph,
+    _state: RunState,
+    _workerId: string,
+  ): void {}
   protected _finish(_dsk: Graph, _state: RunState, _errored: boolean): void {}
 
   /** Beginning of a run, before the state exists. */

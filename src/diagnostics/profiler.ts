@@ -86,7 +86,10 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
         'Profiler.get: this profiler was made without a scheduler. Make it with new Profiler(getThreaded).',
       );
     }
-    return this.#get(graph, keys, { ...options, callbacks: [...callbackList(options.callbacks ?? []), this] });
+    return this.#get(graph, keys, {
+      ...options,
+      callbacks: [...callbackList(options.callbacks ?? []), this],
+    });
   }
 
   /** What ran, by start time within each run. The same array until there is something new. */

@@ -14,9 +14,10 @@ export interface ProgressLine {
 
 /** `[########################################] | 100% Completed | 17.1 s` */
 export function progressLine({ finished, size, seconds, width, columns }: ProgressLine): string {
-  const fraction = size === 0 ? 1 : Math.min(1, finished / size);
-  const tail = `| ${Math.floor(100 * fraction)}% Completed | ${formatTime(seconds)}`;
+  const part = (whole: number): number =>
+    size === 0 ? whole : Math.floor((whole * Math.min(finished, size)) / size);
+  const tail = `| ${part(100)}% Completed | ${formatTime(seconds)}`;
   const room = columns === undefined || columns <= 0 ? width : columns - tail.length - '[] '.length - 1;
   const cells = Math.max(1, Math.min(width, room));
-  return `[${'#'.repeat(Math.floor(cells * fraction)).padEnd(cells)}] ${tail}`;
+  return `[${'#'.repeat(part(cells)).padEnd(cells)}] ${tail}`;
 }

@@ -44,6 +44,7 @@ export class ResourceMonitor {
     this.#port = port1;
     this.#signal = new Int32Array(control);
     this.#ownCpu = new BigInt64Array(ownCpu);
+    const { PATH = '' } = process.env;
     try {
       this.#worker = new Worker(entry, {
         name: 'longpole-resource-monitor',
@@ -51,7 +52,7 @@ export class ResourceMonitor {
         transferList: [port2],
         // The thread is plain JavaScript: loaders and preloads of the program would only slow its start.
         execArgv: [],
-        env: { PATH: process.env['PATH'] ?? '' },
+        env: { PATH },
       });
     } catch (cause) {
       throw startError(cause);

@@ -6,7 +6,7 @@ export const SIGNAL = 0;
 
 /** Main → monitor, read when SIGNAL changes. */
 export type MonitorCommand =
-  | { readonly type: 'start'; readonly session: number; /** Seconds. */ readonly dt: number }
+  | { readonly type: 'start'; readonly session: number /** Seconds. */; readonly dt: number }
   | { readonly type: 'stop'; readonly session: number };
 
 /** One look at the process tree. CPU is the sum since the process began: a difference of two samples gives the load. */

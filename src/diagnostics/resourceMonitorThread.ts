@@ -4,7 +4,12 @@ import { readFileSync } from 'node:fs';
 import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { epochSeconds } from './clock.js';
 import { processTreeUsage } from './processTree.js';
-import { type MonitorCommand, type MonitorData, type MonitorSample, SIGNAL } from './resourceMonitorMessages.js';
+import {
+  type MonitorCommand,
+  type MonitorData,
+  type MonitorSample,
+  SIGNAL,
+} from './resourceMonitorMessages.js';
 
 interface Session {
   /** Seconds. */
@@ -19,7 +24,8 @@ function monitor({ control, ownCpu, port }: MonitorData): void {
   const sessions = new Map<number, Session>();
 
   const obey = (command: MonitorCommand): void => {
-    if (command.type === 'start') sessions.set(command.session, { dt: command.dt, due: epochSeconds() + command.dt });
+    if (command.type === 'start')
+      sessions.set(command.session, { dt: command.dt, due: epochSeconds() + command.dt });
     else sessions.delete(command.session);
   };
 

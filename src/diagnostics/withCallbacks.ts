@@ -26,10 +26,7 @@ export function withCallbacks<R>(
   fn: () => Promise<R>,
 ): Promise<R>;
 export function withCallbacks<R>(callbacks: CallbackLike | readonly CallbackLike[], fn: () => R): R;
-export function withCallbacks(
-  callbacks: CallbackLike | readonly CallbackLike[],
-  fn: () => unknown,
-): unknown {
+export function withCallbacks(callbacks: CallbackLike | readonly CallbackLike[], fn: () => unknown): unknown {
   const deactivators: (() => void)[] = [];
   const leave = (): void => {
     for (const deactivate of deactivators.splice(0).reverse()) deactivate();

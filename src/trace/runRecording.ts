@@ -55,6 +55,11 @@ export class RunRecording {
     if (member === this.#writer) this.tasks.append(batch);
   }
 
+  /** Whether the graph has this key. */
+  has(key: string): boolean {
+    return isMap(this.graph) ? this.graph.has(key) : Object.hasOwn(this.graph, key);
+  }
+
   /** The task with this id as it stands in the graph, e.g. `[add, 1, 2]`. */
   task(id: number): unknown {
     const key = this.keys[id]!;
