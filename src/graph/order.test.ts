@@ -184,8 +184,8 @@ test('a ladder of 300,000 rungs, which is no forest, overflows no stack', () => 
   assert.equal(peakOf(edgesOfRows(rows)), 3);
 });
 
-test('a stencil of 1,000,000 tasks holds little more than one level', () => {
-  const width = 1_000;
+test('a stencil of 300,000 tasks holds little more than one level', () => {
+  const width = 300;
   const rows = Array.from({ length: width * 1_000 }, (_, task) =>
     task < width
       ? []
