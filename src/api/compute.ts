@@ -1,13 +1,12 @@
 // `compute`: runs the union of the graphs of some Delayed objects.
 import { LongpoleError } from '../base/errors.js';
-import { isPlainObject } from '../graph/nesting.js';
-import { compileDelayed } from '../graph/compile.js';
-import type { ComputeOptions as AnyComputeOptions } from '../graph/computeOptions.js';
+import { LazyMap } from '../base/lazyCollections.js';
+import { compileDelayed, type Plan } from '../graph/compile.js';
+import type { ComputeOptions } from '../graph/computeOptions.js';
 import { Delayed, setComputeRunner } from '../graph/delayed.js';
+import { isPlainObject } from '../graph/nesting.js';
 import type { Graph } from '../protocol/graph.js';
-import { type CallbacksOption, isImportedByWorker, runPlanInline, runPlanOnPool } from './runPlan.js';
-
-export type ComputeOptions = AnyComputeOptions<CallbacksOption>;
+import { isImportedByWorker, runPlanInline, runPlanOnPool } from './runPlan.js';
 
 /** The results of some Delayed, in the same order. */
 export type Computed<D extends readonly Delayed<unknown>[]> = {
@@ -40,12 +39,23 @@ async function computeAll(delayeds: readonly Delayed<unknown>[], options: Comput
   if (scheduler !== 'threads' && scheduler !== 'processes' && scheduler !== 'sync')
     throw invalid(`scheduler: expected 'threads', 'processes' or 'sync', not ${String(scheduler)}.`);
   const plan = compileDelayed(delayeds, { shared: scheduler === 'threads' });
-  const graph: Graph = plan.graph;
+  const graph = planGraph(plan);
   const results =
     scheduler === 'sync'
       ? runPlanInline(graph, plan, options)
       : await runPlanOnPool(scheduler, graph, plan, options);
   return delayeds.map(({ key }) => results[plan.ids.get(key) ?? -1]);
+}
+
+/** The graph as callbacks see it: a Map that is filled when somebody looks. */
+function planGraph(plan: Plan): Graph {
+  const { keys, sources, ids } = plan;
+  return new LazyMap<string, unknown>({
+    size: () => keys.length,
+    has: (key) => ids.has(key),
+    get: (key) => sources[ids.get(key) ?? -1],
+    keys: () => keys,
+  });
 }
 
 function checkDelayed(value: unknown): Delayed<unknown> {

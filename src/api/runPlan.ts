@@ -17,8 +17,11 @@ export type CallbacksOption = CallbackLike | readonly CallbackLike[];
 
 export type GetOptions = Omit<ComputeOptions<CallbacksOption>, 'scheduler'>;
 
+/** The same from a caller whose callbacks were not checked yet. */
+type UncheckedOptions = Omit<ComputeOptions, 'scheduler'>;
+
 /** Runs on the caller's thread. Results by task id. */
-export function runPlanInline(graph: Graph, plan: Plan, options: GetOptions): readonly unknown[] {
+export function runPlanInline(graph: Graph, plan: Plan, options: UncheckedOptions): readonly unknown[] {
   checkOptions(options);
   const observers = observersOf(callbacksForRun(options.callbacks));
   return runInline(graph, plan, { observers, ...(options.signal ? { signal: options.signal } : {}) });
@@ -29,7 +32,7 @@ export async function runPlanOnPool(
   kind: PoolKind,
   graph: Graph,
   plan: Plan,
-  options: GetOptions,
+  options: UncheckedOptions,
 ): Promise<readonly unknown[]> {
   checkOptions(options);
   const { signal, allowedFailures, numWorkers = availableParallelism() } = options;
@@ -55,7 +58,7 @@ function shipFunctions(plan: Plan): FunctionRef[] {
   return plan.functions.map((fn) => functionRef(fn));
 }
 
-function checkOptions({ numWorkers, allowedFailures, signal }: GetOptions): void {
+function checkOptions({ numWorkers, allowedFailures, signal }: UncheckedOptions): void {
   checkCount('numWorkers', numWorkers);
   checkCount('allowedFailures', allowedFailures);
   if (signal !== undefined && !isAbortSignal(signal))
