@@ -1,8 +1,5 @@
 // Compiled, never run: what tasks(), delayed() and Delayed infer, and what they refuse.
-import type { Delayed } from '../../src/graph/delayed.js';
-import type { Input } from '../../src/graph/input.js';
-import { delayed, type TaskFunction } from '../../src/graph/taskFunction.js';
-import { tasks } from '../../src/graph/tasks.js';
+import { compute, type Delayed, delayed, type Input, type TaskFunction, tasks } from 'longpole';
 import { type Equal, expectType } from './equal.js';
 
 interface Point {
@@ -132,6 +129,14 @@ const total = add.withOptions({ key: 'total' })(1, three);
 expectType<Equal<typeof total, Delayed<number>>>();
 const max = delayed(Math.max)(1, three);
 expectType<Equal<typeof max, Delayed<number>>>();
+
+// compute() of several, with and without options.
+const both = compute(three, lines, { numWorkers: 1 });
+expectType<Equal<typeof both, Promise<[number, string[]]>>>();
+const one = compute(three);
+expectType<Equal<typeof one, Promise<[number]>>>();
+// @ts-expect-error a value is no Delayed
+compute(three, 5);
 
 // A Delayed of a narrower type is a Delayed of a wider one.
 const wide: Delayed<string | number> = three;
