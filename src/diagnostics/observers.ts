@@ -53,14 +53,18 @@ function isPair(value: CallbackLike): value is TwoCallbacks {
   return 'startCallback' in value || 'endCallback' in value;
 }
 
-function checkCallback(value: CallbackLike): void {
-  const known =
+function isCallback(value: unknown): value is CallbackLike {
+  return (
     value instanceof Callback ||
     (Array.isArray(value)
       ? value.length === 5 &&
         value.every((hook) => hook === null || hook === undefined || typeof hook === 'function')
-      : isObject(value) && (isPair(value) || HOOK_NAMES.some((name) => name in value)));
-  if (known) return;
+      : isObject(value) && (isPair(value) || HOOK_NAMES.some((name) => name in value)))
+  );
+}
+
+function checkCallback(value: unknown): CallbackLike {
+  if (isCallback(value)) return value;
   throw new LongpoleError(
     'ERR_LONGPOLE_INVALID_ARGUMENT',
     'callbacks: expected a Callback, an object with some of start, startState, pretask, posttask and finish, an array of ' +
@@ -73,14 +77,12 @@ function checkCallback(value: CallbackLike): void {
  *
  * @throws ERR_LONGPOLE_INVALID_ARGUMENT if one of them is not a callback
  */
-export function callbackList(value: CallbackLike | readonly CallbackLike[]): readonly CallbackLike[] {
-  const list = isList(value) ? value : [value];
-  for (const callback of list) checkCallback(callback);
-  return list;
+export function callbackList(value: unknown): readonly CallbackLike[] {
+  return (isList(value) ? value : [value]).map(checkCallback);
 }
 
 /** A lone tuple is an array too: a tuple holds functions and nulls, a list holds callbacks. */
-function isList(value: CallbackLike | readonly CallbackLike[]): value is readonly CallbackLike[] {
+function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && (value.length !== 5 || value.every(isObject));
 }
 
@@ -90,7 +92,7 @@ function isList(value: CallbackLike | readonly CallbackLike[]): value is readonl
  *
  * @throws ERR_LONGPOLE_INVALID_ARGUMENT if one of `own` is not a callback
  */
-export function callbacksForRun(own: CallbackLike | readonly CallbackLike[] = []): CallbackLike[] {
+export function callbacksForRun(own: unknown = []): CallbackLike[] {
   return [...new Set<CallbackLike>([...activeCallbacks(), ...callbackList(own)])];
 }
 
