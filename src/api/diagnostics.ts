@@ -34,17 +34,21 @@ export { Profiler };
  *
  * @source Dask's first diagnostics, `thread_prof`
  */
-export const threadProf = new Profiler(async (graph: Graph, keys: Keys, options?: GetOptions): Promise<unknown> => {
-  const { getThreaded } = await import('./local.js');
-  return getThreaded(graph, keys, options);
-});
+export const threadProf = new Profiler(
+  async (graph: Graph, keys: Keys, options?: GetOptions): Promise<unknown> => {
+    const { getThreaded } = await import('./local.js');
+    return getThreaded(graph, keys, options);
+  },
+);
 
 /**
  * A ready-made profiler of `getMultiprocessing`; see `threadProf`.
  *
  * @source Dask's first diagnostics, `process_prof`
  */
-export const processProf = new Profiler(async (graph: Graph, keys: Keys, options?: GetOptions): Promise<unknown> => {
-  const { getMultiprocessing } = await import('./local.js');
-  return getMultiprocessing(graph, keys, options);
-});
+export const processProf = new Profiler(
+  async (graph: Graph, keys: Keys, options?: GetOptions): Promise<unknown> => {
+    const { getMultiprocessing } = await import('./local.js');
+    return getMultiprocessing(graph, keys, options);
+  },
+);
