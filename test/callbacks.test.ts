@@ -162,3 +162,14 @@ for (const [name, get] of Object.entries(schedulers)) {
     });
   });
 }
+
+describe('a task that computes a graph of its own', () => {
+  it('is one task to the callbacks that are active', () => {
+    using keys = new PrintKeys();
+    const nested: Graph = { outer: [() => getSync(graph, 'c')] };
+    assert.equal(getSync(nested, 'outer'), 18);
+    assert.deepEqual(keys.printed, ["Computing: 'outer'!"]);
+    assert.equal(getSync(graph, 'c'), 18);
+    assert.equal(keys.printed.length, 4);
+  });
+});
