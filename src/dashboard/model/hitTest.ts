@@ -1,5 +1,5 @@
 // What is under the pointer in the task stream: one run, or the many that share its pixel, summed per prefix.
-import { type ColumnGrid, firstVisible, MIN_WIDTH } from './taskColumns.js';
+import { busySeconds, type ColumnGrid, firstVisible, MIN_WIDTH } from './taskColumns.js';
 import { type LaneGroup, lowerBound, type TaskLanes } from './taskLanes.js';
 
 /** A run this many columns away is still meant when nothing is nearer. */
@@ -32,7 +32,8 @@ export function hitLane(lanes: TaskLanes, lane: number, grid: ColumnGrid, x: num
   for (const group of groups) {
     const position = firstVisible(lanes, group, time);
     if (position === group.to || lanes.start[position]! > time) continue;
-    if (lanes.stop[position]! - lanes.start[position]! >= MIN_WIDTH * grid.perColumn) return { kind: 'run', position };
+    if (lanes.stop[position]! - lanes.start[position]! >= MIN_WIDTH * grid.perColumn)
+      return { kind: 'run', position };
   }
   const column = Math.floor(x);
   const start = grid.start + column * grid.perColumn;
@@ -57,14 +58,10 @@ function sumColumn(
     const from = firstVisible(lanes, group, start);
     const to = lowerBound(lanes.start, from, group.to, stop);
     if (to === from) continue;
-    const seconds =
-      lanes.cumulative[to]! -
-      lanes.cumulative[from]! -
-      Math.max(0, Math.min(start, lanes.stop[from]!) - lanes.start[from]!) -
-      Math.max(0, lanes.stop[to - 1]! - Math.max(stop, lanes.start[to - 1]!));
-    parts.push({ prefix: group.prefix, runs: to - from, seconds: Math.max(0, seconds) });
+    const seconds = busySeconds(lanes, group, start, stop);
+    parts.push({ prefix: group.prefix, runs: to - from, seconds });
     runs += to - from;
-    busy += Math.max(0, seconds);
+    busy += seconds;
     position = from;
   }
   if (runs === 0) return undefined;

@@ -99,7 +99,10 @@ export function buildModel(page: ProfilePage): ProfileModel {
     plots,
     prefixes,
     legend,
-    taskCount: page.sections.reduce((sum, section) => sum + (section.type === 'tasks' ? section.task.length : 0), 0),
+    taskCount: page.sections.reduce(
+      (sum, section) => sum + (section.type === 'tasks' ? section.task.length : 0),
+      0,
+    ),
   };
 }
 
@@ -163,7 +166,9 @@ function countPrefixes(page: ProfilePage): PrefixInfo[] {
   if (hasStream) {
     for (const section of page.sections) {
       if (section.type !== 'cache') continue;
-      const only = new Set(section.task.map((task) => page.tasks.prefix[task]!).filter((prefix) => count[prefix] === 0));
+      const only = new Set(
+        section.task.map((task) => page.tasks.prefix[task]!).filter((prefix) => count[prefix] === 0),
+      );
       for (const task of section.task) {
         const prefix = page.tasks.prefix[task]!;
         if (only.has(prefix)) count[prefix] = count[prefix]! + 1;

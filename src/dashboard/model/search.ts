@@ -2,12 +2,19 @@
 import type { ProfileModel, TaskPlot } from './profileModel.js';
 import type { TaskLanes } from './taskLanes.js';
 
+/** The found runs of one lane, in order of start. */
+export interface LaneMatches {
+  readonly positions: Uint32Array;
+  /** Seconds since the origin. */
+  readonly starts: Float64Array;
+}
+
 export interface Matches {
   readonly query: string;
   /** Runs found in all task streams. */
   readonly count: number;
-  /** By plot: lane → positions in order of start. Empty for plots that are not task streams. */
-  readonly lanes: readonly (readonly Uint32Array[])[];
+  /** By plot: lane → its matches. Empty for plots that are not task streams. */
+  readonly lanes: readonly (readonly LaneMatches[])[];
   /** Every match in order of start: plot and position. */
   readonly inOrder: readonly { readonly plot: number; readonly position: number }[];
 }
@@ -25,7 +32,7 @@ export function findTasks(model: ProfileModel, query: string): Matches | undefin
   const lanes = model.plots.map((plot, index) => {
     if (plot.type !== 'tasks') return [];
     const perLane = matchLanes(plot, found);
-    for (const positions of perLane) {
+    for (const { positions } of perLane) {
       for (const position of positions) {
         inOrder.push({ plot: index, position, start: plot.lanes.start[position]! });
       }
@@ -36,7 +43,7 @@ export function findTasks(model: ProfileModel, query: string): Matches | undefin
   return { query: wanted, count: inOrder.length, lanes, inOrder };
 }
 
-function matchLanes(plot: TaskPlot, found: Uint8Array): Uint32Array[] {
+function matchLanes(plot: TaskPlot, found: Uint8Array): LaneMatches[] {
   const { lanes, section } = plot;
   return lanes.lanes.map((groups) => {
     const positions: number[] = [];
@@ -49,6 +56,7 @@ function matchLanes(plot: TaskPlot, found: Uint8Array): Uint32Array[] {
   });
 }
 
-function inOrderOfStart(lanes: TaskLanes, positions: number[]): Uint32Array {
-  return Uint32Array.from(positions).sort((a, b) => lanes.start[a]! - lanes.start[b]!);
+function inOrderOfStart(lanes: TaskLanes, found: number[]): LaneMatches {
+  const positions = Uint32Array.from(found).sort((a, b) => lanes.start[a]! - lanes.start[b]!);
+  return { positions, starts: Float64Array.from(positions, (position) => lanes.start[position]!) };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { CacheSection } from '../../protocol/profilePage.js';
-import { cacheSeries, lineSeries, linePoints, valueAt } from './series.js';
+import { cacheSeries, linePoints, lineSeries, valueAt } from './series.js';
 
 interface Stay {
   readonly prefix: number;
@@ -48,7 +48,11 @@ test('the cache line is the sum of the metric of what is in the cache at that ti
 });
 
 test('no peak inside the window disappears from the line', () => {
-  const samples = fc.array(fc.tuple(fc.nat(1000), fc.nat(1000)), { minLength: 1, maxLength: 400, size: 'max' });
+  const samples = fc.array(fc.tuple(fc.nat(1000), fc.nat(1000)), {
+    minLength: 1,
+    maxLength: 400,
+    size: 'max',
+  });
   fc.assert(
     fc.property(samples, fc.integer({ min: 1, max: 60 }), (pairs, columns) => {
       pairs.sort((a, b) => a[0] - b[0]);

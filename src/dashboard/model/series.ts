@@ -110,7 +110,8 @@ export function linePoints(series: Series, grid: ColumnGrid): number[] {
   }
   if (series.steps && points.length > 0) {
     const lastX = points[points.length - 2]!;
-    if (lastX < grid.columns) points.push(last === time.length ? lastX : grid.columns, points[points.length - 1]!);
+    if (lastX < grid.columns)
+      points.push(last === time.length ? lastX : grid.columns, points[points.length - 1]!);
   }
   return points;
 }

@@ -115,7 +115,9 @@ test('runs of one lane do not overlap, and no run is lost', () => {
         runs.map((_, i) => i),
       );
       for (const groups of lanes.lanes) {
-        const positions = groups.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, i) => from + i));
+        const positions = groups.flatMap(({ from, to }) =>
+          Array.from({ length: to - from }, (_, i) => from + i),
+        );
         positions.sort((a, b) => lanes.start[a]! - lanes.start[b]! || lanes.stop[a]! - lanes.stop[b]!);
         for (let i = 1; i < positions.length; i++) {
           assert.ok(lanes.start[positions[i]!]! >= lanes.stop[positions[i - 1]!]! - 2e-6);
@@ -150,13 +152,18 @@ test('a million narrow runs cost a frame no more than its columns', () => {
   const lanes = buildLanes(section, () => 0, [{ index: 0, name: 'w' }], ORIGIN);
   let calls = 0;
   let runs = 0;
-  layoutGroup(lanes, lanes.lanes[0]![0]!, { start: 0, perColumn: 10 / 1200, columns: 1200 }, {
-    run: () => assert.fail('all runs are narrow'),
-    density: (_column, _seconds, started) => {
-      calls++;
-      runs += started;
+  layoutGroup(
+    lanes,
+    lanes.lanes[0]![0]!,
+    { start: 0, perColumn: 10 / 1200, columns: 1200 },
+    {
+      run: () => assert.fail('all runs are narrow'),
+      density: (_column, _seconds, started) => {
+        calls++;
+        runs += started;
+      },
     },
-  });
+  );
   assert.equal(runs, count);
   assert.ok(calls <= 2 * 1200, `${calls} calls`);
 });

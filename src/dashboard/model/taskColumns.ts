@@ -31,6 +31,16 @@ export function firstVisible(lanes: TaskLanes, group: LaneGroup, time: number): 
   return position;
 }
 
+/** Seconds in which a run of the group was going on between two times: exact, two binary searches. */
+export function busySeconds(lanes: TaskLanes, group: LaneGroup, start: number, stop: number): number {
+  const from = firstVisible(lanes, group, start);
+  const to = lowerBound(lanes.start, from, group.to, stop);
+  if (to === from) return 0;
+  const before = Math.max(0, Math.min(start, lanes.stop[from]!) - lanes.start[from]!);
+  const after = Math.max(0, lanes.stop[to - 1]! - Math.max(stop, lanes.start[to - 1]!));
+  return Math.max(0, lanes.cumulative[to]! - lanes.cumulative[from]! - before - after);
+}
+
 /** Hands every run of the group that shows in the grid to the sink, in order of time. */
 export function layoutGroup(lanes: TaskLanes, group: LaneGroup, grid: ColumnGrid, sink: ShapeSink): void {
   const { start, stop } = lanes;

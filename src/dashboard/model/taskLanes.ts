@@ -65,7 +65,10 @@ export function buildLanes(
 }
 
 /** The entries of each shown worker, in order of start. */
-function entriesByWorker(section: TaskSection, workers: readonly { readonly index: number }[]): Uint32Array[] {
+function entriesByWorker(
+  section: TaskSection,
+  workers: readonly { readonly index: number }[],
+): Uint32Array[] {
   const rowOfWorker = new Map(workers.map(({ index }, row) => [index, row]));
   const counts = new Uint32Array(workers.length);
   for (const worker of section.worker) {
@@ -94,7 +97,12 @@ export function sortBy(indices: Uint32Array, values: Float64Array): void {
 }
 
 /** First-fit of intervals to lanes. Returns how many lanes the worker needs, at least one. */
-function assignLanes(section: TaskSection, entries: Uint32Array, lane: Uint32Array, firstLane: number): number {
+function assignLanes(
+  section: TaskSection,
+  entries: Uint32Array,
+  lane: Uint32Array,
+  firstLane: number,
+): number {
   const freeAt = [Number.NEGATIVE_INFINITY];
   for (const entry of entries) {
     const start = section.start[entry]! + CLOCK_TOLERANCE;

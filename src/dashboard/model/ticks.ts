@@ -29,7 +29,10 @@ export function timeTicks(start: number, stop: number, width: number, spacing = 
   const step = timeStep(((stop - start) * spacing) / width);
   const ticks: Tick[] = [];
   for (let i = Math.ceil(start / step - 1e-9); i * step <= stop; i++) {
-    ticks.push({ value: i * step, label: timeLabel(i * step, step, Math.max(Math.abs(start), Math.abs(stop))) });
+    ticks.push({
+      value: i * step,
+      label: timeLabel(i * step, step, Math.max(Math.abs(start), Math.abs(stop))),
+    });
   }
   return ticks;
 }
@@ -63,7 +66,10 @@ export function valueAxis(largest: number, unit: AxisUnit, most: number): { top:
   if (unit === 'percent' && largest > 20 && largest <= 100) step = most >= 4 ? 25 : 50;
   if (unit === 'number' && largest >= 1) step = Math.max(step, largest >= 5 ? 1 : 0.5);
   const count = Math.max(1, Math.ceil((largest > 0 ? largest : 1) / step - 1e-9));
-  const ticks = Array.from({ length: count + 1 }, (_, i) => ({ value: i * step, label: valueLabel(i * step, unit) }));
+  const ticks = Array.from({ length: count + 1 }, (_, i) => ({
+    value: i * step,
+    label: valueLabel(i * step, unit),
+  }));
   return { top: count * step, ticks };
 }
 
