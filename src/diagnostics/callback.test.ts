@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { inspect } from 'node:util';
 import type { Graph } from '../protocol/graph.js';
 import type { RunState } from '../protocol/runObserver.js';
 import { Callback } from './callback.js';
@@ -165,6 +166,15 @@ describe('activation', () => {
     const keys = new Keys();
     fakeGet(graph, 'a');
     assert.deepEqual(keys.keys, []);
+  });
+
+  it('is not caused by looking at one', () => {
+    const keys = new Keys();
+    inspect(keys, { showHidden: true, depth: null });
+    JSON.stringify(keys);
+    assert.deepStrictEqual(keys, new Keys());
+    assert.ok(Symbol.dispose in keys);
+    assert.deepEqual(activeCallbacks(), []);
   });
 
   it('by await using lasts for the block', async () => {
