@@ -4,7 +4,8 @@
 import { LongpoleError } from '../base/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import { OP_REF, type Program } from '../protocol/program.js';
-import { Compiler } from './compiler.js';
+import type { AnyFunction } from './callable.js';
+import { Compiler, type KeyIndex } from './compiler.js';
 import type { Delayed } from './delayed.js';
 import { type Adjacency, findCycle, order } from './order.js';
 
@@ -16,14 +17,14 @@ export interface Plan {
   readonly sources: readonly unknown[];
   /** Index into `functions` of the function that the task calls, or -1 (an alias or a list of results). */
   readonly functionOf: Int32Array;
-  readonly functions: readonly ((...args: never[]) => unknown)[];
+  readonly functions: readonly AnyFunction[];
   readonly constants: readonly unknown[];
   readonly dependencies: Adjacency;
   readonly dependents: Adjacency;
   /** 1 where the caller asked for the result. */
   readonly requested: Uint8Array;
   /** Key → id, for the tasks. */
-  readonly ids: ReadonlyMap<string, number>;
+  readonly ids: KeyIndex;
   /** Key → value, for the keys that are data. */
   readonly data: ReadonlyMap<string, unknown>;
 }
@@ -79,12 +80,13 @@ function arrange(compiler: Compiler, options: CompileOptions): Plan {
   const sources: unknown[] = new Array(size);
   const rankedRequested = new Uint8Array(size);
   const functionOf = new Int32Array(size);
+  const unorderedFunctions = compiler.functionOf.take();
   for (let rank = 0; rank < size; rank++) {
     const task = sequence[rank]!;
     keys[rank] = compiler.key(task);
     sources[rank] = compiler.source(task);
     rankedRequested[rank] = requested[task]!;
-    functionOf[rank] = compiler.functionOf.take()[task]!;
+    functionOf[rank] = unorderedFunctions[task]!;
   }
   return {
     program,

@@ -15,18 +15,20 @@ import {
   OP_REF,
   OP_SET,
 } from '../protocol/program.js';
+import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { Delayed } from './delayed.js';
 import { GrowableInt32, TokenBuffer } from './growable.js';
 import { Literal } from './literal.js';
-import { resolveFunction } from './tasks.js';
-
-/** Arguments nested deeper than this are taken for a cyclic object. */
-const MAX_NESTING = 1000;
+import { checkNesting, isPlainObject } from './nesting.js';
 
 const UNKNOWN = -1;
 const DATA = -2;
 
-type AnyFunction = (...args: never[]) => unknown;
+/** Key → id. */
+export interface KeyIndex {
+  get(key: string): number | undefined;
+  has(key: string): boolean;
+}
 
 export class Compiler {
   readonly tokens = new TokenBuffer();
@@ -58,7 +60,7 @@ export class Compiler {
   addGraph(graph: Graph): void {
     if (graph instanceof Map) {
       for (const [key, value] of graph) this.#addSlot(this.#checkKey(key), value);
-    } else if (isPlainObject(graph)) {
+    } else if (typeof graph === 'object' && graph !== null && isPlainObject(graph)) {
       for (const key of Object.keys(graph)) this.#addSlot(key, graph[key]);
     } else {
       throw new LongpoleError(
@@ -110,7 +112,7 @@ export class Compiler {
   }
 
   /** A read-only index over the slots, so that a graph's keys are hashed once and not again for the result. */
-  rankIndex(ranks: Int32Array): ReadonlyMap<string, number> {
+  rankIndex(ranks: Int32Array): KeyIndex {
     return new RankIndex(this.#slots, this.#slotTask, ranks);
   }
 
@@ -162,7 +164,7 @@ export class Compiler {
   #isDynamic(value: unknown, refs: boolean, depth: number): boolean {
     if (typeof value === 'string') return refs && this.#slots.has(value);
     if (typeof value !== 'object' || value === null) return false;
-    if (depth > MAX_NESTING) throw nestingError();
+    checkNesting(depth);
     if (Array.isArray(value)) {
       if (refs && typeof value[0] === 'function') return true;
       for (const element of value) if (this.#isDynamic(element, refs, depth + 1)) return true;
@@ -178,41 +180,40 @@ export class Compiler {
     else this.#emit(value, true, 0);
   }
 
-  #emitCall(fn: unknown, list: readonly unknown[], from: number, refs: boolean, depth: number): void {
+  #emitCall(fn: AnyFunction, list: readonly unknown[], from: number, refs: boolean, depth: number): void {
     this.tokens.push(OP_CALL, (list.length - from) * CALL_BASE + this.#functionNumber(fn));
     for (let index = from; index < list.length; index++) this.#emit(list[index], refs, depth + 1);
   }
 
   /** Emits the expression of a value. False: it is plain data, the same in every isolate. */
   #emit(value: unknown, refs: boolean, depth: number): boolean {
-    switch (typeof value) {
-      case 'number':
-        this.tokens.push(OP_NUMBER, value);
-        return false;
-      case 'string': {
-        const slot = refs ? this.#slots.get(value) : undefined;
-        return slot === undefined ? this.#emitConstant(value) : this.#emitSlot(slot);
-      }
-      case 'function':
-        this.tokens.push(OP_FUNCTION, this.#functionNumber(value));
-        return true;
-      case 'object':
-        return value === null ? this.#emitConstant(value) : this.#emitObject(value, refs, depth);
-      default:
-        return this.#emitConstant(value);
+    if (typeof value === 'number') {
+      this.tokens.push(OP_NUMBER, value);
+      return false;
     }
+    if (typeof value === 'string') {
+      const slot = refs ? this.#slots.get(value) : undefined;
+      return slot === undefined ? this.#emitConstant(value) : this.#emitSlot(slot);
+    }
+    if (isFunction(value)) {
+      this.tokens.push(OP_FUNCTION, this.#functionNumber(value));
+      return true;
+    }
+    if (typeof value === 'object' && value !== null) return this.#emitObject(value, refs, depth);
+    return this.#emitConstant(value);
   }
 
   #emitObject(value: object, refs: boolean, depth: number): boolean {
-    if (depth > MAX_NESTING) throw nestingError();
+    checkNesting(depth);
     if (value instanceof Delayed) return this.#emitSlot(this.#delayedSlot(value));
     if (value instanceof Literal) return this.#emitConstant(value.value);
     const start = this.tokens.length;
     const constants = this.constants.length;
     let dynamic = false;
     if (Array.isArray(value)) {
-      if (refs && typeof value[0] === 'function') {
-        this.#emitCall(value[0], value, 1, refs, depth);
+      const first: unknown = value[0];
+      if (refs && isFunction(first)) {
+        this.#emitCall(first, value, 1, refs, depth);
         return true;
       }
       this.tokens.push(OP_ARRAY, value.length);
@@ -254,7 +255,7 @@ export class Compiler {
 
   #emitData(value: unknown): void {
     if (typeof value === 'number') this.tokens.push(OP_NUMBER, value);
-    else if (typeof value === 'function') this.tokens.push(OP_FUNCTION, this.#functionNumber(value));
+    else if (isFunction(value)) this.tokens.push(OP_FUNCTION, this.#functionNumber(value));
     else this.#emitConstant(value);
   }
 
@@ -268,7 +269,10 @@ export class Compiler {
     return this.constants.length - 1;
   }
 
-  #functionNumber(value: unknown): number {
+  /** Of a function or a TaskFunction. Both are remembered, so that a graph's usual few functions cost one look-up each. */
+  #functionNumber(value: AnyFunction): number {
+    const known = this.#functionIndex.get(value);
+    if (known !== undefined) return known;
     const fn = resolveFunction(value);
     let index = this.#functionIndex.get(fn);
     if (index === undefined) {
@@ -277,12 +281,13 @@ export class Compiler {
       this.functions.push(fn);
       this.#functionIndex.set(fn, index);
     }
+    this.#functionIndex.set(value, index);
     return index;
   }
 }
 
 /** Key → rank over the compiler's own key index. */
-class RankIndex implements Pick<ReadonlyMap<string, number>, 'get' | 'has'> {
+class RankIndex implements KeyIndex {
   readonly #slots: ReadonlyMap<string, number>;
   readonly #slotTask: readonly number[];
   readonly #ranks: Int32Array;
@@ -304,11 +309,6 @@ class RankIndex implements Pick<ReadonlyMap<string, number>, 'get' | 'has'> {
   }
 }
 
-function isPlainObject(value: object): value is Record<string, unknown> {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 /** The values that a container holds, in the order in which its expression lists them. */
 function partsOf(value: object): Iterable<unknown> {
   if (value instanceof Map) return flatEntries(value);
@@ -328,13 +328,6 @@ function describe(value: unknown): string {
   return Array.isArray(value) ? 'an array' : `an object of class ${value.constructor?.name ?? 'unknown'}`;
 }
 
-function nestingError(): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_GRAPH',
-    `An argument is nested deeper than ${MAX_NESTING} levels, or it contains itself. Pass it flat, or make it a task of its own.`,
-  );
-}
-
 function tooManyFunctionsError(): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_INVALID_GRAPH',
@@ -345,7 +338,11 @@ function tooManyFunctionsError(): LongpoleError {
 /** Edit distance is not worth its code here: keys that differ only in case or contain the wanted one are named. */
 function unknownKeyError(key: string, keys: readonly string[]): LongpoleError {
   const wanted = key.toLowerCase();
-  const similar = keys.filter((other) => other.toLowerCase().includes(wanted)).slice(0, 3);
+  const similar: string[] = [];
+  for (const other of keys) {
+    if (similar.length === 3) break;
+    if (other.toLowerCase().includes(wanted)) similar.push(other);
+  }
   const hint =
     similar.length > 0 ? ` Did you mean ${similar.map((other) => `'${other}'`).join(', ')}?` : '';
   return new LongpoleError(

@@ -83,7 +83,7 @@ function quarantine(state: SchedulerState, worker: WorkerState, id: number, root
 
 /** The message for a batch: what the worker has to publish, and the results that it lacks. */
 export function describeBatch(state: SchedulerState, worker: WorkerState, batch: Batch): Dispatch {
-  const { graph, location, producer } = state;
+  const { graph, producer } = state;
   const publish = new Uint8Array(batch.ids.length);
   const inputs: number[] = [];
   for (let index = 0; index < batch.ids.length; index++) {

@@ -3,7 +3,7 @@
 import { LongpoleError } from '../../base/errors.js';
 import { isScalar, KIND_PRIVATE } from '../../protocol/results.js';
 import { type BatchLimits, buildBatch, chooseSteal, DEFAULT_LIMITS, describeBatch } from './batching.js';
-import type { Instruction, SchedulerEvent, TasksFinished, WorkerRemoved } from './events.js';
+import type { Dispatch, Instruction, SchedulerEvent, TasksFinished, WorkerRemoved } from './events.js';
 import { forgetWorker, rebuild } from './recovery.js';
 import { type Batch, CALLER, type SchedulerGraph, SchedulerState, type WorkerState } from './schedulerState.js';
 import { PriorityBitset } from './priorityBitset.js';
@@ -14,6 +14,8 @@ export interface SchedulerOptions {
   /** How often a task may be running when its worker dies before the run fails. Default 3, minimum 1. */
   readonly allowedFailures?: number;
   readonly limits?: Partial<BatchLimits>;
+  /** There is one worker and it shares the caller's results: a dispatch says only which tasks. Default false. */
+  readonly bare?: boolean;
 }
 
 const DEFAULT_ALLOWED_FAILURES = 3;
@@ -22,6 +24,7 @@ export class Scheduler {
   readonly state: SchedulerState;
   readonly #limits: BatchLimits;
   readonly #allowedFailures: number;
+  readonly #bare: boolean;
   #nextBatch = 1;
   #instructions: Instruction[] = [];
 
@@ -29,6 +32,7 @@ export class Scheduler {
     this.state = new SchedulerState(graph);
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#allowedFailures = options.allowedFailures ?? DEFAULT_ALLOWED_FAILURES;
+    this.#bare = options.bare ?? false;
     rebuild(this.state);
   }
 
@@ -208,7 +212,7 @@ export class Scheduler {
         const batch = buildBatch(state, worker, this.#limits, this.#nextBatch);
         if (batch === null) continue;
         this.#nextBatch++;
-        this.#instructions.push(describeBatch(state, worker, batch));
+        this.#instructions.push(this.#bare ? bareDispatch(worker, batch) : describeBatch(state, worker, batch));
         sent = true;
       }
     }
@@ -241,6 +245,13 @@ export class Scheduler {
     if (worker.replicas.delete(id)) return state.bulky[id] === 1;
     return state.bulky[id] === 1 && state.producer[id] === worker.index && state.location[id] === CALLER;
   }
+}
+
+const NO_FLAGS = new Uint8Array(0);
+const NO_IDS = new Int32Array(0);
+
+function bareDispatch(worker: WorkerState, batch: Batch): Dispatch {
+  return { type: 'dispatch', worker: worker.index, batch: batch.number, ids: batch.ids, publish: NO_FLAGS, inputs: NO_IDS };
 }
 
 /** For errors that say where a task stood. */

@@ -16,6 +16,15 @@ import {
 
 export type TaskCallable = (...args: unknown[]) => unknown;
 
+/** Graphs are untyped: what a function takes is known to its author alone, so any function may be called with anything. */
+export function isCallable(value: unknown): value is TaskCallable {
+  return typeof value === 'function';
+}
+
+export function toCallables(functions: readonly unknown[]): TaskCallable[] {
+  return functions.filter(isCallable);
+}
+
 export class Evaluator {
   readonly #operations: Uint8Array;
   readonly #operands: Float64Array;

@@ -3,7 +3,7 @@
 import { LongpoleError } from '../../base/errors.js';
 import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
 import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.js';
-import type { TaskCallable } from './evaluator.js';
+import { isCallable, type TaskCallable } from './evaluator.js';
 
 /** Functions made from source text that are kept at most; beyond it all are forgotten and rebuilt on demand. */
 const MAX_REBUILT = 10_000;
@@ -67,13 +67,23 @@ function lookUp(path: string): TaskCallable {
 async function loadFromModule(ref: ModuleFunctionRef): Promise<TaskCallable> {
   try {
     // A script that awaits results at its top level never finishes importing here; its tasks are there before that.
-    await Promise.race([importModule(ref.url), whenRegistered(ref.url, ref.name)]);
+    await Promise.race([importModule(ref.url), whenRegistered(ref.url, ref.name), timeLimit()]);
   } catch (error) {
     return failing(ref, error);
   }
   const fn = asCallable(registeredTasks(ref.url)?.get(ref.name));
   if (fn !== undefined) return fn;
   return failing(ref, new Error(`the module does not register '${ref.name}' with tasks(import.meta.url, { … }) when it is imported`));
+}
+
+/** A module may await something that never comes; importing it must end all the same. */
+const IMPORT_SECONDS = 60;
+
+function timeLimit(): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const expire = (): void => reject(new Error(`importing it took longer than ${IMPORT_SECONDS} s`));
+    setTimeout(expire, IMPORT_SECONDS * 1000).unref();
+  });
 }
 
 function importModule(url: string): Promise<unknown> {
@@ -106,8 +116,4 @@ function failing(ref: { readonly name: string; readonly url?: string }, cause: u
 
 function asCallable(value: unknown): TaskCallable | undefined {
   return isCallable(value) ? value : undefined;
-}
-
-function isCallable(value: unknown): value is TaskCallable {
-  return typeof value === 'function';
 }
