@@ -14,6 +14,8 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_MODULE_TASK: 'A worker could not find a task function in its module.',
   ERR_LONGPOLE_NOT_CLONEABLE: 'An argument or result cannot be copied between isolates.',
   ERR_LONGPOLE_NOT_SHIPPABLE: 'A function has no source text that could be sent to another isolate.',
+  ERR_LONGPOLE_PAGE_DATA: 'The data of an HTML page is damaged, incomplete or of another version.',
+  ERR_LONGPOLE_PAGE_FILE: 'An HTML page could not be written.',
   ERR_LONGPOLE_TASK: 'A task threw.',
   ERR_LONGPOLE_UNKNOWN_KEY: 'A requested key is not in the graph.',
   ERR_LONGPOLE_WORKER_START: 'A worker could not be started.',

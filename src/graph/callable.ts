@@ -18,3 +18,8 @@ export function resolveFunction(value: AnyFunction): AnyFunction {
   if (TASK_TARGET in value && isFunction(value[TASK_TARGET])) return value[TASK_TARGET];
   return value;
 }
+
+/** Whether a function is a class as written in the source: calling it without `new` throws. */
+export function isClass(fn: AnyFunction): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(fn));
+}

@@ -8,7 +8,7 @@ import { literal } from './literal.js';
 import { checkNesting, forEachPart } from './nesting.js';
 
 /** Computes one Delayed: what stands behind its `compute()`. */
-export type ComputeRunner = <T>(delayed: Delayed<T>, options: ComputeOptions) => Promise<T>;
+export type ComputeRunner = (delayed: Delayed<unknown>, options: ComputeOptions) => Promise<unknown>;
 
 let runner: ComputeRunner | undefined;
 
@@ -40,7 +40,8 @@ export class Delayed<T> {
    *   run: ERR_LONGPOLE_CYCLE, ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_FREE_VARIABLE, ERR_LONGPOLE_NOT_SHIPPABLE,
    *   ERR_LONGPOLE_NOT_CLONEABLE, ERR_LONGPOLE_ABORTED
    */
-  compute(options: ComputeOptions = {}): Promise<T> {
+  compute(options?: ComputeOptions): Promise<T>;
+  compute(options: ComputeOptions = {}): Promise<unknown> {
     if (runner === undefined) {
       const message =
         'compute() was called before an engine was set up. Import Delayed from the package itself.';

@@ -28,14 +28,14 @@ function registry(): Registry {
  * Adds the functions of a module. A module may register several times; a name that it registered before is replaced,
  * which is what a reloaded module needs.
  */
-export function registerTasks(url: string, functions: Readonly<Record<string, AnyFunction>>): void {
+export function registerTasks(url: string, functions: ReadonlyMap<string, AnyFunction>): void {
   const { modules, definitions, listeners } = registry();
   let module = modules.get(url);
   if (module === undefined) {
     module = new Map();
     modules.set(url, module);
   }
-  for (const [name, fn] of Object.entries(functions)) {
+  for (const [name, fn] of functions) {
     module.set(name, fn);
     if (!definitions.has(fn)) definitions.set(fn, { url, name });
   }

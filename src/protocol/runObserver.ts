@@ -73,7 +73,14 @@ export interface RunObserver {
   stateReady?(run: RunInfo): void;
   taskStarted?(id: number, run: RunInfo): void;
   /** `startTime` and `stopTime` in seconds since the epoch; `worker` indexes `run.workers`. */
-  taskFinished?(id: number, value: unknown, worker: number, startTime: number, stopTime: number, run: RunInfo): void;
+  taskFinished?(
+    id: number,
+    value: unknown,
+    worker: number,
+    startTime: number,
+    stopTime: number,
+    run: RunInfo,
+  ): void;
   /** The cheap form of taskFinished: columns. */
   completed?(tasks: CompletedTasks, run: RunInfo): void;
   /** Called whenever the caller's thread gets control during the run, at least every 50 ms unless a callback blocks. */

@@ -24,7 +24,7 @@ export type StateName = (typeof STATE_NAMES)[number];
 /** State → bit set of the states that may follow. A lost worker sends tasks back from processing, memory and forgotten. */
 export const TRANSITIONS: readonly number[] = [
   bits(WAITING, QUEUED),
-  bits(QUEUED, RELEASED),
+  bits(QUEUED, PROCESSING, RELEASED),
   bits(PROCESSING, WAITING, RELEASED),
   bits(MEMORY, ERRED, WAITING, QUEUED, RELEASED),
   bits(FORGOTTEN, RELEASED),

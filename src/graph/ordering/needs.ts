@@ -67,7 +67,7 @@ export function planVisit(
     widest = Math.max(widest, end - start + 1);
     spare[task] = Math.min(MANY, Math.max(need, held + 1)) - (residues === null ? 1 : residues[task]!);
   }
-  return { dependencies: { offsets, targets }, ...rootsOf(dependents, requested, spare, widest) };
+  return { dependencies: { offsets, targets }, ...rootsAndBound(dependents, requested, spare, widest) };
 }
 
 /** Estimates of shared dependencies are counted many times over; they stop growing here, so that sums stay integers. */
@@ -100,7 +100,7 @@ function residuesOf(
   return residues;
 }
 
-function rootsOf(dependents: Adjacency, requested: Uint8Array, spare: Int32Array, widest: number) {
+function rootsAndBound(dependents: Adjacency, requested: Uint8Array, spare: Int32Array, widest: number) {
   const size = spare.length;
   let kept = 0;
   let count = 0;
