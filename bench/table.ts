@@ -27,18 +27,18 @@ export function median(values: readonly number[]): number {
 }
 
 /** In the row's unit: µs per task, or run time in multiples of the run beside it. */
-function valueOf(row: Row, { seconds, tasks, baseSeconds }: Measurement): number {
+function quantity(row: Row, { seconds, tasks, baseSeconds }: Measurement): number {
   return row.unit === 'times off' ? seconds / (baseSeconds ?? Number.NaN) : (seconds / tasks) * 1e6;
 }
 
 export function makeTable(rows: readonly Row[], measurements: Measurements): TableRow[] {
   return rows.map((row) => {
     const own = measurements.get(row.id) ?? [];
-    const values = own.map((measurement) => valueOf(row, measurement));
+    const values = own.map((measurement) => quantity(row, measurement));
     const ours = measurements.get(row.against) ?? [];
     const ratios = values.flatMap((value, i) => {
       const other = ours[i];
-      return other === undefined || row.unit === 'times off' ? [] : [value / valueOf(row, other)];
+      return other === undefined || row.unit === 'times off' ? [] : [value / quantity(row, other)];
     });
     const middle = median(values);
     return {

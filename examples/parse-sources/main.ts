@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Delayed } from 'longpole';
 import { CacheProfiler, Profiler, ProgressBar, ResourceProfiler, visualize } from 'longpole/diagnostics';
-import { getThreaded } from 'longpole/local';
 import { formatReport, makeReport } from './report.js';
 import { findSourceFiles, ownNodeModules } from './sourceFiles.js';
 import type { Summary } from './summary.js';
@@ -52,19 +51,13 @@ async function main({ folder, workers, page, json }: Settings): Promise<void> {
   // With --json the result alone goes to stdout.
   const out = json ? process.stderr : process.stdout;
   out.write(`Parsing ${files.length} files of ${folder}\n`);
-  const root = summaryOf(folder, files);
   const profilers = [new Profiler(), new ResourceProfiler({ dt: 0.1 }), new CacheProfiler()] as const;
-  const progress = new ProgressBar({ out });
-  const summary = await getThreaded<Summary>(root.toGraph(), root.key, {
-    callbacks: [progress, ...profilers],
-    ...(workers !== undefined && { numWorkers: workers }),
-  });
-  await visualize([...profilers], { filename: page });
+  const callbacks = [new ProgressBar({ out }), ...profilers];
+  const summary = await summaryOf(folder, files).compute({ callbacks, numWorkers: workers });
+  const written = visualize(profilers, { filename: page, title: `longpole demo: ${files.length} files` });
   const report = makeReport(folder, files, summary);
-  console.log(
-    json ? JSON.stringify({ ...report, page: resolve(page) }, null, 2) : `\n${formatReport(report)}`,
-  );
-  out.write(`\nWhat every worker did: ${resolve(page)}\n`);
+  console.log(json ? JSON.stringify({ ...report, page: written }, null, 2) : `\n${formatReport(report)}`);
+  out.write(`\nWhat every worker did: ${written}\n`);
 }
 
 class UsageError extends Error {}

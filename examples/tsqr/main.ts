@@ -9,7 +9,6 @@ import {
   ResourceProfiler,
   visualize,
 } from 'longpole/diagnostics';
-import { getThreaded } from 'longpole/local';
 import { blockQR, combine, compare, dot, random, relativeError, takeBlock, takeQ, takeR } from './tasks.js';
 
 const USAGE = `Usage: tsqr [--rows N] [--columns N] [--blocks N] [--workers N] [--page FILE]
@@ -55,17 +54,12 @@ async function main({ workers, page, ...size }: Settings): Promise<number> {
     new ResourceProfiler({ dt: 0.25 }),
     new CacheProfiler({ metric: nbytes, metricName: 'bytes' }),
   ] as const;
-  const callbacks = [new ProgressBar(), ...profilers];
-  const error = await getThreaded(result.toGraph(), result.key, {
-    callbacks,
-    ...(workers && { numWorkers: workers }),
-  });
-  if (typeof error !== 'number') throw new TypeError('The result is not a number.');
-  await visualize([...profilers], { filename: page });
+  const error = await result.compute({ callbacks: [new ProgressBar(), ...profilers], numWorkers: workers });
+  const written = visualize(profilers, { filename: page, title: 'Tall-skinny QR' });
   console.log(
     `${size.rows} x ${size.columns} in ${size.blocks} blocks: |q.r - a| / |a| = ${error.toExponential(2)}`,
   );
-  console.log(`Profile: ${page}`);
+  console.log(`What every worker did: ${written}`);
   return error <= TOLERANCE ? 0 : 1;
 }
 
