@@ -35,6 +35,8 @@ export function buildBatch(
   number: number,
 ): Batch | null {
   if (worker.quarantined || worker.batches.length >= limits.maxBatches) return null;
+  // Until it is known what was taken from it, nothing may be sent that counts on what it still has.
+  if (worker.robbed === 'asked') return null;
   const ids = chooseTasks(state, worker, limits);
   if (ids.length === 0) return null;
   for (const id of ids) state.batchOf[id] = number;
