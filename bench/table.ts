@@ -76,7 +76,7 @@ export function formatTable(table: readonly TableRow[]): string {
   const lines = cells.map(
     (line) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
   );
-  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
   return [lines[0], rule, ...lines.slice(1)].join('\n');
 }
 
