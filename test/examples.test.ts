@@ -27,7 +27,7 @@ describe('longpole demo', () => {
     mkdirSync(join(sources, 'deep/er'), { recursive: true });
     const twins = Array.from(
       { length: 5 },
-      (_, i) => `export function f${i}(a, b) { return [a + b, a * b, a - b, ${i}]; }`,
+      (_, i) => `export function f${i}(a, b) { return [a + b, a * b, a - b, a / b, ${i}]; }`,
     );
     writeFileSync(join(sources, 'a.mjs'), twins.join('\n'));
     writeFileSync(join(sources, 'deep/b.cjs'), 'if (x) return;\nmodule.exports = [[[[[1]]]]];\n');
