@@ -129,6 +129,10 @@ for (const [name, files, expected] of VIOLATIONS) {
   });
 }
 
+test('reads emphasis in either spelling', () => {
+  assert.deepEqual(check({ ...GOOD, 'README.md': README.replace('*pure*', '_pure_') }).problems, []);
+});
+
 test('a README without the table is a problem, not a pass', () => {
   const { problems } = check({ ...GOOD, 'README.md': '# Nothing' });
   assert.ok(problems.includes('src/README.md: the table of folders was not found'));

@@ -24,7 +24,7 @@ export function readImportRules(readme) {
   }
   if (mayImport.size === 0) problems.push('the table of folders was not found');
 
-  const sentence = /^`([\w\s-]+)` are \*pure\*/m.exec(readme);
+  const sentence = /^`([\w\s-]+)` are [*_]pure[*_]/m.exec(readme);
   const pure = new Set(sentence === null ? [] : folderList(sentence[1]));
   if (sentence === null) problems.push('the line "`…` are *pure*" was not found');
 
