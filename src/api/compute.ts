@@ -22,18 +22,23 @@ export type Computed<D extends readonly Delayed<unknown>[]> = {
  * @returns the results in the order of the arguments
  * @throws (rejects) TaskError if a task throws, KilledWorkerError, and the errors of `getThreaded`
  */
+export function compute<const D extends readonly Delayed<unknown>[]>(...delayeds: D): Promise<Computed<D>>;
 export function compute<const D extends readonly Delayed<unknown>[]>(
-  ...args: [...delayeds: D, options: ComputeOptions] | D
+  ...args: [...delayeds: D, options: ComputeOptions]
 ): Promise<Computed<D>>;
 export async function compute(...args: readonly unknown[]): Promise<unknown[]> {
   const last = args.at(-1);
-  const hasOptions = typeof last === 'object' && last !== null && !(last instanceof Delayed) && isPlainObject(last);
+  const hasOptions =
+    typeof last === 'object' && last !== null && !(last instanceof Delayed) && isPlainObject(last);
   const options: ComputeOptions = hasOptions ? last : {};
   const delayeds = (hasOptions ? args.slice(0, -1) : args).map(checkDelayed);
   return computeAll(delayeds, options);
 }
 
-async function computeAll(delayeds: readonly Delayed<unknown>[], options: ComputeOptions): Promise<unknown[]> {
+async function computeAll(
+  delayeds: readonly Delayed<unknown>[],
+  options: ComputeOptions,
+): Promise<unknown[]> {
   if (isImportedByWorker()) return new Promise(() => undefined);
   const scheduler = options.scheduler ?? 'threads';
   if (scheduler !== 'threads' && scheduler !== 'processes' && scheduler !== 'sync')
@@ -60,7 +65,9 @@ function planGraph(plan: Plan): Graph {
 
 function checkDelayed(value: unknown): Delayed<unknown> {
   if (value instanceof Delayed) return value;
-  throw invalid(`compute() takes Delayed objects and, last, options; not ${String(value)} (${typeof value}).`);
+  throw invalid(
+    `compute() takes Delayed objects and, last, options; not ${String(value)} (${typeof value}).`,
+  );
 }
 
 function invalid(message: string): LongpoleError {

@@ -165,6 +165,7 @@ export class Compiler {
     if (typeof value === 'string') return refs && this.#slots.has(value);
     if (typeof value !== 'object' || value === null) return false;
     checkNesting(depth);
+    if (value instanceof Literal) return depth > 0;
     if (Array.isArray(value)) {
       if (refs && typeof value[0] === 'function') return true;
       for (const element of value) if (this.#isDynamic(element, refs, depth + 1)) return true;
@@ -206,7 +207,11 @@ export class Compiler {
   #emitObject(value: object, refs: boolean, depth: number): boolean {
     checkNesting(depth);
     if (value instanceof Delayed) return this.#emitSlot(this.#delayedSlot(value));
-    if (value instanceof Literal) return this.#emitConstant(value.value);
+    if (value instanceof Literal) {
+      // True, so that the array around it is built anew, with the value in place of its wrapper.
+      this.#emit(value.value, false, depth + 1);
+      return true;
+    }
     const start = this.tokens.length;
     const constants = this.constants.length;
     let dynamic = false;
@@ -343,8 +348,7 @@ function unknownKeyError(key: string, keys: readonly string[]): LongpoleError {
     if (similar.length === 3) break;
     if (other.toLowerCase().includes(wanted)) similar.push(other);
   }
-  const hint =
-    similar.length > 0 ? ` Did you mean ${similar.map((other) => `'${other}'`).join(', ')}?` : '';
+  const hint = similar.length > 0 ? ` Did you mean ${similar.map((other) => `'${other}'`).join(', ')}?` : '';
   return new LongpoleError(
     'ERR_LONGPOLE_UNKNOWN_KEY',
     `The graph of ${keys.length} keys has no key '${key}'.${hint}`,

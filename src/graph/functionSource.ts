@@ -32,15 +32,24 @@ export function functionSource(fn: AnyFunction): FunctionSource | NoFunctionSour
       () => parseExpression(fn, text, false),
       () => parseMethod(fn, text, false),
     );
-  let problem: unknown;
+  const problems: unknown[] = [];
   for (const attempt of attempts) {
     try {
       return attempt();
     } catch (error) {
-      problem ??= error;
+      problems.push(error);
     }
   }
-  return { reason: `its source text cannot be parsed on its own: ${messageOf(problem)}` };
+  return { reason: `its source text cannot be parsed on its own: ${likeliest(problems)}` };
+}
+
+/** Of several ways to read a text, the one that got furthest says what is wrong with it. */
+function likeliest(problems: readonly unknown[]): string {
+  const position = (problem: unknown): number =>
+    problem instanceof SyntaxError && 'pos' in problem ? Number(problem.pos) : -1;
+  const furthest = problems.reduce((best, problem) => (position(problem) > position(best) ? problem : best));
+  const message = furthest instanceof Error ? furthest.message : String(furthest);
+  return message.replace(/ \(\d+:\d+\)$/, '');
 }
 
 function nativeReason(fn: AnyFunction): string {
@@ -51,11 +60,6 @@ function nativeReason(fn: AnyFunction): string {
 /** V8 gives `caller` to functions of sloppy mode only. Arrow functions and methods never have it: taken for strict. */
 function isSloppy(fn: AnyFunction): boolean {
   return Object.hasOwn(fn, 'caller');
-}
-
-function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.replace(/ \(\d+:\d+\)$/, '');
 }
 
 function parseExpression(fn: AnyFunction, text: string, strict: boolean): FunctionSource | NoFunctionSource {

@@ -26,7 +26,7 @@ export type Input<T> = T | Delayed<T> | Nested<T>;
 type Nested<T> = T extends Opaque
   ? never
   : T extends readonly unknown[]
-    ? Inputs<T>
+    ? List<T>
     : T extends ReadonlyMap<infer K, infer V>
       ? ReadonlyMap<Input<K>, Input<V>>
       : T extends ReadonlySet<infer V>
@@ -34,6 +34,11 @@ type Nested<T> = T extends Opaque
         : T extends object
           ? Inputs<T>
           : never;
+
+/** Arrays are spelled as such, and not mapped, because the compiler defers them: recursive types stay finite. */
+type List<T extends readonly unknown[]> = number extends T['length']
+  ? readonly Input<T[number]>[]
+  : Inputs<T>;
 
 /** The same tuple, array or object with an input for every part. */
 export type Inputs<T> = { [K in keyof T]: Input<T[K]> };
