@@ -37,7 +37,7 @@ for (const { name, get } of ALL) {
       nested: [sum, [[inc, [inc, 'two']], 'one', [add, 'two', 'two']]],
       data: { one: 'one' },
       empty: [],
-      text: 'text',
+      text: 'some text',
     };
     assert.deepEqual(await get(graph, ['one', 'alias', 'list', 'nested', 'data', 'empty', 'text']), [
       1,
@@ -46,7 +46,7 @@ for (const { name, get } of ALL) {
       4 + 1 + 4,
       { one: 'one' },
       [],
-      'text',
+      'some text',
     ]);
   });
 

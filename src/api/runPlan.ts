@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { LongpoleError } from '../base/errors.js';
 import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/observers.js';
+import { suspended } from '../diagnostics/registry.js';
 import { runInline } from '../engine/inlineRun.js';
 import { type PoolKind, sharedPool } from '../engine/pool/pool.js';
 import { runOnPool } from '../engine/poolRun.js';
@@ -24,7 +25,10 @@ type UncheckedOptions = Omit<ComputeOptions, 'scheduler'>;
 export function runPlanInline(graph: Graph, plan: Plan, options: UncheckedOptions): readonly unknown[] {
   checkOptions(options);
   const observers = observersOf(callbacksForRun(options.callbacks));
-  return runInline(graph, plan, { observers, ...(options.signal ? { signal: options.signal } : {}) });
+  // A task may compute a graph of its own: as in Dask, the active callbacks watch the outermost run only.
+  return suspended(() =>
+    runInline(graph, plan, { observers, ...(options.signal ? { signal: options.signal } : {}) }),
+  );
 }
 
 /** Runs on the shared pool of the given kind. Results by task id. */
@@ -75,5 +79,8 @@ function isAbortSignal(value: unknown): value is AbortSignalLike {
 }
 
 function invalid(name: string, value: unknown, expected: string): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `${name}: expected ${expected}, not ${String(value)}.`);
+  return new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `${name}: expected ${expected}, not ${String(value)}.`,
+  );
 }

@@ -158,9 +158,10 @@ export function runObserved(
   } catch (error) {
     failure = { error };
   }
+  const outcome = failure?.error;
   for (const observer of begun) {
     try {
-      observer.runFinished?.(run, failure?.error);
+      observer.runFinished?.(run, outcome);
     } catch (error) {
       failure ??= { error };
     }

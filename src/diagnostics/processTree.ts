@@ -139,6 +139,6 @@ export function sumOfPs(text: string, root: number): ProcessTreeUsage {
 
 /** `[[days-]hours:]minutes:seconds[.fraction]` in seconds. */
 function psTime(text: string): number {
-  const [clock, days] = text.split('-').reverse();
-  return (clock ?? '').split(':').reduce((sum, part) => sum * 60 + Number(part), Number(days ?? 0) * 24);
+  const [clock = '', days = '0'] = text.split('-').reverse();
+  return Number(days) * 86_400 + clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
 }

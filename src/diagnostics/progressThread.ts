@@ -20,10 +20,15 @@ import {
   WIDTH,
 } from './progressThreadCells.js';
 
+/** When this thread last drew, to tell it from the main thread's drawings. */
+let ownDraw = -1;
+
 function draw(cells: Int32Array): void {
   const milliseconds = elapsed(cells);
-  // The main thread draws every dt when it can; half a dt of grace keeps the two from taking turns.
-  const due = milliseconds - Atomics.load(cells, LAST_DRAW) >= 1.5 * cells[DT]!;
+  const lastDraw = Atomics.load(cells, LAST_DRAW);
+  // The main thread draws every dt while it can: only when it falls behind is it this thread's turn, then every dt.
+  const patience = lastDraw === ownDraw ? 0.5 : 1.5;
+  const due = milliseconds - lastDraw >= patience * cells[DT]!;
   if (!due || milliseconds < cells[MINIMUM]! || Atomics.load(cells, STATE) !== ACTIVE) return;
   const line = progressLine({
     finished: Atomics.load(cells, FINISHED),
@@ -38,6 +43,7 @@ function draw(cells: Int32Array): void {
     // The terminal is gone or busy: whether that is an error is for the main thread to find out.
   }
   Atomics.store(cells, LAST_DRAW, milliseconds);
+  ownDraw = milliseconds;
 }
 
 function watch(cells: Int32Array): void {

@@ -3,13 +3,13 @@
 import { LongpoleError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
-import { type ErrorInfo, fromErrorInfo } from '../protocol/errorInfo.js';
+import { type ErrorInfo, fromErrorInfo, isErrorInfo } from '../protocol/errorInfo.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
 import type { Values } from '../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/results.js';
 import type { RunObserver } from '../protocol/runObserver.js';
-import { batchConstants, batchInputs } from './batchValues.js';
+import { argumentError, batchConstants, batchInputs } from './batchValues.js';
 import { Observers } from './observers.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool } from './pool/pool.js';
@@ -236,7 +236,7 @@ class PoolRun implements RunHandler {
     this.#tellCompleted(worker, before);
     const id = columns.ids[index]!;
     if (this.#observers.perTask && !this.#view.running.has(id)) this.#observers.taskStarted(id, this.#view);
-    this.#fail(taskError(this.#plan, id, isolate.name, revive(thrown)));
+    this.#fail(taskError(this.#plan, id, isolate.name, isErrorInfo(thrown) ? fromErrorInfo(thrown) : thrown));
   }
 
   #durations(columns: CompletionColumns): Float64Array {
@@ -321,7 +321,11 @@ class PoolRun implements RunHandler {
     if (isolate === undefined) return;
     if (this.#observers.results) publish.fill(1);
     const constants = batchConstants(this.#plan, ids);
-    isolate.dispatch(this.#run, { batch, ids, publish, inputs: batchInputs(this.#results, inputs), constants });
+    try {
+      isolate.dispatch(this.#run, { batch, ids, publish, inputs: batchInputs(this.#results, inputs), constants });
+    } catch (error) {
+      throw argumentError(this.#plan, ids, error);
+    }
   }
 
   #release({ ids, workers }: Release): void {
@@ -354,13 +358,4 @@ class PoolRun implements RunHandler {
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
     for (const isolate of this.#isolates.values()) isolate.close(this.#run);
   }
-}
-
-/** An ErrorInfo as an Error again; anything else as it is. */
-function revive(thrown: unknown): unknown {
-  return isErrorInfo(thrown) ? fromErrorInfo(thrown) : thrown;
-}
-
-function isErrorInfo(value: unknown): value is ErrorInfo {
-  return typeof value === 'object' && value !== null && 'message' in value && 'stack' in value && 'properties' in value;
 }

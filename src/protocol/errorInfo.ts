@@ -35,6 +35,11 @@ export function toErrorInfo(thrown: unknown, depth = 0): ErrorInfo {
   return cause === undefined || depth === MAX_CAUSES ? info : { ...info, cause: toErrorInfo(cause, depth + 1) };
 }
 
+/** Whether a value that crossed a border is an ErrorInfo. */
+export function isErrorInfo(value: unknown): value is ErrorInfo {
+  return typeof value === 'object' && value !== null && 'message' in value && 'stack' in value && 'properties' in value;
+}
+
 /** An Error with the remote name, message, stack, properties and causes. */
 export function fromErrorInfo(info: ErrorInfo): Error {
   const error = info.cause === undefined ? new Error(info.message) : new Error(info.message, { cause: fromErrorInfo(info.cause) });

@@ -2,7 +2,7 @@
 // that a steal, a fetch or a look at the completions is answered while a task computes.
 import { LongpoleError } from '../../base/errors.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
+import { type ErrorInfo, isErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import type { Values } from '../../protocol/isolateMessages.js';
 import type { FromProcess, OpenRunInProcess, ToProcess } from '../../protocol/processMessages.js';
 import { KIND_ERROR, KIND_VALUE } from '../../protocol/results.js';
@@ -38,7 +38,8 @@ class Relay implements RunHandler {
         valueIds.push(id);
         values.push(arrived.get(id));
       } else if (kinds[index] === KIND_ERROR) {
-        errors.push({ id, error: toErrorInfo(arrived.get(id)) });
+        const error = arrived.get(id);
+        errors.push({ id, error: isErrorInfo(error) ? error : toErrorInfo(error) });
       }
     }
     send({

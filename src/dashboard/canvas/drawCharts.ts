@@ -1,0 +1,120 @@
+// The line plots and what all plots share: vertical time lines, horizontal value lines, labels in the gutters.
+import { mix, slotColor } from '../model/palette.js';
+import type { CachePlot, ProfileModel, ResourcePlot } from '../model/profileModel.js';
+import { linePoints, type Series } from '../model/series.js';
+import type { ColumnGrid } from '../model/taskColumns.js';
+import { type AxisUnit, type Tick, valueAxis } from '../model/ticks.js';
+import type { Renderer } from './renderer.js';
+import type { Theme } from './theme.js';
+
+/** The part of a canvas between the gutters. */
+export interface PlotArea {
+  readonly left: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Above the topmost and below the lowest value: room for half a line of text, px. */
+const PADDING = 8;
+/** A label of a value axis for about this many px. */
+const LABEL_SPACING = 34;
+/** Samples farther apart than this are also drawn as dots, px. */
+const DOT_SPACING = 18;
+
+export function drawTimeLines(renderer: Renderer, area: PlotArea, xs: readonly number[], theme: Theme): void {
+  for (const x of xs) renderer.rect(area.left + x, 0, 1, area.height, theme.grid);
+}
+
+interface Axis {
+  readonly top: number;
+  readonly ticks: readonly Tick[];
+  readonly y: (value: number) => number;
+}
+
+/** An axis from 0 to at least `largest` over the height of the area. */
+export function chartAxis(area: PlotArea, largest: number, unit: AxisUnit): Axis {
+  const room = area.height - 2 * PADDING;
+  const { top, ticks } = valueAxis(largest, unit, Math.max(1, Math.floor(room / LABEL_SPACING)));
+  return { top, ticks, y: (value) => PADDING + room * (1 - value / top) };
+}
+
+export function drawResources(
+  renderer: Renderer,
+  plot: ResourcePlot,
+  grid: ColumnGrid,
+  area: PlotArea,
+  theme: Theme,
+): void {
+  const cpu = chartAxis(area, plot.cpu.largest, 'percent');
+  const memory = chartAxis(area, plot.memory.largest, 'bytes');
+  for (const { value } of cpu.ticks) renderer.rect(area.left, cpu.y(value), area.width, 1, theme.grid);
+  for (const { value, label } of cpu.ticks) {
+    renderer.text(label, area.left - 10, cpu.y(value), theme.cpu, 'right');
+  }
+  for (const { value, label } of memory.ticks) {
+    renderer.text(label, area.left + area.width + 10, memory.y(value), theme.memory, 'left');
+  }
+  renderer.clip(area.left, 0, area.width, area.height);
+  const cpuPoints = toScreen(linePoints(plot.cpu, grid), area, cpu);
+  renderer.area(cpuPoints, cpu.y(0), theme.cpuArea);
+  renderer.line(cpuPoints, theme.cpu, 1.5);
+  renderer.line(toScreen(linePoints(plot.memory, grid), area, memory), theme.memory, 1.5);
+  drawDots(renderer, plot.cpu, grid, area, cpu, theme.cpu);
+  drawDots(renderer, plot.memory, grid, area, memory, theme.memory);
+  renderer.unclip();
+}
+
+export function drawCache(
+  renderer: Renderer,
+  model: ProfileModel,
+  plot: CachePlot,
+  grid: ColumnGrid,
+  area: PlotArea,
+  theme: Theme,
+  emphasis: ReadonlySet<number> | undefined,
+): void {
+  const axis = chartAxis(area, plot.largest, plot.unit);
+  for (const { value, label } of axis.ticks) {
+    renderer.rect(area.left, axis.y(value), area.width, 1, theme.grid);
+    renderer.text(label, area.left - 10, axis.y(value), theme.muted, 'right');
+  }
+  renderer.clip(area.left, 0, area.width, area.height);
+  const isFull = (prefix: number) => emphasis?.has(prefix) ?? true;
+  // What is emphasised is drawn last, on top.
+  const lines = [...plot.lines].sort((a, b) => Number(isFull(a.prefix)) - Number(isFull(b.prefix)));
+  for (const { prefix, series } of lines) {
+    const color = slotColor(model.prefixes[prefix]!.slot, theme.scheme);
+    const points = toScreen(linePoints(series, grid), area, axis);
+    const width = isFull(prefix) && emphasis !== undefined ? 2.5 : 1.75;
+    renderer.line(points, isFull(prefix) ? color : mix(color, theme.ground, 0.22), width);
+  }
+  renderer.unclip();
+}
+
+function toScreen(points: number[], area: PlotArea, axis: Axis): number[] {
+  for (let i = 0; i < points.length; i += 2) {
+    points[i] = area.left + points[i]!;
+    points[i + 1] = axis.y(points[i + 1]!);
+  }
+  return points;
+}
+
+/** Samples of a line as dots, when they are few: a dt of 1 s on a run of 5 s should look like what it is. */
+function drawDots(
+  renderer: Renderer,
+  series: Series,
+  grid: ColumnGrid,
+  area: PlotArea,
+  axis: Axis,
+  color: string,
+): void {
+  const { time, value } = series;
+  const span = grid.columns * grid.perColumn;
+  const spacing =
+    time.length < 2 ? DOT_SPACING : (time[time.length - 1]! - time[0]!) / (time.length - 1) / grid.perColumn;
+  if (spacing < DOT_SPACING) return;
+  for (let i = 0; i < time.length; i++) {
+    if (time[i]! < grid.start || time[i]! > grid.start + span) continue;
+    renderer.dot(area.left + (time[i]! - grid.start) / grid.perColumn, axis.y(value[i]!), 2.5, color);
+  }
+}

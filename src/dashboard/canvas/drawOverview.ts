@@ -1,0 +1,82 @@
+// The strip above the plots: the whole run in small with the window that is shown, and the ruler with the times.
+import type { ProfileModel } from '../model/profileModel.js';
+import { type ColumnGrid, layoutGroup } from '../model/taskColumns.js';
+import type { Tick } from '../model/ticks.js';
+import type { TimeWindow } from '../model/timeView.js';
+import type { PlotArea } from './drawCharts.js';
+import type { Renderer } from './renderer.js';
+import type { Theme } from './theme.js';
+
+/** Column → mean number of busy lanes over it, of all task streams. Computed once per width. */
+export function busyLanes(model: ProfileModel, grid: ColumnGrid): Float32Array {
+  const busy = new Float32Array(grid.columns);
+  const add = (column: number, share: number) => {
+    busy[column] = busy[column]! + share;
+  };
+  for (const plot of model.plots) {
+    if (plot.type !== 'tasks') continue;
+    for (const groups of plot.lanes.lanes) {
+      for (const group of groups) {
+        layoutGroup(plot.lanes, group, grid, {
+          run(_position, from, to) {
+            const stop = Math.min(grid.columns, to);
+            for (let x = Math.max(0, from); x < stop; ) {
+              const next = Math.min(stop, Math.floor(x) + 1);
+              add(Math.floor(x), next - x);
+              x = next;
+            }
+          },
+          density: (column, seconds) => add(column, seconds / grid.perColumn),
+        });
+      }
+    }
+  }
+  return busy;
+}
+
+/** The run in small. `shown` is the window of the plots as fractions of the whole. */
+export function drawOverview(
+  renderer: Renderer,
+  busy: Float32Array,
+  lanes: number,
+  area: PlotArea,
+  shown: TimeWindow,
+  theme: Theme,
+): void {
+  const base = area.height - 1;
+  const room = area.height - 6;
+  const points: number[] = [];
+  for (let column = 0; column < busy.length; column++) {
+    const y = base - room * Math.min(1, busy[column]! / Math.max(1, lanes));
+    points.push(area.left + column, y, area.left + column + 1, y);
+  }
+  renderer.area(points, base, theme.overview);
+  renderer.rect(area.left, base, area.width, 1, theme.axis);
+  const from = area.left + shown.start * area.width;
+  const to = area.left + shown.stop * area.width;
+  if (shown.stop - shown.start > 0.9995) return;
+  // What is outside the window is veiled, the window itself has edges to hold.
+  const veil = theme.scheme === 'light' ? 'rgba(255, 255, 255, 0.66)' : 'rgba(20, 23, 28, 0.66)';
+  renderer.rect(area.left, 0, from - area.left, area.height, veil);
+  renderer.rect(to, 0, area.left + area.width - to, area.height, veil);
+  const width = Math.max(2, to - from);
+  renderer.rect(from, 0, width, 2, theme.accent);
+  renderer.rect(from, base, width, 1, theme.accent);
+  renderer.rect(from - 1, 0, 2, area.height, theme.accent);
+  renderer.rect(from + width - 1, 0, 2, area.height, theme.accent);
+}
+
+export function drawRuler(
+  renderer: Renderer,
+  ticks: readonly (Tick & { readonly x: number })[],
+  area: PlotArea,
+  theme: Theme,
+): void {
+  renderer.rect(area.left, area.height - 1, area.width, 1, theme.axis);
+  for (const { x, label } of ticks) {
+    renderer.rect(area.left + x, area.height - 6, 1, 6, theme.axis);
+    const half = renderer.textWidth(label) / 2;
+    const centre = Math.min(area.left + area.width - half, Math.max(area.left + half, area.left + x));
+    renderer.text(label, centre, area.height / 2 - 3, theme.muted, 'center');
+  }
+}

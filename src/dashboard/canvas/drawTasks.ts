@@ -1,0 +1,196 @@
+// The task stream on a renderer: per lane the wide runs as rectangles, then the narrow ones as columns of density, in
+// which the height of a colour is the share of the pixel's time in which that prefix ran.
+import { mix, slotColor, textOn } from '../model/palette.js';
+import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
+import type { LaneMatches } from '../model/search.js';
+import { type ColumnGrid, layoutGroup } from '../model/taskColumns.js';
+import { type LaneGroup, lowerBound, type TaskLanes } from '../model/taskLanes.js';
+import { fitText, type Renderer } from './renderer.js';
+import type { Theme } from './theme.js';
+
+/** Between neighbours of one lane that are wide enough to be told apart, px. */
+const RUN_GAP = 1;
+/** However little time a prefix took in a pixel, this much of it shows, px. */
+const LEAST_MARK = 3;
+/** Rectangles narrower than this have no text, px. */
+const LEAST_LABEL = 34;
+
+export interface StreamStyle {
+  readonly theme: Theme;
+  /** The prefixes in full colour; undefined: all of them. */
+  readonly emphasis: ReadonlySet<number> | undefined;
+  /** Lane → found positions; undefined: no search. */
+  readonly matches: readonly LaneMatches[] | undefined;
+}
+
+/** Where a lane is drawn, px from the top of the stream. */
+export function laneBox(lanes: TaskLanes, lane: number, height: number): { top: number; height: number } {
+  const each = height / Math.max(1, lanes.lanes.length);
+  const row = lanes.rows[lanes.rowOfLane[lane]!]!;
+  const between = Math.min(4, each * 0.18);
+  const within = Math.min(1, each * 0.1);
+  const first = lane === row.firstLane ? between : within;
+  const last = lane === row.firstLane + row.laneCount - 1 ? between : within;
+  return { top: lane * each + first / 2, height: each - (first + last) / 2 };
+}
+
+/** The lane at a height, or -1. */
+export function laneAt(lanes: TaskLanes, y: number, height: number): number {
+  const lane = Math.floor((y / height) * lanes.lanes.length);
+  return lane >= 0 && lane < lanes.lanes.length ? lane : -1;
+}
+
+/** Draws the stream to the right of `left`, one column of the grid per pixel. */
+export function drawStream(
+  renderer: Renderer,
+  model: ProfileModel,
+  plot: TaskPlot,
+  grid: ColumnGrid,
+  box: { readonly left: number; readonly height: number },
+  style: StreamStyle,
+): void {
+  const { lanes } = plot;
+  const painter = new LanePainter(renderer, lanes, grid, box.left);
+  renderer.clip(box.left, 0, grid.columns, box.height);
+  for (let lane = 0; lane < lanes.lanes.length; lane++) {
+    const { top, height } = laneBox(lanes, lane, box.height);
+    painter.beginLane(top, height);
+    for (const group of lanes.lanes[lane]!) {
+      const prefix = model.prefixes[group.prefix]!;
+      const full = style.matches === undefined && (style.emphasis?.has(group.prefix) ?? true);
+      const color = slotColor(prefix.slot, style.theme.scheme);
+      painter.drawGroup(group, full ? color : mix(color, style.theme.ground, 0.22), full ? prefix.name : '');
+    }
+    painter.endLane();
+    if (style.matches !== undefined) {
+      const found = style.matches[lane];
+      const colorOf = (position: number) => {
+        const task = plot.section.task[lanes.entry[position]!]!;
+        return slotColor(model.prefixes[model.page.tasks.prefix[task]!]!.slot, style.theme.scheme);
+      };
+      if (found !== undefined) painter.drawMatches(found, colorOf);
+    }
+  }
+  renderer.unclip();
+}
+
+class LanePainter {
+  readonly #renderer: Renderer;
+  readonly #lanes: TaskLanes;
+  readonly #grid: ColumnGrid;
+  readonly #left: number;
+  #top = 0;
+  #height = 0;
+  /** Column → share of its height that is taken by the groups drawn so far. */
+  readonly #filled: Float32Array;
+  /** Column, seconds, column, seconds, … of the lane, group after group: drawn after all of its rectangles. */
+  #density: { color: string; values: number[] }[] = [];
+
+  constructor(renderer: Renderer, lanes: TaskLanes, grid: ColumnGrid, left: number) {
+    this.#renderer = renderer;
+    this.#lanes = lanes;
+    this.#grid = grid;
+    this.#left = left;
+    this.#filled = new Float32Array(grid.columns);
+  }
+
+  beginLane(top: number, height: number): void {
+    this.#top = top;
+    this.#height = height;
+    this.#filled.fill(0);
+    this.#density = [];
+  }
+
+  drawGroup(group: LaneGroup, color: string, label: string): void {
+    const values: number[] = [];
+    const ink = textOn(color);
+    layoutGroup(this.#lanes, group, this.#grid, {
+      run: (_position, from, to) => this.#drawRun(from, to, color, label, ink),
+      density: (column, seconds) => {
+        const last = values.length - 2;
+        // A run that reaches over from the column before comes apart from the runs that start here.
+        if (last >= 0 && values[last] === column) values[last + 1] = values[last + 1]! + seconds;
+        else values.push(column, seconds);
+      },
+    });
+    if (values.length > 0) this.#density.push({ color, values });
+  }
+
+  #drawRun(from: number, to: number, color: string, label: string, ink: string): void {
+    const left = Math.max(-2, from);
+    const width = Math.min(this.#grid.columns + 2, to) - left;
+    const gap = width >= 4 ? RUN_GAP : 0;
+    this.#renderer.rect(this.#left + left, this.#top, width - gap, this.#height, color);
+    if (label === '' || width < LEAST_LABEL || this.#height < 13) return;
+    const visible = Math.max(0, left);
+    const room = Math.min(this.#grid.columns, left + width) - visible - 12;
+    const text = fitText(this.#renderer, label, room);
+    if (text === '') return;
+    this.#renderer.text(text, this.#left + visible + 6, this.#top + this.#height / 2 + 0.5, ink, 'left');
+  }
+
+  endLane(): void {
+    for (const { color, values } of this.#density) this.#drawDensity(color, values);
+  }
+
+  /** Stacks one group onto the columns. Equal neighbours become one rectangle: a busy lane is a handful of them. */
+  #drawDensity(color: string, values: readonly number[]): void {
+    const least = Math.min(1, LEAST_MARK / this.#height);
+    let from = 0;
+    let to = 0;
+    let low = 0;
+    let high = 0;
+    const flush = () => {
+      if (to === from) return;
+      const bottom = this.#top + this.#height;
+      this.#renderer.rect(this.#left + from, bottom - high, to - from, high - low, color);
+    };
+    for (let i = 0; i < values.length; i += 2) {
+      const column = values[i]!;
+      const share = Math.max(least, values[i + 1]! / this.#grid.perColumn);
+      const base = Math.min(this.#filled[column]!, 1 - least);
+      const top = Math.min(1, base + share);
+      this.#filled[column] = top;
+      // Half pixels are enough for the eye, and let neighbours be equal.
+      const newLow = Math.round(base * this.#height * 2) / 2;
+      const newHigh = top > 0.98 ? this.#height : Math.round(top * this.#height * 2) / 2;
+      if (column === to && newLow === low && newHigh === high) {
+        to++;
+        continue;
+      }
+      flush();
+      from = column;
+      to = column + 1;
+      low = newLow;
+      high = newHigh;
+    }
+    flush();
+  }
+
+  /** Found runs at full height and at least 2 px wide; one per pixel is enough to see where they are. */
+  drawMatches({ positions, starts }: LaneMatches, colorOf: (position: number) => string): void {
+    const { stop } = this.#lanes;
+    const { perColumn, columns } = this.#grid;
+    const end = this.#grid.start + columns * perColumn;
+    // Positions of a lane do not overlap: the one before the window may reach into it, no other.
+    let i = Math.max(0, lowerBound(starts, 0, starts.length, this.#grid.start) - 1);
+    while (i < positions.length && starts[i]! < end) {
+      const position = positions[i]!;
+      const from = (starts[i]! - this.#grid.start) / perColumn;
+      const to = (stop[position]! - this.#grid.start) / perColumn;
+      if (to >= 0) {
+        const left = Math.max(-2, from);
+        const width = Math.max(2, Math.min(columns + 2, to) - left);
+        this.#renderer.rect(
+          this.#left + left,
+          this.#top,
+          width - (width >= 4 ? 1 : 0),
+          this.#height,
+          colorOf(position),
+        );
+      }
+      const next = this.#grid.start + (Math.floor(from) + 1) * perColumn;
+      i = Math.max(i + 1, lowerBound(starts, i + 1, starts.length, next));
+    }
+  }
+}

@@ -1,0 +1,153 @@
+// The few drawing operations that the plots need. Drawing code talks to this interface alone, so that tests can record
+// what is drawn and another backend can take the canvas's place. All coordinates are CSS pixels.
+
+export type Align = 'left' | 'center' | 'right';
+
+export interface Renderer {
+  /** Starts a picture of this size; everything before is erased. */
+  begin(width: number, height: number): void;
+  /** Limits what follows to a rectangle, until `unclip`. */
+  clip(x: number, y: number, width: number, height: number): void;
+  unclip(): void;
+  /** A filled rectangle, its edges on device pixels. Colours are CSS colours. */
+  rect(x: number, y: number, width: number, height: number, color: string): void;
+  /** An open line through x, y, x, y, … */
+  line(points: readonly number[], color: string, width: number): void;
+  /** The surface between such a line and `base`. */
+  area(points: readonly number[], base: number, color: string): void;
+  dot(x: number, y: number, radius: number, color: string): void;
+  /** `y` is the middle of the text. */
+  text(text: string, x: number, y: number, color: string, align: Align): void;
+  textWidth(text: string): number;
+}
+
+export const FONT_SIZE = 11;
+const FONT = `${FONT_SIZE}px ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif`;
+
+/** Draws on a canvas element, at the device's resolution. */
+export class CanvasRenderer implements Renderer {
+  readonly #canvas: HTMLCanvasElement;
+  readonly #context: CanvasRenderingContext2D;
+  #ratio = 1;
+  #fill = '';
+  /** Rectangles drawn since `begin`. */
+  rectangles = 0;
+  readonly #widths = new Map<string, number>();
+
+  constructor(canvas: HTMLCanvasElement) {
+    const context = canvas.getContext('2d');
+    if (context === null) throw new TypeError('This browser has no 2d canvas.');
+    this.#canvas = canvas;
+    this.#context = context;
+  }
+
+  begin(width: number, height: number): void {
+    const ratio = globalThis.devicePixelRatio || 1;
+    const [deviceWidth, deviceHeight] = [Math.round(width * ratio), Math.round(height * ratio)];
+    if (this.#canvas.width !== deviceWidth || this.#canvas.height !== deviceHeight) {
+      this.#canvas.width = deviceWidth;
+      this.#canvas.height = deviceHeight;
+    }
+    this.#ratio = ratio;
+    this.#context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.#context.clearRect(0, 0, width, height);
+    this.#context.font = FONT;
+    this.#context.textBaseline = 'middle';
+    this.#context.lineJoin = 'round';
+    this.#fill = '';
+    this.rectangles = 0;
+  }
+
+  clip(x: number, y: number, width: number, height: number): void {
+    this.#context.save();
+    this.#context.beginPath();
+    this.#context.rect(x, y, width, height);
+    this.#context.clip();
+  }
+
+  unclip(): void {
+    this.#context.restore();
+    this.#fill = '';
+  }
+
+  rect(x: number, y: number, width: number, height: number, color: string): void {
+    this.rectangles++;
+    const left = this.#snap(x);
+    const top = this.#snap(y);
+    this.#setFill(color);
+    this.#context.fillRect(left, top, this.#snap(x + width) - left, this.#snap(y + height) - top);
+  }
+
+  line(points: readonly number[], color: string, width: number): void {
+    this.#path(points);
+    this.#context.strokeStyle = color;
+    this.#context.lineWidth = width;
+    this.#context.stroke();
+  }
+
+  area(points: readonly number[], base: number, color: string): void {
+    if (points.length < 4) return;
+    this.#path(points);
+    this.#context.lineTo(points[points.length - 2]!, base);
+    this.#context.lineTo(points[0]!, base);
+    this.#context.closePath();
+    this.#setFill(color);
+    this.#context.fill();
+  }
+
+  dot(x: number, y: number, radius: number, color: string): void {
+    this.#context.beginPath();
+    this.#context.arc(x, y, radius, 0, 2 * Math.PI);
+    this.#setFill(color);
+    this.#context.fill();
+  }
+
+  text(text: string, x: number, y: number, color: string, align: Align): void {
+    this.#context.textAlign = align;
+    this.#setFill(color);
+    this.#context.fillText(text, x, y);
+  }
+
+  textWidth(text: string): number {
+    const known = this.#widths.get(text);
+    if (known !== undefined) return known;
+    // Names recur on every frame; a page that zooms through many numbers must not keep them all.
+    if (this.#widths.size > 5000) this.#widths.clear();
+    const { width } = this.#context.measureText(text);
+    this.#widths.set(text, width);
+    return width;
+  }
+
+  #snap(value: number): number {
+    return Math.round(value * this.#ratio) / this.#ratio;
+  }
+
+  /** Setting fillStyle parses the colour even when it is the same. */
+  #setFill(color: string): void {
+    if (this.#fill === color) return;
+    this.#fill = color;
+    this.#context.fillStyle = color;
+  }
+
+  #path(points: readonly number[]): void {
+    this.#context.beginPath();
+    for (let i = 0; i + 1 < points.length; i += 2) {
+      if (i === 0) this.#context.moveTo(points[0]!, points[1]!);
+      else this.#context.lineTo(points[i]!, points[i + 1]!);
+    }
+  }
+}
+
+/** The text cut to the width with an ellipsis; empty if not even three letters fit. */
+export function fitText(renderer: Renderer, text: string, width: number): string {
+  if (renderer.textWidth(text) <= width) return text;
+  // Each UTF-16 unit is at least about 2 px wide: longer texts need not be measured.
+  let low = 0;
+  let high = Math.min(text.length, Math.ceil(width / 2));
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if (renderer.textWidth(`${text.slice(0, middle)}…`) <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low < 3 ? '' : `${text.slice(0, low)}…`;
+}

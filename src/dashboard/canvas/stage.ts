@@ -1,0 +1,147 @@
+// Draws all canvases of the page for one state. Holds the canvases and what is worth keeping between frames; decides
+// nothing about the data.
+
+import { formatPercent } from '../model/format.js';
+import { LEFT_GUTTER, OVERVIEW_HEIGHT, type PlotBox, RIGHT_GUTTER, RULER_HEIGHT } from '../model/layout.js';
+import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
+import type { Matches } from '../model/search.js';
+import { busySeconds, type ColumnGrid } from '../model/taskColumns.js';
+import { timeTicks } from '../model/ticks.js';
+import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
+import { drawCache, drawResources, drawTimeLines, type PlotArea } from './drawCharts.js';
+import { busyLanes, drawOverview, drawRuler } from './drawOverview.js';
+import { drawStream } from './drawTasks.js';
+import { CanvasRenderer, fitText, type Renderer } from './renderer.js';
+import type { Theme } from './theme.js';
+
+/** What one frame shows. */
+export interface Scene {
+  readonly window: TimeWindow;
+  /** Of the plots, with their gutters, px. */
+  readonly width: number;
+  readonly boxes: readonly PlotBox[];
+  readonly theme: Theme;
+  readonly emphasis: ReadonlySet<number> | undefined;
+  readonly matches: Matches | undefined;
+}
+
+/** Pixel columns between the gutters; at least one, so that nothing divides by zero. */
+export function columnsOf(width: number): number {
+  return Math.max(1, Math.floor(width - LEFT_GUTTER - RIGHT_GUTTER));
+}
+
+export function gridOf(window: TimeWindow, width: number): ColumnGrid {
+  const columns = columnsOf(width);
+  const { start } = snapToPixels(window, columns);
+  return { start, perColumn: spanOf(window) / columns, columns };
+}
+
+export class Stage {
+  readonly #model: ProfileModel;
+  #overview: CanvasRenderer | undefined;
+  #ruler: CanvasRenderer | undefined;
+  readonly #plots: (CanvasRenderer | undefined)[] = [];
+  #busy: Float32Array = new Float32Array(0);
+
+  constructor(model: ProfileModel) {
+    this.#model = model;
+  }
+
+  setStrip(overview: HTMLCanvasElement, ruler: HTMLCanvasElement): void {
+    this.#overview = new CanvasRenderer(overview);
+    this.#ruler = new CanvasRenderer(ruler);
+  }
+
+  setPlot(index: number, canvas: HTMLCanvasElement): void {
+    this.#plots[index] = new CanvasRenderer(canvas);
+  }
+
+  /** Rectangles in the task streams of the last frame. */
+  get rectangles(): number {
+    return this.#model.plots.reduce(
+      (sum, plot, i) => sum + (plot.type === 'tasks' ? (this.#plots[i]?.rectangles ?? 0) : 0),
+      0,
+    );
+  }
+
+  draw(scene: Scene): void {
+    const grid = gridOf(scene.window, scene.width);
+    const end = grid.start + grid.columns * grid.perColumn;
+    const ticks = timeTicks(grid.start, end, grid.columns).map((tick) => ({
+      ...tick,
+      x: (tick.value - grid.start) / grid.perColumn,
+    }));
+    this.#drawStrip(scene, grid, ticks);
+    this.#model.plots.forEach((plot, index) => {
+      const renderer = this.#plots[index];
+      const box = scene.boxes[index];
+      if (renderer === undefined || box === undefined) return;
+      const area: PlotArea = { left: LEFT_GUTTER, width: grid.columns, height: box.height };
+      renderer.begin(scene.width, box.height);
+      if (plot.type === 'tasks') this.#drawLaneGround(renderer, plot, grid, area, scene.theme);
+      drawTimeLines(
+        renderer,
+        area,
+        ticks.map(({ x }) => x),
+        scene.theme,
+      );
+      if (plot.type === 'tasks') {
+        const matches = scene.matches?.lanes[index];
+        drawStream(renderer, this.#model, plot, grid, area, {
+          theme: scene.theme,
+          emphasis: scene.emphasis,
+          matches,
+        });
+      } else if (plot.type === 'resources') drawResources(renderer, plot, grid, area, scene.theme);
+      else drawCache(renderer, this.#model, plot, grid, area, scene.theme, scene.emphasis);
+    });
+  }
+
+  #drawStrip(scene: Scene, grid: ColumnGrid, ticks: Parameters<typeof drawRuler>[1]): void {
+    if (this.#overview === undefined || this.#ruler === undefined) return;
+    const { limits } = this.#model;
+    if (this.#busy.length !== grid.columns) {
+      const whole = { start: limits.start, perColumn: spanOf(limits) / grid.columns, columns: grid.columns };
+      this.#busy = busyLanes(this.#model, whole);
+    }
+    const lanes = this.#model.plots.reduce(
+      (sum, plot) => sum + (plot.type === 'tasks' ? plot.lanes.lanes.length : 0),
+      0,
+    );
+    const fraction = (time: number) => (time - limits.start) / spanOf(limits);
+    const shown = { start: fraction(scene.window.start), stop: fraction(scene.window.stop) };
+    const area = { left: LEFT_GUTTER, width: grid.columns };
+    this.#overview.begin(scene.width, OVERVIEW_HEIGHT);
+    const overviewArea = { ...area, height: OVERVIEW_HEIGHT };
+    drawOverview(this.#overview, this.#busy, lanes, overviewArea, shown, scene.theme);
+    this.#ruler.begin(scene.width, RULER_HEIGHT);
+    drawRuler(this.#ruler, ticks, { ...area, height: RULER_HEIGHT }, scene.theme);
+  }
+
+  /** Empty lanes, names on the left, and on the right how busy each worker is in this window. */
+  #drawLaneGround(renderer: Renderer, plot: TaskPlot, grid: ColumnGrid, area: PlotArea, theme: Theme): void {
+    const { rows, lanes } = plot.lanes;
+    const each = area.height / Math.max(1, lanes.length);
+    const from = Math.max(0, grid.start);
+    const to = Math.min(this.#model.duration, grid.start + grid.columns * grid.perColumn);
+    let labelledTo = Number.NEGATIVE_INFINITY;
+    for (const row of rows) {
+      const top = row.firstLane * each;
+      const height = row.laneCount * each;
+      const between = Math.min(4, each * 0.18);
+      renderer.rect(area.left, top + between / 2, area.width, height - between, theme.lane);
+      const middle = top + height / 2;
+      // Where rows are lower than their text, every n-th is named.
+      if (middle - labelledTo < 13) continue;
+      labelledTo = middle;
+      const name = fitText(renderer, row.name, LEFT_GUTTER - 18);
+      renderer.text(name, area.left - 10, middle, theme.ink, 'right');
+      let busy = 0;
+      for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++) {
+        for (const group of lanes[lane]!) busy += busySeconds(plot.lanes, group, from, to);
+      }
+      const share = to > from ? Math.min(100 * row.laneCount, (100 * busy) / (to - from)) : 0;
+      renderer.text(formatPercent(share), area.left + area.width + 10, middle, theme.muted, 'left');
+    }
+  }
+}

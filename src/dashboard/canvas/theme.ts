@@ -1,0 +1,49 @@
+// Colours of everything but the tasks, for canvases. The style sheet has the same greys as variables.
+import type { Scheme } from '../model/palette.js';
+
+export interface Theme {
+  readonly scheme: Scheme;
+  readonly ground: string;
+  /** Empty lane of a worker. */
+  readonly lane: string;
+  readonly grid: string;
+  readonly axis: string;
+  readonly ink: string;
+  readonly muted: string;
+  readonly accent: string;
+  readonly cpu: string;
+  readonly cpuArea: string;
+  readonly memory: string;
+  readonly overview: string;
+}
+
+export const THEMES: Readonly<Record<Scheme, Theme>> = {
+  light: {
+    scheme: 'light',
+    ground: '#ffffff',
+    lane: '#f4f5f7',
+    grid: '#e9ebef',
+    axis: '#cfd4dc',
+    ink: '#1c2128',
+    muted: '#667080',
+    accent: '#2f6fed',
+    cpu: '#2f6fed',
+    cpuArea: 'rgba(47, 111, 237, 0.10)',
+    memory: '#c2410c',
+    overview: '#aeb8c8',
+  },
+  dark: {
+    scheme: 'dark',
+    ground: '#14171c',
+    lane: '#1b1f26',
+    grid: '#252a33',
+    axis: '#3a414d',
+    ink: '#e8ebf0',
+    muted: '#98a2b3',
+    accent: '#6ea0ff',
+    cpu: '#6ea0ff',
+    cpuArea: 'rgba(110, 160, 255, 0.14)',
+    memory: '#fb923c',
+    overview: '#566173',
+  },
+};

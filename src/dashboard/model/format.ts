@@ -1,0 +1,65 @@
+// Numbers for people: three significant digits, the unit that fits, a no-break space between them.
+
+const SPACE = '\u00a0';
+const integers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+/** Three significant digits without an exponent: 1.23, 12.3, 123, 1,234. */
+export function formatNumber(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 100 || value === 0) return integers.format(value);
+  const digits = size >= 10 ? 1 : size >= 1 ? 2 : Math.min(8, 2 - Math.floor(Math.log10(size)));
+  return trimZeros(value.toFixed(digits));
+}
+
+/** An integer with thousands separators. */
+export function formatCount(value: number): string {
+  return integers.format(value);
+}
+
+/** Seconds as `870 ns`, `12.3 µs`, `4.56 ms`, `7.89 s`, `3 min 20 s`, `2 h 05 min`. */
+export function formatDuration(seconds: number): string {
+  const size = Math.abs(seconds);
+  if (size === 0) return `0${SPACE}s`;
+  if (size < 0.9995e-6) return `${formatNumber(seconds * 1e9)}${SPACE}ns`;
+  if (size < 0.9995e-3) return `${formatNumber(seconds * 1e6)}${SPACE}µs`;
+  if (size < 0.9995) return `${formatNumber(seconds * 1e3)}${SPACE}ms`;
+  if (size < 99.95) return `${formatNumber(seconds)}${SPACE}s`;
+  const whole = Math.round(seconds);
+  const pad = (part: number) => String(part).padStart(2, '0');
+  if (size < 3600) return `${Math.floor(whole / 60)}${SPACE}min${SPACE}${pad(whole % 60)}${SPACE}s`;
+  return `${Math.floor(whole / 3600)}${SPACE}h${SPACE}${pad(Math.floor(whole / 60) % 60)}${SPACE}min`;
+}
+
+/** Bytes in decimal units, as Dask's "memory in MB" is: 1 MB = 1,000,000 bytes. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+  let power = 0;
+  while (power < units.length - 1 && Math.abs(bytes) >= 999.5 * 1000 ** power) power++;
+  return `${formatNumber(bytes / 1000 ** power)}${SPACE}${units[power]}`;
+}
+
+/** Percent: `87 %`, `0.4 %`. */
+export function formatPercent(percent: number): string {
+  const text = percent >= 10 || percent === 0 ? integers.format(percent) : trimZeros(percent.toFixed(1));
+  return `${text}${SPACE}%`;
+}
+
+/** Local time of day of an epoch time, with milliseconds. */
+export function formatClock(epochSeconds: number): string {
+  const date = new Date(epochSeconds * 1000);
+  const pad = (part: number, width: number) => String(part).padStart(width, '0');
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => pad(part, 2)).join(':');
+  return `${clock}.${pad(date.getMilliseconds(), 3)}`;
+}
+
+/** Local date and time of day, to the second. */
+export function formatDate(epochSeconds: number): string {
+  const date = new Date(epochSeconds * 1000);
+  const pad = (part: number) => String(part).padStart(2, '0');
+  const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
+  return `${day} ${formatClock(epochSeconds).slice(0, 8)}`;
+}
+
+function trimZeros(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}

@@ -1,0 +1,71 @@
+// Prefix → colour. A prefix hashes to one of 20 colours, so it has the same one in every plot and on every page; only
+// when two prefixes of one page hash to the same colour does one of them move on, always the same one for the same set
+// of prefixes. The colours were chosen by largest distance in OKLab under normal, protan, deutan and tritan vision.
+
+export type Scheme = 'light' | 'dark';
+
+const LIGHT = [
+  '#4b63c1', '#dc8e12', '#04a3aa', '#b23e46', '#82831a', '#9e77dc', '#6cb29a', '#8e3958', '#29a9dc', '#b4845c',
+  '#7e388e', '#9bc470', '#e07fc2', '#1f6d02', '#9095fd', '#d9af21', '#4686a4', '#a76972', '#865b82', '#ada368',
+] as const; // biome-ignore format: a table
+
+const DARK = [
+  '#6b83d8', '#f0a83f', '#2fbcc2', '#d3605f', '#a0a240', '#b893f2', '#86cdb4', '#b0587a', '#5cc8f2', '#c9996f',
+  '#a05fb0', '#b0d987', '#f29ad6', '#4a8f3b', '#aab0ff', '#edc54f', '#64a5c4', '#c48590', '#a578a0', '#c4ba80',
+] as const; // biome-ignore format: a table
+
+/** How many colours there are; more prefixes than this share them. */
+export const COLOR_COUNT = LIGHT.length;
+
+/** Colour number (a slot) of each prefix, by index. */
+export function assignColors(prefixes: readonly string[]): Uint8Array {
+  const slots = new Uint8Array(prefixes.length);
+  const order = prefixes.map((_, i) => i).sort((a, b) => (prefixes[a]! < prefixes[b]! ? -1 : 1));
+  const taken = new Set<number>();
+  const displaced: number[] = [];
+  for (const index of order) {
+    const slot = colorSlot(prefixes[index]!);
+    slots[index] = slot;
+    if (taken.has(slot)) displaced.push(index);
+    taken.add(slot);
+  }
+  for (const index of displaced) {
+    for (let step = 0; step < COLOR_COUNT; step++) {
+      const slot = (slots[index]! + step * 7) % COLOR_COUNT;
+      if (taken.has(slot)) continue;
+      slots[index] = slot;
+      taken.add(slot);
+      break;
+    }
+  }
+  return slots;
+}
+
+/** The slot that a prefix has unless another prefix of the page has it (FNV-1a, mixed). */
+export function colorSlot(prefix: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < prefix.length; i++) hash = Math.imul(hash ^ prefix.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return ((hash ^ (hash >>> 13)) >>> 0) % COLOR_COUNT;
+}
+
+/** `#rrggbb` of a slot. */
+export function slotColor(slot: number, scheme: Scheme): string {
+  return (scheme === 'light' ? LIGHT : DARK)[slot % COLOR_COUNT]!;
+}
+
+/** `color` mixed into `ground`; share 0 gives the ground, 1 the colour. Both `#rrggbb`. */
+export function mix(color: string, ground: string, share: number): string {
+  const channel = (text: string, at: number) => Number.parseInt(text.slice(at, at + 2), 16);
+  const mixed = [1, 3, 5].map((at) => {
+    const value = Math.round(channel(color, at) * share + channel(ground, at) * (1 - share));
+    return value.toString(16).padStart(2, '0');
+  });
+  return `#${mixed.join('')}`;
+}
+
+/** Black or white, whichever is easier to read on the colour. */
+export function textOn(color: string): string {
+  const [r, g, b] = [1, 3, 5].map((at) => (Number.parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
+  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b! > 0.28 ? '#101214' : '#ffffff';
+}

@@ -1,0 +1,62 @@
+// Which tasks a search finds, as positions that the task stream draws and steps through.
+import type { ProfileModel, TaskPlot } from './profileModel.js';
+import type { TaskLanes } from './taskLanes.js';
+
+/** The found runs of one lane, in order of start. */
+export interface LaneMatches {
+  readonly positions: Uint32Array;
+  /** Seconds since the origin. */
+  readonly starts: Float64Array;
+}
+
+export interface Matches {
+  readonly query: string;
+  /** Runs found in all task streams. */
+  readonly count: number;
+  /** By plot: lane → its matches. Empty for plots that are not task streams. */
+  readonly lanes: readonly (readonly LaneMatches[])[];
+  /** Every match in order of start: plot and position. */
+  readonly inOrder: readonly { readonly plot: number; readonly position: number }[];
+}
+
+/** Runs whose key contains the query, in any case. Undefined for an empty query. */
+export function findTasks(model: ProfileModel, query: string): Matches | undefined {
+  const wanted = query.trim().toLowerCase();
+  if (wanted === '') return undefined;
+  const { keys } = model.page.tasks;
+  const found = new Uint8Array(keys.length);
+  for (let row = 0; row < found.length; row++) {
+    if (keys.at(row)?.toLowerCase().includes(wanted)) found[row] = 1;
+  }
+  const inOrder: { plot: number; position: number; start: number }[] = [];
+  const lanes = model.plots.map((plot, index) => {
+    if (plot.type !== 'tasks') return [];
+    const perLane = matchLanes(plot, found);
+    for (const { positions } of perLane) {
+      for (const position of positions) {
+        inOrder.push({ plot: index, position, start: plot.lanes.start[position]! });
+      }
+    }
+    return perLane;
+  });
+  inOrder.sort((a, b) => a.start - b.start);
+  return { query: wanted, count: inOrder.length, lanes, inOrder };
+}
+
+function matchLanes(plot: TaskPlot, found: Uint8Array): LaneMatches[] {
+  const { lanes, section } = plot;
+  return lanes.lanes.map((groups) => {
+    const positions: number[] = [];
+    for (const group of groups) {
+      for (let position = group.from; position < group.to; position++) {
+        if (found[section.task[lanes.entry[position]!]!] === 1) positions.push(position);
+      }
+    }
+    return inOrderOfStart(lanes, positions);
+  });
+}
+
+function inOrderOfStart(lanes: TaskLanes, found: number[]): LaneMatches {
+  const positions = Uint32Array.from(found).sort((a, b) => lanes.start[a]! - lanes.start[b]!);
+  return { positions, starts: Float64Array.from(positions, (position) => lanes.start[position]!) };
+}

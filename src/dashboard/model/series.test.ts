@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { CacheSection } from '../../protocol/profilePage.js';
+import { cacheSeries, linePoints, lineSeries, valueAt } from './series.js';
+
+interface Stay {
+  readonly prefix: number;
+  readonly from: number;
+  readonly to: number;
+  readonly metric: number;
+}
+
+function sectionOf(stays: readonly Stay[]): CacheSection {
+  return {
+    type: 'cache',
+    metricName: 'count',
+    task: Uint32Array.from(stays, (_, i) => i),
+    cacheTime: Float64Array.from(stays, (stay) => stay.from),
+    freeTime: Float64Array.from(stays, (stay) => stay.to),
+    metric: Float64Array.from(stays, (stay) => stay.metric),
+  };
+}
+
+const anyStays: fc.Arbitrary<Stay[]> = fc.array(
+  fc
+    .record({ prefix: fc.nat(2), from: fc.nat(50), length: fc.nat(20), metric: fc.nat(9) })
+    .map(({ prefix, from, length, metric }) => ({ prefix, from, to: from + length, metric })),
+  { maxLength: 40, size: 'max' },
+);
+
+test('the cache line is the sum of the metric of what is in the cache at that time', () => {
+  fc.assert(
+    fc.property(anyStays, fc.nat(80), (stays, time) => {
+      const lines = cacheSeries(sectionOf(stays), (entry) => stays[entry]!.prefix, 0);
+      for (const { prefix, series } of lines) {
+        const inside = stays.filter((stay) => stay.prefix === prefix && stay.from <= time && time < stay.to);
+        assert.equal(
+          valueAt(series, time),
+          inside.reduce((sum, stay) => sum + stay.metric, 0),
+        );
+        assert.equal(series.value.at(-1), 0);
+        for (let i = 1; i < series.time.length; i++) assert.ok(series.time[i]! > series.time[i - 1]!);
+      }
+      assert.equal(lines.length, new Set(stays.map((stay) => stay.prefix)).size);
+    }),
+  );
+});
+
+test('no peak inside the window disappears from the line', () => {
+  const samples = fc.array(fc.tuple(fc.nat(1000), fc.nat(1000)), {
+    minLength: 1,
+    maxLength: 400,
+    size: 'max',
+  });
+  fc.assert(
+    fc.property(samples, fc.integer({ min: 1, max: 60 }), (pairs, columns) => {
+      pairs.sort((a, b) => a[0] - b[0]);
+      const series = lineSeries(
+        Float64Array.from(pairs, ([time]) => time),
+        Float64Array.from(pairs, ([, value]) => value),
+        0,
+      );
+      const points = linePoints(series, { start: 0, perColumn: 1001 / columns, columns });
+      const values = points.filter((_, i) => i % 2 === 1);
+      assert.equal(Math.max(...values), Math.max(...pairs.map(([, value]) => value)));
+      assert.equal(Math.min(...values), Math.min(...pairs.map(([, value]) => value)));
+      assert.ok(points.length <= 2 * 4 * (columns + 1), `${points.length / 2} points`);
+    }),
+  );
+});
+
+test('lines show the nearest sample and nothing outside the samples', () => {
+  const series = lineSeries(Float64Array.of(10, 20, 30), Float64Array.of(1, 2, 3), 10);
+  assert.deepEqual(
+    [-1, 0, 4, 6, 20, 21].map((time) => valueAt(series, time)),
+    [undefined, 1, 1, 2, 3, undefined],
+  );
+});
+
+test('a window between two samples still shows the line through it', () => {
+  const series = lineSeries(Float64Array.of(0, 100), Float64Array.of(0, 100), 0);
+  assert.deepEqual(linePoints(series, { start: 40, perColumn: 1, columns: 20 }), [-40, 0, 60, 100]);
+});

@@ -1,0 +1,164 @@
+// A Profiler's columns made ready for drawing: per worker one row, in it as many lanes as tasks overlap there (one,
+// unless tasks are asynchronous), in a lane the runs of each prefix in order of time with running sums of their
+// durations. The sums make the time of any stretch of runs one subtraction, which is what level of detail lives on.
+import type { TaskSection } from '../../protocol/profilePage.js';
+
+/** Runs overlapping by less are taken for consecutive: the clock does not resolve more. Seconds. */
+const CLOCK_TOLERANCE = 1e-6;
+
+/** The runs of one prefix in one lane: positions `from` to `to` of the columns. */
+export interface LaneGroup {
+  readonly prefix: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface WorkerRow {
+  readonly worker: number;
+  readonly name: string;
+  readonly firstLane: number;
+  readonly laneCount: number;
+  readonly count: number;
+  /** Seconds. */
+  readonly busy: number;
+}
+
+export interface TaskLanes {
+  readonly rows: readonly WorkerRow[];
+  /** Lane → its groups, in order of prefix. */
+  readonly lanes: readonly (readonly LaneGroup[])[];
+  /** Lane → index into `rows`. */
+  readonly rowOfLane: Uint32Array;
+  /** Position → entry of the section. Positions are ordered by lane, prefix, start. */
+  readonly entry: Uint32Array;
+  /** Position → start and stop in seconds since `origin`. */
+  readonly start: Float64Array;
+  readonly stop: Float64Array;
+  /** Position → seconds of all positions before it; one longer than the others. */
+  readonly cumulative: Float64Array;
+}
+
+/** `prefixOf` gives the prefix of an entry; `workers` are shown in this order, those without tasks as empty rows. */
+export function buildLanes(
+  section: TaskSection,
+  prefixOf: (entry: number) => number,
+  workers: readonly { readonly index: number; readonly name: string }[],
+  origin: number,
+): TaskLanes {
+  const byWorker = entriesByWorker(section, workers);
+  const lane = new Uint32Array(section.task.length);
+  const rows: WorkerRow[] = [];
+  let laneCount = 0;
+  workers.forEach(({ index, name }, row) => {
+    const entries = byWorker[row]!;
+    const lanes = assignLanes(section, entries, lane, laneCount);
+    let busy = 0;
+    for (const entry of entries) busy += section.stop[entry]! - section.start[entry]!;
+    rows.push({ worker: index, name, firstLane: laneCount, laneCount: lanes, count: entries.length, busy });
+    laneCount += lanes;
+  });
+  const rowOfLane = new Uint32Array(laneCount);
+  rows.forEach((row, index) => {
+    rowOfLane.fill(index, row.firstLane, row.firstLane + row.laneCount);
+  });
+  return { rows, rowOfLane, ...groupRuns(section, byWorker, lane, laneCount, prefixOf, origin) };
+}
+
+/** The entries of each shown worker, in order of start. */
+function entriesByWorker(
+  section: TaskSection,
+  workers: readonly { readonly index: number }[],
+): Uint32Array[] {
+  const rowOfWorker = new Map(workers.map(({ index }, row) => [index, row]));
+  const counts = new Uint32Array(workers.length);
+  for (const worker of section.worker) {
+    const row = rowOfWorker.get(worker);
+    if (row !== undefined) counts[row] = counts[row]! + 1;
+  }
+  const lists = Array.from(counts, (count) => new Uint32Array(count));
+  const filled = new Uint32Array(workers.length);
+  for (let entry = 0; entry < section.worker.length; entry++) {
+    const row = rowOfWorker.get(section.worker[entry]!);
+    if (row === undefined) continue;
+    lists[row]![filled[row]!] = entry;
+    filled[row] = filled[row]! + 1;
+  }
+  for (const list of lists) sortBy(list, section.start);
+  return lists;
+}
+
+/** Sorts indices by their values; a list that is in order, as recorded columns are, costs one pass. */
+export function sortBy(indices: Uint32Array, values: Float64Array): void {
+  for (let i = 1; i < indices.length; i++) {
+    if (values[indices[i]!]! >= values[indices[i - 1]!]!) continue;
+    indices.sort((a, b) => values[a]! - values[b]! || a - b);
+    return;
+  }
+}
+
+/** First-fit of intervals to lanes. Returns how many lanes the worker needs, at least one. */
+function assignLanes(
+  section: TaskSection,
+  entries: Uint32Array,
+  lane: Uint32Array,
+  firstLane: number,
+): number {
+  const freeAt = [Number.NEGATIVE_INFINITY];
+  for (const entry of entries) {
+    const start = section.start[entry]! + CLOCK_TOLERANCE;
+    let found = freeAt.findIndex((free) => free <= start);
+    if (found < 0) found = freeAt.length;
+    freeAt[found] = section.stop[entry]!;
+    lane[entry] = firstLane + found;
+  }
+  return freeAt.length;
+}
+
+/** Orders entries by (lane, prefix); within each they stay in order of start, as they come. */
+function groupRuns(
+  section: TaskSection,
+  byWorker: readonly Uint32Array[],
+  lane: Uint32Array,
+  laneCount: number,
+  prefixOf: (entry: number) => number,
+  origin: number,
+) {
+  const lists: number[][][] = Array.from({ length: laneCount }, () => []);
+  for (const entries of byWorker) {
+    for (const entry of entries) {
+      const ofLane = lists[lane[entry]!]!;
+      const prefix = prefixOf(entry);
+      const list = ofLane[prefix];
+      if (list === undefined) ofLane[prefix] = [entry];
+      else list.push(entry);
+    }
+  }
+  const entry = new Uint32Array(byWorker.reduce((sum, entries) => sum + entries.length, 0));
+  let position = 0;
+  const lanes = lists.map((ofLane) => {
+    const groups: LaneGroup[] = [];
+    // forEach skips the prefixes that the lane does not have.
+    ofLane.forEach((entries, prefix) => {
+      groups.push({ prefix, from: position, to: position + entries.length });
+      for (const value of entries) entry[position++] = value;
+    });
+    return groups;
+  });
+  const start = Float64Array.from(entry, (i) => section.start[i]! - origin);
+  const stop = Float64Array.from(entry, (i) => section.stop[i]! - origin);
+  const cumulative = new Float64Array(entry.length + 1);
+  for (let i = 0; i < entry.length; i++) cumulative[i + 1] = cumulative[i]! + (stop[i]! - start[i]!);
+  return { lanes, entry, start, stop, cumulative };
+}
+
+/** First position in [from, to) whose value is at least `limit`; `to` if there is none. Ascending values. */
+export function lowerBound(values: Float64Array, from: number, to: number, limit: number): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle]! < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

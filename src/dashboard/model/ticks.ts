@@ -1,0 +1,88 @@
+// Where axes have their ticks and what the ticks say. Time steps are ones that people count in (1-2-5 below a minute,
+// then 5, 10, 15, 30 s and min); every label of an axis has the same unit and number of digits.
+import { formatBytes, formatDuration, formatNumber } from './format.js';
+
+export interface Tick {
+  readonly value: number;
+  readonly label: string;
+}
+
+const MINUTE_STEPS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+
+/** The smallest step of 1, 2 or 5 times a power of ten that is at least `least`. */
+export function niceStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  for (const factor of [1, 2, 5]) if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+/** Step of a time axis in seconds: at least `least`. */
+export function timeStep(least: number): number {
+  if (least <= 5) return niceStep(least);
+  if (least <= 60) return [5, 10, 15, 20, 30, 60].find((step) => step >= least) ?? 60;
+  return MINUTE_STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
+}
+
+/** Ticks of a time axis from `start` to `stop` (seconds since the first task), about `spacing` px apart. */
+export function timeTicks(start: number, stop: number, width: number, spacing = 110): Tick[] {
+  if (!(stop > start) || width <= 0) return [];
+  const step = timeStep(((stop - start) * spacing) / width);
+  const ticks: Tick[] = [];
+  for (let i = Math.ceil(start / step - 1e-9); i * step <= stop; i++) {
+    ticks.push({
+      value: i * step,
+      label: timeLabel(i * step, step, Math.max(Math.abs(start), Math.abs(stop))),
+    });
+  }
+  return ticks;
+}
+
+/** A time at the precision of the step; the unit follows the largest time in view, so that one axis has one unit. */
+function timeLabel(value: number, step: number, largest: number): string {
+  if (Math.abs(value) < step / 2) return '0';
+  if (step >= 60 || (largest >= 180 && step >= 1)) return minutesLabel(value, step);
+  const [scale, unit] = largest >= 1 ? [1, 's'] : largest >= 1e-3 ? [1e3, 'ms'] : [1e6, 'µs'];
+  const digits = Math.max(0, -Math.floor(Math.log10(step * scale) + 1e-9));
+  return `${(value * scale).toFixed(Math.min(digits, 9))}\u00a0${unit}`;
+}
+
+function minutesLabel(value: number, step: number): string {
+  const whole = Math.round(value);
+  const pad = (part: number) => String(part).padStart(2, '0');
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor(whole / 60) % 60;
+  if (step >= 60) return hours > 0 ? `${hours}:${pad(minutes)}\u00a0h` : `${minutes}\u00a0min`;
+  return hours > 0 ? `${hours}:${pad(minutes)}:${pad(whole % 60)}` : `${minutes}:${pad(whole % 60)}`;
+}
+
+/** What the values of an axis are, which decides its steps and labels. */
+export type AxisUnit = 'number' | 'bytes' | 'percent';
+
+/** An axis from 0: its top and its ticks. At most `most` steps. Axes of CPU count in whole cores where they can. */
+export function valueAxis(largest: number, unit: AxisUnit, most: number): { top: number; ticks: Tick[] } {
+  const least = (largest > 0 ? largest : 1) / Math.max(1, most);
+  let step = niceStep(least);
+  if (unit === 'percent' && largest > 100) step = Math.max(1, Math.ceil(least / 100)) * 100;
+  if (unit === 'percent' && largest > 20 && largest <= 100) step = most >= 4 ? 25 : 50;
+  if (unit === 'number' && largest >= 1) step = Math.max(step, largest >= 5 ? 1 : 0.5);
+  const count = Math.max(1, Math.ceil((largest > 0 ? largest : 1) / step - 1e-9));
+  const ticks = Array.from({ length: count + 1 }, (_, i) => ({
+    value: i * step,
+    label: valueLabel(i * step, unit),
+  }));
+  return { top: count * step, ticks };
+}
+
+/** A value of an axis for people. */
+export function valueLabel(value: number, unit: AxisUnit): string {
+  if (unit === 'bytes') return value === 0 ? '0' : formatBytes(value);
+  if (unit === 'percent') return `${formatNumber(value)}\u00a0%`;
+  return formatNumber(value);
+}
+
+/** A time since the first task, precise enough for a window of `span` seconds. */
+export function preciseTime(seconds: number, span: number): string {
+  if (span > 600 || Math.abs(seconds) >= 600) return formatDuration(seconds);
+  const digits = Math.min(9, Math.max(0, 3 - Math.floor(Math.log10(span > 0 ? span : 1))));
+  return `${seconds.toFixed(digits)}\u00a0s`;
+}

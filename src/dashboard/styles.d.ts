@@ -1,0 +1,2 @@
+// The bundler takes style sheets as imports for their effect.
+declare module '*.css';

@@ -1,0 +1,52 @@
+// The sheet with the keys and gestures.
+import { useEffect, useRef } from 'preact/hooks';
+import { KEY_HELP, POINTER_HELP } from '../canvas/keys.js';
+import type { PageState } from './pageState.js';
+
+export function Help({ state }: { readonly state: PageState }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const open = state.helpOpen.value;
+  useEffect(() => {
+    if (open) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [open]);
+  const close = () => {
+    state.helpOpen.value = false;
+  };
+  return (
+    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close}>
+      <header>
+        <h2 id="help-title">Keyboard and pointer</h2>
+        <button type="button" aria-label="Close help" onClick={close}>
+          ×
+        </button>
+      </header>
+      <div class="columns">
+        <dl>
+          {KEY_HELP.map(([keys, meaning]) => (
+            <div key={keys.join()}>
+              <dt>
+                {keys.map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+        <dl>
+          {POINTER_HELP.map(([gesture, meaning]) => (
+            <div key={gesture}>
+              <dt>{gesture}</dt>
+              <dd>{meaning}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+      <p>
+        Where many tasks share a pixel, the height of a colour is the share of that pixel’s time in which
+        tasks of its prefix ran. Nothing is left out; zoom in to see each task.
+      </p>
+    </dialog>
+  );
+}

@@ -1,0 +1,97 @@
+// The whole run in small, above the ruler: drag in it to choose a window, drag the window to move it.
+import { useEffect, useRef } from 'preact/hooks';
+import { columnsOf, type Stage } from '../canvas/stage.js';
+import { LEFT_GUTTER, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/layout.js';
+import { preciseTime } from '../model/ticks.js';
+import { spanOf } from '../model/timeView.js';
+import type { PageState } from './pageState.js';
+
+export function OverviewStrip({ state, stage }: { readonly state: PageState; readonly stage: Stage }) {
+  const overview = useRef<HTMLCanvasElement>(null);
+  const ruler = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    if (overview.current === null || ruler.current === null) return undefined;
+    stage.setStrip(overview.current, ruler.current);
+    return brush(state, overview.current);
+  }, [state, stage]);
+  return (
+    <div class="strip">
+      <span class="strip-name">Whole run</span>
+      <canvas
+        ref={overview}
+        role="img"
+        aria-label="The whole run: how many workers were busy, and the window that the plots show"
+        style={{ height: `${OVERVIEW_HEIGHT}px` }}
+      />
+      <canvas ref={ruler} aria-hidden="true" style={{ height: `${RULER_HEIGHT}px` }} />
+      <RulerTime state={state} />
+    </div>
+  );
+}
+
+/** The pointer's time, on the ruler. */
+function RulerTime({ state }: { readonly state: PageState }) {
+  const hover = state.hover.value;
+  if (hover === undefined) return null;
+  const window = state.window.value;
+  const columns = columnsOf(state.width.value);
+  const x = LEFT_GUTTER + ((hover.time - window.start) / spanOf(window)) * columns;
+  return (
+    <span class="ruler-time" style={{ left: `${Math.round(x)}px` }}>
+      {preciseTime(hover.time, spanOf(window))}
+    </span>
+  );
+}
+
+/** Less than this is a click, which moves the window there, px. */
+const SLOP = 4;
+
+function brush(state: PageState, canvas: HTMLCanvasElement): () => void {
+  const { limits } = state.model;
+  const controller = new AbortController();
+  const { signal } = controller;
+  let from: number | undefined;
+  let grabbed: number | undefined;
+  const timeAt = (event: PointerEvent) => {
+    const x = event.clientX - canvas.getBoundingClientRect().left - LEFT_GUTTER;
+    return limits.start + (x / columnsOf(state.width.value)) * spanOf(limits);
+  };
+  const slop = () => (SLOP / columnsOf(state.width.value)) * spanOf(limits);
+  canvas.addEventListener(
+    'pointerdown',
+    (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      const time = timeAt(event);
+      const { start, stop } = state.target;
+      const inside = time >= start && time <= stop && stop - start < spanOf(limits) * 0.98;
+      if (inside) grabbed = time - start;
+      else from = time;
+    },
+    { signal },
+  );
+  canvas.addEventListener(
+    'pointermove',
+    (event) => {
+      const time = timeAt(event);
+      if (grabbed !== undefined) {
+        const start = time - grabbed;
+        state.moveTo({ start, stop: start + spanOf(state.target) }, false);
+      } else if (from !== undefined && Math.abs(time - from) > slop()) {
+        state.moveTo({ start: Math.min(from, time), stop: Math.max(from, time) }, false);
+      }
+    },
+    { signal },
+  );
+  const end = (event: PointerEvent) => {
+    const time = timeAt(event);
+    if (from !== undefined && Math.abs(time - from) <= slop()) {
+      const half = spanOf(state.target) / 2;
+      state.moveTo({ start: time - half, stop: time + half }, true);
+    }
+    from = undefined;
+    grabbed = undefined;
+  };
+  canvas.addEventListener('pointerup', end, { signal });
+  canvas.addEventListener('pointercancel', end, { signal });
+  return () => controller.abort();
+}

@@ -1,0 +1,124 @@
+// The line above each plot: what it shows, and its values at the pointer's time or, without a pointer, at their peak.
+
+import { gridOf } from '../canvas/stage.js';
+import { THEMES } from '../canvas/theme.js';
+import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
+import type { CachePlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
+import { valueAt } from '../model/series.js';
+import { busySeconds } from '../model/taskColumns.js';
+import { valueLabel } from '../model/ticks.js';
+import type { PageState } from './pageState.js';
+
+/** What a plot is called, what it says to a screen reader, and what stands in it when it is empty. */
+export function plotSummary(
+  state: PageState,
+  plot: Plot,
+): { title: string; description: string; empty: string | undefined } {
+  switch (plot.type) {
+    case 'tasks': {
+      const { rows } = plot.lanes;
+      const count = plot.section.task.length;
+      return {
+        title: 'Task stream',
+        description: `${formatCount(count)} tasks on ${formatCount(rows.length)} workers over ${formatDuration(state.model.duration)}: a row per worker, a rectangle per task, a colour per prefix`,
+        empty:
+          count > 0
+            ? undefined
+            : 'No task ran while the Profiler was active. Activate it before compute or get: using prof = new Profiler().',
+      };
+    }
+    case 'resources':
+      return {
+        title: 'CPU and memory',
+        description: `CPU up to ${formatPercent(plot.cpu.largest)}, memory up to ${formatBytes(plot.memory.largest)}`,
+        empty:
+          plot.section.time.length > 0
+            ? undefined
+            : 'No sample was taken: the run was shorter than the time step. Give a smaller one: new ResourceProfiler({ dt: 0.1 }).',
+      };
+    case 'cache':
+      return {
+        title: 'Results in the cache',
+        description: `${plot.section.metricName} of the results in the cache over time, a line per prefix, up to ${valueLabel(plot.largest, plot.unit)}`,
+        empty:
+          plot.section.task.length > 0
+            ? undefined
+            : 'No result was in the cache while the CacheProfiler was active. Activate it before compute or get.',
+      };
+  }
+}
+
+interface Props {
+  readonly state: PageState;
+  readonly plot: Plot;
+  readonly index: number;
+}
+
+export function PlotHeading({ state, plot, index }: Props) {
+  return (
+    <header class="plot-heading">
+      <h2>{plotSummary(state, plot).title}</h2>
+      {plot.type === 'tasks' ? <StreamValues state={state} plot={plot} /> : null}
+      {plot.type === 'resources' ? <ResourceValues state={state} plot={plot} /> : null}
+      {plot.type === 'cache' ? <CacheValues state={state} plot={plot} index={index} /> : null}
+    </header>
+  );
+}
+
+function StreamValues({ state, plot }: { readonly state: PageState; readonly plot: TaskPlot }) {
+  const { lanes, rows } = plot.lanes;
+  const grid = gridOf(state.window.value, state.width.value);
+  const from = Math.max(0, grid.start);
+  const to = Math.min(state.model.duration, grid.start + grid.columns * grid.perColumn);
+  let busy = 0;
+  for (const groups of lanes) for (const group of groups) busy += busySeconds(plot.lanes, group, from, to);
+  const share = to > from && rows.length > 0 ? (100 * busy) / ((to - from) * rows.length) : 0;
+  return (
+    <p class="values">
+      <span class="muted">
+        {state.window.value === state.model.limits ? 'Workers busy' : 'Busy in this window'}
+      </span>{' '}
+      {formatPercent(share)}
+    </p>
+  );
+}
+
+function ResourceValues({ state, plot }: { readonly state: PageState; readonly plot: ResourcePlot }) {
+  const theme = THEMES[state.scheme.value];
+  const time = state.hover.value?.time;
+  const cpu = time === undefined ? plot.cpu.largest : valueAt(plot.cpu, time);
+  const memory = time === undefined ? plot.memory.largest : valueAt(plot.memory, time);
+  const word = time === undefined ? 'peak ' : '';
+  return (
+    <p class="values">
+      <span class="key" style={{ background: theme.cpu }} />
+      <span class="muted">CPU {word}</span>
+      <b>{cpu === undefined ? '–' : formatPercent(cpu)}</b>
+      <span class="key" style={{ background: theme.memory }} />
+      <span class="muted">Memory {word}</span>
+      <b>{memory === undefined ? '–' : formatBytes(memory)}</b>
+    </p>
+  );
+}
+
+function CacheValues({
+  state,
+  plot,
+}: {
+  readonly state: PageState;
+  readonly plot: CachePlot;
+  readonly index: number;
+}) {
+  const time = state.hover.value?.time;
+  const values = plot.lines.map(({ series }) =>
+    time === undefined ? series.largest : (valueAt(series, time) ?? 0),
+  );
+  const total = values.reduce((sum, value) => sum + value, 0);
+  return (
+    <p class="values">
+      <span class="muted">{plot.section.metricName}</span>
+      <span class="muted">{time === undefined ? 'peak of a prefix' : 'in all'}</span>
+      <b>{valueLabel(time === undefined ? plot.largest : total, plot.unit)}</b>
+    </p>
+  );
+}

@@ -1,0 +1,232 @@
+// The stack of plots: one strip for the whole run, one ruler, and below them every section of the page on the same time
+// axis. Lays out the boxes, hands canvases to the stage, and turns gestures into changes of the state.
+import { effect } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { laneAt, laneBox } from '../canvas/drawTasks.js';
+import type { Frames } from '../canvas/frames.js';
+import { type GestureHandler, listen } from '../canvas/gestures.js';
+import { columnsOf, gridOf, type Scene, type Stage } from '../canvas/stage.js';
+import { THEMES } from '../canvas/theme.js';
+import { hitLane } from '../model/hitTest.js';
+import { HEADING, LEFT_GUTTER, layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/layout.js';
+import { preciseTime } from '../model/ticks.js';
+import { pan, spanOf, zoom } from '../model/timeView.js';
+import { OverviewStrip } from './overviewStrip.js';
+import type { Hover, PageState, Pinned } from './pageState.js';
+import { PlotHeading, plotSummary } from './plotHeading.js';
+
+interface Props {
+  readonly state: PageState;
+  readonly stage: Stage;
+  readonly frames: Frames;
+}
+
+/** What the stage has to draw now; undefined while the page is not laid out. */
+export function sceneOf(state: PageState): Scene | undefined {
+  if (state.width.value === 0) return undefined;
+  return {
+    window: state.window.value,
+    width: state.width.value,
+    boxes: state.boxes.value,
+    theme: THEMES[state.scheme.value],
+    emphasis: state.emphasis.value,
+    matches: state.matches.value,
+  };
+}
+
+export function Plots({ state, stage, frames }: Props) {
+  const scroller = useRef<HTMLElement>(null);
+  const surface = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => followSize(state, scroller.current), [state]);
+  // Whatever a scene is made of asks for a frame when it changes.
+  useEffect(() => effect(() => void (sceneOf(state) === undefined || frames.request())), [state, frames]);
+  useEffect(() => {
+    const element = surface.current;
+    return element === null ? undefined : listen(element, gestureHandler(state, element));
+  }, [state]);
+  if (state.model.plots.length === 0) return <NothingToShow />;
+  const boxes = state.boxes.value;
+  return (
+    <section ref={scroller} class="plots" aria-label="Plots, on one time axis">
+      <OverviewStrip state={state} stage={stage} />
+      <div ref={surface} class="surface">
+        {state.model.plots.map((plot, index) => {
+          const box = boxes[index];
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the plots of a page never change
+            <section key={index} class="plot" aria-label={plotSummary(state, plot).title}>
+              <PlotHeading state={state} plot={plot} index={index} />
+              <div class="drawing" style={{ height: `${box?.height ?? 0}px` }}>
+                <canvas
+                  ref={(canvas) => {
+                    if (canvas !== null) stage.setPlot(index, canvas);
+                  }}
+                  role="img"
+                  aria-label={plotSummary(state, plot).description}
+                />
+                <EmptyPlot text={plotSummary(state, plot).empty} />
+                <Outline state={state} plot={index} />
+              </div>
+            </section>
+          );
+        })}
+        <Crosshair state={state} />
+        <Selection state={state} />
+      </div>
+    </section>
+  );
+}
+
+function followSize(state: PageState, scroller: HTMLElement | null): (() => void) | undefined {
+  if (scroller === null) return undefined;
+  const lanes = state.model.plots.map((plot) => {
+    return plot.type === 'tasks' ? Math.max(1, plot.lanes.lanes.length) : 0;
+  });
+  const measure = () => {
+    const { boxes } = layoutPlots(lanes, scroller.clientHeight - OVERVIEW_HEIGHT - RULER_HEIGHT);
+    state.boxes.value = boxes;
+    state.width.value = scroller.clientWidth;
+  };
+  measure();
+  const observer = new ResizeObserver(measure);
+  observer.observe(scroller);
+  return () => observer.disconnect();
+}
+
+function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler {
+  const { limits } = state.model;
+  const columns = () => columnsOf(state.width.value);
+  const perPixel = () => spanOf(state.window.value) / columns();
+  const timeAt = (x: number) => state.window.value.start + (x - LEFT_GUTTER) * perPixel();
+  return {
+    takesWheel: (x) => x >= LEFT_GUTTER && x < LEFT_GUTTER + columns(),
+    dragBy: (px) => state.moveTo(pan(limits, state.target, -px * perPixel()), false),
+    scrollBy: (px) => state.moveTo(pan(limits, state.target, px * perPixel()), false),
+    zoomAt: (x, factor, smooth) => state.moveTo(zoom(limits, state.target, factor, timeAt(x)), smooth),
+    selecting: (range) => {
+      state.selecting.value = range;
+    },
+    selected: (from, to) => state.moveTo({ start: timeAt(from), stop: timeAt(to) }, true),
+    hover: (x, y) => {
+      state.hover.value = hoverAt(state, surface, x, y);
+    },
+    leave: () => {
+      state.hover.value = undefined;
+    },
+    click: (x, y) => {
+      const hover = hoverAt(state, surface, x, y);
+      state.pinned.value = hover?.hit === undefined ? undefined : { plot: hover.plot, hit: hover.hit };
+    },
+    doubleClick: () => state.moveTo(limits, true),
+  };
+}
+
+/** What is at a point of the surface. */
+function hoverAt(state: PageState, surface: HTMLElement, x: number, y: number): Hover | undefined {
+  const columns = columnsOf(state.width.value);
+  if (x < LEFT_GUTTER || x >= LEFT_GUTTER + columns) return undefined;
+  const grid = gridOf(state.window.value, state.width.value);
+  const column = x - LEFT_GUTTER;
+  const plot = state.boxes.value.findIndex((box) => y >= box.top && y < box.top + HEADING + box.height);
+  const box = state.boxes.value[plot];
+  const edge = surface.getBoundingClientRect();
+  const inPlot = box === undefined ? -1 : y - box.top - HEADING;
+  const shown = state.model.plots[plot];
+  const lane = shown?.type === 'tasks' && box !== undefined ? laneAt(shown.lanes, inPlot, box.height) : -1;
+  return {
+    plot,
+    time: grid.start + column * grid.perColumn,
+    y: inPlot,
+    hit: shown?.type === 'tasks' && lane >= 0 ? hitLane(shown.lanes, lane, grid, column) : undefined,
+    clientX: edge.left + x,
+    clientY: edge.top + y,
+  };
+}
+
+/** Frame around the hovered and the clicked run. */
+function Outline({ state, plot }: { readonly state: PageState; readonly plot: number }) {
+  const hover = state.hover.value;
+  const pinned = state.pinned.value;
+  return (
+    <>
+      {pinned?.plot === plot ? <Frame state={state} pinned={pinned} kind="pinned" /> : null}
+      {hover?.plot === plot && hover.hit !== undefined ? (
+        <Frame state={state} pinned={{ plot, hit: hover.hit }} kind="hovered" />
+      ) : null}
+    </>
+  );
+}
+
+function Frame({
+  state,
+  pinned,
+  kind,
+}: {
+  readonly state: PageState;
+  readonly pinned: Pinned;
+  readonly kind: string;
+}) {
+  const plot = state.model.plots[pinned.plot];
+  const box = state.boxes.value[pinned.plot];
+  const extent = state.extentOf(pinned);
+  if (plot?.type !== 'tasks' || box === undefined || extent === undefined) return null;
+  const { hit } = pinned;
+  const lane = hit.kind === 'density' ? hit.lane : laneOf(plot.lanes.lanes, hit.position);
+  const { top, height } = laneBox(plot.lanes, lane, box.height);
+  const grid = gridOf(state.window.value, state.width.value);
+  const from = Math.max(0, Math.round((extent.start - grid.start) / grid.perColumn));
+  const to = Math.min(grid.columns, Math.round((extent.stop - grid.start) / grid.perColumn));
+  if (to < 0 || from > grid.columns) return null;
+  const width = Math.max(2, to - from);
+  const style = {
+    left: `${LEFT_GUTTER + from}px`,
+    top: `${top}px`,
+    width: `${width}px`,
+    height: `${height}px`,
+  };
+  return <div class={`outline ${kind}`} style={style} />;
+}
+
+function laneOf(lanes: readonly (readonly { from: number; to: number }[])[], position: number): number {
+  return lanes.findIndex((groups) => groups.some(({ from, to }) => position >= from && position < to));
+}
+
+/** One line through all plots at the pointer's time. */
+function Crosshair({ state }: { readonly state: PageState }) {
+  const hover = state.hover.value;
+  if (hover === undefined) return null;
+  const grid = gridOf(state.window.value, state.width.value);
+  const x = LEFT_GUTTER + Math.round((hover.time - grid.start) / grid.perColumn);
+  return <div class="crosshair" style={{ left: `${x}px` }} />;
+}
+
+function Selection({ state }: { readonly state: PageState }) {
+  const range = state.selecting.value;
+  if (range === undefined) return null;
+  const columns = columnsOf(state.width.value);
+  const inside = (x: number) => Math.min(LEFT_GUTTER + columns, Math.max(LEFT_GUTTER, x));
+  const from = inside(Math.min(range.from, range.to));
+  const to = inside(Math.max(range.from, range.to));
+  const seconds = ((to - from) * spanOf(state.window.value)) / columns;
+  return (
+    <div class="selection" style={{ left: `${from}px`, width: `${to - from}px` }}>
+      <span>{preciseTime(seconds, seconds)}</span>
+    </div>
+  );
+}
+
+function EmptyPlot({ text }: { readonly text: string | undefined }) {
+  return text === undefined ? null : <p class="empty">{text}</p>;
+}
+
+function NothingToShow() {
+  return (
+    <section class="plots nothing">
+      <h2>Nothing was recorded</h2>
+      <p>
+        Give <code>visualize</code> at least one profiler, and have it active while you call{' '}
+        <code>compute</code> or <code>get</code>: <code>using prof = new Profiler()</code>.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,14 @@
+// What the page shows when it cannot show its data.
+import { LongpoleError } from '../../base/errors.js';
+
+export function Problem({ error }: { readonly error: unknown }) {
+  const known = error instanceof LongpoleError;
+  const message = error instanceof Error ? error.message : String(error);
+  return (
+    <main class="problem">
+      <h1>This page cannot show its data</h1>
+      <p>{known ? message : `The program of the page failed: ${message}`}</p>
+      {known ? <p class="code">{error.code}</p> : null}
+    </main>
+  );
+}

@@ -1,0 +1,48 @@
+// What is known of one run, gathered from the columns when someone asks.
+import type { PrefixInfo, ProfileModel, TaskPlot } from '../model/profileModel.js';
+
+export interface RunDetails {
+  readonly key: string;
+  readonly text: string;
+  readonly prefix: PrefixInfo;
+  readonly worker: string;
+  /** Seconds since the origin. */
+  readonly start: number;
+  readonly stop: number;
+  /** Row of the task table. */
+  readonly task: number;
+}
+
+export function runDetails(model: ProfileModel, plot: TaskPlot, position: number): RunDetails {
+  const entry = plot.lanes.entry[position]!;
+  const task = plot.section.task[entry]!;
+  const { tasks, workers } = model.page;
+  return {
+    key: tasks.keys.at(task) ?? '',
+    text: tasks.texts.at(tasks.text[task]!) ?? '',
+    prefix: model.prefixes[tasks.prefix[task]!]!,
+    worker: workers.at(plot.section.worker[entry]!) ?? '',
+    start: plot.lanes.start[position]!,
+    stop: plot.lanes.stop[position]!,
+    task,
+  };
+}
+
+/** When the results of a task were in the cache, if a CacheProfiler was there. Reads every entry: only on a click. */
+export function cacheStays(
+  model: ProfileModel,
+  task: number,
+): { metricName: string; metric: number; seconds: number }[] {
+  const stays: { metricName: string; metric: number; seconds: number }[] = [];
+  for (const { section } of model.plots) {
+    if (section.type !== 'cache') continue;
+    for (let i = section.task.indexOf(task); i >= 0; i = section.task.indexOf(task, i + 1)) {
+      stays.push({
+        metricName: section.metricName,
+        metric: section.metric[i]!,
+        seconds: section.freeTime[i]! - section.cacheTime[i]!,
+      });
+    }
+  }
+  return stays;
+}

@@ -1,0 +1,174 @@
+// What is under the pointer, beside the pointer. All of it is text: a key that looks like HTML is shown as it is.
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { chartAxis } from '../canvas/drawCharts.js';
+import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
+import type { DensityHit } from '../model/hitTest.js';
+import { slotColor } from '../model/palette.js';
+import type { CachePlot, TaskPlot } from '../model/profileModel.js';
+import { valueAt } from '../model/series.js';
+import { preciseTime, valueLabel } from '../model/ticks.js';
+import { spanOf } from '../model/timeView.js';
+import type { PageState } from './pageState.js';
+import { runDetails } from './runDetails.js';
+
+/** Lines of a list before "and n more". */
+const MOST_LINES = 8;
+/** From the pointer, and from the edge of the page, px. */
+const DISTANCE = 14;
+
+export function Tooltip({ state }: { readonly state: PageState }) {
+  const box = useRef<HTMLDivElement>(null);
+  const hover = state.hover.value;
+  useLayoutEffect(() => {
+    if (box.current === null || hover === undefined) return;
+    const { width, height } = box.current.getBoundingClientRect();
+    const right = hover.clientX + DISTANCE;
+    const below = hover.clientY + DISTANCE;
+    const left = right + width > innerWidth - DISTANCE ? hover.clientX - DISTANCE - width : right;
+    const top = below + height > innerHeight - DISTANCE ? hover.clientY - DISTANCE - height : below;
+    box.current.style.transform = `translate(${Math.max(4, Math.round(left))}px, ${Math.max(4, Math.round(top))}px)`;
+  });
+  if (hover === undefined) return null;
+  const content = contentOf(state);
+  if (content === null) return null;
+  return (
+    <div ref={box} class="tooltip" role="tooltip">
+      {content}
+    </div>
+  );
+}
+
+function contentOf(state: PageState) {
+  const hover = state.hover.value;
+  const plot = hover === undefined ? undefined : state.model.plots[hover.plot];
+  if (hover === undefined || plot === undefined || hover.y < 0) return null;
+  if (plot.type === 'tasks') {
+    if (hover.hit === undefined) return null;
+    if (hover.hit.kind === 'run') return <RunTip state={state} plot={plot} position={hover.hit.position} />;
+    return <DensityTip state={state} plot={plot} hit={hover.hit} />;
+  }
+  const time = preciseTime(hover.time, spanOf(state.window.value));
+  if (plot.type === 'resources') {
+    const cpu = valueAt(plot.cpu, hover.time);
+    const memory = valueAt(plot.memory, hover.time);
+    if (cpu === undefined || memory === undefined) return null;
+    return (
+      <>
+        <p class="tip-time">{time}</p>
+        <Line name="CPU" value={formatPercent(cpu)} />
+        <Line name="Memory" value={formatBytes(memory)} />
+      </>
+    );
+  }
+  return <CacheTip state={state} plot={plot} time={hover.time} y={hover.y} label={time} />;
+}
+
+function Line({
+  name,
+  value,
+  color,
+  strong,
+}: {
+  name: string;
+  value: string;
+  color?: string;
+  strong?: boolean;
+}) {
+  return (
+    <p class={strong === true ? 'tip-line strong' : 'tip-line'}>
+      {color === undefined ? null : <span class="swatch" style={{ background: color }} />}
+      <span class="name">{name}</span>
+      <span class="value">{value}</span>
+    </p>
+  );
+}
+
+function RunTip({ state, plot, position }: { state: PageState; plot: TaskPlot; position: number }) {
+  const run = runDetails(state.model, plot, position);
+  const span = spanOf(state.window.value);
+  return (
+    <>
+      <p class="tip-title">
+        <span class="swatch" style={{ background: slotColor(run.prefix.slot, state.scheme.value) }} />
+        <b>{run.prefix.name}</b>
+        <span class="value">{formatDuration(run.stop - run.start)}</span>
+      </p>
+      <p class="code">{run.key}</p>
+      {run.text === '' || run.text === run.key ? null : <p class="code muted">{run.text}</p>}
+      <Line name="Worker" value={run.worker} />
+      <Line name="Start" value={preciseTime(run.start, span)} />
+      <Line name="Stop" value={preciseTime(run.stop, span)} />
+    </>
+  );
+}
+
+function DensityTip({ state, plot, hit }: { state: PageState; plot: TaskPlot; hit: DensityHit }) {
+  const row = plot.lanes.rows[plot.lanes.rowOfLane[hit.lane]!];
+  return (
+    <>
+      <p class="tip-title">
+        <b>{formatCount(hit.runs)} tasks</b>
+        <span class="value">in {formatDuration(hit.stop - hit.start)}</span>
+      </p>
+      {hit.parts.slice(0, MOST_LINES).map((part) => {
+        const prefix = state.model.prefixes[part.prefix]!;
+        return (
+          <Line
+            key={part.prefix}
+            color={slotColor(prefix.slot, state.scheme.value)}
+            name={prefix.name}
+            value={`${formatCount(part.runs)} · ${formatDuration(part.seconds)}`}
+          />
+        );
+      })}
+      <More count={hit.parts.length - MOST_LINES} />
+      <Line name="Worker" value={row?.name ?? ''} />
+      <Line name="Busy" value={formatPercent((100 * hit.busy) / (hit.stop - hit.start))} />
+    </>
+  );
+}
+
+interface CacheTipProps {
+  readonly state: PageState;
+  readonly plot: CachePlot;
+  readonly time: number;
+  readonly y: number;
+  readonly label: string;
+}
+
+function CacheTip({ state, plot, time, y, label }: CacheTipProps) {
+  const box = state.boxes.value[state.hover.value?.plot ?? 0];
+  const axis = chartAxis({ left: 0, width: 0, height: box?.height ?? 0 }, plot.largest, plot.unit);
+  const values = plot.lines
+    .map(({ prefix, series }) => ({ prefix, value: valueAt(series, time) ?? 0 }))
+    .filter(({ value }) => value > 0)
+    .sort((a, b) => b.value - a.value);
+  const distance = (value: number) => Math.abs(axis.y(value) - y);
+  const nearest = values.reduce<(typeof values)[number] | undefined>(
+    (best, item) => (best === undefined || distance(item.value) < distance(best.value) ? item : best),
+    undefined,
+  );
+  return (
+    <>
+      <p class="tip-time">{label}</p>
+      {values.length === 0 ? <p class="muted">The cache is empty.</p> : null}
+      {values.slice(0, MOST_LINES).map(({ prefix, value }) => {
+        const info = state.model.prefixes[prefix]!;
+        return (
+          <Line
+            key={prefix}
+            color={slotColor(info.slot, state.scheme.value)}
+            name={info.name}
+            value={valueLabel(value, plot.unit)}
+            strong={nearest?.prefix === prefix && distance(value) < 12}
+          />
+        );
+      })}
+      <More count={values.length - MOST_LINES} />
+    </>
+  );
+}
+
+function More({ count }: { readonly count: number }) {
+  return count > 0 ? <p class="muted">and {formatCount(count)} more</p> : null;
+}

@@ -1,0 +1,74 @@
+// Bundles each page of the dashboard to one HTML file without any reference to the outside: the script and the style
+// sheet are put into it, and a Content-Security-Policy that allows exactly these two by their hashes and no network.
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+function policy(script, style) {
+  return [
+    "default-src 'none'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    "img-src 'none'",
+    "connect-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+/** An end tag or a comment start in the code would end the script element early. */
+const asScript = (code) => code.trim().replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
+
+function oneFile() {
+  return {
+    name: 'longpole-one-file',
+    enforce: 'post',
+    generateBundle(_options, bundle) {
+      const files = Object.values(bundle);
+      const only = (wanted, what) => {
+        const found = files.filter(wanted);
+        if (found.length !== 1) this.error(`expected one ${what}, the build made ${found.length}`);
+        return found[0];
+      };
+      const chunk = only((file) => file.type === 'chunk', 'script');
+      const css = only((file) => file.fileName.endsWith('.css'), 'style sheet');
+      const page = only((file) => file.fileName.endsWith('.html'), 'page');
+      const script = asScript(chunk.code);
+      const style = String(css.source).trim();
+      const html = String(page.source)
+        .replace(/\s*<script type="module"[^>]*><\/script>/, '')
+        .replace(/\s*<link rel="stylesheet"[^>]*>/, '')
+        .replace('@LONGPOLE_CSP@', policy(script, style))
+        .replace('</head>', () => `  <style>${style}</style>\n  </head>`)
+        .replace('</body>', () => `  <script type="module">${script}</script>\n  </body>`);
+      if (/<(?:script|link|img)\b[^>]*\s(?:src|href)=/.test(html.replace(script, ''))) {
+        this.error('the page still refers to a file outside itself');
+      }
+      page.source = html;
+      delete bundle[chunk.fileName];
+      delete bundle[css.fileName];
+    },
+  };
+}
+
+export default defineConfig({
+  root,
+  logLevel: 'warn',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  plugins: [oneFile()],
+  build: {
+    outDir: fileURLToPath(new URL('../../dist/dashboard', import.meta.url)),
+    emptyOutDir: false,
+    copyPublicDir: false,
+    cssCodeSplit: false,
+    modulePreload: false,
+    target: 'es2022',
+    rolldownOptions: { input: fileURLToPath(new URL('profile.html', import.meta.url)) },
+  },
+});
