@@ -43,7 +43,10 @@ async function computeAll(
   const scheduler = options.scheduler ?? 'threads';
   if (scheduler !== 'threads' && scheduler !== 'processes' && scheduler !== 'sync')
     throw invalid(`scheduler: expected 'threads', 'processes' or 'sync', not ${String(scheduler)}.`);
-  const plan = compileDelayed(delayeds, { shared: scheduler === 'threads' });
+  const plan = compileDelayed(delayeds, {
+    shared: scheduler === 'threads',
+    byReference: scheduler === 'sync',
+  });
   const graph = planGraph(plan);
   const results =
     scheduler === 'sync'

@@ -23,7 +23,7 @@ export type { CallbacksOption, GetOptions } from './runPlan.js';
  */
 export function getSync<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): R;
 export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unknown {
-  const plan = compileGraph(graph, flatten(keys));
+  const plan = compileGraph(graph, flatten(keys), { byReference: true });
   return shape(keys, plan, runPlanInline(graph, plan, options));
 }
 

@@ -36,8 +36,8 @@ export interface AbortSignalLike {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** How often busy isolates are looked at, in milliseconds: observers hear of a task at most this and a little later. */
-const POLL_MS = 20;
+/** How often busy isolates are looked at, in milliseconds: observers hear of a task this much and a little later at most. */
+const POLL_MS = 10;
 /** Isolates in a row that die before they have done anything: then starting more is no use. */
 const MAX_START_FAILURES = 3;
 

@@ -32,6 +32,8 @@ export interface Plan {
 export interface CompileOptions {
   /** Lay the program's columns in shared memory, so that threads read them without a copy. Default false. */
   shared?: boolean;
+  /** The tasks run in the caller's own isolate: arguments are passed as they are. Default false. */
+  byReference?: boolean;
 }
 
 /**
@@ -40,7 +42,7 @@ export interface CompileOptions {
  * @throws LongpoleError ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_UNKNOWN_KEY, ERR_LONGPOLE_CYCLE
  */
 export function compileGraph(graph: Graph, keys: readonly string[], options: CompileOptions = {}): Plan {
-  const compiler = new Compiler();
+  const compiler = new Compiler(options.byReference);
   compiler.addGraph(graph);
   for (const key of keys) compiler.request(key);
   compiler.compileTasks();
@@ -49,7 +51,7 @@ export function compileGraph(graph: Graph, keys: readonly string[], options: Com
 
 /** Compiles the union of the graphs of some Delayed objects; equal keys are one task. Throws as compileGraph does. */
 export function compileDelayed(delayeds: readonly Delayed<unknown>[], options: CompileOptions = {}): Plan {
-  const compiler = new Compiler();
+  const compiler = new Compiler(options.byReference);
   for (const delayed of delayeds) compiler.requestDelayed(delayed);
   compiler.compileTasks();
   return arrange(compiler, options);

@@ -51,7 +51,13 @@ export class Compiler {
   readonly #lastDependent = new GrowableInt32();
   readonly #functionIndex = new Map<AnyFunction, number>();
   readonly #requestedTasks: number[] = [];
+  readonly #byReference: boolean;
   #current = 0;
+
+  /** `byReference`: the tasks run in this isolate, so that arguments with functions in them need no rebuilding. */
+  constructor(byReference = false) {
+    this.#byReference = byReference;
+  }
 
   get taskCount(): number {
     return this.#taskSlots.length;
@@ -197,6 +203,7 @@ export class Compiler {
       return slot === undefined ? this.#emitConstant(value) : this.#emitSlot(slot);
     }
     if (isFunction(value)) {
+      if (this.#byReference) return this.#emitConstant(resolveFunction(value));
       this.tokens.push(OP_FUNCTION, this.#functionNumber(value));
       return true;
     }

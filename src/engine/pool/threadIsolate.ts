@@ -5,6 +5,7 @@ import { type CompletionColumns, CompletionLog, completionColumns } from '../../
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_VALUE } from '../../protocol/results.js';
+import { interruptThread } from './interruptThread.js';
 import { CLOSE_GRACE_MS, type DispatchedBatch, type Isolate, type RunChannel } from './isolate.js';
 
 /** A run as this side sees it. */
@@ -15,7 +16,13 @@ interface ThreadRun {
   /** Values and errors that have arrived ahead of their log entries. */
   readonly arrived: Map<number, unknown>;
   readonly failed: Set<number>;
+  /** Since when the isolate owes something that it cannot send, because it computes; undefined: it owes nothing. */
+  owingSince: number | undefined;
+  fetching: boolean;
 }
+
+/** How long an isolate may owe something before it is interrupted, in milliseconds. */
+const DEBT_MS = 8;
 
 const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
 
@@ -54,6 +61,8 @@ export class ThreadIsolate implements Isolate {
       columns: completionColumns(log.capacity),
       arrived: new Map(),
       failed: new Set(),
+      owingSince: undefined,
+      fetching: false,
     });
     this.#worker.ref();
     const { run, program, functions, claims } = channel;
@@ -72,6 +81,8 @@ export class ThreadIsolate implements Isolate {
 
   fetch(run: number, ids: Int32Array): void {
     this.#post({ type: 'fetch', run, ids });
+    const state = this.#runs.get(run);
+    if (state !== undefined) state.fetching = true;
     Atomics.store(this.#mailbox, 0, 1);
   }
 
@@ -87,7 +98,23 @@ export class ThreadIsolate implements Isolate {
 
   poll(run: number): void {
     const state = this.#runs.get(run);
-    if (state !== undefined) this.#drain(state);
+    if (state === undefined) return;
+    this.#drain(state);
+    this.#collectDebt(state);
+  }
+
+  /** A task that was expected to be short is not, and the results of those before it were not sent: asks for them. */
+  #collectDebt(state: ThreadRun): void {
+    const owes = state.log.running >= 0 && (state.log.available > 0 || state.fetching);
+    if (!owes) {
+      state.owingSince = undefined;
+      return;
+    }
+    const now = performance.now();
+    state.owingSince ??= now;
+    if (now - state.owingSince < DEBT_MS) return;
+    state.owingSince = undefined;
+    interruptThread(this.name);
   }
 
   running(run: number): number {
@@ -135,6 +162,7 @@ export class ThreadIsolate implements Isolate {
     const state = this.#runs.get(message.run);
     if (state === undefined) return;
     if (message.type === 'fetched') {
+      state.fetching = false;
       state.channel.handler.fetched(this, message.values);
       for (const { id, error } of message.errors) state.channel.handler.fetchFailed(this, id, error);
       return;

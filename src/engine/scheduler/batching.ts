@@ -90,7 +90,7 @@ export function describeBatch(state: SchedulerState, worker: WorkerState, batch:
   const inputs: number[] = [];
   for (let index = 0; index < batch.ids.length; index++) {
     const id = batch.ids[index]!;
-    publish[index] = graph.requested[id] === 1 || !state.isPrivateTo(id, worker.index) ? 1 : 0;
+    publish[index] = graph.requested[id] === 1 || !state.mayStayPrivate(id, worker.index) ? 1 : 0;
     const end = graph.dependencyOffsets[id + 1]!;
     for (let edge = graph.dependencyOffsets[id]!; edge < end; edge++) {
       const dependency = graph.dependencies[edge]!;

@@ -52,6 +52,9 @@ export interface WorkerState {
   robbed: 'no' | 'asked' | 'in vain';
 }
 
+/** Results for tasks that are expected to take longer than this are sent out. */
+const PRIVATE_SECONDS = 1e-3;
+
 /** The caller holds the result. */
 export const CALLER = -1;
 const NO_WORKER = -1;
@@ -228,6 +231,22 @@ export class SchedulerState {
       const state = this.state[dependent]!;
       if (state === PROCESSING ? this.location[dependent] !== worker : !this.isFinished(dependent))
         return false;
+    }
+    return true;
+  }
+
+  /**
+   * Whether a result may stay with its worker: the tasks that need it are sent there, and are known to be so short that
+   * nobody will want to take them over. What a long task needs must be within everybody's reach, because its worker
+   * cannot hand anything out while a task runs.
+   */
+  mayStayPrivate(id: number, worker: number): boolean {
+    if (!this.isPrivateTo(id, worker)) return false;
+    const { dependentOffsets, dependents } = this.graph;
+    const end = dependentOffsets[id + 1]!;
+    for (let edge = dependentOffsets[id]!; edge < end; edge++) {
+      const seconds = this.expectedSeconds(dependents[edge]!);
+      if (seconds === 0 || seconds > PRIVATE_SECONDS) return false;
     }
     return true;
   }

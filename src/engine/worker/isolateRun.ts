@@ -23,7 +23,7 @@ export class IsolateRun {
   readonly #constants: unknown[] = [];
   readonly #functions: TaskCallable[] = [];
   readonly #evaluator: Evaluator;
-  /** Function number → slowest call so far in seconds; NaN: none yet. */
+  /** Function number → slowest call lately in seconds; NaN: none yet. */
   readonly #slowest: Float64Array;
   #ids: number[] = [];
   #values: unknown[] = [];
@@ -94,7 +94,7 @@ export class IsolateRun {
   }
 
   /**
-   * Whether the next task has always been short. Before any other task what is finished must be sent, because nothing
+   * Whether tasks like the next one have been short lately. Before any other task what is finished must be sent, because nothing
    * can be sent while a task computes.
    */
   isShort(id: number, seconds: number): boolean {
@@ -154,7 +154,10 @@ export class IsolateRun {
 
   #learn(id: number, seconds: number): void {
     const fn = this.#functionOf(id);
-    if (fn >= 0 && !(this.#slowest[fn]! >= seconds)) this.#slowest[fn] = seconds;
+    if (fn < 0) return;
+    const slowest = this.#slowest[fn]!;
+    // Fades by 2 % a call, so that the first calls, which V8 has not optimised yet, do not count for ever.
+    this.#slowest[fn] = slowest > seconds ? slowest + (seconds - slowest) * 0.02 : seconds;
   }
 }
 

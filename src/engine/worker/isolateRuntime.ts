@@ -37,6 +37,7 @@ export class IsolateRuntime {
   readonly #queue: RunBatch[] = [];
   #busy = false;
   #reported = 0;
+  #current: BatchProgress | undefined;
 
   constructor(host: HostPort, birth: IsolateBirth) {
     this.#host = host;
@@ -65,6 +66,17 @@ export class IsolateRuntime {
         this.#host.post({ type: 'closed', run: message.run });
         break;
     }
+  }
+
+  /**
+   * Called in the middle of a task: sends what is held back and reads the mail. Only while a task's own code runs are
+   * the tables of this class sure to be whole.
+   */
+  interrupt(): void {
+    if (!taskContext.running || this.#current === undefined) return;
+    const { batch, run } = this.#current;
+    if (run.hasUnsent) this.#report(batch.run, run);
+    this.#readMail();
   }
 
   #open(message: Extract<ToIsolate, { type: 'open' }>): void {
@@ -101,6 +113,7 @@ export class IsolateRuntime {
   #runBatch(progress: BatchProgress): Promise<void> | undefined {
     const { batch, run } = progress;
     const { ids, publish } = batch;
+    this.#current = progress;
     if (progress.next === 0) run.accept(batch);
     let start = this.#clock();
     for (; progress.next < ids.length; progress.next++) {

@@ -10,7 +10,7 @@ import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 
 /** How often completions of a busy isolate are passed on, in milliseconds. */
-const POLL_MS = 20;
+const POLL_MS = 10;
 
 function send(message: FromProcess): void {
   // The parent may be gone; then 'disconnect' ends this process.

@@ -2,6 +2,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LongpoleError } from '../../base/errors.js';
 import type { IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
+import { setInterruptHook } from './interruptHook.js';
 import { IsolateRuntime } from './isolateRuntime.js';
 
 if (parentPort === null) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'threadMain runs in worker threads only.');
@@ -14,5 +15,6 @@ const runtime = new IsolateRuntime(
   },
   birth,
 );
+setInterruptHook(() => runtime.interrupt());
 port.on('message', (message: ToIsolate) => runtime.handle(message));
 port.postMessage({ type: 'ready' });
