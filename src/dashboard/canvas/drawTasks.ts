@@ -13,7 +13,7 @@ const RUN_GAP = 1;
 /** However little time a prefix took in a pixel, this much of it shows, px. */
 const LEAST_MARK = 3;
 /** Rectangles narrower than this have no text, px. */
-const LEAST_LABEL = 34;
+const LEAST_LABEL = 24;
 
 export interface StreamStyle {
   readonly theme: Theme;
@@ -55,7 +55,7 @@ export function drawStream(
   for (let lane = 0; lane < lanes.lanes.length; lane++) {
     const { top, height } = laneBox(lanes, lane, box.height);
     painter.beginLane(top, height);
-    for (const group of lanes.lanes[lane]!) {
+    for (const group of plot.stacked[lane]!) {
       const prefix = model.prefixes[group.prefix]!;
       const full = style.matches === undefined && (style.emphasis?.has(group.prefix) ?? true);
       const color = slotColor(prefix.slot, style.theme.scheme);
@@ -123,10 +123,10 @@ class LanePainter {
     this.#renderer.rect(this.#left + left, this.#top, width - gap, this.#height, color);
     if (label === '' || width < LEAST_LABEL || this.#height < 13) return;
     const visible = Math.max(0, left);
-    const room = Math.min(this.#grid.columns, left + width) - visible - 12;
+    const room = Math.min(this.#grid.columns, left + width) - visible - 8;
     const text = fitText(this.#renderer, label, room);
     if (text === '') return;
-    this.#renderer.text(text, this.#left + visible + 6, this.#top + this.#height / 2 + 0.5, ink, 'left');
+    this.#renderer.text(text, this.#left + visible + 4, this.#top + this.#height / 2 + 0.5, ink, 'left');
   }
 
   endLane(): void {

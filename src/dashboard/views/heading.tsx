@@ -75,7 +75,7 @@ function SearchBox({ state, searchBox }: Props) {
           }
         }}
       />
-      {state.query.value === '' ? <kbd aria-hidden="true">/</kbd> : null}
+      {state.query.value === '' ? <kbd>/</kbd> : null}
       <output class="found">{status}</output>
     </div>
   );

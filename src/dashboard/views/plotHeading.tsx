@@ -51,16 +51,15 @@ export function plotSummary(
 interface Props {
   readonly state: PageState;
   readonly plot: Plot;
-  readonly index: number;
 }
 
-export function PlotHeading({ state, plot, index }: Props) {
+export function PlotHeading({ state, plot }: Props) {
   return (
     <header class="plot-heading">
       <h2>{plotSummary(state, plot).title}</h2>
       {plot.type === 'tasks' ? <StreamValues state={state} plot={plot} /> : null}
       {plot.type === 'resources' ? <ResourceValues state={state} plot={plot} /> : null}
-      {plot.type === 'cache' ? <CacheValues state={state} plot={plot} index={index} /> : null}
+      {plot.type === 'cache' ? <CacheValues state={state} plot={plot} /> : null}
     </header>
   );
 }
@@ -101,14 +100,7 @@ function ResourceValues({ state, plot }: { readonly state: PageState; readonly p
   );
 }
 
-function CacheValues({
-  state,
-  plot,
-}: {
-  readonly state: PageState;
-  readonly plot: CachePlot;
-  readonly index: number;
-}) {
+function CacheValues({ state, plot }: { readonly state: PageState; readonly plot: CachePlot }) {
   const time = state.hover.value?.time;
   const values = plot.lines.map(({ series }) =>
     time === undefined ? series.largest : (valueAt(series, time) ?? 0),
@@ -116,8 +108,9 @@ function CacheValues({
   const total = values.reduce((sum, value) => sum + value, 0);
   return (
     <p class="values">
-      <span class="muted">{plot.section.metricName}</span>
-      <span class="muted">{time === undefined ? 'peak of a prefix' : 'in all'}</span>
+      <span class="muted">
+        {plot.section.metricName}, {time === undefined ? 'peak of one prefix' : 'all prefixes'}
+      </span>
       <b>{valueLabel(time === undefined ? plot.largest : total, plot.unit)}</b>
     </p>
   );

@@ -23,18 +23,20 @@ function Legend({ state }: { readonly state: PageState }) {
   return (
     <section class="legend" aria-label="Legend: prefixes">
       <header>
-        <h2>Prefix</h2>
-        {locked.size > 0 ? (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              state.locked.value = new Set();
-            }}
-          >
-            Show all
-          </button>
-        ) : null}
+        <h2>
+          Prefix
+          {locked.size > 0 ? (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => {
+                state.locked.value = new Set();
+              }}
+            >
+              Show all
+            </button>
+          ) : null}
+        </h2>
         <span>Tasks</span>
         <span>Time</span>
       </header>
@@ -162,7 +164,6 @@ function RunFacts({ state, plot, position }: { state: PageState; plot: TaskPlot;
         <Fact name="Stop" value={preciseTime(run.stop, precision)} extra={formatClock(origin + run.stop)} />
         {cacheStays(state.model, run.task).map((stay, i) => (
           <Fact
-            // biome-ignore lint/suspicious/noArrayIndexKey: the stays of a task never change
             key={i}
             name="In cache"
             value={formatDuration(stay.seconds)}
