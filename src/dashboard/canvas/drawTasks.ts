@@ -1,7 +1,7 @@
 // The task stream on a renderer: per lane the wide runs as rectangles, then the narrow ones as columns of density, in
 // which the height of a colour is the share of the pixel's time in which that prefix ran.
 import { mix, slotColor, textOn } from '../model/palette.js';
-import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
+import type { PrefixInfo, ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { LaneMatches } from '../model/search.js';
 import { type ColumnGrid, layoutGroup } from '../model/taskColumns.js';
 import { type LaneGroup, lowerBound, type TaskLanes } from '../model/taskLanes.js';
@@ -64,11 +64,10 @@ export function drawStream(
     painter.endLane();
     if (style.matches !== undefined) {
       const found = style.matches[lane];
-      const colorOf = (position: number) => {
-        const task = plot.section.task[lanes.entry[position]!]!;
-        return slotColor(model.prefixes[model.page.tasks.prefix[task]!]!.slot, style.theme.scheme);
+      const prefixOf = (position: number) => {
+        return model.prefixes[model.page.tasks.prefix[plot.section.task[lanes.entry[position]!]!]!]!;
       };
-      if (found !== undefined) painter.drawMatches(found, colorOf);
+      if (found !== undefined) painter.drawMatches(found, prefixOf, style.theme);
     }
   }
   renderer.unclip();
@@ -168,7 +167,11 @@ class LanePainter {
   }
 
   /** Found runs at full height and at least 2 px wide; one per pixel is enough to see where they are. */
-  drawMatches({ positions, starts }: LaneMatches, colorOf: (position: number) => string): void {
+  drawMatches(
+    { positions, starts }: LaneMatches,
+    prefixOf: (position: number) => PrefixInfo,
+    theme: Theme,
+  ): void {
     const { stop } = this.#lanes;
     const { perColumn, columns } = this.#grid;
     const end = this.#grid.start + columns * perColumn;
@@ -179,15 +182,9 @@ class LanePainter {
       const from = (starts[i]! - this.#grid.start) / perColumn;
       const to = (stop[position]! - this.#grid.start) / perColumn;
       if (to >= 0) {
-        const left = Math.max(-2, from);
-        const width = Math.max(2, Math.min(columns + 2, to) - left);
-        this.#renderer.rect(
-          this.#left + left,
-          this.#top,
-          width - (width >= 4 ? 1 : 0),
-          this.#height,
-          colorOf(position),
-        );
+        const prefix = prefixOf(position);
+        const color = slotColor(prefix.slot, theme.scheme);
+        this.#drawRun(from, Math.max(to, from + 2), color, prefix.name, textOn(color));
       }
       const next = this.#grid.start + (Math.floor(from) + 1) * perColumn;
       i = Math.max(i + 1, lowerBound(starts, i + 1, starts.length, next));

@@ -11,6 +11,12 @@ export function formatNumber(value: number): string {
   return trimZeros(value.toFixed(digits));
 }
 
+/** As formatNumber, but 20 is 20.0: durations stand in columns. */
+function threeDigits(value: number): string {
+  const size = Math.abs(value);
+  return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}
+
 /** An integer with thousands separators. */
 export function formatCount(value: number): string {
   return integers.format(value);
@@ -20,10 +26,10 @@ export function formatCount(value: number): string {
 export function formatDuration(seconds: number): string {
   const size = Math.abs(seconds);
   if (size === 0) return `0${SPACE}s`;
-  if (size < 0.9995e-6) return `${formatNumber(seconds * 1e9)}${SPACE}ns`;
-  if (size < 0.9995e-3) return `${formatNumber(seconds * 1e6)}${SPACE}µs`;
-  if (size < 0.9995) return `${formatNumber(seconds * 1e3)}${SPACE}ms`;
-  if (size < 99.95) return `${formatNumber(seconds)}${SPACE}s`;
+  if (size < 0.9995e-6) return `${threeDigits(seconds * 1e9)}${SPACE}ns`;
+  if (size < 0.9995e-3) return `${threeDigits(seconds * 1e6)}${SPACE}µs`;
+  if (size < 0.9995) return `${threeDigits(seconds * 1e3)}${SPACE}ms`;
+  if (size < 99.95) return `${threeDigits(seconds)}${SPACE}s`;
   const whole = Math.round(seconds);
   const pad = (part: number) => String(part).padStart(2, '0');
   if (size < 3600) return `${Math.floor(whole / 60)}${SPACE}min${SPACE}${pad(whole % 60)}${SPACE}s`;

@@ -99,6 +99,8 @@ export function linePoints(series: Series, grid: ColumnGrid): number[] {
   const last = Math.min(time.length, lowerBound(time, first, time.length, end) + 1);
   const points: number[] = [];
   const x = (i: number) => (time[i]! - grid.start) / grid.perColumn;
+  // Before the first step the value is 0: the line rises from there.
+  if (series.steps && first === 0 && last > 0) points.push(x(0), 0);
   let i = first;
   while (i < last) {
     const column = Math.floor(x(i));

@@ -2,10 +2,10 @@
 
 import { gridOf } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
-import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
+import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
 import type { CachePlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
 import { valueAt } from '../model/series.js';
-import { busySeconds } from '../model/taskColumns.js';
+import { busySeconds, visibleRuns } from '../model/taskColumns.js';
 import { valueLabel } from '../model/ticks.js';
 import type { PageState } from './pageState.js';
 
@@ -70,10 +70,22 @@ function StreamValues({ state, plot }: { readonly state: PageState; readonly plo
   const from = Math.max(0, grid.start);
   const to = Math.min(state.model.duration, grid.start + grid.columns * grid.perColumn);
   let busy = 0;
-  for (const groups of lanes) for (const group of groups) busy += busySeconds(plot.lanes, group, from, to);
+  let runs = 0;
+  for (const groups of lanes) {
+    for (const group of groups) {
+      busy += busySeconds(plot.lanes, group, from, to);
+      runs += visibleRuns(plot.lanes, group, from, to);
+    }
+  }
+  const perPixel = runs / (grid.columns * Math.max(1, lanes.length));
   const share = to > from && rows.length > 0 ? (100 * busy) / ((to - from) * rows.length) : 0;
   return (
     <p class="values">
+      {perPixel > 1 ? (
+        <span class="muted note">
+          {formatNumber(perPixel)} tasks share a pixel: heights are shares of its time
+        </span>
+      ) : null}
       <span class="muted">
         {state.window.value === state.model.limits ? 'Workers busy' : 'Busy in this window'}
       </span>{' '}
