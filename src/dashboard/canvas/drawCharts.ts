@@ -1,7 +1,7 @@
 // The line plots and what all plots share: vertical time lines, horizontal value lines, labels in the gutters.
 import { mix, slotColor } from '../model/palette.js';
 import type { CachePlot, ProfileModel, ResourcePlot } from '../model/profileModel.js';
-import { linePoints, type Series } from '../model/series.js';
+import { columnRanges, isDense, linePoints, type Series } from '../model/series.js';
 import type { ColumnGrid } from '../model/taskColumns.js';
 import { type AxisUnit, type Tick, valueAxis } from '../model/ticks.js';
 import type { Renderer } from './renderer.js';
@@ -55,10 +55,8 @@ export function drawResources(
     renderer.text(label, area.left + area.width + 10, memory.y(value), theme.memory, 'left');
   }
   renderer.clip(area.left, 0, area.width, area.height);
-  const cpuPoints = toScreen(linePoints(plot.cpu, grid), area, cpu);
-  renderer.area(cpuPoints, cpu.y(0), theme.cpuArea);
-  renderer.line(cpuPoints, theme.cpu, 1.5);
-  renderer.line(toScreen(linePoints(plot.memory, grid), area, memory), theme.memory, 1.5);
+  drawSeries(renderer, plot.cpu, grid, area, cpu, { color: theme.cpu, width: 1.5, surface: theme.cpuArea });
+  drawSeries(renderer, plot.memory, grid, area, memory, { color: theme.memory, width: 1.5 });
   drawDots(renderer, plot.cpu, grid, area, cpu, theme.cpu);
   drawDots(renderer, plot.memory, grid, area, memory, theme.memory);
   renderer.unclip();
@@ -84,11 +82,59 @@ export function drawCache(
   const lines = [...plot.lines].sort((a, b) => Number(isFull(a.prefix)) - Number(isFull(b.prefix)));
   for (const { prefix, series } of lines) {
     const color = slotColor(model.prefixes[prefix]!.slot, theme.scheme);
-    const points = toScreen(linePoints(series, grid), area, axis);
+    const shown = isFull(prefix) ? color : mix(color, theme.ground, 0.32);
     const width = isFull(prefix) && emphasis !== undefined ? 2.5 : 1.75;
-    renderer.line(points, isFull(prefix) ? color : mix(color, theme.ground, 0.22), width);
+    drawSeries(renderer, series, grid, area, axis, { color: shown, width });
   }
   renderer.unclip();
+}
+
+interface LineStyle {
+  readonly color: string;
+  readonly width: number;
+  /** Colour of the surface below the line. */
+  readonly surface?: string;
+}
+
+function drawSeries(
+  renderer: Renderer,
+  series: Series,
+  grid: ColumnGrid,
+  area: PlotArea,
+  axis: Axis,
+  style: LineStyle,
+): void {
+  if (isDense(series, grid)) {
+    drawRanges(renderer, columnRanges(series, grid), area, axis, style);
+    return;
+  }
+  const points = toScreen(linePoints(series, grid), area, axis);
+  if (style.surface !== undefined) renderer.area(points, axis.y(0), style.surface);
+  renderer.line(points, style.color, style.width);
+}
+
+/** A dense line as one rectangle per column: a stroke that turns back on itself a thousand times costs a frame. */
+function drawRanges(
+  renderer: Renderer,
+  { low, high }: ReturnType<typeof columnRanges>,
+  area: PlotArea,
+  axis: Axis,
+  style: LineStyle,
+): void {
+  let from = 0;
+  for (let column = 1; column <= low.length; column++) {
+    // Columns that show the same are one rectangle; NaN is unequal to itself, and skipped.
+    if (column < low.length && low[column] === low[from] && high[column] === high[from]) continue;
+    const top = axis.y(high[from]!) - style.width / 2;
+    const bottom = axis.y(low[from]!) + style.width / 2;
+    if (bottom >= top) {
+      const base = axis.y(0);
+      if (style.surface !== undefined)
+        renderer.rect(area.left + from, top, column - from, base - top, style.surface);
+      renderer.rect(area.left + from, top, column - from, bottom - top, style.color);
+    }
+    from = column;
+  }
 }
 
 function toScreen(points: number[], area: PlotArea, axis: Axis): number[] {

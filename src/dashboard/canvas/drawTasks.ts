@@ -59,7 +59,7 @@ export function drawStream(
       const prefix = model.prefixes[group.prefix]!;
       const full = style.matches === undefined && (style.emphasis?.has(group.prefix) ?? true);
       const color = slotColor(prefix.slot, style.theme.scheme);
-      painter.drawGroup(group, full ? color : mix(color, style.theme.ground, 0.22), full ? prefix.name : '');
+      painter.drawGroup(group, full ? color : mix(color, style.theme.ground, 0.26), full ? prefix.name : '');
     }
     painter.endLane();
     if (style.matches !== undefined) {
