@@ -37,7 +37,8 @@ const ready = async (page: Page) => {
 const idle = (page: Page) => page.evaluate(() => globalThis.longpole?.idle());
 const viewOf = (page: Page) => page.evaluate(() => globalThis.longpole!.view());
 const rectanglesOf = (page: Page) => page.evaluate(() => globalThis.longpole!.rectangles());
-const textOf = (page: Page, selector: string) => page.locator(selector).innerText();
+/** Text as it is shown. */
+const textOf = async (page: Page, selector: string) => (await page.locator(selector).allInnerTexts()).join();
 
 async function openPage(data: ProfilePage, options: Parameters<typeof browser.open>[1] = {}) {
   const path = writeProfilePage(data, browser.path(`${Math.random().toString(36).slice(2)}.html`));
@@ -219,7 +220,7 @@ test('the legend counts, and a click on it dims every other prefix', async () =>
   const data = tsqrPage();
   const { page } = await openPage(data);
   const row = page.locator('.entry', { hasText: 'random_sample' });
-  assert.match(await row.innerText(), /random_sample\s+40\s+6\.\d+\ss/);
+  assert.match((await row.allInnerTexts()).join(), /random_sample\s+40\s+6\.\d+\ss/);
   const at = await placeOf(page, data, 45);
   const box = (await page.locator('.drawing').first().boundingBox())!;
   const color = () => pixelOf(page, 0, at.x - box.x, at.y - box.y - 15);

@@ -30,7 +30,7 @@ export function useBrowser() {
   let folder = '';
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'longpole-page-'));
-    const executablePath = process.env['LONGPOLE_CHROMIUM'] ?? '/usr/bin/chromium';
+    const { LONGPOLE_CHROMIUM: executablePath = '/usr/bin/chromium' } = process.env;
     browser = await chromium.launch({ executablePath, args: ARGUMENTS });
   });
   after(async () => {

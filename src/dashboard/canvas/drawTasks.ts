@@ -10,8 +10,9 @@ import type { Theme } from './theme.js';
 
 /** Between neighbours of one lane that are wide enough to be told apart, px. */
 const RUN_GAP = 1;
-/** However little time a prefix took in a pixel, this much of it shows, px. */
+/** However little time was taken in a pixel column, this much of it shows, px; and of each further prefix in it. */
 const LEAST_MARK = 3;
+const LEAST_FURTHER = 1;
 /** Rectangles narrower than this have no text, px. */
 const LEAST_LABEL = 24;
 
@@ -134,7 +135,6 @@ class LanePainter {
 
   /** Stacks one group onto the columns. Equal neighbours become one rectangle: a busy lane is a handful of them. */
   #drawDensity(color: string, values: readonly number[]): void {
-    const least = Math.min(1, LEAST_MARK / this.#height);
     let from = 0;
     let to = 0;
     let low = 0;
@@ -146,6 +146,8 @@ class LanePainter {
     };
     for (let i = 0; i < values.length; i += 2) {
       const column = values[i]!;
+      const mark = this.#filled[column] === 0 ? LEAST_MARK : LEAST_FURTHER;
+      const least = Math.min(1, mark / this.#height);
       const share = Math.max(least, values[i + 1]! / this.#grid.perColumn);
       const base = Math.min(this.#filled[column]!, 1 - least);
       const top = Math.min(1, base + share);

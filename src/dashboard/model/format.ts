@@ -30,10 +30,11 @@ export function formatDuration(seconds: number): string {
   if (size < 0.9995e-3) return `${threeDigits(seconds * 1e6)}${SPACE}µs`;
   if (size < 0.9995) return `${threeDigits(seconds * 1e3)}${SPACE}ms`;
   if (size < 99.95) return `${threeDigits(seconds)}${SPACE}s`;
-  const whole = Math.round(seconds);
+  const whole = Math.round(size);
+  const sign = seconds < 0 ? '−' : '';
   const pad = (part: number) => String(part).padStart(2, '0');
-  if (size < 3600) return `${Math.floor(whole / 60)}${SPACE}min${SPACE}${pad(whole % 60)}${SPACE}s`;
-  return `${Math.floor(whole / 3600)}${SPACE}h${SPACE}${pad(Math.floor(whole / 60) % 60)}${SPACE}min`;
+  if (whole < 3600) return `${sign}${Math.floor(whole / 60)}${SPACE}min${SPACE}${pad(whole % 60)}${SPACE}s`;
+  return `${sign}${Math.floor(whole / 3600)}${SPACE}h${SPACE}${pad(Math.floor(whole / 60) % 60)}${SPACE}min`;
 }
 
 /** Bytes in decimal units, as Dask's "memory in MB" is: 1 MB = 1,000,000 bytes. */

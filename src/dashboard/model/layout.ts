@@ -12,10 +12,10 @@ export const RULER_HEIGHT = 26;
 /** Below each plot. */
 const GAP = 10;
 
-const LEAST_LANE = 4;
-const LARGEST_LANE = 64;
+const LEAST_LANE = 6;
+const LARGEST_LANE = 96;
 const LEAST_CHART = 96;
-const LARGEST_CHART = 320;
+const LARGEST_CHART = 480;
 
 export interface PlotBox {
   /** Of the heading, from the top of the first plot. */

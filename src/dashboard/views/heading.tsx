@@ -25,7 +25,7 @@ export function Heading({ state, searchBox }: Props) {
           <li key={fact}>{fact}</li>
         ))}
       </ul>
-      <SearchBox state={state} searchBox={searchBox} />
+      {model.taskCount > 0 ? <SearchBox state={state} searchBox={searchBox} /> : null}
       <Buttons state={state} />
     </header>
   );

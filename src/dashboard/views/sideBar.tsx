@@ -37,8 +37,8 @@ function Legend({ state }: { readonly state: PageState }) {
             </button>
           ) : null}
         </h2>
-        <span>Tasks</span>
-        <span>Time</span>
+        <span>{largest > 0 ? 'Tasks' : 'Results'}</span>
+        <span>{largest > 0 ? 'Time' : ''}</span>
       </header>
       <ul>
         {legend.map((prefix) => (
@@ -79,10 +79,12 @@ function LegendRow({ state, prefix, largest }: RowProps) {
         <span class="swatch" style={{ background: color }} />
         <span class="name">{prefix.name}</span>
         <span class="number">{formatCount(prefix.count)}</span>
-        <span class="number">{prefix.seconds > 0 ? formatDuration(prefix.seconds) : '–'}</span>
-        <span class="share">
-          <i style={{ width: `${largest > 0 ? (100 * prefix.seconds) / largest : 0}%`, background: color }} />
-        </span>
+        <span class="number">{largest > 0 ? formatDuration(prefix.seconds) : ''}</span>
+        {largest > 0 ? (
+          <span class="share">
+            <i style={{ width: `${(100 * prefix.seconds) / largest}%`, background: color }} />
+          </span>
+        ) : null}
       </button>
     </li>
   );
