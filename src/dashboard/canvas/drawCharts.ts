@@ -18,6 +18,8 @@ export interface PlotArea {
 const PADDING = 8;
 /** A label of a value axis for about this many px. */
 const LABEL_SPACING = 34;
+/** More labels than this are not read, however high the chart is. */
+const MOST_LABELS = 6;
 /** Samples farther apart than this are also drawn as dots, px. */
 const DOT_SPACING = 18;
 
@@ -34,7 +36,11 @@ interface Axis {
 /** An axis from 0 to at least `largest` over the height of the area. */
 export function chartAxis(area: PlotArea, largest: number, unit: AxisUnit): Axis {
   const room = area.height - 2 * PADDING;
-  const { top, ticks } = valueAxis(largest, unit, Math.max(1, Math.floor(room / LABEL_SPACING)));
+  const { top, ticks } = valueAxis(
+    largest,
+    unit,
+    Math.min(MOST_LABELS, Math.max(1, Math.floor(room / LABEL_SPACING))),
+  );
   return { top, ticks, y: (value) => PADDING + room * (1 - value / top) };
 }
 

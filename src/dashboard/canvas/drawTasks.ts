@@ -135,6 +135,7 @@ class LanePainter {
 
   /** Stacks one group onto the columns. Equal neighbours become one rectangle: a busy lane is a handful of them. */
   #drawDensity(color: string, values: readonly number[]): void {
+    const { pixel } = this.#renderer;
     let from = 0;
     let to = 0;
     let low = 0;
@@ -152,9 +153,9 @@ class LanePainter {
       const base = Math.min(this.#filled[column]!, 1 - least);
       const top = Math.min(1, base + share);
       this.#filled[column] = top;
-      // Half pixels are enough for the eye, and let neighbours be equal.
-      const newLow = Math.round(base * this.#height * 2) / 2;
-      const newHigh = top > 0.98 ? this.#height : Math.round(top * this.#height * 2) / 2;
+      // Whole device pixels let neighbours be equal.
+      const newLow = Math.round((base * this.#height) / pixel) * pixel;
+      const newHigh = top > 0.98 ? this.#height : Math.round((top * this.#height) / pixel) * pixel;
       if (column === to && newLow === low && newHigh === high) {
         to++;
         continue;

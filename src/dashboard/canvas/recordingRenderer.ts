@@ -10,6 +10,7 @@ export interface DrawnRect {
 }
 
 export class RecordingRenderer implements Renderer {
+  readonly pixel = 1;
   readonly rects: DrawnRect[] = [];
   readonly lines: { readonly points: readonly number[]; readonly color: string }[] = [];
   readonly texts: { readonly text: string; readonly x: number; readonly y: number }[] = [];
