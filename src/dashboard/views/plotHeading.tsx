@@ -7,6 +7,7 @@ import type { CachePlot, Plot, ResourcePlot, TaskPlot } from '../model/profileMo
 import { valueAt } from '../model/series.js';
 import { busySeconds, visibleRuns } from '../model/taskColumns.js';
 import { valueLabel } from '../model/ticks.js';
+import { spanOf } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
 /** What a plot is called, what it says to a screen reader, and what stands in it when it is empty. */
@@ -87,7 +88,9 @@ function StreamValues({ state, plot }: { readonly state: PageState; readonly plo
         </span>
       ) : null}
       <span class="muted">
-        {state.window.value === state.model.limits ? 'Workers busy' : 'Busy in this window'}
+        {spanOf(state.window.value) >= spanOf(state.model.limits) * 0.9999
+          ? 'Workers busy'
+          : 'Busy in this window'}
       </span>{' '}
       {formatPercent(share)}
     </p>
