@@ -62,7 +62,9 @@ export interface RunInfo {
 /**
  * Watches one run. All calls happen on the caller's thread, never inside each other, in this order: `runStarted`,
  * `stateReady`, then the task calls, then `runFinished` exactly once if `runStarted` was called. A throw from any of
- * them ends the run with that error.
+ * them ends the run with that error. An observer that has `completed` is told in every run, also when others (or itself)
+ * want one call per task. After the run it may keep the arrays of RunInfo, and should let go of RunInfo itself: `state`
+ * holds results.
  */
 export interface RunObserver {
   /** Wants `taskStarted` and `taskFinished`, one call per task, with `run.state` exact at each call. */

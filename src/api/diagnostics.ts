@@ -1,0 +1,54 @@
+// `longpole/diagnostics`: callbacks, the progress bar, the profilers and their page.
+import type { GetOptions } from '../diagnostics/profiler.js';
+import { Profiler } from '../diagnostics/profiler.js';
+import type { Graph, Keys } from '../protocol/graph.js';
+
+export type { CacheData, CacheMetric, CacheProfilerOptions } from '../diagnostics/cacheProfiler.js';
+export { CacheProfiler } from '../diagnostics/cacheProfiler.js';
+export type {
+  CallbackHooks,
+  FinishHook,
+  PosttaskHook,
+  PretaskHook,
+  StartHook,
+  StartStateHook,
+} from '../diagnostics/callback.js';
+export { Callback } from '../diagnostics/callback.js';
+export { nbytes } from '../diagnostics/nbytes.js';
+export type { CallbackLike, CallbackTuple, TwoCallbacks } from '../diagnostics/observers.js';
+export type { GetFunction, TaskData } from '../diagnostics/profiler.js';
+export type { ProgressBarOptions } from '../diagnostics/progressBar.js';
+export { ProgressBar } from '../diagnostics/progressBar.js';
+export type { ProgressOutput } from '../diagnostics/progressOutput.js';
+export type { ResourceData, ResourceProfilerOptions } from '../diagnostics/resourceProfiler.js';
+export { ResourceProfiler } from '../diagnostics/resourceProfiler.js';
+export type { VisualizeOptions } from '../diagnostics/visualize.js';
+export { visualize } from '../diagnostics/visualize.js';
+export { withCallbacks } from '../diagnostics/withCallbacks.js';
+export type { RunState } from '../protocol/runObserver.js';
+export { Profiler };
+
+/**
+ * A ready-made profiler of `getThreaded`: `await threadProf.get(graph, keys)`, then `threadProf.results`, an array (a method
+ * in Dask's first version). One object for the whole program: results add up until `threadProf.clear()`.
+ *
+ * @source Dask's first diagnostics, `thread_prof`
+ */
+export const threadProf = new Profiler(
+  async (graph: Graph, keys: Keys, options?: GetOptions): Promise<unknown> => {
+    const { getThreaded } = await import('./local.js');
+    return getThreaded(graph, keys, options);
+  },
+);
+
+/**
+ * A ready-made profiler of `getMultiprocessing`; see `threadProf`.
+ *
+ * @source Dask's first diagnostics, `process_prof`
+ */
+export const processProf = new Profiler(
+  async (graph: Graph, keys: Keys, options?: GetOptions): Promise<unknown> => {
+    const { getMultiprocessing } = await import('./local.js');
+    return getMultiprocessing(graph, keys, options);
+  },
+);

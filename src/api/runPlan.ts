@@ -1,0 +1,86 @@
+// Joins graph, engine and diagnostics: compiles, ships functions, picks a pool, gathers the callbacks of a run.
+import { availableParallelism } from 'node:os';
+import { LongpoleError } from '../base/errors.js';
+import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/observers.js';
+import { suspended } from '../diagnostics/registry.js';
+import { runInline } from '../engine/inlineRun.js';
+import { type PoolKind, sharedPool } from '../engine/pool/pool.js';
+import { runOnPool } from '../engine/poolRun.js';
+import { taskContext } from '../engine/worker/taskContext.js';
+import type { Plan } from '../graph/compile.js';
+import type { AbortSignalLike, ComputeOptions } from '../graph/computeOptions.js';
+import { functionRef } from '../graph/shipFunction.js';
+import type { FunctionRef } from '../protocol/functionRef.js';
+import type { Graph } from '../protocol/graph.js';
+
+/** Callbacks as every option takes them: one, or several. */
+export type CallbacksOption = CallbackLike | readonly CallbackLike[];
+
+export type GetOptions = Omit<ComputeOptions<CallbacksOption>, 'scheduler'>;
+
+/** The same from a caller whose callbacks were not checked yet. */
+type UncheckedOptions = Omit<ComputeOptions, 'scheduler'>;
+
+/** Runs on the caller's thread. Results by task id. */
+export function runPlanInline(graph: Graph, plan: Plan, options: UncheckedOptions): readonly unknown[] {
+  checkOptions(options);
+  const observers = observersOf(callbacksForRun(options.callbacks));
+  // A task may compute a graph of its own: as in Dask, the active callbacks watch the outermost run only.
+  return suspended(() =>
+    runInline(graph, plan, { observers, ...(options.signal ? { signal: options.signal } : {}) }),
+  );
+}
+
+/** Runs on the shared pool of the given kind. Results by task id. */
+export async function runPlanOnPool(
+  kind: PoolKind,
+  graph: Graph,
+  plan: Plan,
+  options: UncheckedOptions,
+): Promise<readonly unknown[]> {
+  checkOptions(options);
+  const { signal, allowedFailures, numWorkers = availableParallelism() } = options;
+  return runOnPool(graph, plan, {
+    pool: sharedPool(kind, numWorkers),
+    functions: shipFunctions(plan),
+    observers: observersOf(callbacksForRun(options.callbacks)),
+    ...(signal ? { signal } : {}),
+    ...(allowedFailures === undefined ? {} : { allowedFailures }),
+  });
+}
+
+/**
+ * A script that defines tasks and computes at its top level is imported by every isolate to find its tasks. There the
+ * computation must not start again: it waits for ever, and with it the rest of the script.
+ */
+export function isImportedByWorker(): boolean {
+  return taskContext.worker !== undefined && !taskContext.running;
+}
+
+/** Names for all functions of a plan; says for which key a function cannot be shipped. */
+function shipFunctions(plan: Plan): FunctionRef[] {
+  return plan.functions.map((fn) => functionRef(fn));
+}
+
+function checkOptions({ numWorkers, allowedFailures, signal }: UncheckedOptions): void {
+  checkCount('numWorkers', numWorkers);
+  checkCount('allowedFailures', allowedFailures);
+  if (signal !== undefined && !isAbortSignal(signal))
+    throw invalid('signal', signal, 'an AbortSignal, e.g. that of an AbortController');
+}
+
+function checkCount(name: string, value: unknown): void {
+  if (value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1)) return;
+  throw invalid(name, value, 'a whole number from 1');
+}
+
+function isAbortSignal(value: unknown): value is AbortSignalLike {
+  return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value;
+}
+
+function invalid(name: string, value: unknown, expected: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `${name}: expected ${expected}, not ${String(value)}.`,
+  );
+}

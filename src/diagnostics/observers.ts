@@ -1,0 +1,161 @@
+// From what people write (callbacks, tuples, the older two functions) to what the engine calls (RunObserver). One observer
+// serves one run, so that a callback may watch several runs at the same time.
+import { LongpoleError } from '../base/errors.js';
+import type { Graph } from '../protocol/graph.js';
+import type { RunInfo, RunObserver, RunState } from '../protocol/runObserver.js';
+import {
+  Callback,
+  type CallbackHooks,
+  type FinishHook,
+  HOOKS,
+  OBSERVERS,
+  type PosttaskHook,
+  type PretaskHook,
+  type StartHook,
+  type StartStateHook,
+} from './callback.js';
+import { activeItems } from './registry.js';
+
+/** Dask's own form of a callback: its five hooks in order, null for those that it lacks. */
+export type CallbackTuple = readonly [
+  start: StartHook | null | undefined,
+  startState: StartStateHook | null | undefined,
+  pretask: PretaskHook | null | undefined,
+  posttask: PosttaskHook | null | undefined,
+  finish: FinishHook | null | undefined,
+];
+
+/**
+ * The older pair. `startCallback` runs when a task starts, `endCallback` when one has finished; when the run ends, by
+ * success or error, each is called once more with a null key (and a null worker id).
+ *
+ * @source Dask's first diagnostics
+ */
+export interface TwoCallbacks {
+  startCallback?(key: string | null, dsk: Graph, state: RunState): void;
+  endCallback?(key: string | null, dsk: Graph, state: RunState, id: string | null): void;
+}
+
+/** Everything that is accepted where a callback is asked for. */
+export type CallbackLike = Callback | CallbackHooks | CallbackTuple | TwoCallbacks;
+
+const HOOK_NAMES = ['start', 'startState', 'pretask', 'posttask', 'finish'] as const;
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function isTuple(value: CallbackLike): value is CallbackTuple {
+  return Array.isArray(value);
+}
+
+function isPair(value: CallbackLike): value is TwoCallbacks {
+  return 'startCallback' in value || 'endCallback' in value;
+}
+
+function isCallback(value: unknown): value is CallbackLike {
+  return (
+    value instanceof Callback ||
+    (Array.isArray(value)
+      ? value.length === 5 &&
+        value.every((hook) => hook === null || hook === undefined || typeof hook === 'function')
+      : isObject(value) && (isPair(value) || HOOK_NAMES.some((name) => name in value)))
+  );
+}
+
+function checkCallback(value: unknown): CallbackLike {
+  if (isCallback(value)) return value;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    'callbacks: expected a Callback, an object with some of start, startState, pretask, posttask and finish, an array of ' +
+      'these five functions (null for the missing), or an object with startCallback and endCallback.',
+  );
+}
+
+/**
+ * One callback or several as a checked list.
+ *
+ * @throws ERR_LONGPOLE_INVALID_ARGUMENT if one of them is not a callback
+ */
+export function callbackList(value: unknown): readonly CallbackLike[] {
+  return (isList(value) ? value : [value]).map(checkCallback);
+}
+
+/** A lone tuple is an array too: a tuple holds functions and nulls, a list holds callbacks. */
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && (value.length !== 5 || value.every(isObject));
+}
+
+/**
+ * The callbacks that see a run which starts now: the active ones in order of activation, then `own` (the `callbacks`
+ * option), each once.
+ *
+ * @throws ERR_LONGPOLE_INVALID_ARGUMENT if one of `own` is not a callback
+ */
+export function callbacksForRun(own: unknown = []): CallbackLike[] {
+  return [...new Set<CallbackLike>([...activeCallbacks(), ...callbackList(own)])];
+}
+
+/** What `register`, `using` and `withCallbacks` hold active now, in order of activation. */
+export function activeCallbacks(): CallbackLike[] {
+  return activeItems();
+}
+
+/** One observer or more for each callback, for one run. */
+export function observersOf(callbacks: readonly CallbackLike[]): RunObserver[] {
+  const observers: RunObserver[] = [];
+  for (const callback of callbacks) {
+    if (callback instanceof Callback) {
+      observers.push(...callback[OBSERVERS](), ...hookObservers(callback[HOOKS]()));
+    } else if (isTuple(callback)) {
+      const hooks = callback.map((hook) => hook ?? undefined);
+      observers.push(...hookObservers(Object.fromEntries(HOOK_NAMES.map((name, i) => [name, hooks[i]]))));
+    } else if (isPair(callback)) {
+      observers.push(pairObserver(callback));
+    } else {
+      observers.push(...hookObservers(new Callback(callback)[HOOKS]()));
+    }
+  }
+  return observers;
+}
+
+function hookObservers(hooks: CallbackHooks): RunObserver[] {
+  const { start, startState, pretask, posttask, finish } = hooks;
+  if (!start && !startState && !pretask && !posttask && !finish) return [];
+  let started = false;
+  const observer: RunObserver = {
+    perTask: pretask !== undefined || posttask !== undefined,
+    results: posttask !== undefined,
+    runStarted(run) {
+      start?.(run.graph);
+      started = true;
+    },
+    runFinished(run, error) {
+      if (started) finish?.(run.graph, run.state, error !== undefined);
+    },
+  };
+  if (startState) observer.stateReady = (run) => startState(run.graph, run.state);
+  if (pretask) observer.taskStarted = (id, run) => pretask(run.keys[id]!, run.graph, run.state);
+  if (posttask) {
+    observer.taskFinished = (id, value, worker, _startTime, _stopTime, run) =>
+      posttask(run.keys[id]!, value, run.graph, run.state, workerName(run, worker));
+  }
+  return [observer];
+}
+
+function pairObserver(pair: TwoCallbacks): RunObserver {
+  return {
+    perTask: true,
+    taskStarted: (id, run) => pair.startCallback?.(run.keys[id]!, run.graph, run.state),
+    taskFinished: (id, _value, worker, _startTime, _stopTime, run) =>
+      pair.endCallback?.(run.keys[id]!, run.graph, run.state, workerName(run, worker)),
+    runFinished(run) {
+      pair.startCallback?.(null, run.graph, run.state);
+      pair.endCallback?.(null, run.graph, run.state, null);
+    },
+  };
+}
+
+function workerName(run: RunInfo, worker: number): string {
+  return run.workers[worker] ?? String(worker);
+}

@@ -1,0 +1,168 @@
+// The progress bar: an observer that draws whenever the engine gives it a chance, and on a terminal also while it does not.
+import { LongpoleError } from '../base/errors.js';
+import type { RunInfo, RunObserver } from '../protocol/runObserver.js';
+import { Callback, OBSERVERS } from './callback.js';
+import { ProgressBackground } from './progressBackground.js';
+import { progressLine } from './progressLine.js';
+import { GuardedOutput, type ProgressOutput } from './progressOutput.js';
+
+export interface ProgressBarOptions {
+  /** Seconds that a run must take before anything is shown; default 0. */
+  readonly minimum?: number | undefined;
+  /** Characters between the brackets; default 40. A narrower terminal gets a shorter bar. */
+  readonly width?: number | undefined;
+  /** Seconds between two drawings on a terminal; default 0.1. */
+  readonly dt?: number | undefined;
+  /** Where to draw; default `process.stdout`. */
+  readonly out?: ProgressOutput | undefined;
+}
+
+/** In a log: a further line at most every so many percent, and at most every so many seconds. */
+const LOG_STEP_PERCENT = 10;
+const LOG_STEP_SECONDS = 5;
+
+/**
+ * Shows how far a run is:
+ *
+ *     [########################################] | 100% Completed | 17.1 s
+ *
+ * On a terminal the line is redrawn every `dt` seconds. Any other output is a log: it gets the last line, and of long runs
+ * also a line every 10 %, at least 5 seconds apart. When a run ends by an error, the bar stays where it was. If `out` throws
+ * or reports an error, the run ends with it; a reader that has gone away (EPIPE) only ends the drawing.
+ *
+ * @source Dask's `dask.diagnostics.ProgressBar`
+ */
+export class ProgressBar extends Callback {
+  /** Seconds that the last run took; 0 before the first. */
+  lastDuration = 0;
+  readonly #minimum: number;
+  readonly #width: number;
+  readonly #dt: number;
+  readonly #output: GuardedOutput;
+
+  /** @throws ERR_LONGPOLE_INVALID_ARGUMENT for an option of the wrong type or range */
+  constructor({ minimum = 0, width = 40, dt = 0.1, out = process.stdout }: ProgressBarOptions = {}) {
+    super();
+    check('minimum', minimum, typeof minimum === 'number' && minimum >= 0, 'seconds, at least 0');
+    check('width', width, Number.isInteger(width) && width >= 1, 'a whole number of characters, at least 1');
+    check('dt', dt, typeof dt === 'number' && dt > 0, 'seconds, more than 0');
+    check('out', out, typeof out?.write === 'function', 'a stream, or an object with write(text)');
+    this.#minimum = minimum;
+    this.#width = width;
+    this.#dt = dt;
+    this.#output = new GuardedOutput(out);
+  }
+
+  override [OBSERVERS](): RunObserver[] {
+    const options = { minimum: this.#minimum, width: this.#width, dt: this.#dt };
+    return [new RunProgress(options, this.#output, (seconds) => (this.lastDuration = seconds))];
+  }
+}
+
+function check(option: string, value: unknown, valid: boolean, wanted: string): void {
+  if (valid) return;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `ProgressBar: ${option} must be ${wanted}, not ${String(value)}.`,
+  );
+}
+
+interface BarShape {
+  readonly minimum: number;
+  readonly width: number;
+  readonly dt: number;
+}
+
+/** The bar of one run. */
+class RunProgress implements RunObserver {
+  readonly #options: BarShape;
+  readonly #output: GuardedOutput;
+  readonly #done: (seconds: number) => void;
+  #background: ProgressBackground | undefined;
+  #start = 0;
+  #lastDraw = Number.NEGATIVE_INFINITY;
+  #lastPercent = 0;
+  #lastLength = 0;
+  #started = false;
+
+  constructor(options: BarShape, output: GuardedOutput, done: (seconds: number) => void) {
+    this.#options = options;
+    this.#output = output;
+    this.#done = done;
+  }
+
+  runStarted(run: RunInfo): void {
+    const { fd, columns = 0, isTTY } = this.#output.out;
+    this.#start = performance.now();
+    this.#output.open();
+    this.#started = true;
+    if (isTTY && typeof fd === 'number' && run.size > 0) {
+      this.#background = ProgressBackground.begin({ fd, size: run.size, columns, ...this.#options });
+    }
+  }
+
+  stateReady(run: RunInfo): void {
+    this.progress(run);
+  }
+
+  progress(run: RunInfo): void {
+    const seconds = this.#elapsed();
+    this.#background?.update(run.finishedCount);
+    this.#output.check();
+    if (seconds < this.#options.minimum) return;
+    if (this.#output.out.isTTY) {
+      if (seconds - this.#lastDraw >= this.#options.dt) this.#draw(run.finishedCount, run.size, seconds);
+    } else {
+      this.#log(run.finishedCount, run.size, seconds);
+    }
+  }
+
+  runFinished(run: RunInfo, error: unknown): void {
+    if (!this.#started) return;
+    this.#background?.end();
+    this.#background = undefined;
+    const seconds = this.#elapsed();
+    this.#done(seconds);
+    try {
+      this.#output.check();
+      if (seconds < this.#options.minimum) return;
+      const finished = error === undefined ? run.size : run.finishedCount;
+      if (this.#output.out.isTTY) {
+        this.#draw(finished, run.size, seconds);
+        this.#output.write('\n');
+      } else {
+        this.#output.write(`${this.#line(finished, run.size, seconds)}\n`);
+      }
+    } finally {
+      this.#output.release();
+    }
+  }
+
+  #elapsed(): number {
+    return (performance.now() - this.#start) / 1000;
+  }
+
+  #line(finished: number, size: number, seconds: number): string {
+    const { columns } = this.#output.out;
+    return progressLine({ finished, size, seconds, width: this.#options.width, columns });
+  }
+
+  #draw(finished: number, size: number, seconds: number): void {
+    const line = this.#line(finished, size, seconds);
+    // What a longer line left behind is drawn over.
+    const text = `\r${line.padEnd(this.#lastLength)}`;
+    this.#lastLength = line.length;
+    this.#lastDraw = seconds;
+    if (this.#background) this.#background.exclusively(() => this.#output.write(text));
+    else this.#output.write(text);
+  }
+
+  #log(finished: number, size: number, seconds: number): void {
+    const percent = size === 0 ? 100 : (100 * finished) / size;
+    if (percent < this.#lastPercent + LOG_STEP_PERCENT || finished >= size) return;
+    if (seconds - Math.max(0, this.#lastDraw) < LOG_STEP_SECONDS) return;
+    this.#lastPercent = percent;
+    this.#lastDraw = seconds;
+    this.#output.write(`${this.#line(finished, size, seconds)}\n`);
+  }
+}

@@ -1,0 +1,38 @@
+// What the main thread and the drawing thread of the progress bar share: Int32 cells of one SharedArrayBuffer.
+
+/** IDLE or ACTIVE; the drawing thread waits on it. */
+export const STATE = 0;
+export const IDLE = 0;
+export const ACTIVE = 1;
+/** 1 while somebody draws. */
+export const LOCK = 1;
+export const FINISHED = 2;
+export const SIZE = 3;
+/** Milliseconds from the start of the run to the last time that somebody drew. */
+export const LAST_DRAW = 4;
+export const FD = 5;
+export const WIDTH = 6;
+export const COLUMNS = 7;
+/** Milliseconds. */
+export const DT = 8;
+export const MINIMUM = 9;
+/** Low and high half of the start of the run, in milliseconds since the epoch. */
+export const START_LOW = 10;
+export const START_HIGH = 11;
+export const CELLS = 12;
+
+/** Takes the lock, waiting for whoever draws. */
+export function lock(cells: Int32Array): void {
+  while (Atomics.compareExchange(cells, LOCK, 0, 1) !== 0) Atomics.wait(cells, LOCK, 1);
+}
+
+export function unlock(cells: Int32Array): void {
+  Atomics.store(cells, LOCK, 0);
+  Atomics.notify(cells, LOCK);
+}
+
+/** Milliseconds since the run began. */
+export function elapsed(cells: Int32Array): number {
+  const start = cells[START_HIGH]! * 2 ** 32 + (cells[START_LOW]! >>> 0);
+  return Date.now() - start;
+}

@@ -1,0 +1,194 @@
+// Runs a plan on the caller's own thread: the same scheduler, with a pool of one worker that is a loop.
+import { LongpoleError } from '../base/errors.js';
+import type { Plan } from '../graph/compile.js';
+import type { Graph } from '../protocol/graph.js';
+import type { RunObserver } from '../protocol/runObserver.js';
+import { Observers } from './observers.js';
+import { RunView } from './runView.js';
+import type { Dispatch, Instruction, TasksFinished } from './scheduler/events.js';
+import { Scheduler } from './scheduler/scheduler.js';
+import { schedulerGraph } from './schedulerGraph.js';
+import { abortedError, taskError } from './taskFailure.js';
+import { Evaluator, toCallables } from './worker/evaluator.js';
+import { epochOffsetMs, isolateClock } from './worker/isolateClock.js';
+
+export interface InlineOptions {
+  readonly observers?: readonly RunObserver[];
+  /** Looked at between two tasks. */
+  readonly signal?: { readonly aborted: boolean; readonly reason: unknown };
+}
+
+/** One batch at a time: there is nobody to share with. */
+const LIMITS = { maxTasks: 2048, targetSeconds: Number.POSITIVE_INFINITY, maxBatches: 1 };
+/** How often observers without per-task calls get control, in seconds. */
+const PROGRESS_SECONDS = 0.025;
+const WORKER = 0;
+
+/** Runs all tasks of the plan and returns the results by task id; those that were not requested are undefined. */
+export function runInline(graph: Graph, plan: Plan, options: InlineOptions = {}): readonly unknown[] {
+  return new InlineRun(graph, plan, options).run();
+}
+
+class InlineRun {
+  readonly #plan: Plan;
+  readonly #scheduler: Scheduler;
+  readonly #results: unknown[];
+  /** Dependents that have not run, and one more for a requested result. At 0 it is dropped. */
+  readonly #uses: Int32Array;
+  readonly #evaluator: Evaluator;
+  readonly #observers: Observers;
+  readonly #view: RunView;
+  readonly #clock = isolateClock(epochOffsetMs());
+  readonly #signal: InlineOptions['signal'];
+  readonly #starts = new Float64Array(LIMITS.maxTasks);
+  readonly #stops = new Float64Array(LIMITS.maxTasks);
+  #nextProgress = 0;
+
+  constructor(graph: Graph, plan: Plan, options: InlineOptions) {
+    this.#plan = plan;
+    this.#signal = options.signal;
+    this.#observers = new Observers(options.observers ?? []);
+    this.#scheduler = new Scheduler(schedulerGraph(plan), { limits: LIMITS, bare: true });
+    this.#results = new Array(plan.program.size);
+    this.#uses = plan.program.dependentCounts.slice();
+    for (let id = 0; id < this.#uses.length; id++) this.#uses[id]! += plan.requested[id]!;
+    this.#evaluator = new Evaluator(plan.program, this.#results, toCallables(plan.functions), plan.constants);
+    this.#view = new RunView(graph, plan, this.#scheduler.state, this.#results);
+    this.#view.workers.push('main');
+  }
+
+  run(): readonly unknown[] {
+    try {
+      this.#observers.runStarted(this.#view);
+      this.#observers.stateReady(this.#view);
+      let instructions: Instruction[] = this.#scheduler.handle({ type: 'worker-added', worker: WORKER });
+      for (let batch = findDispatch(instructions); batch !== undefined; batch = findDispatch(instructions))
+        instructions = this.#runBatch(batch.ids);
+    } catch (error) {
+      throw this.#observers.runFinished(this.#view, error ?? new Error(`${error} was thrown`));
+    }
+    const thrown = this.#observers.runFinished(this.#view, undefined);
+    if (thrown !== undefined) throw thrown;
+    return this.#results;
+  }
+
+  #runBatch(ids: Int32Array): Instruction[] {
+    if (this.#observers.perTask) this.#runWatched(ids);
+    else if (this.#observers.any || this.#signal !== undefined) this.#runTimed(ids);
+    else {
+      for (const id of ids) this.#complete(id, this.#evaluate(id));
+      return this.#scheduler.handle(finished(ids, 0, ids.length));
+    }
+    return this.#scheduler.handle(finished(ids, 0, 0));
+  }
+
+  /** One task at a time, the scheduler's state exact at each call of an observer. */
+  #runWatched(ids: Int32Array): void {
+    const { running } = this.#view;
+    for (let index = 0; index < ids.length; index++) {
+      const id = ids[index]!;
+      this.#checkSignal();
+      running.add(id);
+      this.#observers.taskStarted(id, this.#view);
+      this.#starts[0] = this.#clock();
+      const value = this.#evaluate(id);
+      this.#stops[0] = this.#clock();
+      this.#complete(id, value);
+      running.delete(id);
+      this.#scheduler.finishQuietly(finished(ids, index, index + 1));
+      this.#observers.taskFinished(id, value, WORKER, this.#starts[0], this.#stops[0], this.#view);
+      this.#observers.completed(
+        { worker: WORKER, count: 1, ids: ids.subarray(index, index + 1), startTimes: this.#starts, stopTimes: this.#stops },
+        this.#view,
+      );
+      this.#observers.progress(this.#view);
+    }
+  }
+
+  #runTimed(ids: Int32Array): void {
+    let told = 0;
+    let start = this.#clock();
+    for (let index = 0; index < ids.length; index++) {
+      const id = ids[index]!;
+      this.#checkSignal();
+      let value: unknown;
+      try {
+        value = this.#evaluate(id);
+      } catch (error) {
+        this.#tell(ids, told, index);
+        throw error;
+      }
+      this.#complete(id, value);
+      this.#starts[index] = start;
+      start = this.#clock();
+      this.#stops[index] = start;
+      if (start < this.#nextProgress) continue;
+      this.#nextProgress = start + PROGRESS_SECONDS;
+      this.#tell(ids, told, index + 1);
+      told = index + 1;
+      this.#observers.progress(this.#view);
+      start = this.#clock();
+    }
+    this.#tell(ids, told, ids.length);
+  }
+
+  /** Part of a batch has finished: the scheduler and the observers hear of it. */
+  #tell(ids: Int32Array, from: number, to: number): void {
+    this.#scheduler.finishQuietly(finished(ids, from, to));
+    if (!this.#observers.times || from === to) return;
+    this.#observers.completed(
+      {
+        worker: WORKER,
+        count: to - from,
+        ids: ids.subarray(from, to),
+        startTimes: this.#starts.subarray(from, to),
+        stopTimes: this.#stops.subarray(from, to),
+      },
+      this.#view,
+    );
+  }
+
+  #evaluate(id: number): unknown {
+    try {
+      const value = this.#evaluator.run(id);
+      if (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function')
+        throw this.#asyncError();
+      return value;
+    } catch (error) {
+      this.#scheduler.handle({ type: 'task-erred', worker: WORKER, id });
+      throw taskError(this.#plan, id, 'main', error);
+    }
+  }
+
+  #asyncError(): LongpoleError {
+    return new LongpoleError(
+      'ERR_LONGPOLE_ASYNC_IN_SYNC',
+      'The task returned a promise, and getSync cannot wait for it. Use getThreaded or getMultiprocessing.',
+    );
+  }
+
+  #complete(id: number, value: unknown): void {
+    const uses = this.#uses;
+    if (uses[id]! > 0) this.#results[id] = value;
+    const { dependencyOffsets, dependencies } = this.#plan.program;
+    const end = dependencyOffsets[id + 1]!;
+    for (let edge = dependencyOffsets[id]!; edge < end; edge++) {
+      const dependency = dependencies[edge]!;
+      if (--uses[dependency]! === 0) this.#results[dependency] = undefined;
+    }
+  }
+
+  #checkSignal(): void {
+    if (this.#signal?.aborted)
+      throw abortedError(this.#signal.reason, this.#view.finishedCount, this.#view.size);
+  }
+}
+
+function findDispatch(instructions: readonly Instruction[]): Dispatch | undefined {
+  for (const instruction of instructions) if (instruction.type === 'dispatch') return instruction;
+  return undefined;
+}
+
+function finished(ids: Int32Array, from: number, to: number): TasksFinished {
+  return { type: 'tasks-finished', worker: WORKER, ids, from, to, kinds: null, seconds: null };
+}

@@ -1,0 +1,64 @@
+// The main side of an isolate, the same for threads and processes.
+import type { CompletionColumns } from '../../protocol/completionLog.js';
+import type { ErrorInfo } from '../../protocol/errorInfo.js';
+import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { Values } from '../../protocol/isolateMessages.js';
+import type { Program } from '../../protocol/program.js';
+
+/** What an isolate needs to take part in a run. */
+export interface RunChannel {
+  readonly run: number;
+  readonly program: Program;
+  readonly functions: readonly FunctionRef[];
+  /** Shared by all threads of the run; see OpenRun.claims. */
+  readonly claims: Int32Array;
+  /** Tasks that may be outstanding at this isolate at most. */
+  readonly maxOutstanding: number;
+  readonly handler: RunHandler;
+}
+
+/** How an isolate tells a run what happened. Calls may come from within calls of the isolate's own methods. */
+export interface RunHandler {
+  /**
+   * Tasks have finished, in this order. `values` holds the results of kind VALUE and the ErrorInfo of kind ERROR. Both
+   * arguments are reused: copy what you keep.
+   */
+  finished(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
+  fetched(isolate: Isolate, values: Values): void;
+  /** A fetched result could not be copied. */
+  fetchFailed(isolate: Isolate, id: number, error: ErrorInfo): void;
+  stolen(isolate: Isolate, ids: readonly number[]): void;
+  /** The isolate is gone. `running` is the task that ran, -1 for none, undefined if nobody knows. */
+  lost(isolate: Isolate, running: number | undefined, cause: Error): void;
+}
+
+export interface DispatchedBatch {
+  readonly batch: number;
+  readonly ids: Int32Array;
+  readonly publish: Uint8Array;
+  readonly inputs: Values;
+  readonly constants: Values;
+}
+
+export interface Isolate {
+  /** Unique in the program, e.g. `threads-0`. */
+  readonly name: string;
+  readonly alive: boolean;
+  open(channel: RunChannel): void;
+  /** @throws DOMException DataCloneError if an input or constant cannot be copied; nothing is sent then */
+  dispatch(run: number, batch: DispatchedBatch): void;
+  release(run: number, ids: Int32Array): void;
+  fetch(run: number, ids: Int32Array): void;
+  /** Takes back what has not started; the handler's `stolen` follows, at once or later. */
+  steal(run: number, ids: Int32Array): void;
+  /** Hands over completions that the isolate could not announce, because it is busy. */
+  poll(run: number): void;
+  /** The task of the run that the isolate runs now, as far as known, or -1. */
+  running(run: number): number;
+  /** Ends the isolate's part in a run. A task that does not end within the grace period takes its isolate along. */
+  close(run: number): void;
+  terminate(): void;
+}
+
+/** How long a cancelled task may go on before its isolate is replaced, in milliseconds. */
+export const CLOSE_GRACE_MS = 100;

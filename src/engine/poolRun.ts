@@ -1,0 +1,361 @@
+// Runs a plan on a pool: the shell around the scheduler. Messages become events, instructions become messages; results
+// gather here; observers are told. Whatever happens, the run ends once: with its results, or with one error.
+import { LongpoleError } from '../base/errors.js';
+import type { Plan } from '../graph/compile.js';
+import type { CompletionColumns } from '../protocol/completionLog.js';
+import { type ErrorInfo, fromErrorInfo, isErrorInfo } from '../protocol/errorInfo.js';
+import type { FunctionRef } from '../protocol/functionRef.js';
+import type { Graph } from '../protocol/graph.js';
+import type { Values } from '../protocol/isolateMessages.js';
+import { KIND_ERROR, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/results.js';
+import type { RunObserver } from '../protocol/runObserver.js';
+import { argumentError, batchConstants, batchInputs } from './batchValues.js';
+import { Observers } from './observers.js';
+import type { Isolate, RunHandler } from './pool/isolate.js';
+import type { Pool } from './pool/pool.js';
+import { RunView } from './runView.js';
+import { DEFAULT_LIMITS } from './scheduler/batching.js';
+import type { Dispatch, Instruction, Release } from './scheduler/events.js';
+import { Scheduler } from './scheduler/scheduler.js';
+import { schedulerGraph } from './schedulerGraph.js';
+import { abortedError, killedWorkerError, taskError } from './taskFailure.js';
+
+export interface PoolRunOptions {
+  readonly pool: Pool;
+  readonly functions: readonly FunctionRef[];
+  readonly observers?: readonly RunObserver[];
+  readonly signal?: AbortSignalLike;
+  /** How often a task may be running when its worker dies. Default 3. */
+  readonly allowedFailures?: number;
+}
+
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** How often busy isolates are looked at, in milliseconds: observers hear of a task this much and a little later at most. */
+const POLL_MS = 10;
+/** Isolates in a row that die before they have done anything: then starting more is no use. */
+const MAX_START_FAILURES = 3;
+
+let nextRun = 1;
+
+/** Runs all tasks of the plan; resolves with the results by task id (those that were not requested may be undefined). */
+export function runOnPool(graph: Graph, plan: Plan, options: PoolRunOptions): Promise<readonly unknown[]> {
+  return new Promise((resolve, reject) => {
+    new PoolRun(graph, plan, options, resolve, reject).start();
+  });
+}
+
+class PoolRun implements RunHandler {
+  readonly #run = nextRun++;
+  readonly #plan: Plan;
+  readonly #options: PoolRunOptions;
+  readonly #scheduler: Scheduler;
+  readonly #observers: Observers;
+  readonly #view: RunView;
+  readonly #results: unknown[];
+  readonly #claims: Int32Array;
+  readonly #isolates = new Map<number, Isolate>();
+  readonly #indices = new Map<Isolate, { index: number; place: number; finished: number }>();
+  readonly #resolve: (results: readonly unknown[]) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #onAbort = (): void => this.#abort();
+  #seconds = new Float64Array(1024);
+  #timer: NodeJS.Timeout | undefined;
+  #startFailures = 0;
+  #settled = false;
+  #executing = false;
+  readonly #pending: Instruction[] = [];
+
+  constructor(
+    graph: Graph,
+    plan: Plan,
+    options: PoolRunOptions,
+    resolve: (results: readonly unknown[]) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#plan = plan;
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#results = new Array(plan.program.size);
+    this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
+    this.#observers = new Observers(options.observers ?? []);
+    const { allowedFailures } = options;
+    this.#scheduler = new Scheduler(schedulerGraph(plan), allowedFailures === undefined ? {} : { allowedFailures });
+    this.#view = new RunView(graph, plan, this.#scheduler.state, this.#results);
+  }
+
+  start(): void {
+    this.#guard(() => {
+      this.#observers.runStarted(this.#view);
+      this.#observers.stateReady(this.#view);
+      if (this.#scheduler.isDone) {
+        this.#succeed();
+        return;
+      }
+      const { signal, pool } = this.#options;
+      if (signal?.aborted) {
+        this.#abort();
+        return;
+      }
+      signal?.addEventListener('abort', this.#onAbort);
+      this.#timer = setInterval(() => this.#guard(() => this.#tick()), POLL_MS);
+      const places = Math.min(pool.size, this.#plan.program.size);
+      for (let place = 0; place < places; place++) this.#addIsolate(place);
+    });
+  }
+
+  finished(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
+    this.#guard(() => this.#take(isolate, columns, values));
+  }
+
+  fetched(isolate: Isolate, values: Values): void {
+    this.#guard(() => {
+      for (let index = 0; index < values.ids.length; index++) this.#results[values.ids[index]!] = values.values[index];
+      const worker = this.#indices.get(isolate)?.index;
+      if (worker === undefined) return;
+      this.#execute(this.#scheduler.handle({ type: 'results-fetched', worker, ids: Array.from(values.ids) }));
+    });
+  }
+
+  fetchFailed(isolate: Isolate, id: number, error: ErrorInfo): void {
+    this.#fail(taskError(this.#plan, id, isolate.name, fromErrorInfo(error)));
+  }
+
+  stolen(isolate: Isolate, ids: readonly number[]): void {
+    this.#guard(() => {
+      const worker = this.#indices.get(isolate)?.index;
+      if (worker !== undefined) this.#execute(this.#scheduler.handle({ type: 'tasks-stolen', worker, ids }));
+    });
+  }
+
+  lost(isolate: Isolate, running: number | undefined, cause: Error): void {
+    this.#guard(() => this.#replace(isolate, running, cause));
+  }
+
+  /** Any throw, from observers above all, ends the run. */
+  #guard(body: () => void): void {
+    if (this.#settled) return;
+    try {
+      body();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #addIsolate(place: number): void {
+    const isolate = this.#options.pool.isolate(place);
+    const index = this.#view.workers.length;
+    this.#view.workers.push(isolate.name);
+    this.#isolates.set(index, isolate);
+    this.#indices.set(isolate, { index, place, finished: 0 });
+    isolate.open({
+      run: this.#run,
+      program: this.#plan.program,
+      functions: this.#options.functions,
+      claims: this.#claims,
+      maxOutstanding: Math.min(this.#plan.program.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
+      handler: this,
+    });
+    this.#execute(this.#scheduler.handle({ type: 'worker-added', worker: index }));
+  }
+
+  #replace(isolate: Isolate, running: number | undefined, cause: Error): void {
+    const known = this.#indices.get(isolate);
+    if (known === undefined) return;
+    const { index, place, finished } = known;
+    this.#indices.delete(isolate);
+    this.#isolates.delete(index);
+    this.#startFailures = cause instanceof LongpoleError && finished === 0 ? this.#startFailures + 1 : 0;
+    if (this.#startFailures >= MAX_START_FAILURES) throw cause;
+    const blame = running === undefined ? 'unknown' : running < 0 ? 'none' : running;
+    for (const id of [...this.#view.running]) {
+      if (this.#scheduler.state.location[id] === index) this.#view.running.delete(id);
+    }
+    const instructions = this.#scheduler.handle({ type: 'worker-removed', worker: index, blame });
+    for (const instruction of instructions) {
+      if (instruction.type !== 'task-killed') continue;
+      throw killedWorkerError(this.#plan, instruction.id, isolate.name, instruction.attempts, cause);
+    }
+    this.#execute(instructions);
+    this.#addIsolate(place);
+  }
+
+  #take(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
+    const known = this.#indices.get(isolate);
+    if (known === undefined) return;
+    known.finished += columns.count;
+    this.#storeResults(isolate, columns, values);
+    if (this.#settled) return;
+    const { ids, kinds, count } = columns;
+    const seconds = this.#durations(columns);
+    const event = { type: 'tasks-finished', worker: known.index, ids, from: 0, to: count, kinds, seconds } as const;
+    if (this.#observers.perTask) {
+      this.#tellEach(known.index, columns, seconds);
+      this.#execute(this.#scheduler.handle({ ...event, to: 0 }));
+    } else {
+      this.#execute(this.#scheduler.handle(event));
+    }
+    if (this.#observers.any) this.#tellCompleted(known.index, columns);
+    if (this.#scheduler.isDone) this.#succeed();
+  }
+
+  /** Stores results up to the first task that failed, which ends the run after those before it were counted. */
+  #storeResults(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
+    const { ids, kinds, numbers, count } = columns;
+    for (let index = 0; index < count; index++) {
+      const id = ids[index]!;
+      const kind = kinds[index]!;
+      if (kind === KIND_VALUE) this.#results[id] = values.get(id);
+      else if (kind === KIND_ERROR) {
+        this.#failAt(isolate, columns, index, values.get(id));
+        return;
+      } else if (kind !== KIND_PRIVATE) this.#results[id] = scalarOf(kind, numbers[index]!);
+    }
+  }
+
+  #failAt(isolate: Isolate, columns: CompletionColumns, index: number, thrown: unknown): void {
+    const worker = this.#indices.get(isolate)?.index ?? -1;
+    const before: CompletionColumns = { ...columns, count: index };
+    if (this.#observers.perTask) this.#tellEach(worker, before, this.#durations(before));
+    else
+      this.#scheduler.finishQuietly({
+        type: 'tasks-finished',
+        worker,
+        ids: columns.ids,
+        from: 0,
+        to: index,
+        kinds: columns.kinds,
+        seconds: null,
+      });
+    this.#tellCompleted(worker, before);
+    const id = columns.ids[index]!;
+    if (this.#observers.perTask && !this.#view.running.has(id)) this.#observers.taskStarted(id, this.#view);
+    this.#fail(taskError(this.#plan, id, isolate.name, isErrorInfo(thrown) ? fromErrorInfo(thrown) : thrown));
+  }
+
+  #durations(columns: CompletionColumns): Float64Array {
+    if (this.#seconds.length < columns.count) this.#seconds = new Float64Array(columns.count * 2);
+    for (let index = 0; index < columns.count; index++)
+      this.#seconds[index] = columns.stops[index]! - columns.starts[index]!;
+    return this.#seconds;
+  }
+
+  #tellEach(worker: number, columns: CompletionColumns, seconds: Float64Array): void {
+    const { ids, kinds, starts, stops, count } = columns;
+    for (let index = 0; index < count; index++) {
+      const id = ids[index]!;
+      this.#tellStarted(id);
+      const value = this.#results[id];
+      this.#scheduler.finishQuietly({ type: 'tasks-finished', worker, ids, from: index, to: index + 1, kinds, seconds });
+      this.#view.running.delete(id);
+      this.#observers.taskFinished(id, value, worker, starts[index]!, stops[index]!, this.#view);
+    }
+  }
+
+  #tellStarted(id: number): void {
+    if (this.#view.running.has(id)) return;
+    this.#view.running.add(id);
+    this.#observers.taskStarted(id, this.#view);
+  }
+
+  #tellCompleted(worker: number, columns: CompletionColumns): void {
+    if (columns.count > 0) {
+      const { count, ids, starts, stops } = columns;
+      this.#observers.completed({ worker, count, ids, startTimes: starts, stopTimes: stops }, this.#view);
+    }
+    this.#observers.progress(this.#view);
+  }
+
+  #tick(): void {
+    for (const isolate of [...this.#indices.keys()]) {
+      isolate.poll(this.#run);
+      if (this.#settled) return;
+      if (!this.#observers.perTask) continue;
+      const id = isolate.running(this.#run);
+      if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#tellStarted(id);
+    }
+    if (this.#observers.any) this.#observers.progress(this.#view);
+    this.#execute(this.#scheduler.handle({ type: 'idle-check' }));
+  }
+
+  /** Instructions of an event that came up while others were carried out (a steal answers at once) wait for their turn. */
+  #execute(instructions: readonly Instruction[]): void {
+    this.#pending.push(...instructions);
+    if (this.#executing) return;
+    this.#executing = true;
+    try {
+      for (let next = this.#pending.shift(); next !== undefined && !this.#settled; next = this.#pending.shift())
+        this.#carryOut(next);
+    } finally {
+      this.#executing = false;
+    }
+  }
+
+  #carryOut(instruction: Instruction): void {
+    switch (instruction.type) {
+      case 'dispatch':
+        this.#dispatch(instruction);
+        break;
+      case 'release':
+        this.#release(instruction);
+        break;
+      case 'steal':
+        this.#isolates.get(instruction.worker)?.steal(this.#run, instruction.ids);
+        break;
+      case 'fetch':
+        this.#isolates.get(instruction.worker)?.fetch(this.#run, instruction.ids);
+        break;
+      case 'task-killed':
+        break;
+    }
+  }
+
+  #dispatch({ worker, batch, ids, publish, inputs }: Dispatch): void {
+    const isolate = this.#isolates.get(worker);
+    if (isolate === undefined) return;
+    if (this.#observers.results) publish.fill(1);
+    const constants = batchConstants(this.#plan, ids);
+    try {
+      isolate.dispatch(this.#run, { batch, ids, publish, inputs: batchInputs(this.#results, inputs), constants });
+    } catch (error) {
+      throw argumentError(this.#plan, ids, error);
+    }
+  }
+
+  #release({ ids, workers }: Release): void {
+    for (const id of ids) this.#results[id] = undefined;
+    for (const { worker, ids: copies } of workers) this.#isolates.get(worker)?.release(this.#run, copies);
+  }
+
+  #abort(): void {
+    const { reason } = this.#options.signal ?? {};
+    this.#fail(abortedError(reason, this.#view.finishedCount, this.#view.size));
+  }
+
+  #succeed(): void {
+    if (this.#settled) return;
+    this.#close();
+    const thrown = this.#observers.runFinished(this.#view, undefined);
+    if (thrown === undefined) this.#resolve(this.#results);
+    else this.#reject(thrown);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#settled) return;
+    this.#close();
+    this.#reject(this.#observers.runFinished(this.#view, error ?? new Error(`${error} was thrown`)));
+  }
+
+  #close(): void {
+    this.#settled = true;
+    clearInterval(this.#timer);
+    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    for (const isolate of this.#isolates.values()) isolate.close(this.#run);
+  }
+}

@@ -1,0 +1,213 @@
+// What observers see of a run: the plan, the scheduler's state under Dask's names, and the results that the caller
+// holds. Everything is a view; nothing is built before somebody looks.
+import { LazyMap, LazySet } from '../base/lazyCollections.js';
+import type { Plan } from '../graph/compile.js';
+import { functionName } from '../graph/functionName.js';
+import { isPlainObject } from '../graph/nesting.js';
+import type { Graph } from '../protocol/graph.js';
+import type { RunInfo, RunState } from '../protocol/runObserver.js';
+import { CALLER, type SchedulerState } from './scheduler/schedulerState.js';
+import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, WAITING } from './scheduler/taskStates.js';
+
+export class RunView implements RunInfo {
+  readonly graph: Graph;
+  readonly size: number;
+  readonly keys: readonly string[];
+  readonly dependencyOffsets: Int32Array;
+  readonly dependencies: Int32Array;
+  readonly dependentOffsets: Int32Array;
+  readonly dependents: Int32Array;
+  readonly requested: Uint8Array;
+  readonly workers: string[] = [];
+  /** Ids of tasks that observers were told have started and not yet that they have finished. */
+  readonly running = new Set<number>();
+  readonly state: RunState;
+  readonly #plan: Plan;
+  readonly #scheduler: SchedulerState;
+
+  /** `results` by task id: what the caller holds now. */
+  constructor(graph: Graph, plan: Plan, scheduler: SchedulerState, results: readonly unknown[]) {
+    this.graph = graph;
+    this.#plan = plan;
+    this.#scheduler = scheduler;
+    this.size = plan.program.size;
+    this.keys = plan.keys;
+    this.dependencyOffsets = plan.dependencies.offsets;
+    this.dependencies = plan.dependencies.targets;
+    this.dependentOffsets = plan.dependents.offsets;
+    this.dependents = plan.dependents.targets;
+    this.requested = plan.requested;
+    this.state = new LazyRunState(plan, scheduler, this.running, results);
+  }
+
+  get finishedCount(): number {
+    return this.#scheduler.finishedCount;
+  }
+
+  task(id: number): unknown {
+    return this.#plan.sources[id];
+  }
+
+  functionName(id: number): string {
+    return taskFunctionName(this.#plan, id);
+  }
+}
+
+/** The name of the function that a task calls; what an alias or a list of results does has no function. */
+export function taskFunctionName(plan: Plan, id: number): string {
+  const fn = plan.functions[plan.functionOf[id]!];
+  return fn === undefined ? 'alias' : functionName(fn);
+}
+
+class LazyRunState implements RunState {
+  readonly dependencies: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly dependents: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly waiting: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly waitingData: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly cache: ReadonlyMap<string, unknown>;
+  readonly running: ReadonlySet<string>;
+  readonly finished: ReadonlySet<string>;
+  readonly released: ReadonlySet<string>;
+  readonly #plan: Plan;
+  readonly #scheduler: SchedulerState;
+  readonly #running: ReadonlySet<number>;
+  #dataUsers: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+
+  constructor(plan: Plan, scheduler: SchedulerState, running: ReadonlySet<number>, results: readonly unknown[]) {
+    this.#plan = plan;
+    this.#scheduler = scheduler;
+    this.#running = running;
+    const { data } = plan;
+    const isFinished = (id: number): boolean => scheduler.isFinished(id);
+    this.dependencies = this.#map(
+      () => true,
+      (id) => new Set([...this.#keys(plan.dependencies, id, () => true), ...dataKeysOf(plan, id)]),
+      () => new Set(),
+    );
+    this.dependents = this.#map(
+      () => true,
+      (id) => this.#keys(plan.dependents, id, () => true),
+      (key) => this.#usersOfData().get(key) ?? new Set(),
+    );
+    this.waiting = this.#map(
+      (id) => this.#isWaiting(id),
+      (id) => this.#keys(plan.dependencies, id, (other) => !isFinished(other)),
+    );
+    this.waitingData = this.#map(
+      (id) => scheduler.needs[id]! > 0,
+      (id) => this.#keys(plan.dependents, id, (other) => !isFinished(other)),
+      (key) => this.#unfinishedUsers(key),
+    );
+    const inCache = (id: number): boolean => scheduler.state[id] === MEMORY && scheduler.location[id] === CALLER;
+    this.cache = this.#map(inCache, (id) => results[id], (key) => data.get(key));
+    this.running = this.#set(
+      () => running.size,
+      (id) => running.has(id),
+    );
+    this.finished = this.#set(() => scheduler.finishedCount, isFinished);
+    this.released = this.#set(
+      () => scheduler.counts[FORGOTTEN]!,
+      (id) => scheduler.state[id] === FORGOTTEN,
+    );
+  }
+
+  get ready(): RunState['ready'] {
+    const keys = this.#plan.keys.filter((_key, id) => this.#isReady(id));
+    return Object.assign(keys, { size: keys.length });
+  }
+
+  #isReady(id: number): boolean {
+    const at = this.#scheduler.state[id];
+    if (at === QUEUED) return true;
+    return at === PROCESSING && this.#scheduler.waiting[id] === 0 && !this.#running.has(id);
+  }
+
+  #isWaiting(id: number): boolean {
+    const at = this.#scheduler.state[id];
+    if (at === WAITING) return true;
+    return at === PROCESSING && this.#scheduler.waiting[id]! > 0 && !this.#running.has(id);
+  }
+
+  /** A map over the tasks that `includes` knows and, if `ofData` is given, the data keys. */
+  #map<V>(includes: (id: number) => boolean, ofTask: (id: number) => V, ofData?: (key: string) => V): ReadonlyMap<string, V> {
+    const { ids, keys, data } = this.#plan;
+    const has = (key: string): boolean => {
+      const id = ids.get(key);
+      return id === undefined ? ofData !== undefined && data.has(key) : includes(id);
+    };
+    return new LazyMap<string, V>({
+      has,
+      get: (key) => {
+        const id = ids.get(key);
+        // A key that is no task is data, or `has` would not know it.
+        return id === undefined && ofData !== undefined ? ofData(key) : ofTask(id ?? -1);
+      },
+      size: () => count(keys.length, includes) + (ofData === undefined ? 0 : data.size),
+      *keys() {
+        if (ofData !== undefined) yield* data.keys();
+        for (let id = 0; id < keys.length; id++) if (includes(id)) yield keys[id]!;
+      },
+    });
+  }
+
+  #set(size: () => number, includes: (id: number) => boolean): ReadonlySet<string> {
+    const { ids, keys } = this.#plan;
+    return new LazySet<string>({
+      size,
+      has: (key) => {
+        const id = ids.get(key);
+        return id !== undefined && includes(id);
+      },
+      *values() {
+        for (let id = 0; id < keys.length; id++) if (includes(id)) yield keys[id]!;
+      },
+    });
+  }
+
+  #keys(edges: { offsets: Int32Array; targets: Int32Array }, id: number, includes: (id: number) => boolean): Set<string> {
+    const keys = new Set<string>();
+    for (let edge = edges.offsets[id]!; edge < edges.offsets[id + 1]!; edge++) {
+      const other = edges.targets[edge]!;
+      if (includes(other)) keys.add(this.#plan.keys[other]!);
+    }
+    return keys;
+  }
+
+  #usersOfData(): ReadonlyMap<string, ReadonlySet<string>> {
+    if (this.#dataUsers !== undefined) return this.#dataUsers;
+    const users = new Map<string, Set<string>>();
+    for (let id = 0; id < this.#plan.keys.length; id++) {
+      for (const key of dataKeysOf(this.#plan, id)) {
+        const set = users.get(key) ?? new Set();
+        users.set(key, set.add(this.#plan.keys[id]!));
+      }
+    }
+    this.#dataUsers = users;
+    return users;
+  }
+
+  #unfinishedUsers(key: string): ReadonlySet<string> {
+    const users = this.#usersOfData().get(key) ?? new Set<string>();
+    return new Set([...users].filter((user) => !this.finished.has(user)));
+  }
+}
+
+function count(size: number, includes: (id: number) => boolean): number {
+  let found = 0;
+  for (let id = 0; id < size; id++) if (includes(id)) found++;
+  return found;
+}
+
+/** The data keys that a task names. The program has their values in place of the keys. */
+function dataKeysOf(plan: Plan, id: number): Set<string> {
+  const found = new Set<string>();
+  if (plan.data.size > 0) collectDataKeys(plan, plan.sources[id], found);
+  return found;
+}
+
+function collectDataKeys(plan: Plan, value: unknown, found: Set<string>): void {
+  if (typeof value === 'string' && plan.data.has(value)) found.add(value);
+  else if (Array.isArray(value)) for (const part of value) collectDataKeys(plan, part, found);
+  else if (typeof value === 'object' && value !== null && isPlainObject(value))
+    for (const part of Object.values(value)) collectDataKeys(plan, part, found);
+}

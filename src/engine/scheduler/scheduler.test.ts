@@ -1,0 +1,316 @@
+// The state machine against simulated workers: random graphs, workers that run, report late, are robbed and die at any
+// moment. Every step is validated; the results must be those of a plain recursive evaluation.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { invert } from '../../graph/compile.js';
+import { KIND_NUMBER, KIND_PRIVATE, KIND_VALUE } from '../../protocol/results.js';
+import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
+import { Scheduler } from './scheduler.js';
+import type { SchedulerGraph } from './schedulerState.js';
+
+/** Dependencies by task; ids ascend along dependencies, as ranks do. */
+type Edges = readonly (readonly number[])[];
+
+const edgesArbitrary: fc.Arbitrary<Edges> = fc
+  .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 60 })
+  .map((lists) => lists.map((list, id) => [...new Set(id === 0 ? [] : list.map((raw) => raw % id))]));
+
+function toGraph(edges: Edges, requested: readonly number[]): SchedulerGraph {
+  const offsets = new Int32Array(edges.length + 1);
+  for (const [id, list] of edges.entries()) offsets[id + 1] = offsets[id]! + list.length;
+  const dependencies = { offsets, targets: Int32Array.from(edges.flat()) };
+  const dependents = invert(edges.length, dependencies);
+  const flags = new Uint8Array(edges.length);
+  for (const id of requested) flags[id] = 1;
+  return {
+    size: edges.length,
+    dependencyOffsets: offsets,
+    dependencies: dependencies.targets,
+    dependentOffsets: dependents.offsets,
+    dependents: dependents.targets,
+    requested: flags,
+    functionOf: Int32Array.from(edges, (_list, id) => id % 3),
+    functionCount: 3,
+  };
+}
+
+/** Tasks without dependents must be requested: a compiled graph holds nothing that nobody wants. */
+function requestedOf(edges: Edges, extra: readonly number[]): number[] {
+  const used = new Set(edges.flat());
+  return [...new Set([...edges.keys()].filter((id) => !used.has(id)).concat(extra.map((raw) => raw % edges.length)))];
+}
+
+const valueOf = (id: number, inputs: readonly number[]): number =>
+  inputs.reduce((sum, input, index) => (sum * 31 + input * (index + 1)) % 1_000_003, id + 1);
+
+function evaluate(edges: Edges): number[] {
+  const values: number[] = [];
+  for (const [id, list] of edges.entries()) values.push(valueOf(id, list.map((other) => values[other]!)));
+  return values;
+}
+
+interface FakeWorker {
+  readonly results: Map<number, number>;
+  readonly uses: Map<number, number>;
+  readonly queue: { id: number; publish: boolean }[];
+  /** Done and not told yet. */
+  readonly unreported: { id: number; kind: number }[];
+}
+
+class Simulation {
+  readonly scheduler: Scheduler;
+  readonly results = new Map<number, number>();
+  readonly runs: number[];
+  readonly #edges: Edges;
+  readonly #dependentCounts: number[];
+  readonly #workers = new Map<number, FakeWorker>();
+  readonly #late: SchedulerEvent[] = [];
+  killed: number | undefined;
+  #nextWorker = 0;
+
+  constructor(edges: Edges, requested: readonly number[], maxTasks: number) {
+    this.#edges = edges;
+    this.runs = edges.map(() => 0);
+    const graph = toGraph(edges, requested);
+    this.#dependentCounts = edges.map((_list, id) => graph.dependentOffsets[id + 1]! - graph.dependentOffsets[id]!);
+    this.scheduler = new Scheduler(graph, { allowedFailures: 1000, limits: { maxTasks, minimumSeconds: 0 } });
+  }
+
+  get workerCount(): number {
+    return this.#workers.size;
+  }
+
+  addWorker(): void {
+    const index = this.#nextWorker++;
+    this.#workers.set(index, { results: new Map(), uses: new Map(), queue: [], unreported: [] });
+    this.#handle({ type: 'worker-added', worker: index });
+  }
+
+  /** One move, chosen by a random number. */
+  step(choice: number): void {
+    const indices = [...this.#workers.keys()];
+    const index = indices[choice % indices.length]!;
+    const worker = this.#workers.get(index)!;
+    const move = Math.floor(choice / 16) % 16;
+    if (move < 9) this.#runNext(worker);
+    else if (move < 12) this.#report(index, worker, 1 + (choice % 3));
+    else if (move === 12) this.#handle({ type: 'idle-check' });
+    else if (move < 15) this.#answerLate();
+    else this.#kill(index, worker, choice % 3);
+  }
+
+  /** Lets everything that is under way come to its end. */
+  finish(): void {
+    for (let round = 0; !this.scheduler.isDone; round++) {
+      assert.ok(round < 10_000, 'the simulation does not end');
+      for (const [index, worker] of [...this.#workers]) {
+        this.#runNext(worker);
+        this.#report(index, worker, worker.unreported.length);
+      }
+      this.#answerLate();
+      if (round % 10 === 9) this.#handle({ type: 'idle-check' });
+    }
+  }
+
+  #handle(event: SchedulerEvent): void {
+    const instructions = this.scheduler.handle(event);
+    this.scheduler.validate();
+    for (const instruction of instructions) this.#carryOut(instruction);
+  }
+
+  #carryOut(instruction: Instruction): void {
+    switch (instruction.type) {
+      case 'dispatch':
+        this.#dispatch(instruction);
+        break;
+      case 'release':
+        for (const id of instruction.ids) this.results.delete(id);
+        for (const { worker, ids } of instruction.workers)
+          for (const id of ids) this.#workers.get(worker)?.results.delete(id);
+        break;
+      case 'steal': {
+        const worker = this.#workers.get(instruction.worker);
+        if (worker === undefined) break;
+        const wanted = new Set(instruction.ids);
+        const stolen = [...instruction.ids].filter((id) => worker.queue.some((entry) => entry.id === id));
+        worker.queue.splice(0, Number.POSITIVE_INFINITY, ...worker.queue.filter((entry) => !wanted.has(entry.id)));
+        this.#late.push({ type: 'tasks-stolen', worker: instruction.worker, ids: stolen });
+        break;
+      }
+      case 'fetch': {
+        const worker = this.#workers.get(instruction.worker);
+        if (worker === undefined) break;
+        this.#late.push({ type: 'results-fetched', worker: instruction.worker, ids: [...instruction.ids] });
+        break;
+      }
+      case 'task-killed':
+        this.killed = instruction.id;
+        break;
+    }
+  }
+
+  #dispatch({ worker: index, ids, publish, inputs }: Dispatch): void {
+    const worker = this.#workers.get(index)!;
+    for (const id of inputs) {
+      const value = this.results.get(id);
+      assert.notEqual(value, undefined, `input ${id} is not with the caller`);
+      worker.results.set(id, value!);
+      worker.uses.set(id, Number.POSITIVE_INFINITY);
+    }
+    for (const [at, id] of ids.entries()) worker.queue.push({ id, publish: publish[at] === 1 });
+  }
+
+  #runNext(worker: FakeWorker): void {
+    const entry = worker.queue.shift();
+    if (entry === undefined) return;
+    const { id, publish } = entry;
+    const inputs = this.#edges[id]!.map((other) => {
+      const value = worker.results.get(other);
+      assert.notEqual(value, undefined, `task ${id} lacks ${other}`);
+      return value!;
+    });
+    this.runs[id]!++;
+    const value = valueOf(id, inputs);
+    if (this.#dependentCounts[id]! > 0) {
+      worker.results.set(id, value);
+      worker.uses.set(id, this.#dependentCounts[id]!);
+    }
+    const scalar = id % 2 === 0;
+    const kind = scalar ? KIND_NUMBER : publish ? KIND_VALUE : KIND_PRIVATE;
+    worker.unreported.push({ id, kind });
+    if (kind !== KIND_PRIVATE) worker.results.set(-1 - id, value);
+    for (const other of this.#edges[id]!) {
+      const uses = worker.uses.get(other)! - 1;
+      worker.uses.set(other, uses);
+      if (uses === 0) worker.results.delete(other);
+    }
+  }
+
+  #report(index: number, worker: FakeWorker, count: number): void {
+    const told = worker.unreported.splice(0, count);
+    if (told.length === 0) return;
+    for (const { id, kind } of told) if (kind !== KIND_PRIVATE) this.results.set(id, worker.results.get(-1 - id)!);
+    this.#handle({
+      type: 'tasks-finished',
+      worker: index,
+      ids: Int32Array.from(told, ({ id }) => id),
+      from: 0,
+      to: told.length,
+      kinds: Uint8Array.from(told, ({ kind }) => kind),
+      seconds: Float64Array.from(told, ({ id }) => (id % 5) * 1e-4),
+    });
+  }
+
+  #answerLate(): void {
+    const event = this.#late.shift();
+    if (event === undefined || !('worker' in event) || !this.#workers.has(event.worker)) return;
+    if (event.type === 'results-fetched') {
+      const { results } = this.#workers.get(event.worker)!;
+      for (const id of event.ids) this.results.set(id, results.get(id)!);
+    }
+    this.#handle(event);
+  }
+
+  #kill(index: number, worker: FakeWorker, kind: number): void {
+    this.#workers.delete(index);
+    const running = worker.queue[0]?.id;
+    const blame = kind === 0 || running === undefined ? 'none' : kind === 1 ? 'unknown' : running;
+    this.#handle({ type: 'worker-removed', worker: index, blame });
+    this.addWorker();
+  }
+}
+
+test('random graphs on random workers that die give what a plain evaluation gives', () => {
+  fc.assert(
+    fc.property(
+      edgesArbitrary,
+      fc.array(fc.nat(), { maxLength: 3 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.constantFrom(1, 3, 4096),
+      fc.array(fc.nat({ max: 1 << 20 }), { maxLength: 300 }),
+      (edges, extra, workers, maxTasks, choices) => {
+        const requested = requestedOf(edges, extra);
+        const simulation = new Simulation(edges, requested, maxTasks);
+        for (let index = 0; index < workers; index++) simulation.addWorker();
+        for (const choice of choices) {
+          if (simulation.scheduler.isDone) break;
+          simulation.step(choice);
+        }
+        simulation.finish();
+        const expected = evaluate(edges);
+        for (const id of requested) assert.equal(simulation.results.get(id), expected[id]);
+      },
+    ),
+    { numRuns: 2000, includeErrorInReport: true },
+  );
+});
+
+test('without deaths every task runs once', () => {
+  fc.assert(
+    fc.property(edgesArbitrary, fc.integer({ min: 1, max: 4 }), fc.constantFrom(1, 5, 4096), (edges, workers, maxTasks) => {
+      const simulation = new Simulation(edges, requestedOf(edges, []), maxTasks);
+      for (let index = 0; index < workers; index++) simulation.addWorker();
+      simulation.finish();
+      assert.deepEqual(
+        simulation.runs,
+        edges.map(() => 1),
+      );
+    }),
+    { numRuns: 500, includeErrorInReport: true },
+  );
+});
+
+test('a result is released once its last dependent has run, a requested one never', () => {
+  const edges: Edges = [[], [0], [0], [1, 2]];
+  const simulation = new Simulation(edges, [1, 3], 4096);
+  simulation.addWorker();
+  simulation.finish();
+  assert.deepEqual([...simulation.results.keys()].sort(), [1, 3]);
+  assert.equal(simulation.scheduler.stateName(0), 'forgotten');
+  assert.equal(simulation.scheduler.stateName(1), 'memory');
+});
+
+test('a task that was running three times when its worker died is not tried again', () => {
+  const scheduler = new Scheduler(toGraph([[], [0]], [1]));
+  scheduler.handle({ type: 'worker-added', worker: 0 });
+  for (let death = 0; death < 3; death++) {
+    const instructions = scheduler.handle({ type: 'worker-removed', worker: death, blame: 0 });
+    const killed = instructions.find((instruction) => instruction.type === 'task-killed');
+    if (death < 2) {
+      assert.equal(killed, undefined);
+      const [dispatch] = scheduler.handle({ type: 'worker-added', worker: death + 1 });
+      assert.equal(dispatch?.type, 'dispatch');
+      assert.deepEqual(dispatch?.type === 'dispatch' ? [...dispatch.ids] : [], [0], 'it runs alone');
+    } else {
+      assert.deepEqual(killed, { type: 'task-killed', worker: 2, id: 0, attempts: 3 });
+    }
+  }
+});
+
+test('tasks of unknown length travel in small batches, tasks that are known to be short in large ones', () => {
+  const edges: Edges = Array.from({ length: 30_000 }, () => []);
+  const scheduler = new Scheduler(toGraph(edges, [...edges.keys()]));
+  const size = (instructions: readonly Instruction[]): number =>
+    Math.max(0, ...instructions.map((instruction) => (instruction.type === 'dispatch' ? instruction.ids.length : 0)));
+  const first = scheduler.handle({ type: 'worker-added', worker: 0 });
+  assert.ok(size(first) <= 8, `first batch of ${size(first)}`);
+  let largest = 0;
+  let queue = first.filter((instruction): instruction is Dispatch => instruction.type === 'dispatch');
+  for (let round = 0; round < 20 && queue.length > 0; round++) {
+    const { ids } = queue.shift()!;
+    const seconds = new Float64Array(ids.length).fill(1e-7);
+    const next = scheduler.handle({ type: 'tasks-finished', worker: 0, ids, from: 0, to: ids.length, kinds: null, seconds });
+    largest = Math.max(largest, size(next));
+    queue = queue.concat(next.filter((instruction): instruction is Dispatch => instruction.type === 'dispatch'));
+  }
+  assert.ok(largest > 1000, `largest batch of ${largest}`);
+});
+
+test('a task that would not be allowed to change its state says so with its story', () => {
+  const scheduler = new Scheduler(toGraph([[]], [0]));
+  assert.throws(() => scheduler.state.transition(0, 4), {
+    code: 'ERR_LONGPOLE_INTERNAL',
+    message: /may not go from queued to memory.*released/s,
+  });
+});

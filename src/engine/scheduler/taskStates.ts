@@ -1,0 +1,82 @@
+// Dask's task states, the transitions between them, and the log that tells a task's story.
+
+export const RELEASED = 0;
+export const WAITING = 1;
+export const QUEUED = 2;
+export const PROCESSING = 3;
+export const MEMORY = 4;
+export const ERRED = 5;
+export const FORGOTTEN = 6;
+
+/** By number. `released`: not asked for yet; `waiting`: for dependencies; `queued`: could run; `processing`: sent to a worker. */
+export const STATE_NAMES = [
+  'released',
+  'waiting',
+  'queued',
+  'processing',
+  'memory',
+  'erred',
+  'forgotten',
+] as const;
+
+export type StateName = (typeof STATE_NAMES)[number];
+
+/** State → bit set of the states that may follow. A lost worker sends tasks back from processing, memory and forgotten. */
+export const TRANSITIONS: readonly number[] = [
+  bits(WAITING, QUEUED),
+  bits(QUEUED, PROCESSING, RELEASED),
+  bits(PROCESSING, WAITING, RELEASED),
+  bits(MEMORY, ERRED, WAITING, QUEUED, RELEASED),
+  bits(FORGOTTEN, RELEASED),
+  bits(RELEASED),
+  bits(RELEASED),
+];
+
+function bits(...states: number[]): number {
+  return states.reduce((set, state) => set | (1 << state), 0);
+}
+
+export function isAllowed(from: number, to: number): boolean {
+  return ((TRANSITIONS[from]! >>> to) & 1) === 1;
+}
+
+/** One transition of one task. `step` counts transitions of the whole scheduler. */
+export interface Transition {
+  readonly step: number;
+  readonly id: number;
+  readonly from: StateName;
+  readonly to: StateName;
+  /** Worker index, or -1. */
+  readonly worker: number;
+}
+
+/** The last transitions of a scheduler, in a ring: two stores each, so it is always on. */
+export class TransitionLog {
+  static readonly CAPACITY = 2 ** 14;
+  readonly #entries = new Int32Array(2 * TransitionLog.CAPACITY);
+  #step = 0;
+
+  record(id: number, from: number, to: number, worker: number): void {
+    const at = (this.#step++ & (TransitionLog.CAPACITY - 1)) << 1;
+    this.#entries[at] = id;
+    this.#entries[at + 1] = from | (to << 4) | ((worker + 1) << 8);
+  }
+
+  /** What the ring still knows of one task, oldest first. */
+  story(id: number): Transition[] {
+    const found: Transition[] = [];
+    for (let step = Math.max(0, this.#step - TransitionLog.CAPACITY); step < this.#step; step++) {
+      const at = (step & (TransitionLog.CAPACITY - 1)) << 1;
+      if (this.#entries[at] !== id) continue;
+      const packed = this.#entries[at + 1]!;
+      found.push({
+        step,
+        id,
+        from: STATE_NAMES[packed & 15]!,
+        to: STATE_NAMES[(packed >>> 4) & 15]!,
+        worker: (packed >>> 8) - 1,
+      });
+    }
+    return found;
+  }
+}

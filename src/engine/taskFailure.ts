@@ -1,0 +1,46 @@
+// The errors that a run ends with, made from what an isolate reported.
+import { ERROR_CODES, type ErrorCode, KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
+import type { Plan } from '../graph/compile.js';
+import { taskFunctionName } from './runView.js';
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && code in ERROR_CODES;
+}
+
+/** A task threw `thrown` on the worker of this name. */
+export function taskError(plan: Plan, id: number, worker: string, thrown: unknown): TaskError {
+  const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker };
+  const what = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `threw ${describe(thrown)}`;
+  const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  const message = `Task '${where.key}' (function ${where.function}, worker ${worker}) failed. ${what}`;
+  return new TaskError(where, message, { cause: thrown, ...(isErrorCode(code) ? { code } : {}) });
+}
+
+/** A task was running each time its worker died. */
+export function killedWorkerError(plan: Plan, id: number, worker: string, attempts: number, cause: Error): KilledWorkerError {
+  const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker };
+  const message =
+    `Task '${where.key}' (function ${where.function}) was running ${attempts} times when its worker died; it is not tried again. ` +
+    `The last worker was ${worker}: ${cause.message} Look for process.exit(), exhausted memory or a crash in native code.`;
+  return new KilledWorkerError(where, attempts, message, { cause });
+}
+
+/** The run was cancelled through its signal. `cause` is the signal's reason. */
+export function abortedError(reason: unknown, finished: number, size: number): LongpoleError {
+  const error = new LongpoleError(
+    'ERR_LONGPOLE_ABORTED',
+    `The computation was cancelled after ${finished} of ${size} tasks.`,
+    { cause: reason },
+  );
+  // The name by which Node's own functions report a cancellation, so that one check serves for all.
+  error.name = 'AbortError';
+  return error;
+}
+
+function describe(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return 'a value that cannot be shown as text';
+  }
+}

@@ -1,0 +1,128 @@
+// Evaluates the expressions of a program. Recursion follows the nesting of arguments only.
+import { LongpoleError } from '../../base/errors.js';
+import {
+  CALL_BASE,
+  OP_ARRAY,
+  OP_CALL,
+  OP_CONSTANT,
+  OP_FUNCTION,
+  OP_MAP,
+  OP_NUMBER,
+  OP_OBJECT,
+  OP_REF,
+  OP_SET,
+  type Program,
+} from '../../protocol/program.js';
+
+export type TaskCallable = (...args: unknown[]) => unknown;
+
+/** Graphs are untyped: what a function takes is known to its author alone, so any function may be called with anything. */
+export function isCallable(value: unknown): value is TaskCallable {
+  return typeof value === 'function';
+}
+
+export function toCallables(functions: readonly unknown[]): TaskCallable[] {
+  return functions.filter(isCallable);
+}
+
+export class Evaluator {
+  readonly #operations: Uint8Array;
+  readonly #operands: Float64Array;
+  readonly #tokenOffsets: Int32Array;
+  readonly #results: readonly unknown[];
+  readonly #functions: readonly TaskCallable[];
+  readonly #constants: readonly unknown[];
+  #at = 0;
+
+  /** `results` by task id, `functions` and `constants` as the program numbers them; all three may be filled later. */
+  constructor(
+    program: Program,
+    results: readonly unknown[],
+    functions: readonly TaskCallable[],
+    constants: readonly unknown[],
+  ) {
+    this.#operations = program.operations;
+    this.#operands = program.operands;
+    this.#tokenOffsets = program.tokenOffsets;
+    this.#results = results;
+    this.#functions = functions;
+    this.#constants = constants;
+  }
+
+  /** Runs one task; its dependencies must be among the results. Throws what the task throws. */
+  run(id: number): unknown {
+    this.#at = this.#tokenOffsets[id]!;
+    return this.#next();
+  }
+
+  #next(): unknown {
+    const at = this.#at++;
+    const operand = this.#operands[at]!;
+    switch (this.#operations[at]) {
+      case OP_NUMBER:
+        return operand;
+      case OP_REF:
+        return this.#results[operand];
+      case OP_CONSTANT:
+        return this.#constants[operand];
+      case OP_CALL:
+        return this.#call(operand);
+      case OP_ARRAY:
+        return this.#list(operand);
+      case OP_FUNCTION:
+        return this.#functions[operand];
+      case OP_OBJECT:
+        return this.#object(operand);
+      case OP_MAP:
+        return this.#map(operand);
+      case OP_SET:
+        return new Set(this.#list(operand));
+      default:
+        throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Unknown operation ${this.#operations[at]} in a program.`);
+    }
+  }
+
+  /** The usual counts of arguments without a rest array: that is worth 30 ns of a 100 ns call. */
+  #call(operand: number): unknown {
+    const count = Math.floor(operand / CALL_BASE);
+    const fn = this.#functions[operand - count * CALL_BASE]!;
+    switch (count) {
+      case 0:
+        return fn();
+      case 1:
+        return fn(this.#next());
+      case 2:
+        return fn(this.#next(), this.#next());
+      case 3:
+        return fn(this.#next(), this.#next(), this.#next());
+      default:
+        return fn(...this.#list(count));
+    }
+  }
+
+  #list(length: number): unknown[] {
+    const list: unknown[] = new Array(length);
+    for (let index = 0; index < length; index++) list[index] = this.#next();
+    return list;
+  }
+
+  #object(names: number): Record<string, unknown> {
+    const object: Record<string, unknown> = {};
+    const keys = this.#constants[names];
+    if (!Array.isArray(keys)) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Constant ${names} is not a list of names.`);
+    for (const key of keys) {
+      // defineProperty: an own property called __proto__ must stay one.
+      Object.defineProperty(object, key, { value: this.#next(), writable: true, enumerable: true, configurable: true });
+    }
+    return object;
+  }
+
+  #map(count: number): Map<unknown, unknown> {
+    const map = new Map<unknown, unknown>();
+    for (let index = 0; index < count; index++) {
+      const key = this.#next();
+      map.set(key, this.#next());
+    }
+    return map;
+  }
+}

@@ -1,0 +1,119 @@
+// Finds or rebuilds, inside an isolate, the functions that a message names. Rebuilt functions are kept between runs, so
+// that V8's optimised code for them is too.
+import { LongpoleError } from '../../base/errors.js';
+import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
+import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.js';
+import { isCallable, type TaskCallable } from './evaluator.js';
+
+/** Functions made from source text that are kept at most; beyond it all are forgotten and rebuilt on demand. */
+const MAX_REBUILT = 10_000;
+
+const rebuilt = new Map<string, TaskCallable>();
+const imports = new Map<string, Promise<unknown>>();
+
+/** The functions in the same order; a promise only if modules have to be imported first. Never throws: see failing(). */
+export function loadFunctions(refs: readonly FunctionRef[]): TaskCallable[] | Promise<TaskCallable[]> {
+  const loaded = refs.map(loadNow);
+  if (loaded.every((fn) => fn !== undefined)) return loaded;
+  return Promise.all(
+    refs.map((ref, index) => loaded[index] ?? (ref.type === 'module' ? loadFromModule(ref) : failing(ref, undefined))),
+  );
+}
+
+function loadNow(ref: FunctionRef): TaskCallable | undefined {
+  switch (ref.type) {
+    case 'module':
+      return asCallable(registeredTasks(ref.url)?.get(ref.name));
+    case 'source':
+      return rebuild(ref.expression, ref.name);
+    case 'global':
+      return lookUp(ref.path);
+  }
+}
+
+/** What esbuild and tsx call inside functions that they have compiled; see graph/freeVariables. */
+const HELPERS = 'const __name = (target, value) => Object.defineProperty(target, "name", { value, configurable: true });';
+
+function rebuild(expression: string, name: string): TaskCallable {
+  const known = rebuilt.get(expression);
+  if (known !== undefined) return known;
+  if (rebuilt.size >= MAX_REBUILT) rebuilt.clear();
+  let fn: TaskCallable;
+  try {
+    const made: unknown = new Function(
+      `${expression.includes('__name') ? HELPERS : ''} return (${expression}\n);`,
+    )();
+    fn = asCallable(made) ?? failing({ name }, new TypeError('its source is not a function'));
+  } catch (error) {
+    fn = failing({ name }, error);
+  }
+  rebuilt.set(expression, fn);
+  return fn;
+}
+
+function lookUp(path: string): TaskCallable {
+  let owner: unknown;
+  let value: unknown = globalThis;
+  for (const name of path.split('.')) {
+    owner = value;
+    value = Reflect.get(Object(value), name);
+  }
+  const fn = asCallable(value);
+  if (fn === undefined) return failing({ name: path }, new TypeError(`there is no global function ${path}`));
+  // JSON.stringify, Object.keys and most others do not look at `this`, Promise.all and Array.from do.
+  return (...args) => Reflect.apply(fn, owner, args);
+}
+
+async function loadFromModule(ref: ModuleFunctionRef): Promise<TaskCallable> {
+  try {
+    // A script that awaits results at its top level never finishes importing here; its tasks are there before that.
+    await Promise.race([importModule(ref.url), whenRegistered(ref.url, ref.name), timeLimit()]);
+  } catch (error) {
+    return failing(ref, error);
+  }
+  const fn = asCallable(registeredTasks(ref.url)?.get(ref.name));
+  if (fn !== undefined) return fn;
+  return failing(ref, new Error(`the module does not register '${ref.name}' with tasks(import.meta.url, { … }) when it is imported`));
+}
+
+/** A module may await something that never comes; importing it must end all the same. */
+const IMPORT_SECONDS = 60;
+
+function timeLimit(): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const expire = (): void => reject(new Error(`importing it took longer than ${IMPORT_SECONDS} s`));
+    setTimeout(expire, IMPORT_SECONDS * 1000).unref();
+  });
+}
+
+function importModule(url: string): Promise<unknown> {
+  let imported = imports.get(url);
+  if (imported === undefined) {
+    imported = /\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url);
+    imports.set(url, imported);
+  }
+  return imported;
+}
+
+let typeScript: Promise<unknown> | undefined;
+
+async function importTypeScript(url: string): Promise<unknown> {
+  typeScript ??= import('tsx/esm/api').then(({ register }) => register());
+  await typeScript;
+  return import(url);
+}
+
+/** A function that cannot be had fails the tasks that call it, not the isolate. */
+function failing(ref: { readonly name: string; readonly url?: string }, cause: unknown): TaskCallable {
+  const where = ref.url === undefined ? '' : ` of module ${ref.url}`;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return () => {
+    throw new LongpoleError('ERR_LONGPOLE_MODULE_TASK', `The worker could not load function '${ref.name}'${where}: ${reason}.`, {
+      cause,
+    });
+  };
+}
+
+function asCallable(value: unknown): TaskCallable | undefined {
+  return isCallable(value) ? value : undefined;
+}

@@ -1,0 +1,139 @@
+// Entry point of a child process. Its main thread computes nothing: it stands between the channel and the isolate, so
+// that a steal, a fetch or a look at the completions is answered while a task computes.
+import { LongpoleError } from '../../base/errors.js';
+import type { CompletionColumns } from '../../protocol/completionLog.js';
+import { type ErrorInfo, isErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
+import type { Values } from '../../protocol/isolateMessages.js';
+import type { FromProcess, OpenRunInProcess, ToProcess } from '../../protocol/processMessages.js';
+import { KIND_ERROR, KIND_VALUE } from '../../protocol/results.js';
+import type { Isolate, RunHandler } from '../pool/isolate.js';
+import { ThreadIsolate } from '../pool/threadIsolate.js';
+
+/** How often completions of a busy isolate are passed on, in milliseconds. */
+const POLL_MS = 10;
+
+function send(message: FromProcess): void {
+  // The parent may be gone; then 'disconnect' ends this process.
+  if (process.connected) process.send?.(message);
+}
+
+class Relay implements RunHandler {
+  readonly #run: number;
+  #running = -1;
+
+  constructor(run: number) {
+    this.#run = run;
+  }
+
+  finished(_isolate: Isolate, columns: CompletionColumns, arrived: ReadonlyMap<number, unknown>): void {
+    const { count } = columns;
+    const ids = columns.ids.slice(0, count);
+    const kinds = columns.kinds.slice(0, count);
+    const valueIds: number[] = [];
+    const values: unknown[] = [];
+    const errors: { id: number; error: ErrorInfo }[] = [];
+    for (let index = 0; index < count; index++) {
+      const id = ids[index]!;
+      if (kinds[index] === KIND_VALUE) {
+        valueIds.push(id);
+        values.push(arrived.get(id));
+      } else if (kinds[index] === KIND_ERROR) {
+        const error = arrived.get(id);
+        errors.push({ id, error: isErrorInfo(error) ? error : toErrorInfo(error) });
+      }
+    }
+    send({
+      type: 'finished',
+      run: this.#run,
+      ids,
+      kinds,
+      numbers: columns.numbers.slice(0, count),
+      starts: columns.starts.slice(0, count),
+      stops: columns.stops.slice(0, count),
+      values: { ids: Int32Array.from(valueIds), values },
+      errors,
+    });
+  }
+
+  fetched(_isolate: Isolate, values: Values): void {
+    send({ type: 'fetched', run: this.#run, values, errors: [] });
+  }
+
+  fetchFailed(_isolate: Isolate, id: number, error: ErrorInfo): void {
+    send({ type: 'fetched', run: this.#run, values: { ids: new Int32Array(0), values: [] }, errors: [{ id, error }] });
+  }
+
+  stolen(_isolate: Isolate, ids: readonly number[]): void {
+    send({ type: 'stolen', run: this.#run, ids: Int32Array.from(ids) });
+  }
+
+  lost(_isolate: Isolate, running: number | undefined, cause: Error): void {
+    const message: FromProcess = { type: 'lost', run: this.#run, running: running ?? -1, error: toErrorInfo(cause) };
+    if (process.connected) process.send?.(message, () => process.exit(1));
+    else process.exit(1);
+  }
+
+  poll(isolate: Isolate): void {
+    isolate.poll(this.#run);
+    const running = isolate.running(this.#run);
+    if (running >= 0 && running !== this.#running) send({ type: 'running', run: this.#run, id: running });
+    this.#running = running;
+  }
+}
+
+let isolate: ThreadIsolate | undefined;
+const relays = new Map<number, Relay>();
+let poll: NodeJS.Timeout | undefined;
+
+function theIsolate(): ThreadIsolate {
+  if (isolate === undefined) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'The first message must be the birth.');
+  return isolate;
+}
+
+function open(message: OpenRunInProcess): void {
+  const { run, program, functions, maxOutstanding } = message;
+  const relay = new Relay(run);
+  relays.set(run, relay);
+  const claims = new Int32Array(new SharedArrayBuffer(4 * program.size));
+  theIsolate().open({ run, program, functions, claims, maxOutstanding, handler: relay });
+  poll ??= setInterval(() => {
+    for (const open of relays.values()) open.poll(theIsolate());
+  }, POLL_MS);
+}
+
+function close(run: number): void {
+  relays.delete(run);
+  theIsolate().close(run);
+  if (relays.size > 0) return;
+  clearInterval(poll);
+  poll = undefined;
+}
+
+process.on('message', (message: ToProcess) => {
+  switch (message.type) {
+    case 'birth':
+      isolate = new ThreadIsolate(message.name, message.epochOffsetMs);
+      send({ type: 'ready' });
+      break;
+    case 'open':
+      open(message);
+      break;
+    case 'batch':
+      theIsolate().dispatch(message.run, message);
+      break;
+    case 'release':
+      theIsolate().release(message.run, message.ids);
+      break;
+    case 'fetch':
+      theIsolate().fetch(message.run, message.ids);
+      break;
+    case 'steal':
+      theIsolate().steal(message.run, message.ids);
+      break;
+    case 'close':
+      close(message.run);
+      break;
+  }
+});
+// The parent ended or was killed: nobody wants the results any more.
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,53 @@
+// Large typed arrays move into shared memory when other isolates need them: one copy in the isolate that made them,
+// none on the way. Below the threshold a structured clone is cheaper than a new shared buffer.
+
+/** Arrays of at least this many bytes are shared. */
+export const SHARE_BYTES = 64 * 1024;
+
+/** Results nested deeper than this, or in longer lists, are searched no further: they are cloned. */
+const MAX_DEPTH = 3;
+const MAX_PARTS = 64;
+
+/** The value with its large typed arrays over shared memory; the same value if it has none. Never changes its input. */
+export function shareBuffers(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (ArrayBuffer.isView(value)) return shareView(value);
+  if (depth === MAX_DEPTH) return value;
+  if (Array.isArray(value)) {
+    if (value.length > MAX_PARTS) return value;
+    let changed = false;
+    const copy = value.map((part) => {
+      const shared = shareBuffers(part, depth + 1);
+      changed ||= shared !== part;
+      return shared;
+    });
+    return changed ? copy : value;
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const entries = Object.entries(value);
+  if (entries.length > MAX_PARTS) return value;
+  const copy = entries.map(([name, part]): [string, unknown] => [name, shareBuffers(part, depth + 1)]);
+  return copy.some(([, part], index) => part !== entries[index]![1]) ? Object.fromEntries(copy) : value;
+}
+
+function shareView(view: ArrayBufferView): ArrayBufferView {
+  if (view.byteLength < SHARE_BYTES || view.buffer instanceof SharedArrayBuffer) return view;
+  const bytes = new Uint8Array(new SharedArrayBuffer(view.byteLength));
+  bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
+  return sameKind(view, bytes.buffer);
+}
+
+function sameKind(view: ArrayBufferView, buffer: SharedArrayBuffer): ArrayBufferView {
+  if (view instanceof Float64Array) return new Float64Array(buffer);
+  if (view instanceof Float32Array) return new Float32Array(buffer);
+  if (view instanceof Int32Array) return new Int32Array(buffer);
+  if (view instanceof Uint32Array) return new Uint32Array(buffer);
+  if (view instanceof Int16Array) return new Int16Array(buffer);
+  if (view instanceof Uint16Array) return new Uint16Array(buffer);
+  if (view instanceof Int8Array) return new Int8Array(buffer);
+  if (view instanceof Uint8ClampedArray) return new Uint8ClampedArray(buffer);
+  if (view instanceof BigInt64Array) return new BigInt64Array(buffer);
+  if (view instanceof BigUint64Array) return new BigUint64Array(buffer);
+  if (view instanceof DataView) return new DataView(buffer);
+  return new Uint8Array(buffer);
+}

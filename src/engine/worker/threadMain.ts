@@ -1,0 +1,20 @@
+// Entry point of a worker thread.
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { LongpoleError } from '../../base/errors.js';
+import type { IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
+import { setInterruptHook } from './interruptHook.js';
+import { IsolateRuntime } from './isolateRuntime.js';
+
+if (parentPort === null) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'threadMain runs in worker threads only.');
+const port = parentPort;
+const birth: IsolateBirth = workerData;
+const runtime = new IsolateRuntime(
+  {
+    post: (message) => port.postMessage(message),
+    receive: () => receiveMessageOnPort(port)?.message,
+  },
+  birth,
+);
+setInterruptHook(() => runtime.interrupt());
+port.on('message', (message: ToIsolate) => runtime.handle(message));
+port.postMessage({ type: 'ready' });

@@ -1,0 +1,191 @@
+// From a graph to dense ids. A caller's graph is keys, strings and nested arrays; the scheduler and the isolates want
+// integers and columns. The Compiler walks what the requested keys need (iteratively: a chain may have a million
+// links), the ordering ranks the tasks, and arrange() lays the columns out by rank. A task's id is its rank.
+import { LongpoleError } from '../base/errors.js';
+import type { Graph } from '../protocol/graph.js';
+import { OP_REF, type Program } from '../protocol/program.js';
+import type { AnyFunction } from './callable.js';
+import { Compiler, type KeyIndex } from './compiler.js';
+import type { Delayed } from './delayed.js';
+import { type Adjacency, findCycle, order } from './order.js';
+
+/** A compiled graph. `program` is what isolates need; the rest stays with the caller. Arrays are indexed by task id. */
+export interface Plan {
+  readonly program: Program;
+  readonly keys: readonly string[];
+  /** The task as it stands in the graph. */
+  readonly sources: readonly unknown[];
+  /** Index into `functions` of the function that the task calls, or -1 (an alias or a list of results). */
+  readonly functionOf: Int32Array;
+  readonly functions: readonly AnyFunction[];
+  readonly constants: readonly unknown[];
+  readonly dependencies: Adjacency;
+  readonly dependents: Adjacency;
+  /** 1 where the caller asked for the result. */
+  readonly requested: Uint8Array;
+  /** Key → id, for the tasks. */
+  readonly ids: KeyIndex;
+  /** Key → value, for the keys that are data. */
+  readonly data: ReadonlyMap<string, unknown>;
+}
+
+export interface CompileOptions {
+  /** Lay the program's columns in shared memory, so that threads read them without a copy. Default false. */
+  shared?: boolean;
+  /** The tasks run in the caller's own isolate: arguments are passed as they are. Default false. */
+  byReference?: boolean;
+}
+
+/**
+ * Compiles what the requested keys need of a graph.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_UNKNOWN_KEY, ERR_LONGPOLE_CYCLE
+ */
+export function compileGraph(graph: Graph, keys: readonly string[], options: CompileOptions = {}): Plan {
+  const compiler = new Compiler(options.byReference);
+  compiler.addGraph(graph);
+  for (const key of keys) compiler.request(key);
+  compiler.compileTasks();
+  return arrange(compiler, options);
+}
+
+/** Compiles the union of the graphs of some Delayed objects; equal keys are one task. Throws as compileGraph does. */
+export function compileDelayed(delayeds: readonly Delayed<unknown>[], options: CompileOptions = {}): Plan {
+  const compiler = new Compiler(options.byReference);
+  for (const delayed of delayeds) compiler.requestDelayed(delayed);
+  compiler.compileTasks();
+  return arrange(compiler, options);
+}
+
+function arrange(compiler: Compiler, options: CompileOptions): Plan {
+  const size = compiler.taskCount;
+  const unordered: Adjacency = {
+    offsets: compiler.dependencyOffsets.take(),
+    targets: compiler.dependencies.take(),
+  };
+  const requested = compiler.requestedFlags();
+  const sequence = order(size, unordered, invert(size, unordered), requested);
+  if (sequence.length < size) throw cycleError(compiler, unordered);
+
+  const ranks = new Int32Array(size);
+  for (let rank = 0; rank < size; rank++) ranks[sequence[rank]!] = rank;
+  const dependencies = rankAdjacency(unordered, sequence, ranks, options);
+  const dependents = invert(size, dependencies);
+  const program: Program = {
+    size,
+    ...rankTokens(compiler, sequence, ranks, options),
+    dependencyOffsets: dependencies.offsets,
+    dependencies: dependencies.targets,
+    dependentCounts: countDependents(dependents, options),
+  };
+  const keys: string[] = new Array(size);
+  const sources: unknown[] = new Array(size);
+  const rankedRequested = new Uint8Array(size);
+  const functionOf = new Int32Array(size);
+  const unorderedFunctions = compiler.functionOf.take();
+  for (let rank = 0; rank < size; rank++) {
+    const task = sequence[rank]!;
+    keys[rank] = compiler.key(task);
+    sources[rank] = compiler.source(task);
+    rankedRequested[rank] = requested[task]!;
+    functionOf[rank] = unorderedFunctions[task]!;
+  }
+  return {
+    program,
+    keys,
+    sources,
+    functionOf,
+    functions: compiler.functions,
+    constants: compiler.constants,
+    dependencies,
+    dependents,
+    requested: rankedRequested,
+    ids: compiler.rankIndex(ranks),
+    data: compiler.data,
+  };
+}
+
+function bytes(length: number, options: CompileOptions): ArrayBufferLike {
+  return options.shared ? new SharedArrayBuffer(length) : new ArrayBuffer(length);
+}
+
+function rankTokens(
+  compiler: Compiler,
+  sequence: Int32Array,
+  ranks: Int32Array,
+  options: CompileOptions,
+): Pick<Program, 'tokenOffsets' | 'operations' | 'operands'> {
+  const { operations: fromOperations, operands: fromOperands, length } = compiler.tokens;
+  const offsets = compiler.tokenOffsets.take();
+  const tokenOffsets = new Int32Array(bytes(4 * (sequence.length + 1), options));
+  const operations = new Uint8Array(bytes(length, options));
+  const operands = new Float64Array(bytes(8 * length, options));
+  let to = 0;
+  for (let rank = 0; rank < sequence.length; rank++) {
+    const task = sequence[rank]!;
+    const end = offsets[task + 1]!;
+    for (let from = offsets[task]!; from < end; from++, to++) {
+      const operation = fromOperations[from]!;
+      operations[to] = operation;
+      operands[to] = operation === OP_REF ? ranks[fromOperands[from]!]! : fromOperands[from]!;
+    }
+    tokenOffsets[rank + 1] = to;
+  }
+  return { tokenOffsets, operations, operands };
+}
+
+function rankAdjacency(
+  edges: Adjacency,
+  sequence: Int32Array,
+  ranks: Int32Array,
+  options: CompileOptions,
+): Adjacency {
+  const offsets = new Int32Array(bytes(4 * (sequence.length + 1), options));
+  const targets = new Int32Array(bytes(4 * edges.targets.length, options));
+  let to = 0;
+  for (let rank = 0; rank < sequence.length; rank++) {
+    const task = sequence[rank]!;
+    const end = edges.offsets[task + 1]!;
+    for (let from = edges.offsets[task]!; from < end; from++) targets[to++] = ranks[edges.targets[from]!]!;
+    offsets[rank + 1] = to;
+  }
+  return { offsets, targets };
+}
+
+/** Dependents from dependencies; the dependents of a task are in ascending order. */
+export function invert(size: number, edges: Adjacency): Adjacency {
+  const offsets = new Int32Array(size + 1);
+  const { offsets: from, targets: to } = edges;
+  for (let edge = 0; edge < to.length; edge++) offsets[to[edge]! + 1]!++;
+  for (let task = 0; task < size; task++) offsets[task + 1]! += offsets[task]!;
+  const next = offsets.slice(0, size);
+  const targets = new Int32Array(to.length);
+  for (let task = 0; task < size; task++) {
+    const end = from[task + 1]!;
+    for (let edge = from[task]!; edge < end; edge++) targets[next[to[edge]!]!++] = task;
+  }
+  return { offsets, targets };
+}
+
+function countDependents(dependents: Adjacency, options: CompileOptions): Int32Array {
+  const size = dependents.offsets.length - 1;
+  const counts = new Int32Array(bytes(4 * size, options));
+  for (let task = 0; task < size; task++)
+    counts[task] = dependents.offsets[task + 1]! - dependents.offsets[task]!;
+  return counts;
+}
+
+/** How many keys of a cycle an error prints before it shortens. */
+const CYCLE_KEYS = 12;
+
+function cycleError(compiler: Compiler, dependencies: Adjacency): LongpoleError {
+  const cycle = findCycle(compiler.taskCount, dependencies) ?? new Int32Array(0);
+  const keys = Array.from(cycle.subarray(0, CYCLE_KEYS), (task) => compiler.key(task));
+  if (cycle.length > CYCLE_KEYS) keys.push(`… ${cycle.length - CYCLE_KEYS} more …`);
+  const path = [...keys, keys[0]].join(' → ');
+  return new LongpoleError(
+    'ERR_LONGPOLE_CYCLE',
+    `The graph has a cycle of ${cycle.length} ${cycle.length === 1 ? 'task' : 'tasks'}: ${path} (each needs the next). ` +
+      'Remove one of these dependencies.',
+  );
+}

@@ -1,0 +1,378 @@
+// The walk over a caller's graph. Keys become slots; the slots that the requested keys need and that are tasks get
+// dense numbers in the order in which the walk meets them, and an expression each. Nothing here recurses along
+// dependencies; recursion follows only the nesting of arguments, whose depth is bounded.
+import { LongpoleError } from '../base/errors.js';
+import type { Graph } from '../protocol/graph.js';
+import {
+  CALL_BASE,
+  OP_ARRAY,
+  OP_CALL,
+  OP_CONSTANT,
+  OP_FUNCTION,
+  OP_MAP,
+  OP_NUMBER,
+  OP_OBJECT,
+  OP_REF,
+  OP_SET,
+} from '../protocol/program.js';
+import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
+import { Delayed } from './delayed.js';
+import { GrowableInt32, TokenBuffer } from './growable.js';
+import { Literal } from './literal.js';
+import { checkNesting, isPlainObject } from './nesting.js';
+
+const UNKNOWN = -1;
+const DATA = -2;
+
+/** Key → id. */
+export interface KeyIndex {
+  get(key: string): number | undefined;
+  has(key: string): boolean;
+}
+
+export class Compiler {
+  readonly tokens = new TokenBuffer();
+  readonly tokenOffsets = new GrowableInt32();
+  readonly dependencies = new GrowableInt32();
+  readonly dependencyOffsets = new GrowableInt32();
+  readonly functionOf = new GrowableInt32();
+  readonly functions: AnyFunction[] = [];
+  readonly constants: unknown[] = [];
+  readonly data = new Map<string, unknown>();
+
+  readonly #slots = new Map<string, number>();
+  #slotKeys: string[] = [];
+  #slotValues: unknown[] = [];
+  /** Slot → task number, UNKNOWN until the walk meets it, or DATA. */
+  #slotTask: number[] = [];
+  /** Task number → slot. */
+  readonly #taskSlots = new GrowableInt32();
+  /** Task number → the last task that was found to depend on it: an edge is recorded once. */
+  readonly #lastDependent = new GrowableInt32();
+  readonly #functionIndex = new Map<AnyFunction, number>();
+  readonly #requestedTasks: number[] = [];
+  readonly #byReference: boolean;
+  #current = 0;
+
+  /** `byReference`: the tasks run in this isolate, so that arguments with functions in them need no rebuilding. */
+  constructor(byReference = false) {
+    this.#byReference = byReference;
+  }
+
+  get taskCount(): number {
+    return this.#taskSlots.length;
+  }
+
+  /** The keys of a graph; before anything is requested. */
+  addGraph(graph: Graph): void {
+    if (graph instanceof Map) {
+      for (const [key, value] of graph) this.#addSlot(this.#checkKey(key), value);
+    } else if (typeof graph === 'object' && graph !== null && isPlainObject(graph)) {
+      this.#addObject(graph);
+    } else {
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_GRAPH',
+        `A graph is a plain object or a Map of keys, not ${describe(graph)}.`,
+      );
+    }
+  }
+
+  request(key: string): void {
+    const slot = this.#slots.get(key);
+    if (slot === undefined) throw unknownKeyError(key, this.#slotKeys);
+    this.#requestSlot(slot);
+  }
+
+  requestDelayed(delayed: Delayed<unknown>): void {
+    this.#requestSlot(this.#delayedSlot(delayed));
+  }
+
+  /** Walks from the requested keys until every task that they need has its expression. */
+  compileTasks(): void {
+    const { tokens } = this;
+    this.tokenOffsets.push(0);
+    this.dependencyOffsets.push(0);
+    for (this.#current = 0; this.#current < this.#taskSlots.length; this.#current++) {
+      const value = this.#slotValues[this.#taskSlots.at(this.#current)];
+      const start = tokens.length;
+      this.#emitTask(value);
+      const operand = tokens.operands[start]!;
+      this.functionOf.push(tokens.operations[start] === OP_CALL ? operand % CALL_BASE : -1);
+      this.tokenOffsets.push(tokens.length);
+      this.dependencyOffsets.push(this.dependencies.length);
+    }
+  }
+
+  key(task: number): string {
+    return this.#slotKeys[this.#taskSlots.at(task)]!;
+  }
+
+  source(task: number): unknown {
+    const value = this.#slotValues[this.#taskSlots.at(task)];
+    return value instanceof Delayed ? value.toTask() : value;
+  }
+
+  requestedFlags(): Uint8Array {
+    const flags = new Uint8Array(this.taskCount);
+    for (const task of this.#requestedTasks) flags[task] = 1;
+    return flags;
+  }
+
+  /** A read-only index over the slots, so that a graph's keys are hashed once and not again for the result. */
+  rankIndex(ranks: Int32Array): KeyIndex {
+    return new RankIndex(this.#slots, this.#slotTask, ranks);
+  }
+
+  /** All slots at once: this is a third of the cost of a large graph of small tasks. */
+  #addObject(graph: Record<string, unknown>): void {
+    const keys = Object.keys(graph);
+    const values: unknown[] = new Array(keys.length);
+    for (let slot = 0; slot < keys.length; slot++) {
+      const key = keys[slot]!;
+      this.#slots.set(key, slot);
+      values[slot] = graph[key];
+    }
+    this.#slotKeys = keys;
+    this.#slotValues = values;
+    this.#slotTask = new Array(keys.length).fill(UNKNOWN);
+  }
+
+  #addSlot(key: string, value: unknown): number {
+    const slot = this.#slotKeys.length;
+    this.#slots.set(key, slot);
+    this.#slotKeys.push(key);
+    this.#slotValues.push(value);
+    this.#slotTask.push(UNKNOWN);
+    return slot;
+  }
+
+  #checkKey(key: unknown): string {
+    if (typeof key === 'string') return key;
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INVALID_GRAPH',
+      `The keys of a graph are strings, not ${describe(key)}. key('x', 0) spells a tuple key as a string.`,
+    );
+  }
+
+  #requestSlot(slot: number): void {
+    const task = this.#taskOf(slot);
+    if (task >= 0) this.#requestedTasks.push(task);
+  }
+
+  #delayedSlot(delayed: Delayed<unknown>): number {
+    return this.#slots.get(delayed.key) ?? this.#addSlot(delayed.key, delayed);
+  }
+
+  /** The slot's task number; DATA if it holds data, which is then in `data`. */
+  #taskOf(slot: number): number {
+    const known = this.#slotTask[slot]!;
+    if (known !== UNKNOWN) return known;
+    const value = this.#slotValues[slot];
+    let task: number;
+    if (this.#isDynamic(value, true, 0)) {
+      task = this.#taskSlots.length;
+      this.#taskSlots.push(slot);
+      this.#lastDependent.push(-1);
+    } else {
+      task = DATA;
+      this.data.set(this.#slotKeys[slot]!, value instanceof Literal ? value.value : value);
+    }
+    this.#slotTask[slot] = task;
+    return task;
+  }
+
+  /** Whether a value has to be computed: it is or holds a task, a key (if `refs`) or a Delayed. */
+  #isDynamic(value: unknown, refs: boolean, depth: number): boolean {
+    if (typeof value === 'string') return refs && this.#slots.has(value);
+    if (typeof value !== 'object' || value === null) return false;
+    checkNesting(depth);
+    if (value instanceof Literal) return depth > 0;
+    if (Array.isArray(value)) {
+      if (refs && typeof value[0] === 'function') return true;
+      for (const element of value) if (this.#isDynamic(element, refs, depth + 1)) return true;
+      return false;
+    }
+    if (value instanceof Delayed) return true;
+    for (const part of partsOf(value)) if (this.#isDynamic(part, false, depth + 1)) return true;
+    return false;
+  }
+
+  #emitTask(value: unknown): void {
+    if (value instanceof Delayed) this.#emitCall(value.fn, value.args, 0, false, 0);
+    else this.#emit(value, true, 0);
+  }
+
+  #emitCall(fn: AnyFunction, list: readonly unknown[], from: number, refs: boolean, depth: number): void {
+    this.tokens.push(OP_CALL, (list.length - from) * CALL_BASE + this.#functionNumber(fn));
+    for (let index = from; index < list.length; index++) this.#emit(list[index], refs, depth + 1);
+  }
+
+  /** Emits the expression of a value. False: it is plain data, the same in every isolate. */
+  #emit(value: unknown, refs: boolean, depth: number): boolean {
+    if (typeof value === 'number') {
+      this.tokens.push(OP_NUMBER, value);
+      return false;
+    }
+    if (typeof value === 'string') {
+      const slot = refs ? this.#slots.get(value) : undefined;
+      return slot === undefined ? this.#emitConstant(value) : this.#emitSlot(slot);
+    }
+    if (isFunction(value)) {
+      if (this.#byReference) return this.#emitConstant(resolveFunction(value));
+      this.tokens.push(OP_FUNCTION, this.#functionNumber(value));
+      return true;
+    }
+    if (typeof value === 'object' && value !== null) return this.#emitObject(value, refs, depth);
+    return this.#emitConstant(value);
+  }
+
+  #emitObject(value: object, refs: boolean, depth: number): boolean {
+    checkNesting(depth);
+    if (value instanceof Delayed) return this.#emitSlot(this.#delayedSlot(value));
+    if (value instanceof Literal) {
+      // True, so that the array around it is built anew, with the value in place of its wrapper.
+      this.#emit(value.value, false, depth + 1);
+      return true;
+    }
+    const start = this.tokens.length;
+    const constants = this.constants.length;
+    let dynamic = false;
+    if (Array.isArray(value)) {
+      const first: unknown = value[0];
+      if (refs && isFunction(first)) {
+        this.#emitCall(first, value, 1, refs, depth);
+        return true;
+      }
+      this.tokens.push(OP_ARRAY, value.length);
+      for (let index = 0; index < value.length; index++)
+        if (this.#emit(value[index], refs, depth + 1)) dynamic = true;
+    } else {
+      dynamic = this.#emitContainer(value, depth);
+    }
+    if (dynamic) return true;
+    this.tokens.length = start;
+    this.constants.length = constants;
+    return this.#emitConstant(value);
+  }
+
+  /** Map, Set and plain objects may hold Delayed; strings in them are data. Other objects are data as a whole. */
+  #emitContainer(value: object, depth: number): boolean {
+    if (value instanceof Map) this.tokens.push(OP_MAP, value.size);
+    else if (value instanceof Set) this.tokens.push(OP_SET, value.size);
+    else if (isPlainObject(value)) this.tokens.push(OP_OBJECT, this.#constant(Object.keys(value)));
+    else return false;
+    let dynamic = false;
+    for (const part of partsOf(value)) if (this.#emit(part, false, depth + 1)) dynamic = true;
+    return dynamic;
+  }
+
+  #emitSlot(slot: number): boolean {
+    const task = this.#taskOf(slot);
+    if (task === DATA) {
+      this.#emitData(this.data.get(this.#slotKeys[slot]!));
+      return true;
+    }
+    this.tokens.push(OP_REF, task);
+    if (this.#lastDependent.at(task) !== this.#current) {
+      this.#lastDependent.set(task, this.#current);
+      this.dependencies.push(task);
+    }
+    return true;
+  }
+
+  #emitData(value: unknown): void {
+    if (typeof value === 'number') this.tokens.push(OP_NUMBER, value);
+    else if (isFunction(value)) this.tokens.push(OP_FUNCTION, this.#functionNumber(value));
+    else this.#emitConstant(value);
+  }
+
+  #emitConstant(value: unknown): false {
+    this.tokens.push(OP_CONSTANT, this.#constant(value));
+    return false;
+  }
+
+  #constant(value: unknown): number {
+    this.constants.push(value);
+    return this.constants.length - 1;
+  }
+
+  /** Of a function or a TaskFunction. Both are remembered, so that a graph's usual few functions cost one look-up each. */
+  #functionNumber(value: AnyFunction): number {
+    const known = this.#functionIndex.get(value);
+    if (known !== undefined) return known;
+    const fn = resolveFunction(value);
+    let index = this.#functionIndex.get(fn);
+    if (index === undefined) {
+      index = this.functions.length;
+      if (index === CALL_BASE) throw tooManyFunctionsError();
+      this.functions.push(fn);
+      this.#functionIndex.set(fn, index);
+    }
+    this.#functionIndex.set(value, index);
+    return index;
+  }
+}
+
+/** Key → rank over the compiler's own key index. */
+class RankIndex implements KeyIndex {
+  readonly #slots: ReadonlyMap<string, number>;
+  readonly #slotTask: readonly number[];
+  readonly #ranks: Int32Array;
+
+  constructor(slots: ReadonlyMap<string, number>, slotTask: readonly number[], ranks: Int32Array) {
+    this.#slots = slots;
+    this.#slotTask = slotTask;
+    this.#ranks = ranks;
+  }
+
+  get(key: string): number | undefined {
+    const slot = this.#slots.get(key);
+    const task = slot === undefined ? DATA : this.#slotTask[slot]!;
+    return task < 0 ? undefined : this.#ranks[task];
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+}
+
+/** The values that a container holds, in the order in which its expression lists them. */
+function partsOf(value: object): Iterable<unknown> {
+  if (value instanceof Map) return flatEntries(value);
+  if (value instanceof Set) return value;
+  return isPlainObject(value) ? Object.values(value) : [];
+}
+
+function* flatEntries(map: ReadonlyMap<unknown, unknown>): Iterable<unknown> {
+  for (const [key, value] of map) {
+    yield key;
+    yield value;
+  }
+}
+
+function describe(value: unknown): string {
+  if (value === null || typeof value !== 'object') return `${String(value)} (${typeof value})`;
+  return Array.isArray(value) ? 'an array' : `an object of class ${value.constructor?.name ?? 'unknown'}`;
+}
+
+function tooManyFunctionsError(): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_INVALID_GRAPH',
+    `The graph has more than ${CALL_BASE} distinct functions. Pass what differs between them as an argument.`,
+  );
+}
+
+/** Edit distance is not worth its code here: keys that differ only in case or contain the wanted one are named. */
+function unknownKeyError(key: string, keys: readonly string[]): LongpoleError {
+  const wanted = key.toLowerCase();
+  const similar: string[] = [];
+  for (const other of keys) {
+    if (similar.length === 3) break;
+    if (other.toLowerCase().includes(wanted)) similar.push(other);
+  }
+  const hint = similar.length > 0 ? ` Did you mean ${similar.map((other) => `'${other}'`).join(', ')}?` : '';
+  return new LongpoleError(
+    'ERR_LONGPOLE_UNKNOWN_KEY',
+    `The graph of ${keys.length} keys has no key '${key}'.${hint}`,
+  );
+}

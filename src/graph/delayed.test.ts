@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LongpoleError } from '../base/errors.js';
+import { type Delayed, setComputeRunner } from './delayed.js';
+import { literal } from './literal.js';
+import { delayed } from './taskFunction.js';
+
+const add = (a: number, b: number): number => a + b;
+const collect = (...parts: unknown[]): unknown => parts;
+const task = (key: string, ...args: unknown[]): Delayed<unknown> =>
+  delayed(collect).withOptions({ key })(...args);
+
+function hasCode(code: string, pattern: RegExp) {
+  return (error: unknown): boolean => {
+    assert.ok(error instanceof LongpoleError);
+    assert.equal(error.code, code);
+    assert.match(error.message, pattern);
+    return true;
+  };
+}
+
+test('compute needs an engine, and hands itself and the options to it', async () => {
+  const one = task('one');
+  await assert.rejects(one.compute(), hasCode('ERR_LONGPOLE_INTERNAL', /before an engine was set up/));
+  const seen: unknown[] = [];
+  setComputeRunner((node, options) => {
+    seen.push(node, options);
+    return new Promise(() => {});
+  });
+  void one.compute({ numWorkers: 2 });
+  assert.equal(seen[0], one);
+  assert.deepEqual(seen[1], { numWorkers: 2 });
+});
+
+test('a graph lists dependencies first, equal keys once', () => {
+  const plus = delayed(add, { pure: true });
+  const a = plus(1, 2);
+  const b = plus(1, 2);
+  const c = plus(a, b);
+  const graph = c.toGraph();
+  assert.ok(graph instanceof Map);
+  assert.deepEqual(
+    [...graph],
+    [
+      [a.key, [add, 1, 2]],
+      [c.key, [add, a.key, a.key]],
+    ],
+  );
+});
+
+test('arguments that are shared by several tasks are one task', () => {
+  const x = task('x', 1);
+  const graph = task('z', task('y1', x), task('y2', x), x).toGraph();
+  assert.ok(graph instanceof Map);
+  assert.deepEqual([...graph.keys()], ['x', 'y1', 'y2', 'z']);
+});
+
+test('nested arrays name keys; other containers keep the Delayed', () => {
+  const x = task('x');
+  const map = new Map([['m', x]]);
+  const object = { deep: [x] };
+  const set = new Set([x]);
+  const graph = task('y', [1, [x, 2]], map, object, set).toGraph();
+  assert.ok(graph instanceof Map);
+  assert.deepEqual([...graph.keys()], ['x', 'y']);
+  assert.deepEqual(graph.get('y'), [collect, [1, ['x', 2]], map, object, set]);
+});
+
+test('what the graph would read as a key or a task is a literal', () => {
+  const x = task('x');
+  const graph = task('y', 'x', 'z', ['x'], [add, 1], [add, x, 'x'], { s: 'x' }).toGraph();
+  assert.ok(graph instanceof Map);
+  assert.deepEqual(graph.get('y'), [
+    collect,
+    literal('x'),
+    'z',
+    literal(['x']),
+    literal([add, 1]),
+    [literal(add), 'x', literal('x')],
+    { s: 'x' },
+  ]);
+  assert.deepEqual(task('own', 'own').toGraph(), new Map([['own', [collect, literal('own')]]]));
+});
+
+test('toTask shows the task with keys for Delayed', () => {
+  assert.deepEqual(task('y', task('x'), [task('x')], 'x').toTask(), [collect, 'x', ['x'], 'x']);
+});
+
+test('a chain of a million does not overflow', () => {
+  const inc = delayed((a: number) => a + 1);
+  let last: Delayed<number> = inc(0);
+  for (let index = 1; index < 1_000_000; index++) last = inc(last);
+  const graph = last.toGraph();
+  assert.ok(graph instanceof Map);
+  assert.equal(graph.size, 1_000_000);
+});
+
+test('a key that needs itself is refused, with the way round', () => {
+  const cyclic = task('a', task('b', task('a')));
+  assert.throws(() => cyclic.toGraph(), hasCode('ERR_LONGPOLE_CYCLE', /a → b → a/));
+});
+
+test('an argument that contains itself is refused', () => {
+  const list: unknown[] = [];
+  list.push(list);
+  const map = new Map<unknown, unknown>();
+  map.set('self', { map });
+  for (const argument of [list, map])
+    assert.throws(
+      () => task('x', argument).toGraph(),
+      hasCode('ERR_LONGPOLE_INVALID_GRAPH', /contains itself/),
+    );
+});

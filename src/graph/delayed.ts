@@ -1,0 +1,140 @@
+// A Delayed is one task of a graph that is still being written: a key, a function and arguments, which may hold other
+// Delayed. Nothing here runs anything. A chain may have a million links, so nothing recurses along dependencies.
+import { LongpoleError } from '../base/errors.js';
+import type { Graph } from '../protocol/graph.js';
+import type { AnyFunction } from './callable.js';
+import type { ComputeOptions } from './computeOptions.js';
+import { literal } from './literal.js';
+import { checkNesting, forEachPart } from './nesting.js';
+
+/** Computes one Delayed: what stands behind its `compute()`. */
+export type ComputeRunner = (delayed: Delayed<unknown>, options: ComputeOptions) => Promise<unknown>;
+
+let runner: ComputeRunner | undefined;
+
+/** Hands the engine in, which this folder does not know. The last runner set counts. */
+export function setComputeRunner(run: ComputeRunner): void {
+  runner = run;
+}
+
+/** A result that will be computed. `T` is the type of the result. */
+export class Delayed<T> {
+  readonly key: string;
+  /** @internal The function that the task calls; never a TaskFunction. */
+  readonly fn: AnyFunction;
+  /** @internal Its arguments: values, Delayed, or arrays, plain objects, Maps and Sets that hold Delayed. */
+  readonly args: readonly unknown[];
+
+  /** @internal Made by calling a TaskFunction. */
+  constructor(key: string, fn: AnyFunction, args: readonly unknown[]) {
+    this.key = key;
+    this.fn = fn;
+    this.args = args;
+  }
+
+  /**
+   * Runs this task and all that it needs.
+   *
+   * @returns the result
+   * @throws TaskError if a task throws (ERR_LONGPOLE_TASK), KilledWorkerError, and LongpoleError for what cannot be
+   *   run: ERR_LONGPOLE_CYCLE, ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_FREE_VARIABLE, ERR_LONGPOLE_NOT_SHIPPABLE,
+   *   ERR_LONGPOLE_NOT_CLONEABLE, ERR_LONGPOLE_ABORTED
+   */
+  compute(options?: ComputeOptions): Promise<T>;
+  compute(options: ComputeOptions = {}): Promise<unknown> {
+    if (runner === undefined) {
+      const message =
+        'compute() was called before an engine was set up. Import Delayed from the package itself.';
+      return Promise.reject(new LongpoleError('ERR_LONGPOLE_INTERNAL', message));
+    }
+    return runner(this, options);
+  }
+
+  /** The task in Dask's form, `[fn, …args]`; a Delayed in it, also in nested arrays, is its key. */
+  toTask(): readonly unknown[] {
+    return [this.fn, ...this.args.map((arg) => toArgument(arg, undefined, 0))];
+  }
+
+  /**
+   * The graph of this task and all that it needs, as a Map from key to `[fn, …args]`: dependencies come first, equal
+   * keys once (the one met first). A Delayed inside a plain object, a Map or a Set stays as it is, since a string
+   * there is no key; a value that would be read as a key or a task is a `literal`.
+   *
+   * @throws LongpoleError ERR_LONGPOLE_CYCLE, or ERR_LONGPOLE_INVALID_GRAPH for an argument that contains itself
+   */
+  toGraph(): Graph {
+    const nodes = collect(this);
+    const graph = new Map<string, readonly unknown[]>();
+    for (const node of nodes.values())
+      graph.set(node.key, [node.fn, ...node.args.map((arg) => toArgument(arg, nodes, 0))]);
+    return graph;
+  }
+}
+
+/** Key → node for all that the root needs, dependencies first. */
+function collect(root: Delayed<unknown>): ReadonlyMap<string, Delayed<unknown>> {
+  const done = new Map<string, Delayed<unknown>>();
+  /** Key → where on the stack its node waits for its dependencies. */
+  const open = new Map<string, number>();
+  const stack: Delayed<unknown>[] = [root];
+  for (let node = stack.at(-1); node !== undefined; node = stack.at(-1)) {
+    const position = open.get(node.key);
+    if (position === undefined && !done.has(node.key)) {
+      open.set(node.key, stack.length - 1);
+      const dependencies: Delayed<unknown>[] = [];
+      for (const arg of node.args) findDelayed(arg, dependencies, 0);
+      for (let index = dependencies.length - 1; index >= 0; index--) stack.push(dependencies[index]!);
+      continue;
+    }
+    if (position === stack.length - 1) {
+      open.delete(node.key);
+      done.set(node.key, node);
+    } else if (position !== undefined) {
+      throw cycleError([...open.keys()], node.key);
+    }
+    stack.pop();
+  }
+  return done;
+}
+
+function cycleError(open: readonly string[], key: string): LongpoleError {
+  const cycle = open.slice(open.indexOf(key));
+  return new LongpoleError(
+    'ERR_LONGPOLE_CYCLE',
+    `The key '${key}' needs itself: ${[...cycle, key].join(' → ')} (each needs the next). Give these tasks different keys.`,
+  );
+}
+
+function findDelayed(value: unknown, found: Delayed<unknown>[], depth: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (value instanceof Delayed) {
+    found.push(value);
+    return;
+  }
+  checkNesting(depth);
+  forEachPart(value, (part) => findDelayed(part, found, depth + 1));
+}
+
+/** An argument as the graph spells it. `keys` are those of the graph; without them nothing is made a literal. */
+function toArgument(value: unknown, keys: ReadonlyMap<string, unknown> | undefined, depth: number): unknown {
+  if (value instanceof Delayed) return value.key;
+  if (typeof value === 'string') return keys?.has(value) ? literal(value) : value;
+  if (!Array.isArray(value)) return value;
+  checkNesting(depth);
+  const found: Delayed<unknown>[] = [];
+  findDelayed(value, found, depth);
+  if (found.length === 0) return keys !== undefined && hasMeaning(value, keys) ? literal(value) : value;
+  return value.map((part, index) =>
+    keys !== undefined && index === 0 && typeof part === 'function'
+      ? literal(part)
+      : toArgument(part, keys, depth + 1),
+  );
+}
+
+/** Whether a graph would read something in this array as a task or a key. */
+function hasMeaning(value: readonly unknown[], keys: ReadonlyMap<string, unknown>): boolean {
+  if (typeof value[0] === 'function') return true;
+  return value.some((part) =>
+    Array.isArray(part) ? hasMeaning(part, keys) : typeof part === 'string' && keys.has(part),
+  );
+}

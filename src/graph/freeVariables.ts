@@ -1,0 +1,94 @@
+// What a function uses from outside itself. Scopes are eslint-scope's business; `this`, `super` and `import.meta` are
+// no variables and are looked for in the tree.
+import type { MetaProperty, Node, UnaryExpression } from 'acorn';
+import { analyze } from 'eslint-scope';
+import type { Program as EstreeProgram } from 'estree';
+import type { FunctionSource } from './functionSource.js';
+import { KNOWN_GLOBALS } from './knownGlobals.js';
+
+/** Something that a function uses and does not define, at a place in its program's text. */
+export interface OutsideUse {
+  readonly name: string;
+  readonly kind: 'variable' | 'this' | 'super' | 'import.meta';
+  readonly start: number;
+}
+
+/** What a function uses that an isolate does not have, in the order of the text. A name may occur more than once. */
+export function outsideUses({ program, node, kind }: FunctionSource): OutsideUse[] {
+  const walk = new Walk();
+  walk.visitChildren(node, kind === 'arrow' ? 'none' : 'this');
+  const { uses, probed } = walk;
+  if (isEstree(program)) {
+    const { globalScope } = analyze(program, { ecmaVersion: 2026, sourceType: 'script', ignoreEval: true });
+    for (const { identifier } of globalScope?.through ?? []) {
+      const start = identifier.range?.[0] ?? 0;
+      // A method's computed key lies outside the function, and its value is already known.
+      const inside = start >= node.start && start < node.end;
+      if (inside && !probed.has(start) && !KNOWN_GLOBALS.has(identifier.name))
+        uses.push({ name: identifier.name, kind: 'variable', start });
+    }
+  }
+  return uses.sort((a, b) => a.start - b.start);
+}
+
+/** acorn's trees are ESTree's; only the declarations of the two packages differ. */
+function isEstree(node: object): node is EstreeProgram {
+  return 'type' in node && node.type === 'Program';
+}
+
+/** Whose `this` and `super` code sees: nobody's inside the function, its own `this` alone, or those of something in it. */
+type Binding = 'none' | 'this' | 'all';
+
+class Walk {
+  readonly uses: OutsideUse[] = [];
+  /** Places of names under `typeof`, which do not throw when the name is unknown. */
+  readonly probed = new Set<number>();
+
+  visitChildren(node: Node, binding: Binding): void {
+    for (const child of childrenOf(node)) this.visitChildren(child, this.#enter(child, binding));
+  }
+
+  /** Records what the node itself uses. Returns the binding of its children. */
+  #enter(node: Node, binding: Binding): Binding {
+    const { start } = node;
+    switch (node.type) {
+      case 'ThisExpression':
+        if (binding === 'none') this.uses.push({ name: 'this', kind: 'this', start });
+        return binding;
+      case 'Super':
+        if (binding !== 'all') this.uses.push({ name: 'super', kind: 'super', start });
+        return binding;
+      case 'MetaProperty':
+        if (isImportMeta(node)) this.uses.push({ name: 'import.meta', kind: 'import.meta', start });
+        return binding;
+      case 'UnaryExpression':
+        if (isTypeof(node) && node.argument.type === 'Identifier') this.probed.add(node.argument.start);
+        return binding;
+      case 'FunctionExpression':
+      case 'FunctionDeclaration':
+      case 'ClassBody':
+        return 'all';
+      default:
+        return binding;
+    }
+  }
+}
+
+function isImportMeta(node: Node): node is MetaProperty {
+  return 'meta' in node && isNode(node.meta) && 'name' in node.meta && node.meta.name === 'import';
+}
+
+function isTypeof(node: Node): node is UnaryExpression {
+  return 'operator' in node && node.operator === 'typeof';
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}
+
+function* childrenOf(node: Node): Iterable<Node> {
+  for (const value of Object.values(node)) {
+    if (Array.isArray(value)) yield* value.filter(isNode);
+    else if (isNode(value)) yield value;
+  }
+}

@@ -1,0 +1,126 @@
+// From the source text of a function to an expression that evaluates to an equal function elsewhere. The text of a
+// method is no expression, the text of an arrow function does not hold its name, and no text says whether it is strict.
+import { type FunctionExpression, type Node, type Options, type Program, parse } from 'acorn';
+import type { AnyFunction } from './callable.js';
+
+/** A function whose text was understood. */
+export interface FunctionSource {
+  readonly program: Program;
+  /** The function, without the key if it is a method. `start` and `end` are places in the program's text. */
+  readonly node: Node;
+  readonly kind: 'arrow' | 'function' | 'method';
+  /** Source text that evaluates to the function. */
+  readonly expression: string;
+}
+
+/** A function that cannot be rebuilt from its text, with the reason as a sentence about "it", without a full stop. */
+export interface NoFunctionSource {
+  readonly reason: string;
+}
+
+/** `import.meta` is accepted here, so that it can be refused with words of our own. */
+const OPTIONS: Options = { ecmaVersion: 'latest', ranges: true, allowImportExportEverywhere: true };
+
+/** Parses the text of a function. Never throws. */
+export function functionSource(fn: AnyFunction): FunctionSource | NoFunctionSource {
+  const text = Function.prototype.toString.call(fn);
+  if (/\{\s*\[native code\]\s*\}\s*$/.test(text)) return { reason: nativeReason(fn) };
+  const sloppy = isSloppy(fn);
+  const attempts = [() => parseExpression(fn, text, !sloppy), () => parseMethod(fn, text, !sloppy)];
+  if (!sloppy)
+    attempts.push(
+      () => parseExpression(fn, text, false),
+      () => parseMethod(fn, text, false),
+    );
+  const problems: unknown[] = [];
+  for (const attempt of attempts) {
+    try {
+      return attempt();
+    } catch (error) {
+      problems.push(error);
+    }
+  }
+  return { reason: `its source text cannot be parsed on its own: ${likeliest(problems)}` };
+}
+
+/** Of several ways to read a text, the one that got furthest says what is wrong with it. */
+function likeliest(problems: readonly unknown[]): string {
+  const position = (problem: unknown): number =>
+    problem instanceof SyntaxError && 'pos' in problem ? Number(problem.pos) : -1;
+  const furthest = problems.reduce((best, problem) => (position(problem) > position(best) ? problem : best));
+  const message = furthest instanceof Error ? furthest.message : String(furthest);
+  return message.replace(/ \(\d+:\d+\)$/, '');
+}
+
+function nativeReason(fn: AnyFunction): string {
+  if (fn.name.startsWith('bound ')) return 'it was made by bind(), which leaves no source text';
+  return 'it is built into the engine and is not a global that every isolate has';
+}
+
+/** V8 gives `caller` to functions of sloppy mode only. Arrow functions and methods never have it: taken for strict. */
+function isSloppy(fn: AnyFunction): boolean {
+  return Object.hasOwn(fn, 'caller');
+}
+
+function parseExpression(fn: AnyFunction, text: string, strict: boolean): FunctionSource | NoFunctionSource {
+  const program = parse(`(${text})`, { ...OPTIONS, strict });
+  const [statement] = program.body;
+  if (statement?.type !== 'ExpressionStatement') return { reason: 'its source text is not a function' };
+  const node = statement.expression;
+  switch (node.type) {
+    case 'ClassExpression':
+      return { reason: 'it is a class, which can only be called with `new`; wrap it in a function' };
+    case 'ArrowFunctionExpression':
+      return { program, node, kind: 'arrow', expression: finish(named(fn, text), strict) };
+    case 'FunctionExpression':
+      return {
+        program,
+        node,
+        kind: 'function',
+        expression: finish(node.id ? text : named(fn, text), strict),
+      };
+    default:
+      return { reason: 'its source text is not a function' };
+  }
+}
+
+/** A method of an object, or of a class, where it may be private: only its function is kept, and called by its name. */
+function parseMethod(fn: AnyFunction, text: string, strict: boolean): FunctionSource | NoFunctionSource {
+  const isPrivate = /^(async\b\s*)?\*?\s*#/.test(text);
+  const [open, close] = isPrivate ? ['(class{', '})'] : ['({', '})'];
+  const source = open + text + close;
+  const program = parse(source, { ...OPTIONS, strict });
+  const method = methodOf(program);
+  if (method === undefined) return { reason: 'it is a getter or a setter' };
+  const { async, generator, start, end } = method;
+  const body = source.slice(start, end);
+  const key = `[${JSON.stringify(fn.name)}]`;
+  const expression = `({ ${async ? 'async ' : ''}${generator ? '*' : ''}${key}${body} })${key}`;
+  return { program, node: method, kind: 'method', expression: finish(expression, strict) };
+}
+
+function methodOf(program: Program): FunctionExpression | undefined {
+  const [statement] = program.body;
+  const container = statement?.type === 'ExpressionStatement' ? statement.expression : undefined;
+  if (container?.type === 'ObjectExpression') {
+    const [property] = container.properties;
+    if (property?.type !== 'Property' || property.kind !== 'init') return undefined;
+    return property.value.type === 'FunctionExpression' ? property.value : undefined;
+  }
+  if (container?.type !== 'ClassExpression') return undefined;
+  const [member] = container.body.body;
+  return member?.type === 'MethodDefinition' && member.kind === 'method' ? member.value : undefined;
+}
+
+/** An expression without a name of its own takes the name of the property that it is assigned to. */
+function named(fn: AnyFunction, text: string): string {
+  const name: unknown = fn.name;
+  if (typeof name !== 'string' || name === '') return text;
+  const key = `[${JSON.stringify(name)}]`;
+  return `({ ${key}: ${text} })${key}`;
+}
+
+/** Code of modules and classes is strict; evaluated text is not unless it says so. */
+function finish(expression: string, strict: boolean): string {
+  return strict ? `(() => { "use strict"; return ${expression}; })()` : expression;
+}

@@ -1,0 +1,152 @@
+// What is known of a graph before any task is placed: a topological order, how many results each task needs to hold
+// at once until it is done, and from that in which order its dependencies are best computed. Linear in tasks and edges
+// but for the sorting of dependencies with different needs.
+import { type Adjacency, degree } from './adjacency.js';
+
+/** Tasks, dependencies first. Shorter than `size` if there is a cycle: tasks on or behind it are missing. */
+export function topologicalOrder(size: number, dependencies: Adjacency, dependents: Adjacency): Int32Array {
+  const missing = new Int32Array(size);
+  const queue = new Int32Array(size);
+  let tail = 0;
+  for (let task = 0; task < size; task++) {
+    missing[task] = degree(dependencies, task);
+    if (missing[task] === 0) queue[tail++] = task;
+  }
+  const { offsets, targets } = dependents;
+  for (let head = 0; head < tail; head++) {
+    const task = queue[head]!;
+    for (let edge = offsets[task]!, end = offsets[task + 1]!; edge < end; edge++) {
+      const dependent = targets[edge]!;
+      if (--missing[dependent]! === 0) queue[tail++] = dependent;
+    }
+  }
+  return tail === size ? queue : queue.slice(0, tail);
+}
+
+/** The dependencies of every task, and the tasks without dependents, in the order in which to compute them. */
+export interface Visit {
+  readonly dependencies: Adjacency;
+  readonly roots: Int32Array;
+  /** No task has more than one dependent. */
+  readonly forest: boolean;
+  /** No order holds fewer results at once than this. */
+  readonly lowerBound: number;
+}
+
+/**
+ * Sethi and Ullman's numbering of expression trees, for any number of children. A subtree that needs `need` results
+ * held at its worst moment and leaves `residue` of them behind should come before one with a smaller difference of the
+ * two. For trees the resulting postorder is optimal; where tasks share dependencies the numbers are estimates, for
+ * each task counts what it shares as its own.
+ */
+export function planVisit(
+  topological: Int32Array,
+  dependencies: Adjacency,
+  dependents: Adjacency,
+  requested: Uint8Array,
+): Visit {
+  const size = topological.length;
+  const residues = residuesOf(topological, dependencies, dependents, requested);
+  const spare = new Int32Array(size);
+  const targets = dependencies.targets.slice();
+  const { offsets } = dependencies;
+  let widest = 0;
+  for (let position = 0; position < size; position++) {
+    const task = topological[position]!;
+    const start = offsets[task]!;
+    const end = offsets[task + 1]!;
+    sortBySpare(targets, start, end, spare);
+    let held = 0;
+    let need = 0;
+    for (let edge = start; edge < end; edge++) {
+      const dependency = targets[edge]!;
+      const residue = residues === null ? 1 : residues[dependency]!;
+      need = Math.max(need, held + spare[dependency]! + residue);
+      held += residue;
+    }
+    widest = Math.max(widest, end - start + 1);
+    spare[task] = Math.min(MANY, Math.max(need, held + 1)) - (residues === null ? 1 : residues[task]!);
+  }
+  return { dependencies: { offsets, targets }, ...rootsAndBound(dependents, requested, spare, widest) };
+}
+
+/** Estimates of shared dependencies are counted many times over; they stop growing here, so that sums stay integers. */
+const MANY = 2 ** 30;
+
+/**
+ * Results that stay held once a task has run: its own, and the requested ones below it. Null where that is 1 for
+ * all, as no requested result has dependents.
+ */
+function residuesOf(
+  topological: Int32Array,
+  dependencies: Adjacency,
+  dependents: Adjacency,
+  requested: Uint8Array,
+): Int32Array | null {
+  let inner = false;
+  for (let task = 0; task < requested.length; task++) {
+    inner ||= requested[task] === 1 && degree(dependents, task) > 0;
+  }
+  if (!inner) return null;
+  const residues = new Int32Array(topological.length);
+  for (const task of topological) {
+    let residue = 1;
+    for (let edge = dependencies.offsets[task]!; edge < dependencies.offsets[task + 1]!; edge++) {
+      const dependency = dependencies.targets[edge]!;
+      residue += residues[dependency]! - (requested[dependency] === 1 ? 0 : 1);
+    }
+    residues[task] = Math.min(MANY, residue);
+  }
+  return residues;
+}
+
+function rootsAndBound(dependents: Adjacency, requested: Uint8Array, spare: Int32Array, widest: number) {
+  const size = spare.length;
+  let kept = 0;
+  let count = 0;
+  let forest = true;
+  for (let task = 0; task < size; task++) {
+    const users = degree(dependents, task);
+    if (users === 0) count++;
+    if (users > 1) forest = false;
+    if (users === 0 || requested[task] === 1) kept++;
+  }
+  const roots = new Int32Array(count);
+  for (let task = 0, next = 0; task < size; task++) {
+    if (degree(dependents, task) === 0) roots[next++] = task;
+  }
+  sortBySpare(roots, 0, count, spare);
+  return { roots, forest, lowerBound: Math.max(widest, kept) };
+}
+
+/** Sorts tasks by falling `spare`, keeping equal ones as they are. */
+function sortBySpare(tasks: Int32Array, start: number, end: number, spare: Int32Array): void {
+  let sorted = true;
+  for (let index = start + 1; index < end && sorted; index++) {
+    sorted = spare[tasks[index - 1]!]! >= spare[tasks[index]!]!;
+  }
+  if (sorted) return;
+  if (end - start > 24) {
+    sortManyBySpare(tasks, start, end, spare);
+    return;
+  }
+  for (let index = start + 1; index < end; index++) {
+    const task = tasks[index]!;
+    const key = spare[task]!;
+    let hole = index;
+    for (; hole > start && spare[tasks[hole - 1]!]! < key; hole--) tasks[hole] = tasks[hole - 1]!;
+    tasks[hole] = task;
+  }
+}
+
+/** The same through the native sort of numbers: key and position packed into one double, exact up to 2 ** 53. */
+function sortManyBySpare(tasks: Int32Array, start: number, end: number, spare: Int32Array): void {
+  const before = tasks.slice(start, end);
+  const count = before.length;
+  const packed = new Float64Array(count);
+  let most = 0;
+  for (const task of before) most = Math.max(most, spare[task]!);
+  for (let index = 0; index < count; index++) packed[index] = (most - spare[before[index]!]!) * count + index;
+  packed.sort();
+  for (let index = 0; index < count; index++) tasks[start + index] = before[packed[index]! % count]!;
+}

@@ -1,0 +1,101 @@
+// How a function gets to another isolate: by its module, by its path from the global object, or as source text.
+import { LongpoleError } from '../base/errors.js';
+import type { FunctionRef } from '../protocol/functionRef.js';
+import { type AnyFunction, resolveFunction } from './callable.js';
+import { type OutsideUse, outsideUses } from './freeVariables.js';
+import { functionName } from './functionName.js';
+import { functionSource } from './functionSource.js';
+import { globalPath } from './globalFunctions.js';
+import { registeredTasks, taskDefinition } from './taskRegistry.js';
+
+/** A function is parsed once; what was found about it, good or bad, stays. */
+const sourceRefs = new WeakMap<AnyFunction, FunctionRef | LongpoleError>();
+
+/**
+ * How another isolate finds or rebuilds a function. A function that tasks() knows is imported with its module; a
+ * global such as `Math.max` is looked up; of any other the source text is sent, which must not use variables from
+ * outside the function, except globals that every isolate has. The text of a function is parsed once.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_FREE_VARIABLE if the function uses a variable from outside itself;
+ *   ERR_LONGPOLE_NOT_SHIPPABLE if it cannot be rebuilt from its text (bound and native functions, classes, getters,
+ *   `super`, `import.meta`); ERR_LONGPOLE_MODULE_TASK if its module has registered another function by its name since
+ */
+export function functionRef(fn: AnyFunction): FunctionRef {
+  const target = resolveFunction(fn);
+  const moduleRef = findModuleRef(target);
+  if (moduleRef !== undefined) return moduleRef;
+  let ref = sourceRefs.get(target);
+  if (ref === undefined) {
+    ref = findGlobalRef(target) ?? makeSourceRef(target);
+    sourceRefs.set(target, ref);
+  }
+  if (ref instanceof LongpoleError) throw new LongpoleError(ref.code, ref.message);
+  return ref;
+}
+
+function findModuleRef(fn: AnyFunction): FunctionRef | undefined {
+  const definition = taskDefinition(fn);
+  if (definition === undefined) return undefined;
+  const { url, name } = definition;
+  const current = registeredTasks(url)?.get(name);
+  if (current !== fn && String(current) !== String(fn)) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_MODULE_TASK',
+      `The module ${url} has defined the task '${name}' again, with another function. ` +
+        'Give the two different names in tasks(), or, if the module was reloaded, use what the new one exports.',
+    );
+  }
+  return { type: 'module', url, name };
+}
+
+function findGlobalRef(fn: AnyFunction): FunctionRef | undefined {
+  const path = globalPath(fn);
+  return path === undefined ? undefined : { type: 'global', path, name: functionName(fn) };
+}
+
+function makeSourceRef(fn: AnyFunction): FunctionRef | LongpoleError {
+  const name = functionName(fn);
+  const source = functionSource(fn);
+  if ('reason' in source) return notShippable(name, source.reason);
+  const uses = outsideUses(source);
+  const [first] = uses;
+  if (first === undefined) return { type: 'source', expression: source.expression, name };
+  switch (first.kind) {
+    case 'variable':
+      return freeVariable(name, uses);
+    case 'this':
+      return notShippable(name, 'it is an arrow function that uses the `this` of the code around it');
+    case 'super':
+      return notShippable(name, 'it uses `super`, and its object stays behind');
+    case 'import.meta':
+      return notShippable(name, 'it uses `import.meta`, which belongs to the module around it');
+  }
+}
+
+const MODULE_ADVICE =
+  'move the function to a module of its own and make it a task with tasks(import.meta.url, { … })';
+
+function notShippable(name: string, reason: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_NOT_SHIPPABLE',
+    `The function '${name}' cannot be sent to another isolate: ${reason}. ` +
+      `Write it as a plain function that gets everything as arguments, or ${MODULE_ADVICE}.`,
+  );
+}
+
+/** How many further names an error lists. */
+const MAX_LISTED = 4;
+
+function freeVariable(name: string, uses: readonly OutsideUse[]): LongpoleError {
+  const names = [...new Set(uses.filter((use) => use.kind === 'variable').map((use) => use.name))];
+  const [first = '', ...others] = names;
+  const listed = others.slice(0, MAX_LISTED).map((other) => `'${other}'`);
+  if (others.length > MAX_LISTED) listed.push(`${others.length - MAX_LISTED} more`);
+  const also = listed.length > 0 ? ` (and ${listed.join(', ')})` : '';
+  const own = first === name ? ' It cannot see itself by that name: write it as `function` with a name.' : '';
+  return new LongpoleError(
+    'ERR_LONGPOLE_FREE_VARIABLE',
+    `The function '${name}' uses '${first}'${also}, which it does not define; only its own source text is sent to another isolate.${own} ` +
+      `Pass what it needs as an argument, or ${MODULE_ADVICE}.`,
+  );
+}

@@ -1,0 +1,89 @@
+// A TaskFunction is what tasks() and delayed() give back: called like its function, it makes a Delayed instead.
+import { LongpoleError } from '../base/errors.js';
+import { type AnyFunction, isFunction, resolveFunction, TASK_TARGET } from './callable.js';
+import { Delayed } from './delayed.js';
+import { functionName } from './functionName.js';
+import type { Inputs } from './input.js';
+import { tokenize } from './tokenize.js';
+import { uniqueToken } from './uniqueToken.js';
+
+/** How a call of a TaskFunction names its task. */
+export interface TaskOptions {
+  /** Prefix of the keys. Default: the function's name. */
+  readonly name?: string;
+  /**
+   * True: the key is made from the function and the arguments, so that equal calls are one task. Default false: every
+   * call is a task of its own.
+   */
+  readonly pure?: boolean;
+  /** The whole key of the next tasks, instead of a name and a token. Tasks with equal keys are taken for the same task. */
+  readonly key?: string;
+}
+
+/**
+ * A function whose calls are tasks. Calling one does not run it; it returns a Delayed of the result. Each argument
+ * may be the value, a Delayed of it, or (nested) arrays, plain objects, Maps and Sets that hold Delayed.
+ */
+export interface TaskFunction<F extends AnyFunction> {
+  (...args: Inputs<Parameters<F>>): Delayed<Awaited<ReturnType<F>>>;
+  /** The function itself. In a Dask graph the TaskFunction stands for it. */
+  readonly fn: F;
+  /** The same function with other options for the calls that follow: `add.withOptions({ key: 'total' })(a, b)`. */
+  withOptions(options: TaskOptions): TaskFunction<F>;
+}
+
+/**
+ * Makes tasks of a function that needs no module: its source text is shipped to the isolates, so it must not use
+ * variables from outside itself, except the globals that every isolate has. A function that tasks() knows is shipped
+ * by its module.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `fn` is not a function or an option has the wrong type
+ * @source `dask.delayed`
+ */
+export function delayed<F extends AnyFunction>(
+  fn: F | TaskFunction<F>,
+  options?: TaskOptions,
+): TaskFunction<F>;
+export function delayed(fn: unknown, options: TaskOptions = {}): TaskFunction<AnyFunction> {
+  if (!isFunction(fn)) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INVALID_ARGUMENT',
+      `delayed() takes a function, not ${fn === null ? 'null' : typeof fn}. Pass values as arguments of the task.`,
+    );
+  }
+  const target = resolveFunction(fn);
+  return makeTaskFunction(target, { name: functionName(fn), ...options });
+}
+
+/** As `delayed`, with the name that keys begin with. */
+export function makeTaskFunction<F extends AnyFunction>(
+  fn: F,
+  options: TaskOptions & { readonly name: string },
+): TaskFunction<F> {
+  checkOptions(options);
+  const { key, name, pure } = options;
+  const prefix = `${name}-`;
+  const task = (...args: Inputs<Parameters<F>>): Delayed<Awaited<ReturnType<F>>> =>
+    new Delayed(key ?? prefix + (pure ? tokenize(fn, ...args) : uniqueToken()), fn, args);
+  Object.defineProperty(task, 'name', { value: name, configurable: true });
+  const withOptions = (changes: TaskOptions): TaskFunction<F> =>
+    makeTaskFunction(fn, { ...options, ...changes });
+  return Object.assign(task, { fn, withOptions, [TASK_TARGET]: fn });
+}
+
+function checkOptions(options: TaskOptions): void {
+  for (const option of ['key', 'name'] as const) {
+    const value: unknown = options[option];
+    if (value !== undefined && (typeof value !== 'string' || value === ''))
+      throw optionError(option, 'a non-empty string', value);
+  }
+  const pure: unknown = options.pure;
+  if (pure !== undefined && typeof pure !== 'boolean') throw optionError('pure', 'true or false', pure);
+}
+
+function optionError(option: string, wanted: string, value: unknown): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `The option '${option}' of a task is ${wanted}, not ${JSON.stringify(value) ?? String(value)}.`,
+  );
+}

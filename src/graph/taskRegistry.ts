@@ -1,0 +1,78 @@
+// Which functions tasks() has made known in this isolate. The registry hangs on the global object and not on this
+// module: a task's module may load another copy of the package than the one that runs the isolate.
+import type { AnyFunction } from './callable.js';
+
+/** The module and the name under which an isolate finds a function again. */
+export interface TaskDefinition {
+  readonly url: string;
+  readonly name: string;
+}
+
+interface Registry {
+  /** url → name → function. */
+  readonly modules: Map<string, Map<string, AnyFunction>>;
+  readonly definitions: WeakMap<AnyFunction, TaskDefinition>;
+  /** url → what to call at each registration of that url. */
+  readonly listeners: Map<string, Set<() => void>>;
+}
+
+const REGISTRY: unique symbol = Symbol.for('longpole.tasks');
+
+function registry(): Registry {
+  const holder: typeof globalThis & { [REGISTRY]?: Registry } = globalThis;
+  holder[REGISTRY] ??= { modules: new Map(), definitions: new WeakMap(), listeners: new Map() };
+  return holder[REGISTRY];
+}
+
+/**
+ * Adds the functions of a module. A module may register several times; a name that it registered before is replaced,
+ * which is what a reloaded module needs.
+ */
+export function registerTasks(url: string, functions: ReadonlyMap<string, AnyFunction>): void {
+  const { modules, definitions, listeners } = registry();
+  let module = modules.get(url);
+  if (module === undefined) {
+    module = new Map();
+    modules.set(url, module);
+  }
+  for (const [name, fn] of functions) {
+    module.set(name, fn);
+    if (!definitions.has(fn)) definitions.set(fn, { url, name });
+  }
+  for (const listener of listeners.get(url) ?? []) listener();
+}
+
+/** The functions that a module has registered so far, by name. Undefined if it has not called tasks() in this isolate. */
+export function registeredTasks(url: string): ReadonlyMap<string, AnyFunction> | undefined {
+  return registry().modules.get(url);
+}
+
+/** Where a function was registered. Undefined if tasks() does not know it. */
+export function taskDefinition(fn: AnyFunction): TaskDefinition | undefined {
+  return registry().definitions.get(fn);
+}
+
+/**
+ * Resolves with the functions of a module as soon as it has registered some (`name` among them, if given). A script
+ * that defines tasks and then awaits their results never finishes importing inside an isolate, so an isolate waits
+ * for this and for the import at once. Never rejects; may never resolve.
+ */
+export function whenRegistered(url: string, name?: string): Promise<ReadonlyMap<string, AnyFunction>> {
+  const { modules, listeners } = registry();
+  const found = (): Map<string, AnyFunction> | undefined => {
+    const module = modules.get(url);
+    return name === undefined || module?.has(name) ? module : undefined;
+  };
+  return new Promise((resolve) => {
+    const waiting = listeners.get(url) ?? new Set();
+    const check = (): void => {
+      const module = found();
+      if (module === undefined) return;
+      waiting.delete(check);
+      resolve(module);
+    };
+    waiting.add(check);
+    listeners.set(url, waiting);
+    check();
+  });
+}

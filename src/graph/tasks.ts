@@ -1,0 +1,64 @@
+// tasks(): the functions of a module as tasks. Other isolates import the module and find the functions by name.
+import { LongpoleError } from '../base/errors.js';
+import { type AnyFunction, isClass, isFunction, resolveFunction } from './callable.js';
+import { makeTaskFunction, type TaskFunction } from './taskFunction.js';
+import { registerTasks } from './taskRegistry.js';
+
+/** What tasks() takes: functions by name. A parameter without a type annotation is `unknown`. */
+export type TaskBody = { body(...args: unknown[]): unknown }['body'];
+
+/** What tasks() returns for the functions `D`. */
+export type Tasks<D> = { readonly [N in keyof D]: D[N] extends AnyFunction ? TaskFunction<D[N]> : never };
+
+/**
+ * Makes tasks of a module's functions. Calling one does not run it; it returns a Delayed of its result. Other isolates
+ * import the module again, so everything outside the functions runs there too: keep side effects out of it. A module
+ * may call tasks() several times, with different names.
+ *
+ * @param url the module's own `import.meta.url`
+ * @param functions the functions by name; arrow functions, methods, async functions
+ * @returns the TaskFunctions by the same names
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `url` is not a URL, if there is nothing to register or
+ *   something is not a function
+ */
+export function tasks<D extends Readonly<Record<string, TaskBody>>>(url: string, functions: D): Tasks<D>;
+export function tasks(url: unknown, functions: unknown): Record<string, TaskFunction<AnyFunction>> {
+  const checkedUrl = checkUrl(url);
+  const checked = checkFunctions(functions);
+  registerTasks(checkedUrl, checked);
+  return Object.fromEntries(Array.from(checked, ([name, fn]) => [name, makeTaskFunction(fn, { name })]));
+}
+
+function checkUrl(url: unknown): string {
+  // A Windows path begins with a letter and a colon, too.
+  if (typeof url === 'string' && /^[a-z][a-z0-9+.-]+:/i.test(url)) return url;
+  const found = typeof url === 'string' ? `'${url}'` : url === null ? 'null' : typeof url;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `The first argument of tasks() is the URL of the module, not ${found}. Write tasks(import.meta.url, { … }) in an ES module.`,
+  );
+}
+
+function checkFunctions(functions: unknown): Map<string, AnyFunction> {
+  if (typeof functions !== 'object' || functions === null || Object.keys(functions).length === 0)
+    throw argumentError('The second argument of tasks() is an object with at least one function');
+  const checked = new Map<string, AnyFunction>();
+  for (const [name, value] of Object.entries(functions)) {
+    if (name === '') throw argumentError('A task of tasks() has the empty name; keys begin with it');
+    if (!isFunction(value))
+      throw argumentError(`'${name}' in tasks() is not a function but ${describe(value)}`);
+    if (isClass(value))
+      throw argumentError(`'${name}' in tasks() is a class, which needs \`new\`; wrap it in a function`);
+    checked.set(name, resolveFunction(value));
+  }
+  return checked;
+}
+
+function argumentError(message: string): LongpoleError {
+  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `${message}.`);
+}
+
+function describe(value: unknown): string {
+  if (value === null || typeof value !== 'object') return String(value);
+  return Array.isArray(value) ? 'an array' : 'an object';
+}

@@ -1,0 +1,244 @@
+// Deterministic tokens: equal functions with equal arguments give equal tokens, in every isolate and process. What
+// cannot be compared by its value is refused rather than guessed, since a wrong token silently merges two tasks.
+import { LongpoleError } from '../base/errors.js';
+import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
+import { Delayed } from './delayed.js';
+import { Hasher } from './hash.js';
+import { Literal } from './literal.js';
+import { checkNesting, isPlainObject } from './nesting.js';
+import { functionRef } from './shipFunction.js';
+import { uniqueToken } from './uniqueToken.js';
+
+/** Written before every value, so that no value's words can be taken for another's. */
+const TAG = {
+  undefined: 1,
+  null: 2,
+  false: 3,
+  true: 4,
+  integer: 5,
+  number: 6,
+  bigint: 7,
+  string: 8,
+  symbol: 9,
+  function: 10,
+  delayed: 11,
+  array: 12,
+  hole: 13,
+  object: 14,
+  map: 15,
+  set: 16,
+  date: 17,
+  regexp: 18,
+  buffer: 19,
+  view: 20,
+  error: 21,
+  boxed: 22,
+  literal: 23,
+  instance: 24,
+} as const;
+
+/**
+ * A token of 32 hexadecimal digits for values. It does not depend on the order of an object's properties, but on the
+ * order of a Map and a Set, which a task can see. Instances of classes count by the class's name and their own
+ * enumerable properties, as a copy in another isolate would; functions by their module and name or by their source;
+ * a Delayed by its key.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_NOT_CLONEABLE for what has no value that could be compared (a Promise, a
+ *   WeakMap, a unique symbol, …), ERR_LONGPOLE_INVALID_GRAPH for a value that contains itself
+ * @source `dask.base.tokenize`
+ */
+export function tokenize(...values: readonly unknown[]): string {
+  const hasher = new Hasher();
+  for (const value of values) add(hasher, value, 0);
+  return hasher.digest();
+}
+
+const float = new Float64Array(1);
+const floatWords = new Int32Array(float.buffer);
+
+function add(hasher: Hasher, value: unknown, depth: number): void {
+  switch (typeof value) {
+    case 'number':
+      addNumber(hasher, value);
+      break;
+    case 'string':
+      hasher.word(TAG.string);
+      hasher.text(value);
+      break;
+    case 'boolean':
+      hasher.word(value ? TAG.true : TAG.false);
+      break;
+    case 'undefined':
+      hasher.word(TAG.undefined);
+      break;
+    case 'bigint':
+      hasher.word(TAG.bigint);
+      hasher.text(value.toString(16));
+      break;
+    case 'symbol':
+      addSymbol(hasher, value);
+      break;
+    case 'function':
+      if (isFunction(value)) addFunction(hasher, value);
+      break;
+    default:
+      if (typeof value === 'object' && value !== null) addObject(hasher, value, depth);
+      else hasher.word(TAG.null);
+  }
+}
+
+function addNumber(hasher: Hasher, value: number): void {
+  if ((value | 0) === value && !Object.is(value, -0)) {
+    hasher.word(TAG.integer);
+    hasher.word(value);
+    return;
+  }
+  hasher.word(TAG.number);
+  float[0] = Number.isNaN(value) ? Number.NaN : value;
+  hasher.word(floatWords[0]!);
+  hasher.word(floatWords[1]!);
+}
+
+function addSymbol(hasher: Hasher, value: symbol): void {
+  const registered = Symbol.keyFor(value);
+  if (registered === undefined) throw notComparable(`The symbol ${String(value)} is unique`);
+  hasher.word(TAG.symbol);
+  hasher.text(registered);
+}
+
+function addFunction(hasher: Hasher, fn: AnyFunction): void {
+  hasher.word(TAG.function);
+  hasher.text(functionToken(resolveFunction(fn)));
+}
+
+const functionTokens = new WeakMap<AnyFunction, string>();
+
+/** A function that other isolates can have counts by what they are told; a closure only equals itself. */
+function functionToken(fn: AnyFunction): string {
+  let token = functionTokens.get(fn);
+  if (token === undefined) {
+    token = shippedToken(fn) ?? uniqueToken();
+    functionTokens.set(fn, token);
+  }
+  return token;
+}
+
+function shippedToken(fn: AnyFunction): string | undefined {
+  try {
+    const ref = functionRef(fn);
+    switch (ref.type) {
+      case 'module':
+        return tokenize('module', ref.url, ref.name);
+      case 'source':
+        return tokenize('source', ref.expression);
+      case 'global':
+        return tokenize('global', ref.path);
+    }
+  } catch (error) {
+    if (error instanceof LongpoleError) return undefined;
+    throw error;
+  }
+}
+
+function addObject(hasher: Hasher, value: object, depth: number): void {
+  checkNesting(depth);
+  if (value instanceof Delayed) {
+    hasher.word(TAG.delayed);
+    hasher.text(value.key);
+  } else if (Array.isArray(value)) {
+    addArray(hasher, value, depth);
+  } else if (isPlainObject(value)) {
+    hasher.word(TAG.object);
+    addProperties(hasher, value, depth);
+  } else if (value instanceof Literal) {
+    hasher.word(TAG.literal);
+    add(hasher, value.value, depth + 1);
+  } else if (!addBuiltIn(hasher, value, depth)) {
+    addInstance(hasher, value, depth);
+  }
+}
+
+function addArray(hasher: Hasher, value: readonly unknown[], depth: number): void {
+  hasher.word(TAG.array);
+  hasher.word(value.length);
+  for (let index = 0; index < value.length; index++) {
+    const element = value[index];
+    if (element === undefined && !(index in value)) hasher.word(TAG.hole);
+    else add(hasher, element, depth + 1);
+  }
+}
+
+function addProperties(hasher: Hasher, value: object, depth: number): void {
+  const names = Object.keys(value);
+  if (names.length > 1) names.sort();
+  hasher.word(names.length);
+  for (const name of names) {
+    hasher.text(name);
+    add(hasher, Reflect.get(value, name), depth + 1);
+  }
+}
+
+/** Objects whose content is not in their properties. False: not one of them. */
+function addBuiltIn(hasher: Hasher, value: object, depth: number): boolean {
+  if (value instanceof Map) {
+    hasher.word(TAG.map);
+    hasher.word(value.size);
+    for (const [key, part] of value) {
+      add(hasher, key, depth + 1);
+      add(hasher, part, depth + 1);
+    }
+  } else if (value instanceof Set) {
+    hasher.word(TAG.set);
+    hasher.word(value.size);
+    for (const part of value) add(hasher, part, depth + 1);
+  } else if (value instanceof Date) {
+    hasher.word(TAG.date);
+    addNumber(hasher, value.getTime());
+  } else if (value instanceof RegExp) {
+    hasher.word(TAG.regexp);
+    hasher.text(value.source);
+    hasher.text(value.flags);
+  } else if (ArrayBuffer.isView(value)) {
+    hasher.word(TAG.view);
+    hasher.text(className(value));
+    hasher.bytes(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  } else if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
+    hasher.word(TAG.buffer);
+    hasher.text(className(value));
+    hasher.bytes(new Uint8Array(value));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+function addInstance(hasher: Hasher, value: object, depth: number): void {
+  if (value instanceof Error) {
+    hasher.word(TAG.error);
+    hasher.text(String(value.name));
+    hasher.text(String(value.message));
+    add(hasher, value.cause, depth + 1);
+  } else if (value instanceof Number || value instanceof String || value instanceof Boolean) {
+    hasher.word(TAG.boxed);
+    add(hasher, value.valueOf(), depth + 1);
+    return;
+  } else if (Object.prototype.toString.call(value) !== '[object Object]') {
+    // Built-in and host objects carry such a name; their content is out of sight.
+    throw notComparable(`An object of class ${className(value)} has no value that can be seen`);
+  } else {
+    hasher.word(TAG.instance);
+    hasher.text(className(value));
+  }
+  addProperties(hasher, value, depth);
+}
+
+function className(value: object): string {
+  return value.constructor?.name ?? '';
+}
+
+function notComparable(what: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_NOT_CLONEABLE',
+    `${what}, so no deterministic key can be made from it. Pass plain data, or call the task without \`pure\`, or give it a key.`,
+  );
+}

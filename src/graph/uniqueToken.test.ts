@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keySplit } from './key.js';
+import { uniqueToken } from './uniqueToken.js';
+
+test('tokens differ and are no part of the prefix', () => {
+  const tokens = new Set<string>();
+  for (let index = 0; index < 20_000; index++) {
+    const token = uniqueToken();
+    tokens.add(token);
+    assert.equal(keySplit(`read-csv-${token}`), 'read-csv');
+  }
+  assert.equal(tokens.size, 20_000);
+});

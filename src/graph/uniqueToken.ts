@@ -1,0 +1,26 @@
+// Tokens for tasks that are not pure. One costs two string concatenations; uniqueness over processes comes from a
+// random part that is drawn once per isolate.
+
+/** 64 random bits. The first digit is no letter, so that no token can be taken for a word of the key's prefix. */
+const randomPart = (): string => {
+  const word = (): string =>
+    Math.floor(Math.random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0');
+  return `${Math.floor(Math.random() * 10)}${`${word()}${word()}`.slice(1)}`;
+};
+
+const isolatePart = randomPart();
+const LOW_DIGITS = 3;
+const LOW_COUNT = 16 ** LOW_DIGITS;
+const low = Array.from({ length: LOW_COUNT }, (_, index) => index.toString(16).padStart(LOW_DIGITS, '0'));
+let count = 0;
+let high = '';
+
+/** A hexadecimal token that no other call of any process returns. At least 24 digits; begins with a decimal digit. */
+export function uniqueToken(): string {
+  const index = count % LOW_COUNT;
+  if (index === 0) high = isolatePart + (count / LOW_COUNT).toString(16).padStart(5, '0');
+  count++;
+  return high + low[index]!;
+}

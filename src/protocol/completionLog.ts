@@ -1,0 +1,130 @@
+// The completions of one run on one isolate, in memory that both sides share: a ring of columns with one writer (the
+// isolate) and one reader (its host). A busy isolate cannot send messages, but what it has finished can be read here at
+// any time. The host never has more tasks outstanding than the ring holds, so the writer never waits.
+
+/** Where the header words are. */
+const HEAD = 0;
+const RUNNING = 1;
+const CANCELLED = 2;
+const HEADER_WORDS = 4;
+
+/** Bytes per entry: id 4, kind 1 (padded to 4), number 8, start 8, stop 8. */
+const ENTRY_BYTES = 32;
+
+/** Columns of completions, copied out of the ring. `count` entries are valid. */
+export interface CompletionColumns {
+  count: number;
+  readonly ids: Int32Array;
+  /** See results.ts. */
+  readonly kinds: Uint8Array;
+  /** The result, for the kind NUMBER. */
+  readonly numbers: Float64Array;
+  /** Seconds since the epoch, taken in the isolate. */
+  readonly starts: Float64Array;
+  readonly stops: Float64Array;
+}
+
+export function completionColumns(capacity: number): CompletionColumns {
+  return {
+    count: 0,
+    ids: new Int32Array(capacity),
+    kinds: new Uint8Array(capacity),
+    numbers: new Float64Array(capacity),
+    starts: new Float64Array(capacity),
+    stops: new Float64Array(capacity),
+  };
+}
+
+export class CompletionLog {
+  readonly buffer: SharedArrayBuffer;
+  readonly capacity: number;
+  readonly #header: Int32Array;
+  readonly #ids: Int32Array;
+  readonly #kinds: Uint8Array;
+  readonly #numbers: Float64Array;
+  readonly #starts: Float64Array;
+  readonly #stops: Float64Array;
+  /** Next entry to write, or to read: each side holds its own object over the same buffer. */
+  #position = 0;
+
+  /** A new log of at least `capacity` entries, or a view of one that the other side made. */
+  constructor(from: number | SharedArrayBuffer) {
+    if (typeof from === 'number') {
+      let capacity = 16;
+      while (capacity < from) capacity *= 2;
+      this.buffer = new SharedArrayBuffer(4 * HEADER_WORDS + ENTRY_BYTES * capacity);
+    } else {
+      this.buffer = from;
+    }
+    const capacity = (this.buffer.byteLength - 4 * HEADER_WORDS) / ENTRY_BYTES;
+    this.capacity = capacity;
+    let offset = 0;
+    this.#header = new Int32Array(this.buffer, offset, HEADER_WORDS);
+    offset += 4 * HEADER_WORDS;
+    this.#numbers = new Float64Array(this.buffer, offset, capacity);
+    offset += 8 * capacity;
+    this.#starts = new Float64Array(this.buffer, offset, capacity);
+    offset += 8 * capacity;
+    this.#stops = new Float64Array(this.buffer, offset, capacity);
+    offset += 8 * capacity;
+    this.#ids = new Int32Array(this.buffer, offset, capacity);
+    offset += 4 * capacity;
+    this.#kinds = new Uint8Array(this.buffer, offset, capacity);
+  }
+
+  /** Writer: one more task is finished; visible to the reader at once. */
+  write(id: number, kind: number, number: number, start: number, stop: number): void {
+    const at = this.#position++ & (this.capacity - 1);
+    this.#ids[at] = id;
+    this.#kinds[at] = kind;
+    this.#numbers[at] = number;
+    this.#starts[at] = start;
+    this.#stops[at] = stop;
+    Atomics.store(this.#header, HEAD, this.#position | 0);
+  }
+
+  /** Reader: how many entries can be read. */
+  get available(): number {
+    return (Atomics.load(this.#header, HEAD) - this.#position) | 0;
+  }
+
+  /**
+   * Reader: copies out what is there, up to the size of the columns, and stops before the first entry that `accept`
+   * refuses (its value has not arrived yet).
+   */
+  read(into: CompletionColumns, accept: (id: number, kind: number) => boolean): void {
+    const count = Math.min(this.available, into.ids.length);
+    let read = 0;
+    for (; read < count; read++) {
+      const at = (this.#position + read) & (this.capacity - 1);
+      const id = this.#ids[at]!;
+      const kind = this.#kinds[at]!;
+      if (!accept(id, kind)) break;
+      into.ids[read] = id;
+      into.kinds[read] = kind;
+      into.numbers[read] = this.#numbers[at]!;
+      into.starts[read] = this.#starts[at]!;
+      into.stops[read] = this.#stops[at]!;
+    }
+    this.#position = (this.#position + read) | 0;
+    into.count = read;
+  }
+
+  /** The task that runs now, or -1. Written by the isolate before each task, read by anyone. */
+  get running(): number {
+    return Atomics.load(this.#header, RUNNING) - 1;
+  }
+
+  set running(id: number) {
+    Atomics.store(this.#header, RUNNING, id + 1);
+  }
+
+  /** Set by the host: the isolate starts no more tasks of this run. */
+  get cancelled(): boolean {
+    return Atomics.load(this.#header, CANCELLED) === 1;
+  }
+
+  cancel(): void {
+    Atomics.store(this.#header, CANCELLED, 1);
+  }
+}

@@ -1,0 +1,70 @@
+// Errors as plain data, because a structured clone of an Error loses `code` and every other property of its own, and
+// turns a class of the user's into a plain Error.
+
+export interface ErrorInfo {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  /** Own properties that are strings, numbers or booleans: `code`, `errno`, `path`, … */
+  readonly properties: Readonly<Record<string, string | number | boolean>>;
+  readonly cause?: ErrorInfo;
+}
+
+/** Causes nested deeper than this are cut. */
+const MAX_CAUSES = 8;
+/** Stacks and messages longer than this are cut, so that one error cannot fill a channel. */
+const MAX_TEXT = 64 * 1024;
+
+/** Any thrown value as data. What is not an Error becomes one whose message is the value as text. */
+export function toErrorInfo(thrown: unknown, depth = 0): ErrorInfo {
+  if (!isErrorLike(thrown)) {
+    return { name: 'Error', message: `A value that is not an Error was thrown: ${text(thrown)}`, stack: '', properties: {} };
+  }
+  const properties: Record<string, string | number | boolean> = {};
+  for (const [name, value] of Object.entries(thrown)) {
+    if (name === 'stack' || name === 'message' || name === 'name') continue;
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') properties[name] = value;
+  }
+  const info = {
+    name: text(thrown.name),
+    message: text(thrown.message),
+    stack: text(thrown.stack ?? ''),
+    properties,
+  };
+  const { cause } = thrown;
+  return cause === undefined || depth === MAX_CAUSES ? info : { ...info, cause: toErrorInfo(cause, depth + 1) };
+}
+
+/** Whether a value that crossed a border is an ErrorInfo. */
+export function isErrorInfo(value: unknown): value is ErrorInfo {
+  return typeof value === 'object' && value !== null && 'message' in value && 'stack' in value && 'properties' in value;
+}
+
+/** An Error with the remote name, message, stack, properties and causes. */
+export function fromErrorInfo(info: ErrorInfo): Error {
+  const error = info.cause === undefined ? new Error(info.message) : new Error(info.message, { cause: fromErrorInfo(info.cause) });
+  Object.defineProperty(error, 'name', { value: info.name, configurable: true, writable: true });
+  Object.defineProperty(error, 'stack', { value: info.stack || `${info.name}: ${info.message}`, configurable: true, writable: true });
+  return Object.assign(error, info.properties);
+}
+
+interface ErrorLike {
+  readonly name: unknown;
+  readonly message: unknown;
+  readonly stack?: unknown;
+  readonly cause?: unknown;
+}
+
+function isErrorLike(value: unknown): value is ErrorLike {
+  return typeof value === 'object' && value !== null && 'message' in value && 'name' in value;
+}
+
+function text(value: unknown): string {
+  let result: string;
+  try {
+    result = String(value);
+  } catch {
+    result = 'a value that cannot be shown as text';
+  }
+  return result.length > MAX_TEXT ? `${result.slice(0, MAX_TEXT)}…` : result;
+}

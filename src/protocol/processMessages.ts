@@ -1,0 +1,93 @@
+// What crosses between this process and a child process, whose main thread passes it on to the isolate beside it. The
+// channel copies typed arrays as bytes, so everything that is much travels in columns.
+import type { ErrorInfo } from './errorInfo.js';
+import type { FunctionRef } from './functionRef.js';
+import type { FetchResults, ReleaseResults, RunBatch, Values } from './isolateMessages.js';
+import type { Program } from './program.js';
+
+export interface ProcessBirth {
+  readonly type: 'birth';
+  readonly name: string;
+  readonly epochOffsetMs: number;
+}
+
+export interface OpenRunInProcess {
+  readonly type: 'open';
+  readonly run: number;
+  readonly program: Program;
+  readonly functions: readonly FunctionRef[];
+  readonly maxOutstanding: number;
+}
+
+export interface StealTasks {
+  readonly type: 'steal';
+  readonly run: number;
+  readonly ids: Int32Array;
+}
+
+export interface CloseRunInProcess {
+  readonly type: 'close';
+  readonly run: number;
+}
+
+export type ToProcess =
+  | ProcessBirth
+  | OpenRunInProcess
+  | RunBatch
+  | ReleaseResults
+  | FetchResults
+  | StealTasks
+  | CloseRunInProcess;
+
+export interface ProcessReady {
+  readonly type: 'ready';
+}
+
+/** Completions in columns; `values` holds the results of kind VALUE, `errors` those of kind ERROR. */
+export interface TasksFinishedInProcess {
+  readonly type: 'finished';
+  readonly run: number;
+  readonly ids: Int32Array;
+  readonly kinds: Uint8Array;
+  readonly numbers: Float64Array;
+  readonly starts: Float64Array;
+  readonly stops: Float64Array;
+  readonly values: Values;
+  readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
+}
+
+/** What the isolate runs now; sent when it has been the same task for a while. */
+export interface RunningInProcess {
+  readonly type: 'running';
+  readonly run: number;
+  readonly id: number;
+}
+
+export interface FetchedFromProcess {
+  readonly type: 'fetched';
+  readonly run: number;
+  readonly values: Values;
+  readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
+}
+
+export interface StolenFromProcess {
+  readonly type: 'stolen';
+  readonly run: number;
+  readonly ids: Int32Array;
+}
+
+/** The isolate in the process died; the process is about to end. */
+export interface IsolateLost {
+  readonly type: 'lost';
+  readonly run: number;
+  readonly running: number;
+  readonly error: ErrorInfo;
+}
+
+export type FromProcess =
+  | ProcessReady
+  | TasksFinishedInProcess
+  | RunningInProcess
+  | FetchedFromProcess
+  | StolenFromProcess
+  | IsolateLost;

@@ -1,0 +1,42 @@
+// A compiled graph as columns: what crosses from the caller to the isolates. Each task is one expression in prefix
+// notation: a column of operations and a column of operands. Columns because one message per graph, not per task, is what
+// makes small tasks cheap, and because typed arrays can lie in shared memory, where sending them costs nothing.
+//
+// | operation | operand | followed by |
+// |---|---|---|
+// | NUMBER | the number | |
+// | REF | id of the task whose result stands here | |
+// | CONSTANT | index into the constants | |
+// | FUNCTION | index into the functions; the function itself is the value | |
+// | CALL | count of arguments × CALL_BASE + index of the function | the arguments |
+// | ARRAY | length | the elements |
+// | OBJECT | index into the constants, which holds the array of property names | the property values |
+// | MAP | count of entries | key, value, key, value, … |
+// | SET | count | the members |
+
+export const OP_NUMBER = 0;
+export const OP_REF = 1;
+export const OP_CONSTANT = 2;
+export const OP_FUNCTION = 3;
+export const OP_CALL = 4;
+export const OP_ARRAY = 5;
+export const OP_OBJECT = 6;
+export const OP_MAP = 7;
+export const OP_SET = 8;
+
+/** More distinct functions than this in one graph are refused. */
+export const CALL_BASE = 2 ** 24;
+
+/** The columns of a program. Ids are ranks: the task that should run first has id 0, and dependencies have smaller ids. */
+export interface Program {
+  readonly size: number;
+  /** size + 1 offsets into `operations` and `operands`. */
+  readonly tokenOffsets: Int32Array;
+  readonly operations: Uint8Array;
+  readonly operands: Float64Array;
+  /** size + 1 offsets into `dependencies`: the distinct tasks whose results a task uses. */
+  readonly dependencyOffsets: Int32Array;
+  readonly dependencies: Int32Array;
+  /** How many tasks use the result of a task. */
+  readonly dependentCounts: Int32Array;
+}

@@ -1,0 +1,219 @@
+// Profiler, ResourceProfiler and CacheProfiler through the public API, with each of the three schedulers.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import {
+  CacheProfiler,
+  type CallbackLike,
+  nbytes,
+  Profiler,
+  processProf,
+  ResourceProfiler,
+  threadProf,
+  visualize,
+} from 'longpole/diagnostics';
+import { type Graph, getMultiprocessing, getSync, getThreaded, terminateSharedPools } from 'longpole/local';
+
+const add = (a: number, b: number): number => a + b;
+const mul = (a: number, b: number): number => a * b;
+const div = (a: number, b: number): number => {
+  if (b === 0) throw new Error('division by zero');
+  return a / b;
+};
+const graph: Graph = { a: 1, b: 2, c: [add, 'a', 'b'], d: [mul, 'a', 'b'], e: [mul, 'c', 'd'] };
+const chain: Graph = { x: [add, 1, 2], y: [add, 'x', 'x'], z: [add, 'x', 'y'] };
+
+type Get = (dsk: Graph, keys: string, callbacks?: CallbackLike | readonly CallbackLike[]) => Promise<unknown>;
+
+const schedulers: Record<string, Get> = {
+  getSync: async (dsk, keys, callbacks = []) => getSync(dsk, keys, { callbacks }),
+  getThreaded: (dsk, keys, callbacks = []) => getThreaded(dsk, keys, { callbacks, numWorkers: 2 }),
+  getMultiprocessing: (dsk, keys, callbacks = []) =>
+    getMultiprocessing(dsk, keys, { callbacks, numWorkers: 2 }),
+};
+
+const now = (): number => (performance.timeOrigin + performance.now()) / 1000;
+
+after(() => terminateSharedPools());
+
+for (const [name, get] of Object.entries(schedulers)) {
+  describe(`Profiler with ${name}`, () => {
+    it('records key, task, times and worker', async () => {
+      const before = now();
+      using prof = new Profiler();
+      assert.equal(await get(graph, 'e'), 6);
+      const end = now();
+      const results = prof.results.toSorted((a, b) => a.key.localeCompare(b.key));
+      assert.deepEqual(
+        results.map(({ key, task }) => [key, task]),
+        [
+          ['c', [add, 'a', 'b']],
+          ['d', [mul, 'a', 'b']],
+          ['e', [mul, 'c', 'd']],
+        ],
+      );
+      for (const { startTime, endTime, workerId } of results) {
+        // Other processes may have a clock that differs by a little.
+        assert.ok(before - 0.01 <= startTime && startTime <= endTime && endTime <= end + 0.01);
+        assert.equal(typeof workerId, 'string');
+      }
+      const [c, d, e] = results;
+      assert.ok(e!.startTime >= Math.max(c!.endTime, d!.endTime) - 0.001, 'dependencies come first');
+    });
+
+    it('keeps what had finished before an error', async () => {
+      using prof = new Profiler();
+      const failing: Graph = { x: [div, 1, 1], y: [div, 'x', 2], z: [div, 'y', 0] };
+      await assert.rejects(get(failing, 'z'), /division by zero/);
+      assert.deepEqual(
+        prof.results.map(({ key }) => key),
+        ['x', 'y'],
+      );
+    });
+
+    it('has one row per task of a large graph', async () => {
+      const leaves = Array.from({ length: 5000 }, (_, i) => `leaf-${i}`);
+      const dsk = new Map<string, unknown>(leaves.map((key, i) => [key, [add, i, 1]]));
+      dsk.set('count', [(...all: number[]): number => all.length, ...leaves]);
+      const prof = new Profiler();
+      const cprof = new CacheProfiler();
+      assert.equal(await get(dsk, 'count', [prof, cprof]), 5000);
+      assert.equal(new Set(prof.results.map(({ key }) => key)).size, 5001);
+      assert.equal(prof.results.length, 5001);
+      assert.equal(cprof.results.length, 5001);
+    });
+  });
+
+  describe(`CacheProfiler with ${name}`, () => {
+    it('knows when a result came and when it was let go', async () => {
+      using cprof = new CacheProfiler();
+      using prof = new Profiler();
+      await get(chain, 'z');
+      const stop = new Map(prof.results.map(({ key, endTime }) => [key, endTime]));
+      assert.deepEqual(
+        cprof.results.map(({ key, task, metric, cacheTime }) => [key, task, metric, cacheTime]).sort(),
+        [
+          ['x', [add, 1, 2], 1, stop.get('x')],
+          ['y', [add, 'x', 'x'], 1, stop.get('y')],
+          ['z', [add, 'x', 'y'], 1, stop.get('z')],
+        ],
+      );
+      const free = new Map(cprof.results.map(({ key, freeTime }) => [key, freeTime]));
+      assert.equal(free.get('x'), stop.get('z'));
+      assert.equal(free.get('y'), stop.get('z'));
+      assert.ok(free.get('z')! >= stop.get('z')!);
+    });
+
+    it('measures results in bytes', async () => {
+      using cprof = new CacheProfiler({ metric: nbytes });
+      const zeros = (n: number): Float64Array => new Float64Array(n);
+      const length = (array: Float64Array): number => array.length;
+      assert.equal(await get({ big: [zeros, 10_000], n: [length, 'big'] }, 'n'), 10_000);
+      assert.deepEqual(
+        new Map(cprof.results.map(({ key, metric }) => [key, metric])),
+        new Map([
+          ['big', 80_000],
+          ['n', 8],
+        ]),
+      );
+    });
+  });
+}
+
+describe('ResourceProfiler', () => {
+  /** CPU seconds in the results: each sample's load holds since the one before. */
+  const cpuSeconds = (rprof: ResourceProfiler): number =>
+    rprof.results.reduce(
+      (sum, { time, cpu }, i, all) => sum + (i > 0 ? (cpu / 100) * (time - all[i - 1]!.time) : 0),
+      0,
+    );
+  /** Uses some CPU time of a process that does nothing else. */
+  const burn = (seconds: number): number => {
+    const before = process.cpuUsage();
+    for (let used = 0; used < seconds * 1e6; ) {
+      for (let i = 0; i < 1e5; i++);
+      const { user, system } = process.cpuUsage(before);
+      used = user + system;
+    }
+    return process.pid;
+  };
+
+  it('counts every thread', { timeout: 60_000 }, async () => {
+    const spin = (milliseconds: number): void => {
+      const stop = performance.now() + milliseconds;
+      while (performance.now() < stop);
+    };
+    await getThreaded({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
+    const rprof = new ResourceProfiler({ dt: 0.2 });
+    const before = process.cpuUsage();
+    await getThreaded({ a: [spin, 700], b: [spin, 700] }, ['a', 'b'], { numWorkers: 2, callbacks: rprof });
+    const { user, system } = process.cpuUsage(before);
+    const used = (user + system) / 1e6;
+    assert.ok(
+      Math.abs(cpuSeconds(rprof) - used) < 0.3 * used,
+      `${cpuSeconds(rprof)} s is not near ${used} s`,
+    );
+    rprof.close();
+  });
+
+  it('counts every child process', { timeout: 60_000 }, async () => {
+    await getMultiprocessing({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
+    const rprof = new ResourceProfiler({ dt: 0.2 });
+    const alone = process.memoryUsage.rss() / 1e6;
+    await getMultiprocessing({ a: [burn, 0.6], b: [burn, 0.6] }, ['a', 'b'], {
+      numWorkers: 2,
+      callbacks: rprof,
+    });
+    assert.ok(cpuSeconds(rprof) > 0.9, `${cpuSeconds(rprof)} s`);
+    assert.ok((rprof.results.at(-1)?.mem ?? 0) > alone + 40, 'two more processes take memory');
+    rprof.close();
+  });
+
+  it('samples while getSync blocks the thread', { timeout: 60_000 }, () => {
+    using rprof = new ResourceProfiler({ dt: 0.02 });
+    getSync({ a: [burn, 0.3] }, 'a');
+    assert.ok(rprof.results.length >= 3, `${rprof.results.length} samples`);
+    rprof.close();
+  });
+});
+
+describe('the ready-made profilers', () => {
+  it('run their scheduler and record', async () => {
+    for (const ready of [threadProf, processProf]) {
+      assert.equal(await ready.get(graph, 'e', { numWorkers: 2 }), 6);
+      assert.deepEqual(ready.results.map(({ key }) => key).sort(), ['c', 'd', 'e']);
+      ready.clear();
+    }
+  });
+
+  it('can be made of any scheduler', () => {
+    const prof = new Profiler(getSync);
+    assert.deepEqual(prof.get(graph, ['e', ['c']]), [6, [3]]);
+    assert.equal(prof.results.length, 3);
+  });
+});
+
+describe('visualize', () => {
+  it('writes one page of all profilers and returns its path', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'longpole-page-'));
+    try {
+      const prof = new Profiler();
+      const rprof = new ResourceProfiler({ dt: 0.05 });
+      const cprof = new CacheProfiler({ metric: nbytes });
+      await getThreaded(graph, 'e', { callbacks: [prof, rprof, cprof], numWorkers: 2 });
+      const filename = join(folder, 'all.html');
+      assert.equal(visualize([prof, rprof, cprof], { filename }), filename);
+      assert.match(readFileSync(filename, 'utf8'), /^<!doctype html>/i);
+      for (const one of [prof, rprof, cprof]) {
+        one.clear();
+        const empty = one.visualize({ filename: join(folder, 'one.html') });
+        assert.match(readFileSync(empty, 'utf8'), /^<!doctype html>/i);
+      }
+      rprof.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

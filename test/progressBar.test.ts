@@ -1,0 +1,131 @@
+// The progress bar through the public API.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { after, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { ProgressBar } from 'longpole/diagnostics';
+import { type Graph, getMultiprocessing, getSync, getThreaded, terminateSharedPools } from 'longpole/local';
+
+const LINE = /^\[#{40}\] \| 100% Completed \| \d+\.\d s$/;
+const add = (a: number, b: number): number => a + b;
+const graph: Graph = { a: 1, b: 2, c: [add, 'a', 'b'], d: [add, 'a', 'b'], e: [add, 'c', 'd'] };
+/** Keeps its isolate busy for some milliseconds. */
+const busy = (milliseconds: number): void => {
+  const stop = performance.now() + milliseconds;
+  while (performance.now() < stop);
+};
+
+class Screen {
+  text = '';
+  readonly isTTY: boolean;
+  constructor(isTTY: boolean) {
+    this.isTTY = isTTY;
+  }
+  write(text: string): void {
+    this.text += text;
+  }
+  get lines(): string[] {
+    return this.text.split(/[\r\n]+/).filter((line) => line !== '');
+  }
+}
+
+const schedulers: Record<string, (dsk: Graph, keys: string) => Promise<unknown>> = {
+  getSync: async (dsk, keys) => getSync(dsk, keys),
+  getThreaded: (dsk, keys) => getThreaded(dsk, keys, { numWorkers: 2 }),
+  getMultiprocessing: (dsk, keys) => getMultiprocessing(dsk, keys, { numWorkers: 2 }),
+};
+
+after(() => terminateSharedPools());
+
+for (const [name, get] of Object.entries(schedulers)) {
+  describe(`the progress bar of ${name}`, () => {
+    it('ends with the documented line', async () => {
+      for (const isTTY of [true, false]) {
+        const out = new Screen(isTTY);
+        using bar = new ProgressBar({ out });
+        await get(graph, 'e');
+        assert.match(out.lines.at(-1) ?? '', LINE);
+        assert.ok(out.text.endsWith('\n'));
+        assert.ok(bar.lastDuration > 0);
+        if (!isTTY) assert.equal(out.lines.length, 1, 'a log is not flooded');
+      }
+    });
+
+    it('is redrawn while tasks run, and only moves on', async () => {
+      const out = new Screen(true);
+      using bar = new ProgressBar({ out, dt: 0.001 });
+      const keys = Array.from({ length: 20 }, (_, i) => `t${i}`);
+      const dsk = Object.fromEntries(keys.map((key): [string, unknown] => [key, [busy, 20]]));
+      await get({ ...dsk, all: [(...done: unknown[]) => done.length, ...keys] }, 'all');
+      const percents = out.lines.map((line) => Number(/(\d+)%/.exec(line)?.[1]));
+      assert.ok(
+        percents.some((percent) => percent > 0 && percent < 100),
+        `drawn at ${percents.join()} %`,
+      );
+      assert.deepEqual(
+        percents,
+        percents.toSorted((a, b) => a - b),
+      );
+      assert.ok(bar.lastDuration >= 0.19);
+    });
+
+    it('stops where it was on an error', async () => {
+      const out = new Screen(true);
+      using bar = new ProgressBar({ out });
+      const fail = (): never => {
+        throw new Error('boom');
+      };
+      await assert.rejects(get({ a: [add, 1, 2], b: [fail, 'a'] }, 'b'), /boom/);
+      assert.match(out.lines.at(-1) ?? '', / \| 50% Completed \| /);
+      assert.ok(out.text.endsWith('\n'));
+      assert.ok(bar.lastDuration > 0);
+    });
+
+    it('shows nothing of a run shorter than minimum', async () => {
+      const out = new Screen(true);
+      using bar = new ProgressBar({ out, minimum: 100 });
+      await get(graph, 'e');
+      assert.equal(out.text, '');
+      assert.ok(bar.lastDuration > 0);
+    });
+  });
+}
+
+describe('standard output', () => {
+  const program = (body: string): string[] => [
+    '--input-type=module',
+    '-e',
+    `import { getSync } from 'longpole/local';
+     import { ProgressBar } from 'longpole/diagnostics';
+     const add = (a, b) => a + b;
+     new ProgressBar().register();
+     ${body}`,
+  ];
+
+  it('gets one line per run when it is a pipe', async () => {
+    const run = "getSync({ a: [add, 1, 2] }, 'a');";
+    const { stdout } = await promisify(execFile)(process.execPath, program(run + run));
+    const lines = stdout.split('\n');
+    assert.equal(lines.length, 3);
+    assert.match(lines[0] ?? '', LINE);
+    assert.match(lines[1] ?? '', LINE);
+  });
+
+  it('whose reader has gone does not stop the computation', async () => {
+    const body = `
+      process.stdin.once('data', () => {
+        for (let i = 0; i < 50; i++) getSync({ a: [add, i, 2] }, 'a');
+        setImmediate(() => process.stderr.write('computed', () => process.exit(0)));
+      });
+      process.stderr.write('ready');`;
+    const child = spawn(process.execPath, program(body));
+    await once(child.stderr, 'data');
+    child.stdout.destroy();
+    child.stdin.write('go');
+    const [said] = await once(child.stderr, 'data');
+    assert.equal(String(said), 'computed');
+    const [code] = await once(child, 'exit');
+    assert.equal(code, 0);
+  });
+});
