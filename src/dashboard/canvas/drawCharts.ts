@@ -3,7 +3,7 @@ import { mix, slotColor } from '../model/palette.js';
 import type { CachePlot, ProfileModel, ResourcePlot } from '../model/profileModel.js';
 import { columnRanges, isDense, linePoints, type Series } from '../model/series.js';
 import type { ColumnGrid } from '../model/taskColumns.js';
-import { type AxisUnit, type Tick, valueAxis } from '../model/ticks.js';
+import { type AxisUnit, alignedAxis, type Tick, valueAxis } from '../model/ticks.js';
 import type { Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
@@ -28,20 +28,19 @@ export function drawTimeLines(renderer: Renderer, area: PlotArea, xs: readonly n
 }
 
 interface Axis {
-  readonly top: number;
   readonly ticks: readonly Tick[];
   readonly y: (value: number) => number;
 }
 
 /** An axis from 0 to at least `largest` over the height of the area. */
 export function chartAxis(area: PlotArea, largest: number, unit: AxisUnit): Axis {
+  const most = Math.min(MOST_LABELS, Math.max(1, Math.floor((area.height - 2 * PADDING) / LABEL_SPACING)));
+  return onArea(area, valueAxis(largest, unit, most));
+}
+
+function onArea(area: PlotArea, { top, ticks }: { top: number; ticks: readonly Tick[] }): Axis {
   const room = area.height - 2 * PADDING;
-  const { top, ticks } = valueAxis(
-    largest,
-    unit,
-    Math.min(MOST_LABELS, Math.max(1, Math.floor(room / LABEL_SPACING))),
-  );
-  return { top, ticks, y: (value) => PADDING + room * (1 - value / top) };
+  return { ticks, y: (value) => PADDING + room * (1 - value / top) };
 }
 
 export function drawResources(
@@ -52,7 +51,7 @@ export function drawResources(
   theme: Theme,
 ): void {
   const cpu = chartAxis(area, plot.cpu.largest, 'percent');
-  const memory = chartAxis(area, plot.memory.largest, 'bytes');
+  const memory = onArea(area, alignedAxis(plot.memory.largest, 'bytes', cpu.ticks.length - 1));
   for (const { value } of cpu.ticks) renderer.rect(area.left, cpu.y(value), area.width, 1, theme.grid);
   for (const { value, label } of cpu.ticks) {
     renderer.text(label, area.left - 10, cpu.y(value), theme.cpu, 'right');

@@ -7,7 +7,7 @@ import { hitLane } from './hitTest.js';
 import { HEADING, layoutPlots } from './layout.js';
 import { buildModel, type TaskPlot } from './profileModel.js';
 import { findTasks } from './search.js';
-import { timeTicks, valueAxis } from './ticks.js';
+import { alignedAxis, timeTicks, valueAxis } from './ticks.js';
 import { pan, reveal, snapToPixels, spanOf, within, zoom } from './timeView.js';
 
 /** Seconds since the epoch at which the sample run starts. */
@@ -210,6 +210,21 @@ test('value axes reach the largest value in round steps', () => {
             `${unit} ${largest}: ${ticks.length}`,
           );
         }
+      },
+    ),
+  );
+});
+
+test('a second axis has its ticks on the lines of the first', () => {
+  const labels = alignedAxis(1.33e9, 'bytes', 4).ticks.map(({ label }) => plain(label));
+  assert.deepEqual(labels, ['0', '400 MB', '800 MB', '1.2 GB', '1.6 GB']);
+  fc.assert(
+    fc.property(
+      fc.double({ min: 1e-6, max: 1e12, noNaN: true }),
+      fc.integer({ min: 1, max: 8 }),
+      (largest, steps) => {
+        const { top, ticks } = alignedAxis(largest, 'bytes', steps);
+        assert.ok(top >= largest * (1 - 1e-9) && top <= largest * 1.34 && ticks.length === steps + 1);
       },
     ),
   );

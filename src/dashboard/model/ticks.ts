@@ -73,6 +73,18 @@ export function valueAxis(largest: number, unit: AxisUnit, most: number): { top:
   return { top: count * step, ticks };
 }
 
+/** A second axis whose ticks lie on the lines of the first, which has `steps` steps. */
+export function alignedAxis(largest: number, unit: AxisUnit, steps: number): { top: number; ticks: Tick[] } {
+  const least = (largest > 0 ? largest : 1) / steps;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const factor = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8].find((candidate) => candidate * power >= least) ?? 10;
+  const ticks = Array.from({ length: steps + 1 }, (_, i) => i * factor * power);
+  return {
+    top: steps * factor * power,
+    ticks: ticks.map((value) => ({ value, label: valueLabel(value, unit) })),
+  };
+}
+
 /** Whole cores, in numbers that machines have and people count in. */
 function coreStep(least: number): number {
   for (let decade = 100; ; decade *= 10) {
