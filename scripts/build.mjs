@@ -11,5 +11,11 @@ run('node_modules/typescript/bin/tsc', ['-b']);
 const cli = new URL('dist/cli/main.js', root);
 if (existsSync(cli)) chmodSync(cli, 0o755);
 if (existsSync(new URL('src/dashboard/vite.config.mjs', root))) {
-  run('node_modules/vite/bin/vite.js', ['build', '--config', 'src/dashboard/vite.config.mjs', '--logLevel', 'warn']);
+  run('node_modules/vite/bin/vite.js', [
+    'build',
+    '--config',
+    'src/dashboard/vite.config.mjs',
+    '--logLevel',
+    'warn',
+  ]);
 }

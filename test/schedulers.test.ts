@@ -141,8 +141,12 @@ for (const { name, get } of ALL) {
   test(`${name} refuses what is not a graph and what are not keys`, async () => {
     const notGraphs: unknown[] = [null, 7, 'graph', ['a'], new Set(['a'])];
     for (const graph of notGraphs)
-      await assert.rejects(Reflect.apply(get, undefined, [graph, 'a']), { code: 'ERR_LONGPOLE_INVALID_GRAPH' });
-    await assert.rejects(Reflect.apply(get, undefined, [{ a: 1 }, 7]), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
+      await assert.rejects(Reflect.apply(get, undefined, [graph, 'a']), {
+        code: 'ERR_LONGPOLE_INVALID_GRAPH',
+      });
+    await assert.rejects(Reflect.apply(get, undefined, [{ a: 1 }, 7]), {
+      code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+    });
     await assert.rejects(Reflect.apply(get, undefined, [new Map([[1, 2]]), 'a']), {
       code: 'ERR_LONGPOLE_INVALID_GRAPH',
     });
@@ -225,7 +229,10 @@ for (const { name, get } of PARALLEL) {
       await null;
       throw new TypeError('later');
     };
-    assert.deepEqual(await get({ a: [later, 1], b: [later, 'a'], c: [inc, 'b'] }, ['a', 'b', 'c']), [2, 3, 4]);
+    assert.deepEqual(
+      await get({ a: [later, 1], b: [later, 'a'], c: [inc, 'b'] }, ['a', 'b', 'c']),
+      [2, 3, 4],
+    );
     await assert.rejects(get({ a: [fail] }, 'a'), { code: 'ERR_LONGPOLE_TASK', message: /TypeError: later/ });
   });
 

@@ -57,9 +57,16 @@ function nativeReason(fn: AnyFunction): string {
   return 'it is built into the engine and is not a global that every isolate has';
 }
 
-/** V8 gives `caller` to functions of sloppy mode only. Arrow functions and methods never have it: taken for strict. */
+/**
+ * Only functions of sloppy mode have a `caller`: null, while they do not run. It is their own property up to Node 24 and
+ * inherited from then on; strict functions throw. Arrow functions and methods throw in both modes: taken for strict.
+ */
 function isSloppy(fn: AnyFunction): boolean {
-  return Object.hasOwn(fn, 'caller');
+  try {
+    return Reflect.get(fn, 'caller') !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function parseExpression(fn: AnyFunction, text: string, strict: boolean): FunctionSource | NoFunctionSource {

@@ -67,6 +67,7 @@ export class RunRecording {
   }
 }
 
+/** Maps can be iterated, records cannot. `instanceof Map` would miss the lazy map that stands for a compiled graph. */
 function isMap(graph: Graph): graph is ReadonlyMap<string, unknown> {
-  return graph instanceof Map;
+  return Symbol.iterator in graph;
 }

@@ -1,5 +1,12 @@
 // The three schedulers under one signature, for tests of what they have in common.
-import { type GetOptions, type Graph, getMultiprocessing, getSync, getThreaded, type Keys } from 'longpole/local';
+import {
+  type GetOptions,
+  type Graph,
+  getMultiprocessing,
+  getSync,
+  getThreaded,
+  type Keys,
+} from 'longpole/local';
 
 export interface NamedScheduler {
   readonly name: string;

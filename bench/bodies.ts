@@ -1,0 +1,13 @@
+// The task bodies for Longpole: as good as nothing, so that what is measured is the engine.
+import { tasks } from 'longpole';
+
+export const { inc, sum } = tasks(import.meta.url, {
+  inc(value: number): number {
+    return value + 1;
+  },
+  sum(values: readonly number[]): number {
+    let total = 0;
+    for (const value of values) total += value;
+    return total;
+  },
+});

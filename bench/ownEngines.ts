@@ -1,0 +1,85 @@
+// Longpole's schedulers, as the bench drives them.
+import { CacheProfiler, Profiler, ResourceProfiler } from 'longpole/diagnostics';
+import { getMultiprocessing, getSync, getThreaded } from 'longpole/local';
+import { inc, sum } from './bodies.js';
+import { check, type Engine, type EngineFactory, type Measurement } from './engine.js';
+import { chainGraph, treeGraph, treeResult, treeShape } from './graphs.js';
+
+const WORKERS = { numWorkers: 2 };
+
+interface Prepared {
+  readonly graph: Record<string, unknown>;
+  readonly key: string;
+  readonly expected: number;
+  readonly tasks: number;
+}
+
+function tree(tasks: number): Prepared {
+  const shape = treeShape(tasks);
+  return { ...treeGraph(shape, inc, sum), expected: treeResult(tasks), tasks: shape.tasks };
+}
+
+function chain(tasks: number): Prepared {
+  return { ...chainGraph(tasks, inc), expected: tasks, tasks };
+}
+
+/** An engine that runs one kind of graph by one `get`. Graphs are kept from one run to the next. */
+function engine(
+  prepare: (tasks: number) => Prepared,
+  measure: (prepared: Prepared) => Promise<Measurement>,
+): Engine {
+  const known = new Map<number, Prepared>();
+  return {
+    async run(tasks) {
+      let prepared = known.get(tasks);
+      if (prepared === undefined) {
+        prepared = prepare(tasks);
+        known.set(tasks, prepared);
+      }
+      return measure(prepared);
+    },
+  };
+}
+
+async function time({ tasks, expected }: Prepared, get: () => unknown): Promise<Measurement> {
+  const start = performance.now();
+  const result = await get();
+  const seconds = (performance.now() - start) / 1000;
+  check(result, expected);
+  return { seconds, tasks };
+}
+
+/** All three profilers, as the seed's example uses them, except for the page. */
+function profilers(): readonly [Profiler, ResourceProfiler, CacheProfiler] {
+  return [new Profiler(), new ResourceProfiler({ dt: 0.25 }), new CacheProfiler()];
+}
+
+let onFirst = false;
+
+/** Threads with the profilers on and off, one after the other, taking turns in who is first. */
+async function profiled(prepared: Prepared): Promise<Measurement> {
+  const off = (): Promise<Measurement> =>
+    time(prepared, () => getThreaded(prepared.graph, prepared.key, WORKERS));
+  const on = async (): Promise<Measurement> => {
+    const callbacks = profilers();
+    const measured = await time(prepared, () =>
+      getThreaded(prepared.graph, prepared.key, { ...WORKERS, callbacks: [...callbacks] }),
+    );
+    check(callbacks[0].results.length, prepared.tasks);
+    check(callbacks[2].results.length, prepared.tasks);
+    return measured;
+  };
+  onFirst = !onFirst;
+  const first = await (onFirst ? on : off)();
+  const second = await (onFirst ? off : on)();
+  const [measured, base] = onFirst ? [first, second] : [second, first];
+  return { ...measured, baseSeconds: base.seconds };
+}
+
+export const OWN_ENGINES: Readonly<Record<string, EngineFactory>> = {
+  sync: () => engine(tree, (p) => time(p, () => getSync(p.graph, p.key))),
+  threads: () => engine(tree, (p) => time(p, () => getThreaded(p.graph, p.key, WORKERS))),
+  processes: () => engine(tree, (p) => time(p, () => getMultiprocessing(p.graph, p.key, WORKERS))),
+  chain: () => engine(chain, (p) => time(p, () => getThreaded(p.graph, p.key, WORKERS))),
+  profilers: () => engine(tree, profiled),
+};

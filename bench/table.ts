@@ -1,0 +1,85 @@
+// From measurements to the table: medians, and ratios taken within one repetition.
+import type { Measurement } from './engine.js';
+import type { Row } from './rows.js';
+
+/** Row id → one measurement per repetition. */
+export type Measurements = ReadonlyMap<string, readonly Measurement[]>;
+
+export interface TableRow {
+  readonly id: string;
+  readonly label: string;
+  readonly tasks: number;
+  readonly unit: Row['unit'];
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+  /** Median over the repetitions of this row's value divided by that of our row. Undefined for our own rows. */
+  readonly timesOurs: number | undefined;
+  readonly target: number | undefined;
+  readonly met: boolean | undefined;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+}
+
+/** In the row's unit: µs per task, or run time in multiples of the run beside it. */
+function quantity(row: Row, { seconds, tasks, baseSeconds }: Measurement): number {
+  return row.unit === 'times off' ? seconds / (baseSeconds ?? Number.NaN) : (seconds / tasks) * 1e6;
+}
+
+export function makeTable(rows: readonly Row[], measurements: Measurements): TableRow[] {
+  return rows.map((row) => {
+    const own = measurements.get(row.id) ?? [];
+    const values = own.map((measurement) => quantity(row, measurement));
+    const ours = measurements.get(row.against) ?? [];
+    const ratios = values.flatMap((value, i) => {
+      const other = ours[i];
+      return other === undefined || row.unit === 'times off' ? [] : [value / quantity(row, other)];
+    });
+    const middle = median(values);
+    return {
+      id: row.id,
+      label: row.label,
+      tasks: own[0]?.tasks ?? 0,
+      unit: row.unit,
+      median: middle,
+      low: Math.min(...values),
+      high: Math.max(...values),
+      timesOurs: row.kind === 'own' || ratios.length === 0 ? undefined : median(ratios),
+      target: row.target,
+      met: row.target === undefined ? undefined : middle <= row.target,
+    };
+  });
+}
+
+/** Also Markdown, so that the terminal and bench/README.md show the same. */
+export function formatTable(table: readonly TableRow[]): string {
+  const cells = [
+    ['engine', 'tasks', 'median', 'lowest to highest', 'unit', 'times ours', 'target', 'met'],
+    ...table.map((row) => [
+      row.label,
+      row.tasks.toLocaleString('en'),
+      digits(row.median),
+      `${digits(row.low)} to ${digits(row.high)}`,
+      row.unit,
+      row.timesOurs === undefined ? '' : digits(row.timesOurs),
+      row.target === undefined ? '' : `≤ ${row.target}`,
+      row.met === undefined ? '' : row.met ? 'yes' : `no, ${digits(row.median / (row.target ?? 1))} times`,
+    ]),
+  ];
+  const widths =
+    cells[0]?.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0))) ?? [];
+  const lines = cells.map(
+    (line) => `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,
+  );
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
+  return [lines[0], rule, ...lines.slice(1)].join('\n');
+}
+
+function digits(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}

@@ -1,0 +1,122 @@
+// Runs one test file in its own process group, so that nothing which a test started outlives the file, and reads
+// what node:test reported.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
+/** Of a file's output, the end is kept: that is where it says why it died. */
+const MAX_OUTPUT = 20_000;
+
+/**
+ * @typedef {object} FileResult
+ * @property {number} passed
+ * @property {number} skipped
+ * @property {{ name: string, where: string, error: string }[]} failures
+ * @property {string} output what the file printed, the last 20,000 characters
+ * @property {number} seconds
+ */
+
+/**
+ * @param {string} file absolute path
+ * @param {{ cwd: string, timeout: number, signal?: AbortSignal }} options `timeout` in seconds
+ * @returns {Promise<FileResult>}
+ */
+export async function runTestFile(file, { cwd, timeout, signal }) {
+  const folder = mkdtempSync(join(tmpdir(), 'longpole-test-'));
+  const events = join(folder, 'events.jsonl');
+  try {
+    const exit = await runProcess(file, {
+      cwd,
+      timeout,
+      signal,
+      env: { ...process.env, LONGPOLE_TEST_EVENTS: events },
+    });
+    return summarise(exit, existsSync(events) ? readFileSync(events, 'utf8') : '', timeout);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function runProcess(file, { cwd, timeout, signal, env }) {
+  const args = [
+    '--enable-source-maps',
+    `--test-reporter=${REPORTER}`,
+    '--test-reporter-destination=stdout',
+    file,
+  ];
+  const started = performance.now();
+  // A group of its own: a kill of the negative id reaches the children that a test forgot.
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const keep = (text) => {
+    output = (output + text).slice(-MAX_OUTPUT);
+  };
+  child.stdout.setEncoding('utf8').on('data', keep);
+  child.stderr.setEncoding('utf8').on('data', keep);
+  return new Promise((resolve, reject) => {
+    let hung = false;
+    const timer = setTimeout(() => {
+      hung = true;
+      killGroup(child.pid);
+    }, timeout * 1000);
+    const abort = () => killGroup(child.pid);
+    signal?.addEventListener('abort', abort, { once: true });
+    child.once('error', reject);
+    child.once('exit', (code, killedBy) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      killGroup(child.pid);
+      // 'exit' and not 'close': a forgotten grandchild may hold the pipes. One turn lets what is in them arrive.
+      setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+        resolve({ code, killedBy, hung, output, seconds: (performance.now() - started) / 1000 });
+      }, 10);
+    });
+  });
+}
+
+function killGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+}
+
+/** @returns {FileResult} */
+function summarise({ code, killedBy, hung, output, seconds }, text, timeout) {
+  const events = text
+    .split('\n')
+    .filter((line) => line.endsWith('}'))
+    .map((line) => JSON.parse(line));
+  const count = (type) => events.filter((event) => event.type === type).length;
+  const failures = events.filter((event) => event.type === 'failed');
+  const done = count('passed') + count('skipped') + failures.length;
+  const fail = (name, error) => failures.push({ name, where: '', error });
+  if (hung) {
+    fail('the file hung', `Killed after ${timeout} s. ${done} tests were done; running: ${running(events)}`);
+  } else if (killedBy !== null) {
+    fail('the process was killed', `by ${killedBy}, after ${done} tests; running: ${running(events)}`);
+  } else if (code !== 0 && failures.length === 0) {
+    fail('the process failed', `exit code ${code}, after ${done} tests`);
+  } else if (done === 0) {
+    fail('no tests', 'The file ended without running a test.');
+  }
+  return { passed: count('passed'), skipped: count('skipped'), failures, output, seconds };
+}
+
+/** Names that were started and not reported. Suites end without an event, so they may be among them. */
+function running(events) {
+  const open = new Map();
+  for (const { type, name } of events) open.set(name, (open.get(name) ?? 0) + (type === 'started' ? 1 : -1));
+  const names = [...open].filter(([, count]) => count > 0).map(([name]) => name);
+  return names.length === 0 ? 'none (an open handle or a child process keeps it alive)' : names.join(', ');
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const RUNNER = fileURLToPath(new URL('test.mjs', import.meta.url));
+const HEAD = "import { test } from 'node:test'; import assert from 'node:assert/strict';\n";
+
+/** Runs the test command over a folder with the given test files. */
+async function runTests(files, args = []) {
+  const root = mkdtempSync(join(tmpdir(), 'runner-'));
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    return await new Promise((resolve) => {
+      const env = { ...process.env };
+      // Set by an outer `node --test`; an inner runner would report to it.
+      delete env.NODE_TEST_CONTEXT;
+      execFile(process.execPath, [RUNNER, '--root', root, '--no-lint', ...args], { env }, (error, stdout) => {
+        resolve({ code: error === null ? 0 : error.code, stdout, last: stdout.trimEnd().split('\n').at(-1) });
+      });
+    });
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+test('counts passed and skipped tests, and subtests', async () => {
+  const { code, last } = await runTests({
+    'scripts/a.test.mjs': `${HEAD}test('one', () => {}); test('later', { skip: true }, () => {});`,
+    'scripts/b.test.mjs': `${HEAD}test('parent', async (t) => { await t.test('child', () => {}); });`,
+  });
+  assert.equal(last, '3 passed, 0 failed, 1 skipped');
+  assert.equal(code, 0);
+});
+
+test('prints each failure with its names, and fails', async () => {
+  const { code, stdout, last } = await runTests({
+    'scripts/a.test.mjs': `${HEAD}test('fine', () => {}); test('outer', async (t) => { await t.test('inner', () => assert.equal(1, 2)); });`,
+  });
+  assert.equal(last, '1 passed, 1 failed');
+  assert.equal(code, 1);
+  assert.match(stdout, /FAILED outer > inner\n {2}in scripts\/a\.test\.mjs/);
+  assert.match(stdout, /1 !== 2/);
+});
+
+test('a file that dies while loading is one failure, with what it printed', async () => {
+  const { stdout, last } = await runTests({ 'scripts/a.test.mjs': "throw new Error('no luck');" });
+  assert.equal(last, '0 passed, 1 failed');
+  assert.match(stdout, /no luck/);
+});
+
+test('a file that exits in the middle is a failure', async () => {
+  const { last } = await runTests({
+    'scripts/a.test.mjs': `${HEAD}test('one', () => {}); test('two', () => process.kill(process.pid, 'SIGKILL'));`,
+  });
+  assert.match(last, /^\d passed, 1 failed$/);
+});
+
+test('a file that hangs is killed, with its children, and says which test ran', async () => {
+  const { stdout, last } = await runTests(
+    {
+      'scripts/a.test.mjs': `${HEAD}import { spawn } from 'node:child_process';
+        test('first', () => {});
+        test('endless', async () => {
+          spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'inherit' });
+          await new Promise(() => setInterval(() => {}, 1e6));
+        });`,
+    },
+    ['--timeout', '2'],
+  );
+  assert.equal(last, '1 passed, 1 failed');
+  assert.match(stdout, /FAILED the file hung/);
+  assert.match(stdout, /running: endless/);
+});
+
+test('a file without tests is a failure', async () => {
+  assert.equal((await runTests({ 'scripts/a.test.mjs': 'export {};' })).last, '0 passed, 1 failed');
+});
+
+test('no file at all is a failure', async () => {
+  assert.equal((await runTests({})).last, '0 passed, 1 failed');
+});
+
+test('browser tests run alone, and only when asked for', async () => {
+  const files = {
+    'scripts/a.test.mjs': `${HEAD}test('unit', () => {});`,
+    'test/browser/b.test.ts': '',
+    'dist-test/test/browser/b.test.js': "require('node:test').test('in the browser', () => {});",
+    'dist-test/test/gone.test.js': "throw new Error('left over from an earlier build');",
+  };
+  assert.equal((await runTests(files)).last, '1 passed, 0 failed');
+  assert.equal((await runTests(files, ['--browser'])).last, '1 passed, 0 failed');
+  assert.equal((await runTests(files, ['scripts/none'])).last, '0 passed, 1 failed');
+});

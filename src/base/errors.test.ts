@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { ERROR_CODES, KilledWorkerError, LongpoleError, TaskError } from './errors.js';
+
+const DOCS = new URL('../../docs/errors.md', import.meta.url);
+
+/** Code → the text below its heading. */
+function documented(): Map<string, string> {
+  const sections = readFileSync(DOCS, 'utf8').split(/^## /m).slice(1);
+  return new Map(
+    sections.map((section) => {
+      const end = section.indexOf('\n');
+      return [section.slice(0, end).trim(), section.slice(end + 1).trim()];
+    }),
+  );
+}
+
+test('docs/errors.md explains every code, and no other, in the order of the catalogue', () => {
+  assert.deepEqual([...documented().keys()], Object.keys(ERROR_CODES));
+});
+
+for (const [code, summary] of Object.entries(ERROR_CODES)) {
+  test(`docs/errors.md says what ${code} is, why it happens and what to do`, () => {
+    const section = documented().get(code) ?? '';
+    assert.ok(section.startsWith(`${summary}\n`), `begins with "${summary}"`);
+    assert.match(section, /^- Why: \S/m);
+    assert.match(section, /^- What to do: \S/m);
+  });
+}
+
+test('an error carries its code, its class name and its cause', () => {
+  const cause = new Error('deep');
+  const error = new LongpoleError('ERR_LONGPOLE_CYCLE', 'a -> a', { cause });
+  assert.deepEqual(
+    [error.code, error.name, error.message, error.cause],
+    ['ERR_LONGPOLE_CYCLE', 'LongpoleError', 'a -> a', cause],
+  );
+  assert.ok(error instanceof Error);
+});
+
+test('a task error tells where it happened', () => {
+  const where = { key: 'inc-0', function: 'inc', worker: 'threads-1' };
+  const error = new TaskError(where, 'no luck');
+  assert.deepEqual([error.key, error.function, error.worker], ['inc-0', 'inc', 'threads-1']);
+  assert.equal(error.code, 'ERR_LONGPOLE_TASK');
+  const killed = new KilledWorkerError(where, 3, 'three times');
+  assert.deepEqual(
+    [killed.code, killed.attempts, killed.name],
+    ['ERR_LONGPOLE_KILLED_WORKER', 3, 'KilledWorkerError'],
+  );
+  assert.ok(killed instanceof TaskError);
+});

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { runScript } from './runScript.js';
+
+/** The program of `examples/parse-sources`, which is part of the package. It reads its own options. */
+const PROGRAM = new URL('../examples/parse-sources/main.js', import.meta.url);
+
+/** `longpole demo`: the main job on a real input that every installation has. */
+export function addDemo(program: Command): void {
+  program
+    .command('demo')
+    .description('parse every JavaScript file of node_modules in parallel, and show what every core did')
+    .argument('[options...]', 'see longpole demo --help')
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (args: readonly string[]) => {
+      process.exitCode = await runScript(PROGRAM, args);
+    });
+}

@@ -1,0 +1,158 @@
+// The examples and the command line, run as programs at a small size.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { repositoryPath } from './support/repository.js';
+import { type CommandResult, runCommand } from './support/runCommand.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-examples-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (program: string, args: readonly string[]): Promise<CommandResult> =>
+  runCommand(process.execPath, [repositoryPath(program), ...args], { cwd: folder });
+const longpole = (...args: string[]): Promise<CommandResult> => run('dist/cli/main.js', args);
+
+function assertPage(name: string): void {
+  const html = readFileSync(join(folder, name), 'utf8');
+  assert.match(html, /^<!doctype html>/i);
+  // Self-contained: nothing is loaded from anywhere.
+  assert.doesNotMatch(html, /<(script|link|img)[^>]+(src|href)="(?!data:)/i);
+}
+
+describe('longpole demo', () => {
+  const sources = join(folder, 'sources');
+  before(() => {
+    mkdirSync(join(sources, 'deep/er'), { recursive: true });
+    const twins = Array.from(
+      { length: 5 },
+      (_, i) => `export function f${i}(a, b) { return [a + b, a * b, a - b, a / b, ${i}]; }`,
+    );
+    writeFileSync(join(sources, 'a.mjs'), twins.join('\n'));
+    writeFileSync(join(sources, 'deep/b.cjs'), 'if (x) return;\nmodule.exports = [[[[[1]]]]];\n');
+    writeFileSync(join(sources, 'deep/er/c.js'), 'const = 1;\n');
+    writeFileSync(join(sources, 'deep/er/d.txt'), 'not a source file');
+  });
+
+  it('sums up a folder, counts what does not parse, and writes the page', async () => {
+    const { code, stdout, stderr } = await longpole(
+      'demo',
+      '--dir',
+      sources,
+      '--page',
+      'demo.html',
+      '--workers',
+      '2',
+    );
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^Parsing 3 files of /);
+    assert.match(stdout, /\[#{40}\] \| 100% Completed/);
+    assert.match(stdout, /\b1 {2}file did not parse\n +deep\/er\/c\.js: Unexpected token/);
+    assert.match(stdout, /\b5 {2}times \d+ nodes, first at a\.mjs:1\n/);
+    assert.ok(stdout.includes(join(folder, 'demo.html')));
+    assertPage('demo.html');
+  });
+
+  it('--json prints the result alone on stdout', async () => {
+    const { code, stdout, stderr } = await longpole(
+      'demo',
+      '--dir',
+      sources,
+      '--page',
+      'json.html',
+      '--json',
+    );
+    assert.equal(code, 0, stderr);
+    const result: { files: number; lines: number; deepest: { place: string }; failures: { file: string }[] } =
+      JSON.parse(stdout);
+    assert.deepEqual([result.files, result.lines], [3, 8]);
+    assert.equal(result.deepest.place, 'deep/b.cjs:2');
+    assert.deepEqual(
+      result.failures.map(({ file }) => file),
+      ['deep/er/c.js'],
+    );
+    assert.match(stderr, /100% Completed/);
+  });
+
+  it('gives the same result with any number of workers', async () => {
+    const outputs: string[] = [];
+    for (const workers of ['1', '3']) {
+      const { code, stdout } = await longpole(
+        'demo',
+        '--dir',
+        sources,
+        '--json',
+        '--page',
+        'same.html',
+        '--workers',
+        workers,
+      );
+      assert.equal(code, 0);
+      outputs.push(stdout);
+    }
+    assert.equal(outputs[0], outputs[1]);
+  });
+
+  for (const [what, args] of [
+    ['an unknown option', ['--nonsense']],
+    ['no such folder', ['--dir', '/no/such/folder']],
+    ['a folder without sources', ['--dir', join(folder, 'sources/deep/er/none')]],
+    ['workers that are no number', ['--workers', 'many']],
+    ['a value too few', ['--page']],
+  ] as const) {
+    it(`exits with 2 and the usage for ${what}`, async () => {
+      const { code, stdout, stderr } = await longpole('demo', ...args);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, /Usage: longpole demo/);
+    });
+  }
+
+  it('--help prints the usage', async () => {
+    const { code, stdout } = await longpole('demo', '--help');
+    assert.equal(code, 0);
+    assert.match(stdout, /^Usage: longpole demo/);
+  });
+});
+
+describe('longpole', () => {
+  it('knows its version and its commands', async () => {
+    const { version }: { version: string } = JSON.parse(readFileSync(repositoryPath('package.json'), 'utf8'));
+    assert.deepEqual(await longpole('--version'), { code: 0, stdout: `${version}\n`, stderr: '' });
+    const help = await longpole('--help');
+    assert.equal(help.code, 0);
+    assert.match(help.stdout, /^ {2}demo /m);
+  });
+
+  it('exits with 2 for an unknown command and for none', async () => {
+    assert.equal((await longpole('nonsense')).code, 2);
+    assert.equal((await longpole()).code, 2);
+  });
+});
+
+describe('tsqr', () => {
+  const tsqr = (...args: string[]): Promise<CommandResult> => run('dist/examples/tsqr/main.js', args);
+
+  it('factorises a small matrix, compares, and writes the page', async () => {
+    const { code, stdout, stderr } = await tsqr(
+      '--rows',
+      '600',
+      '--columns',
+      '40',
+      '--blocks',
+      '10',
+      '--page',
+      'tsqr.html',
+    );
+    assert.equal(code, 0, stderr);
+    const error = /\|q\.r - a\| \/ \|a\| = (\S+)/.exec(stdout)?.[1];
+    assert.ok(Number(error) < 1e-13, `relative error ${error}`);
+    assertPage('tsqr.html');
+  });
+
+  it('exits with 2 if a block is wider than it is high', async () => {
+    const { code, stderr } = await tsqr('--rows', '100', '--columns', '40', '--blocks', '10');
+    assert.equal(code, 2);
+    assert.match(stderr, /rows >= columns \* blocks/);
+  });
+});

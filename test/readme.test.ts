@@ -1,0 +1,77 @@
+// What the README shows must run as it stands there.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { repositoryPath } from './support/repository.js';
+import { runOrThrow } from './support/runCommand.js';
+
+const readme = readFileSync(repositoryPath('README.md'), 'utf8');
+const folder = mkdtempSync(join(tmpdir(), 'longpole-readme-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+symlinkSync(repositoryPath('node_modules'), join(folder, 'node_modules'));
+
+/** The code blocks of one language, in order. */
+function blocks(language: string): string[] {
+  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(
+    (match) => match[1] ?? '',
+  );
+}
+
+/** A program of a user's: `longpole` is what this repository built. */
+function writeProgram(name: string, source: string): string {
+  const text = source.replaceAll(/'longpole(\/\w+)?'/g, (_, path: string | undefined) => {
+    const file = path === undefined ? 'index' : path.slice(1);
+    return JSON.stringify(repositoryPath(`dist/api/${file}.js`));
+  });
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+test('the first program prints what the README says', async () => {
+  const program = blocks('js').find((block) => block.includes('countPrimes'));
+  assert.ok(program !== undefined);
+  const expected = /^\d+$/m.exec(blocks('text')[0] ?? '')?.[0];
+  const output = await runOrThrow(process.execPath, [writeProgram('primes.mjs', program)], { cwd: folder });
+  assert.match(output, /^\[#{40}\] \| 100% Completed \| .+\n/);
+  assert.equal(output.trimEnd().split('\n').at(-1), expected);
+});
+
+test('the graph in Dask form runs, in TypeScript, without a build step', async () => {
+  const graph = blocks('ts').find((block) => block.includes('getThreaded'));
+  assert.ok(graph !== undefined);
+  const source = graph.replace(/^await (.*); \/\/ (\d+)$/m, 'console.log(await $1, $2);');
+  const tsx = repositoryPath('node_modules/tsx/dist/cli.mjs');
+  assert.equal(
+    await runOrThrow(process.execPath, [tsx, writeProgram('graph.mts', source)], { cwd: folder }),
+    '18 18\n',
+  );
+});
+
+test('the commands of the README are scripts of the package', () => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+    readFileSync(repositoryPath('package.json'), 'utf8'),
+  );
+  assert.ok(readme.includes('\nnpm ci && npm run demo\n') && 'demo' in scripts);
+  assert.ok(readme.includes('\nnpm ci && npm test\n') && 'test' in scripts);
+});
+
+test('every link of the documentation leads to a file', () => {
+  for (const page of [
+    'README.md',
+    'CONTRIBUTING.md',
+    'docs/get-started.md',
+    'docs/write-tasks.md',
+    'docs/diagnostics.md',
+    'docs/diagnose-a-slow-run.md',
+    'bench/README.md',
+    'examples/README.md',
+  ]) {
+    const text = readFileSync(repositoryPath(page), 'utf8');
+    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
+      const path = join(repositoryPath(page), '..', target ?? '');
+      assert.ok(existsSync(path), `${page} links to ${target}`);
+    }
+  }
+});
