@@ -1,4 +1,4 @@
-// One Chromium for a test file, closed at its end. Debian's, or the one that LONGPOLE_CHROMIUM names.
+// One Chromium for a test file, closed at its end. Debian's, or the one that LONGPOLE_CHROMIUM or CHROMIUM names.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,8 @@ export function useBrowser() {
   let folder = '';
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'longpole-page-'));
-    const { LONGPOLE_CHROMIUM: executablePath = '/usr/bin/chromium' } = process.env;
+    const { LONGPOLE_CHROMIUM, CHROMIUM } = process.env;
+    const executablePath = LONGPOLE_CHROMIUM ?? CHROMIUM ?? '/usr/bin/chromium';
     browser = await chromium.launch({ executablePath, args: ARGUMENTS });
   });
   after(async () => {
