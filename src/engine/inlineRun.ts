@@ -98,7 +98,13 @@ class InlineRun {
       this.#scheduler.finishQuietly(finished(ids, index, index + 1));
       this.#observers.taskFinished(id, value, WORKER, this.#starts[0], this.#stops[0], this.#view);
       this.#observers.completed(
-        { worker: WORKER, count: 1, ids: ids.subarray(index, index + 1), startTimes: this.#starts, stopTimes: this.#stops },
+        {
+          worker: WORKER,
+          count: 1,
+          ids: ids.subarray(index, index + 1),
+          startTimes: this.#starts,
+          stopTimes: this.#stops,
+        },
         this.#view,
       );
       this.#observers.progress(this.#view);

@@ -120,7 +120,8 @@ class PoolRun implements RunHandler {
 
   fetched(isolate: Isolate, values: Values): void {
     this.#guard(() => {
-      for (let index = 0; index < values.ids.length; index++) this.#results[values.ids[index]!] = values.values[index];
+      for (let index = 0; index < values.ids.length; index++)
+        this.#results[values.ids[index]!] = values.values[index];
       const worker = this.#indices.get(isolate)?.index;
       if (worker === undefined) return;
       this.#execute(this.#scheduler.handle({ type: 'results-fetched', worker, ids: Array.from(values.ids) }));
@@ -198,7 +199,15 @@ class PoolRun implements RunHandler {
     if (this.#settled) return;
     const { ids, kinds, count } = columns;
     const seconds = this.#durations(columns);
-    const event = { type: 'tasks-finished', worker: known.index, ids, from: 0, to: count, kinds, seconds } as const;
+    const event = {
+      type: 'tasks-finished',
+      worker: known.index,
+      ids,
+      from: 0,
+      to: count,
+      kinds,
+      seconds,
+    } as const;
     if (this.#observers.perTask) {
       this.#tellEach(known.index, columns, seconds);
       this.#execute(this.#scheduler.handle({ ...event, to: 0 }));
@@ -256,7 +265,15 @@ class PoolRun implements RunHandler {
       const id = ids[index]!;
       this.#tellStarted(id);
       const value = this.#results[id];
-      this.#scheduler.finishQuietly({ type: 'tasks-finished', worker, ids, from: index, to: index + 1, kinds, seconds });
+      this.#scheduler.finishQuietly({
+        type: 'tasks-finished',
+        worker,
+        ids,
+        from: index,
+        to: index + 1,
+        kinds,
+        seconds,
+      });
       this.#view.running.delete(id);
       this.#observers.taskFinished(id, value, worker, starts[index]!, stops[index]!, this.#view);
     }
@@ -294,7 +311,11 @@ class PoolRun implements RunHandler {
     if (this.#executing) return;
     this.#executing = true;
     try {
-      for (let next = this.#pending.shift(); next !== undefined && !this.#settled; next = this.#pending.shift())
+      for (
+        let next = this.#pending.shift();
+        next !== undefined && !this.#settled;
+        next = this.#pending.shift()
+      )
         this.#carryOut(next);
     } finally {
       this.#executing = false;
@@ -326,7 +347,13 @@ class PoolRun implements RunHandler {
     if (this.#observers.results) publish.fill(1);
     const constants = batchConstants(this.#plan, ids);
     try {
-      isolate.dispatch(this.#run, { batch, ids, publish, inputs: batchInputs(this.#results, inputs), constants });
+      isolate.dispatch(this.#run, {
+        batch,
+        ids,
+        publish,
+        inputs: batchInputs(this.#results, inputs),
+        constants,
+      });
     } catch (error) {
       throw argumentError(this.#plan, ids, error);
     }

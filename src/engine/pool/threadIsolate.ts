@@ -145,7 +145,8 @@ export class ThreadIsolate implements Isolate {
 
   #channel(run: number): RunChannel {
     const state = this.#runs.get(run);
-    if (state === undefined) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Run ${run} is not open at ${this.name}.`);
+    if (state === undefined)
+      throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Run ${run} is not open at ${this.name}.`);
     return state.channel;
   }
 
@@ -220,5 +221,9 @@ export class ThreadIsolate implements Isolate {
 }
 
 function startError(name: string, cause: Error): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_WORKER_START', `Worker ${name} could not be started: ${cause.message}`, { cause });
+  return new LongpoleError(
+    'ERR_LONGPOLE_WORKER_START',
+    `Worker ${name} could not be started: ${cause.message}`,
+    { cause },
+  );
 }

@@ -3,7 +3,7 @@
 // their isolate. How much goes in is a matter of time, not of count: tasks that are known to be short travel by the
 // thousand, long ones alone, so that the work stays divisible.
 import type { Dispatch } from './events.js';
-import { type Batch, type SchedulerState, type WorkerState } from './schedulerState.js';
+import type { Batch, SchedulerState, WorkerState } from './schedulerState.js';
 import { PROCESSING } from './taskStates.js';
 
 export interface BatchLimits {
@@ -150,7 +150,8 @@ function tail(state: SchedulerState, victim: WorkerState): number[] {
   let startable = 0;
   for (const batch of victim.batches) {
     for (const id of batch.ids) {
-      if (state.state[id] !== PROCESSING || state.batchOf[id] !== batch.number || state.held.has(id)) continue;
+      if (state.state[id] !== PROCESSING || state.batchOf[id] !== batch.number || state.held.has(id))
+        continue;
       unfinished.push(id);
       if (state.waiting[id] === 0) startable++;
     }

@@ -4,7 +4,14 @@ import { CompletionLog } from '../../protocol/completionLog.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import type { OpenRun, RunBatch, Values } from '../../protocol/isolateMessages.js';
 import { CALL_BASE, OP_CALL, type Program } from '../../protocol/program.js';
-import { isScalar, KIND_ERROR, KIND_NUMBER, KIND_PRIVATE, KIND_VALUE, kindOf } from '../../protocol/results.js';
+import {
+  isScalar,
+  KIND_ERROR,
+  KIND_NUMBER,
+  KIND_PRIVATE,
+  KIND_VALUE,
+  kindOf,
+} from '../../protocol/results.js';
 import { Evaluator, type TaskCallable } from './evaluator.js';
 import { ownResult } from './ownResult.js';
 import { shareBuffers } from './shareBuffers.js';
@@ -111,7 +118,10 @@ export class IsolateRun {
 
   /** What waits to be sent, which then waits no more. */
   takeUnsent(): { values: Values; errors: { id: number; error: ErrorInfo }[] } {
-    const unsent = { values: { ids: Int32Array.from(this.#ids), values: this.#values }, errors: this.#errors };
+    const unsent = {
+      values: { ids: Int32Array.from(this.#ids), values: this.#values },
+      errors: this.#errors,
+    };
     this.#ids = [];
     this.#values = [];
     this.#errors = [];

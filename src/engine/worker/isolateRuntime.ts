@@ -1,9 +1,16 @@
 // The program of an isolate: takes batches from its host, runs their tasks one after the other, and reports. While a
 // task runs nothing can be sent or received, so completions go into shared memory at once, values are sent before any
 // task that is not known to be short, and between two tasks the mailbox word is looked at.
-import type { FromIsolate, IsolateBirth, RunBatch, ToIsolate, Values } from '../../protocol/isolateMessages.js';
-import { NO_VALUES } from '../../protocol/isolateMessages.js';
+
 import { toErrorInfo } from '../../protocol/errorInfo.js';
+import type {
+  FromIsolate,
+  IsolateBirth,
+  RunBatch,
+  ToIsolate,
+  Values,
+} from '../../protocol/isolateMessages.js';
+import { NO_VALUES } from '../../protocol/isolateMessages.js';
 import { isolateClock } from './isolateClock.js';
 import { cloneError, IsolateRun, notCloneable } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
@@ -150,7 +157,12 @@ export class IsolateRuntime {
     return undefined;
   }
 
-  async #await(progress: BatchProgress, id: number, promise: PromiseLike<unknown>, start: number): Promise<void> {
+  async #await(
+    progress: BatchProgress,
+    id: number,
+    promise: PromiseLike<unknown>,
+    start: number,
+  ): Promise<void> {
     const { batch, run } = progress;
     // Others may wait for what is finished as long as this promise takes.
     this.#report(batch.run, run);
@@ -183,7 +195,12 @@ export class IsolateRuntime {
   }
 
   /** Posts values; if they cannot be cloned, finds out which, and posts errors in their place. */
-  #send(type: 'report' | 'fetched', run: number, values: Values, errors: { id: number; error: ReturnType<typeof toErrorInfo> }[]): void {
+  #send(
+    type: 'report' | 'fetched',
+    run: number,
+    values: Values,
+    errors: { id: number; error: ReturnType<typeof toErrorInfo> }[],
+  ): void {
     try {
       this.#host.post({ type, run, values, errors });
     } catch {
@@ -206,7 +223,8 @@ export class IsolateRuntime {
   /** Reads what waits in the port between two tasks. Batches go to the queue as usual. */
   #readMail(): void {
     Atomics.store(this.#mailbox, 0, 0);
-    for (let message = this.#host.receive(); message !== undefined; message = this.#host.receive()) this.handle(message);
+    for (let message = this.#host.receive(); message !== undefined; message = this.#host.receive())
+      this.handle(message);
   }
 }
 
