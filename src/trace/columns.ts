@@ -1,0 +1,41 @@
+// Columns that grow while a trace is read or recorded. `values` is longer than `length`, and replaced when it grows.
+
+const MIN_ROWS = 64;
+
+export class Int32Column {
+  values = new Int32Array(MIN_ROWS);
+  length = 0;
+
+  push(value: number): void {
+    if (this.length === this.values.length) {
+      const grown = new Int32Array(this.length * 2);
+      grown.set(this.values);
+      this.values = grown;
+    }
+    this.values[this.length++] = value;
+  }
+
+  /** A view of what was written; a later push does not change it. */
+  take(): Int32Array {
+    return this.values.subarray(0, this.length);
+  }
+}
+
+export class Float64Column {
+  values = new Float64Array(MIN_ROWS);
+  length = 0;
+
+  push(value: number): void {
+    if (this.length === this.values.length) {
+      const grown = new Float64Array(this.length * 2);
+      grown.set(this.values);
+      this.values = grown;
+    }
+    this.values[this.length++] = value;
+  }
+
+  /** A view of what was written; a later push does not change it. */
+  take(): Float64Array {
+    return this.values.subarray(0, this.length);
+  }
+}

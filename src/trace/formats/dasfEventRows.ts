@@ -1,0 +1,79 @@
+// From an event object to a row: for events that were made by a program, and for records that are not in the usual form.
+import type { TraceBuilder } from '../traceBuilder.js';
+import { asNumber, CompleteEvent, type DasfEvent, type EventArgs, type EventOrigin } from './dasfEvents.js';
+
+const ABSENT = -1;
+
+/** Fields of `args` that become columns. */
+interface KnownArgs {
+  readonly key?: unknown;
+  readonly name?: unknown;
+  readonly size?: unknown;
+  readonly shape?: unknown;
+  readonly dtype?: unknown;
+  readonly type?: unknown;
+  readonly dependencies?: unknown;
+  readonly dependents?: unknown;
+  readonly tasks?: unknown;
+  readonly device?: unknown;
+}
+
+/** Adds the row of a task, of managed memory or of a resource sample; other events have no table. */
+export function addEvent(builder: TraceBuilder, event: DasfEvent): void {
+  const { strings } = builder;
+  const text = (value: unknown): number =>
+    typeof value === 'string' ? strings.internString(value) : ABSENT;
+  const origin = (value: EventOrigin): number => (value === null ? ABSENT : strings.internString(String(value)));
+  const host = origin(event.processId);
+  const worker = origin(event.threadId);
+  const args: KnownArgs = event.args;
+  if (event.name === 'Compute' && event instanceof CompleteEvent && args.key !== undefined) {
+    pushKeys(builder, builder.dependencies, args.dependencies);
+    pushKeys(builder, builder.dependents, args.dependents);
+    builder.addTask({
+      key: strings.internString(keyText(args.key)),
+      recordedName: text(args.name),
+      host,
+      worker,
+      device: device(builder, args.device),
+      stop: event.timestamp,
+      duration: Math.max(0, event.duration),
+      nbytes: asNumber(args.size),
+      resultType: text(args.type),
+      dtype: text(args.dtype),
+      shape: strings.internString(Array.isArray(args.shape) ? JSON.stringify(args.shape.map(Number)) : '[]'),
+    });
+  } else if (event.name === 'Managed Memory' && !Number.isNaN(asNumber(args.tasks))) {
+    builder.addMemory(event.timestamp, host, worker, asNumber(args.size), asNumber(args.tasks));
+  } else if (event.name === 'Resource Usage') {
+    builder.addResource(event.timestamp, host, worker, device(builder, args.device), numbersOf(event.args));
+  }
+}
+
+function device(builder: TraceBuilder, value: unknown): number {
+  return typeof value === 'string' || typeof value === 'number'
+    ? builder.strings.internString(String(value))
+    : ABSENT;
+}
+
+function pushKeys(builder: TraceBuilder, column: { push(id: number): void }, keys: unknown): void {
+  if (!Array.isArray(keys)) return;
+  for (const key of keys) column.push(builder.strings.internString(keyText(key)));
+}
+
+/** Tuple keys, which reach msgpack as arrays, are spelled as Python does: `('x', 0, 1)`. */
+function keyText(key: unknown): string {
+  if (typeof key === 'string') return key;
+  if (!Array.isArray(key)) return String(key);
+  const items = key.map((item: unknown) => (typeof item === 'string' ? `'${item}'` : keyText(item)));
+  return `(${items.join(', ')}${items.length === 1 ? ',' : ''})`;
+}
+
+function numbersOf(args: EventArgs): Map<string, number> {
+  const numbers = new Map<string, number>();
+  for (const [name, value] of Object.entries(args)) {
+    const number = asNumber(value);
+    if (!Number.isNaN(number) && name !== 'device') numbers.set(name, number);
+  }
+  return numbers;
+}

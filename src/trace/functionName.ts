@@ -1,0 +1,65 @@
+// From a task's key to the name of its function, on UTF-8 bytes, because it is asked for every key of a trace.
+
+const DASH = 0x2d;
+const QUOTE = 0x27;
+const DOUBLE_QUOTE = 0x22;
+const PARENTHESIS = 0x28;
+const UNDERSCORE = 0x5f;
+
+/**
+ * Narrows `span`, where a key stands in `bytes`, to where the function's name stands.
+ *
+ * A key is a name, then words joined by dashes that tell one task from the other: hexadecimal tokens, the five words of
+ * a uuid, numbers. A tuple key, `('name-token', 0, 1)`, is judged by its first element. The name ends before the first
+ * word that is no identifier or is a token (8 or more hexadecimal digits). Unlike Dask's `key_split` leading underscores
+ * stay: `_func_fit-62a7…` is a task of `_func_fit`. A key without a token is all name.
+ */
+export function functionNameSpan(bytes: Uint8Array, span: { start: number; end: number }): void {
+  let { start, end } = span;
+  if (bytes[start] === PARENTHESIS) {
+    const quote = bytes[start + 1];
+    if (quote === QUOTE || quote === DOUBLE_QUOTE) {
+      let close = start + 2;
+      while (close < end && bytes[close] !== quote) close++;
+      start += 2;
+      end = close;
+    }
+  }
+  let nameEnd = wordEnd(bytes, start, end);
+  while (nameEnd < end) {
+    const next = wordEnd(bytes, nameEnd + 1, end);
+    if (!isNamePart(bytes, nameEnd + 1, next)) break;
+    nameEnd = next;
+  }
+  if (nameEnd === start) nameEnd = end;
+  span.start = start;
+  span.end = nameEnd;
+}
+
+function wordEnd(bytes: Uint8Array, start: number, end: number): number {
+  let i = start;
+  while (i < end && bytes[i] !== DASH) i++;
+  return i;
+}
+
+/** Letters, digits and underscores, not beginning with a digit, and no hexadecimal token. */
+function isNamePart(bytes: Uint8Array, start: number, end: number): boolean {
+  if (start === end || isDigit(bytes[start]!)) return false;
+  let hexadecimal = true;
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i]!;
+    if (isDigit(byte) || (byte >= 0x61 && byte <= 0x66)) continue;
+    hexadecimal = false;
+    if (byte !== UNDERSCORE && !isLetter(byte)) return false;
+  }
+  return !(hexadecimal && end - start >= 8);
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
+}
+
+/** Bytes of characters beyond ASCII count as letters. */
+function isLetter(byte: number): boolean {
+  return (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a) || byte >= 0x80;
+}
