@@ -1,0 +1,203 @@
+// The two bottleneck tables as DASF computes them, its mistakes included, cell by cell: completion taken for the start,
+// samples given to the first task in the file that overlaps on any host, names as recorded, one entry per key in the graph
+// whatever run it was. Only where DASF would crash (a task of no duration, a sample without GPU) values are left out.
+import { sortedOrder } from '../base/sortedOrder.js';
+import { StringTable } from '../trace/stringTable.js';
+import type { Trace } from '../trace/trace.js';
+import { FUNCTION_TITLES } from './functionBottleneck.js';
+import { keyGraphOf } from './keyGraph.js';
+import { PairIndex } from './pairIndex.js';
+import { type Column, Table } from './table.js';
+import { TASK_TITLES } from './taskBottleneck.js';
+
+/** `per_function_bottleneck`. */
+export function dasfFunctionBottleneck(trace: Trace): Table {
+  const groups = groupTasks(trace, trace.tasks.recordedName);
+  const { pairs, duration, count, input, throughput } = groups;
+  const rows = pairs.length;
+  const names = Int32Array.from(pairs.seconds, (second) => second - 1);
+  const { utilization, memory } = sampleMeans(trace);
+  const utilizations = Float64Array.from(names, (name) => utilization.get(name) ?? 0);
+  const memories = Float64Array.from(names, (name) => memory.get(name) ?? 0);
+  const column = (title: string, value: (row: number) => number): Column => ({
+    title,
+    numbers: Float64Array.from({ length: rows }, (_, row) => value(row)),
+    float: true,
+  });
+  const titles = FUNCTION_TITLES;
+  return sortedByDuration(
+    [
+      ...placeColumns(trace, groups),
+      { title: titles.name, ids: names, strings: trace.strings },
+      column(titles.duration, (row) => duration[row]!),
+      column(titles.percentage, (row) => percentage(groups, row)),
+      // Python's 0 is a whole number: a column without any sample is one of whole numbers.
+      {
+        title: titles.utilization,
+        numbers: utilizations,
+        float: names.some((name) => utilization.has(name)),
+      },
+      column(titles.memory, (row) => memories[row]! / 1e9),
+      column(titles.size, (row) => input[row]! / count[row]! / 1e6),
+      column(titles.throughput, (row) => throughput[row]! / count[row]! / 1e6),
+      { title: titles.count, numbers: count },
+      column(titles.mean, (row) => duration[row]! / count[row]!),
+    ],
+    duration,
+  );
+}
+
+/** `per_task_bottleneck`. */
+export function dasfTaskBottleneck(trace: Trace): Table {
+  const groups = groupTasks(trace, trace.tasks.key);
+  const { pairs, duration } = groups;
+  const { nbytes } = keyGraphOf(trace);
+  const keys = Int32Array.from(pairs.seconds, (second) => second - 1);
+  const column = (title: string, numbers: Float64Array): Column => ({ title, numbers, float: true });
+  return sortedByDuration(
+    [
+      ...placeColumns(trace, groups),
+      { title: TASK_TITLES.key, ids: keys, strings: trace.strings },
+      column(TASK_TITLES.duration, duration),
+      column(TASK_TITLES.percentage, duration.map((_, row) => percentage(groups, row))),
+      column(TASK_TITLES.memory, Float64Array.from(keys, (key) => nbytes[key]! / 1e6)),
+    ],
+    duration,
+  );
+}
+
+interface Groups {
+  /** (group, name or key + 1) in DASF's order before sorting: group by group, names by first appearance. */
+  readonly pairs: { readonly firsts: ArrayLike<number>; readonly seconds: Int32Array; readonly length: number };
+  /** By group: (host, worker), string ids. */
+  readonly workers: PairIndex;
+  readonly duration: Float64Array;
+  readonly count: Float64Array;
+  /** Sums over the tasks. */
+  readonly input: Float64Array;
+  readonly throughput: Float64Array;
+  /** By group. */
+  readonly total: Float64Array;
+}
+
+function groupTasks(trace: Trace, names: Int32Array): Groups {
+  const { tasks, strings } = trace;
+  const graph = keyGraphOf(trace);
+  const workers = new PairIndex(strings.length + 1);
+  const found = new PairIndex(strings.length + 1);
+  const groupOf = new Int32Array(tasks.length);
+  const pairOf = new Int32Array(tasks.length);
+  for (let task = 0; task < tasks.length; task++) {
+    const group = workers.of(tasks.host[task]!, tasks.worker[task]! + 1);
+    groupOf[task] = group;
+    pairOf[task] = found.of(group, names[task]! + 1);
+  }
+  const rowOfPair = new Int32Array(found.length);
+  const order = sortedOrder(Float64Array.from(found.firsts), false);
+  for (const [row, pair] of order.entries()) rowOfPair[pair] = row;
+
+  const rows = found.length;
+  const duration = new Float64Array(rows);
+  const count = new Float64Array(rows);
+  const input = new Float64Array(rows);
+  const throughput = new Float64Array(rows);
+  for (let task = 0; task < tasks.length; task++) {
+    const row = rowOfPair[pairOf[task]!]!;
+    const key = tasks.key[task]!;
+    duration[row]! += tasks.duration[task]!;
+    count[row]! += 1;
+    input[row]! += graph.inputBytes[key]!;
+    const seconds = tasks.duration[graph.lastRun[key]!]!;
+    if (seconds > 0) throughput[row]! += graph.inputBytes[key]! / seconds;
+  }
+  const firsts = order.map((pair) => found.firsts[pair]!);
+  const total = new Float64Array(workers.length);
+  for (let row = 0; row < rows; row++) total[firsts[row]!]! += duration[row]!;
+  const pairs = { firsts, seconds: order.map((pair) => found.seconds[pair]!), length: rows };
+  return { pairs, workers, duration, count, input, throughput, total };
+}
+
+function percentage({ pairs, duration, total }: Groups, row: number): number {
+  return (duration[row]! / total[pairs.firsts[row]!]!) * 100;
+}
+
+/** DASF calls the last part of the worker's name GPU, whatever it is. */
+function placeColumns(trace: Trace, { pairs, workers }: Groups): Column[] {
+  const { strings } = trace;
+  const gpus = new StringTable();
+  const gpuOf = workers.seconds.map((worker) =>
+    worker === 0 ? -1 : gpus.internString(strings.get(worker - 1).split('-').at(-1) ?? ''),
+  );
+  return [
+    { title: 'Host', ids: Int32Array.from(pairs.firsts, (group) => workers.firsts[group]!), strings },
+    { title: 'GPU', ids: Int32Array.from(pairs.firsts, (group) => gpuOf[group]!), strings: gpus },
+  ];
+}
+
+function sortedByDuration(columns: readonly Column[], duration: Float64Array): Table {
+  return new Table(columns, {
+    order: sortedOrder(duration, true),
+    pandasIndex: Int32Array.from(duration, (_, row) => row),
+  });
+}
+
+/** Mean of the samples by recorded name, of all workers together. */
+function sampleMeans(trace: Trace): { utilization: Map<number, number>; memory: Map<number, number> } {
+  const { resources, tasks } = trace;
+  const owners = firstOverlapping(trace);
+  const means = (values: Float64Array): Map<number, number> => {
+    const sums = new Map<number, { sum: number; count: number }>();
+    for (let row = 0; row < resources.length; row++) {
+      const owner = owners[row]!;
+      if (owner < 0 || Number.isNaN(values[row]!)) continue;
+      const name = tasks.recordedName[owner]!;
+      const known = sums.get(name) ?? { sum: 0, count: 0 };
+      sums.set(name, { sum: known.sum + values[row]!, count: known.count + 1 });
+    }
+    return new Map([...sums].map(([name, { sum, count }]) => [name, sum / count]));
+  };
+  return { utilization: means(resources.gpuUtilization), memory: means(resources.gpuMemoryUsed) };
+}
+
+/**
+ * For each sample the first task in the file that DASF takes for running, or -1. Tasks claim the samples in their span in
+ * the order of the file; a sample that is claimed is skipped by those that follow, so the cost is one search per task.
+ */
+function firstOverlapping({ tasks, resources }: Trace): Int32Array {
+  const byTime = sortedOrder(resources.time, false);
+  const times = Float64Array.from(byTime, (row) => resources.time[row]!);
+  const owners = new Int32Array(resources.length).fill(-1);
+  /** The next position at or after `i` that nobody claimed. */
+  const free = Int32Array.from({ length: times.length + 1 }, (_, i) => i);
+  const nextFree = (from: number): number => {
+    let at = from;
+    while (free[at] !== at) {
+      free[at] = free[free[at]!]!;
+      at = free[at]!;
+    }
+    return at;
+  };
+  for (let task = 0; task < tasks.length; task++) {
+    const start = tasks.stop[task]!;
+    const stop = start + tasks.duration[task]!;
+    let at = nextFree(lowerBound(times, start));
+    while (at < times.length && times[at]! <= stop) {
+      owners[byTime[at]!] = task;
+      free[at] = at + 1;
+      at = nextFree(at + 1);
+    }
+  }
+  return owners;
+}
+
+/** The first position whose time is not before `time`. */
+function lowerBound(times: Float64Array, time: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

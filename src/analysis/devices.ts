@@ -1,0 +1,77 @@
+// Where each task ran: the pairs (host, device) that the bottleneck tables group by.
+import { StringTable } from '../trace/stringTable.js';
+import type { Trace } from '../trace/trace.js';
+import { PairIndex } from './pairIndex.js';
+
+/** Places in the order of their first task. */
+export interface Places {
+  /** By task row. */
+  readonly place: Int32Array;
+  /** By place; ids of the trace's strings, -1 where it does not say. */
+  readonly host: Int32Array;
+  /** By place; ids of `deviceNames`, -1 where the trace does not say. */
+  readonly device: Int32Array;
+  readonly deviceNames: StringTable;
+  /** Seconds of computing by place. */
+  readonly seconds: Float64Array;
+}
+
+/**
+ * A task's device is the one that the recorder named. DASF names none; there worker `n` of a host drives GPU `n`, which
+ * holds for workers with a whole number for a name, on hosts whose samples show a GPU. Elsewhere the device is not known.
+ */
+export function placesOf(trace: Trace): Places {
+  const { tasks, strings } = trace;
+  const gpuHosts = hostsWithGpu(trace);
+  const deviceNames = new StringTable();
+  const named = new Map<number, number>();
+  const numbered = new Map<number, number>();
+  const pairs = new PairIndex(tasks.length + 2);
+  const place = new Int32Array(tasks.length);
+  const seconds: number[] = [];
+  for (let row = 0; row < tasks.length; row++) {
+    const host = tasks.host[row]!;
+    let device = -1;
+    if (tasks.device[row]! >= 0) {
+      device = remembered(named, tasks.device[row]!, (id) => deviceNames.internString(strings.get(id)));
+    } else if (gpuHosts.has(host)) {
+      device = remembered(numbered, tasks.worker[row]!, (id) => workerNumber(id, strings, deviceNames));
+    }
+    const index = pairs.of(host, device + 1);
+    place[row] = index;
+    seconds[index] = (seconds[index] ?? 0) + tasks.duration[row]!;
+  }
+  return {
+    place,
+    host: Int32Array.from(pairs.firsts),
+    device: Int32Array.from(pairs.seconds, (device) => device - 1),
+    deviceNames,
+    seconds: Float64Array.from(seconds),
+  };
+}
+
+function hostsWithGpu({ resources }: Trace): Set<number> {
+  const hosts = new Set<number>();
+  for (let row = 0; row < resources.length; row++) {
+    if (!Number.isNaN(resources.gpuUtilization[row]!) || !Number.isNaN(resources.gpuMemoryUsed[row]!)) {
+      hosts.add(resources.host[row]!);
+    }
+  }
+  return hosts;
+}
+
+function remembered(known: Map<number, number>, id: number, make: (id: number) => number): number {
+  let value = known.get(id);
+  if (value === undefined) {
+    value = make(id);
+    known.set(id, value);
+  }
+  return value;
+}
+
+/** The id of `3` for `worker-c096-3`; -1 for names that do not end in a number. */
+function workerNumber(worker: number, strings: StringTable, deviceNames: StringTable): number {
+  if (worker < 0) return -1;
+  const number = /-(\d+)$/.exec(strings.get(worker))?.[1];
+  return number === undefined ? -1 : deviceNames.internString(number);
+}

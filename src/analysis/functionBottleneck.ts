@@ -1,0 +1,119 @@
+// Which function takes the time? One row per function on each host and device.
+import { sortedOrder } from '../base/sortedOrder.js';
+import type { Trace } from '../trace/trace.js';
+import { placesOf } from './devices.js';
+import { keyGraphOf } from './keyGraph.js';
+import { PairIndex } from './pairIndex.js';
+import { type Overlap, SampleJoin } from './sampleJoin.js';
+import { Table } from './table.js';
+
+/** Titles of the columns in order, as in DASF. */
+export const FUNCTION_TITLES = {
+  host: 'Host',
+  gpu: 'GPU',
+  name: 'Function',
+  duration: 'Duration (s)',
+  percentage: 'Percentage of total time (%)',
+  utilization: 'Mean GPU Utilization (%)',
+  memory: 'Mean GPU Memory Used (GB)',
+  size: 'Mean Data Size (MB)',
+  throughput: 'Mean Throughput (MB/s)',
+  count: 'Num Tasks (chunks)',
+  mean: 'Mean Task time (s)',
+} as const;
+
+/**
+ * Functions by the seconds their tasks took, longest first.
+ *
+ * - `Percentage of total time (%)`: of the seconds computed on that host and device.
+ * - `Mean GPU …`: of the samples of that host and device, weighted by how long each overlaps with the function's tasks;
+ *   null if none does.
+ * - `Mean Data Size (MB)`: inputs of a task, in 10^6 bytes, over the tasks whose inputs all have a known size; null if
+ *   there are none (scattered data has no known size).
+ * - `Mean Throughput (MB/s)`: data size by duration of each such task that took time.
+ *
+ * @source DASF, `TraceAnalyser.per_function_bottleneck`
+ */
+export function functionBottleneck(trace: Trace): Table {
+  const { tasks, strings } = trace;
+  const places = placesOf(trace);
+  const pairs = new PairIndex(strings.length);
+  const rowOf = Int32Array.from(tasks.functionName, (name, task) => pairs.of(places.place[task]!, name));
+  const sums = sumsOf(trace, rowOf, pairs.length);
+  const placeOf = Int32Array.from(pairs.firsts);
+  const column = (title: string, value: (row: number) => number) => ({
+    title,
+    numbers: Float64Array.from({ length: pairs.length }, (_, row) => value(row)),
+  });
+  const titles = FUNCTION_TITLES;
+  const { duration, count } = sums;
+  return new Table(
+    [
+      { title: titles.host, ids: placeOf.map((place) => places.host[place]!), strings },
+      { title: titles.gpu, ids: placeOf.map((place) => places.device[place]!), strings: places.deviceNames },
+      { title: titles.name, ids: Int32Array.from(pairs.seconds), strings },
+      { title: titles.duration, numbers: duration },
+      // 0 of 0 seconds is NaN, which is absent.
+      column(titles.percentage, (row) => (duration[row]! / places.seconds[placeOf[row]!]!) * 100),
+      { title: titles.utilization, numbers: meanSamples(trace, rowOf, pairs.length, trace.resources.gpuUtilization) },
+      {
+        title: titles.memory,
+        numbers: meanSamples(trace, rowOf, pairs.length, trace.resources.gpuMemoryUsed).map((bytes) => bytes / 1e9),
+      },
+      column(titles.size, (row) => sums.input[row]! / sums.sized[row]! / 1e6),
+      column(titles.throughput, (row) => sums.throughput[row]! / sums.timed[row]! / 1e6),
+      { title: titles.count, numbers: count },
+      column(titles.mean, (row) => duration[row]! / count[row]!),
+    ],
+    { order: sortedOrder(duration, true) },
+  );
+}
+
+function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
+  const { tasks } = trace;
+  const graph = keyGraphOf(trace);
+  const duration = new Float64Array(rows);
+  const count = new Float64Array(rows);
+  const input = new Float64Array(rows);
+  const throughput = new Float64Array(rows);
+  /** Tasks whose input is known, and those of them that took time. */
+  const sized = new Float64Array(rows);
+  const timed = new Float64Array(rows);
+  for (let task = 0; task < tasks.length; task++) {
+    const row = rowOf[task]!;
+    const seconds = tasks.duration[task]!;
+    duration[row]! += seconds;
+    count[row]! += 1;
+    const key = tasks.key[task]!;
+    if (graph.inputUnknown[key] === 1) continue;
+    const bytes = graph.inputBytes[key]!;
+    input[row]! += bytes;
+    sized[row]! += 1;
+    if (seconds > 0) {
+      throughput[row]! += bytes / seconds;
+      timed[row]! += 1;
+    }
+  }
+  return { duration, count, input, throughput, sized, timed };
+}
+
+function meanSamples(trace: Trace, rowOf: Int32Array, rows: number, figure: Float64Array): Float64Array {
+  const { tasks } = trace;
+  const means = new Float64Array(rows).fill(Number.NaN);
+  if (trace.resources.length === 0) return means;
+  const join = new SampleJoin(trace, figure);
+  const overlaps: Overlap[] = Array.from({ length: rows }, () => ({ seconds: 0, sum: 0 }));
+  // Tasks of one worker mostly follow each other.
+  let [host, worker, device] = [-2, -2, -2];
+  let stream = join.streamFor(host, worker, device);
+  for (let task = 0; task < tasks.length; task++) {
+    if (tasks.host[task] !== host || tasks.worker[task] !== worker || tasks.device[task] !== device) {
+      [host, worker, device] = [tasks.host[task]!, tasks.worker[task]!, tasks.device[task]!];
+      stream = join.streamFor(host, worker, device);
+    }
+    const stop = tasks.stop[task]!;
+    stream?.add(stop - tasks.duration[task]!, stop, overlaps[rowOf[task]!]!);
+  }
+  for (const [row, { seconds, sum }] of overlaps.entries()) if (seconds > 0) means[row] = sum / seconds;
+  return means;
+}

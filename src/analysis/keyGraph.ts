@@ -1,0 +1,111 @@
+// The graph of keys behind a trace: what each key's result weighed, and how many bytes its task was given.
+import type { Trace } from '../trace/trace.js';
+
+/** Indexed by string id; ids that are no key have no predecessors. */
+export interface KeyGraph {
+  /** 1 for every key that ran or is named by an edge. */
+  readonly known: Uint8Array;
+  /** Bytes of the result of the last run in the file; NaN for keys that never ran, e.g. scattered data. */
+  readonly nbytes: Float64Array;
+  /** Row of the last run, or -1. */
+  readonly lastRun: Int32Array;
+  /** Keys that key `k` depends on, each once: `predecessors[offsets[k] .. offsets[k + 1])`. */
+  readonly offsets: Int32Array;
+  readonly predecessors: Int32Array;
+  /** Bytes of all inputs; those of unknown size count as 0. */
+  readonly inputBytes: Float64Array;
+  /** 1 for keys with an input of unknown size. */
+  readonly inputUnknown: Uint8Array;
+}
+
+const graphs = new WeakMap<Trace, KeyGraph>();
+
+/** The graph of a trace, made once. Cost: a few passes over tasks and edges. */
+export function keyGraphOf(trace: Trace): KeyGraph {
+  const known = graphs.get(trace);
+  if (known !== undefined) return known;
+  const graph = makeKeyGraph(trace);
+  graphs.set(trace, graph);
+  return graph;
+}
+
+function makeKeyGraph(trace: Trace): KeyGraph {
+  const { tasks } = trace;
+  const size = trace.strings.length;
+  const known = new Uint8Array(size);
+  const nbytes = new Float64Array(size).fill(Number.NaN);
+  const lastRun = new Int32Array(size).fill(-1);
+  for (let row = 0; row < tasks.length; row++) {
+    const key = tasks.key[row]!;
+    known[key] = 1;
+    nbytes[key] = tasks.nbytes[row]!;
+    lastRun[key] = row;
+  }
+  for (const key of tasks.dependencies) known[key] = 1;
+  for (const key of tasks.dependents) known[key] = 1;
+
+  const edges = predecessorLists(trace, size);
+  const inputBytes = new Float64Array(size);
+  const inputUnknown = new Uint8Array(size);
+  for (let key = 0; key < size; key++) {
+    let sum = 0;
+    for (let i = edges.offsets[key]!; i < edges.offsets[key + 1]!; i++) {
+      const bytes = nbytes[edges.predecessors[i]!]!;
+      if (Number.isNaN(bytes)) inputUnknown[key] = 1;
+      else sum += bytes;
+    }
+    inputBytes[key] = sum;
+  }
+  return { known, nbytes, lastRun, ...edges, inputBytes, inputUnknown };
+}
+
+/** An edge is told by the task that needs or by the task that is needed, mostly by both: it counts once. */
+function predecessorLists(trace: Trace, size: number): Pick<KeyGraph, 'offsets' | 'predecessors'> {
+  const { tasks } = trace;
+  const { key, dependencies, dependencyOffsets, dependents, dependentOffsets } = tasks;
+  const starts = new Int32Array(size + 1);
+  for (let row = 0; row < tasks.length; row++) {
+    starts[key[row]! + 1]! += dependencyOffsets[row + 1]! - dependencyOffsets[row]!;
+  }
+  for (const dependent of dependents) starts[dependent + 1]! += 1;
+  for (let id = 0; id < size; id++) starts[id + 1]! += starts[id]!;
+
+  const all = new Int32Array(dependencies.length + dependents.length);
+  const next = starts.slice(0, size);
+  for (let row = 0; row < tasks.length; row++) {
+    const target = key[row]!;
+    for (let i = dependencyOffsets[row]!; i < dependencyOffsets[row + 1]!; i++) {
+      all[next[target]!] = dependencies[i]!;
+      next[target]! += 1;
+    }
+  }
+  for (let row = 0; row < tasks.length; row++) {
+    for (let i = dependentOffsets[row]!; i < dependentOffsets[row + 1]!; i++) {
+      const target = dependents[i]!;
+      all[next[target]!] = key[row]!;
+      next[target]! += 1;
+    }
+  }
+  return withoutRepetitions(starts, all, size);
+}
+
+function withoutRepetitions(
+  starts: Int32Array,
+  all: Int32Array,
+  size: number,
+): Pick<KeyGraph, 'offsets' | 'predecessors'> {
+  const offsets = new Int32Array(size + 1);
+  const seenBy = new Int32Array(size).fill(-1);
+  let length = 0;
+  for (let id = 0; id < size; id++) {
+    for (let i = starts[id]!; i < starts[id + 1]!; i++) {
+      const predecessor = all[i]!;
+      if (seenBy[predecessor] === id) continue;
+      seenBy[predecessor] = id;
+      // Never ahead of what is still to be read.
+      all[length++] = predecessor;
+    }
+    offsets[id + 1] = length;
+  }
+  return { offsets, predecessors: all.subarray(0, length) };
+}
