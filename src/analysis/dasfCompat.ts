@@ -59,8 +59,14 @@ export function dasfTaskBottleneck(trace: Trace): Table {
       ...placeColumns(trace, groups),
       { title: TASK_TITLES.key, ids: keys, strings: trace.strings },
       column(TASK_TITLES.duration, duration),
-      column(TASK_TITLES.percentage, duration.map((_, row) => percentage(groups, row))),
-      column(TASK_TITLES.memory, Float64Array.from(keys, (key) => nbytes[key]! / 1e6)),
+      column(
+        TASK_TITLES.percentage,
+        duration.map((_, row) => percentage(groups, row)),
+      ),
+      column(
+        TASK_TITLES.memory,
+        Float64Array.from(keys, (key) => nbytes[key]! / 1e6),
+      ),
     ],
     duration,
   );
@@ -68,7 +74,11 @@ export function dasfTaskBottleneck(trace: Trace): Table {
 
 interface Groups {
   /** (group, name or key + 1) in DASF's order before sorting: group by group, names by first appearance. */
-  readonly pairs: { readonly firsts: ArrayLike<number>; readonly seconds: Int32Array; readonly length: number };
+  readonly pairs: {
+    readonly firsts: ArrayLike<number>;
+    readonly seconds: Int32Array;
+    readonly length: number;
+  };
   /** By group: (host, worker), string ids. */
   readonly workers: PairIndex;
   readonly duration: Float64Array;
@@ -126,7 +136,14 @@ function placeColumns(trace: Trace, { pairs, workers }: Groups): Column[] {
   const { strings } = trace;
   const gpus = new StringTable();
   const gpuOf = workers.seconds.map((worker) =>
-    worker === 0 ? -1 : gpus.internString(strings.get(worker - 1).split('-').at(-1) ?? ''),
+    worker === 0
+      ? -1
+      : gpus.internString(
+          strings
+            .get(worker - 1)
+            .split('-')
+            .at(-1) ?? '',
+        ),
   );
   return [
     { title: 'Host', ids: Int32Array.from(pairs.firsts, (group) => workers.firsts[group]!), strings },

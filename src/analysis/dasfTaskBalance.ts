@@ -12,7 +12,9 @@ export function dasfTaskBalance(trace: Trace): Table {
   const begin = times[0] ?? 0;
   const workers = [...new Set(times.flatMap((time) => [...(seconds.get(time)?.keys() ?? [])]))];
   // pandas numbers the rows worker by worker: those of the first, then what the second adds, and so on.
-  const numbered = [...new Set(workers.flatMap((worker) => times.filter((time) => seconds.get(time)?.has(worker))))];
+  const numbered = [
+    ...new Set(workers.flatMap((worker) => times.filter((time) => seconds.get(time)?.has(worker)))),
+  ];
   const columns: Column[] = workers.map((worker) => {
     const counts = numbered.map((time) => seconds.get(time)?.get(worker));
     return {

@@ -55,10 +55,15 @@ export function functionBottleneck(trace: Trace): Table {
       { title: titles.duration, numbers: duration },
       // 0 of 0 seconds is NaN, which is absent.
       column(titles.percentage, (row) => (duration[row]! / places.seconds[placeOf[row]!]!) * 100),
-      { title: titles.utilization, numbers: meanSamples(trace, rowOf, pairs.length, trace.resources.gpuUtilization) },
+      {
+        title: titles.utilization,
+        numbers: meanSamples(trace, rowOf, pairs.length, trace.resources.gpuUtilization),
+      },
       {
         title: titles.memory,
-        numbers: meanSamples(trace, rowOf, pairs.length, trace.resources.gpuMemoryUsed).map((bytes) => bytes / 1e9),
+        numbers: meanSamples(trace, rowOf, pairs.length, trace.resources.gpuMemoryUsed).map(
+          (bytes) => bytes / 1e9,
+        ),
       },
       column(titles.size, (row) => sums.input[row]! / sums.sized[row]! / 1e6),
       column(titles.throughput, (row) => sums.throughput[row]! / sums.timed[row]! / 1e6),

@@ -94,7 +94,13 @@ export class SampleJoin {
     }
     for (const [name, rows] of rowsOf) {
       const times = Float64Array.from(rows, (row) => resources.time[row]!);
-      this.#streams.set(name, new Stream(times, Float64Array.from(rows, (row) => values[row]!)));
+      this.#streams.set(
+        name,
+        new Stream(
+          times,
+          Float64Array.from(rows, (row) => values[row]!),
+        ),
+      );
     }
   }
 

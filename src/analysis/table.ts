@@ -104,9 +104,13 @@ export class Table {
       return cells.map((cell) => ('numbers' in column ? cell.padStart(width) : cell.padEnd(width)));
     });
     const lines = Array.from({ length: shown.length + 1 }, (_, line) =>
-      texts.map((cells) => cells[line]).join('  ').trimEnd(),
+      texts
+        .map((cells) => cells[line])
+        .join('  ')
+        .trimEnd(),
     );
-    if (shown.length < this.length) lines.push(`… ${(this.length - shown.length).toLocaleString('en')} more rows`);
+    if (shown.length < this.length)
+      lines.push(`… ${(this.length - shown.length).toLocaleString('en')} more rows`);
     return lines.join('\n');
   }
 
@@ -160,5 +164,7 @@ function quoted(text: string): string {
 
 function printed(cell: Cell): string {
   if (cell === null) return '';
-  return typeof cell === 'string' || Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(6)));
+  return typeof cell === 'string' || Number.isInteger(cell)
+    ? String(cell)
+    : String(Number(cell.toPrecision(6)));
 }

@@ -24,7 +24,10 @@ export interface TaskBalanceOptions {
  */
 export function taskBalance(trace: Trace, { interval = 1 }: TaskBalanceOptions = {}): Table {
   if (!(interval > 0)) {
-    throw new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `interval must be more than 0 seconds, not ${interval}.`);
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INVALID_ARGUMENT',
+      `interval must be more than 0 seconds, not ${interval}.`,
+    );
   }
   const { memory, strings } = trace;
   const order = sortedOrder(memory.time, false);
@@ -57,7 +60,10 @@ export function taskBalance(trace: Trace, { interval = 1 }: TaskBalanceOptions =
   ]);
 }
 
-function workerColumns(peaks: ReadonlyMap<number, Float64Array>, nameOf: (worker: number) => string): Column[] {
+function workerColumns(
+  peaks: ReadonlyMap<number, Float64Array>,
+  nameOf: (worker: number) => string,
+): Column[] {
   return [...peaks]
     .map(([worker, numbers]) => ({ title: nameOf(worker), numbers }))
     .sort((a, b) => (a.title < b.title ? -1 : 1));

@@ -38,7 +38,11 @@ export function taskBottleneck(trace: Trace): Table {
   return new Table(
     [
       { title: TASK_TITLES.host, ids: placeOf.map((place) => places.host[place]!), strings },
-      { title: TASK_TITLES.gpu, ids: placeOf.map((place) => places.device[place]!), strings: places.deviceNames },
+      {
+        title: TASK_TITLES.gpu,
+        ids: placeOf.map((place) => places.device[place]!),
+        strings: places.deviceNames,
+      },
       { title: TASK_TITLES.key, ids: Int32Array.from(pairs.seconds), strings },
       { title: TASK_TITLES.duration, numbers: seconds },
       {

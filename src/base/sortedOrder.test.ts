@@ -23,7 +23,10 @@ for (const descending of [false, true]) {
     );
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 40 }), fc.boolean(), (some, many) => {
-        const values = Float64Array.from({ length: many ? 2500 : some.length }, (_, i) => some[i % some.length] ?? 0);
+        const values = Float64Array.from(
+          { length: many ? 2500 : some.length },
+          (_, i) => some[i % some.length] ?? 0,
+        );
         assert.deepEqual([...sortedOrder(values, descending)], expected(values, descending));
       }),
       { numRuns: 60 },

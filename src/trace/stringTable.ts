@@ -38,7 +38,8 @@ export class StringTable {
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const entry = slots[slot]!;
       if (entry === 0) return this.#add(slot, hash, bytes, start, end);
-      if (this.#hashes[entry - 1] === hash && this.equals(entry - 1, bytes, view, start, end)) return entry - 1;
+      if (this.#hashes[entry - 1] === hash && this.equals(entry - 1, bytes, view, start, end))
+        return entry - 1;
     }
   }
 

@@ -21,9 +21,9 @@ interface KnownArgs {
 /** Adds the row of a task, of managed memory or of a resource sample; other events have no table. */
 export function addEvent(builder: TraceBuilder, event: DasfEvent): void {
   const { strings } = builder;
-  const text = (value: unknown): number =>
-    typeof value === 'string' ? strings.internString(value) : ABSENT;
-  const origin = (value: EventOrigin): number => (value === null ? ABSENT : strings.internString(String(value)));
+  const text = (value: unknown): number => (typeof value === 'string' ? strings.internString(value) : ABSENT);
+  const origin = (value: EventOrigin): number =>
+    value === null ? ABSENT : strings.internString(String(value));
   const host = origin(event.processId);
   const worker = origin(event.threadId);
   const args: KnownArgs = event.args;

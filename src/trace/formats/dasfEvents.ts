@@ -94,12 +94,7 @@ export class DurationEndEvent extends PhaseEvent {
   }
 }
 
-export type DasfEvent =
-  | CompleteEvent
-  | InstantEvent
-  | DurationBeginEvent
-  | DurationEndEvent
-  | PhaseEvent;
+export type DasfEvent = CompleteEvent | InstantEvent | DurationBeginEvent | DurationEndEvent | PhaseEvent;
 
 interface EventRecord {
   readonly name?: unknown;
@@ -107,20 +102,23 @@ interface EventRecord {
   readonly phase?: unknown;
   readonly duration?: unknown;
   readonly scope?: unknown;
+  readonly process_id?: unknown;
+  readonly thread_id?: unknown;
+  readonly args?: unknown;
 }
 
 /** The event that a decoded record describes, or what is wrong with the record. */
 export function eventFromRecord(record: unknown): DasfEvent | string {
   if (!isRecord(record)) return 'the record is no map';
-  const { name, timestamp, phase, duration, scope }: EventRecord = record;
+  const { name, timestamp, phase, duration, scope, process_id, thread_id, args }: EventRecord = record;
   if (typeof name !== 'string') return 'the event has no name';
   const time = asNumber(timestamp);
   if (!Number.isFinite(time)) return 'the event has no time';
   if (typeof phase !== 'string') return 'the event has no phase';
   const fields = {
-    processId: asOrigin(record['process_id']),
-    threadId: asOrigin(record['thread_id']),
-    args: isRecord(record['args']) ? record['args'] : {},
+    processId: asOrigin(process_id),
+    threadId: asOrigin(thread_id),
+    args: isRecord(args) ? args : {},
   };
   switch (phase) {
     case EventPhases.COMPLETE: {

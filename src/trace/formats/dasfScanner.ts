@@ -89,7 +89,8 @@ export class DasfScanner {
     const row = this.#row;
     if (!Number.isFinite(this.#time)) return false;
     if (this.#name === this.#computeName) {
-      if (this.#phase !== COMPLETE || row.key < 0 || !(row.duration >= 0 && row.duration < Infinity)) return false;
+      if (this.#phase !== COMPLETE || row.key < 0 || !(row.duration >= 0 && row.duration < Infinity))
+        return false;
       row.stop = this.#time;
       this.#builder.addTask(row);
     } else {

@@ -43,7 +43,10 @@ export function skipValue(bytes: Uint8Array, view: DataView, at: number, end: nu
     pending[depth]! -= 1;
     if (position >= end) return -1;
     const items = itemsIn(bytes, view, position, end);
-    position = items === NOT_A_CONTAINER ? scalarEnd(bytes, view, position, end) : contentStart(bytes[position]!, position);
+    position =
+      items === NOT_A_CONTAINER
+        ? scalarEnd(bytes, view, position, end)
+        : contentStart(bytes[position]!, position);
     if (position < 0 || position > end) return -1;
     if (items > 0) {
       if (items > end - position || pending.length >= MAX_DEPTH) return -1;
@@ -79,9 +82,7 @@ function contentStart(type: number, at: number): number {
 }
 
 /** Bytes of the scalars 0xc0 to 0xdb without those that state a length: header and content; 0 for these, -1 for no msgpack. */
-const FIXED_SIZES = [
-  1, -1, 1, 1, 0, 0, 0, 0, 0, 0, 5, 9, 2, 3, 5, 9, 2, 3, 5, 9, 3, 4, 6, 10, 18, 0, 0, 0,
-];
+const FIXED_SIZES = [1, -1, 1, 1, 0, 0, 0, 0, 0, 0, 5, 9, 2, 3, 5, 9, 2, 3, 5, 9, 3, 4, 6, 10, 18, 0, 0, 0];
 
 function scalarEnd(bytes: Uint8Array, view: DataView, at: number, end: number): number {
   const type = bytes[at]!;

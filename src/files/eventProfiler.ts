@@ -1,0 +1,104 @@
+// DASF's EventProfiler: events by method, kept in a database.
+import { randomUUID } from 'node:crypto';
+import { LongpoleError } from '../base/errors.js';
+import { type EventDatabase, readDatabase } from '../trace/eventDatabase.js';
+import {
+  CompleteEvent,
+  type DasfEvent,
+  DurationBeginEvent,
+  DurationEndEvent,
+  type EventFields,
+  InstantEvent,
+} from '../trace/formats/dasfEvents.js';
+import type { TraceBuilder } from '../trace/traceBuilder.js';
+import { FileDatabase, type FileDatabaseOptions } from './fileDatabase.js';
+
+/** A database that can be written to. */
+export interface WritableEventDatabase extends EventDatabase {
+  record(event: DasfEvent): void;
+  commit(): void;
+  close?(): void;
+}
+
+export interface EventProfilerOptions extends FileDatabaseOptions {
+  /** Where the events go instead of into a file of the profiler's own. */
+  readonly database?: WritableEventDatabase;
+}
+
+/** A profiler writes sooner than a database alone, as in DASF. */
+const COMMIT_THRESHOLD = 1000;
+
+/**
+ * Records events. Times are in seconds on any clock, as long as all events of a trace use the same.
+ *
+ * @source DASF, `EventProfiler`
+ */
+export class EventProfiler implements EventDatabase {
+  readonly database: WritableEventDatabase;
+
+  /**
+   * With a file name, the events of that file; without one and without a database, a new `traces-XXXXXXXX.msgpack` in the
+   * current folder. The other options are those of the file's `FileDatabase`, with a `commitThreshold` of 1000.
+   * Throws ERR_LONGPOLE_INVALID_ARGUMENT if both a file and a database are given.
+   */
+  constructor(databaseFile?: string | EventProfilerOptions, options: EventProfilerOptions = {}) {
+    const given = typeof databaseFile === 'object' ? databaseFile : options;
+    const file = typeof databaseFile === 'string' ? databaseFile : undefined;
+    if (file !== undefined && given.database !== undefined) {
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        `Events go either to ${file} or to the database that was given, not to both.`,
+      );
+    }
+    this.database =
+      given.database ??
+      new FileDatabase(file ?? `traces-${randomUUID().slice(0, 8)}.msgpack`, {
+        commitThreshold: COMMIT_THRESHOLD,
+        ...given,
+      });
+  }
+
+  /** Something that took `duration` seconds; DASF's own recorders pass the time of its end. */
+  recordCompleteEvent(name: string, timestamp: number, duration: number, fields?: EventFields): void {
+    this.database.record(new CompleteEvent(name, timestamp, duration, fields));
+  }
+
+  recordInstantEvent(name: string, timestamp: number, fields?: EventFields & { scope?: string }): void {
+    this.database.record(new InstantEvent(name, timestamp, fields));
+  }
+
+  recordDurationBeginEvent(name: string, timestamp: number, fields?: EventFields): void {
+    this.database.record(new DurationBeginEvent(name, timestamp, fields));
+  }
+
+  recordDurationEndEvent(name: string, timestamp: number, fields?: EventFields): void {
+    this.database.record(new DurationEndEvent(name, timestamp, fields));
+  }
+
+  /** The recorded events in their order; of a file, those that were written. */
+  getTraces(): Iterable<DasfEvent> {
+    return this.database.getTraces();
+  }
+
+  /** Writes what is queued. */
+  commit(): void {
+    this.database.commit();
+  }
+
+  /** Writes what is queued, as the database does when it is closed. */
+  close(): void {
+    this.database.close?.();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  readInto(builder: TraceBuilder): void {
+    readDatabase(this.database, builder);
+  }
+
+  toString(): string {
+    return `EventProfiler(database=${String(this.database)})`;
+  }
+}

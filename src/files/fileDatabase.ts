@@ -1,0 +1,139 @@
+// DASF's event file: queues events, appends them in batches under a lock, and reads them back.
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
+import { LongpoleError } from '../base/errors.js';
+import type { EventDatabase } from '../trace/eventDatabase.js';
+import type { DasfEvent } from '../trace/formats/dasfEvents.js';
+import { DasfEventReader, DasfReader } from '../trace/formats/dasfReader.js';
+import { DasfEncoder } from '../trace/formats/dasfWriter.js';
+import type { TraceBuilder } from '../trace/traceBuilder.js';
+import { withAppendLock } from './appendLock.js';
+import { flushAtExit, nothingToFlush } from './exitFlush.js';
+import { readInChunks, readWhole } from './readFile.js';
+
+export interface FileDatabaseOptions {
+  /** Events that are queued before they are written, at least 1. Default 5000. */
+  readonly commitThreshold?: number;
+  /** Deletes what the file holds from earlier. Default false: events are appended. */
+  readonly removeOldOutputFile?: boolean;
+  /** Writes what is queued when the database is closed or the process ends. Default true. */
+  readonly commitOnClose?: boolean;
+  /** Seconds to wait for other processes that write to the file. Default 30. */
+  readonly lockTimeout?: number;
+  /** Has the system write each batch to the disk (fsync). Default true. */
+  readonly flush?: boolean;
+}
+
+/**
+ * Events in a file of DASF's: each is an 8-byte big-endian length and a msgpack map. Several processes, Longpole's and
+ * DASF's, may append to one file. Nothing is created before the first event is written.
+ *
+ * @source DASF, `FileDatabase`
+ */
+export class FileDatabase implements EventDatabase {
+  readonly file: string;
+  readonly commitThreshold: number;
+  readonly commitOnClose: boolean;
+  readonly lockTimeout: number;
+  readonly flush: boolean;
+  #queue: DasfEvent[] = [];
+  readonly #encoder = new DasfEncoder();
+  readonly #flushAtExit = (): void => this.#commitAtExit();
+
+  /** Throws ERR_LONGPOLE_INVALID_ARGUMENT for a threshold below 1 or a negative timeout. */
+  constructor(file = 'traces.msgpack', options: FileDatabaseOptions = {}) {
+    this.file = file;
+    this.commitThreshold = options.commitThreshold ?? 5000;
+    this.commitOnClose = options.commitOnClose ?? true;
+    this.lockTimeout = options.lockTimeout ?? 30;
+    this.flush = options.flush ?? true;
+    if (!(this.commitThreshold >= 1)) throw badOption('commitThreshold', 'at least 1', this.commitThreshold);
+    if (!(this.lockTimeout >= 0)) throw badOption('lockTimeout', 'at least 0 seconds', this.lockTimeout);
+    if (options.removeOldOutputFile === true) rmSync(file, { force: true });
+  }
+
+  /** Queues an event; with the event that fills the queue all are written. Throws what `commit` throws. */
+  record(event: DasfEvent): void {
+    const queued = this.#queue.push(event);
+    if (queued === 1 && this.commitOnClose) flushAtExit(this.#flushAtExit);
+    if (queued >= this.commitThreshold) this.commit();
+  }
+
+  /**
+   * Writes what is queued. Throws ERR_LONGPOLE_LOCK_TIMEOUT if others write all the time, ERR_LONGPOLE_TRACE_FILE if the
+   * file cannot be written; then the events stay queued, and the file is as it was.
+   */
+  commit(): void {
+    if (this.#queue.length === 0) return;
+    this.#encoder.clear();
+    for (const event of this.#queue) this.#encoder.add(event);
+    appendBytes(this.file, this.#encoder.bytes, this.lockTimeout, this.flush);
+    this.#queue = [];
+    nothingToFlush(this.#flushAtExit);
+  }
+
+  /** Writes what is queued, unless `commitOnClose` is false: then it is dropped. */
+  close(): void {
+    if (this.commitOnClose) this.commit();
+    this.#queue = [];
+    nothingToFlush(this.#flushAtExit);
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /**
+   * The events in the file, in its order; not those that are still queued. Damaged stretches are left out, `readInto`
+   * reports them. Throws ERR_LONGPOLE_TRACE_FILE if there is no such file.
+   */
+  *getTraces(): Generator<DasfEvent> {
+    const reader = new DasfEventReader();
+    for (const _ of readInChunks(this.file, reader)) yield* reader.take();
+  }
+
+  readInto(builder: TraceBuilder): void {
+    readWhole(this.file, new DasfReader(builder));
+  }
+
+  toString(): string {
+    return `FileDatabase at ${this.file}`;
+  }
+
+  #commitAtExit(): void {
+    try {
+      this.commit();
+    } catch (error) {
+      process.emitWarning(`${this.#queue.length} events of ${this.file} are lost: ${String(error)}`);
+    }
+  }
+}
+
+function badOption(name: string, expected: string, given: number): LongpoleError {
+  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `${name} must be ${expected}, not ${given}.`);
+}
+
+/** All of the bytes, or none of them. */
+function appendBytes(file: string, bytes: Uint8Array, lockTimeout: number, flush: boolean): void {
+  let fd: number | undefined;
+  try {
+    const handle = openSync(file, 'a');
+    fd = handle;
+    withAppendLock(file, handle, lockTimeout, () => {
+      const { size } = fstatSync(handle);
+      try {
+        for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);
+        if (flush) fsyncSync(handle);
+      } catch (error) {
+        ftruncateSync(handle, size);
+        throw error;
+      }
+    });
+  } catch (cause) {
+    if (cause instanceof LongpoleError) throw cause;
+    throw new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${file} cannot be written: ${String(cause)}.`, {
+      cause,
+    });
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}

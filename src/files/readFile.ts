@@ -1,0 +1,61 @@
+// Files in chunks for readers that keep no more than they need.
+import { closeSync, openSync, readSync } from 'node:fs';
+import { LongpoleError } from '../base/errors.js';
+import type { ByteReader } from '../trace/formats/dasfReader.js';
+
+/** Bytes at a time. Small enough to stay in the cache, large enough that calls do not count. */
+const CHUNK = 1 << 20;
+
+/** Feeds a file to a reader; yields after every chunk. Throws ERR_LONGPOLE_TRACE_FILE if the file cannot be read. */
+export function* readInChunks(file: string, reader: ByteReader): Generator<void> {
+  const fd = openForReading(file);
+  try {
+    let buffer = new Uint8Array(CHUNK);
+    let held = 0;
+    for (;;) {
+      // A record longer than the buffer: make room. The readers bound what they wait for.
+      if (held === buffer.length) {
+        const larger = new Uint8Array(buffer.length * 2);
+        larger.set(buffer);
+        buffer = larger;
+      }
+      const read = readSome(file, fd, buffer, held);
+      const length = held + read;
+      const consumed = reader.feed(buffer, length, read === 0);
+      yield;
+      if (read === 0) return;
+      buffer.copyWithin(0, consumed, length);
+      held = length - consumed;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** All of it, without stops. */
+export function readWhole(file: string, reader: ByteReader): void {
+  for (const _ of readInChunks(file, reader));
+}
+
+function openForReading(file: string): number {
+  try {
+    return openSync(file, 'r');
+  } catch (error) {
+    throw fileError(file, error);
+  }
+}
+
+function readSome(file: string, fd: number, buffer: Uint8Array, held: number): number {
+  try {
+    return readSync(fd, buffer, held, buffer.length - held, null);
+  } catch (error) {
+    throw fileError(file, error);
+  }
+}
+
+export function fileError(file: string, cause: unknown): LongpoleError {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const what =
+    code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : String(cause);
+  return new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${file} cannot be read: ${what}.`, { cause });
+}
