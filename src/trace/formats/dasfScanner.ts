@@ -294,12 +294,15 @@ export class DasfScanner {
       this.#number = type;
       return at + 1;
     }
-    const next = at + (type === 0xcc ? 2 : type === 0xcd ? 3 : type === 0xce ? 5 : type === 0xcf ? 9 : 1);
+    const next =
+      at +
+      (type === 0xcc ? 2 : type === 0xcd ? 3 : type === 0xce ? 5 : type === 0xcf || type === 0xd3 ? 9 : 1);
     if (next > end) return STOP;
     if (type === 0xcc) this.#number = this.#bytes[at + 1]!;
     else if (type === 0xcd) this.#number = view.getUint16(at + 1);
     else if (type === 0xce) this.#number = view.getUint32(at + 1);
     else if (type === 0xcf) this.#number = view.getUint32(at + 1) * 2 ** 32 + view.getUint32(at + 5);
+    else if (type === 0xd3) this.#number = view.getInt32(at + 1) * 2 ** 32 + view.getUint32(at + 5);
     else if (type === NIL) this.#number = Number.NaN;
     else return STOP;
     return next;

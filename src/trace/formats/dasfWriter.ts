@@ -1,7 +1,7 @@
 // Events as DASF writes them: an 8-byte big-endian length, then a msgpack map whose fields stand in the order of DASF's
 // dataclasses. Times are always floats, as in Python; arguments go through the msgpack codec.
 import { CompleteEvent, type DasfEvent, type EventOrigin, InstantEvent } from './dasfEvents.js';
-import { packValue } from './msgpack.js';
+import { exactIntegers, packValue } from './msgpack.js';
 
 const encoder = new TextEncoder();
 const LENGTH = 8;
@@ -50,7 +50,7 @@ export class DasfEncoder {
     this.#text('thread_id');
     this.#origin(event.threadId);
     this.#text('args');
-    this.#append(packValue(event.args));
+    this.#append(packValue(exactIntegers(event.args)));
     this.#view.setUint32(start, 0);
     this.#view.setUint32(start + 4, this.#length - start - LENGTH);
   }

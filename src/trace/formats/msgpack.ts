@@ -6,7 +6,7 @@ import { Unpackr } from 'msgpackr/unpack';
 /** Values nested deeper than this are refused, because decoders and everything after them recurse. */
 const MAX_DEPTH = 64;
 
-const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true });
+const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' });
 const packr = new Packr({
   useRecords: false,
   variableMapSize: true,
@@ -14,9 +14,22 @@ const packr = new Packr({
   largeBigIntToFloat: true,
 });
 
-/** Bytes of one value; they are only good until the next call. Integers beyond 32 bits become floats. */
+/** Bytes of one value; they are only good until the next call. Integers beyond 32 bits become floats: see `exactIntegers`. */
 export function packValue(value: unknown): Uint8Array {
   return packr.pack(value);
+}
+
+/** The same map with its large integers as bigints, which the codec writes as integers: sizes of 4 GiB stay whole numbers. */
+export function exactIntegers(map: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  let copy: Record<string, unknown> | undefined;
+  for (const name in map) {
+    const value = map[name];
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) continue;
+    if (value >= -(2 ** 31) && value < 2 ** 32) continue;
+    copy ??= { ...map };
+    copy[name] = BigInt(value);
+  }
+  return copy ?? map;
 }
 
 /** The one value that `bytes[start .. end)` is, or undefined if that is not exactly one whole value. Never throws. */

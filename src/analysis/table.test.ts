@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import { StringTable } from '../trace/stringTable.js';
+import { pythonFloat } from './pythonFloat.js';
+import { Table } from './table.js';
+
+const strings = new StringTable();
+const ids = (...texts: (string | null)[]): Int32Array =>
+  Int32Array.from(texts, (text) => (text === null ? -1 : strings.internString(text)));
+
+const table = new Table([
+  { title: 'Key', ids: ids('b', "('a', 0)", null, 'say "x"'), strings },
+  { title: 'Seconds', numbers: Float64Array.of(2, 0.1234567, Number.NaN, 2) },
+]);
+
+describe('Table', () => {
+  it('has titles, a length and rows by title; absent values are null', () => {
+    assert.deepEqual(table.columns, ['Key', 'Seconds']);
+    assert.equal(table.length, 4);
+    assert.deepEqual(table.rows.slice(1, 3), [
+      { Key: "('a', 0)", Seconds: 0.1234567 },
+      { Key: null, Seconds: null },
+    ]);
+    assert.equal(table.cell(0, 'Key'), 'b');
+  });
+
+  it('sorts by numbers and by texts, absent values last, equal ones as they were', () => {
+    const keys = (sorted: Table): unknown => sorted.rows.map(({ Key }) => Key);
+    assert.deepEqual(keys(table.sort('Seconds')), ["('a', 0)", 'b', 'say "x"', null]);
+    assert.deepEqual(keys(table.sort('Seconds', 'descending')), ['b', 'say "x"', "('a', 0)", null]);
+    assert.deepEqual(keys(table.sort('Key')), ["('a', 0)", 'b', 'say "x"', null]);
+    assert.deepEqual(keys(table.sort('Key', 'descending')), ['say "x"', 'b', "('a', 0)", null]);
+    assert.throws(() => table.sort('Minutes'), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
+  });
+
+  it('has a head that is a table', () => {
+    assert.deepEqual(table.head(1).rows, [{ Key: 'b', Seconds: 2 }]);
+    assert.equal(table.head().length, 4);
+    assert.equal(table.head(-1).length, 0);
+  });
+
+  it('writes CSV with quotes where they are needed', () => {
+    assert.equal(table.toCSV(), 'Key,Seconds\nb,2\n"(\'a\', 0)",0.1234567\n,\n"say ""x""",2\n');
+  });
+
+  it('writes CSV as pandas does', () => {
+    const columns = [{ title: 'x', numbers: Float64Array.of(1, 1e-5), float: true }];
+    const like = new Table(columns, { order: Int32Array.of(1, 0), pandasIndex: Int32Array.of(0, 1) });
+    assert.equal(like.toCSV(), ',x\n1,1e-05\n0,1.0\n');
+  });
+
+  it('prints aligned columns, and counts the rows that it leaves out', () => {
+    assert.equal(
+      table.toString({ maxRows: 2 }),
+      ['Key        Seconds', 'b                2', "('a', 0)  0.123457", '… 2 more rows'].join('\n'),
+    );
+    assert.equal(new Table([]).toString(), '');
+  });
+});
+
+for (const [value, text] of [
+  [0, '0.0'],
+  [-0, '-0.0'],
+  [3, '3.0'],
+  [0.1, '0.1'],
+  [1e-4, '0.0001'],
+  [4.8e-5, '4.8e-05'],
+  [-1.5e-10, '-1.5e-10'],
+  [1e15, '1000000000000000.0'],
+  [1e16, '1e+16'],
+  [1.25e100, '1.25e+100'],
+  [Number.NaN, 'nan'],
+  [-Infinity, '-inf'],
+] as const) {
+  test(`Python writes ${value} as ${text}`, () => assert.equal(pythonFloat(value), text));
+}

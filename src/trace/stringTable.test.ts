@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { StringTable } from './stringTable.js';
+
+describe('StringTable', () => {
+  it('gives every distinct string one id, in the order of first appearance', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 12 })), fc.boolean(), (texts, atOnce) => {
+        const table = new StringTable();
+        const ids = texts.map((text) => table.internString(text));
+        const distinct = [...new Set(texts)];
+        assert.equal(table.length, distinct.length);
+        if (atOnce) table.decodeAll();
+        assert.deepEqual(
+          ids.map((id) => table.get(id)),
+          texts,
+        );
+        assert.deepEqual(
+          ids,
+          texts.map((text) => distinct.indexOf(text)),
+        );
+      }),
+    );
+  });
+
+  it('holds many strings that differ in one place only', () => {
+    const table = new StringTable();
+    const texts = Array.from(
+      { length: 50_000 },
+      (_, i) => `('sum-partial-6649f9f2c84885d06a79bc3170981cac', ${i}, 0)`,
+    );
+    assert.deepEqual(
+      texts.map((text) => table.internString(text)),
+      [...texts.keys()],
+    );
+    table.decodeAll();
+    assert.equal(table.get(49_999), texts[49_999]);
+    assert.equal(table.internString(texts[7] ?? ''), 7);
+  });
+
+  it('interns parts of its own bytes while it grows', () => {
+    const table = new StringTable();
+    const long = 'x'.repeat(20_000);
+    const id = table.internString(`${long}y`);
+    const start = table.startOf(id);
+    const part = table.intern(table.bytes, table.view, start, start + long.length);
+    assert.equal(table.get(part), long);
+  });
+});
