@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Compiled tests import the package by name; programs in a temporary folder need its address. */
-export function packageUrl(subpath: 'index' | 'local' | 'diagnostics'): string {
+export function packageUrl(subpath: 'index' | 'local' | 'diagnostics' | 'trace' | 'analysis'): string {
   return new URL(`../../../dist/api/${subpath}.js`, import.meta.url).href;
 }
 

@@ -5,10 +5,11 @@ import { exactIntegers, packValue, skipValue, unpackValue } from './msgpack.js';
 
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-/** Values that are equal after a round trip. */
+/** Values that are equal after a round trip: the codec renames a field that would set a prototype. */
 const value = fc
-  .jsonValue({ maxDepth: 4 })
-  .map((json: unknown) => JSON.parse(JSON.stringify(json)) as unknown);
+  .json({ maxDepth: 4 })
+  .filter((json) => !json.includes('__proto__'))
+  .map((json): unknown => JSON.parse(json.replaceAll('-0', '0')));
 
 describe('skipValue', () => {
   it('finds the end of every value, and that each beginning of it is not whole', () => {

@@ -1,0 +1,234 @@
+// Event files as programs use them: several writers, ends of all kinds, files that are none.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { CompleteEvent, EventProfiler, FileDatabase, InstantEvent, openTrace } from 'longpole/trace';
+import { packageUrl, withFolder } from './support/programs.js';
+import { runCommand, runOrThrow } from './support/runCommand.js';
+
+const IMPORT = `import { EventProfiler, FileDatabase, InstantEvent } from ${JSON.stringify(packageUrl('trace'))};`;
+
+function program(folder: string, name: string, body: string): string {
+  const file = join(folder, `${name}.mjs`);
+  writeFileSync(file, `${IMPORT}\n${body}`);
+  return file;
+}
+
+const events = (file: string): number => openTrace(file).events;
+
+describe('FileDatabase', () => {
+  it('writes when the queue is full, when it is told to, and when it is closed', async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'a.msgpack');
+      const database = new FileDatabase(file, { commitThreshold: 3 });
+      const record = (): void => database.record(new InstantEvent('x', 1));
+      record();
+      record();
+      assert.ok(!existsSync(file));
+      record();
+      assert.equal(events(file), 3);
+      record();
+      database.commit();
+      assert.equal(events(file), 4);
+      record();
+      database.close();
+      assert.equal(events(file), 5);
+      assert.equal([...database.getTraces()].length, 5);
+    });
+  });
+
+  it('drops what is queued when it is closed, if so told; removes an old file, if so told', async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'a.msgpack');
+      writeFileSync(file, 'old');
+      const database = new FileDatabase(file, { commitOnClose: false, removeOldOutputFile: true });
+      assert.ok(!existsSync(file));
+      database.record(new InstantEvent('x', 1));
+      database.close();
+      assert.ok(!existsSync(file));
+    });
+  });
+
+  it('keeps its events if the file cannot be written, and says which', async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'missing', 'a.msgpack');
+      const profiler = new EventProfiler(file);
+      profiler.recordCompleteEvent('x', 1, 2, { threadId: 't' });
+      assert.throws(() => profiler.commit(), {
+        code: 'ERR_LONGPOLE_TRACE_FILE',
+        message: /missing\/a\.msgpack/,
+      });
+      mkdirSync(join(folder, 'missing'));
+      profiler.commit();
+      assert.deepEqual([...profiler.getTraces()], [new CompleteEvent('x', 1, 2, { threadId: 't' })]);
+    });
+  });
+
+  it('refuses options that cannot be meant', () => {
+    const code = 'ERR_LONGPOLE_INVALID_ARGUMENT';
+    assert.throws(() => new FileDatabase('x', { commitThreshold: 0 }), { code });
+    assert.throws(() => new FileDatabase('x', { lockTimeout: Number.NaN }), { code });
+    assert.throws(() => new EventProfiler('x', { database: new FileDatabase('y') }), { code });
+  });
+});
+
+describe('several processes', () => {
+  it('append to one file, and nothing is lost or torn', async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'shared.msgpack');
+      const writer = program(
+        folder,
+        'writer',
+        `const database = new FileDatabase(${JSON.stringify(file)}, { commitThreshold: 20, flush: false });
+         for (let i = 0; i < 200; i++) database.record(new InstantEvent(process.argv[2], i, { args: { text: 'x'.repeat(i) } }));`,
+      );
+      const names = ['a', 'b', 'c'];
+      await Promise.all(names.map((name) => runOrThrow(process.execPath, [writer, name])));
+      const all = [...new EventProfiler(file).getTraces()];
+      assert.equal(openTrace(file).damage, undefined);
+      for (const name of names) {
+        const own = all.filter((event) => event.name === name).map((event) => event.timestamp);
+        assert.deepEqual(own, [...Array(200).keys()]);
+      }
+    });
+  });
+
+  for (const path of ['/usr/bin:/bin', '/nonexistent']) {
+    it(`wait for each other until the time is over (PATH=${path})`, async () => {
+      await withFolder(async (folder) => {
+        const file = join(folder, 'locked.msgpack');
+        const waiter = program(
+          folder,
+          'waiter',
+          `const database = new FileDatabase(${JSON.stringify(file)}, { lockTimeout: 0.1, commitOnClose: false });
+           database.record(new InstantEvent('x', 1));
+           try { database.commit(); console.log('written'); } catch (error) { console.log(error.code); }`,
+        );
+        const commit = (): Promise<string> => runOrThrow(process.execPath, [waiter], { env: { PATH: path } });
+        assert.equal(await commit(), 'written\n');
+        // The lock of a program that uses flock(2), and that of one that does not.
+        const fd = openSync(file, 'a');
+        const lock = await runCommandWith(fd, 'flock', ['-x', '3']);
+        if (path === '/nonexistent' || lock !== 0) writeFileSync(`${file}.lock`, String(process.pid));
+        assert.equal(await commit(), 'ERR_LONGPOLE_LOCK_TIMEOUT\n');
+        closeSync(fd);
+        writeFileSync(`${file}.lock`, '999999999');
+        assert.equal(await commit(), 'written\n');
+        assert.equal(events(file), 2);
+      });
+    });
+  }
+});
+
+/** Exit status of a command that has `fd` as its descriptor 3; -1 if there is no such command. */
+function runCommandWith(fd: number, command: string, args: readonly string[]): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore', fd] });
+    child.once('error', () => resolve(-1));
+    child.once('exit', (code) => resolve(code ?? -1));
+  });
+}
+
+describe('what is queued when the process ends', () => {
+  const endings: readonly (readonly [string, string, Partial<{ code: number; signal: string }>])[] = [
+    ['at its end', '', { code: 0 }],
+    ['by process.exit', 'process.exit(3);', { code: 3 }],
+    ['by an error', "throw new Error('no');", { code: 1 }],
+    [
+      'by SIGTERM',
+      "process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000);",
+      { signal: 'SIGTERM' },
+    ],
+    ['by SIGINT', "process.kill(process.pid, 'SIGINT'); setInterval(() => {}, 1000);", { signal: 'SIGINT' }],
+    [
+      'by a handler of its own',
+      "process.on('SIGTERM', () => process.exit(7)); process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000);",
+      { code: 7 },
+    ],
+  ];
+  for (const [how, ending, expected] of endings) {
+    it(`is written: ${how}`, async () => {
+      await withFolder(async (folder) => {
+        const file = join(folder, 'a.msgpack');
+        const path = program(
+          folder,
+          'ends',
+          `const profiler = new EventProfiler(${JSON.stringify(file)});
+           profiler.recordInstantEvent('x', 1);
+           profiler.recordDurationBeginEvent('y', 2);
+           ${ending}`,
+        );
+        const child = spawn(process.execPath, [path], { stdio: 'ignore' });
+        const end = await new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+          child.once('exit', (code, signal) => resolve({ code, signal }));
+        });
+        assert.deepEqual(end, { code: null, signal: null, ...expected });
+        assert.equal(events(file), 2);
+      });
+    });
+  }
+
+  it('is written: by a thread that ends', async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'a.msgpack');
+      const path = program(
+        folder,
+        'thread',
+        `import { isMainThread, Worker } from 'node:worker_threads';
+         if (isMainThread) new Worker(new URL(import.meta.url));
+         else new EventProfiler(${JSON.stringify(file)}).recordInstantEvent('x', 1);`,
+      );
+      const { code, stderr } = await runCommand(process.execPath, [path]);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.equal(events(file), 1);
+    });
+  });
+});
+
+describe('openTrace', () => {
+  it('says what a file looked like that is no trace', async () => {
+    await withFolder(async (folder) => {
+      for (const [content, what] of [
+        ['[{"name": 1}]', /it begins like JSON, "\[\{\\"name/],
+        ['hello there', /it begins like text, "hello there"/],
+        [Uint8Array.of(0x1f, 0x8b, 8, 0), /it begins like gzip/],
+        [Uint8Array.of(1, 2, 3), /it begins with the bytes 01 02 03/],
+      ] as const) {
+        const file = join(folder, 'a.msgpack');
+        writeFileSync(file, content);
+        assert.throws(() => openTrace(file), { code: 'ERR_LONGPOLE_TRACE_FORMAT', message: what });
+        assert.throws(() => openTrace(readFileSync(file)), { code: 'ERR_LONGPOLE_TRACE_FORMAT' });
+      }
+    });
+  });
+
+  it('says which file is missing and does not make it; an empty one is a trace', async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'a.msgpack');
+      const code = 'ERR_LONGPOLE_TRACE_FILE';
+      assert.throws(() => openTrace(file), { code, message: /there is no such file/ });
+      assert.throws(() => [...new EventProfiler(file).getTraces()], { code });
+      assert.ok(!existsSync(file));
+      assert.throws(() => openTrace(folder), { code, message: /it is a folder/ });
+      writeFileSync(file, '');
+      assert.deepEqual([events(file), openTrace(file).damage], [0, undefined]);
+    });
+  });
+
+  it('opens a file that was torn in the middle of an event, and says so', async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'a.msgpack');
+      const profiler = new EventProfiler(file);
+      for (let i = 0; i < 5000; i++) profiler.recordInstantEvent('x', i, { args: { text: 'y'.repeat(i) } });
+      profiler.commit();
+      const bytes = readFileSync(file);
+      writeFileSync(file, bytes.subarray(0, bytes.length - 10));
+      const trace = openTrace(file);
+      assert.equal(trace.events, 4999);
+      assert.equal(trace.damage?.reason, 'the last record is not complete');
+      assert.equal([...profiler.getTraces()].length, 4999);
+    });
+  });
+});
