@@ -15,7 +15,7 @@ export function dasfFunctionBottleneck(trace: Trace): Table {
   const groups = groupTasks(trace, trace.tasks.recordedName);
   const { pairs, duration, count, input, throughput } = groups;
   const rows = pairs.length;
-  const names = Int32Array.from(pairs.seconds, (second) => second - 1);
+  const names = pairs.seconds.map((second) => second - 1);
   const { utilization, memory } = sampleMeans(trace);
   const utilizations = Float64Array.from(names, (name) => utilization.get(name) ?? 0);
   const memories = Float64Array.from(names, (name) => memory.get(name) ?? 0);
@@ -52,7 +52,7 @@ export function dasfTaskBottleneck(trace: Trace): Table {
   const groups = groupTasks(trace, trace.tasks.key);
   const { pairs, duration } = groups;
   const { nbytes } = keyGraphOf(trace);
-  const keys = Int32Array.from(pairs.seconds, (second) => second - 1);
+  const keys = pairs.seconds.map((second) => second - 1);
   const column = (title: string, numbers: Float64Array): Column => ({ title, numbers, float: true });
   return sortedByDuration(
     [
@@ -75,7 +75,7 @@ export function dasfTaskBottleneck(trace: Trace): Table {
 interface Groups {
   /** (group, name or key + 1) in DASF's order before sorting: group by group, names by first appearance. */
   readonly pairs: {
-    readonly firsts: ArrayLike<number>;
+    readonly firsts: Int32Array;
     readonly seconds: Int32Array;
     readonly length: number;
   };
@@ -103,7 +103,8 @@ function groupTasks(trace: Trace, names: Int32Array): Groups {
     pairOf[task] = found.of(group, names[task]! + 1);
   }
   const rowOfPair = new Int32Array(found.length);
-  const order = sortedOrder(Float64Array.from(found.firsts), false);
+  const { firsts: groups, seconds } = found;
+  const order = sortedOrder(Float64Array.from(groups), false);
   for (const [row, pair] of order.entries()) rowOfPair[pair] = row;
 
   const rows = found.length;
@@ -120,10 +121,10 @@ function groupTasks(trace: Trace, names: Int32Array): Groups {
     const seconds = tasks.duration[graph.lastRun[key]!]!;
     if (seconds > 0) throughput[row]! += graph.inputBytes[key]! / seconds;
   }
-  const firsts = order.map((pair) => found.firsts[pair]!);
+  const firsts = order.map((pair) => groups[pair]!);
   const total = new Float64Array(workers.length);
   for (let row = 0; row < rows; row++) total[firsts[row]!]! += duration[row]!;
-  const pairs = { firsts, seconds: order.map((pair) => found.seconds[pair]!), length: rows };
+  const pairs = { firsts, seconds: order.map((pair) => seconds[pair]!), length: rows };
   return { pairs, workers, duration, count, input, throughput, total };
 }
 
@@ -135,7 +136,8 @@ function percentage({ pairs, duration, total }: Groups, row: number): number {
 function placeColumns(trace: Trace, { pairs, workers }: Groups): Column[] {
   const { strings } = trace;
   const gpus = new StringTable();
-  const gpuOf = workers.seconds.map((worker) =>
+  const { firsts: hosts, seconds } = workers;
+  const gpuOf = seconds.map((worker) =>
     worker === 0
       ? -1
       : gpus.internString(
@@ -146,8 +148,8 @@ function placeColumns(trace: Trace, { pairs, workers }: Groups): Column[] {
         ),
   );
   return [
-    { title: 'Host', ids: Int32Array.from(pairs.firsts, (group) => workers.firsts[group]!), strings },
-    { title: 'GPU', ids: Int32Array.from(pairs.firsts, (group) => gpuOf[group]!), strings: gpus },
+    { title: 'Host', ids: pairs.firsts.map((group) => hosts[group]!), strings },
+    { title: 'GPU', ids: pairs.firsts.map((group) => gpuOf[group]!), strings: gpus },
   ];
 }
 

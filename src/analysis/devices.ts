@@ -21,6 +21,17 @@ export interface Places {
  * holds for workers with a whole number for a name, on hosts whose samples show a GPU. Elsewhere the device is not known.
  */
 export function placesOf(trace: Trace): Places {
+  let places = known.get(trace);
+  if (places === undefined) {
+    places = makePlaces(trace);
+    known.set(trace, places);
+  }
+  return places;
+}
+
+const known = new WeakMap<Trace, Places>();
+
+function makePlaces(trace: Trace): Places {
   const { tasks, strings } = trace;
   const gpuHosts = hostsWithGpu(trace);
   const deviceNames = new StringTable();
@@ -43,8 +54,8 @@ export function placesOf(trace: Trace): Places {
   }
   return {
     place,
-    host: Int32Array.from(pairs.firsts),
-    device: Int32Array.from(pairs.seconds, (device) => device - 1),
+    host: pairs.firsts,
+    device: pairs.seconds.map((device) => device - 1),
     deviceNames,
     seconds: Float64Array.from(seconds),
   };

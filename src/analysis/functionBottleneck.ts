@@ -38,9 +38,12 @@ export function functionBottleneck(trace: Trace): Table {
   const { tasks, strings } = trace;
   const places = placesOf(trace);
   const pairs = new PairIndex(strings.length);
-  const rowOf = Int32Array.from(tasks.functionName, (name, task) => pairs.of(places.place[task]!, name));
+  const rowOf = new Int32Array(tasks.length);
+  for (let task = 0; task < tasks.length; task++) {
+    rowOf[task] = pairs.of(places.place[task]!, tasks.functionName[task]!);
+  }
   const sums = sumsOf(trace, rowOf, pairs.length);
-  const placeOf = Int32Array.from(pairs.firsts);
+  const placeOf = pairs.firsts;
   const column = (title: string, value: (row: number) => number) => ({
     title,
     numbers: Float64Array.from({ length: pairs.length }, (_, row) => value(row)),
@@ -51,7 +54,7 @@ export function functionBottleneck(trace: Trace): Table {
     [
       { title: titles.host, ids: placeOf.map((place) => places.host[place]!), strings },
       { title: titles.gpu, ids: placeOf.map((place) => places.device[place]!), strings: places.deviceNames },
-      { title: titles.name, ids: Int32Array.from(pairs.seconds), strings },
+      { title: titles.name, ids: pairs.seconds, strings },
       { title: titles.duration, numbers: duration },
       // 0 of 0 seconds is NaN, which is absent.
       column(titles.percentage, (row) => (duration[row]! / places.seconds[placeOf[row]!]!) * 100),

@@ -1,13 +1,13 @@
 // Groups of rows by two numbers, e.g. (host, worker) or (worker, key): every distinct pair gets a dense number.
+import { Int32Column } from '../trace/columns.js';
 
 /** Pairs in the order of their first appearance. Few distinct `first` per `second` are cheapest: they are chained. */
 export class PairIndex {
-  /** By dense number. */
-  readonly firsts: number[] = [];
-  readonly seconds: number[] = [];
+  readonly #firsts = new Int32Column();
+  readonly #seconds = new Int32Column();
   /** Latest pair by `second`, and from each pair the one before it with the same `second`; -1 ends the chain. */
   readonly #latest: Int32Array;
-  readonly #previous: number[] = [];
+  readonly #previous = new Int32Column();
   readonly #far = new Map<number, number>();
   readonly #range: number;
 
@@ -18,13 +18,24 @@ export class PairIndex {
   }
 
   get length(): number {
-    return this.firsts.length;
+    return this.#firsts.length;
+  }
+
+  /** By dense number. */
+  get firsts(): Int32Array {
+    return this.#firsts.take();
+  }
+
+  get seconds(): Int32Array {
+    return this.#seconds.take();
   }
 
   of(first: number, second: number): number {
     let steps = 0;
-    for (let pair = this.#latest[second]!; pair >= 0; pair = this.#previous[pair]!) {
-      if (this.firsts[pair] === first) return pair;
+    const firsts = this.#firsts.values;
+    const previous = this.#previous.values;
+    for (let pair = this.#latest[second]!; pair >= 0; pair = previous[pair]!) {
+      if (firsts[pair] === first) return pair;
       if (++steps === MAX_STEPS) return this.#ofMany(first, second);
     }
     const pair = this.#add(first, second);
@@ -34,8 +45,9 @@ export class PairIndex {
   }
 
   #add(first: number, second: number): number {
-    this.seconds.push(second);
-    return this.firsts.push(first) - 1;
+    this.#seconds.push(second);
+    this.#firsts.push(first);
+    return this.#firsts.length - 1;
   }
 
   /** For a `second` with many partners: pairs beyond the first few are found in a map, and are not chained. */

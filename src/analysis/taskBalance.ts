@@ -29,42 +29,76 @@ export function taskBalance(trace: Trace, { interval = 1 }: TaskBalanceOptions =
       `interval must be more than 0 seconds, not ${interval}.`,
     );
   }
-  const { memory, strings } = trace;
-  const order = sortedOrder(memory.time, false);
-  const begin = order.length === 0 ? 0 : memory.time[order[0]!]!;
-  const last = order.length === 0 ? 0 : memory.time[order[order.length - 1]!]!;
-  const rows = order.length === 0 ? 0 : Math.floor((last - begin) / interval) + 1;
-  const workers = [...new Set(memory.worker)];
-  if (!(rows * (workers.length + 1) <= MAX_CELLS)) {
+  const { strings } = trace;
+  const { time, worker, tasks, length } = trace.memory;
+  const lanes = lanesOf(trace);
+  const span = length === 0 ? 0 : lanes.last - lanes.begin;
+  const rows = length === 0 ? 0 : Math.floor(span / interval) + 1;
+  const count = lanes.workers.length;
+  if (!(rows * (count + 1) <= MAX_CELLS)) {
     throw new LongpoleError(
       'ERR_LONGPOLE_INVALID_ARGUMENT',
-      `The events of managed memory span ${(last - begin).toPrecision(3)} s: a row for every ${interval} s would be ${rows} rows. Pass a longer interval.`,
+      `The events of managed memory span ${span.toPrecision(3)} s: a row for every ${interval} s would be ${rows} rows. Pass a longer interval.`,
     );
   }
-  const peaks = new Map(workers.map((worker) => [worker, new Float64Array(rows).fill(Number.NaN)]));
-  const held = new Map<number, { row: number; tasks: number }>();
-  for (const event of order) {
-    const worker = memory.worker[event]!;
-    const column = peaks.get(worker)!;
-    const row = Math.min(rows - 1, Math.floor((memory.time[event]! - begin) / interval));
-    const before = held.get(worker);
-    if (before !== undefined && row > before.row) column.fill(before.tasks, before.row + 1, row + 1);
-    const tasks = memory.tasks[event]!;
-    column[row] = Number.isNaN(column[row]!) ? tasks : Math.max(column[row]!, tasks);
-    held.set(worker, { row, tasks });
+  const peaks = lanes.workers.map(() => new Float64Array(rows).fill(Number.NaN));
+  // By lane: what the worker held last, and the row of that event.
+  const held = new Float64Array(count);
+  const heldRow = new Int32Array(count).fill(-1);
+  for (let i = 0; i < length; i++) {
+    const event = lanes.order === undefined ? i : lanes.order[i]!;
+    const lane = lanes.laneOf[worker[event]! + 1]!;
+    const peak = peaks[lane]!;
+    const row = Math.min(rows - 1, Math.floor((time[event]! - lanes.begin) / interval));
+    const before = heldRow[lane]!;
+    if (before >= 0 && row > before) peak.fill(held[lane]!, before + 1, row + 1);
+    const now = tasks[event]!;
+    // Also true where nothing is known yet.
+    if (!(peak[row]! >= now)) peak[row] = now;
+    held[lane] = now;
+    heldRow[lane] = row;
   }
-  for (const [worker, { row, tasks }] of held) peaks.get(worker)!.fill(tasks, row + 1);
-  return new Table([
-    { title: INTERVAL_TITLE, numbers: Float64Array.from({ length: rows }, (_, row) => row * interval) },
-    ...workerColumns(peaks, (worker) => (worker < 0 ? '' : strings.get(worker))),
-  ]);
+  const columns: Column[] = lanes.workers.map((id, lane) => ({
+    title: id < 0 ? '' : strings.get(id),
+    numbers: peaks[lane]!.fill(held[lane]!, heldRow[lane]! + 1),
+  }));
+  columns.sort((a, b) => (a.title < b.title ? -1 : 1));
+  const intervals = new Float64Array(rows).map((_, row) => row * interval);
+  return new Table([{ title: INTERVAL_TITLE, numbers: intervals }, ...columns]);
 }
 
-function workerColumns(
-  peaks: ReadonlyMap<number, Float64Array>,
-  nameOf: (worker: number) => string,
-): Column[] {
-  return [...peaks]
-    .map(([worker, numbers]) => ({ title: nameOf(worker), numbers }))
-    .sort((a, b) => (a.title < b.title ? -1 : 1));
+interface Lanes {
+  /** Workers in the order of their first event; string ids, -1 for events without worker. */
+  readonly workers: readonly number[];
+  /** Worker + 1 → its place in `workers`. */
+  readonly laneOf: Int32Array;
+  readonly begin: number;
+  readonly last: number;
+  /** Events by time; undefined if those of every worker already stand so. Workers write in batches: files mostly do. */
+  readonly order: Int32Array | undefined;
+}
+
+function lanesOf({ memory, strings }: Trace): Lanes {
+  const { time, worker, length } = memory;
+  const workers: number[] = [];
+  const laneOf = new Int32Array(strings.length + 1).fill(-1);
+  const latest: number[] = [];
+  let begin = Infinity;
+  let last = -Infinity;
+  let inOrder = true;
+  for (let event = 0; event < length; event++) {
+    const at = time[event]!;
+    const id = worker[event]! + 1;
+    let lane = laneOf[id]!;
+    if (lane < 0) {
+      lane = workers.push(id - 1) - 1;
+      laneOf[id] = lane;
+      latest[lane] = at;
+    }
+    if (at < latest[lane]!) inOrder = false;
+    latest[lane] = at;
+    if (at < begin) begin = at;
+    if (at > last) last = at;
+  }
+  return { workers, laneOf, begin, last, order: inOrder ? undefined : sortedOrder(time, false) };
 }

@@ -33,7 +33,7 @@ export function taskBottleneck(trace: Trace): Table {
     nbytes[row] = tasks.nbytes[task]!;
   }
   const rows = pairs.length;
-  const placeOf = Int32Array.from(pairs.firsts);
+  const placeOf = pairs.firsts;
   const seconds = duration.subarray(0, rows);
   return new Table(
     [
@@ -43,7 +43,7 @@ export function taskBottleneck(trace: Trace): Table {
         ids: placeOf.map((place) => places.device[place]!),
         strings: places.deviceNames,
       },
-      { title: TASK_TITLES.key, ids: Int32Array.from(pairs.seconds), strings },
+      { title: TASK_TITLES.key, ids: pairs.seconds, strings },
       { title: TASK_TITLES.duration, numbers: seconds },
       {
         title: TASK_TITLES.percentage,

@@ -1,41 +1,59 @@
 // Row numbers in the order of a column of numbers. Tables of hundreds of thousands of rows are sorted by duration all the
-// time: a radix sort on the bits of the numbers costs 40 ns a row where a comparison sort costs 300.
+// time: a radix sort on the bits of the numbers costs some 30 ns a row where a comparison sort costs 300.
 
 const RADIX_FROM = 2000;
-const DIGIT = 1 << 16;
+/** Digits of 11 bits: their counts stay in the first cache, and six make 64 bits. */
+const BITS = 11;
+const DIGITS = 1 << BITS;
+const PASSES = 6;
 
 /** Rows `0 .. values.length` by value, equal values in the order of rows; NaN comes last in both directions. */
 export function sortedOrder(values: Float64Array, descending: boolean): Int32Array<ArrayBuffer> {
   if (values.length < RADIX_FROM) return comparisonOrder(values, descending);
   const [low, high] = sortableBits(values, descending);
-  let order: Int32Array<ArrayBuffer> = Int32Array.from(values, (_, row) => row);
+  const counts = countDigits(low, high);
+  let order = new Int32Array(values.length);
   let spare = new Int32Array(values.length);
-  const counts = new Int32Array(DIGIT);
-  for (const [words, shift] of [
-    [low, 0],
-    [low, 16],
-    [high, 0],
-    [high, 16],
-  ] as const) {
-    counts.fill(0);
-    for (let row = 0; row < words.length; row++) counts[(words[row]! >>> shift) & 0xffff]! += 1;
+  for (let row = 0; row < order.length; row++) order[row] = row;
+  for (let pass = 0; pass < PASSES; pass++) {
+    const next = counts.subarray(pass * DIGITS, (pass + 1) * DIGITS);
     // All alike in this digit: nothing to do.
-    if (counts[(words[0]! >>> shift) & 0xffff] === words.length) continue;
+    if (next[digit(low[0]!, high[0]!, pass)] === values.length) continue;
     let before = 0;
-    for (let digit = 0; digit < DIGIT; digit++) {
-      const count = counts[digit]!;
-      counts[digit] = before;
+    for (let i = 0; i < DIGITS; i++) {
+      const count = next[i]!;
+      next[i] = before;
       before += count;
     }
     for (let i = 0; i < order.length; i++) {
       const row = order[i]!;
-      const digit = (words[row]! >>> shift) & 0xffff;
-      spare[counts[digit]!] = row;
-      counts[digit]! += 1;
+      const at = digit(low[row]!, high[row]!, pass);
+      const to = next[at]!;
+      spare[to] = row;
+      next[at] = to + 1;
     }
-    [order, spare] = [spare, order];
+    const sorted = spare;
+    spare = order;
+    order = sorted;
   }
   return order;
+}
+
+function digit(low: number, high: number, pass: number): number {
+  if (pass < 2) return (low >>> (pass * BITS)) & (DIGITS - 1);
+  if (pass === 2) return ((low >>> 22) | (high << 10)) & (DIGITS - 1);
+  return (high >>> (pass * BITS - 32)) & (DIGITS - 1);
+}
+
+/** How often each digit occurs, all passes in one walk. */
+function countDigits(low: Uint32Array, high: Uint32Array): Int32Array {
+  const counts = new Int32Array(PASSES * DIGITS);
+  for (let row = 0; row < low.length; row++) {
+    for (let pass = 0; pass < PASSES; pass++) {
+      counts[pass * DIGITS + digit(low[row]!, high[row]!, pass)]! += 1;
+    }
+  }
+  return counts;
 }
 
 /** Two words per number that compare as unsigned integers the way the numbers compare. */

@@ -16,10 +16,9 @@ export class StringTable {
   #used = 0;
   /** Where each string begins; the entry after the last is where the next will. */
   #starts = new Int32Array(MIN_SLOTS);
-  #hashes = new Int32Array(MIN_SLOTS);
   #length = 0;
-  /** Open addressing: id + 1, or 0 where a slot is free. Always a power of two, at most half full. */
-  #slots = new Int32Array(MIN_SLOTS);
+  /** Open addressing, two words a slot: the hash, and id + 1 or 0 where it is free. A power of two, at most half full. */
+  #slots = new Int32Array(MIN_SLOTS * 2);
   /** Strings that were made so far, by id. */
   #strings: (string | undefined)[] = [];
   /** The length at the last `decodeAll`. */
@@ -34,12 +33,11 @@ export class StringTable {
   intern(bytes: Uint8Array, view: DataView, start: number, end: number): number {
     const hash = hashOf(bytes, view, start, end);
     const slots = this.#slots;
-    const mask = slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = slots[slot]!;
+    const mask = slots.length - 2;
+    for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
+      const entry = slots[slot + 1]!;
       if (entry === 0) return this.#add(slot, hash, bytes, start, end);
-      if (this.#hashes[entry - 1] === hash && this.equals(entry - 1, bytes, view, start, end))
-        return entry - 1;
+      if (slots[slot] === hash && this.equals(entry - 1, bytes, view, start, end)) return entry - 1;
     }
   }
 
@@ -114,15 +112,12 @@ export class StringTable {
     const arena = this.#arena;
     let at = this.#used;
     for (let i = start; i < end; i++) arena[at++] = bytes[i]!;
-    if (id + 1 >= this.#starts.length) {
-      this.#starts = doubled(this.#starts);
-      this.#hashes = doubled(this.#hashes);
-    }
-    this.#hashes[id] = hash;
+    if (id + 1 >= this.#starts.length) this.#starts = doubled(this.#starts);
     this.#used = at;
     this.#starts[id + 1] = at;
-    this.#slots[slot] = id + 1;
-    if (this.#length * 2 > this.#slots.length) this.#rehash();
+    this.#slots[slot] = hash;
+    this.#slots[slot + 1] = id + 1;
+    if (this.#length * 4 > this.#slots.length) this.#rehash();
     return id;
   }
 
@@ -134,12 +129,15 @@ export class StringTable {
   }
 
   #rehash(): void {
-    const slots = new Int32Array(this.#slots.length * 4);
-    const mask = slots.length - 1;
-    for (let id = 0; id < this.#length; id++) {
-      let slot = this.#hashes[id]! & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = id + 1;
+    const old = this.#slots;
+    const slots = new Int32Array(old.length * 4);
+    const mask = slots.length - 2;
+    for (let from = 0; from < old.length; from += 2) {
+      if (old[from + 1] === 0) continue;
+      let slot = (old[from]! << 1) & mask;
+      while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
+      slots[slot] = old[from]!;
+      slots[slot + 1] = old[from + 1]!;
     }
     this.#slots = slots;
   }

@@ -11,6 +11,9 @@ const INSTANT = 'I'.charCodeAt(0);
 const NIL = 0xc0;
 const ABSENT = -1;
 
+/** Fields whose last two strings are remembered. */
+const [NAME, HOST, WORKER, DTYPE, RESULT_TYPE] = [0, 2, 4, 6, 8] as const;
+
 /** Where a scan stands when the record is not in the usual form. */
 const STOP = -1;
 
@@ -23,6 +26,8 @@ export class DasfScanner {
   readonly #shapes = new StringTable();
   readonly #shapeTexts: number[] = [];
   readonly #shapeText: (start: number, end: number) => string;
+  /** The last two strings of some fields. Any id will do to begin with. */
+  readonly #recent = new Int32Array(10);
   #bytes = new Uint8Array();
   #view = new DataView(this.#bytes.buffer);
   #name = ABSENT;
@@ -121,7 +126,7 @@ export class DasfScanner {
   #envelopeValue(field: number, at: number, end: number): number {
     switch (field) {
       case Field.name: {
-        const next = this.#readString(at, end);
+        const next = this.#readRepeated(at, end, NAME);
         this.#name = this.#string;
         return this.#name === this.#computeName || this.#name === this.#memoryName ? next : STOP;
       }
@@ -141,12 +146,12 @@ export class DasfScanner {
         if (field === Field.phase) this.#phase = this.#bytes[at + 1]!;
         return at + 2;
       case Field.process_id: {
-        const next = this.#readString(at, end);
+        const next = this.#readRepeated(at, end, HOST);
         this.#row.host = this.#string;
         return next;
       }
       case Field.thread_id: {
-        const next = this.#readString(at, end);
+        const next = this.#readRepeated(at, end, WORKER);
         this.#row.worker = this.#string;
         return next;
       }
@@ -216,11 +221,11 @@ export class DasfScanner {
         row.recordedName = this.#string;
         return next;
       case Field.dtype:
-        next = this.#readString(at, end);
+        next = this.#readRepeated(at, end, DTYPE);
         row.dtype = this.#string;
         return next;
       case Field.type:
-        next = this.#readString(at, end);
+        next = this.#readRepeated(at, end, RESULT_TYPE);
         row.resultType = this.#string;
         return next;
       default:
@@ -265,6 +270,29 @@ export class DasfScanner {
       const start = at + headerSize(this.#bytes[at]!);
       this.#string = this.#builder.strings.intern(this.#bytes, this.#view, start, next);
     }
+    return next;
+  }
+
+  /** The same for strings that mostly are what they were in one of the last two events: that is looked at first. */
+  #readRepeated(at: number, end: number, slot: number): number {
+    const next = this.#skipString(at, end);
+    if (next === STOP || this.#bytes[at] === NIL) {
+      this.#string = ABSENT;
+      return next;
+    }
+    const { strings } = this.#builder;
+    const start = at + headerSize(this.#bytes[at]!);
+    const recent = this.#recent;
+    const first = recent[slot]!;
+    if (strings.equals(first, this.#bytes, this.#view, start, next)) {
+      this.#string = first;
+      return next;
+    }
+    const second = recent[slot + 1]!;
+    const same = strings.equals(second, this.#bytes, this.#view, start, next);
+    this.#string = same ? second : strings.intern(this.#bytes, this.#view, start, next);
+    recent[slot + 1] = first;
+    recent[slot] = this.#string;
     return next;
   }
 
