@@ -148,6 +148,18 @@ describe('the packed package', () => {
     assert.match(readFileSync(join(project, 'profile.html'), 'utf8'), /^<!doctype html>/i);
   });
 
+  it('records, opens and analyses events', async () => {
+    const output = await node(`
+      import { TraceAnalyser } from 'longpole/analysis';
+      import { EventProfiler, openTrace } from 'longpole/trace';
+      const profiler = new EventProfiler('events.msgpack');
+      profiler.recordCompleteEvent('Compute', 2, 1, { processId: 'h', threadId: 'w', args: { key: 'load-0' } });
+      profiler.commit();
+      console.log(new TraceAnalyser(openTrace('events.msgpack')).perFunctionBottleneck().rows[0].Function);
+    `);
+    assert.equal(output, 'load\n');
+  });
+
   it('has a command that runs the demo over the node_modules it was installed in', async () => {
     const bin = join(project, 'node_modules/.bin/longpole');
     assert.match(await runOrThrow(bin, ['--version'], { cwd: project }), /^\d+\.\d+\.\d+\n$/);
@@ -166,6 +178,11 @@ describe('the packed package', () => {
       `import { type Delayed, tasks } from 'longpole';
        import { Callback, CacheProfiler, nbytes } from 'longpole/diagnostics';
        import { getSync, type Graph } from 'longpole/local';
+       import { type Row, TraceAnalyser } from 'longpole/analysis';
+       import { type DasfEvent, MultiEventDatabase, openTrace, type Trace } from 'longpole/trace';
+       export const trace: Trace = openTrace('x');
+       export const rows: readonly Row[] = new TraceAnalyser(trace, { compat: 'dasf' }).perTaskBottleneck().rows;
+       export const events: DasfEvent[] = [...new MultiEventDatabase([])];
        const { size, sum } = tasks(import.meta.url, {
          size: async (text: string) => text.length,
          sum: (sizes: readonly number[]) => sizes.reduce((a, b) => a + b, 0),
