@@ -1,6 +1,6 @@
 // Columns that grow while a trace is read or recorded. `values` is longer than `length`, and replaced when it grows.
 
-const MIN_ROWS = 64;
+const MIN_ROWS = 256;
 
 export class Int32Column {
   values = new Int32Array(MIN_ROWS);

@@ -252,7 +252,8 @@ export class DasfScanner {
   }
 
   #readShape(at: number, end: number): number {
-    const next = skipValue(this.#bytes, this.#view, at, end);
+    let next = this.#skipSizes(at, end);
+    if (next === STOP) next = skipValue(this.#bytes, this.#view, at, end);
     if (next === STOP) return STOP;
     const id = this.#shapes.intern(this.#bytes, this.#view, at, next);
     if (id === this.#shapeTexts.length) {
@@ -260,6 +261,22 @@ export class DasfScanner {
     }
     this.#row.shape = this.#shapeTexts[id]!;
     return next;
+  }
+
+  /** Where a short list of unsigned integers, which every shape is, ends. */
+  #skipSizes(start: number, end: number): number {
+    const header = this.#bytes[start]!;
+    if ((header & 0xf0) !== 0x90) return STOP;
+    let at = start + 1;
+    for (let left = header & 15; left > 0; left--) {
+      const type = at < end ? this.#bytes[at]! : 0xc1;
+      if (type <= 0x7f) at += 1;
+      else if (type === 0xcc) at += 2;
+      else if (type === 0xcd) at += 3;
+      else if (type === 0xce) at += 5;
+      else return STOP;
+    }
+    return at <= end ? at : STOP;
   }
 
   /** The id of a string in `#string`, -1 for nil; returns where it ends. */
