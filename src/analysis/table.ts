@@ -51,9 +51,14 @@ export class Table {
 
   /** All rows, made at the first use. */
   get rows(): readonly Row[] {
-    this.#rows ??= Array.from(this.#order, (row) =>
-      Object.fromEntries(this.#columns.map((column) => [column.title, cellOf(column, row)])),
-    );
+    if (this.#rows === undefined) {
+      this.#makeStrings();
+      this.#rows = Array.from(this.#order, (at) => {
+        const row: Record<string, Cell> = {};
+        for (const column of this.#columns) row[column.title] = cellOf(column, at);
+        return row;
+      });
+    }
     return this.#rows;
   }
 
@@ -85,6 +90,7 @@ export class Table {
 
   /** RFC 4180 with `\n`; absent cells are empty. Numbers are written so that reading them gives the same number. */
   toCSV(): string {
+    this.#makeStrings();
     const index = this.#pandasIndex;
     const lines = [(index === undefined ? this.columns : ['', ...this.columns]).map(quoted).join(',')];
     for (const row of this.#order) {
@@ -112,6 +118,13 @@ export class Table {
     if (shown.length < this.length)
       lines.push(`… ${(this.length - shown.length).toLocaleString('en')} more rows`);
     return lines.join('\n');
+  }
+
+  /** All strings at once, where most of them will be asked for. */
+  #makeStrings(): void {
+    for (const column of this.#columns) {
+      if ('ids' in column && this.length * 2 > column.strings.length) column.strings.decodeAll();
+    }
   }
 
   #column(title: string): Column {
