@@ -24,6 +24,7 @@ const ROOT = new URL('../../', import.meta.url);
 const path = (name: string): string => fileURLToPath(new URL(name, ROOT));
 
 const WARM_UP_SECONDS = 2;
+const WAKE_UP_SECONDS = 0.3;
 
 interface Settings {
   readonly rows: readonly Row[];
@@ -89,6 +90,7 @@ async function measure(
     for (let repetition = 1; repetition <= repeat; repetition++) {
       for (const [row, client] of clients) {
         const list = measurements.get(row.id) ?? [];
+        await wake(client, tasks * row.share);
         list.push(await client.run(tasks * row.share));
         measurements.set(row.id, list);
       }
@@ -98,6 +100,12 @@ async function measure(
     for (const client of clients.values()) client.close();
   }
   return measurements;
+}
+
+/** Small runs for a moment: an engine that has waited for the others has lost its caches, and V8 some of its code. */
+async function wake(client: EngineClient, tasks: number): Promise<void> {
+  let seconds = 0;
+  while (seconds < WAKE_UP_SECONDS) seconds += (await client.run(Math.ceil(tasks / 10))).seconds;
 }
 
 /** At least two full runs and two seconds: until the JIT compilers have settled. Every engine gets the same. */
