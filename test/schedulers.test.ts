@@ -273,6 +273,23 @@ for (const { name, get } of PARALLEL) {
       });
   });
 
+  test(`${name} gives dependents a copy of a class instance, wherever they run`, async () => {
+    const make = (): unknown => {
+      class Point {
+        x = 1;
+        double(): number {
+          return this.x * 2;
+        }
+      }
+      return new Point();
+    };
+    const look = (point: { double?: unknown }): string => `${typeof point.double} ${JSON.stringify(point)}`;
+    assert.equal(await get({ point: [make], look: [look, 'point'] }, 'look'), 'undefined {"x":1}');
+    const bytes = (): Buffer => Buffer.from('abc');
+    const size = (array: Uint8Array): string => `${array.constructor.name} ${array.buffer.byteLength}`;
+    assert.equal(await get({ bytes: [bytes], size: [size, 'bytes'] }, 'size'), 'Uint8Array 3');
+  });
+
   test(`${name} runs several graphs at once on the same workers`, async () => {
     const graphs = Array.from({ length: 8 }, (_unused, index) => {
       const graph: Record<string, unknown> = { t0: [inc, index] };

@@ -4,7 +4,9 @@ import { render } from 'preact';
 import { LongpoleError } from '../base/errors.js';
 import { decodeProfilePage } from '../protocol/profilePageCodec.js';
 import { buildModel } from './model/profileModel.js';
-import './style.css';
+import './views/base.css';
+import './views/plots.css';
+import './views/panels.css';
 import { type PageHooks, ProfileApp } from './views/app.js';
 import { PageState } from './views/pageState.js';
 import { Problem } from './views/problem.js';
@@ -18,7 +20,9 @@ async function readData(): Promise<Uint8Array> {
   const text = document.getElementById('longpole-data')?.textContent?.trim() ?? '';
   if (text === '') throw new LongpoleError('ERR_LONGPOLE_PAGE_DATA', 'The file holds no data.');
   try {
-    const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const characters = atob(text);
+    const packed = new Uint8Array(characters.length);
+    for (let i = 0; i < packed.length; i++) packed[i] = characters.charCodeAt(i);
     const inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
     return new Uint8Array(await new Response(inflated).arrayBuffer());
   } catch (cause) {

@@ -10,6 +10,7 @@ import type { Values } from '../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/results.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { argumentError, batchConstants, batchInputs } from './batchValues.js';
+import { expectedDurations, rememberDurations } from './durations.js';
 import { Observers } from './observers.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool } from './pool/pool.js';
@@ -86,7 +87,10 @@ class PoolRun implements RunHandler {
     this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
     this.#observers = new Observers(options.observers ?? []);
     const { allowedFailures } = options;
-    this.#scheduler = new Scheduler(schedulerGraph(plan), allowedFailures === undefined ? {} : { allowedFailures });
+    this.#scheduler = new Scheduler(schedulerGraph(plan), {
+      expected: expectedDurations(plan),
+      ...(allowedFailures === undefined ? {} : { allowedFailures }),
+    });
     this.#view = new RunView(graph, plan, this.#scheduler.state, this.#results);
   }
 
@@ -354,6 +358,7 @@ class PoolRun implements RunHandler {
 
   #close(): void {
     this.#settled = true;
+    rememberDurations(this.#plan, this.#scheduler.state.expected);
     clearInterval(this.#timer);
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
     for (const isolate of this.#isolates.values()) isolate.close(this.#run);

@@ -17,6 +17,14 @@ export class GrowableInt32 {
     this.#array[this.length++] = value;
   }
 
+  at(index: number): number {
+    return this.#array[index]!;
+  }
+
+  set(index: number, value: number): void {
+    this.#array[index] = value;
+  }
+
   /** The filled part; a view, valid until the next push. */
   take(): Int32Array {
     return this.#array.subarray(0, this.length);

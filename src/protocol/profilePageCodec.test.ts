@@ -32,7 +32,11 @@ function anySection(rows: number, workers: number): fc.Arbitrary<ProfileSection>
     metric: fc.double({ noNaN: true, noDefaultInfinity: true }),
   });
   return fc
-    .tuple(fc.constantFrom('tasks', 'resources', 'cache'), fc.array(run, { maxLength: 60, size: 'max' }), anyText)
+    .tuple(
+      fc.constantFrom('tasks', 'resources', 'cache'),
+      fc.array(run, { maxLength: 60, size: 'max' }),
+      anyText,
+    )
     .map(([type, runs, metricName]): ProfileSection => {
       const task = Uint32Array.from(runs, (r) => r.task);
       const start = Float64Array.from(runs, (r) => r.start);

@@ -1,9 +1,9 @@
 // The line plots and what all plots share: vertical time lines, horizontal value lines, labels in the gutters.
 import { mix, slotColor } from '../model/palette.js';
 import type { CachePlot, ProfileModel, ResourcePlot } from '../model/profileModel.js';
-import { linePoints, type Series } from '../model/series.js';
+import { columnRanges, isDense, linePoints, type Series } from '../model/series.js';
 import type { ColumnGrid } from '../model/taskColumns.js';
-import { type AxisUnit, type Tick, valueAxis } from '../model/ticks.js';
+import { type AxisUnit, alignedAxis, type Tick, valueAxis } from '../model/ticks.js';
 import type { Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
@@ -18,6 +18,8 @@ export interface PlotArea {
 const PADDING = 8;
 /** A label of a value axis for about this many px. */
 const LABEL_SPACING = 34;
+/** More labels than this are not read, however high the chart is. */
+const MOST_LABELS = 6;
 /** Samples farther apart than this are also drawn as dots, px. */
 const DOT_SPACING = 18;
 
@@ -26,16 +28,19 @@ export function drawTimeLines(renderer: Renderer, area: PlotArea, xs: readonly n
 }
 
 interface Axis {
-  readonly top: number;
   readonly ticks: readonly Tick[];
   readonly y: (value: number) => number;
 }
 
 /** An axis from 0 to at least `largest` over the height of the area. */
 export function chartAxis(area: PlotArea, largest: number, unit: AxisUnit): Axis {
+  const most = Math.min(MOST_LABELS, Math.max(1, Math.floor((area.height - 2 * PADDING) / LABEL_SPACING)));
+  return onArea(area, valueAxis(largest, unit, most));
+}
+
+function onArea(area: PlotArea, { top, ticks }: { top: number; ticks: readonly Tick[] }): Axis {
   const room = area.height - 2 * PADDING;
-  const { top, ticks } = valueAxis(largest, unit, Math.max(1, Math.floor(room / LABEL_SPACING)));
-  return { top, ticks, y: (value) => PADDING + room * (1 - value / top) };
+  return { ticks, y: (value) => PADDING + room * (1 - value / top) };
 }
 
 export function drawResources(
@@ -46,7 +51,7 @@ export function drawResources(
   theme: Theme,
 ): void {
   const cpu = chartAxis(area, plot.cpu.largest, 'percent');
-  const memory = chartAxis(area, plot.memory.largest, 'bytes');
+  const memory = onArea(area, alignedAxis(plot.memory.largest, 'bytes', cpu.ticks.length - 1));
   for (const { value } of cpu.ticks) renderer.rect(area.left, cpu.y(value), area.width, 1, theme.grid);
   for (const { value, label } of cpu.ticks) {
     renderer.text(label, area.left - 10, cpu.y(value), theme.cpu, 'right');
@@ -55,10 +60,8 @@ export function drawResources(
     renderer.text(label, area.left + area.width + 10, memory.y(value), theme.memory, 'left');
   }
   renderer.clip(area.left, 0, area.width, area.height);
-  const cpuPoints = toScreen(linePoints(plot.cpu, grid), area, cpu);
-  renderer.area(cpuPoints, cpu.y(0), theme.cpuArea);
-  renderer.line(cpuPoints, theme.cpu, 1.5);
-  renderer.line(toScreen(linePoints(plot.memory, grid), area, memory), theme.memory, 1.5);
+  drawSeries(renderer, plot.cpu, grid, area, cpu, { color: theme.cpu, width: 1.5, surface: theme.cpuArea });
+  drawSeries(renderer, plot.memory, grid, area, memory, { color: theme.memory, width: 1.5 });
   drawDots(renderer, plot.cpu, grid, area, cpu, theme.cpu);
   drawDots(renderer, plot.memory, grid, area, memory, theme.memory);
   renderer.unclip();
@@ -84,11 +87,59 @@ export function drawCache(
   const lines = [...plot.lines].sort((a, b) => Number(isFull(a.prefix)) - Number(isFull(b.prefix)));
   for (const { prefix, series } of lines) {
     const color = slotColor(model.prefixes[prefix]!.slot, theme.scheme);
-    const points = toScreen(linePoints(series, grid), area, axis);
+    const shown = isFull(prefix) ? color : mix(color, theme.ground, 0.32);
     const width = isFull(prefix) && emphasis !== undefined ? 2.5 : 1.75;
-    renderer.line(points, isFull(prefix) ? color : mix(color, theme.ground, 0.22), width);
+    drawSeries(renderer, series, grid, area, axis, { color: shown, width });
   }
   renderer.unclip();
+}
+
+interface LineStyle {
+  readonly color: string;
+  readonly width: number;
+  /** Colour of the surface below the line. */
+  readonly surface?: string;
+}
+
+function drawSeries(
+  renderer: Renderer,
+  series: Series,
+  grid: ColumnGrid,
+  area: PlotArea,
+  axis: Axis,
+  style: LineStyle,
+): void {
+  if (isDense(series, grid)) {
+    drawRanges(renderer, columnRanges(series, grid), area, axis, style);
+    return;
+  }
+  const points = toScreen(linePoints(series, grid), area, axis);
+  if (style.surface !== undefined) renderer.area(points, axis.y(0), style.surface);
+  renderer.line(points, style.color, style.width);
+}
+
+/** A dense line as one rectangle per column: a stroke that turns back on itself a thousand times costs a frame. */
+function drawRanges(
+  renderer: Renderer,
+  { low, high }: ReturnType<typeof columnRanges>,
+  area: PlotArea,
+  axis: Axis,
+  style: LineStyle,
+): void {
+  let from = 0;
+  for (let column = 1; column <= low.length; column++) {
+    // Columns that show the same are one rectangle; NaN is unequal to itself, and skipped.
+    if (column < low.length && low[column] === low[from] && high[column] === high[from]) continue;
+    const top = axis.y(high[from]!) - style.width / 2;
+    const bottom = axis.y(low[from]!) + style.width / 2;
+    if (bottom >= top) {
+      const base = axis.y(0);
+      if (style.surface !== undefined)
+        renderer.rect(area.left + from, top, column - from, base - top, style.surface);
+      renderer.rect(area.left + from, top, column - from, bottom - top, style.color);
+    }
+    from = column;
+  }
 }
 
 function toScreen(points: number[], area: PlotArea, axis: Axis): number[] {

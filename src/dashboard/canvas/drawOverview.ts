@@ -1,5 +1,6 @@
 // The strip above the plots: the whole run in small with the window that is shown, and the ruler with the times.
 import type { ProfileModel } from '../model/profileModel.js';
+import { columnRanges } from '../model/series.js';
 import { type ColumnGrid, layoutGroup } from '../model/taskColumns.js';
 import type { Tick } from '../model/ticks.js';
 import type { TimeWindow } from '../model/timeView.js';
@@ -7,8 +8,26 @@ import type { PlotArea } from './drawCharts.js';
 import type { Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
-/** Column → mean number of busy lanes over it, of all task streams. Computed once per width. */
-export function busyLanes(model: ProfileModel, grid: ColumnGrid): Float32Array {
+/**
+ * Column → height of the overview, 0 to 1: the share of the lanes of all task streams that was busy; on a page without
+ * a stream the first line there is. Computed once per width.
+ */
+export function overviewShares(model: ProfileModel, grid: ColumnGrid): Float32Array {
+  const lanes = model.plots.reduce(
+    (sum, plot) => sum + (plot.type === 'tasks' ? plot.lanes.lanes.length : 0),
+    0,
+  );
+  if (lanes > 0) return busyLanes(model, grid).map((busy) => Math.min(1, busy / lanes));
+  const plot = model.plots[0];
+  const series =
+    plot?.type === 'resources' ? plot.cpu : plot?.type === 'cache' ? plot.lines[0]?.series : undefined;
+  if (series === undefined || series.largest === 0) return new Float32Array(grid.columns);
+  return Float32Array.from(columnRanges(series, grid).high, (value) =>
+    value > 0 ? value / series.largest : 0,
+  );
+}
+
+function busyLanes(model: ProfileModel, grid: ColumnGrid): Float32Array {
   const busy = new Float32Array(grid.columns);
   const add = (column: number, share: number) => {
     busy[column] = busy[column]! + share;
@@ -37,8 +56,7 @@ export function busyLanes(model: ProfileModel, grid: ColumnGrid): Float32Array {
 /** The run in small. `shown` is the window of the plots as fractions of the whole. */
 export function drawOverview(
   renderer: Renderer,
-  busy: Float32Array,
-  lanes: number,
+  shares: Float32Array,
   area: PlotArea,
   shown: TimeWindow,
   theme: Theme,
@@ -46,8 +64,8 @@ export function drawOverview(
   const base = area.height - 1;
   const room = area.height - 6;
   const points: number[] = [];
-  for (let column = 0; column < busy.length; column++) {
-    const y = base - room * Math.min(1, busy[column]! / Math.max(1, lanes));
+  for (let column = 0; column < shares.length; column++) {
+    const y = base - room * shares[column]!;
     points.push(area.left + column, y, area.left + column + 1, y);
   }
   renderer.area(points, base, theme.overview);

@@ -1,7 +1,7 @@
 // The task stream on a renderer: per lane the wide runs as rectangles, then the narrow ones as columns of density, in
 // which the height of a colour is the share of the pixel's time in which that prefix ran.
 import { mix, slotColor, textOn } from '../model/palette.js';
-import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
+import type { PrefixInfo, ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { LaneMatches } from '../model/search.js';
 import { type ColumnGrid, layoutGroup } from '../model/taskColumns.js';
 import { type LaneGroup, lowerBound, type TaskLanes } from '../model/taskLanes.js';
@@ -10,10 +10,11 @@ import type { Theme } from './theme.js';
 
 /** Between neighbours of one lane that are wide enough to be told apart, px. */
 const RUN_GAP = 1;
-/** However little time a prefix took in a pixel, this much of it shows, px. */
+/** However little time was taken in a pixel column, this much of it shows, px; and of each further prefix in it. */
 const LEAST_MARK = 3;
+const LEAST_FURTHER = 1;
 /** Rectangles narrower than this have no text, px. */
-const LEAST_LABEL = 34;
+const LEAST_LABEL = 24;
 
 export interface StreamStyle {
   readonly theme: Theme;
@@ -55,20 +56,19 @@ export function drawStream(
   for (let lane = 0; lane < lanes.lanes.length; lane++) {
     const { top, height } = laneBox(lanes, lane, box.height);
     painter.beginLane(top, height);
-    for (const group of lanes.lanes[lane]!) {
+    for (const group of plot.stacked[lane]!) {
       const prefix = model.prefixes[group.prefix]!;
       const full = style.matches === undefined && (style.emphasis?.has(group.prefix) ?? true);
       const color = slotColor(prefix.slot, style.theme.scheme);
-      painter.drawGroup(group, full ? color : mix(color, style.theme.ground, 0.22), full ? prefix.name : '');
+      painter.drawGroup(group, full ? color : mix(color, style.theme.ground, 0.26), full ? prefix.name : '');
     }
     painter.endLane();
     if (style.matches !== undefined) {
       const found = style.matches[lane];
-      const colorOf = (position: number) => {
-        const task = plot.section.task[lanes.entry[position]!]!;
-        return slotColor(model.prefixes[model.page.tasks.prefix[task]!]!.slot, style.theme.scheme);
+      const prefixOf = (position: number) => {
+        return model.prefixes[model.page.tasks.prefix[plot.section.task[lanes.entry[position]!]!]!]!;
       };
-      if (found !== undefined) painter.drawMatches(found, colorOf);
+      if (found !== undefined) painter.drawMatches(found, prefixOf, style.theme);
     }
   }
   renderer.unclip();
@@ -123,10 +123,10 @@ class LanePainter {
     this.#renderer.rect(this.#left + left, this.#top, width - gap, this.#height, color);
     if (label === '' || width < LEAST_LABEL || this.#height < 13) return;
     const visible = Math.max(0, left);
-    const room = Math.min(this.#grid.columns, left + width) - visible - 12;
+    const room = Math.min(this.#grid.columns, left + width) - visible - 8;
     const text = fitText(this.#renderer, label, room);
     if (text === '') return;
-    this.#renderer.text(text, this.#left + visible + 6, this.#top + this.#height / 2 + 0.5, ink, 'left');
+    this.#renderer.text(text, this.#left + visible + 4, this.#top + this.#height / 2 + 0.5, ink, 'left');
   }
 
   endLane(): void {
@@ -135,7 +135,7 @@ class LanePainter {
 
   /** Stacks one group onto the columns. Equal neighbours become one rectangle: a busy lane is a handful of them. */
   #drawDensity(color: string, values: readonly number[]): void {
-    const least = Math.min(1, LEAST_MARK / this.#height);
+    const { pixel } = this.#renderer;
     let from = 0;
     let to = 0;
     let low = 0;
@@ -147,13 +147,15 @@ class LanePainter {
     };
     for (let i = 0; i < values.length; i += 2) {
       const column = values[i]!;
+      const mark = this.#filled[column] === 0 ? LEAST_MARK : LEAST_FURTHER;
+      const least = Math.min(1, mark / this.#height);
       const share = Math.max(least, values[i + 1]! / this.#grid.perColumn);
       const base = Math.min(this.#filled[column]!, 1 - least);
       const top = Math.min(1, base + share);
       this.#filled[column] = top;
-      // Half pixels are enough for the eye, and let neighbours be equal.
-      const newLow = Math.round(base * this.#height * 2) / 2;
-      const newHigh = top > 0.98 ? this.#height : Math.round(top * this.#height * 2) / 2;
+      // Whole device pixels let neighbours be equal.
+      const newLow = Math.round((base * this.#height) / pixel) * pixel;
+      const newHigh = top > 0.98 ? this.#height : Math.round((top * this.#height) / pixel) * pixel;
       if (column === to && newLow === low && newHigh === high) {
         to++;
         continue;
@@ -168,7 +170,11 @@ class LanePainter {
   }
 
   /** Found runs at full height and at least 2 px wide; one per pixel is enough to see where they are. */
-  drawMatches({ positions, starts }: LaneMatches, colorOf: (position: number) => string): void {
+  drawMatches(
+    { positions, starts }: LaneMatches,
+    prefixOf: (position: number) => PrefixInfo,
+    theme: Theme,
+  ): void {
     const { stop } = this.#lanes;
     const { perColumn, columns } = this.#grid;
     const end = this.#grid.start + columns * perColumn;
@@ -179,15 +185,9 @@ class LanePainter {
       const from = (starts[i]! - this.#grid.start) / perColumn;
       const to = (stop[position]! - this.#grid.start) / perColumn;
       if (to >= 0) {
-        const left = Math.max(-2, from);
-        const width = Math.max(2, Math.min(columns + 2, to) - left);
-        this.#renderer.rect(
-          this.#left + left,
-          this.#top,
-          width - (width >= 4 ? 1 : 0),
-          this.#height,
-          colorOf(position),
-        );
+        const prefix = prefixOf(position);
+        const color = slotColor(prefix.slot, theme.scheme);
+        this.#drawRun(from, Math.max(to, from + 2), color, prefix.name, textOn(color));
       }
       const next = this.#grid.start + (Math.floor(from) + 1) * perColumn;
       i = Math.max(i + 1, lowerBound(starts, i + 1, starts.length, next));

@@ -4,6 +4,8 @@
 export type Align = 'left' | 'center' | 'right';
 
 export interface Renderer {
+  /** Size of a device pixel: differences below it do not show. */
+  readonly pixel: number;
   /** Starts a picture of this size; everything before is erased. */
   begin(width: number, height: number): void;
   /** Limits what follows to a rectangle, until `unclip`. */
@@ -39,6 +41,10 @@ export class CanvasRenderer implements Renderer {
     if (context === null) throw new TypeError('This browser has no 2d canvas.');
     this.#canvas = canvas;
     this.#context = context;
+  }
+
+  get pixel(): number {
+    return 1 / this.#ratio;
   }
 
   begin(width: number, height: number): void {

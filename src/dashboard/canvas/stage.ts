@@ -9,7 +9,7 @@ import { busySeconds, type ColumnGrid } from '../model/taskColumns.js';
 import { timeTicks } from '../model/ticks.js';
 import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
 import { drawCache, drawResources, drawTimeLines, type PlotArea } from './drawCharts.js';
-import { busyLanes, drawOverview, drawRuler } from './drawOverview.js';
+import { drawOverview, drawRuler, overviewShares } from './drawOverview.js';
 import { drawStream } from './drawTasks.js';
 import { CanvasRenderer, fitText, type Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
@@ -102,18 +102,14 @@ export class Stage {
     const { limits } = this.#model;
     if (this.#busy.length !== grid.columns) {
       const whole = { start: limits.start, perColumn: spanOf(limits) / grid.columns, columns: grid.columns };
-      this.#busy = busyLanes(this.#model, whole);
+      this.#busy = overviewShares(this.#model, whole);
     }
-    const lanes = this.#model.plots.reduce(
-      (sum, plot) => sum + (plot.type === 'tasks' ? plot.lanes.lanes.length : 0),
-      0,
-    );
     const fraction = (time: number) => (time - limits.start) / spanOf(limits);
     const shown = { start: fraction(scene.window.start), stop: fraction(scene.window.stop) };
     const area = { left: LEFT_GUTTER, width: grid.columns };
     this.#overview.begin(scene.width, OVERVIEW_HEIGHT);
     const overviewArea = { ...area, height: OVERVIEW_HEIGHT };
-    drawOverview(this.#overview, this.#busy, lanes, overviewArea, shown, scene.theme);
+    drawOverview(this.#overview, this.#busy, overviewArea, shown, scene.theme);
     this.#ruler.begin(scene.width, RULER_HEIGHT);
     drawRuler(this.#ruler, ticks, { ...area, height: RULER_HEIGHT }, scene.theme);
   }
@@ -130,7 +126,7 @@ export class Stage {
       const height = row.laneCount * each;
       const between = Math.min(4, each * 0.18);
       renderer.rect(area.left, top + between / 2, area.width, height - between, theme.lane);
-      const middle = top + height / 2;
+      const middle = Math.min(area.height - 6, Math.max(6, top + height / 2));
       // Where rows are lower than their text, every n-th is named.
       if (middle - labelledTo < 13) continue;
       labelledTo = middle;

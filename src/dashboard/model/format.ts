@@ -11,6 +11,12 @@ export function formatNumber(value: number): string {
   return trimZeros(value.toFixed(digits));
 }
 
+/** As formatNumber, but 20 is 20.0: durations stand in columns. */
+function threeDigits(value: number): string {
+  const size = Math.abs(value);
+  return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+}
+
 /** An integer with thousands separators. */
 export function formatCount(value: number): string {
   return integers.format(value);
@@ -20,14 +26,15 @@ export function formatCount(value: number): string {
 export function formatDuration(seconds: number): string {
   const size = Math.abs(seconds);
   if (size === 0) return `0${SPACE}s`;
-  if (size < 0.9995e-6) return `${formatNumber(seconds * 1e9)}${SPACE}ns`;
-  if (size < 0.9995e-3) return `${formatNumber(seconds * 1e6)}${SPACE}µs`;
-  if (size < 0.9995) return `${formatNumber(seconds * 1e3)}${SPACE}ms`;
-  if (size < 99.95) return `${formatNumber(seconds)}${SPACE}s`;
-  const whole = Math.round(seconds);
+  if (size < 0.9995e-6) return `${threeDigits(seconds * 1e9)}${SPACE}ns`;
+  if (size < 0.9995e-3) return `${threeDigits(seconds * 1e6)}${SPACE}µs`;
+  if (size < 0.9995) return `${threeDigits(seconds * 1e3)}${SPACE}ms`;
+  if (size < 99.95) return `${threeDigits(seconds)}${SPACE}s`;
+  const whole = Math.round(size);
+  const sign = seconds < 0 ? '−' : '';
   const pad = (part: number) => String(part).padStart(2, '0');
-  if (size < 3600) return `${Math.floor(whole / 60)}${SPACE}min${SPACE}${pad(whole % 60)}${SPACE}s`;
-  return `${Math.floor(whole / 3600)}${SPACE}h${SPACE}${pad(Math.floor(whole / 60) % 60)}${SPACE}min`;
+  if (whole < 3600) return `${sign}${Math.floor(whole / 60)}${SPACE}min${SPACE}${pad(whole % 60)}${SPACE}s`;
+  return `${sign}${Math.floor(whole / 3600)}${SPACE}h${SPACE}${pad(Math.floor(whole / 60) % 60)}${SPACE}min`;
 }
 
 /** Bytes in decimal units, as Dask's "memory in MB" is: 1 MB = 1,000,000 bytes. */

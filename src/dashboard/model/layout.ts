@@ -12,10 +12,12 @@ export const RULER_HEIGHT = 26;
 /** Below each plot. */
 const GAP = 10;
 
-const LEAST_LANE = 4;
+const LEAST_LANE = 6;
 const LARGEST_LANE = 64;
+/** Of a page that has streams alone. */
+const LARGEST_LANE_ALONE = 112;
 const LEAST_CHART = 96;
-const LARGEST_CHART = 320;
+const LARGEST_CHART = 480;
 
 export interface PlotBox {
   /** Of the heading, from the top of the first plot. */
@@ -33,7 +35,10 @@ export function layoutPlots(lanes: readonly number[], height: number): { boxes: 
   const charts = lanes.filter((count) => count === 0).length;
   const laneSum = lanes.reduce((sum, count) => sum + count, 0);
   const chartShare = charts === 0 ? 0 : Math.max(LEAST_CHART * charts, free * (laneSum === 0 ? 1 : 0.4));
-  const wanted = laneSum === 0 ? 0 : Math.min(LARGEST_LANE, (free - chartShare) / laneSum);
+  const wanted =
+    laneSum === 0
+      ? 0
+      : Math.min(charts === 0 ? LARGEST_LANE_ALONE : LARGEST_LANE, (free - chartShare) / laneSum);
   const lane = Math.max(LEAST_LANE, wanted);
   const rest = free - lane * laneSum;
   const chart = Math.min(LARGEST_CHART, Math.max(LEAST_CHART, charts === 0 ? 0 : rest / charts));

@@ -1,18 +1,20 @@
-// Prefix → colour. A prefix hashes to one of 20 colours, so it has the same one in every plot and on every page; only
+// Prefix → colour. A prefix hashes to one of 16 colours, so it has the same one in every plot and on every page; only
 // when two prefixes of one page hash to the same colour does one of them move on, always the same one for the same set
 // of prefixes. The colours were chosen by largest distance in OKLab under normal, protan, deutan and tritan vision.
 
 export type Scheme = 'light' | 'dark';
 
+// biome-ignore format: a table
 const LIGHT = [
-  '#4b63c1', '#dc8e12', '#04a3aa', '#b23e46', '#82831a', '#9e77dc', '#6cb29a', '#8e3958', '#29a9dc', '#b4845c',
-  '#7e388e', '#9bc470', '#e07fc2', '#1f6d02', '#9095fd', '#d9af21', '#4686a4', '#a76972', '#865b82', '#ada368',
-] as const; // biome-ignore format: a table
+  '#0e97a9', '#8e4e00', '#c9a32e', '#614fa6', '#989dfb', '#2c713f', '#ca6164', '#2bc29b',
+  '#7d4f6e', '#777bd5', '#a38207', '#cc845b', '#2f7cac', '#b69bcb', '#9d5b88', '#5da7a2',
+] as const;
 
+// biome-ignore format: a table
 const DARK = [
-  '#6b83d8', '#f0a83f', '#2fbcc2', '#d3605f', '#a0a240', '#b893f2', '#86cdb4', '#b0587a', '#5cc8f2', '#c9996f',
-  '#a05fb0', '#b0d987', '#f29ad6', '#4a8f3b', '#aab0ff', '#edc54f', '#64a5c4', '#c48590', '#a578a0', '#c4ba80',
-] as const; // biome-ignore format: a table
+  '#32aabc', '#a15f1e', '#dbb64c', '#7262b7', '#adb3fd', '#3e8250', '#dd7577', '#50d5ae',
+  '#8f607f', '#898ee7', '#b6942a', '#e0976d', '#438ebf', '#c9aedf', '#b06c9a', '#70bab5',
+] as const;
 
 /** How many colours there are; more prefixes than this share them. */
 export const COLOR_COUNT = LIGHT.length;
@@ -31,7 +33,7 @@ export function assignColors(prefixes: readonly string[]): Uint8Array {
   }
   for (const index of displaced) {
     for (let step = 0; step < COLOR_COUNT; step++) {
-      const slot = (slots[index]! + step * 7) % COLOR_COUNT;
+      const slot = (slots[index]! + step * 5) % COLOR_COUNT;
       if (taken.has(slot)) continue;
       slots[index] = slot;
       taken.add(slot);
@@ -64,8 +66,9 @@ export function mix(color: string, ground: string, share: number): string {
   return `#${mixed.join('')}`;
 }
 
-/** Black or white, whichever is easier to read on the colour. */
+/** Black or white, whichever has more contrast on the colour. */
 export function textOn(color: string): string {
   const [r, g, b] = [1, 3, 5].map((at) => (Number.parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
-  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b! > 0.28 ? '#101214' : '#ffffff';
+  // Contrast with black and with white is equal at a luminance of 0.18.
+  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b! > 0.18 ? '#0b0d10' : '#ffffff';
 }

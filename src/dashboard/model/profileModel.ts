@@ -3,13 +3,14 @@
 import type {
   CacheSection,
   ProfilePage,
+  ProfileSection,
   ResourceSection,
   StringList,
   TaskSection,
 } from '../../protocol/profilePage.js';
 import { assignColors } from './palette.js';
 import { cacheSeries, lineSeries, type PrefixSeries, type Series } from './series.js';
-import { buildLanes, type TaskLanes } from './taskLanes.js';
+import { buildLanes, type LaneGroup, type TaskLanes } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
 import type { TimeWindow } from './timeView.js';
 
@@ -17,6 +18,8 @@ export interface TaskPlot {
   readonly type: 'tasks';
   readonly section: TaskSection;
   readonly lanes: TaskLanes;
+  /** Lane → its groups as they are stacked where runs are too narrow: most time of the whole page at the bottom. */
+  readonly stacked: readonly (readonly LaneGroup[])[];
 }
 
 export interface ResourcePlot {
@@ -68,26 +71,8 @@ export interface ProfileModel {
 export function buildModel(page: ProfilePage): ProfileModel {
   const { origin, duration } = extent(page);
   const manyStreams = page.sections.filter((section) => section.type === 'tasks').length > 1;
-  const plots = page.sections.map((section): Plot => {
-    switch (section.type) {
-      case 'tasks':
-        return taskPlot(page, section, origin, manyStreams);
-      case 'resources':
-        return {
-          type: 'resources',
-          section,
-          cpu: lineSeries(section.time, section.cpu, origin),
-          memory: lineSeries(
-            section.time,
-            section.mem.map((megabytes) => megabytes * 1e6),
-            origin,
-          ),
-        };
-      case 'cache':
-        return cachePlot(page, section, origin);
-    }
-  });
   const prefixes = countPrefixes(page);
+  const plots = page.sections.map((section) => sectionPlot(page, section, origin, manyStreams, prefixes));
   const legend = prefixes.filter((prefix) => prefix.count > 0);
   legend.sort((a, b) => b.seconds - a.seconds || b.count - a.count || (a.name < b.name ? -1 : 1));
   const margin = duration * 0.006;
@@ -104,6 +89,32 @@ export function buildModel(page: ProfilePage): ProfileModel {
       0,
     ),
   };
+}
+
+function sectionPlot(
+  page: ProfilePage,
+  section: ProfileSection,
+  origin: number,
+  manyStreams: boolean,
+  prefixes: readonly PrefixInfo[],
+): Plot {
+  switch (section.type) {
+    case 'tasks':
+      return taskPlot(page, section, origin, manyStreams, prefixes);
+    case 'resources':
+      return {
+        type: 'resources',
+        section,
+        cpu: lineSeries(section.time, section.cpu, origin),
+        memory: lineSeries(
+          section.time,
+          section.mem.map((megabytes) => megabytes * 1e6),
+          origin,
+        ),
+      };
+    case 'cache':
+      return cachePlot(page, section, origin);
+  }
 }
 
 function extent(page: ProfilePage): { origin: number; duration: number } {
@@ -127,7 +138,13 @@ function extent(page: ProfilePage): { origin: number; duration: number } {
   return { origin: first, duration: last > first ? last - first : 1e-3 };
 }
 
-function taskPlot(page: ProfilePage, section: TaskSection, origin: number, manyStreams: boolean): TaskPlot {
+function taskPlot(
+  page: ProfilePage,
+  section: TaskSection,
+  origin: number,
+  manyStreams: boolean,
+  prefixes: readonly PrefixInfo[],
+): TaskPlot {
   const used = new Set(section.worker);
   const workers = toArray(page.workers)
     .map((name, index) => ({ index, name }))
@@ -135,7 +152,10 @@ function taskPlot(page: ProfilePage, section: TaskSection, origin: number, manyS
     .filter(({ index }) => !manyStreams || used.has(index))
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || a.index - b.index);
   const prefixOf = (entry: number) => page.tasks.prefix[section.task[entry]!]!;
-  return { type: 'tasks', section, lanes: buildLanes(section, prefixOf, workers, origin) };
+  const lanes = buildLanes(section, prefixOf, workers, origin);
+  const seconds = (group: LaneGroup) => prefixes[group.prefix]!.seconds;
+  const stacked = lanes.lanes.map((groups) => [...groups].sort((a, b) => seconds(b) - seconds(a)));
+  return { type: 'tasks', section, lanes, stacked };
 }
 
 function cachePlot(page: ProfilePage, section: CacheSection, origin: number): CachePlot {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { CacheSection } from '../../protocol/profilePage.js';
-import { cacheSeries, linePoints, lineSeries, valueAt } from './series.js';
+import { cacheSeries, columnRanges, linePoints, lineSeries, valueAt } from './series.js';
 
 interface Stay {
   readonly prefix: number;
@@ -47,27 +47,54 @@ test('the cache line is the sum of the metric of what is in the cache at that ti
   );
 });
 
-test('no peak inside the window disappears from the line', () => {
+test('no peak inside the window disappears from the line, dense or not', () => {
   const samples = fc.array(fc.tuple(fc.nat(1000), fc.nat(1000)), {
     minLength: 1,
     maxLength: 400,
     size: 'max',
   });
   fc.assert(
-    fc.property(samples, fc.integer({ min: 1, max: 60 }), (pairs, columns) => {
+    fc.property(samples, fc.integer({ min: 1, max: 60 }), fc.boolean(), (pairs, columns, steps) => {
       pairs.sort((a, b) => a[0] - b[0]);
-      const series = lineSeries(
-        Float64Array.from(pairs, ([time]) => time),
-        Float64Array.from(pairs, ([, value]) => value),
-        0,
-      );
-      const points = linePoints(series, { start: 0, perColumn: 1001 / columns, columns });
-      const values = points.filter((_, i) => i % 2 === 1);
-      assert.equal(Math.max(...values), Math.max(...pairs.map(([, value]) => value)));
-      assert.equal(Math.min(...values), Math.min(...pairs.map(([, value]) => value)));
-      assert.ok(points.length <= 2 * 4 * (columns + 1), `${points.length / 2} points`);
+      const time = Float64Array.from(pairs, ([at]) => at);
+      const value = Float64Array.from(pairs, ([, number]) => number);
+      const series = { ...lineSeries(time, value, 0), steps };
+      const grid = { start: 0, perColumn: 1001 / columns, columns };
+      const points = linePoints(series, grid).filter((_, i) => i % 2 === 1);
+      const { low, high } = columnRanges(series, grid);
+      const shown = [...high].filter((number) => !Number.isNaN(number));
+      const lowest = [...low].filter((number) => !Number.isNaN(number));
+      const least = steps ? 0 : Math.min(...value);
+      assert.equal(Math.max(...points), Math.max(...value));
+      assert.equal(Math.min(...points), least);
+      assert.equal(Math.max(...shown), Math.max(...value));
+      assert.equal(Math.min(...lowest), least);
     }),
   );
+});
+
+test('dense columns join, hold steps, and end where the samples end', () => {
+  const step = (time: number[], value: number[]) => ({
+    time: Float64Array.from(time),
+    value: Float64Array.from(value),
+    steps: true,
+    largest: Math.max(...value),
+  });
+  const grid = { start: 0, perColumn: 1, columns: 5 };
+  assert.deepEqual(columnRanges(step([0.5, 0.6, 2.5, 3.5], [5, 7, 1, 0]), grid), {
+    low: Float64Array.of(0, 7, 1, 0, Number.NaN),
+    high: Float64Array.of(7, 7, 7, 1, Number.NaN),
+  });
+  // A window in the middle starts with the value that holds there, not with what was before it.
+  assert.deepEqual(columnRanges(step([-3, -2, 0.5, 9], [8, 3, 4, 0]), { ...grid, columns: 2 }), {
+    low: Float64Array.of(3, 4),
+    high: Float64Array.of(4, 4),
+  });
+  const line = lineSeries(Float64Array.of(0, 4), Float64Array.of(0, 8), 0);
+  assert.deepEqual(columnRanges(line, { ...grid, columns: 4 }), {
+    low: Float64Array.of(0, 2, 4, 6),
+    high: Float64Array.of(2, 4, 6, 8),
+  });
 });
 
 test('lines show the nearest sample and nothing outside the samples', () => {

@@ -1,5 +1,5 @@
-// Lines over time and their level of detail: at most four points per pixel column (first, least, largest, last), so
-// that no peak disappears when many samples share a column. Cost: O(samples in the window).
+// Lines over time and their level of detail: where many samples share a pixel column, the column shows their range, so
+// that no peak disappears. Cost: O(samples in the window).
 import type { CacheSection } from '../../protocol/profilePage.js';
 import type { ColumnGrid } from './taskColumns.js';
 import { lowerBound, sortBy } from './taskLanes.js';
@@ -88,55 +88,67 @@ export function valueAt(series: Series, time: number): number | undefined {
   return series.value[nearest];
 }
 
-/**
- * The line within the grid as x, value, x, value, … with x in columns. It starts and ends at the last sample outside,
- * so that a line leaves the picture where it should.
- */
-export function linePoints(series: Series, grid: ColumnGrid): number[] {
-  const { time, value } = series;
+/** Samples that a line of this window is made of: those inside, and the nearest on either side. */
+function visibleSamples(series: Series, grid: ColumnGrid): { first: number; last: number } {
+  const { time } = series;
   const end = grid.start + grid.columns * grid.perColumn;
   const first = Math.max(0, lowerBound(time, 0, time.length, grid.start) - 1);
-  const last = Math.min(time.length, lowerBound(time, first, time.length, end) + 1);
+  return { first, last: Math.min(time.length, lowerBound(time, first, time.length, end) + 1) };
+}
+
+/** Whether several samples share a column: then `columnRanges` shows the line, otherwise `linePoints`. */
+export function isDense(series: Series, grid: ColumnGrid): boolean {
+  const { first, last } = visibleSamples(series, grid);
+  return last - first > 2 * grid.columns;
+}
+
+/** The line within the grid as x, value, x, value, … with x in columns, from the last sample before it to the first after. */
+export function linePoints(series: Series, grid: ColumnGrid): number[] {
+  const { time, value } = series;
+  const { first, last } = visibleSamples(series, grid);
   const points: number[] = [];
   const x = (i: number) => (time[i]! - grid.start) / grid.perColumn;
-  let i = first;
-  while (i < last) {
-    const column = Math.floor(x(i));
-    let next = i + 1;
-    while (next < last && Math.floor(x(next)) === column) next++;
-    if (next - i <= 4) for (let k = i; k < next; k++) addPoint(points, x(k), value[k]!, series.steps);
-    else addColumn(points, column, x(i), x(next - 1), value.subarray(i, next), series.steps);
-    i = next;
-  }
-  if (series.steps && points.length > 0) {
-    const lastX = points[points.length - 2]!;
-    if (lastX < grid.columns)
-      points.push(last === time.length ? lastX : grid.columns, points[points.length - 1]!);
+  // Before the first step the value is 0: the line rises from there.
+  if (series.steps && first === 0 && last > 0) points.push(x(0), 0);
+  for (let i = first; i < last; i++) {
+    if (series.steps && points.length > 0) points.push(x(i), points[points.length - 1]!);
+    points.push(x(i), value[i]!);
   }
   return points;
 }
 
-/** First, least, largest and last value of a column that has many. */
-function addColumn(
-  points: number[],
-  column: number,
-  firstX: number,
-  lastX: number,
-  values: Float64Array,
-  steps: boolean,
-): void {
-  let least = values[0]!;
-  let largest = values[0]!;
-  for (const value of values) {
-    if (value < least) least = value;
-    if (value > largest) largest = value;
+/**
+ * The line where samples are dense: the lowest and the highest value in each column, NaN where there is no line. A
+ * column includes the value at which the line enters it, so that neighbours join.
+ */
+export function columnRanges(series: Series, grid: ColumnGrid): { low: Float64Array; high: Float64Array } {
+  const { time, value } = series;
+  const { first, last } = visibleSamples(series, grid);
+  const low = new Float64Array(grid.columns).fill(Number.NaN);
+  const high = new Float64Array(grid.columns).fill(Number.NaN);
+  let i = first;
+  let entering = series.steps && first === 0 ? 0 : Number.NaN;
+  for (let column = 0; column < grid.columns; column++) {
+    const end = grid.start + (column + 1) * grid.perColumn;
+    let least = entering;
+    let largest = entering;
+    for (; i < last && time[i]! < end; i++) {
+      entering = value[i]!;
+      // Samples before the grid only say at which value the line comes in.
+      if (time[i]! < grid.start || !(least <= entering)) least = entering;
+      if (time[i]! < grid.start || !(largest >= entering)) largest = entering;
+    }
+    if (i === last && (i === 0 || time[i - 1]! < end - grid.perColumn)) break;
+    if (i === first) continue;
+    if (!series.steps && i < last) entering = interpolate(series, i, end);
+    low[column] = series.steps || !(entering < least) ? least : entering;
+    high[column] = series.steps || !(entering > largest) ? largest : entering;
   }
-  addPoint(points, firstX, values[0]!, steps);
-  points.push(column + 0.5, least, column + 0.5, largest);
-  points.push(lastX, values[values.length - 1]!);
+  return { low, high };
 }
 
-function addPoint(points: number[], x: number, value: number, steps: boolean): void {
-  if (steps && points.length > 0) points.push(x, points[points.length - 1]!);
-  points.push(x, value);
+/** Value at `at` of the straight line from sample i - 1 to sample i. */
+function interpolate({ time, value }: Series, i: number, at: number): number {
+  const [from, to] = [time[i - 1]!, time[i]!];
+  return to === from ? value[i]! : value[i - 1]! + ((value[i]! - value[i - 1]!) * (at - from)) / (to - from);
 }

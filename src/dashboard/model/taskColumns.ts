@@ -31,6 +31,12 @@ export function firstVisible(lanes: TaskLanes, group: LaneGroup, time: number): 
   return position;
 }
 
+/** How many runs of the group show between two times. */
+export function visibleRuns(lanes: TaskLanes, group: LaneGroup, start: number, stop: number): number {
+  const from = firstVisible(lanes, group, start);
+  return lowerBound(lanes.start, from, group.to, stop) - from;
+}
+
 /** Seconds in which a run of the group was going on between two times: exact, two binary searches. */
 export function busySeconds(lanes: TaskLanes, group: LaneGroup, start: number, stop: number): number {
   const from = firstVisible(lanes, group, start);

@@ -62,7 +62,7 @@ export type AxisUnit = 'number' | 'bytes' | 'percent';
 export function valueAxis(largest: number, unit: AxisUnit, most: number): { top: number; ticks: Tick[] } {
   const least = (largest > 0 ? largest : 1) / Math.max(1, most);
   let step = niceStep(least);
-  if (unit === 'percent' && largest > 100) step = Math.max(1, Math.ceil(least / 100)) * 100;
+  if (unit === 'percent' && largest > 100) step = coreStep(least);
   if (unit === 'percent' && largest > 20 && largest <= 100) step = most >= 4 ? 25 : 50;
   if (unit === 'number' && largest >= 1) step = Math.max(step, largest >= 5 ? 1 : 0.5);
   const count = Math.max(1, Math.ceil((largest > 0 ? largest : 1) / step - 1e-9));
@@ -71,6 +71,26 @@ export function valueAxis(largest: number, unit: AxisUnit, most: number): { top:
     label: valueLabel(i * step, unit),
   }));
   return { top: count * step, ticks };
+}
+
+/** A second axis whose ticks lie on the lines of the first, which has `steps` steps. */
+export function alignedAxis(largest: number, unit: AxisUnit, steps: number): { top: number; ticks: Tick[] } {
+  const least = (largest > 0 ? largest : 1) / steps;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const factor = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8].find((candidate) => candidate * power >= least) ?? 10;
+  const ticks = Array.from({ length: steps + 1 }, (_, i) => i * factor * power);
+  return {
+    top: steps * factor * power,
+    ticks: ticks.map((value) => ({ value, label: valueLabel(value, unit) })),
+  };
+}
+
+/** Whole cores, in numbers that machines have and people count in. */
+function coreStep(least: number): number {
+  for (let decade = 100; ; decade *= 10) {
+    const step = [1, 2, 4, 5, 8].map((factor) => factor * decade).find((candidate) => candidate >= least);
+    if (step !== undefined) return step;
+  }
 }
 
 /** A value of an axis for people. */

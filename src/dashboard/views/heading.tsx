@@ -25,7 +25,7 @@ export function Heading({ state, searchBox }: Props) {
           <li key={fact}>{fact}</li>
         ))}
       </ul>
-      <SearchBox state={state} searchBox={searchBox} />
+      {model.taskCount > 0 ? <SearchBox state={state} searchBox={searchBox} /> : null}
       <Buttons state={state} />
     </header>
   );
@@ -75,7 +75,7 @@ function SearchBox({ state, searchBox }: Props) {
           }
         }}
       />
-      {state.query.value === '' ? <kbd aria-hidden="true">/</kbd> : null}
+      {state.query.value === '' ? <kbd>/</kbd> : null}
       <output class="found">{status}</output>
     </div>
   );

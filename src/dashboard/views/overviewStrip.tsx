@@ -23,7 +23,7 @@ export function OverviewStrip({ state, stage }: { readonly state: PageState; rea
         aria-label="The whole run: how many workers were busy, and the window that the plots show"
         style={{ height: `${OVERVIEW_HEIGHT}px` }}
       />
-      <canvas ref={ruler} aria-hidden="true" style={{ height: `${RULER_HEIGHT}px` }} />
+      <canvas ref={ruler} role="img" aria-label="Time axis" style={{ height: `${RULER_HEIGHT}px` }} />
       <RulerTime state={state} />
     </div>
   );

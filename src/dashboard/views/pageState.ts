@@ -59,7 +59,8 @@ export class PageState {
   });
 
   #target: TimeWindow;
-  #lastStep = 0;
+  /** Time of the last frame of the motion that goes on; undefined at rest. */
+  #lastStep: number | undefined;
 
   constructor(model: ProfileModel) {
     this.model = model;
@@ -77,8 +78,10 @@ export class PageState {
     this.#target = within(this.model.limits, window);
     const still = globalThis.matchMedia('(prefers-reduced-motion: reduce)').matches;
     // Signals compare by identity: even a window that is reached at once must be a new object to be drawn.
-    if (!smooth || still) this.window.value = this.#target;
-    else this.window.value = { ...this.window.value };
+    if (!smooth || still) {
+      this.window.value = this.#target;
+      this.#lastStep = undefined;
+    } else this.window.value = { ...this.window.value };
   }
 
   /** One frame of motion. Returns whether the window still moves. */
@@ -86,13 +89,15 @@ export class PageState {
     const { start, stop } = this.window.value;
     const target = this.#target;
     if (start === target.start && stop === target.stop) return false;
-    const frames = Math.min(4, Math.max(0.5, (time - this.#lastStep) / (1000 / 60)));
+    const elapsed = this.#lastStep === undefined ? 1 : (time - this.#lastStep) / (1000 / 60);
+    const frames = Math.min(4, Math.max(0.5, elapsed));
     this.#lastStep = time;
     const share = 1 - (1 - EASE) ** frames;
     const next = { start: start + (target.start - start) * share, stop: stop + (target.stop - stop) * share };
     const near = spanOf(target) * 5e-4;
     const there = Math.abs(next.start - target.start) < near && Math.abs(next.stop - target.stop) < near;
     this.window.value = there ? target : next;
+    if (there) this.#lastStep = undefined;
     return !there;
   }
 

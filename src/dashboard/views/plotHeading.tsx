@@ -2,11 +2,12 @@
 
 import { gridOf } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
-import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
+import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
 import type { CachePlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
 import { valueAt } from '../model/series.js';
-import { busySeconds } from '../model/taskColumns.js';
+import { busySeconds, visibleRuns } from '../model/taskColumns.js';
 import { valueLabel } from '../model/ticks.js';
+import { spanOf } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
 /** What a plot is called, what it says to a screen reader, and what stands in it when it is empty. */
@@ -51,16 +52,15 @@ export function plotSummary(
 interface Props {
   readonly state: PageState;
   readonly plot: Plot;
-  readonly index: number;
 }
 
-export function PlotHeading({ state, plot, index }: Props) {
+export function PlotHeading({ state, plot }: Props) {
   return (
     <header class="plot-heading">
       <h2>{plotSummary(state, plot).title}</h2>
       {plot.type === 'tasks' ? <StreamValues state={state} plot={plot} /> : null}
       {plot.type === 'resources' ? <ResourceValues state={state} plot={plot} /> : null}
-      {plot.type === 'cache' ? <CacheValues state={state} plot={plot} index={index} /> : null}
+      {plot.type === 'cache' ? <CacheValues state={state} plot={plot} /> : null}
     </header>
   );
 }
@@ -71,12 +71,26 @@ function StreamValues({ state, plot }: { readonly state: PageState; readonly plo
   const from = Math.max(0, grid.start);
   const to = Math.min(state.model.duration, grid.start + grid.columns * grid.perColumn);
   let busy = 0;
-  for (const groups of lanes) for (const group of groups) busy += busySeconds(plot.lanes, group, from, to);
+  let runs = 0;
+  for (const groups of lanes) {
+    for (const group of groups) {
+      busy += busySeconds(plot.lanes, group, from, to);
+      runs += visibleRuns(plot.lanes, group, from, to);
+    }
+  }
+  const perPixel = runs / (grid.columns * Math.max(1, lanes.length));
   const share = to > from && rows.length > 0 ? (100 * busy) / ((to - from) * rows.length) : 0;
   return (
     <p class="values">
+      {perPixel > 1 ? (
+        <span class="muted note">
+          {formatNumber(perPixel)} tasks share a pixel: heights are shares of its time
+        </span>
+      ) : null}
       <span class="muted">
-        {state.window.value === state.model.limits ? 'Workers busy' : 'Busy in this window'}
+        {spanOf(state.window.value) >= spanOf(state.model.limits) * 0.9999
+          ? 'Workers busy'
+          : 'Busy in this window'}
       </span>{' '}
       {formatPercent(share)}
     </p>
@@ -101,14 +115,7 @@ function ResourceValues({ state, plot }: { readonly state: PageState; readonly p
   );
 }
 
-function CacheValues({
-  state,
-  plot,
-}: {
-  readonly state: PageState;
-  readonly plot: CachePlot;
-  readonly index: number;
-}) {
+function CacheValues({ state, plot }: { readonly state: PageState; readonly plot: CachePlot }) {
   const time = state.hover.value?.time;
   const values = plot.lines.map(({ series }) =>
     time === undefined ? series.largest : (valueAt(series, time) ?? 0),
@@ -116,8 +123,9 @@ function CacheValues({
   const total = values.reduce((sum, value) => sum + value, 0);
   return (
     <p class="values">
-      <span class="muted">{plot.section.metricName}</span>
-      <span class="muted">{time === undefined ? 'peak of a prefix' : 'in all'}</span>
+      <span class="muted">
+        {plot.section.metricName}, {time === undefined ? 'peak of one prefix' : 'all prefixes'}
+      </span>
       <b>{valueLabel(time === undefined ? plot.largest : total, plot.unit)}</b>
     </p>
   );

@@ -53,9 +53,8 @@ export function Plots({ state, stage, frames }: Props) {
         {state.model.plots.map((plot, index) => {
           const box = boxes[index];
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the plots of a page never change
             <section key={index} class="plot" aria-label={plotSummary(state, plot).title}>
-              <PlotHeading state={state} plot={plot} index={index} />
+              <PlotHeading state={state} plot={plot} />
               <div class="drawing" style={{ height: `${box?.height ?? 0}px` }}>
                 <canvas
                   ref={(canvas) => {

@@ -23,20 +23,22 @@ function Legend({ state }: { readonly state: PageState }) {
   return (
     <section class="legend" aria-label="Legend: prefixes">
       <header>
-        <h2>Prefix</h2>
-        {locked.size > 0 ? (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => {
-              state.locked.value = new Set();
-            }}
-          >
-            Show all
-          </button>
-        ) : null}
-        <span>Tasks</span>
-        <span>Time</span>
+        <h2>
+          Prefix
+          {locked.size > 0 ? (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => {
+                state.locked.value = new Set();
+              }}
+            >
+              Show all
+            </button>
+          ) : null}
+        </h2>
+        <span>{largest > 0 ? 'Tasks' : 'Results'}</span>
+        <span>{largest > 0 ? 'Time' : ''}</span>
       </header>
       <ul>
         {legend.map((prefix) => (
@@ -77,10 +79,12 @@ function LegendRow({ state, prefix, largest }: RowProps) {
         <span class="swatch" style={{ background: color }} />
         <span class="name">{prefix.name}</span>
         <span class="number">{formatCount(prefix.count)}</span>
-        <span class="number">{prefix.seconds > 0 ? formatDuration(prefix.seconds) : '–'}</span>
-        <span class="share">
-          <i style={{ width: `${largest > 0 ? (100 * prefix.seconds) / largest : 0}%`, background: color }} />
-        </span>
+        <span class="number">{largest > 0 ? formatDuration(prefix.seconds) : ''}</span>
+        {largest > 0 ? (
+          <span class="share">
+            <i style={{ width: `${(100 * prefix.seconds) / largest}%`, background: color }} />
+          </span>
+        ) : null}
       </button>
     </li>
   );
@@ -162,7 +166,6 @@ function RunFacts({ state, plot, position }: { state: PageState; plot: TaskPlot;
         <Fact name="Stop" value={preciseTime(run.stop, precision)} extra={formatClock(origin + run.stop)} />
         {cacheStays(state.model, run.task).map((stay, i) => (
           <Fact
-            // biome-ignore lint/suspicious/noArrayIndexKey: the stays of a task never change
             key={i}
             name="In cache"
             value={formatDuration(stay.seconds)}

@@ -16,6 +16,8 @@ export interface SchedulerOptions {
   readonly limits?: Partial<BatchLimits>;
   /** There is one worker and it shares the caller's results: a dispatch says only which tasks. Default false. */
   readonly bare?: boolean;
+  /** What is known of durations beforehand; see SchedulerState.expected. */
+  readonly expected?: Float64Array;
 }
 
 const DEFAULT_ALLOWED_FAILURES = 3;
@@ -33,6 +35,7 @@ export class Scheduler {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#allowedFailures = options.allowedFailures ?? DEFAULT_ALLOWED_FAILURES;
     this.#bare = options.bare ?? false;
+    if (options.expected !== undefined) this.state.expected.set(options.expected);
     rebuild(this.state);
   }
 

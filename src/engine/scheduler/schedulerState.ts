@@ -85,7 +85,7 @@ export class SchedulerState {
   readonly awaited = new Map<number, number[]>();
   /** The result is more than a scalar: copies of it are worth a message when it is released. */
   readonly bulky: Uint8Array;
-  /** Function number → expected seconds of a task; 0: not measured yet. */
+  /** Function number + 1 → expected seconds of a task; 0: not measured yet. */
   readonly expected: Float64Array;
   readonly queued: PriorityBitset;
   readonly workers = new Map<number, WorkerState>();

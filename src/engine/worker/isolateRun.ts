@@ -6,6 +6,7 @@ import type { OpenRun, RunBatch, Values } from '../../protocol/isolateMessages.j
 import { CALL_BASE, OP_CALL, type Program } from '../../protocol/program.js';
 import { isScalar, KIND_ERROR, KIND_NUMBER, KIND_PRIVATE, KIND_VALUE, kindOf } from '../../protocol/results.js';
 import { Evaluator, type TaskCallable } from './evaluator.js';
+import { ownResult } from './ownResult.js';
 import { shareBuffers } from './shareBuffers.js';
 
 /** Inputs from elsewhere are dropped when the scheduler says so, not by counting. */
@@ -66,11 +67,17 @@ export class IsolateRun {
     let kept = value;
     if (kind === KIND_VALUE) {
       if (typeof value === 'function' || typeof value === 'symbol') {
-        this.fail(id, notCloneable(typeof value), start, stop);
+        this.fail(id, notCloneable(`the task returned a ${typeof value}.`), start, stop);
+        return;
+      }
+      try {
+        kept = ownResult(value);
+      } catch (error) {
+        this.fail(id, notCloneable(error), start, stop);
         return;
       }
       if (publish) {
-        if (this.#program.dependentCounts[id]! > 0) kept = shareBuffers(value);
+        if (this.#program.dependentCounts[id]! > 0) kept = shareBuffers(kept);
         this.#ids.push(id);
         this.#values.push(kept);
       } else {
@@ -161,10 +168,13 @@ export class IsolateRun {
   }
 }
 
-function notCloneable(type: string): LongpoleError {
+/** The error of a result that cannot be copied, for the given reason. */
+export function notCloneable(reason: unknown): LongpoleError {
+  const why = reason instanceof Error ? reason.message : String(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
-    `The task returned a ${type}, which cannot leave its isolate. Return data, and let the next task build the ${type} from it.`,
+    `The result cannot leave its isolate: ${why} Return plain data, and let the next task build from it what it needs.`,
+    { cause: reason },
   );
 }
 

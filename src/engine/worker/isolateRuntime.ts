@@ -1,12 +1,11 @@
 // The program of an isolate: takes batches from its host, runs their tasks one after the other, and reports. While a
 // task runs nothing can be sent or received, so completions go into shared memory at once, values are sent before any
 // task that is not known to be short, and between two tasks the mailbox word is looked at.
-import { LongpoleError } from '../../base/errors.js';
 import type { FromIsolate, IsolateBirth, RunBatch, ToIsolate, Values } from '../../protocol/isolateMessages.js';
 import { NO_VALUES } from '../../protocol/isolateMessages.js';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { isolateClock } from './isolateClock.js';
-import { cloneError, IsolateRun } from './isolateRun.js';
+import { cloneError, IsolateRun, notCloneable } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
 import { taskContext } from './taskContext.js';
 
@@ -197,7 +196,7 @@ export class IsolateRuntime {
           ids.push(id);
           good.push(values.values[index]);
         } else {
-          bad.push({ id, error: toErrorInfo(resultNotCloneable(error)) });
+          bad.push({ id, error: toErrorInfo(notCloneable(error)) });
         }
       }
       this.#host.post({ type, run, values: { ids: Int32Array.from(ids), values: good }, errors: bad });
@@ -209,11 +208,6 @@ export class IsolateRuntime {
     Atomics.store(this.#mailbox, 0, 0);
     for (let message = this.#host.receive(); message !== undefined; message = this.#host.receive()) this.handle(message);
   }
-}
-
-function resultNotCloneable(cause: unknown): LongpoleError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', `The result cannot leave its isolate: ${reason} Return plain data.`, { cause });
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

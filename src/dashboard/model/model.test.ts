@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type ProfilePage, TaskTableBuilder } from '../../protocol/profilePage.js';
+import { formatBytes, formatDuration, formatNumber, formatPercent } from './format.js';
+import { hitLane } from './hitTest.js';
+import { HEADING, layoutPlots } from './layout.js';
+import { buildModel, type TaskPlot } from './profileModel.js';
+import { findTasks } from './search.js';
+import { alignedAxis, timeTicks, valueAxis } from './ticks.js';
+import { pan, reveal, snapToPixels, spanOf, within, zoom } from './timeView.js';
+
+/** Seconds since the epoch at which the sample run starts. */
+const EPOCH = 1_700_000_000;
+const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+
+interface Run {
+  readonly key: string;
+  readonly worker: number;
+  readonly start: number;
+  readonly stop: number;
+}
+
+function pageOf(runs: readonly Run[], workers: readonly string[]): ProfilePage {
+  const table = new TaskTableBuilder((key) => key.split('-')[0]!);
+  return {
+    title: 'sample',
+    workers,
+    sections: [
+      {
+        type: 'tasks',
+        task: Uint32Array.from(runs, ({ key }) => table.add(key, '')),
+        worker: Uint32Array.from(runs, ({ worker }) => worker),
+        start: Float64Array.from(runs, (run) => EPOCH + run.start),
+        stop: Float64Array.from(runs, (run) => EPOCH + run.stop),
+      },
+    ],
+    tasks: table.build(),
+  };
+}
+
+const SAMPLE: readonly Run[] = [
+  { key: 'load-1', worker: 0, start: 2, stop: 6 },
+  { key: 'load-2', worker: 1, start: 2, stop: 5 },
+  { key: 'sum-1', worker: 1, start: 6, stop: 7 },
+];
+
+function streamOf(page: ProfilePage): TaskPlot {
+  const plot = buildModel(page).plots[0]!;
+  assert.ok(plot.type === 'tasks');
+  return plot;
+}
+
+test('times count from the first event, workers are in natural order, prefixes are counted', () => {
+  const model = buildModel(pageOf(SAMPLE, ['threads-10', 'threads-9', 'threads-2']));
+  assert.equal(model.origin, EPOCH + 2);
+  assert.equal(model.duration, 5);
+  assert.equal(model.taskCount, 3);
+  assert.deepEqual(
+    model.legend.map(({ name, count, seconds }) => [name, count, seconds]),
+    [
+      ['load', 2, 7],
+      ['sum', 1, 1],
+    ],
+  );
+  const rows = streamOf(pageOf(SAMPLE, ['threads-10', 'threads-9', 'threads-2'])).lanes.rows;
+  assert.deepEqual(
+    rows.map(({ name, count }) => [name, count]),
+    [
+      ['threads-2', 0],
+      ['threads-9', 2],
+      ['threads-10', 1],
+    ],
+  );
+});
+
+test('a page without an event and one with a single instant have an axis', () => {
+  assert.equal(buildModel(pageOf([], [])).duration, 1);
+  const instant = buildModel(pageOf([{ key: 'a', worker: 0, start: 1, stop: 1 }], ['w']));
+  assert.ok(instant.duration > 0 && spanOf(instant.limits) > 0);
+});
+
+test('search ignores case and finds runs in order of time', () => {
+  const model = buildModel(pageOf(SAMPLE, ['a', 'b']));
+  const found = findTasks(model, ' LOAD ')!;
+  assert.equal(found.count, 2);
+  assert.equal(findTasks(model, '-1')!.inOrder.length, 2);
+  assert.equal(findTasks(model, '   '), undefined);
+  assert.equal(findTasks(model, 'nothing')!.count, 0);
+});
+
+test('the pointer finds a wide run, the only narrow one of a pixel, the nearest one, or the sum of many', () => {
+  const many = Array.from({ length: 100 }, (_, i) => ({
+    key: `${i % 4 === 0 ? 'a' : 'b'}-${i}`,
+    worker: 0,
+    start: 50 + i / 100,
+    stop: 50 + (i + 1) / 100,
+  }));
+  const { lanes } = streamOf(
+    pageOf(
+      [
+        { key: 'wide-1', worker: 0, start: 0, stop: 20 },
+        { key: 'thin-1', worker: 0, start: 30, stop: 30.25 },
+        ...many,
+      ],
+      ['w'],
+    ),
+  );
+  const grid = { start: 0, perColumn: 1, columns: 100 };
+  const keyStart = (x: number) => {
+    const hit = hitLane(lanes, 0, grid, x);
+    return hit?.kind === 'run' ? lanes.start[hit.position] : hit?.kind;
+  };
+  assert.equal(keyStart(10), 0);
+  assert.equal(keyStart(30.9), 30);
+  assert.equal(keyStart(32), 30);
+  assert.equal(keyStart(40), undefined);
+  const hit = hitLane(lanes, 0, grid, 50.5);
+  assert.ok(hit?.kind === 'density');
+  assert.equal(hit.runs, 100);
+  assert.ok(Math.abs(hit.busy - 1) < 1e-5);
+  assert.deepEqual(
+    hit.parts.map(({ runs }) => runs),
+    [75, 25],
+  );
+});
+
+test('a window never leaves its limits, and zooming keeps the anchor in place', () => {
+  const limits = { start: -1, stop: 101 };
+  const number = fc.double({ min: -500, max: 500, noNaN: true });
+  const factor = fc.double({ min: 0.01, max: 50, noNaN: true });
+  fc.assert(
+    fc.property(
+      number,
+      fc.double({ min: 0, max: 900, noNaN: true }),
+      factor,
+      number,
+      (start, span, by, seconds) => {
+        const window = within(limits, { start, stop: start + span });
+        for (const next of [
+          window,
+          zoom(limits, window, by, (window.start + window.stop) / 2),
+          pan(limits, window, seconds),
+          reveal(limits, window, 3, 4),
+        ]) {
+          assert.ok(
+            next.start >= limits.start - 1e-9 && next.stop <= limits.stop + 1e-9 && next.stop > next.start,
+          );
+        }
+        assert.ok(Math.abs(spanOf(pan(limits, window, seconds)) - spanOf(window)) < 1e-6);
+      },
+    ),
+  );
+  const closer = zoom(limits, { start: 0, stop: 100 }, 0.5, 25);
+  assert.deepEqual(closer, { start: 12.5, stop: 62.5 });
+});
+
+test('panning by less than a pixel shows the same columns', () => {
+  const shown = snapToPixels({ start: 10.0003, stop: 20.0003 }, 1000);
+  assert.equal(shown.start, snapToPixels({ start: 10.0001, stop: 20.0001 }, 1000).start);
+});
+
+test('revealing leaves a window alone in which the task is visible, and moves to one that is not', () => {
+  const limits = { start: 0, stop: 1000 };
+  const window = { start: 100, stop: 200 };
+  assert.equal(reveal(limits, window, 150, 160), window);
+  const moved = reveal(limits, window, 500, 510);
+  assert.ok(moved.start < 500 && moved.stop > 510);
+});
+
+test('time ticks are inside the window, apart, in one unit, each different', () => {
+  const starts = fc.double({ min: 0, max: 5000, noNaN: true });
+  const spans = fc.double({ min: -5.5, max: 5, noNaN: true }).map((power) => 10 ** power);
+  fc.assert(
+    fc.property(starts, spans, fc.integer({ min: 400, max: 2000 }), (start, span, width) => {
+      const ticks = timeTicks(start, start + span, width);
+      for (const { value } of ticks)
+        assert.ok(value >= start - span * 1e-6 && value <= start + span * (1 + 1e-6));
+      assert.ok(ticks.length <= width / 100 + 2, `${ticks.length} ticks on ${width} px`);
+      assert.equal(new Set(ticks.map(({ label }) => label)).size, ticks.length);
+    }),
+  );
+  const labels = (start: number, stop: number) =>
+    timeTicks(start, stop, 600).map(({ label }) => plain(label));
+  assert.deepEqual(labels(0, 12.6), ['0', '5 s', '10 s']);
+  assert.deepEqual(labels(10, 10.05), ['10.00 s', '10.01 s', '10.02 s', '10.03 s', '10.04 s', '10.05 s']);
+  assert.deepEqual(labels(0, 0.004), ['0', '1 ms', '2 ms', '3 ms', '4 ms']);
+  assert.deepEqual(labels(0, 600), ['0', '2 min', '4 min', '6 min', '8 min', '10 min']);
+  assert.deepEqual(labels(300, 360).slice(0, 2), ['5:00', '5:15']);
+});
+
+test('value axes reach the largest value in round steps', () => {
+  const axis = (largest: number, unit: 'number' | 'bytes' | 'percent', most: number) =>
+    valueAxis(largest, unit, most).ticks.map(({ label }) => plain(label));
+  assert.deepEqual(axis(396, 'percent', 5), ['0 %', '100 %', '200 %', '300 %', '400 %']);
+  assert.deepEqual(axis(800, 'percent', 3), ['0 %', '400 %', '800 %']);
+  assert.deepEqual(axis(97, 'percent', 5), ['0 %', '25 %', '50 %', '75 %', '100 %']);
+  assert.deepEqual(axis(1.33e9, 'bytes', 4), ['0', '500 MB', '1 GB', '1.5 GB']);
+  assert.deepEqual(axis(3, 'number', 5), ['0', '1', '2', '3']);
+  assert.deepEqual(axis(0, 'number', 4).at(-1), '1');
+  fc.assert(
+    fc.property(
+      fc.double({ min: 1e-6, max: 1e12, noNaN: true }),
+      fc.integer({ min: 1, max: 8 }),
+      (largest, most) => {
+        for (const unit of ['number', 'bytes', 'percent'] as const) {
+          const { top, ticks } = valueAxis(largest, unit, most);
+          assert.ok(
+            top >= largest * (1 - 1e-6) && ticks.length <= most + 3,
+            `${unit} ${largest}: ${ticks.length}`,
+          );
+        }
+      },
+    ),
+  );
+});
+
+test('a second axis has its ticks on the lines of the first', () => {
+  const labels = alignedAxis(1.33e9, 'bytes', 4).ticks.map(({ label }) => plain(label));
+  assert.deepEqual(labels, ['0', '400 MB', '800 MB', '1.2 GB', '1.6 GB']);
+  fc.assert(
+    fc.property(
+      fc.double({ min: 1e-6, max: 1e12, noNaN: true }),
+      fc.integer({ min: 1, max: 8 }),
+      (largest, steps) => {
+        const { top, ticks } = alignedAxis(largest, 'bytes', steps);
+        assert.ok(top >= largest * (1 - 1e-9) && top <= largest * 1.34 && ticks.length === steps + 1);
+      },
+    ),
+  );
+});
+
+test('numbers for people', () => {
+  const durations = [0, 8.7e-8, 1.234e-5, 0.0005, 0.9999, 1.5, 20, 99.96, 125, 3599.6, 7500];
+  assert.deepEqual(durations.map(formatDuration).map(plain), [
+    '0 s',
+    '87.0 ns',
+    '12.3 µs',
+    '500 µs',
+    '1.00 s',
+    '1.50 s',
+    '20.0 s',
+    '1 min 40 s',
+    '2 min 05 s',
+    '1 h 00 min',
+    '2 h 05 min',
+  ]);
+  assert.deepEqual([0, 999, 1000, 8e6, 1.33e9, 999.6e6].map(formatBytes).map(plain), [
+    '0 B',
+    '999 B',
+    '1 kB',
+    '8 MB',
+    '1.33 GB',
+    '1 GB',
+  ]);
+  assert.deepEqual([0, 0.4, 87.4, 396].map(formatPercent).map(plain), ['0 %', '0.4 %', '87 %', '396 %']);
+  assert.deepEqual([0, 0.00123, 1.5, 12.34, 123456].map(formatNumber), [
+    '0',
+    '0.00123',
+    '1.5',
+    '12.3',
+    '123,456',
+  ]);
+});
+
+test('plots fill the height and never overlap', () => {
+  const lanes = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 200 })), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  fc.assert(
+    fc.property(lanes, fc.integer({ min: 200, max: 2000 }), (counts, height) => {
+      const { boxes, total } = layoutPlots(counts, height);
+      boxes.forEach((box, i) => {
+        assert.ok(box.height >= 1);
+        const next = boxes[i + 1];
+        if (next !== undefined) assert.ok(next.top >= box.top + HEADING + box.height);
+      });
+      assert.ok(total >= boxes.at(-1)!.top);
+    }),
+  );
+  const { total } = layoutPlots([4, 0, 0], 780);
+  assert.ok(total <= 781 && total > 700, `${total}`);
+});

@@ -1,0 +1,47 @@
+// What a task returned, in the form in which every other isolate would see it. A structured clone turns an instance of a
+// class into a plain object and a Buffer into a Uint8Array; without this a dependent would see the instance or the
+// plain object depending on where it happens to run.
+
+const KEPT_PROTOTYPES: ReadonlySet<unknown> = new Set<unknown>([
+  null,
+  Object.prototype,
+  Array.prototype,
+  Map.prototype,
+  Set.prototype,
+  Date.prototype,
+  RegExp.prototype,
+  Error.prototype,
+  EvalError.prototype,
+  RangeError.prototype,
+  ReferenceError.prototype,
+  SyntaxError.prototype,
+  TypeError.prototype,
+  URIError.prototype,
+  ArrayBuffer.prototype,
+  SharedArrayBuffer.prototype,
+  DataView.prototype,
+  Float64Array.prototype,
+  Float32Array.prototype,
+  Int32Array.prototype,
+  Uint32Array.prototype,
+  Int16Array.prototype,
+  Uint16Array.prototype,
+  Int8Array.prototype,
+  Uint8Array.prototype,
+  Uint8ClampedArray.prototype,
+  BigInt64Array.prototype,
+  BigUint64Array.prototype,
+]);
+
+/**
+ * The result as other isolates see it; the same value unless it is an instance of a class.
+ *
+ * @throws DOMException DataCloneError if it cannot be copied
+ */
+export function ownResult(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (KEPT_PROTOTYPES.has(Object.getPrototypeOf(value))) return value;
+  // A small Buffer is a window on memory that it shares with others: only the window is copied.
+  if (Buffer.isBuffer(value)) return Uint8Array.from(value);
+  return structuredClone(value);
+}

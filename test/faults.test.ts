@@ -1,0 +1,304 @@
+// Workers that die, tasks that never end, callers that change their mind: every run ends, and the next one works.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { KilledWorkerError, literal } from 'longpole';
+import { getThreaded } from 'longpole/local';
+import { packageUrl, runProgram, withFolder } from './support/programs.js';
+import { MULTIPROCESSING, PARALLEL } from './support/schedulers.js';
+
+const inc = (x: number): number => x + 1;
+const spin = (): never => {
+  for (;;);
+};
+const never = (): Promise<never> => new Promise(() => undefined);
+
+for (const { name, get } of PARALLEL) {
+  test(`${name}: a task that exits is tried three times and then fails with an error that says so`, async () => {
+    await withFolder(async (folder) => {
+      const file = join(folder, 'attempts');
+      const exit = async (path: string): Promise<never> => {
+        const { appendFileSync } = await import('node:fs');
+        appendFileSync(path, 'x');
+        return process.exit(3);
+      };
+      const error = await get({ a: [inc, 1], b: [exit, literal(file)], c: [inc, 'b'] }, ['a', 'c']).then(
+        () => assert.fail('it did not fail'),
+        (thrown: unknown) => thrown,
+      );
+      assert.ok(error instanceof KilledWorkerError);
+      assert.equal(error.code, 'ERR_LONGPOLE_KILLED_WORKER');
+      assert.equal(error.key, 'b');
+      assert.equal(error.attempts, 3);
+      assert.match(error.message, /exit code 3/);
+      assert.equal(readFileSync(file, 'utf8'), 'xxx');
+      assert.equal(await get({ a: [inc, 1] }, 'a'), 2);
+    });
+  });
+
+  test(`${name}: allowedFailures says how often a task may end its worker`, async () => {
+    const exit = (): never => process.exit(1);
+    await assert.rejects(get({ a: [exit] }, 'a', { allowedFailures: 1 }), { attempts: 1 });
+  });
+
+  test(`${name}: what a dead worker had finished is computed again where it is needed`, async () => {
+    await withFolder(async (folder) => {
+      const marker = join(folder, 'died');
+      const make = (x: number): number[] => [x, x];
+      const dieOnce = async (path: string, xs: number[], i: number): Promise<number> => {
+        const { existsSync, writeFileSync } = await import('node:fs');
+        if (i === 150 && !existsSync(path)) {
+          writeFileSync(path, '');
+          process.exit(1);
+        }
+        return xs[0]! + xs[1]!;
+      };
+      const graph: Record<string, unknown> = {};
+      for (let i = 0; i < 300; i++) {
+        graph[`made${i}`] = [make, i];
+        graph[`used${i}`] = [dieOnce, literal(marker), `made${i}`, i];
+      }
+      const keys = Array.from({ length: 300 }, (_unused, i) => `used${i}`);
+      assert.deepEqual(
+        await get(graph, keys),
+        keys.map((_key, i) => 2 * i),
+      );
+      assert.ok(existsSync(marker));
+    });
+  });
+
+  test(`${name}: an exhausted heap is reported as the end of its worker`, async () => {
+    await withFolder(async (folder) => {
+      const source = `
+        import { ${name} } from ${JSON.stringify(packageUrl('local'))};
+        const eat = () => { const all = []; for (;;) all.push(new Array(100).fill(all.length)); };
+        const inc = (x) => x + 1;
+        const graph = { a: [inc, 1], b: [eat] };
+        await ${name}(graph, ['a', 'b'], { numWorkers: 2 }).catch((error) => console.log(error.name, error.key, error.attempts));
+        console.log(await ${name}(graph, 'a', { numWorkers: 2 }));
+      `;
+      const { stdout, code } = await runProgram(folder, source, { nodeArguments: ['--max-old-space-size=64'] });
+      assert.equal(stdout, 'KilledWorkerError b 3\n2\n');
+      assert.equal(code, 0);
+    });
+  });
+
+  test(`${name}: an uncaught exception outside a task ends the worker, not the run`, async () => {
+    await withFolder(async (folder) => {
+      const marker = join(folder, 'thrown');
+      const throwOnce = async (path: string): Promise<string> => {
+        const { existsSync, writeFileSync } = await import('node:fs');
+        if (existsSync(path)) return 'second time';
+        writeFileSync(path, '');
+        setImmediate(() => {
+          throw new Error('outside');
+        });
+        return new Promise(() => undefined);
+      };
+      assert.equal(await get({ a: [throwOnce, literal(marker)] }, 'a'), 'second time');
+    });
+  });
+
+  for (const [what, endless] of [
+    ['computes for ever', spin],
+    ['waits for ever', never],
+  ] as const) {
+    test(`${name}: a signal cancels a task that ${what}, and its worker is replaced`, async () => {
+      const controller = new AbortController();
+      const reason = new Error('changed my mind');
+      const started: string[] = [];
+      const pretask = (key: string): void => {
+        started.push(key);
+        if (key === 'endless') controller.abort(reason);
+      };
+      const run = get({ a: [inc, 1], endless: [endless, 'a'] }, 'endless', {
+        signal: controller.signal,
+        callbacks: { pretask },
+      });
+      await assert.rejects(run, { code: 'ERR_LONGPOLE_ABORTED', name: 'AbortError', cause: reason });
+      assert.deepEqual(started, ['a', 'endless']);
+      const graph: Record<string, unknown> = {};
+      for (let i = 0; i < 100; i++) graph[`t${i}`] = [inc, i];
+      assert.deepEqual(
+        await get(graph, Object.keys(graph)),
+        Array.from({ length: 100 }, (_unused, i) => i + 1),
+      );
+    });
+  }
+
+  test(`${name}: a signal that has fired lets nothing start`, async () => {
+    const started: string[] = [];
+    const callbacks = { pretask: (key: string): void => void started.push(key) };
+    await assert.rejects(get({ a: [inc, 1] }, 'a', { signal: AbortSignal.abort(), callbacks }), {
+      code: 'ERR_LONGPOLE_ABORTED',
+    });
+    assert.deepEqual(started, []);
+  });
+
+  test(`${name}: a failed run leaves its workers to the next, and stops what it had sent`, async () => {
+    const fail = (): never => {
+      throw new Error('no');
+    };
+    const graph: Record<string, unknown> = { bad: [fail] };
+    for (let i = 0; i < 5000; i++) graph[`t${i}`] = [inc, i];
+    for (let round = 0; round < 3; round++)
+      await assert.rejects(get(graph, Object.keys(graph)), { code: 'ERR_LONGPOLE_TASK', key: 'bad' });
+    assert.equal(await get({ a: [inc, 1] }, 'a'), 2);
+  });
+
+  test(`${name}: what is finished arrives while the next task of its batch still computes`, async () => {
+    // The last task of a long row of short ones ends only when the caller has seen the one before it.
+    await withFolder(async (folder) => {
+      const seen = join(folder, 'seen');
+      const work = (i: number, last: boolean, path: string): string => {
+        if (last) {
+          const { existsSync } = process.getBuiltinModule('node:fs');
+          while (!existsSync(path));
+        }
+        return `result ${i}`;
+      };
+      const graph: Record<string, unknown> = {};
+      const count = 400;
+      for (let i = 0; i < count; i++) graph[`t${i}`] = [work, i, i === count - 1, literal(seen)];
+      const { writeFileSync } = await import('node:fs');
+      let finished = 0;
+      const posttask = (): void => {
+        finished++;
+        if (finished === count - 1) writeFileSync(seen, '');
+      };
+      const results = await get(graph, Object.keys(graph), { numWorkers: 1, callbacks: { posttask } });
+      assert.deepEqual(
+        results,
+        Array.from({ length: count }, (_unused, i) => `result ${i}`),
+      );
+    });
+  });
+
+  test(`${name}: a program ends when its results are there, and may end before`, async () => {
+    await withFolder(async (folder) => {
+      const head = `
+        import { ${name} } from ${JSON.stringify(packageUrl('local'))};
+        const spin = () => { for (;;); };
+        const inc = (x) => x + 1;
+      `;
+      const done = await runProgram(folder, `${head} console.log(await ${name}({ a: [inc, 1] }, 'a'));`, { seconds: 20 });
+      assert.deepEqual([done.code, done.stdout, done.stderr], [0, '2\n', '']);
+      const early = `${head}
+        ${name}({ a: [spin] }, 'a', { callbacks: { pretask: () => process.exit(7) } });`;
+      assert.equal((await runProgram(folder, early, { seconds: 20 })).code, 7);
+    });
+  });
+}
+
+test('getMultiprocessing: a process that is killed by a signal is replaced, and its task tried again', async () => {
+  const { get } = MULTIPROCESSING;
+  await withFolder(async (folder) => {
+    const marker = join(folder, 'killed');
+    const killOnce = async (path: string, x: number): Promise<number> => {
+      const { existsSync, writeFileSync } = await import('node:fs');
+      if (!existsSync(path)) {
+        writeFileSync(path, '');
+        process.kill(process.pid, 'SIGKILL');
+      }
+      return x + 1;
+    };
+    const graph: Record<string, unknown> = { killer: [killOnce, literal(marker), 1] };
+    for (let i = 0; i < 200; i++) graph[`t${i}`] = [inc, 'killer'];
+    const keys = Object.keys(graph);
+    assert.deepEqual(
+      await get(graph, keys),
+      keys.map((key) => (key === 'killer' ? 2 : 3)),
+    );
+    const kill = (): boolean => process.kill(process.pid, 'SIGKILL');
+    await assert.rejects(get({ a: [kill] }, 'a'), { code: 'ERR_LONGPOLE_KILLED_WORKER', key: 'a', attempts: 3 });
+  });
+});
+
+test('getMultiprocessing: no process is left behind when the caller is killed', async () => {
+  await withFolder(async (folder) => {
+    const source = `
+      import { getMultiprocessing } from ${JSON.stringify(packageUrl('local'))};
+      const spin = (path) => {
+        process.getBuiltinModule('node:fs').appendFileSync(path, process.pid + '\\n');
+        for (;;);
+      };
+      const graph = { a: [spin, process.argv[2]], b: [spin, process.argv[2]] };
+      const { watch, readFileSync, existsSync } = await import('node:fs');
+      getMultiprocessing(graph, ['a', 'b'], { numWorkers: 2 });
+      setInterval(() => {
+        if (existsSync(process.argv[2]) && readFileSync(process.argv[2], 'utf8').split('\\n').length > 2) process.kill(process.pid, 'SIGKILL');
+      }, 10);
+    `;
+    const file = join(folder, 'pids');
+    const ended = await runProgram(folder, source, { arguments: [file], seconds: 30 });
+    assert.equal(ended.signal, 'SIGKILL');
+    const pids = readFileSync(file, 'utf8').trim().split('\n').map(Number);
+    const deadline = Date.now() + 10_000;
+    const isAlive = (pid: number): boolean => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    while (pids.some(isAlive)) {
+      assert.ok(Date.now() < deadline, `still alive: ${pids.filter(isAlive)}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+});
+
+test('getThreaded: a chain and a tree of 1,000,000 tasks stay under 1 GB and off the stack', async () => {
+  const head = `
+    import { getThreaded } from ${JSON.stringify(packageUrl('local'))};
+    const inc = (x) => x + 1;
+    const sum = (xs) => { let total = 0; for (const x of xs) total += x; return total; };
+    const graph = {};
+  `;
+  const chain = `
+    graph.c0 = [inc, 0];
+    for (let i = 1; i < 1_000_000; i++) graph['c' + i] = [inc, 'c' + (i - 1)];
+    console.log(await getThreaded(graph, 'c999999', { numWorkers: 2 }));
+  `;
+  const tree = `
+    let level = [];
+    for (let i = 0; i < 937_500; i++) { graph['i' + i] = [inc, i]; level.push('i' + i); }
+    for (let depth = 0; level.length > 1; depth++) {
+      const next = [];
+      for (let i = 0; i < level.length; i += 16) {
+        graph['s' + depth + '-' + i] = [sum, level.slice(i, i + 16)];
+        next.push('s' + depth + '-' + i);
+      }
+      level = next;
+    }
+    console.log(await getThreaded(graph, level[0], { numWorkers: 2 }));
+  `;
+  const tail = `
+    console.log(process.resourceUsage().maxRSS < 1e9 / 1024 ? 'small' : 'took ' + process.resourceUsage().maxRSS + ' KiB');
+  `;
+  await withFolder(async (folder) => {
+    const first = await runProgram(folder, head + chain + tail, { seconds: 120 });
+    assert.equal(first.stdout, '1000000\nsmall\n', first.stderr);
+    const second = await runProgram(folder, head + tree + tail, { seconds: 120 });
+    assert.equal(second.stdout, `${(937_500 * 937_501) / 2}\nsmall\n`, second.stderr);
+  });
+});
+
+test('getThreaded: a function that had always been short does not hold back the results before it', async () => {
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  const work = (i: number, gate: Int32Array | null): string => {
+    if (gate !== null) while (Atomics.load(gate, 0) === 0);
+    return `result ${i}`;
+  };
+  const graph: Record<string, unknown> = {};
+  const count = 2000;
+  for (let i = 0; i < count; i++) graph[`t${i}`] = [work, i, literal(i === count - 1 ? cell : null)];
+  let finished = 0;
+  const posttask = (): void => {
+    finished++;
+    if (finished === count - 1) Atomics.store(cell, 0, 1);
+  };
+  const results = await getThreaded<string[]>(graph, Object.keys(graph), { numWorkers: 1, callbacks: { posttask } });
+  assert.equal(results.at(-1), `result ${count - 1}`);
+});

@@ -1,0 +1,63 @@
+// One Chromium for a test file, closed at its end. Debian's, or the one that LONGPOLE_CHROMIUM or CHROMIUM names.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/** Chromium without a GPU, a network of its own, or a first-run page. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-default-apps',
+  '--disable-sync',
+  '--no-first-run',
+];
+
+export interface OpenPage {
+  readonly page: Page;
+  /** What the page complained about: console errors and warnings, exceptions, requests. */
+  readonly complaints: string[];
+}
+
+/** Registers before and after hooks; call it at the top of a test file. */
+export function useBrowser() {
+  let browser: Browser | undefined;
+  let folder = '';
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'longpole-page-'));
+    const { LONGPOLE_CHROMIUM, CHROMIUM } = process.env;
+    const executablePath = LONGPOLE_CHROMIUM ?? CHROMIUM ?? '/usr/bin/chromium';
+    browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+  });
+  after(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return {
+    /** A file name in a folder that is removed at the end. */
+    path: (name: string) => join(folder, name),
+    /** Opens a file from disk in a context of its own. */
+    async open(path: string, options: BrowserContextOptions = {}): Promise<OpenPage> {
+      assert.ok(browser !== undefined);
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(String(error)));
+      page.on('request', (request) => {
+        if (!request.url().startsWith('file:') || request.resourceType() !== 'document') {
+          complaints.push(`request of ${request.url()}`);
+        }
+      });
+      await page.goto(pathToFileURL(path).href);
+      return { page, complaints };
+    },
+  };
+}
