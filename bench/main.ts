@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import type { Measurement } from './engine.js';
 import { EngineClient } from './engineClient.js';
 import { ROWS, type Row } from './rows.js';
-import { formatTable, makeTable } from './table.js';
+import { formatSummary, formatTable, makeTable } from './table.js';
 
 const USAGE = `Usage: npm run bench -- [options]
 
@@ -18,7 +18,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --repeat N     repetitions (default 5)
   --tasks N      leaves of the tree (default 100000); chains have a tenth
   --no-peers     Longpole alone
-  --readme       write the table into bench/README.md
+  --readme       write the table into bench/README.md and the README
 `;
 const ROOT = new URL('../../', import.meta.url);
 const path = (name: string): string => fileURLToPath(new URL(name, ROOT));
@@ -143,12 +143,13 @@ function machine(python: string | undefined): Record<string, string> {
   };
 }
 
-/** Replaces what stands between the two comments of bench/README.md. */
-function writeReadme(text: string): void {
-  const file = path('bench/README.md');
+/** Replaces what stands between the comments `<!-- name -->` and `<!-- end of name -->` of a file. */
+function writeBetween(name: string, file: string, text: string): void {
   const old = readFileSync(file, 'utf8');
-  const parts = /^([\s\S]*<!-- results -->\n)[\s\S]*(<!-- end of results -->[\s\S]*)$/.exec(old);
-  if (parts === null) throw new Error(`${file} has no place for the results.`);
+  const parts = new RegExp(`^([\\s\\S]*<!-- ${name} -->\n)[\\s\\S]*(<!-- end of ${name} -->[\\s\\S]*)$`).exec(
+    old,
+  );
+  if (parts === null) throw new Error(`${file} has no place for the ${name}.`);
   writeFileSync(file, `${parts[1]}\n${text}\n\n${parts[2]}`);
 }
 
@@ -175,5 +176,6 @@ writeFileSync(
 console.log(`\nAll measurements: ${file}`);
 if (settings.readme) {
   const list = Object.entries(facts).map(([name, value]) => `- ${name}: ${value}`);
-  writeReadme(`${list.join('\n')}\n\n${formatTable(table)}`);
+  writeBetween('results', path('bench/README.md'), `${list.join('\n')}\n\n${formatTable(table)}`);
+  writeBetween('summary', path('README.md'), formatSummary(table));
 }
