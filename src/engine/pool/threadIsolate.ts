@@ -6,6 +6,7 @@ import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_VALUE } from '../../protocol/results.js';
 import { interruptThread } from './interruptThread.js';
+import { weighShared } from '../worker/sharedWeight.js';
 import { CLOSE_GRACE_MS, type DispatchedBatch, type Isolate, type RunChannel } from './isolate.js';
 
 /** A run as this side sees it. */
@@ -162,6 +163,7 @@ export class ThreadIsolate implements Isolate {
     }
     const state = this.#runs.get(message.run);
     if (state === undefined) return;
+    for (const value of message.values.values) weighShared(value);
     if (message.type === 'fetched') {
       state.fetching = false;
       state.channel.handler.fetched(this, message.values);

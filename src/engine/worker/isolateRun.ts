@@ -15,6 +15,7 @@ import {
 import { Evaluator, type TaskCallable } from './evaluator.js';
 import { ownResult } from './ownResult.js';
 import { shareBuffers } from './shareBuffers.js';
+import { weighShared } from './sharedWeight.js';
 
 /** Inputs from elsewhere are dropped when the scheduler says so, not by counting. */
 const KEEP = 0x7fffffff;
@@ -56,7 +57,9 @@ export class IsolateRun {
   accept(batch: RunBatch): void {
     for (let index = 0; index < batch.inputs.ids.length; index++) {
       const id = batch.inputs.ids[index]!;
-      this.#results[id] = batch.inputs.values[index];
+      const value = batch.inputs.values[index];
+      weighShared(value);
+      this.#results[id] = value;
       this.#uses[id] = KEEP;
     }
     for (let index = 0; index < batch.constants.ids.length; index++)
