@@ -19,7 +19,12 @@ export interface InlineOptions {
 }
 
 /** One batch at a time: there is nobody to share with. */
-const LIMITS = { maxTasks: 2048, targetSeconds: Number.POSITIVE_INFINITY, maxBatches: 1 };
+const LIMITS = {
+  maxTasks: 2048,
+  targetSeconds: Number.POSITIVE_INFINITY,
+  maxFollowSeconds: Number.POSITIVE_INFINITY,
+  maxBatches: 1,
+};
 /** How often observers without per-task calls get control, in seconds. */
 const PROGRESS_SECONDS = 0.025;
 const WORKER = 0;

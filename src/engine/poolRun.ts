@@ -41,6 +41,7 @@ export interface AbortSignalLike {
 const POLL_MS = 10;
 /** Isolates in a row that die before they have done anything: then starting more is no use. */
 const MAX_START_FAILURES = 3;
+const NO_IDS = new Int32Array(0);
 
 let nextRun = 1;
 
@@ -60,6 +61,7 @@ class PoolRun implements RunHandler {
   readonly #view: RunView;
   readonly #results: unknown[];
   readonly #claims: Int32Array;
+  readonly #wanted: Uint8Array;
   readonly #isolates = new Map<number, Isolate>();
   readonly #indices = new Map<Isolate, { index: number; place: number; finished: number }>();
   readonly #resolve: (results: readonly unknown[]) => void;
@@ -85,6 +87,7 @@ class PoolRun implements RunHandler {
     this.#reject = reject;
     this.#results = new Array(plan.program.size);
     this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
+    this.#wanted = new Uint8Array(new SharedArrayBuffer(plan.program.size));
     this.#observers = new Observers(options.observers ?? []);
     const { allowedFailures } = options;
     this.#scheduler = new Scheduler(schedulerGraph(plan), {
@@ -164,6 +167,7 @@ class PoolRun implements RunHandler {
       program: this.#plan.program,
       functions: this.#options.functions,
       claims: this.#claims,
+      wanted: this.#wanted,
       maxOutstanding: Math.min(this.#plan.program.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
       handler: this,
     });
@@ -341,7 +345,7 @@ class PoolRun implements RunHandler {
     }
   }
 
-  #dispatch({ worker, batch, ids, publish, inputs }: Dispatch): void {
+  #dispatch({ worker, batch, ids, publish, keep, inputs }: Dispatch): void {
     const isolate = this.#isolates.get(worker);
     if (isolate === undefined) return;
     if (this.#observers.results) publish.fill(1);
@@ -351,6 +355,7 @@ class PoolRun implements RunHandler {
         batch,
         ids,
         publish,
+        keep: this.#observers.results ? NO_IDS : keep,
         inputs: batchInputs(this.#results, inputs),
         constants,
       });

@@ -5,8 +5,8 @@ import { type CompletionColumns, CompletionLog, completionColumns } from '../../
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_VALUE } from '../../protocol/results.js';
-import { interruptThread } from './interruptThread.js';
 import { weighShared } from '../worker/sharedWeight.js';
+import { interruptThread } from './interruptThread.js';
 import { CLOSE_GRACE_MS, type DispatchedBatch, type Isolate, type RunChannel } from './isolate.js';
 
 /** A run as this side sees it. */
@@ -66,14 +66,19 @@ export class ThreadIsolate implements Isolate {
       fetching: false,
     });
     this.#worker.ref();
-    const { run, program, functions, claims } = channel;
-    this.#post({ type: 'open', run, program, functions, claims, log: log.buffer });
+    const { run, program, functions, claims, wanted } = channel;
+    this.#post({ type: 'open', run, program, functions, claims, wanted, log: log.buffer });
   }
 
   dispatch(run: number, batch: DispatchedBatch): void {
-    const { claims } = this.#channel(run);
-    for (const id of batch.ids) claims[id] = batch.batch;
-    this.#post({ type: 'batch', run, ...batch });
+    const { claims, wanted } = this.#channel(run);
+    const { batch: number, ids, publish, keep, inputs, constants } = batch;
+    for (let index = 0; index < ids.length; index++) {
+      claims[ids[index]!] = number;
+      wanted[ids[index]!] = publish[index]!;
+    }
+    for (const id of keep) wanted[id] = 0;
+    this.#post({ type: 'batch', run, batch: number, ids, inputs, constants });
   }
 
   release(run: number, ids: Int32Array): void {

@@ -106,7 +106,8 @@ function open(message: OpenRunInProcess): void {
   const relay = new Relay(run);
   relays.set(run, relay);
   const claims = new Int32Array(new SharedArrayBuffer(4 * program.size));
-  theIsolate().open({ run, program, functions, claims, maxOutstanding, handler: relay });
+  const wanted = new Uint8Array(new SharedArrayBuffer(program.size));
+  theIsolate().open({ run, program, functions, claims, wanted, maxOutstanding, handler: relay });
   poll ??= setInterval(() => {
     for (const open of relays.values()) open.poll(theIsolate());
   }, POLL_MS);
