@@ -78,7 +78,9 @@ for (const { name, get } of PARALLEL) {
         await ${name}(graph, ['a', 'b'], { numWorkers: 2 }).catch((error) => console.log(error.name, error.key, error.attempts));
         console.log(await ${name}(graph, 'a', { numWorkers: 2 }));
       `;
-      const { stdout, code } = await runProgram(folder, source, { nodeArguments: ['--max-old-space-size=64'] });
+      const { stdout, code } = await runProgram(folder, source, {
+        nodeArguments: ['--max-old-space-size=64'],
+      });
       assert.equal(stdout, 'KilledWorkerError b 3\n2\n');
       assert.equal(code, 0);
     });
@@ -182,7 +184,9 @@ for (const { name, get } of PARALLEL) {
         const spin = () => { for (;;); };
         const inc = (x) => x + 1;
       `;
-      const done = await runProgram(folder, `${head} console.log(await ${name}({ a: [inc, 1] }, 'a'));`, { seconds: 20 });
+      const done = await runProgram(folder, `${head} console.log(await ${name}({ a: [inc, 1] }, 'a'));`, {
+        seconds: 20,
+      });
       assert.deepEqual([done.code, done.stdout, done.stderr], [0, '2\n', '']);
       const early = `${head}
         ${name}({ a: [spin] }, 'a', { callbacks: { pretask: () => process.exit(7) } });`;
@@ -211,7 +215,11 @@ test('getMultiprocessing: a process that is killed by a signal is replaced, and 
       keys.map((key) => (key === 'killer' ? 2 : 3)),
     );
     const kill = (): boolean => process.kill(process.pid, 'SIGKILL');
-    await assert.rejects(get({ a: [kill] }, 'a'), { code: 'ERR_LONGPOLE_KILLED_WORKER', key: 'a', attempts: 3 });
+    await assert.rejects(get({ a: [kill] }, 'a'), {
+      code: 'ERR_LONGPOLE_KILLED_WORKER',
+      key: 'a',
+      attempts: 3,
+    });
   });
 });
 
@@ -299,6 +307,9 @@ test('getThreaded: a function that had always been short does not hold back the 
     finished++;
     if (finished === count - 1) Atomics.store(cell, 0, 1);
   };
-  const results = await getThreaded<string[]>(graph, Object.keys(graph), { numWorkers: 1, callbacks: { posttask } });
+  const results = await getThreaded<string[]>(graph, Object.keys(graph), {
+    numWorkers: 1,
+    callbacks: { posttask },
+  });
   assert.equal(results.at(-1), `result ${count - 1}`);
 });

@@ -53,7 +53,11 @@ export async function getThreaded(graph: Graph, keys: Keys, options: GetOptions 
  * @source seed 002; Dask's `dask.multiprocessing.get`
  */
 export function getMultiprocessing<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): Promise<R>;
-export async function getMultiprocessing(graph: Graph, keys: Keys, options: GetOptions = {}): Promise<unknown> {
+export async function getMultiprocessing(
+  graph: Graph,
+  keys: Keys,
+  options: GetOptions = {},
+): Promise<unknown> {
   if (isImportedByWorker()) return new Promise(() => undefined);
   const plan = compileGraph(graph, flatten(keys));
   return shape(keys, plan, await runPlanOnPool('processes', graph, plan, options));

@@ -12,5 +12,6 @@ export function expectedDurations(plan: Plan): Float64Array {
 
 /** Keeps what a run has learnt. */
 export function rememberDurations(plan: Plan, seconds: Float64Array): void {
-  for (const [index, fn] of plan.functions.entries()) if (seconds[index + 1]! > 0) known.set(fn, seconds[index + 1]!);
+  for (const [index, fn] of plan.functions.entries())
+    if (seconds[index + 1]! > 0) known.set(fn, seconds[index + 1]!);
 }

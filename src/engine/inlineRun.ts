@@ -19,7 +19,12 @@ export interface InlineOptions {
 }
 
 /** One batch at a time: there is nobody to share with. */
-const LIMITS = { maxTasks: 2048, targetSeconds: Number.POSITIVE_INFINITY, maxBatches: 1 };
+const LIMITS = {
+  maxTasks: 2048,
+  targetSeconds: Number.POSITIVE_INFINITY,
+  maxFollowSeconds: Number.POSITIVE_INFINITY,
+  maxBatches: 1,
+};
 /** How often observers without per-task calls get control, in seconds. */
 const PROGRESS_SECONDS = 0.025;
 const WORKER = 0;
@@ -98,7 +103,13 @@ class InlineRun {
       this.#scheduler.finishQuietly(finished(ids, index, index + 1));
       this.#observers.taskFinished(id, value, WORKER, this.#starts[0], this.#stops[0], this.#view);
       this.#observers.completed(
-        { worker: WORKER, count: 1, ids: ids.subarray(index, index + 1), startTimes: this.#starts, stopTimes: this.#stops },
+        {
+          worker: WORKER,
+          count: 1,
+          ids: ids.subarray(index, index + 1),
+          startTimes: this.#starts,
+          stopTimes: this.#stops,
+        },
         this.#view,
       );
       this.#observers.progress(this.#view);

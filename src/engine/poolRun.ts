@@ -41,6 +41,7 @@ export interface AbortSignalLike {
 const POLL_MS = 10;
 /** Isolates in a row that die before they have done anything: then starting more is no use. */
 const MAX_START_FAILURES = 3;
+const NO_IDS = new Int32Array(0);
 
 let nextRun = 1;
 
@@ -60,6 +61,7 @@ class PoolRun implements RunHandler {
   readonly #view: RunView;
   readonly #results: unknown[];
   readonly #claims: Int32Array;
+  readonly #wanted: Uint8Array;
   readonly #isolates = new Map<number, Isolate>();
   readonly #indices = new Map<Isolate, { index: number; place: number; finished: number }>();
   readonly #resolve: (results: readonly unknown[]) => void;
@@ -85,6 +87,7 @@ class PoolRun implements RunHandler {
     this.#reject = reject;
     this.#results = new Array(plan.program.size);
     this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
+    this.#wanted = new Uint8Array(new SharedArrayBuffer(plan.program.size));
     this.#observers = new Observers(options.observers ?? []);
     const { allowedFailures } = options;
     this.#scheduler = new Scheduler(schedulerGraph(plan), {
@@ -120,7 +123,8 @@ class PoolRun implements RunHandler {
 
   fetched(isolate: Isolate, values: Values): void {
     this.#guard(() => {
-      for (let index = 0; index < values.ids.length; index++) this.#results[values.ids[index]!] = values.values[index];
+      for (let index = 0; index < values.ids.length; index++)
+        this.#results[values.ids[index]!] = values.values[index];
       const worker = this.#indices.get(isolate)?.index;
       if (worker === undefined) return;
       this.#execute(this.#scheduler.handle({ type: 'results-fetched', worker, ids: Array.from(values.ids) }));
@@ -163,6 +167,7 @@ class PoolRun implements RunHandler {
       program: this.#plan.program,
       functions: this.#options.functions,
       claims: this.#claims,
+      wanted: this.#wanted,
       maxOutstanding: Math.min(this.#plan.program.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
       handler: this,
     });
@@ -198,7 +203,15 @@ class PoolRun implements RunHandler {
     if (this.#settled) return;
     const { ids, kinds, count } = columns;
     const seconds = this.#durations(columns);
-    const event = { type: 'tasks-finished', worker: known.index, ids, from: 0, to: count, kinds, seconds } as const;
+    const event = {
+      type: 'tasks-finished',
+      worker: known.index,
+      ids,
+      from: 0,
+      to: count,
+      kinds,
+      seconds,
+    } as const;
     if (this.#observers.perTask) {
       this.#tellEach(known.index, columns, seconds);
       this.#execute(this.#scheduler.handle({ ...event, to: 0 }));
@@ -256,7 +269,15 @@ class PoolRun implements RunHandler {
       const id = ids[index]!;
       this.#tellStarted(id);
       const value = this.#results[id];
-      this.#scheduler.finishQuietly({ type: 'tasks-finished', worker, ids, from: index, to: index + 1, kinds, seconds });
+      this.#scheduler.finishQuietly({
+        type: 'tasks-finished',
+        worker,
+        ids,
+        from: index,
+        to: index + 1,
+        kinds,
+        seconds,
+      });
       this.#view.running.delete(id);
       this.#observers.taskFinished(id, value, worker, starts[index]!, stops[index]!, this.#view);
     }
@@ -294,7 +315,11 @@ class PoolRun implements RunHandler {
     if (this.#executing) return;
     this.#executing = true;
     try {
-      for (let next = this.#pending.shift(); next !== undefined && !this.#settled; next = this.#pending.shift())
+      for (
+        let next = this.#pending.shift();
+        next !== undefined && !this.#settled;
+        next = this.#pending.shift()
+      )
         this.#carryOut(next);
     } finally {
       this.#executing = false;
@@ -320,13 +345,20 @@ class PoolRun implements RunHandler {
     }
   }
 
-  #dispatch({ worker, batch, ids, publish, inputs }: Dispatch): void {
+  #dispatch({ worker, batch, ids, publish, keep, inputs }: Dispatch): void {
     const isolate = this.#isolates.get(worker);
     if (isolate === undefined) return;
     if (this.#observers.results) publish.fill(1);
     const constants = batchConstants(this.#plan, ids);
     try {
-      isolate.dispatch(this.#run, { batch, ids, publish, inputs: batchInputs(this.#results, inputs), constants });
+      isolate.dispatch(this.#run, {
+        batch,
+        ids,
+        publish,
+        keep: this.#observers.results ? NO_IDS : keep,
+        inputs: batchInputs(this.#results, inputs),
+        constants,
+      });
     } catch (error) {
       throw argumentError(this.#plan, ids, error);
     }

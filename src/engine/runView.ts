@@ -73,7 +73,12 @@ class LazyRunState implements RunState {
   readonly #running: ReadonlySet<number>;
   #dataUsers: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
-  constructor(plan: Plan, scheduler: SchedulerState, running: ReadonlySet<number>, results: readonly unknown[]) {
+  constructor(
+    plan: Plan,
+    scheduler: SchedulerState,
+    running: ReadonlySet<number>,
+    results: readonly unknown[],
+  ) {
     this.#plan = plan;
     this.#scheduler = scheduler;
     this.#running = running;
@@ -98,8 +103,13 @@ class LazyRunState implements RunState {
       (id) => this.#keys(plan.dependents, id, (other) => !isFinished(other)),
       (key) => this.#unfinishedUsers(key),
     );
-    const inCache = (id: number): boolean => scheduler.state[id] === MEMORY && scheduler.location[id] === CALLER;
-    this.cache = this.#map(inCache, (id) => results[id], (key) => data.get(key));
+    const inCache = (id: number): boolean =>
+      scheduler.state[id] === MEMORY && scheduler.location[id] === CALLER;
+    this.cache = this.#map(
+      inCache,
+      (id) => results[id],
+      (key) => data.get(key),
+    );
     this.running = this.#set(
       () => running.size,
       (id) => running.has(id),
@@ -129,7 +139,11 @@ class LazyRunState implements RunState {
   }
 
   /** A map over the tasks that `includes` knows and, if `ofData` is given, the data keys. */
-  #map<V>(includes: (id: number) => boolean, ofTask: (id: number) => V, ofData?: (key: string) => V): ReadonlyMap<string, V> {
+  #map<V>(
+    includes: (id: number) => boolean,
+    ofTask: (id: number) => V,
+    ofData?: (key: string) => V,
+  ): ReadonlyMap<string, V> {
     const { ids, keys, data } = this.#plan;
     const has = (key: string): boolean => {
       const id = ids.get(key);
@@ -164,7 +178,11 @@ class LazyRunState implements RunState {
     });
   }
 
-  #keys(edges: { offsets: Int32Array; targets: Int32Array }, id: number, includes: (id: number) => boolean): Set<string> {
+  #keys(
+    edges: { offsets: Int32Array; targets: Int32Array },
+    id: number,
+    includes: (id: number) => boolean,
+  ): Set<string> {
     const keys = new Set<string>();
     for (let edge = edges.offsets[id]!; edge < edges.offsets[id + 1]!; edge++) {
       const other = edges.targets[edge]!;

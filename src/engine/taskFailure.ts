@@ -17,7 +17,13 @@ export function taskError(plan: Plan, id: number, worker: string, thrown: unknow
 }
 
 /** A task was running each time its worker died. */
-export function killedWorkerError(plan: Plan, id: number, worker: string, attempts: number, cause: Error): KilledWorkerError {
+export function killedWorkerError(
+  plan: Plan,
+  id: number,
+  worker: string,
+  attempts: number,
+  cause: Error,
+): KilledWorkerError {
   const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker };
   const message =
     `Task '${where.key}' (function ${where.function}) was running ${attempts} times when its worker died; it is not tried again. ` +

@@ -18,12 +18,18 @@ const MAX_TEXT = 64 * 1024;
 /** Any thrown value as data. What is not an Error becomes one whose message is the value as text. */
 export function toErrorInfo(thrown: unknown, depth = 0): ErrorInfo {
   if (!isErrorLike(thrown)) {
-    return { name: 'Error', message: `A value that is not an Error was thrown: ${text(thrown)}`, stack: '', properties: {} };
+    return {
+      name: 'Error',
+      message: `A value that is not an Error was thrown: ${text(thrown)}`,
+      stack: '',
+      properties: {},
+    };
   }
   const properties: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(thrown)) {
     if (name === 'stack' || name === 'message' || name === 'name') continue;
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') properties[name] = value;
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      properties[name] = value;
   }
   const info = {
     name: text(thrown.name),
@@ -32,19 +38,34 @@ export function toErrorInfo(thrown: unknown, depth = 0): ErrorInfo {
     properties,
   };
   const { cause } = thrown;
-  return cause === undefined || depth === MAX_CAUSES ? info : { ...info, cause: toErrorInfo(cause, depth + 1) };
+  return cause === undefined || depth === MAX_CAUSES
+    ? info
+    : { ...info, cause: toErrorInfo(cause, depth + 1) };
 }
 
 /** Whether a value that crossed a border is an ErrorInfo. */
 export function isErrorInfo(value: unknown): value is ErrorInfo {
-  return typeof value === 'object' && value !== null && 'message' in value && 'stack' in value && 'properties' in value;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'message' in value &&
+    'stack' in value &&
+    'properties' in value
+  );
 }
 
 /** An Error with the remote name, message, stack, properties and causes. */
 export function fromErrorInfo(info: ErrorInfo): Error {
-  const error = info.cause === undefined ? new Error(info.message) : new Error(info.message, { cause: fromErrorInfo(info.cause) });
+  const error =
+    info.cause === undefined
+      ? new Error(info.message)
+      : new Error(info.message, { cause: fromErrorInfo(info.cause) });
   Object.defineProperty(error, 'name', { value: info.name, configurable: true, writable: true });
-  Object.defineProperty(error, 'stack', { value: info.stack || `${info.name}: ${info.message}`, configurable: true, writable: true });
+  Object.defineProperty(error, 'stack', {
+    value: info.stack || `${info.name}: ${info.message}`,
+    configurable: true,
+    writable: true,
+  });
   return Object.assign(error, info.properties);
 }
 

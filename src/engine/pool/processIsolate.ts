@@ -25,7 +25,10 @@ export class ProcessIsolate implements Isolate {
 
   constructor(name: string, epochOffsetMs: number) {
     this.name = name;
-    this.#child = fork(ENTRY, [], { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    this.#child = fork(ENTRY, [], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     this.#child.on('message', (message: FromProcess) => this.#receive(message));
     this.#child.on('error', (error) => {
       this.#cause = error;
@@ -131,7 +134,8 @@ export class ProcessIsolate implements Isolate {
     for (const [index, id] of values.ids.entries()) arrived.set(id, values.values[index]);
     for (const { id, error } of errors) arrived.set(id, error);
     if (errors.length > 0)
-      for (const [index, id] of ids.entries()) if (errors.some((each) => each.id === id)) kinds[index] = KIND_ERROR;
+      for (const [index, id] of ids.entries())
+        if (errors.some((each) => each.id === id)) kinds[index] = KIND_ERROR;
     state.running = -1;
     state.channel.handler.finished(this, columns, arrived);
   }
@@ -147,6 +151,10 @@ export class ProcessIsolate implements Isolate {
   }
 
   #startError(cause: Error): LongpoleError {
-    return new LongpoleError('ERR_LONGPOLE_WORKER_START', `Worker ${this.name} could not be started: ${cause.message}`, { cause });
+    return new LongpoleError(
+      'ERR_LONGPOLE_WORKER_START',
+      `Worker ${this.name} could not be started: ${cause.message}`,
+      { cause },
+    );
   }
 }

@@ -5,6 +5,7 @@ import { type CompletionColumns, CompletionLog, completionColumns } from '../../
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_VALUE } from '../../protocol/results.js';
+import { weighShared } from '../worker/sharedWeight.js';
 import { interruptThread } from './interruptThread.js';
 import { CLOSE_GRACE_MS, type DispatchedBatch, type Isolate, type RunChannel } from './isolate.js';
 
@@ -65,14 +66,19 @@ export class ThreadIsolate implements Isolate {
       fetching: false,
     });
     this.#worker.ref();
-    const { run, program, functions, claims } = channel;
-    this.#post({ type: 'open', run, program, functions, claims, log: log.buffer });
+    const { run, program, functions, claims, wanted } = channel;
+    this.#post({ type: 'open', run, program, functions, claims, wanted, log: log.buffer });
   }
 
   dispatch(run: number, batch: DispatchedBatch): void {
-    const { claims } = this.#channel(run);
-    for (const id of batch.ids) claims[id] = batch.batch;
-    this.#post({ type: 'batch', run, ...batch });
+    const { claims, wanted } = this.#channel(run);
+    const { batch: number, ids, publish, keep, inputs, constants } = batch;
+    for (let index = 0; index < ids.length; index++) {
+      claims[ids[index]!] = number;
+      wanted[ids[index]!] = publish[index]!;
+    }
+    for (const id of keep) wanted[id] = 0;
+    this.#post({ type: 'batch', run, batch: number, ids, inputs, constants });
   }
 
   release(run: number, ids: Int32Array): void {
@@ -145,7 +151,8 @@ export class ThreadIsolate implements Isolate {
 
   #channel(run: number): RunChannel {
     const state = this.#runs.get(run);
-    if (state === undefined) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Run ${run} is not open at ${this.name}.`);
+    if (state === undefined)
+      throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Run ${run} is not open at ${this.name}.`);
     return state.channel;
   }
 
@@ -161,6 +168,7 @@ export class ThreadIsolate implements Isolate {
     }
     const state = this.#runs.get(message.run);
     if (state === undefined) return;
+    for (const value of message.values.values) weighShared(value);
     if (message.type === 'fetched') {
       state.fetching = false;
       state.channel.handler.fetched(this, message.values);
@@ -220,5 +228,9 @@ export class ThreadIsolate implements Isolate {
 }
 
 function startError(name: string, cause: Error): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_WORKER_START', `Worker ${name} could not be started: ${cause.message}`, { cause });
+  return new LongpoleError(
+    'ERR_LONGPOLE_WORKER_START',
+    `Worker ${name} could not be started: ${cause.message}`,
+    { cause },
+  );
 }

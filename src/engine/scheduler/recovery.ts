@@ -1,7 +1,7 @@
 // What a dead worker took along, and how the rest goes on. Losses are rare, so nothing is patched: what is lost goes
 // back to released, results that were released but are needed again are resurrected from their lineage, and all
 // counters are derived anew from the states, in O(tasks + edges).
-import { CALLER, SEVERAL, type SchedulerState } from './schedulerState.js';
+import { CALLER, type SchedulerState, SEVERAL } from './schedulerState.js';
 import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, RELEASED, WAITING } from './taskStates.js';
 
 /** Puts every unstarted task in its place: at the beginning, and after a loss. Returns results to fetch, by holder. */
@@ -17,7 +17,8 @@ export function rebuild(state: SchedulerState): Map<number, number[]> {
   const fetches = new Map<number, number[]>();
   for (let id = 0; id < size; id++) {
     if (state.state[id] !== RELEASED) continue;
-    for (const dependency of state.awaitPrivateResults(id)) addTo(fetches, state.location[dependency]!, dependency);
+    for (const dependency of state.awaitPrivateResults(id))
+      addTo(fetches, state.location[dependency]!, dependency);
     place(state, id);
   }
   return fetches;
@@ -64,7 +65,9 @@ function countEdges(state: SchedulerState, id: number): void {
     if (at === MEMORY || at === FORGOTTEN) continue;
     waiting++;
     if (at !== PROCESSING) unassigned++;
-    else affinity = affinity === -1 || affinity === state.location[dependency] ? state.location[dependency]! : SEVERAL;
+    else
+      affinity =
+        affinity === -1 || affinity === state.location[dependency] ? state.location[dependency]! : SEVERAL;
   }
   state.waiting[id] = waiting;
   state.unassigned[id] = unassigned;

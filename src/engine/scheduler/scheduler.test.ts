@@ -38,22 +38,32 @@ function toGraph(edges: Edges, requested: readonly number[]): SchedulerGraph {
 /** Tasks without dependents must be requested: a compiled graph holds nothing that nobody wants. */
 function requestedOf(edges: Edges, extra: readonly number[]): number[] {
   const used = new Set(edges.flat());
-  return [...new Set([...edges.keys()].filter((id) => !used.has(id)).concat(extra.map((raw) => raw % edges.length)))];
+  return [
+    ...new Set(
+      [...edges.keys()].filter((id) => !used.has(id)).concat(extra.map((raw) => raw % edges.length)),
+    ),
+  ];
 }
 
-const valueOf = (id: number, inputs: readonly number[]): number =>
+const resultOf = (id: number, inputs: readonly number[]): number =>
   inputs.reduce((sum, input, index) => (sum * 31 + input * (index + 1)) % 1_000_003, id + 1);
 
 function evaluate(edges: Edges): number[] {
   const values: number[] = [];
-  for (const [id, list] of edges.entries()) values.push(valueOf(id, list.map((other) => values[other]!)));
+  for (const [id, list] of edges.entries())
+    values.push(
+      resultOf(
+        id,
+        list.map((other) => values[other]!),
+      ),
+    );
   return values;
 }
 
 interface FakeWorker {
   readonly results: Map<number, number>;
   readonly uses: Map<number, number>;
-  readonly queue: { id: number; publish: boolean }[];
+  readonly queue: { readonly id: number; publish: boolean }[];
   /** Done and not told yet. */
   readonly unreported: { id: number; kind: number }[];
 }
@@ -73,7 +83,9 @@ class Simulation {
     this.#edges = edges;
     this.runs = edges.map(() => 0);
     const graph = toGraph(edges, requested);
-    this.#dependentCounts = edges.map((_list, id) => graph.dependentOffsets[id + 1]! - graph.dependentOffsets[id]!);
+    this.#dependentCounts = edges.map(
+      (_list, id) => graph.dependentOffsets[id + 1]! - graph.dependentOffsets[id]!,
+    );
     this.scheduler = new Scheduler(graph, { allowedFailures: 1000, limits: { maxTasks, minimumSeconds: 0 } });
   }
 
@@ -134,7 +146,11 @@ class Simulation {
         if (worker === undefined) break;
         const wanted = new Set(instruction.ids);
         const stolen = [...instruction.ids].filter((id) => worker.queue.some((entry) => entry.id === id));
-        worker.queue.splice(0, Number.POSITIVE_INFINITY, ...worker.queue.filter((entry) => !wanted.has(entry.id)));
+        worker.queue.splice(
+          0,
+          Number.POSITIVE_INFINITY,
+          ...worker.queue.filter((entry) => !wanted.has(entry.id)),
+        );
         this.#late.push({ type: 'tasks-stolen', worker: instruction.worker, ids: stolen });
         break;
       }
@@ -150,7 +166,7 @@ class Simulation {
     }
   }
 
-  #dispatch({ worker: index, ids, publish, inputs }: Dispatch): void {
+  #dispatch({ worker: index, ids, publish, keep, inputs }: Dispatch): void {
     const worker = this.#workers.get(index)!;
     for (const id of inputs) {
       const value = this.results.get(id);
@@ -158,6 +174,7 @@ class Simulation {
       worker.results.set(id, value!);
       worker.uses.set(id, Number.POSITIVE_INFINITY);
     }
+    for (const entry of worker.queue) if (keep.includes(entry.id)) entry.publish = false;
     for (const [at, id] of ids.entries()) worker.queue.push({ id, publish: publish[at] === 1 });
   }
 
@@ -171,7 +188,7 @@ class Simulation {
       return value!;
     });
     this.runs[id]!++;
-    const value = valueOf(id, inputs);
+    const value = resultOf(id, inputs);
     if (this.#dependentCounts[id]! > 0) {
       worker.results.set(id, value);
       worker.uses.set(id, this.#dependentCounts[id]!);
@@ -190,7 +207,8 @@ class Simulation {
   #report(index: number, worker: FakeWorker, count: number): void {
     const told = worker.unreported.splice(0, count);
     if (told.length === 0) return;
-    for (const { id, kind } of told) if (kind !== KIND_PRIVATE) this.results.set(id, worker.results.get(-1 - id)!);
+    for (const { id, kind } of told)
+      if (kind !== KIND_PRIVATE) this.results.set(id, worker.results.get(-1 - id)!);
     this.#handle({
       type: 'tasks-finished',
       worker: index,
@@ -248,15 +266,20 @@ test('random graphs on random workers that die give what a plain evaluation give
 
 test('without deaths every task runs once', () => {
   fc.assert(
-    fc.property(edgesArbitrary, fc.integer({ min: 1, max: 4 }), fc.constantFrom(1, 5, 4096), (edges, workers, maxTasks) => {
-      const simulation = new Simulation(edges, requestedOf(edges, []), maxTasks);
-      for (let index = 0; index < workers; index++) simulation.addWorker();
-      simulation.finish();
-      assert.deepEqual(
-        simulation.runs,
-        edges.map(() => 1),
-      );
-    }),
+    fc.property(
+      edgesArbitrary,
+      fc.integer({ min: 1, max: 4 }),
+      fc.constantFrom(1, 5, 4096),
+      (edges, workers, maxTasks) => {
+        const simulation = new Simulation(edges, requestedOf(edges, []), maxTasks);
+        for (let index = 0; index < workers; index++) simulation.addWorker();
+        simulation.finish();
+        assert.deepEqual(
+          simulation.runs,
+          edges.map(() => 1),
+        );
+      },
+    ),
     { numRuns: 500, includeErrorInReport: true },
   );
 });
@@ -292,7 +315,10 @@ test('tasks of unknown length travel in small batches, tasks that are known to b
   const edges: Edges = Array.from({ length: 30_000 }, () => []);
   const scheduler = new Scheduler(toGraph(edges, [...edges.keys()]));
   const size = (instructions: readonly Instruction[]): number =>
-    Math.max(0, ...instructions.map((instruction) => (instruction.type === 'dispatch' ? instruction.ids.length : 0)));
+    Math.max(
+      0,
+      ...instructions.map((instruction) => (instruction.type === 'dispatch' ? instruction.ids.length : 0)),
+    );
   const first = scheduler.handle({ type: 'worker-added', worker: 0 });
   assert.ok(size(first) <= 8, `first batch of ${size(first)}`);
   let largest = 0;
@@ -300,9 +326,19 @@ test('tasks of unknown length travel in small batches, tasks that are known to b
   for (let round = 0; round < 20 && queue.length > 0; round++) {
     const { ids } = queue.shift()!;
     const seconds = new Float64Array(ids.length).fill(1e-7);
-    const next = scheduler.handle({ type: 'tasks-finished', worker: 0, ids, from: 0, to: ids.length, kinds: null, seconds });
+    const next = scheduler.handle({
+      type: 'tasks-finished',
+      worker: 0,
+      ids,
+      from: 0,
+      to: ids.length,
+      kinds: null,
+      seconds,
+    });
     largest = Math.max(largest, size(next));
-    queue = queue.concat(next.filter((instruction): instruction is Dispatch => instruction.type === 'dispatch'));
+    queue = queue.concat(
+      next.filter((instruction): instruction is Dispatch => instruction.type === 'dispatch'),
+    );
   }
   assert.ok(largest > 1000, `largest batch of ${largest}`);
 });

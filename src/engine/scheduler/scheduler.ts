@@ -4,9 +4,15 @@ import { LongpoleError } from '../../base/errors.js';
 import { isScalar, KIND_PRIVATE } from '../../protocol/results.js';
 import { type BatchLimits, buildBatch, chooseSteal, DEFAULT_LIMITS, describeBatch } from './batching.js';
 import type { Dispatch, Instruction, SchedulerEvent, TasksFinished, WorkerRemoved } from './events.js';
-import { forgetWorker, rebuild } from './recovery.js';
-import { type Batch, CALLER, type SchedulerGraph, SchedulerState, type WorkerState } from './schedulerState.js';
 import { PriorityBitset } from './priorityBitset.js';
+import { forgetWorker, rebuild } from './recovery.js';
+import {
+  type Batch,
+  CALLER,
+  type SchedulerGraph,
+  SchedulerState,
+  type WorkerState,
+} from './schedulerState.js';
 import { PROCESSING, STATE_NAMES, type Transition } from './taskStates.js';
 import { validateState } from './validate.js';
 
@@ -67,7 +73,8 @@ export class Scheduler {
         for (const id of event.ids) this.state.fetched(id);
         break;
       case 'idle-check':
-        for (const worker of this.state.workers.values()) if (worker.robbed === 'in vain') worker.robbed = 'no';
+        for (const worker of this.state.workers.values())
+          if (worker.robbed === 'in vain') worker.robbed = 'no';
         this.#fill(true);
         return this.#take();
     }
@@ -141,7 +148,10 @@ export class Scheduler {
   #has(worker: WorkerState, batch: Batch, id: number): boolean {
     const { state, location, batchOf, held } = this.state;
     return (
-      state[id] === PROCESSING && location[id] === worker.index && batchOf[id] === batch.number && !held.has(id)
+      state[id] === PROCESSING &&
+      location[id] === worker.index &&
+      batchOf[id] === batch.number &&
+      !held.has(id)
     );
   }
 
@@ -215,7 +225,9 @@ export class Scheduler {
         const batch = buildBatch(state, worker, this.#limits, this.#nextBatch);
         if (batch === null) continue;
         this.#nextBatch++;
-        this.#instructions.push(this.#bare ? bareDispatch(worker, batch) : describeBatch(state, worker, batch));
+        this.#instructions.push(
+          this.#bare ? bareDispatch(worker, batch) : describeBatch(state, worker, batch),
+        );
         sent = true;
       }
     }
@@ -254,13 +266,23 @@ const NO_FLAGS = new Uint8Array(0);
 const NO_IDS = new Int32Array(0);
 
 function bareDispatch(worker: WorkerState, batch: Batch): Dispatch {
-  return { type: 'dispatch', worker: worker.index, batch: batch.number, ids: batch.ids, publish: NO_FLAGS, inputs: NO_IDS };
+  return {
+    type: 'dispatch',
+    worker: worker.index,
+    batch: batch.number,
+    ids: batch.ids,
+    publish: NO_FLAGS,
+    keep: NO_IDS,
+    inputs: NO_IDS,
+  };
 }
 
 /** For errors that say where a task stood. */
 export function describeStory(story: readonly Transition[]): string {
   if (story.length === 0) return 'no transition is recorded any more';
-  return story.map(({ from, to, worker }) => `${from} → ${to}${worker < 0 ? '' : ` (worker ${worker})`}`).join(', ');
+  return story
+    .map(({ from, to, worker }) => `${from} → ${to}${worker < 0 ? '' : ` (worker ${worker})`}`)
+    .join(', ');
 }
 
 /** The error of an invariant that does not hold. */

@@ -1,6 +1,6 @@
 // Dask's validate_state: every counter derived anew from the states and compared.
 import { LongpoleError } from '../../base/errors.js';
-import { SEVERAL, type SchedulerState } from './schedulerState.js';
+import { type SchedulerState, SEVERAL } from './schedulerState.js';
 import { ERRED, FORGOTTEN, MEMORY, PROCESSING, QUEUED, STATE_NAMES, WAITING } from './taskStates.js';
 
 /** @throws LongpoleError ERR_LONGPOLE_INTERNAL with the task's story */
@@ -12,7 +12,11 @@ export function validateState(state: SchedulerState): void {
   }
   for (const [index, count] of counts.entries()) {
     if (state.counts[index] === count) continue;
-    throw broken(state, -1, `${count} tasks are ${STATE_NAMES[index]}, but the count says ${state.counts[index]}`);
+    throw broken(
+      state,
+      -1,
+      `${count} tasks are ${STATE_NAMES[index]}, but the count says ${state.counts[index]}`,
+    );
   }
   for (const worker of state.workers.values()) {
     const left = worker.batches.reduce((sum, batch) => sum + batch.left, 0);
@@ -24,7 +28,8 @@ export function validateState(state: SchedulerState): void {
 function validateTask(state: SchedulerState, id: number): void {
   const at = state.state[id]!;
   if (at === ERRED || at === MEMORY || at === FORGOTTEN) {
-    if (at === FORGOTTEN && state.graph.requested[id] === 1) throw broken(state, id, 'a requested result was released');
+    if (at === FORGOTTEN && state.graph.requested[id] === 1)
+      throw broken(state, id, 'a requested result was released');
     return;
   }
   const edges = countDependencies(state, id);
@@ -69,5 +74,8 @@ function countDependencies(state: SchedulerState, id: number): EdgeCounts {
 function broken(state: SchedulerState, id: number, what: string): LongpoleError {
   const story = id < 0 ? '' : ` Its story: ${JSON.stringify(state.log.story(id))}`;
   const where = id < 0 ? '' : `Task ${id} (${STATE_NAMES[state.state[id]!]}) `;
-  return new LongpoleError('ERR_LONGPOLE_INTERNAL', `The scheduler's state is inconsistent: ${where}${what}.${story}`);
+  return new LongpoleError(
+    'ERR_LONGPOLE_INTERNAL',
+    `The scheduler's state is inconsistent: ${where}${what}.${story}`,
+  );
 }

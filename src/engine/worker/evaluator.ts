@@ -78,7 +78,10 @@ export class Evaluator {
       case OP_SET:
         return new Set(this.#list(operand));
       default:
-        throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Unknown operation ${this.#operations[at]} in a program.`);
+        throw new LongpoleError(
+          'ERR_LONGPOLE_INTERNAL',
+          `Unknown operation ${this.#operations[at]} in a program.`,
+        );
     }
   }
 
@@ -109,10 +112,16 @@ export class Evaluator {
   #object(names: number): Record<string, unknown> {
     const object: Record<string, unknown> = {};
     const keys = this.#constants[names];
-    if (!Array.isArray(keys)) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Constant ${names} is not a list of names.`);
+    if (!Array.isArray(keys))
+      throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Constant ${names} is not a list of names.`);
     for (const key of keys) {
       // defineProperty: an own property called __proto__ must stay one.
-      Object.defineProperty(object, key, { value: this.#next(), writable: true, enumerable: true, configurable: true });
+      Object.defineProperty(object, key, {
+        value: this.#next(),
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
     }
     return object;
   }

@@ -1,9 +1,16 @@
 // The program of an isolate: takes batches from its host, runs their tasks one after the other, and reports. While a
 // task runs nothing can be sent or received, so completions go into shared memory at once, values are sent before any
 // task that is not known to be short, and between two tasks the mailbox word is looked at.
-import type { FromIsolate, IsolateBirth, RunBatch, ToIsolate, Values } from '../../protocol/isolateMessages.js';
-import { NO_VALUES } from '../../protocol/isolateMessages.js';
+
 import { toErrorInfo } from '../../protocol/errorInfo.js';
+import type {
+  FromIsolate,
+  IsolateBirth,
+  RunBatch,
+  ToIsolate,
+  Values,
+} from '../../protocol/isolateMessages.js';
+import { NO_VALUES } from '../../protocol/isolateMessages.js';
 import { isolateClock } from './isolateClock.js';
 import { cloneError, IsolateRun, notCloneable } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
@@ -111,7 +118,7 @@ export class IsolateRuntime {
   /** Undefined when the batch is through, a promise when an asynchronous task has to be awaited first. */
   #runBatch(progress: BatchProgress): Promise<void> | undefined {
     const { batch, run } = progress;
-    const { ids, publish } = batch;
+    const { ids } = batch;
     this.#current = progress;
     if (progress.next === 0) run.accept(batch);
     let start = this.#clock();
@@ -141,7 +148,7 @@ export class IsolateRuntime {
       }
       taskContext.running = false;
       const stop = this.#clock();
-      run.complete(id, value, publish[progress.next] === 1, start, stop);
+      run.complete(id, value, start, stop);
       start = stop;
       if (stop - this.#reported > REPORT_SECONDS) this.#report(batch.run, run);
     }
@@ -150,13 +157,18 @@ export class IsolateRuntime {
     return undefined;
   }
 
-  async #await(progress: BatchProgress, id: number, promise: PromiseLike<unknown>, start: number): Promise<void> {
+  async #await(
+    progress: BatchProgress,
+    id: number,
+    promise: PromiseLike<unknown>,
+    start: number,
+  ): Promise<void> {
     const { batch, run } = progress;
     // Others may wait for what is finished as long as this promise takes.
     this.#report(batch.run, run);
     try {
       const value = await promise;
-      run.complete(id, value, batch.publish[progress.next] === 1, start, this.#clock());
+      run.complete(id, value, start, this.#clock());
     } catch (error) {
       run.fail(id, error, start, this.#clock());
     }
@@ -183,7 +195,12 @@ export class IsolateRuntime {
   }
 
   /** Posts values; if they cannot be cloned, finds out which, and posts errors in their place. */
-  #send(type: 'report' | 'fetched', run: number, values: Values, errors: { id: number; error: ReturnType<typeof toErrorInfo> }[]): void {
+  #send(
+    type: 'report' | 'fetched',
+    run: number,
+    values: Values,
+    errors: { id: number; error: ReturnType<typeof toErrorInfo> }[],
+  ): void {
     try {
       this.#host.post({ type, run, values, errors });
     } catch {
@@ -206,7 +223,8 @@ export class IsolateRuntime {
   /** Reads what waits in the port between two tasks. Batches go to the queue as usual. */
   #readMail(): void {
     Atomics.store(this.#mailbox, 0, 0);
-    for (let message = this.#host.receive(); message !== undefined; message = this.#host.receive()) this.handle(message);
+    for (let message = this.#host.receive(); message !== undefined; message = this.#host.receive())
+      this.handle(message);
   }
 }
 

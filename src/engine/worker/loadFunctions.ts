@@ -16,7 +16,10 @@ export function loadFunctions(refs: readonly FunctionRef[]): TaskCallable[] | Pr
   const loaded = refs.map(loadNow);
   if (loaded.every((fn) => fn !== undefined)) return loaded;
   return Promise.all(
-    refs.map((ref, index) => loaded[index] ?? (ref.type === 'module' ? loadFromModule(ref) : failing(ref, undefined))),
+    refs.map(
+      (ref, index) =>
+        loaded[index] ?? (ref.type === 'module' ? loadFromModule(ref) : failing(ref, undefined)),
+    ),
   );
 }
 
@@ -32,7 +35,8 @@ function loadNow(ref: FunctionRef): TaskCallable | undefined {
 }
 
 /** What esbuild and tsx call inside functions that they have compiled; see graph/freeVariables. */
-const HELPERS = 'const __name = (target, value) => Object.defineProperty(target, "name", { value, configurable: true });';
+const HELPERS =
+  'const __name = (target, value) => Object.defineProperty(target, "name", { value, configurable: true });';
 
 function rebuild(expression: string, name: string): TaskCallable {
   const known = rebuilt.get(expression);
@@ -73,7 +77,12 @@ async function loadFromModule(ref: ModuleFunctionRef): Promise<TaskCallable> {
   }
   const fn = asCallable(registeredTasks(ref.url)?.get(ref.name));
   if (fn !== undefined) return fn;
-  return failing(ref, new Error(`the module does not register '${ref.name}' with tasks(import.meta.url, { … }) when it is imported`));
+  return failing(
+    ref,
+    new Error(
+      `the module does not register '${ref.name}' with tasks(import.meta.url, { … }) when it is imported`,
+    ),
+  );
 }
 
 /** A module may await something that never comes; importing it must end all the same. */
@@ -108,9 +117,13 @@ function failing(ref: { readonly name: string; readonly url?: string }, cause: u
   const where = ref.url === undefined ? '' : ` of module ${ref.url}`;
   const reason = cause instanceof Error ? cause.message : String(cause);
   return () => {
-    throw new LongpoleError('ERR_LONGPOLE_MODULE_TASK', `The worker could not load function '${ref.name}'${where}: ${reason}.`, {
-      cause,
-    });
+    throw new LongpoleError(
+      'ERR_LONGPOLE_MODULE_TASK',
+      `The worker could not load function '${ref.name}'${where}: ${reason}.`,
+      {
+        cause,
+      },
+    );
   };
 }
 

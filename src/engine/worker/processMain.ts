@@ -60,7 +60,12 @@ class Relay implements RunHandler {
   }
 
   fetchFailed(_isolate: Isolate, id: number, error: ErrorInfo): void {
-    send({ type: 'fetched', run: this.#run, values: { ids: new Int32Array(0), values: [] }, errors: [{ id, error }] });
+    send({
+      type: 'fetched',
+      run: this.#run,
+      values: { ids: new Int32Array(0), values: [] },
+      errors: [{ id, error }],
+    });
   }
 
   stolen(_isolate: Isolate, ids: readonly number[]): void {
@@ -68,7 +73,12 @@ class Relay implements RunHandler {
   }
 
   lost(_isolate: Isolate, running: number | undefined, cause: Error): void {
-    const message: FromProcess = { type: 'lost', run: this.#run, running: running ?? -1, error: toErrorInfo(cause) };
+    const message: FromProcess = {
+      type: 'lost',
+      run: this.#run,
+      running: running ?? -1,
+      error: toErrorInfo(cause),
+    };
     if (process.connected) process.send?.(message, () => process.exit(1));
     else process.exit(1);
   }
@@ -86,7 +96,8 @@ const relays = new Map<number, Relay>();
 let poll: NodeJS.Timeout | undefined;
 
 function theIsolate(): ThreadIsolate {
-  if (isolate === undefined) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'The first message must be the birth.');
+  if (isolate === undefined)
+    throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'The first message must be the birth.');
   return isolate;
 }
 
@@ -95,7 +106,8 @@ function open(message: OpenRunInProcess): void {
   const relay = new Relay(run);
   relays.set(run, relay);
   const claims = new Int32Array(new SharedArrayBuffer(4 * program.size));
-  theIsolate().open({ run, program, functions, claims, maxOutstanding, handler: relay });
+  const wanted = new Uint8Array(new SharedArrayBuffer(program.size));
+  theIsolate().open({ run, program, functions, claims, wanted, maxOutstanding, handler: relay });
   poll ??= setInterval(() => {
     for (const open of relays.values()) open.poll(theIsolate());
   }, POLL_MS);

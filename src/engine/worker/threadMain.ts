@@ -5,7 +5,8 @@ import type { IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js'
 import { setInterruptHook } from './interruptHook.js';
 import { IsolateRuntime } from './isolateRuntime.js';
 
-if (parentPort === null) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'threadMain runs in worker threads only.');
+if (parentPort === null)
+  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'threadMain runs in worker threads only.');
 const port = parentPort;
 const birth: IsolateBirth = workerData;
 const runtime = new IsolateRuntime(
