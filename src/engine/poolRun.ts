@@ -3,7 +3,7 @@
 import { LongpoleError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
-import { type ErrorInfo, fromErrorInfo, isErrorInfo } from '../protocol/errorInfo.js';
+import { type ErrorInfo, fromErrorInfo, isErrorInfo, thrownOf } from '../protocol/errorInfo.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
 import type { Values } from '../protocol/isolateMessages.js';
@@ -253,7 +253,7 @@ class PoolRun implements RunHandler {
     this.#tellCompleted(worker, before);
     const id = columns.ids[index]!;
     if (this.#observers.perTask && !this.#view.running.has(id)) this.#observers.taskStarted(id, this.#view);
-    this.#fail(taskError(this.#plan, id, isolate.name, isErrorInfo(thrown) ? fromErrorInfo(thrown) : thrown));
+    this.#fail(taskError(this.#plan, id, isolate.name, isErrorInfo(thrown) ? thrownOf(thrown) : thrown));
   }
 
   #durations(columns: CompletionColumns): Float64Array {

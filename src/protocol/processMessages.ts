@@ -62,7 +62,7 @@ export interface TasksFinishedInProcess {
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }
 
-/** What the isolate runs now; sent when it has been the same task for a while. */
+/** What the isolate runs now, or -1; sent when a look at it finds a change. */
 export interface RunningInProcess {
   readonly type: 'running';
   readonly run: number;

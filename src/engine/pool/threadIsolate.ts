@@ -37,9 +37,12 @@ export class ThreadIsolate implements Isolate {
   #alive = true;
   #started = false;
   #cause: Error | undefined;
+  readonly #gone: () => void;
 
-  constructor(name: string, epochOffsetMs: number) {
+  /** `gone` is called once, as soon as the thread has ended or is given up. */
+  constructor(name: string, epochOffsetMs: number, gone: () => void = () => undefined) {
     this.name = name;
+    this.#gone = gone;
     const birth: IsolateBirth = { mailbox: this.#mailbox, epochOffsetMs, name };
     this.#worker = new Worker(ENTRY, { workerData: birth, name });
     this.#worker.unref();
@@ -143,6 +146,8 @@ export class ThreadIsolate implements Isolate {
 
   terminate(): void {
     void this.#worker.terminate();
+    // A thread inside a native call ends only after it. Nobody waits for that: from now on it does not count.
+    this.#end(new Error('The worker thread was told to end.'));
   }
 
   #post(message: ToIsolate): void {
@@ -215,15 +220,20 @@ export class ThreadIsolate implements Isolate {
   }
 
   #exited(code: number): void {
+    this.#end(this.#cause ?? new Error(`The worker thread ended with exit code ${code}.`));
+  }
+
+  #end(cause: Error): void {
+    if (!this.#alive) return;
     this.#alive = false;
     for (const run of [...this.#closing.keys()]) this.#forgetClosing(run);
-    const cause = this.#cause ?? new Error(`The worker thread ended with exit code ${code}.`);
     for (const state of [...this.#runs.values()]) {
       this.#drain(state);
       const { running } = state.log;
       this.#runs.delete(state.channel.run);
       state.channel.handler.lost(this, running, this.#started ? cause : startError(this.name, cause));
     }
+    this.#gone();
   }
 }
 

@@ -11,6 +11,7 @@ import type {
   Values,
 } from '../../protocol/isolateMessages.js';
 import { NO_VALUES } from '../../protocol/isolateMessages.js';
+import { isThenable } from './evaluator.js';
 import { isolateClock } from './isolateClock.js';
 import { cloneError, IsolateRun, notCloneable } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
@@ -226,8 +227,4 @@ export class IsolateRuntime {
     for (let message = this.#host.receive(); message !== undefined; message = this.#host.receive())
       this.handle(message);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
