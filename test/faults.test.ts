@@ -87,6 +87,21 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
+  test(`${name}: a module that ends its worker when it is imported is an error, not an endless loop`, async () => {
+    await withFolder(async (folder) => {
+      const source = `
+        import { isMainThread } from 'node:worker_threads';
+        import { tasks } from ${JSON.stringify(packageUrl('index'))};
+        import { ${name} } from ${JSON.stringify(packageUrl('local'))};
+        if (!isMainThread) process.exit(4);
+        const { one } = tasks(import.meta.url, { one: () => 1 });
+        await ${name}({ a: [one] }, 'a', { numWorkers: 2 }).catch((error) => console.log(error.code, error.message));
+      `;
+      const { stdout, stderr } = await runProgram(folder, source);
+      assert.match(stdout, /^ERR_LONGPOLE_WORKER_START .*exit code 4.*imported/, stderr);
+    });
+  });
+
   test(`${name}: an uncaught exception outside a task ends the worker, not the run`, async () => {
     await withFolder(async (folder) => {
       const marker = join(folder, 'thrown');

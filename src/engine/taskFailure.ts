@@ -34,6 +34,17 @@ export function killedWorkerError(
   return new KilledWorkerError(where, attempts, message, { cause });
 }
 
+/** Workers keep dying before they run anything, as they do when the import of a task's module ends its thread. */
+export function idleDeathsError(worker: string, cause: Error): LongpoleError {
+  if (cause instanceof LongpoleError) return cause;
+  return new LongpoleError(
+    'ERR_LONGPOLE_WORKER_START',
+    `Workers end again and again without running a task; the last was ${worker}: ${sentence(cause.message)} ` +
+      'Look at what the modules of the tasks do when they are imported.',
+    { cause },
+  );
+}
+
 /** The run was cancelled through its signal. `cause` is the signal's reason. */
 export function abortedError(reason: unknown, finished: number, size: number): LongpoleError {
   const error = new LongpoleError(
