@@ -18,7 +18,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_PAGE_FILE: 'An HTML page could not be written.',
   ERR_LONGPOLE_TASK: 'A task threw.',
   ERR_LONGPOLE_UNKNOWN_KEY: 'A requested key is not in the graph.',
-  ERR_LONGPOLE_WORKER_START: 'A worker could not be started.',
+  ERR_LONGPOLE_WORKER_START: 'A worker could not be started, or ended again and again before it ran a task.',
 } as const satisfies Record<`ERR_LONGPOLE_${string}`, string>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
