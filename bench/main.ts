@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import type { Measurement } from './engine.js';
 import { EngineClient } from './engineClient.js';
 import { ROWS, type Row } from './rows.js';
-import { formatTable, makeTable } from './table.js';
+import { formatSummary, formatTable, makeTable } from './table.js';
 
 const USAGE = `Usage: npm run bench -- [options]
 
@@ -18,12 +18,13 @@ const USAGE = `Usage: npm run bench -- [options]
   --repeat N     repetitions (default 5)
   --tasks N      leaves of the tree (default 100000); chains have a tenth
   --no-peers     Longpole alone
-  --readme       write the table into bench/README.md
+  --readme       write the table into bench/README.md and the README
 `;
 const ROOT = new URL('../../', import.meta.url);
 const path = (name: string): string => fileURLToPath(new URL(name, ROOT));
 
 const WARM_UP_SECONDS = 2;
+const WAKE_UP_SECONDS = 0.3;
 
 interface Settings {
   readonly rows: readonly Row[];
@@ -89,6 +90,7 @@ async function measure(
     for (let repetition = 1; repetition <= repeat; repetition++) {
       for (const [row, client] of clients) {
         const list = measurements.get(row.id) ?? [];
+        await wake(client, tasks * row.share);
         list.push(await client.run(tasks * row.share));
         measurements.set(row.id, list);
       }
@@ -98,6 +100,12 @@ async function measure(
     for (const client of clients.values()) client.close();
   }
   return measurements;
+}
+
+/** Small runs for a moment: an engine that has waited for the others has lost its caches, and V8 some of its code. */
+async function wake(client: EngineClient, tasks: number): Promise<void> {
+  let seconds = 0;
+  while (seconds < WAKE_UP_SECONDS) seconds += (await client.run(Math.ceil(tasks / 10))).seconds;
 }
 
 /** At least two full runs and two seconds: until the JIT compilers have settled. Every engine gets the same. */
@@ -135,12 +143,13 @@ function machine(python: string | undefined): Record<string, string> {
   };
 }
 
-/** Replaces what stands between the two comments of bench/README.md. */
-function writeReadme(text: string): void {
-  const file = path('bench/README.md');
+/** Replaces what stands between the comments `<!-- name -->` and `<!-- end of name -->` of a file. */
+function writeBetween(name: string, file: string, text: string): void {
   const old = readFileSync(file, 'utf8');
-  const parts = /^([\s\S]*<!-- results -->\n)[\s\S]*(<!-- end of results -->[\s\S]*)$/.exec(old);
-  if (parts === null) throw new Error(`${file} has no place for the results.`);
+  const parts = new RegExp(`^([\\s\\S]*<!-- ${name} -->\n)[\\s\\S]*(<!-- end of ${name} -->[\\s\\S]*)$`).exec(
+    old,
+  );
+  if (parts === null) throw new Error(`${file} has no place for the ${name}.`);
   writeFileSync(file, `${parts[1]}\n${text}\n\n${parts[2]}`);
 }
 
@@ -167,5 +176,6 @@ writeFileSync(
 console.log(`\nAll measurements: ${file}`);
 if (settings.readme) {
   const list = Object.entries(facts).map(([name, value]) => `- ${name}: ${value}`);
-  writeReadme(`${list.join('\n')}\n\n${formatTable(table)}`);
+  writeBetween('results', path('bench/README.md'), `${list.join('\n')}\n\n${formatTable(table)}`);
+  writeBetween('summary', path('README.md'), formatSummary(table));
 }

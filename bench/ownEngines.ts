@@ -4,6 +4,7 @@ import { getMultiprocessing, getSync, getThreaded } from 'longpole/local';
 import { inc, sum } from './bodies.js';
 import { check, type Engine, type EngineFactory, type Measurement } from './engine.js';
 import { chainGraph, treeGraph, treeResult, treeShape } from './graphs.js';
+import { median } from './median.js';
 
 const WORKERS = { numWorkers: 2 };
 
@@ -54,26 +55,34 @@ function profilers(): readonly [Profiler, ResourceProfiler, CacheProfiler] {
   return [new Profiler(), new ResourceProfiler({ dt: 0.25 }), new CacheProfiler()];
 }
 
-let onFirst = false;
+/** A run takes a tenth of a second, and the speed of a shared machine changes faster than that: several pairs. */
+const PAIRS = 7;
 
-/** Threads with the profilers on and off, one after the other, taking turns in who is first. */
+/** Threads with the profilers on and off, in pairs that take turns in which is first. Medians of both. */
 async function profiled(prepared: Prepared): Promise<Measurement> {
-  const off = (): Promise<Measurement> =>
-    time(prepared, () => getThreaded(prepared.graph, prepared.key, WORKERS));
-  const on = async (): Promise<Measurement> => {
-    const callbacks = profilers();
-    const measured = await time(prepared, () =>
-      getThreaded(prepared.graph, prepared.key, { ...WORKERS, callbacks: [...callbacks] }),
-    );
-    check(callbacks[0].results.length, prepared.tasks);
-    check(callbacks[2].results.length, prepared.tasks);
-    return measured;
-  };
-  onFirst = !onFirst;
-  const first = await (onFirst ? on : off)();
-  const second = await (onFirst ? off : on)();
-  const [measured, base] = onFirst ? [first, second] : [second, first];
-  return { ...measured, baseSeconds: base.seconds };
+  const on: number[] = [];
+  const off: number[] = [];
+  for (let pair = 0; pair < PAIRS; pair++) {
+    const order = pair % 2 === 0 ? [on, off] : [off, on];
+    for (const list of order)
+      list.push(await (list === on ? profiledSeconds(prepared) : plainSeconds(prepared)));
+  }
+  return { seconds: median(on), tasks: prepared.tasks, baseSeconds: median(off) };
+}
+
+async function plainSeconds(prepared: Prepared): Promise<number> {
+  const { seconds } = await time(prepared, () => getThreaded(prepared.graph, prepared.key, WORKERS));
+  return seconds;
+}
+
+async function profiledSeconds(prepared: Prepared): Promise<number> {
+  const callbacks = profilers();
+  const { seconds } = await time(prepared, () =>
+    getThreaded(prepared.graph, prepared.key, { ...WORKERS, callbacks: [...callbacks] }),
+  );
+  check(callbacks[0].results.length, prepared.tasks);
+  check(callbacks[2].results.length, prepared.tasks);
+  return seconds;
 }
 
 export const OWN_ENGINES: Readonly<Record<string, EngineFactory>> = {

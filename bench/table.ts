@@ -1,5 +1,6 @@
 // From measurements to the table: medians, and ratios taken within one repetition.
 import type { Measurement } from './engine.js';
+import { median } from './median.js';
 import type { Row } from './rows.js';
 
 /** Row id → one measurement per repetition. */
@@ -7,6 +8,8 @@ export type Measurements = ReadonlyMap<string, readonly Measurement[]>;
 
 export interface TableRow {
   readonly id: string;
+  readonly kind: Row['kind'];
+  readonly against: string;
   readonly label: string;
   readonly tasks: number;
   readonly unit: Row['unit'];
@@ -17,13 +20,6 @@ export interface TableRow {
   readonly timesOurs: number | undefined;
   readonly target: number | undefined;
   readonly met: boolean | undefined;
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
 /** In the row's unit: µs per task, or run time in multiples of the run beside it. */
@@ -43,6 +39,8 @@ export function makeTable(rows: readonly Row[], measurements: Measurements): Tab
     const middle = median(values);
     return {
       id: row.id,
+      kind: row.kind,
+      against: row.against,
       label: row.label,
       tasks: own[0]?.tasks ?? 0,
       unit: row.unit,
@@ -56,9 +54,26 @@ export function makeTable(rows: readonly Row[], measurements: Measurements): Tab
   });
 }
 
+/** For the README of the project: our rows, Dask's on the same work, and the fastest pool. */
+export function formatSummary(table: readonly TableRow[]): string {
+  const best = (ours: TableRow, kind: Row['kind']): string => {
+    const peers = table.filter((row) => row.kind === kind && row.against === ours.id);
+    const first = peers.sort((a, b) => a.median - b.median)[0];
+    if (first === undefined) return '';
+    return kind === 'pool'
+      ? `${digits(first.median)} (${first.label.replace(/, .*|^chain, /g, '')})`
+      : digits(first.median);
+  };
+  const own = table.filter((row) => row.kind === 'own' && row.unit === 'µs per task');
+  return formatCells([
+    ['', 'Longpole', 'Dask', 'fastest worker pool'],
+    ...own.map((row) => [row.label, digits(row.median), best(row, 'dask'), best(row, 'pool')]),
+  ]);
+}
+
 /** Also Markdown, so that the terminal and bench/README.md show the same. */
 export function formatTable(table: readonly TableRow[]): string {
-  const cells = [
+  return formatCells([
     ['engine', 'tasks', 'median', 'lowest to highest', 'unit', 'times ours', 'target', 'met'],
     ...table.map((row) => [
       row.label,
@@ -70,7 +85,10 @@ export function formatTable(table: readonly TableRow[]): string {
       row.target === undefined ? '' : `≤ ${row.target}`,
       row.met === undefined ? '' : row.met ? 'yes' : `no, ${digits(row.median / (row.target ?? 1))} times`,
     ]),
-  ];
+  ]);
+}
+
+function formatCells(cells: readonly (readonly string[])[]): string {
   const widths =
     cells[0]?.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0))) ?? [];
   const lines = cells.map(

@@ -1,7 +1,7 @@
 // Reads every JavaScript file below node_modules, parses each in a task of its own, and sums the results up by a tree
 // of merges, under a progress bar and all three profilers. `longpole demo` runs this program.
 import { statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Delayed } from 'longpole';
 import { CacheProfiler, Profiler, ProgressBar, ResourceProfiler, visualize } from 'longpole/diagnostics';
@@ -81,7 +81,11 @@ function readSettings(): Settings | undefined {
   if (workers !== undefined && (!Number.isInteger(workers) || workers < 1)) {
     throw new UsageError(`--workers must be a whole number above 0, not ${values.workers}.`);
   }
-  return { folder, workers, page: values.page, json: values.json };
+  const page = resolve(values.page);
+  if (statSync(dirname(page), { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new UsageError(`--page ${page} cannot be written: its folder does not exist.`);
+  }
+  return { folder, workers, page, json: values.json };
 }
 
 function isUsageError(error: unknown): error is Error {

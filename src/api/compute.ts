@@ -27,11 +27,12 @@ export function compute<const D extends readonly Delayed<unknown>[]>(
   ...args: [...delayeds: D, options: ComputeOptions]
 ): Promise<Computed<D>>;
 export async function compute(...args: readonly unknown[]): Promise<unknown[]> {
-  const last = args.at(-1);
+  const given = args.at(-1) === undefined ? args.slice(0, -1) : args;
+  const last = given.at(-1);
   const hasOptions =
     typeof last === 'object' && last !== null && !(last instanceof Delayed) && isPlainObject(last);
   const options: ComputeOptions = hasOptions ? last : {};
-  const delayeds = (hasOptions ? args.slice(0, -1) : args).map(checkDelayed);
+  const delayeds = (hasOptions ? given.slice(0, -1) : given).map(checkDelayed);
   return computeAll(delayeds, options);
 }
 

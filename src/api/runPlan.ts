@@ -41,7 +41,8 @@ export async function runPlanOnPool(
   checkOptions(options);
   const { signal, allowedFailures, numWorkers = availableParallelism() } = options;
   return runOnPool(graph, plan, {
-    pool: sharedPool(kind, numWorkers),
+    pool: sharedPool(kind),
+    workers: numWorkers,
     functions: shipFunctions(plan),
     observers: observersOf(callbacksForRun(options.callbacks)),
     ...(signal ? { signal } : {}),

@@ -21,7 +21,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_TRACE_FILE: 'A trace file could not be read or written.',
   ERR_LONGPOLE_TRACE_FORMAT: 'A file is no trace that Longpole knows.',
   ERR_LONGPOLE_UNKNOWN_KEY: 'A requested key is not in the graph.',
-  ERR_LONGPOLE_WORKER_START: 'A worker could not be started.',
+  ERR_LONGPOLE_WORKER_START: 'A worker could not be started, or ended again and again before it ran a task.',
 } as const satisfies Record<`ERR_LONGPOLE_${string}`, string>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -9,7 +9,7 @@ import type { Dispatch, Instruction, TasksFinished } from './scheduler/events.js
 import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
 import { abortedError, taskError } from './taskFailure.js';
-import { Evaluator, toCallables } from './worker/evaluator.js';
+import { Evaluator, isThenable, toCallables } from './worker/evaluator.js';
 import { epochOffsetMs, isolateClock } from './worker/isolateClock.js';
 
 export interface InlineOptions {
@@ -19,7 +19,12 @@ export interface InlineOptions {
 }
 
 /** One batch at a time: there is nobody to share with. */
-const LIMITS = { maxTasks: 2048, targetSeconds: Number.POSITIVE_INFINITY, maxBatches: 1 };
+const LIMITS = {
+  maxTasks: 2048,
+  targetSeconds: Number.POSITIVE_INFINITY,
+  maxFollowSeconds: Number.POSITIVE_INFINITY,
+  maxBatches: 1,
+};
 /** How often observers without per-task calls get control, in seconds. */
 const PROGRESS_SECONDS = 0.025;
 const WORKER = 0;
@@ -157,8 +162,11 @@ class InlineRun {
   #evaluate(id: number): unknown {
     try {
       const value = this.#evaluator.run(id);
-      if (typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function')
+      if (isThenable(value)) {
+        // Nobody will ever await it; if it rejects, that must not end the program a moment after this error was caught.
+        value.then(undefined, () => undefined);
         throw this.#asyncError();
+      }
       return value;
     } catch (error) {
       this.#scheduler.handle({ type: 'task-erred', worker: WORKER, id });

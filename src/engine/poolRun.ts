@@ -1,9 +1,8 @@
 // Runs a plan on a pool: the shell around the scheduler. Messages become events, instructions become messages; results
 // gather here; observers are told. Whatever happens, the run ends once: with its results, or with one error.
-import { LongpoleError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
-import { type ErrorInfo, fromErrorInfo, isErrorInfo } from '../protocol/errorInfo.js';
+import { type ErrorInfo, fromErrorInfo, isErrorInfo, thrownOf } from '../protocol/errorInfo.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
 import type { Values } from '../protocol/isolateMessages.js';
@@ -19,10 +18,12 @@ import { DEFAULT_LIMITS } from './scheduler/batching.js';
 import type { Dispatch, Instruction, Release } from './scheduler/events.js';
 import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
-import { abortedError, killedWorkerError, taskError } from './taskFailure.js';
+import { abortedError, idleDeathsError, killedWorkerError, taskError } from './taskFailure.js';
 
 export interface PoolRunOptions {
   readonly pool: Pool;
+  /** How many isolates of the pool are used at most. */
+  readonly workers: number;
   readonly functions: readonly FunctionRef[];
   readonly observers?: readonly RunObserver[];
   readonly signal?: AbortSignalLike;
@@ -39,8 +40,9 @@ export interface AbortSignalLike {
 
 /** How often busy isolates are looked at, in milliseconds: observers hear of a task this much and a little later at most. */
 const POLL_MS = 10;
-/** Isolates in a row that die before they have done anything: then starting more is no use. */
-const MAX_START_FAILURES = 3;
+/** Isolates that die one after the other without a task running, while nothing at all gets done: more are no use. */
+const MAX_IDLE_DEATHS = 5;
+const NO_IDS = new Int32Array(0);
 
 let nextRun = 1;
 
@@ -60,14 +62,15 @@ class PoolRun implements RunHandler {
   readonly #view: RunView;
   readonly #results: unknown[];
   readonly #claims: Int32Array;
+  readonly #wanted: Uint8Array;
   readonly #isolates = new Map<number, Isolate>();
-  readonly #indices = new Map<Isolate, { index: number; place: number; finished: number }>();
+  readonly #indices = new Map<Isolate, { index: number; place: number }>();
   readonly #resolve: (results: readonly unknown[]) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = (): void => this.#abort();
   #seconds = new Float64Array(1024);
   #timer: NodeJS.Timeout | undefined;
-  #startFailures = 0;
+  #idleDeaths = 0;
   #settled = false;
   #executing = false;
   readonly #pending: Instruction[] = [];
@@ -85,6 +88,7 @@ class PoolRun implements RunHandler {
     this.#reject = reject;
     this.#results = new Array(plan.program.size);
     this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
+    this.#wanted = new Uint8Array(new SharedArrayBuffer(plan.program.size));
     this.#observers = new Observers(options.observers ?? []);
     const { allowedFailures } = options;
     this.#scheduler = new Scheduler(schedulerGraph(plan), {
@@ -102,14 +106,14 @@ class PoolRun implements RunHandler {
         this.#succeed();
         return;
       }
-      const { signal, pool } = this.#options;
+      const { signal, workers } = this.#options;
       if (signal?.aborted) {
         this.#abort();
         return;
       }
       signal?.addEventListener('abort', this.#onAbort);
       this.#timer = setInterval(() => this.#guard(() => this.#tick()), POLL_MS);
-      const places = Math.min(pool.size, this.#plan.program.size);
+      const places = Math.min(workers, this.#plan.program.size);
       for (let place = 0; place < places; place++) this.#addIsolate(place);
     });
   }
@@ -158,12 +162,13 @@ class PoolRun implements RunHandler {
     const index = this.#view.workers.length;
     this.#view.workers.push(isolate.name);
     this.#isolates.set(index, isolate);
-    this.#indices.set(isolate, { index, place, finished: 0 });
+    this.#indices.set(isolate, { index, place });
     isolate.open({
       run: this.#run,
       program: this.#plan.program,
       functions: this.#options.functions,
       claims: this.#claims,
+      wanted: this.#wanted,
       maxOutstanding: Math.min(this.#plan.program.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
       handler: this,
     });
@@ -173,12 +178,11 @@ class PoolRun implements RunHandler {
   #replace(isolate: Isolate, running: number | undefined, cause: Error): void {
     const known = this.#indices.get(isolate);
     if (known === undefined) return;
-    const { index, place, finished } = known;
+    const { index, place } = known;
     this.#indices.delete(isolate);
     this.#isolates.delete(index);
-    this.#startFailures = cause instanceof LongpoleError && finished === 0 ? this.#startFailures + 1 : 0;
-    if (this.#startFailures >= MAX_START_FAILURES) throw cause;
     const blame = running === undefined ? 'unknown' : running < 0 ? 'none' : running;
+    if (blame === 'none' && ++this.#idleDeaths >= MAX_IDLE_DEATHS) throw idleDeathsError(isolate.name, cause);
     for (const id of [...this.#view.running]) {
       if (this.#scheduler.state.location[id] === index) this.#view.running.delete(id);
     }
@@ -194,7 +198,7 @@ class PoolRun implements RunHandler {
   #take(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
     const known = this.#indices.get(isolate);
     if (known === undefined) return;
-    known.finished += columns.count;
+    if (columns.count > 0) this.#idleDeaths = 0;
     this.#storeResults(isolate, columns, values);
     if (this.#settled) return;
     const { ids, kinds, count } = columns;
@@ -249,7 +253,7 @@ class PoolRun implements RunHandler {
     this.#tellCompleted(worker, before);
     const id = columns.ids[index]!;
     if (this.#observers.perTask && !this.#view.running.has(id)) this.#observers.taskStarted(id, this.#view);
-    this.#fail(taskError(this.#plan, id, isolate.name, isErrorInfo(thrown) ? fromErrorInfo(thrown) : thrown));
+    this.#fail(taskError(this.#plan, id, isolate.name, isErrorInfo(thrown) ? thrownOf(thrown) : thrown));
   }
 
   #durations(columns: CompletionColumns): Float64Array {
@@ -341,7 +345,7 @@ class PoolRun implements RunHandler {
     }
   }
 
-  #dispatch({ worker, batch, ids, publish, inputs }: Dispatch): void {
+  #dispatch({ worker, batch, ids, publish, keep, inputs }: Dispatch): void {
     const isolate = this.#isolates.get(worker);
     if (isolate === undefined) return;
     if (this.#observers.results) publish.fill(1);
@@ -351,6 +355,7 @@ class PoolRun implements RunHandler {
         batch,
         ids,
         publish,
+        keep: this.#observers.results ? NO_IDS : keep,
         inputs: batchInputs(this.#results, inputs),
         constants,
       });

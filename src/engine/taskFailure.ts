@@ -10,7 +10,10 @@ function isErrorCode(code: unknown): code is ErrorCode {
 /** A task threw `thrown` on the worker of this name. */
 export function taskError(plan: Plan, id: number, worker: string, thrown: unknown): TaskError {
   const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker };
-  const what = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : `threw ${describe(thrown)}`;
+  const what =
+    thrown instanceof Error
+      ? `${thrown.name}: ${thrown.message}`
+      : `It threw ${describe(thrown)}, which is not an Error.`;
   const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   const message = `Task '${where.key}' (function ${where.function}, worker ${worker}) failed. ${what}`;
   return new TaskError(where, message, { cause: thrown, ...(isErrorCode(code) ? { code } : {}) });
@@ -27,8 +30,19 @@ export function killedWorkerError(
   const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker };
   const message =
     `Task '${where.key}' (function ${where.function}) was running ${attempts} times when its worker died; it is not tried again. ` +
-    `The last worker was ${worker}: ${cause.message} Look for process.exit(), exhausted memory or a crash in native code.`;
+    `The last worker was ${worker}: ${sentence(cause.message)} Look for process.exit(), exhausted memory or a crash in native code.`;
   return new KilledWorkerError(where, attempts, message, { cause });
+}
+
+/** Workers keep dying before they run anything, as they do when the import of a task's module ends its thread. */
+export function idleDeathsError(worker: string, cause: Error): LongpoleError {
+  if (cause instanceof LongpoleError) return cause;
+  return new LongpoleError(
+    'ERR_LONGPOLE_WORKER_START',
+    `Workers end again and again without running a task; the last was ${worker}: ${sentence(cause.message)} ` +
+      'Look at what the modules of the tasks do when they are imported.',
+    { cause },
+  );
 }
 
 /** The run was cancelled through its signal. `cause` is the signal's reason. */
@@ -41,6 +55,11 @@ export function abortedError(reason: unknown, finished: number, size: number): L
   // The name by which Node's own functions report a cancellation, so that one check serves for all.
   error.name = 'AbortError';
   return error;
+}
+
+/** Messages of Node and V8 end with or without a full stop. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function describe(value: unknown): string {

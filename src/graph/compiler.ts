@@ -373,6 +373,6 @@ function unknownKeyError(key: string, keys: readonly string[]): LongpoleError {
   const hint = similar.length > 0 ? ` Did you mean ${similar.map((other) => `'${other}'`).join(', ')}?` : '';
   return new LongpoleError(
     'ERR_LONGPOLE_UNKNOWN_KEY',
-    `The graph of ${keys.length} keys has no key '${key}'.${hint}`,
+    `The graph (${keys.length} ${keys.length === 1 ? 'key' : 'keys'}) has no key '${key}'.${hint}`,
   );
 }

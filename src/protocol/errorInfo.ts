@@ -8,7 +8,11 @@ export interface ErrorInfo {
   /** Own properties that are strings, numbers or booleans: `code`, `errno`, `path`, … */
   readonly properties: Readonly<Record<string, string | number | boolean>>;
   readonly cause?: ErrorInfo;
+  /** What was thrown, if it was a string, a number or the like and not an Error. */
+  readonly primitive?: { readonly value: Primitive };
 }
+
+type Primitive = string | number | bigint | boolean | null | undefined;
 
 /** Causes nested deeper than this are cut. */
 const MAX_CAUSES = 8;
@@ -23,6 +27,7 @@ export function toErrorInfo(thrown: unknown, depth = 0): ErrorInfo {
       message: `A value that is not an Error was thrown: ${text(thrown)}`,
       stack: '',
       properties: {},
+      ...(isPrimitive(thrown) ? { primitive: { value: thrown } } : {}),
     };
   }
   const properties: Record<string, string | number | boolean> = {};
@@ -52,6 +57,15 @@ export function isErrorInfo(value: unknown): value is ErrorInfo {
     'stack' in value &&
     'properties' in value
   );
+}
+
+function isPrimitive(value: unknown): value is Primitive {
+  return value === null || !['object', 'function', 'symbol'].includes(typeof value);
+}
+
+/** What a task threw, as near as it can be: the primitive itself, or an Error made by fromErrorInfo. */
+export function thrownOf(info: ErrorInfo): unknown {
+  return info.primitive === undefined ? fromErrorInfo(info) : info.primitive.value;
 }
 
 /** An Error with the remote name, message, stack, properties and causes. */

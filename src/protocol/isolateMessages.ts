@@ -12,6 +12,8 @@ export interface OpenRun {
   readonly functions: readonly FunctionRef[];
   /** Task id → number of the batch in which the task is offered; 0 not offered; negative: started in that batch. */
   readonly claims: Int32Array;
+  /** Task id → 1: send the result with the completion. The host may change its mind until the task is finished. */
+  readonly wanted: Uint8Array;
   /** See CompletionLog. */
   readonly log: SharedArrayBuffer;
 }
@@ -27,8 +29,6 @@ export interface RunBatch {
   readonly run: number;
   readonly batch: number;
   readonly ids: Int32Array;
-  /** 1: send the result with the completion. */
-  readonly publish: Uint8Array;
   /** Results of other isolates that the batch needs. */
   readonly inputs: Values;
   /** The program's constants that the batch needs. */

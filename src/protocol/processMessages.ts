@@ -19,6 +19,12 @@ export interface OpenRunInProcess {
   readonly maxOutstanding: number;
 }
 
+/** A batch, and what the process's main thread keeps in the memory that it shares with the isolate. */
+export interface RunBatchInProcess extends RunBatch {
+  readonly publish: Uint8Array;
+  readonly keep: Int32Array;
+}
+
 export interface StealTasks {
   readonly type: 'steal';
   readonly run: number;
@@ -33,7 +39,7 @@ export interface CloseRunInProcess {
 export type ToProcess =
   | ProcessBirth
   | OpenRunInProcess
-  | RunBatch
+  | RunBatchInProcess
   | ReleaseResults
   | FetchResults
   | StealTasks
@@ -56,7 +62,7 @@ export interface TasksFinishedInProcess {
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }
 
-/** What the isolate runs now; sent when it has been the same task for a while. */
+/** What the isolate runs now, or -1; sent when a look at it finds a change. */
 export interface RunningInProcess {
   readonly type: 'running';
   readonly run: number;

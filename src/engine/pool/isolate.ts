@@ -12,6 +12,8 @@ export interface RunChannel {
   readonly functions: readonly FunctionRef[];
   /** Shared by all threads of the run; see OpenRun.claims. */
   readonly claims: Int32Array;
+  /** Likewise; see OpenRun.wanted. */
+  readonly wanted: Uint8Array;
   /** Tasks that may be outstanding at this isolate at most. */
   readonly maxOutstanding: number;
   readonly handler: RunHandler;
@@ -35,7 +37,10 @@ export interface RunHandler {
 export interface DispatchedBatch {
   readonly batch: number;
   readonly ids: Int32Array;
+  /** 1: the result is wanted outside the isolate. */
   readonly publish: Uint8Array;
+  /** Tasks that the isolate has already, whose results are not wanted outside any more. */
+  readonly keep: Int32Array;
   readonly inputs: Values;
   readonly constants: Values;
 }

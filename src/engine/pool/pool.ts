@@ -1,5 +1,5 @@
-// A fixed number of isolates that live from run to run: starting a thread costs ~40 ms, a process ~100 ms. Several runs
-// may use a pool at once. A dead isolate is replaced when somebody asks for its place.
+// Isolates that live from run to run: starting a thread costs ~40 ms, a process ~100 ms. A run uses the first so many
+// places of a pool, and several runs may use it at once. A dead isolate is replaced when somebody asks for its place.
 import { epochOffsetMs } from '../worker/isolateClock.js';
 import type { Isolate } from './isolate.js';
 import { ProcessIsolate } from './processIsolate.js';
@@ -9,17 +9,12 @@ export type PoolKind = 'threads' | 'processes';
 
 export class Pool {
   readonly kind: PoolKind;
-  readonly #isolates: (Isolate | undefined)[];
+  readonly #isolates: Isolate[] = [];
   readonly #epochOffsetMs = epochOffsetMs();
   static #started = { threads: 0, processes: 0 };
 
-  constructor(kind: PoolKind, size: number) {
+  constructor(kind: PoolKind) {
     this.kind = kind;
-    this.#isolates = new Array(size).fill(undefined);
-  }
-
-  get size(): number {
-    return this.#isolates.length;
   }
 
   /** The isolate in this place, a new one if there is none or it has died. */
@@ -36,22 +31,18 @@ export class Pool {
   }
 
   terminate(): void {
-    for (const [place, isolate] of this.#isolates.entries()) {
-      isolate?.terminate();
-      this.#isolates[place] = undefined;
-    }
+    for (const isolate of this.#isolates.splice(0)) isolate.terminate();
   }
 }
 
-const shared = new Map<string, Pool>();
+const shared = new Map<PoolKind, Pool>();
 
-/** The pool of this kind and size that all runs share. */
-export function sharedPool(kind: PoolKind, size: number): Pool {
-  const name = `${kind} ${size}`;
-  let pool = shared.get(name);
+/** The pool of this kind that all runs share. */
+export function sharedPool(kind: PoolKind): Pool {
+  let pool = shared.get(kind);
   if (pool === undefined) {
-    pool = new Pool(kind, size);
-    shared.set(name, pool);
+    pool = new Pool(kind);
+    shared.set(kind, pool);
   }
   return pool;
 }

@@ -136,7 +136,7 @@ export class ProcessIsolate implements Isolate {
     if (errors.length > 0)
       for (const [index, id] of ids.entries())
         if (errors.some((each) => each.id === id)) kinds[index] = KIND_ERROR;
-    state.running = -1;
+    if (ids.includes(state.running)) state.running = -1;
     state.channel.handler.finished(this, columns, arrived);
   }
 

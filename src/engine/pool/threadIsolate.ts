@@ -5,6 +5,7 @@ import { type CompletionColumns, CompletionLog, completionColumns } from '../../
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_VALUE } from '../../protocol/results.js';
+import { weighShared } from '../worker/sharedWeight.js';
 import { interruptThread } from './interruptThread.js';
 import { CLOSE_GRACE_MS, type DispatchedBatch, type Isolate, type RunChannel } from './isolate.js';
 
@@ -36,9 +37,12 @@ export class ThreadIsolate implements Isolate {
   #alive = true;
   #started = false;
   #cause: Error | undefined;
+  readonly #gone: () => void;
 
-  constructor(name: string, epochOffsetMs: number) {
+  /** `gone` is called once, as soon as the thread has ended or is given up. */
+  constructor(name: string, epochOffsetMs: number, gone: () => void = () => undefined) {
     this.name = name;
+    this.#gone = gone;
     const birth: IsolateBirth = { mailbox: this.#mailbox, epochOffsetMs, name };
     this.#worker = new Worker(ENTRY, { workerData: birth, name });
     this.#worker.unref();
@@ -65,14 +69,19 @@ export class ThreadIsolate implements Isolate {
       fetching: false,
     });
     this.#worker.ref();
-    const { run, program, functions, claims } = channel;
-    this.#post({ type: 'open', run, program, functions, claims, log: log.buffer });
+    const { run, program, functions, claims, wanted } = channel;
+    this.#post({ type: 'open', run, program, functions, claims, wanted, log: log.buffer });
   }
 
   dispatch(run: number, batch: DispatchedBatch): void {
-    const { claims } = this.#channel(run);
-    for (const id of batch.ids) claims[id] = batch.batch;
-    this.#post({ type: 'batch', run, ...batch });
+    const { claims, wanted } = this.#channel(run);
+    const { batch: number, ids, publish, keep, inputs, constants } = batch;
+    for (let index = 0; index < ids.length; index++) {
+      claims[ids[index]!] = number;
+      wanted[ids[index]!] = publish[index]!;
+    }
+    for (const id of keep) wanted[id] = 0;
+    this.#post({ type: 'batch', run, batch: number, ids, inputs, constants });
   }
 
   release(run: number, ids: Int32Array): void {
@@ -137,6 +146,8 @@ export class ThreadIsolate implements Isolate {
 
   terminate(): void {
     void this.#worker.terminate();
+    // A thread inside a native call ends only after it. Nobody waits for that: from now on it does not count.
+    this.#end(new Error('The worker thread was told to end.'));
   }
 
   #post(message: ToIsolate): void {
@@ -162,6 +173,7 @@ export class ThreadIsolate implements Isolate {
     }
     const state = this.#runs.get(message.run);
     if (state === undefined) return;
+    for (const value of message.values.values) weighShared(value);
     if (message.type === 'fetched') {
       state.fetching = false;
       state.channel.handler.fetched(this, message.values);
@@ -208,15 +220,20 @@ export class ThreadIsolate implements Isolate {
   }
 
   #exited(code: number): void {
+    this.#end(this.#cause ?? new Error(`The worker thread ended with exit code ${code}.`));
+  }
+
+  #end(cause: Error): void {
+    if (!this.#alive) return;
     this.#alive = false;
     for (const run of [...this.#closing.keys()]) this.#forgetClosing(run);
-    const cause = this.#cause ?? new Error(`The worker thread ended with exit code ${code}.`);
     for (const state of [...this.#runs.values()]) {
       this.#drain(state);
       const { running } = state.log;
       this.#runs.delete(state.channel.run);
       state.channel.handler.lost(this, running, this.#started ? cause : startError(this.name, cause));
     }
+    this.#gone();
   }
 }
 

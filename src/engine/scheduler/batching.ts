@@ -11,6 +11,8 @@ export interface BatchLimits {
   readonly maxTasks: number;
   /** Expected seconds of work in a batch. */
   readonly targetSeconds: number;
+  /** Tasks that use what the batch makes may follow until this much: their inputs need not leave the isolate. */
+  readonly maxFollowSeconds: number;
   /** What a task of a function that was not measured yet is expected to take. */
   readonly unknownSeconds: number;
   /** Batches sent to a worker and not finished: one runs, the others wait in its queue, so that it never idles. */
@@ -22,6 +24,7 @@ export interface BatchLimits {
 export const DEFAULT_LIMITS: BatchLimits = {
   maxTasks: 4096,
   targetSeconds: 2e-3,
+  maxFollowSeconds: 20e-3,
   unknownSeconds: 0.5e-3,
   maxBatches: 2,
   minimumSeconds: 100e-6,
@@ -56,9 +59,10 @@ function chooseTasks(state: SchedulerState, worker: WorkerState, limits: BatchLi
   while (ids.length < limits.maxTasks) {
     const follower = followers.min();
     const root = queued.min();
-    const takeRoot = root >= 0 && (follower < 0 || root < follower);
+    const full = seconds >= limits.targetSeconds;
+    const takeRoot = root >= 0 && (follower < 0 || root < follower) && !full;
     const id = takeRoot ? root : follower;
-    if (id < 0) break;
+    if (id < 0 || seconds >= limits.maxFollowSeconds) break;
     if (takeRoot && share-- <= 0 && seconds >= limits.minimumSeconds) break;
     if (state.deaths[id]! > 0) {
       if (ids.length === 0 && worker.batches.length === 0) {
@@ -71,7 +75,6 @@ function chooseTasks(state: SchedulerState, worker: WorkerState, limits: BatchLi
     state.assign(id, worker);
     ids.push(id);
     seconds += state.expectedSeconds(id) || limits.unknownSeconds;
-    if (seconds >= limits.targetSeconds) break;
   }
   return ids;
 }
@@ -83,18 +86,27 @@ function quarantine(state: SchedulerState, worker: WorkerState, id: number, root
   worker.quarantined = true;
 }
 
+function staysPrivate(state: SchedulerState, id: number, worker: WorkerState): boolean {
+  return state.graph.requested[id] === 0 && state.mayStayPrivate(id, worker.index);
+}
+
 /** The message for a batch: what the worker has to publish, and the results that it lacks. */
 export function describeBatch(state: SchedulerState, worker: WorkerState, batch: Batch): Dispatch {
-  const { graph, producer } = state;
+  const { graph, producer, batchOf } = state;
   const publish = new Uint8Array(batch.ids.length);
   const inputs: number[] = [];
+  const keep: number[] = [];
   for (let index = 0; index < batch.ids.length; index++) {
     const id = batch.ids[index]!;
-    publish[index] = graph.requested[id] === 1 || !state.mayStayPrivate(id, worker.index) ? 1 : 0;
+    publish[index] = staysPrivate(state, id, worker) ? 0 : 1;
     const end = graph.dependencyOffsets[id + 1]!;
     for (let edge = graph.dependencyOffsets[id]!; edge < end; edge++) {
       const dependency = graph.dependencies[edge]!;
-      if (state.state[dependency] === PROCESSING) continue;
+      if (state.state[dependency] === PROCESSING) {
+        if (batchOf[dependency] !== batch.number && staysPrivate(state, dependency, worker))
+          keep.push(dependency);
+        continue;
+      }
       if (producer[dependency] === worker.index || worker.replicas.has(dependency)) continue;
       worker.replicas.add(dependency);
       inputs.push(dependency);
@@ -106,6 +118,7 @@ export function describeBatch(state: SchedulerState, worker: WorkerState, batch:
     batch: batch.number,
     ids: batch.ids,
     publish,
+    keep: Int32Array.from(keep),
     inputs: Int32Array.from(inputs),
   };
 }

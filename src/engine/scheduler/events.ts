@@ -74,6 +74,8 @@ export interface Dispatch {
   readonly ids: Int32Array;
   /** 1: the result is wanted outside the worker, so it is sent with the completion. */
   readonly publish: Uint8Array;
+  /** Tasks sent before, whose results need not be sent after all: this batch has what needs them. */
+  readonly keep: Int32Array;
   /** Tasks whose results (with the caller) the worker lacks and the batch needs. */
   readonly inputs: Int32Array;
 }

@@ -63,7 +63,7 @@ function evaluate(edges: Edges): number[] {
 interface FakeWorker {
   readonly results: Map<number, number>;
   readonly uses: Map<number, number>;
-  readonly queue: { id: number; publish: boolean }[];
+  readonly queue: { readonly id: number; publish: boolean }[];
   /** Done and not told yet. */
   readonly unreported: { id: number; kind: number }[];
 }
@@ -166,7 +166,7 @@ class Simulation {
     }
   }
 
-  #dispatch({ worker: index, ids, publish, inputs }: Dispatch): void {
+  #dispatch({ worker: index, ids, publish, keep, inputs }: Dispatch): void {
     const worker = this.#workers.get(index)!;
     for (const id of inputs) {
       const value = this.results.get(id);
@@ -174,6 +174,7 @@ class Simulation {
       worker.results.set(id, value!);
       worker.uses.set(id, Number.POSITIVE_INFINITY);
     }
+    for (const entry of worker.queue) if (keep.includes(entry.id)) entry.publish = false;
     for (const [at, id] of ids.entries()) worker.queue.push({ id, publish: publish[at] === 1 });
   }
 

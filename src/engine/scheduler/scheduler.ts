@@ -272,6 +272,7 @@ function bareDispatch(worker: WorkerState, batch: Batch): Dispatch {
     batch: batch.number,
     ids: batch.ids,
     publish: NO_FLAGS,
+    keep: NO_IDS,
     inputs: NO_IDS,
   };
 }

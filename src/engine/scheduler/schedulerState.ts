@@ -53,7 +53,7 @@ export interface WorkerState {
 }
 
 /** Results for tasks that are expected to take longer than this are sent out. */
-const PRIVATE_SECONDS = 1e-3;
+const PRIVATE_SECONDS = 20e-3;
 
 /** The caller holds the result. */
 export const CALLER = -1;

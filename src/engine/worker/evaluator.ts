@@ -25,6 +25,10 @@ export function toCallables(functions: readonly unknown[]): TaskCallable[] {
   return functions.filter(isCallable);
 }
 
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
 export class Evaluator {
   readonly #operations: Uint8Array;
   readonly #operands: Float64Array;

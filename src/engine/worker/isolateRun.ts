@@ -15,6 +15,7 @@ import {
 import { Evaluator, type TaskCallable } from './evaluator.js';
 import { ownResult } from './ownResult.js';
 import { shareBuffers } from './shareBuffers.js';
+import { weighShared } from './sharedWeight.js';
 
 /** Inputs from elsewhere are dropped when the scheduler says so, not by counting. */
 const KEEP = 0x7fffffff;
@@ -22,6 +23,7 @@ const KEEP = 0x7fffffff;
 export class IsolateRun {
   readonly log: CompletionLog;
   readonly claims: Int32Array;
+  readonly #wanted: Uint8Array;
   /** Set once the functions are loaded; batches wait for it. */
   ready: Promise<void> | undefined;
   readonly #program: Program;
@@ -41,6 +43,7 @@ export class IsolateRun {
     const { program } = message;
     this.log = new CompletionLog(message.log);
     this.claims = message.claims;
+    this.#wanted = message.wanted;
     this.#program = program;
     this.#results = new Array(program.size);
     this.#uses = new Int32Array(program.size);
@@ -56,7 +59,9 @@ export class IsolateRun {
   accept(batch: RunBatch): void {
     for (let index = 0; index < batch.inputs.ids.length; index++) {
       const id = batch.inputs.ids[index]!;
-      this.#results[id] = batch.inputs.values[index];
+      const value = batch.inputs.values[index];
+      weighShared(value);
+      this.#results[id] = value;
       this.#uses[id] = KEEP;
     }
     for (let index = 0; index < batch.constants.ids.length; index++)
@@ -68,8 +73,8 @@ export class IsolateRun {
     return this.#evaluator.run(id);
   }
 
-  /** Keeps the result and logs the completion. `publish`: the result is wanted outside. */
-  complete(id: number, value: unknown, publish: boolean, start: number, stop: number): void {
+  /** Keeps the result, prepares to send it if it is wanted outside, and logs the completion. */
+  complete(id: number, value: unknown, start: number, stop: number): void {
     let kind = kindOf(value);
     let kept = value;
     if (kind === KIND_VALUE) {
@@ -83,7 +88,7 @@ export class IsolateRun {
         this.fail(id, notCloneable(error), start, stop);
         return;
       }
-      if (publish) {
+      if (this.#wanted[id] === 1) {
         if (this.#program.dependentCounts[id]! > 0) kept = shareBuffers(kept);
         this.#ids.push(id);
         this.#values.push(kept);

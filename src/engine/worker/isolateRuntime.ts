@@ -11,6 +11,7 @@ import type {
   Values,
 } from '../../protocol/isolateMessages.js';
 import { NO_VALUES } from '../../protocol/isolateMessages.js';
+import { isThenable } from './evaluator.js';
 import { isolateClock } from './isolateClock.js';
 import { cloneError, IsolateRun, notCloneable } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
@@ -118,7 +119,7 @@ export class IsolateRuntime {
   /** Undefined when the batch is through, a promise when an asynchronous task has to be awaited first. */
   #runBatch(progress: BatchProgress): Promise<void> | undefined {
     const { batch, run } = progress;
-    const { ids, publish } = batch;
+    const { ids } = batch;
     this.#current = progress;
     if (progress.next === 0) run.accept(batch);
     let start = this.#clock();
@@ -148,7 +149,7 @@ export class IsolateRuntime {
       }
       taskContext.running = false;
       const stop = this.#clock();
-      run.complete(id, value, publish[progress.next] === 1, start, stop);
+      run.complete(id, value, start, stop);
       start = stop;
       if (stop - this.#reported > REPORT_SECONDS) this.#report(batch.run, run);
     }
@@ -168,7 +169,7 @@ export class IsolateRuntime {
     this.#report(batch.run, run);
     try {
       const value = await promise;
-      run.complete(id, value, batch.publish[progress.next] === 1, start, this.#clock());
+      run.complete(id, value, start, this.#clock());
     } catch (error) {
       run.fail(id, error, start, this.#clock());
     }
@@ -226,8 +227,4 @@ export class IsolateRuntime {
     for (let message = this.#host.receive(); message !== undefined; message = this.#host.receive())
       this.handle(message);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

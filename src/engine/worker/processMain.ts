@@ -79,16 +79,25 @@ class Relay implements RunHandler {
       running: running ?? -1,
       error: toErrorInfo(cause),
     };
-    if (process.connected) process.send?.(message, () => process.exit(1));
-    else process.exit(1);
+    send(message);
   }
 
   poll(isolate: Isolate): void {
     isolate.poll(this.#run);
     const running = isolate.running(this.#run);
-    if (running >= 0 && running !== this.#running) send({ type: 'running', run: this.#run, id: running });
+    if (running !== this.#running) send({ type: 'running', run: this.#run, id: running });
     this.#running = running;
   }
+}
+
+/**
+ * The isolate is gone or stuck: so is this process, once its last messages are out. Not by process.exit(), which would
+ * wait for a thread that is inside a native call.
+ */
+function end(): void {
+  const kill = (): void => void process.kill(process.pid, 'SIGKILL');
+  if (process.connected) process.send?.({ type: 'ready' } satisfies FromProcess, kill);
+  else kill();
 }
 
 let isolate: ThreadIsolate | undefined;
@@ -106,7 +115,8 @@ function open(message: OpenRunInProcess): void {
   const relay = new Relay(run);
   relays.set(run, relay);
   const claims = new Int32Array(new SharedArrayBuffer(4 * program.size));
-  theIsolate().open({ run, program, functions, claims, maxOutstanding, handler: relay });
+  const wanted = new Uint8Array(new SharedArrayBuffer(program.size));
+  theIsolate().open({ run, program, functions, claims, wanted, maxOutstanding, handler: relay });
   poll ??= setInterval(() => {
     for (const open of relays.values()) open.poll(theIsolate());
   }, POLL_MS);
@@ -123,7 +133,7 @@ function close(run: number): void {
 process.on('message', (message: ToProcess) => {
   switch (message.type) {
     case 'birth':
-      isolate = new ThreadIsolate(message.name, message.epochOffsetMs);
+      isolate = new ThreadIsolate(message.name, message.epochOffsetMs, end);
       send({ type: 'ready' });
       break;
     case 'open':

@@ -1,12 +1,10 @@
 // Large typed arrays move into shared memory when other isolates need them: one copy in the isolate that made them,
 // none on the way. Below the threshold a structured clone is cheaper than a new shared buffer.
 
+import { MAX_DEPTH, MAX_PARTS, weigh } from './sharedWeight.js';
+
 /** Arrays of at least this many bytes are shared. */
 export const SHARE_BYTES = 64 * 1024;
-
-/** Results nested deeper than this, or in longer lists, are searched no further: they are cloned. */
-const MAX_DEPTH = 3;
-const MAX_PARTS = 64;
 
 /** The value with its large typed arrays over shared memory; the same value if it has none. Never changes its input. */
 export function shareBuffers(value: unknown, depth = 0): unknown {
@@ -33,6 +31,7 @@ export function shareBuffers(value: unknown, depth = 0): unknown {
 function shareView(view: ArrayBufferView): ArrayBufferView {
   if (view.byteLength < SHARE_BYTES || view.buffer instanceof SharedArrayBuffer) return view;
   const bytes = new Uint8Array(new SharedArrayBuffer(view.byteLength));
+  weigh(bytes.buffer);
   bytes.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
   return sameKind(view, bytes.buffer);
 }
