@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { TraceAnalyser } from 'longpole/analysis';
 import { EventProfiler, MultiEventDatabase } from 'longpole/trace';
 import { writeEvents } from './dasfEvents.js';
-import { median } from './table.js';
+import { median } from './median.js';
 
 const USAGE = `Usage: node dist-test/bench/dasf.js [options]
 
