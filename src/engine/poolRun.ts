@@ -122,13 +122,19 @@ class PoolRun implements RunHandler {
     this.#guard(() => this.#take(isolate, columns, values));
   }
 
-  fetched(isolate: Isolate, values: Values): void {
+  fetched(isolate: Isolate, values: Values, missing: Int32Array): void {
     this.#guard(() => {
       for (let index = 0; index < values.ids.length; index++)
         this.#results[values.ids[index]!] = values.values[index];
       const worker = this.#indices.get(isolate)?.index;
       if (worker === undefined) return;
-      this.#execute(this.#scheduler.handle({ type: 'results-fetched', worker, ids: Array.from(values.ids) }));
+      const event = {
+        type: 'results-fetched',
+        worker,
+        ids: Array.from(values.ids),
+        missing: Array.from(missing),
+      } as const;
+      this.#execute(this.#scheduler.handle(event));
     });
   }
 

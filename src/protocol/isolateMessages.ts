@@ -69,10 +69,12 @@ export interface Report {
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }
 
-/** The answer to a fetch. A result that could not be copied is an error instead. */
+/** The answer to a fetch, for those that are still there. A result that could not be copied is an error instead. */
 export interface Fetched {
   readonly type: 'fetched';
   readonly run: number;
+  /** Results that the isolate has dropped meanwhile, because all tasks that were to use them have run there. */
+  readonly missing: Int32Array;
   readonly values: Values;
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }

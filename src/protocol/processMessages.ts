@@ -72,6 +72,8 @@ export interface RunningInProcess {
 export interface FetchedFromProcess {
   readonly type: 'fetched';
   readonly run: number;
+  /** Results that the isolate has dropped meanwhile, because all tasks that were to use them have run there. */
+  readonly missing: Int32Array;
   readonly values: Values;
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }

@@ -26,7 +26,8 @@ export interface RunHandler {
    * arguments are reused: copy what you keep.
    */
   finished(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
-  fetched(isolate: Isolate, values: Values): void;
+  /** The answer to a fetch; `missing` are results that the isolate has dropped meanwhile. */
+  fetched(isolate: Isolate, values: Values, missing: Int32Array): void;
   /** A fetched result could not be copied. */
   fetchFailed(isolate: Isolate, id: number, error: ErrorInfo): void;
   stolen(isolate: Isolate, ids: readonly number[]): void;

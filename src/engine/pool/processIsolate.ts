@@ -113,7 +113,7 @@ export class ProcessIsolate implements Isolate {
         state.running = message.id;
         break;
       case 'fetched':
-        handler.fetched(this, message.values);
+        handler.fetched(this, message.values, message.missing);
         for (const { id, error } of message.errors) handler.fetchFailed(this, id, error);
         break;
       case 'stolen':

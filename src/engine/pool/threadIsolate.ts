@@ -176,7 +176,7 @@ export class ThreadIsolate implements Isolate {
     for (const value of message.values.values) weighShared(value);
     if (message.type === 'fetched') {
       state.fetching = false;
-      state.channel.handler.fetched(this, message.values);
+      state.channel.handler.fetched(this, message.values, message.missing);
       for (const { id, error } of message.errors) state.channel.handler.fetchFailed(this, id, error);
       return;
     }

@@ -44,11 +44,16 @@ export interface TasksStolen {
   readonly ids: readonly number[];
 }
 
-/** The answer to a fetch: results that only their worker held are now with the caller too. */
+/**
+ * The answer to a fetch: results that only their worker held are now with the caller too. `missing` were dropped there
+ * before the fetch came, because the last task that was to use them ran; whoever needs them now, after a loss
+ * elsewhere, has them computed again.
+ */
 export interface ResultsFetched {
   readonly type: 'results-fetched';
   readonly worker: number;
   readonly ids: readonly number[];
+  readonly missing: readonly number[];
 }
 
 /** Time has passed with no news: a worker that has nothing to do may steal even what looked like very little work. */

@@ -40,6 +40,21 @@ export function forgetWorker(state: SchedulerState, worker: number): void {
   resurrect(state, lost);
 }
 
+/** Takes results that their worker turned out not to have out of the state; false: nobody needs them. `rebuild` has to follow. */
+export function forgetResults(state: SchedulerState, worker: number, ids: readonly number[]): boolean {
+  const lost: number[] = [];
+  for (const id of ids) {
+    const isThere = state.location[id] === worker && (state.state[id] === MEMORY || state.held.has(id));
+    if (!isThere) continue;
+    state.held.delete(id);
+    state.location[id] = CALLER;
+    state.transition(id, RELEASED);
+    lost.push(id);
+  }
+  resurrect(state, [...lost]);
+  return lost.length > 0;
+}
+
 /** The lineage: a task that has to run again needs its dependencies again, also those that were released. */
 function resurrect(state: SchedulerState, lost: number[]): void {
   const { dependencyOffsets, dependencies } = state.graph;

@@ -157,7 +157,12 @@ class Simulation {
       case 'fetch': {
         const worker = this.#workers.get(instruction.worker);
         if (worker === undefined) break;
-        this.#late.push({ type: 'results-fetched', worker: instruction.worker, ids: [...instruction.ids] });
+        this.#late.push({
+          type: 'results-fetched',
+          worker: instruction.worker,
+          ids: [...instruction.ids],
+          missing: [],
+        });
         break;
       }
       case 'task-killed':
@@ -223,11 +228,14 @@ class Simulation {
   #answerLate(): void {
     const event = this.#late.shift();
     if (event === undefined || !('worker' in event) || !this.#workers.has(event.worker)) return;
-    if (event.type === 'results-fetched') {
-      const { results } = this.#workers.get(event.worker)!;
-      for (const id of event.ids) this.results.set(id, results.get(id)!);
+    if (event.type !== 'results-fetched') {
+      this.#handle(event);
+      return;
     }
-    this.#handle(event);
+    const { results } = this.#workers.get(event.worker)!;
+    const ids = event.ids.filter((id) => results.has(id));
+    for (const id of ids) this.results.set(id, results.get(id)!);
+    this.#handle({ ...event, ids, missing: event.ids.filter((id) => !results.has(id)) });
   }
 
   #kill(index: number, worker: FakeWorker, kind: number): void {

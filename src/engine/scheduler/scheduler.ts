@@ -5,7 +5,7 @@ import { isScalar, KIND_PRIVATE } from '../../protocol/results.js';
 import { type BatchLimits, buildBatch, chooseSteal, DEFAULT_LIMITS, describeBatch } from './batching.js';
 import type { Dispatch, Instruction, SchedulerEvent, TasksFinished, WorkerRemoved } from './events.js';
 import { PriorityBitset } from './priorityBitset.js';
-import { forgetWorker, rebuild } from './recovery.js';
+import { forgetResults, forgetWorker, rebuild } from './recovery.js';
 import {
   type Batch,
   CALLER,
@@ -71,6 +71,7 @@ export class Scheduler {
         break;
       case 'results-fetched':
         for (const id of event.ids) this.state.fetched(id);
+        if (forgetResults(this.state, event.worker, event.missing)) this.#rebuild();
         break;
       case 'idle-check':
         for (const worker of this.state.workers.values())
@@ -134,6 +135,10 @@ export class Scheduler {
       this.#instructions.push({ type: 'task-killed', worker: event.worker, id, attempts: deaths });
       return;
     }
+    this.#rebuild();
+  }
+
+  #rebuild(): void {
     for (const [holder, ids] of rebuild(this.state)) this.#fetch(holder, ids);
   }
 

@@ -137,14 +137,15 @@ export class IsolateRun {
     for (const id of ids) this.#results[id] = undefined;
   }
 
-  /** Results that were kept private, shared now if they are large. */
-  fetch(ids: Int32Array): Values {
-    const values = Array.from(ids, (id) => {
+  /** Results that were kept private, shared now if they are large, and those that were dropped meanwhile. */
+  fetch(ids: Int32Array): { values: Values; missing: Int32Array } {
+    const present = ids.filter((id) => this.#results[id] !== undefined);
+    const values = Array.from(present, (id) => {
       const shared = shareBuffers(this.#results[id]);
       this.#results[id] = shared;
       return shared;
     });
-    return { ids, values };
+    return { values: { ids: present, values }, missing: ids.filter((id) => !present.includes(id)) };
   }
 
   #keep(id: number, value: unknown): void {

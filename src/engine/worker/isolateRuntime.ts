@@ -2,7 +2,7 @@
 // task runs nothing can be sent or received, so completions go into shared memory at once, values are sent before any
 // task that is not known to be short, and between two tasks the mailbox word is looked at.
 
-import { toErrorInfo } from '../../protocol/errorInfo.js';
+import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import type {
   FromIsolate,
   IsolateBirth,
@@ -29,6 +29,8 @@ export interface HostPort {
   receive(): ToIsolate | undefined;
 }
 
+type TaskErrors = readonly { readonly id: number; readonly error: ErrorInfo }[];
+
 /** Where a batch stands: asynchronous tasks interrupt the loop. */
 interface BatchProgress {
   readonly batch: RunBatch;
@@ -45,6 +47,8 @@ export class IsolateRuntime {
   #busy = false;
   #reported = 0;
   #current: BatchProgress | undefined;
+  /** A task's own code runs, and nothing of this class. */
+  #inTask = false;
 
   constructor(host: HostPort, birth: IsolateBirth) {
     this.#host = host;
@@ -80,7 +84,7 @@ export class IsolateRuntime {
    * the tables of this class sure to be whole.
    */
   interrupt(): void {
-    if (!taskContext.running || this.#current === undefined) return;
+    if (!this.#inTask || this.#current === undefined) return;
     const { batch, run } = this.#current;
     if (run.hasUnsent) this.#report(batch.run, run);
     this.#readMail();
@@ -139,9 +143,12 @@ export class IsolateRuntime {
       taskContext.running = true;
       let value: unknown;
       try {
+        this.#inTask = true;
         value = run.evaluate(id);
+        this.#inTask = false;
         if (isThenable(value)) return this.#await(progress, id, value, start);
       } catch (error) {
+        this.#inTask = false;
         taskContext.running = false;
         run.fail(id, error, start, this.#clock());
         start = this.#clock();
@@ -187,23 +194,35 @@ export class IsolateRuntime {
       return;
     }
     const { values, errors } = run.takeUnsent();
-    this.#send('report', number, values, errors);
+    this.#send(values, errors, (sendable, failed) => ({
+      type: 'report',
+      run: number,
+      values: sendable,
+      errors: failed,
+    }));
   }
 
   #fetch(number: number, ids: Int32Array): void {
     const run = this.#runs.get(number);
-    if (run !== undefined) this.#send('fetched', number, run.fetch(ids), []);
+    if (run === undefined) return;
+    const { values, missing } = run.fetch(ids);
+    this.#send(values, [], (sendable, errors) => ({
+      type: 'fetched',
+      run: number,
+      missing,
+      values: sendable,
+      errors,
+    }));
   }
 
   /** Posts values; if they cannot be cloned, finds out which, and posts errors in their place. */
   #send(
-    type: 'report' | 'fetched',
-    run: number,
     values: Values,
-    errors: { id: number; error: ReturnType<typeof toErrorInfo> }[],
+    errors: TaskErrors,
+    message: (values: Values, errors: TaskErrors) => FromIsolate,
   ): void {
     try {
-      this.#host.post({ type, run, values, errors });
+      this.#host.post(message(values, errors));
     } catch {
       const ids: number[] = [];
       const good: unknown[] = [];
@@ -217,7 +236,7 @@ export class IsolateRuntime {
           bad.push({ id, error: toErrorInfo(notCloneable(error)) });
         }
       }
-      this.#host.post({ type, run, values: { ids: Int32Array.from(ids), values: good }, errors: bad });
+      this.#host.post(message({ ids: Int32Array.from(ids), values: good }, bad));
     }
   }
 

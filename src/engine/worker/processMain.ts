@@ -55,14 +55,15 @@ class Relay implements RunHandler {
     });
   }
 
-  fetched(_isolate: Isolate, values: Values): void {
-    send({ type: 'fetched', run: this.#run, values, errors: [] });
+  fetched(_isolate: Isolate, values: Values, missing: Int32Array): void {
+    send({ type: 'fetched', run: this.#run, values, missing, errors: [] });
   }
 
   fetchFailed(_isolate: Isolate, id: number, error: ErrorInfo): void {
     send({
       type: 'fetched',
       run: this.#run,
+      missing: new Int32Array(0),
       values: { ids: new Int32Array(0), values: [] },
       errors: [{ id, error }],
     });
