@@ -1,6 +1,7 @@
 // Runs a plan on a pool: the shell around the scheduler. Messages become events, instructions become messages; results
 // gather here; observers are told. Whatever happens, the run ends once: with its results, or with one error.
 import type { Plan } from '../graph/compile.js';
+import type { AbortSignalLike } from '../graph/computeOptions.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, isErrorInfo, thrownOf } from '../protocol/errorInfo.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
@@ -29,13 +30,6 @@ export interface PoolRunOptions {
   readonly signal?: AbortSignalLike;
   /** How often a task may be running when its worker dies. Default 3. */
   readonly allowedFailures?: number;
-}
-
-export interface AbortSignalLike {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(type: 'abort', listener: () => void): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
 }
 
 /** How often busy isolates are looked at, in milliseconds: observers hear of a task this much and a little later at most. */

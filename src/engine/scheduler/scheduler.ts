@@ -1,6 +1,5 @@
 // The scheduler: a pure state machine. Events in, instructions out; no clock, no timers, no messages. One scheduler
 // serves getSync, getThreaded, getMultiprocessing and the cluster; only what carries out its instructions differs.
-import { LongpoleError } from '../../base/errors.js';
 import { isScalar, KIND_PRIVATE } from '../../protocol/results.js';
 import { type BatchLimits, buildBatch, chooseSteal, DEFAULT_LIMITS, describeBatch } from './batching.js';
 import type { Dispatch, Instruction, SchedulerEvent, TasksFinished, WorkerRemoved } from './events.js';
@@ -280,17 +279,4 @@ function bareDispatch(worker: WorkerState, batch: Batch): Dispatch {
     keep: NO_IDS,
     inputs: NO_IDS,
   };
-}
-
-/** For errors that say where a task stood. */
-export function describeStory(story: readonly Transition[]): string {
-  if (story.length === 0) return 'no transition is recorded any more';
-  return story
-    .map(({ from, to, worker }) => `${from} → ${to}${worker < 0 ? '' : ` (worker ${worker})`}`)
-    .join(', ');
-}
-
-/** The error of an invariant that does not hold. */
-export function brokenInvariant(message: string, story: readonly Transition[]): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_INTERNAL', `${message} Its story: ${describeStory(story)}.`);
 }

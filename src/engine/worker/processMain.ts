@@ -13,8 +13,12 @@ import { ThreadIsolate } from '../pool/threadIsolate.js';
 const POLL_MS = 10;
 
 function send(message: FromProcess): void {
-  // The parent may be gone; then 'disconnect' ends this process.
-  if (process.connected) process.send?.(message);
+  // The parent may end at any moment: between this look and the write, a write fails, and 'disconnect' comes later.
+  if (process.connected) process.send?.(message, undefined, undefined, endIfFailed);
+}
+
+function endIfFailed(error: Error | null): void {
+  if (error !== null) process.kill(process.pid, 'SIGKILL');
 }
 
 class Relay implements RunHandler {
@@ -97,7 +101,7 @@ class Relay implements RunHandler {
  */
 function end(): void {
   const kill = (): void => void process.kill(process.pid, 'SIGKILL');
-  if (process.connected) process.send?.({ type: 'ready' } satisfies FromProcess, kill);
+  if (process.connected) process.send?.({ type: 'ready' } satisfies FromProcess, undefined, undefined, kill);
   else kill();
 }
 
