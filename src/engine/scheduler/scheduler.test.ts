@@ -319,6 +319,39 @@ test('a task that was running three times when its worker died is not tried agai
   }
 });
 
+test('a result that its worker dropped before it could be fetched is computed again', () => {
+  const scheduler = new Scheduler(toGraph([[], [0], [0]], [1, 2]));
+  const handle = (event: SchedulerEvent): Instruction[] => {
+    const instructions = scheduler.handle(event);
+    scheduler.validate();
+    return instructions;
+  };
+  const finish = (worker: number, id: number, kind: number): Instruction[] =>
+    handle({
+      type: 'tasks-finished',
+      worker,
+      ids: Int32Array.of(id),
+      from: 0,
+      to: 1,
+      kinds: Uint8Array.of(kind),
+      seconds: null,
+    });
+  handle({ type: 'worker-added', worker: 0 });
+  handle({ type: 'worker-added', worker: 1 });
+  const [steal] = finish(0, 0, KIND_PRIVATE);
+  assert.deepEqual(steal, { type: 'steal', worker: 0, ids: Int32Array.of(2) });
+  const [fetch] = handle({ type: 'tasks-stolen', worker: 0, ids: [2] });
+  assert.deepEqual(fetch, { type: 'fetch', worker: 0, ids: Int32Array.of(0) });
+  const again = handle({ type: 'results-fetched', worker: 0, ids: [], missing: [0] });
+  const dispatch = again.find((each): each is Dispatch => each.type === 'dispatch' && each.ids.includes(0));
+  assert.ok(dispatch, 'the lost result is computed again');
+  finish(0, 1, KIND_NUMBER);
+  finish(dispatch.worker, 0, KIND_NUMBER);
+  const holder = scheduler.state.location[2]!;
+  finish(holder, 2, KIND_NUMBER);
+  assert.ok(scheduler.isDone);
+});
+
 test('tasks of unknown length travel in small batches, tasks that are known to be short in large ones', () => {
   const edges: Edges = Array.from({ length: 30_000 }, () => []);
   const scheduler = new Scheduler(toGraph(edges, [...edges.keys()]));

@@ -161,7 +161,9 @@ export class SchedulerState {
       const before = this.affinity[dependent]!;
       const affinity = inFlight === 0 || before === worker.index ? worker.index : SEVERAL;
       this.affinity[dependent] = affinity;
-      if (left === 0 && affinity === worker.index) worker.followers.add(dependent);
+      // A task whose dependency is computed again, after a loss, may itself be with a worker already.
+      const follows = left === 0 && affinity === worker.index && this.state[dependent] === WAITING;
+      if (follows) worker.followers.add(dependent);
     }
   }
 
