@@ -56,7 +56,11 @@ function measureLongpole(files: readonly string[]): Seconds & { readonly events:
   const end = performance.now();
   if (tables.some((table) => table.length === 0))
     throw new Error('An analysis has no rows: nothing was measured.');
-  return { open: (opened - start) / 1000, analyses: (end - opened) / 1000, events: analyser.trace.events };
+  return {
+    open: (opened - start) / 1000,
+    analyses: (end - opened) / 1000,
+    events: analyser.trace.eventCount,
+  };
 }
 
 function measureDasf(python: string, files: readonly string[]): Seconds {

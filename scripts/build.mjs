@@ -4,18 +4,20 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync } from 'node:fs';
 
 const root = new URL('..', import.meta.url);
-const run = (script, args) =>
-  execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+const run = (script, args, environment = {}) =>
+  execFileSync(process.execPath, [script, ...args], {
+    cwd: root,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
 
 run('node_modules/typescript/bin/tsc', ['-b']);
 const cli = new URL('dist/cli/main.js', root);
 if (existsSync(cli)) chmodSync(cli, 0o755);
-if (existsSync(new URL('src/dashboard/vite.config.mjs', root))) {
-  run('node_modules/vite/bin/vite.js', [
-    'build',
-    '--config',
-    'src/dashboard/vite.config.mjs',
-    '--logLevel',
-    'warn',
-  ]);
+for (const page of ['profile', 'dashboard', 'diff']) {
+  run(
+    'node_modules/vite/bin/vite.js',
+    ['build', '--config', 'src/dashboard/vite.config.mjs', '--logLevel', 'warn'],
+    { LONGPOLE_PAGE: page },
+  );
 }

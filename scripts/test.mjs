@@ -13,11 +13,12 @@ import { parseArgs, promisify } from 'node:util';
 import { runTestFile } from './lib/testFile.mjs';
 
 /** Seconds that one file may take. The slowest file of a healthy run needs a quarter of it. */
-const DEFAULT_TIMEOUT = 150;
+const DEFAULT_TIMEOUT = 240;
 const BROWSER_TESTS = 'dist-test/test/browser/';
 /** Compiled folder → its sources. A compiled test whose source is gone is left over from an earlier build. */
 const TEST_FOLDERS = [
   { built: 'dist', source: 'src' },
+  { built: 'dist/examples', source: 'examples' },
   { built: 'dist-test/test', source: 'test' },
   { built: 'scripts', source: 'scripts' },
 ];

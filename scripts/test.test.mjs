@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -55,6 +55,17 @@ test('a file that dies while loading is one failure, with what it printed', asyn
   assert.match(stdout, /no luck/);
 });
 
+test('what a file printed at its end is told, however much it is', async () => {
+  const { stdout } = await runTests({
+    'scripts/a.test.mjs': `import { writeSync } from 'node:fs';
+      for (let i = 0; i < 5000; i++) writeSync(2, 'a line of many\\n');
+      writeSync(2, 'the last words');
+      process.exit(3);`,
+  });
+  assert.match(stdout, /the last words/);
+  assert.match(stdout, /exit code 3/);
+});
+
 test('a file that exits in the middle is a failure', async () => {
   const { last } = await runTests({
     'scripts/a.test.mjs': `${HEAD}test('one', () => {}); test('two', () => process.kill(process.pid, 'SIGKILL'));`,
@@ -63,20 +74,35 @@ test('a file that exits in the middle is a failure', async () => {
 });
 
 test('a file that hangs is killed, with its children, and says which test ran', async () => {
-  const { stdout, last } = await runTests(
-    {
-      'scripts/a.test.mjs': `${HEAD}import { spawn } from 'node:child_process';
-        test('first', () => {});
-        test('endless', async () => {
-          spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'inherit' });
-          await new Promise(() => setInterval(() => {}, 1e6));
-        });`,
-    },
-    ['--timeout', '2'],
-  );
-  assert.equal(last, '1 passed, 1 failed');
-  assert.match(stdout, /FAILED the file hung/);
-  assert.match(stdout, /running: endless/);
+  const folder = mkdtempSync(join(tmpdir(), 'runner-mark-'));
+  const mark = join(folder, 'endless');
+  const hangs = `${HEAD}import { spawn } from 'node:child_process';
+    import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+    const events = process.env.LONGPOLE_TEST_EVENTS;
+    const wasTold = (name) => existsSync(events) && readFileSync(events, 'utf8').includes(name);
+    test('first', () => {});
+    test('endless', async () => {
+      spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'inherit' });
+      while (!wasTold('passed') || !wasTold('endless')) await new Promise((resolve) => setImmediate(resolve));
+      writeFileSync(${JSON.stringify(mark)}, '');
+      await new Promise(() => setInterval(() => {}, 1e6));
+    });`;
+  try {
+    // A slow machine needs more than two seconds to come to the test that hangs.
+    for (let seconds = 2; ; seconds *= 2) {
+      const { stdout, last } = await runTests({ 'scripts/a.test.mjs': hangs }, [
+        '--timeout',
+        String(seconds),
+      ]);
+      assert.match(stdout, /FAILED the file hung/);
+      if (!existsSync(mark) && seconds < 60) continue;
+      assert.equal(last, '1 passed, 1 failed');
+      assert.match(stdout, /running: endless/);
+      return;
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test('a file without tests is a failure', async () => {

@@ -91,7 +91,7 @@ describe('the bytes of DASF', () => {
   it('open as bytes and from a file of any name', () => {
     const file = join(folder, 'any.json');
     writeFileSync(file, readFileSync(taskFile));
-    assert.equal(openTrace(file).events, 8500);
+    assert.equal(openTrace(file).eventCount, 8500);
     assert.equal(openTrace(readFileSync(taskFile)).tasks.length, openTrace(taskFile).tasks.length);
     assert.equal(openTrace(readFileSync(resourceFile)).resources.length, 120);
   });

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { TraceAnalyser } from 'longpole/analysis';
 import { CompleteEvent, EventProfiler, FileDatabase, InstantEvent, openTrace } from 'longpole/trace';
 import { packageUrl, withFolder } from './support/programs.js';
 import { runCommand, runOrThrow } from './support/runCommand.js';
@@ -16,7 +17,7 @@ function program(folder: string, name: string, body: string): string {
   return file;
 }
 
-const events = (file: string): number => openTrace(file).events;
+const events = (file: string): number => openTrace(file).eventCount;
 
 describe('FileDatabase', () => {
   it('writes when the queue is full, when it is told to, and when it is closed', async () => {
@@ -63,6 +64,29 @@ describe('FileDatabase', () => {
       mkdirSync(join(folder, 'missing'));
       profiler.commit();
       assert.deepEqual([...profiler.getTraces()], [new CompleteEvent('x', 1, 2, { threadId: 't' })]);
+    });
+  });
+
+  it('gives what is queued behind what is in the file, each event once', async () => {
+    await withFolder(async (folder) => {
+      const database = new FileDatabase(join(folder, 'a.msgpack'));
+      const profiler = new EventProfiler({ database });
+      const names = () => Array.from(profiler.getTraces(), ({ name }) => name);
+      profiler.recordInstantEvent('one', 1);
+      assert.deepEqual(names(), ['one']);
+      profiler.commit();
+      profiler.recordInstantEvent('two', 2);
+      assert.deepEqual(names(), ['one', 'two']);
+      const seen: string[] = [];
+      for (const { name } of profiler.getTraces()) {
+        seen.push(name);
+        profiler.commit();
+      }
+      assert.equal(seen.filter((name) => name === 'two').length, seen.length - 1);
+      const args = { key: 'k-1', name: 'k', state: 'memory', size: 8, shape: [], dtype: 'x', type: 'y' };
+      const fields = { threadId: 'w', args: { ...args, dependencies: [], dependents: [] } };
+      profiler.recordCompleteEvent('Compute', 3, 1, fields);
+      assert.equal(new TraceAnalyser(profiler).perTaskBottleneck().length, 1);
     });
   });
 
@@ -191,7 +215,7 @@ describe('openTrace', () => {
   it('says what a file looked like that is no trace', async () => {
     await withFolder(async (folder) => {
       for (const [content, what] of [
-        ['[{"name": 1}]', /it begins like JSON, "\[\{\\"name/],
+        ['[{"name": 1}]', /it is JSON, but holds no event with a phase/],
         ['hello there', /it begins like text, "hello there"/],
         [Uint8Array.of(0x1f, 0x8b, 8, 0), /it begins like gzip/],
         [Uint8Array.of(1, 2, 3), /it begins with the bytes 01 02 03/],
@@ -211,7 +235,8 @@ describe('openTrace', () => {
       assert.throws(() => openTrace(file), { code, message: /there is no such file/ });
       assert.throws(() => [...new EventProfiler(file).getTraces()], { code });
       assert.ok(!existsSync(file));
-      assert.throws(() => openTrace(folder), { code, message: /it is a folder/ });
+      const noTrace = { code: 'ERR_LONGPOLE_TRACE_FORMAT', message: /is a folder without meta\.json/ };
+      assert.throws(() => openTrace(folder), noTrace);
       writeFileSync(file, '');
       assert.deepEqual([events(file), openTrace(file).damage], [0, undefined]);
     });
@@ -226,9 +251,21 @@ describe('openTrace', () => {
       const bytes = readFileSync(file);
       writeFileSync(file, bytes.subarray(0, bytes.length - 10));
       const trace = openTrace(file);
-      assert.equal(trace.events, 4999);
+      assert.equal(trace.eventCount, 4999);
       assert.equal(trace.damage?.reason, 'the last record is not complete');
       assert.equal([...profiler.getTraces()].length, 4999);
     });
+  });
+});
+
+describe('what is no trace', () => {
+  it('is refused by openTrace and TraceAnalyser with a code', () => {
+    const code = 'ERR_LONGPOLE_INVALID_ARGUMENT';
+    for (const given of [undefined, null, 5, {}]) {
+      assert.throws(() => Reflect.apply(openTrace, undefined, [given]), { code });
+      assert.throws(() => Reflect.construct(TraceAnalyser, [given]), { code });
+    }
+    const trace = openTrace(new TextEncoder().encode('[]'));
+    assert.throws(() => Reflect.construct(TraceAnalyser, [trace, { compat: 'other' }]), { code });
   });
 });

@@ -1,7 +1,7 @@
 // The examples and the command line, run as programs at a small size.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { repositoryPath } from './support/repository.js';
@@ -155,4 +155,51 @@ describe('tsqr', () => {
     assert.equal(code, 2);
     assert.match(stderr, /rows >= columns \* blocks/);
   });
+});
+
+describe('pipeline', () => {
+  const pipeline = (...args: string[]): Promise<CommandResult> => run('dist/examples/pipeline/main.js', args);
+  const small = ['--samples', '6000', '--chunk', '1000', '--epochs', '10', '--workers', '2'];
+
+  for (const kind of ['threads', 'processes']) {
+    it(`clusters, records and analyses on ${kind}`, async () => {
+      const more = kind === 'processes' ? ['--processes'] : [];
+      const { code, stdout, stderr } = await pipeline(...small, '--name', kind, '--output', 'out', ...more);
+      assert.equal(code, 0, stderr);
+      const index = /k-means: adjusted Rand index (\S+)/.exec(stdout)?.[1];
+      assert.ok(Number(index) >= 0.9, `adjusted Rand index ${index}`);
+      assert.match(stdout, /Pipeline run successfully/);
+      assert.match(stdout, /\bclusterSums\b.*\n/);
+      for (const plugin of ['TracePlugin', 'ResourceMonitor'])
+        assert.ok(stdout.includes(join(folder, 'out', `${kind}-${plugin}-${hostname()}.msgpack`)));
+      assert.match(readFileSync(join(folder, 'out', `${kind}.svg`), 'utf8'), />KMeans.fitPredict<\/text>/);
+    });
+  }
+
+  it('exits with 2 for an unknown option', async () => {
+    const { code, stderr } = await pipeline('--nonsense');
+    assert.equal(code, 2);
+    assert.match(stderr, /Usage: pipeline/);
+  });
+});
+
+describe('word-count', () => {
+  const texts = join(folder, 'texts');
+  before(() => {
+    mkdirSync(texts);
+    for (let i = 0; i < 20; i++)
+      writeFileSync(join(texts, `${i}.txt`), `The pole, the long pole ${'and the task '.repeat(i)}\n`);
+  });
+
+  for (const kind of [[], ['--processes']])
+    it(`counts on a cluster ${kind.join('')}`, async () => {
+      const { code, stdout, stderr } = await run('dist/examples/word-count/main.js', [
+        texts,
+        '--extension',
+        '.txt',
+        ...kind,
+      ]);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^20 files\n {3}190 task\n {4}40 pole\n {4}20 long\nworkers: worker-0/);
+    });
 });

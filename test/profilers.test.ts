@@ -140,42 +140,55 @@ describe('ResourceProfiler', () => {
     return process.pid;
   };
 
-  it('counts every thread', { timeout: 60_000 }, async () => {
-    const spin = (milliseconds: number): void => {
-      const stop = performance.now() + milliseconds;
-      while (performance.now() < stop);
-    };
+  /**
+   * Until a round shows it, ten at most: a sampling thread that has no core for seconds, or begins late, sees another
+   * moment than it should. `round` says what is wrong, if anything.
+   */
+  const shows = async (round: () => Promise<string | undefined>): Promise<void> => {
+    let wrong: string | undefined = 'nothing was tried';
+    for (let tried = 0; tried < 10 && wrong !== undefined; tried++) wrong = await round();
+    assert.equal(wrong, undefined);
+  };
+
+  it('counts every thread', { timeout: 120_000 }, async () => {
     await getThreaded({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
-    const rprof = new ResourceProfiler({ dt: 0.2 });
-    const before = process.cpuUsage();
-    await getThreaded({ a: [spin, 700], b: [spin, 700] }, ['a', 'b'], { numWorkers: 2, callbacks: rprof });
-    const { user, system } = process.cpuUsage(before);
-    const used = (user + system) / 1e6;
-    assert.ok(
-      Math.abs(cpuSeconds(rprof) - used) < 0.3 * used,
-      `${cpuSeconds(rprof)} s is not near ${used} s`,
-    );
-    rprof.close();
-  });
-
-  it('counts every child process', { timeout: 60_000 }, async () => {
-    await getMultiprocessing({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
-    const rprof = new ResourceProfiler({ dt: 0.2 });
-    const alone = process.memoryUsage.rss() / 1e6;
-    await getMultiprocessing({ a: [burn, 0.6], b: [burn, 0.6] }, ['a', 'b'], {
-      numWorkers: 2,
-      callbacks: rprof,
+    await shows(async () => {
+      const rprof = new ResourceProfiler({ dt: 0.2 });
+      const before = process.cpuUsage();
+      // Each sees the CPU time of the whole process.
+      await getThreaded({ a: [burn, 1.4], b: [burn, 1.4] }, ['a', 'b'], { numWorkers: 2, callbacks: rprof });
+      const { user, system } = process.cpuUsage(before);
+      const used = (user + system) / 1e6;
+      const seen = cpuSeconds(rprof);
+      rprof.close();
+      return Math.abs(seen - used) < 0.3 * used ? undefined : `${seen} s is not near ${used} s`;
     });
-    assert.ok(cpuSeconds(rprof) > 0.9, `${cpuSeconds(rprof)} s`);
-    assert.ok((rprof.results.at(-1)?.mem ?? 0) > alone + 40, 'two more processes take memory');
-    rprof.close();
   });
 
-  it('samples while getSync blocks the thread', { timeout: 60_000 }, () => {
-    using rprof = new ResourceProfiler({ dt: 0.02 });
-    getSync({ a: [burn, 0.3] }, 'a');
-    assert.ok(rprof.results.length >= 3, `${rprof.results.length} samples`);
-    rprof.close();
+  it('counts every child process', { timeout: 120_000 }, async () => {
+    await getMultiprocessing({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
+    await shows(async () => {
+      const rprof = new ResourceProfiler({ dt: 0.2 });
+      const alone = process.memoryUsage.rss() / 1e6;
+      await getMultiprocessing({ a: [burn, 0.6], b: [burn, 0.6] }, ['a', 'b'], {
+        numWorkers: 2,
+        callbacks: rprof,
+      });
+      const seen = cpuSeconds(rprof);
+      assert.ok((rprof.results.at(-1)?.mem ?? 0) > alone + 40, 'two more processes take memory');
+      rprof.close();
+      return seen > 0.9 ? undefined : `${seen} s`;
+    });
+  });
+
+  it('samples while getSync blocks the thread', { timeout: 120_000 }, async () => {
+    await shows(async () => {
+      using rprof = new ResourceProfiler({ dt: 0.02 });
+      getSync({ a: [burn, 0.3] }, 'a');
+      const { length } = rprof.results;
+      rprof.close();
+      return length >= 3 ? undefined : `${length} samples`;
+    });
   });
 });
 

@@ -1,9 +1,9 @@
 // What the three schedulers have in common: Dask's graph form, results, errors.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { literal, TaskError } from 'longpole';
 import { getSync, getThreaded } from 'longpole/local';
+import fc from '#internal/base/properties.test.support.js';
 import { ALL, PARALLEL } from './support/schedulers.js';
 
 const add = (a: number, b: number): number => a + b;

@@ -9,6 +9,7 @@ import {
   ResourceProfiler,
   visualize,
 } from 'longpole/diagnostics';
+import { positive, runWith } from '../support/options.js';
 import { blockQR, combine, compare, dot, random, relativeError, takeBlock, takeQ, takeR } from './tasks.js';
 
 const USAGE = `Usage: tsqr [--rows N] [--columns N] [--blocks N] [--workers N] [--page FILE]
@@ -88,19 +89,4 @@ function readSettings(): Settings | undefined {
   return settings;
 }
 
-function positive(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new RangeError(`--${name} must be a whole number above 0, not ${text}.`);
-  return value;
-}
-
-let settings: Settings | undefined;
-try {
-  settings = readSettings();
-} catch (error) {
-  console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
-  process.exit(2);
-}
-if (settings === undefined) console.log(USAGE);
-else process.exitCode = await main(settings);
+await runWith(USAGE, readSettings, main);

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
 /** Of a file's output, the end is kept: that is where it says why it died. */
 const MAX_OUTPUT = 20_000;
+/** Milliseconds after its end in which the rest of the output is waited for. */
+const LAST_WORDS_MS = 1000;
 
 /**
  * @typedef {object} FileResult
@@ -73,12 +75,18 @@ function runProcess(file, { cwd, timeout, signal, env }) {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
       killGroup(child.pid);
-      // 'exit' and not 'close': a forgotten grandchild may hold the pipes. One turn lets what is in them arrive.
-      setTimeout(() => {
+      const seconds = (performance.now() - started) / 1000;
+      // The pipes close when everything in them has arrived; a grandchild that left the group may hold them for ever.
+      const giveUp = () => {
         child.stdout.destroy();
         child.stderr.destroy();
-        resolve({ code, killedBy, hung, output, seconds: (performance.now() - started) / 1000 });
-      }, 10);
+      };
+      // A timer that is late because this process stood still comes before what has arrived meanwhile is read.
+      const held = setTimeout(() => setImmediate(giveUp), LAST_WORDS_MS);
+      child.once('close', () => {
+        clearTimeout(held);
+        resolve({ code, killedBy, hung, output, seconds });
+      });
     });
   });
 }

@@ -22,7 +22,7 @@ export class AnnotatedTaskGraph extends Table {
       graph.lastRun[key]! < 0 || graph.inputUnknown[key] === 1 ? Number.NaN : graph.inputBytes[key]!,
     );
     super([
-      { title: 'Task Key', ids: keys, strings },
+      { title: 'Task Key', ids: keys, strings: trace.keys },
       { title: 'name', ids: ofRun(tasks.functionName), strings },
       { title: 'size', numbers: Float64Array.from(keys, (key) => graph.nbytes[key]!) },
       { title: 'shape', ids: ofRun(tasks.shape), strings },
@@ -44,7 +44,7 @@ export class AnnotatedTaskGraph extends Table {
     if (id === undefined) return [];
     const { offsets, predecessors } = this.#graph;
     return Array.from(predecessors.subarray(offsets[id], offsets[id + 1]), (one) =>
-      this.#trace.strings.get(one),
+      this.#trace.keys.get(one),
     );
   }
 
@@ -52,16 +52,16 @@ export class AnnotatedTaskGraph extends Table {
   dependents(key: string): string[] {
     this.#dependents ??= successorsOf(this.#graph);
     const id = this.#idOf(key);
-    return (this.#dependents.get(id ?? -1) ?? []).map((one) => this.#trace.strings.get(one));
+    return (this.#dependents.get(id ?? -1) ?? []).map((one) => this.#trace.keys.get(one));
   }
 
   #idOf(key: string): number | undefined {
     if (this.#ids === undefined) {
-      const { strings } = this.#trace;
-      strings.decodeAll();
+      const { keys } = this.#trace;
+      keys.decodeAll();
       this.#ids = new Map();
       for (let id = 0; id < this.#graph.known.length; id++) {
-        if (this.#graph.known[id] === 1) this.#ids.set(strings.get(id), id);
+        if (this.#graph.known[id] === 1) this.#ids.set(keys.get(id), id);
       }
     }
     return this.#ids.get(key);

@@ -57,7 +57,7 @@ export function dasfTaskBottleneck(trace: Trace): Table {
   return sortedByDuration(
     [
       ...placeColumns(trace, groups),
-      { title: TASK_TITLES.key, ids: keys, strings: trace.strings },
+      { title: TASK_TITLES.key, ids: keys, strings: trace.keys },
       column(TASK_TITLES.duration, duration),
       column(
         TASK_TITLES.percentage,
@@ -93,8 +93,8 @@ interface Groups {
 function groupTasks(trace: Trace, names: Int32Array): Groups {
   const { tasks, strings } = trace;
   const graph = keyGraphOf(trace);
-  const workers = new PairIndex(strings.length + 1);
-  const found = new PairIndex(strings.length + 1);
+  const workers = new PairIndex(trace.workers.length + 1);
+  const found = new PairIndex(Math.max(strings.length, trace.keys.length) + 1);
   const groupOf = new Int32Array(tasks.length);
   const pairOf = new Int32Array(tasks.length);
   for (let task = 0; task < tasks.length; task++) {
@@ -142,7 +142,7 @@ function placeColumns(trace: Trace, { pairs, workers }: Groups): Column[] {
       ? -1
       : gpus.internString(
           strings
-            .get(worker - 1)
+            .get(trace.workers.name[worker - 1]!)
             .split('-')
             .at(-1) ?? '',
         ),
@@ -197,7 +197,7 @@ function firstOverlapping({ tasks, resources }: Trace): Int32Array {
     return at;
   };
   for (let task = 0; task < tasks.length; task++) {
-    const start = tasks.stop[task]!;
+    const start = tasks.stopped[task]!;
     const stop = start + tasks.duration[task]!;
     let at = nextFree(lowerBound(times, start));
     while (at < times.length && times[at]! <= stop) {

@@ -32,8 +32,8 @@ export function dasfTaskBalance(trace: Trace): Table {
   });
 }
 
-/** Second → worker → the last count in the order of the file. */
-function lastCounts({ memory }: Trace): Map<number, Map<number, number>> {
+/** Second → name of the worker → the last count in the order of the file. */
+function lastCounts({ memory, workers }: Trace): Map<number, Map<number, number>> {
   const seconds = new Map<number, Map<number, number>>();
   for (let row = 0; row < memory.length; row++) {
     const second = Math.trunc(memory.time[row]!);
@@ -42,7 +42,8 @@ function lastCounts({ memory }: Trace): Map<number, Map<number, number>> {
       counts = new Map();
       seconds.set(second, counts);
     }
-    counts.set(memory.worker[row]!, memory.tasks[row]!);
+    const worker = memory.worker[row]!;
+    counts.set(worker < 0 ? -1 : workers.name[worker]!, memory.tasks[row]!);
   }
   return seconds;
 }

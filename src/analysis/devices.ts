@@ -37,20 +37,21 @@ function makePlaces(trace: Trace): Places {
   const deviceNames = new StringTable();
   const named = new Map<number, number>();
   const numbered = new Map<number, number>();
-  const pairs = new PairIndex(tasks.length + 2);
+  const pairs = new PairIndex(strings.length + trace.workers.length + 2);
   const place = new Int32Array(tasks.length);
   const seconds: number[] = [];
+  const { host: hosts, worker, device: devices, duration } = tasks;
   for (let row = 0; row < tasks.length; row++) {
-    const host = tasks.host[row]!;
+    const host = hosts[row]!;
     let device = -1;
-    if (tasks.device[row]! >= 0) {
-      device = remembered(named, tasks.device[row]!, (id) => deviceNames.internString(strings.get(id)));
+    if (devices[row]! >= 0) {
+      device = remembered(named, devices[row]!, (id) => deviceNames.internString(strings.get(id)));
     } else if (gpuHosts.has(host)) {
-      device = remembered(numbered, tasks.worker[row]!, (id) => workerNumber(id, strings, deviceNames));
+      device = remembered(numbered, worker[row]!, (worker) => workerNumber(trace, worker, deviceNames));
     }
     const index = pairs.of(host, device + 1);
     place[row] = index;
-    seconds[index] = (seconds[index] ?? 0) + tasks.duration[row]!;
+    seconds[index] = (seconds[index] ?? 0) + duration[row]!;
   }
   return {
     place,
@@ -81,8 +82,8 @@ function remembered(known: Map<number, number>, id: number, make: (id: number) =
 }
 
 /** The id of `3` for `worker-c096-3`; -1 for names that do not end in a number. */
-function workerNumber(worker: number, strings: StringTable, deviceNames: StringTable): number {
+function workerNumber({ workers, strings }: Trace, worker: number, deviceNames: StringTable): number {
   if (worker < 0) return -1;
-  const number = /-(\d+)$/.exec(strings.get(worker))?.[1];
+  const number = /-(\d+)$/.exec(strings.get(workers.name[worker]!))?.[1];
   return number === undefined ? -1 : deviceNames.internString(number);
 }

@@ -39,9 +39,9 @@ export function functionBottleneck(trace: Trace): Table {
   const places = placesOf(trace);
   const pairs = new PairIndex(strings.length);
   const rowOf = new Int32Array(tasks.length);
-  for (let task = 0; task < tasks.length; task++) {
-    rowOf[task] = pairs.of(places.place[task]!, tasks.functionName[task]!);
-  }
+  const { functionName } = tasks;
+  const { place } = places;
+  for (let task = 0; task < tasks.length; task++) rowOf[task] = pairs.of(place[task]!, functionName[task]!);
   const sums = sumsOf(trace, rowOf, pairs.length);
   const placeOf = pairs.firsts;
   const column = (title: string, value: (row: number) => number) => ({
@@ -78,8 +78,8 @@ export function functionBottleneck(trace: Trace): Table {
 }
 
 function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
-  const { tasks } = trace;
-  const graph = keyGraphOf(trace);
+  const { length, duration: durations } = trace.tasks;
+  const inputOf = inputBytes(trace);
   const duration = new Float64Array(rows);
   const count = new Float64Array(rows);
   const input = new Float64Array(rows);
@@ -87,14 +87,13 @@ function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
   /** Tasks whose input is known, and those of them that took time. */
   const sized = new Float64Array(rows);
   const timed = new Float64Array(rows);
-  for (let task = 0; task < tasks.length; task++) {
+  for (let task = 0; task < length; task++) {
     const row = rowOf[task]!;
-    const seconds = tasks.duration[task]!;
+    const seconds = durations[task]!;
     duration[row]! += seconds;
     count[row]! += 1;
-    const key = tasks.key[task]!;
-    if (graph.inputUnknown[key] === 1) continue;
-    const bytes = graph.inputBytes[key]!;
+    const bytes = inputOf(task);
+    if (Number.isNaN(bytes)) continue;
     input[row]! += bytes;
     sized[row]! += 1;
     if (seconds > 0) {
@@ -105,8 +104,29 @@ function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
   return { duration, count, input, throughput, sized, timed };
 }
 
-function meanSamples(trace: Trace, rowOf: Int32Array, rows: number, figure: Float64Array): Float64Array {
+/** Bytes of all inputs of a row of tasks; NaN if the size of one is not known. */
+function inputBytes(trace: Trace): (task: number) => number {
   const { tasks } = trace;
+  // Where edges are also told by those that are needed, only the graph of keys has them all.
+  if (tasks.dependents.length > 0) {
+    const { inputBytes, inputUnknown } = keyGraphOf(trace);
+    const { key } = tasks;
+    return (task) => (inputUnknown[key[task]!] === 1 ? Number.NaN : inputBytes[key[task]!]!);
+  }
+  const { dependencyOffsets, dependencyRows, nbytes } = tasks;
+  return (task) => {
+    let sum = 0;
+    const end = dependencyOffsets[task + 1]!;
+    for (let edge = dependencyOffsets[task]!; edge < end; edge++) {
+      const row = dependencyRows[edge]!;
+      sum += row < 0 ? Number.NaN : nbytes[row]!;
+    }
+    return sum;
+  };
+}
+
+function meanSamples(trace: Trace, rowOf: Int32Array, rows: number, figure: Float64Array): Float64Array {
+  const { length, host: hosts, worker: workers, device: devices, stopped, duration } = trace.tasks;
   const means = new Float64Array(rows).fill(Number.NaN);
   if (trace.resources.length === 0) return means;
   const join = new SampleJoin(trace, figure);
@@ -114,13 +134,13 @@ function meanSamples(trace: Trace, rowOf: Int32Array, rows: number, figure: Floa
   // Tasks of one worker mostly follow each other.
   let [host, worker, device] = [-2, -2, -2];
   let stream = join.streamFor(host, worker, device);
-  for (let task = 0; task < tasks.length; task++) {
-    if (tasks.host[task] !== host || tasks.worker[task] !== worker || tasks.device[task] !== device) {
-      [host, worker, device] = [tasks.host[task]!, tasks.worker[task]!, tasks.device[task]!];
+  for (let task = 0; task < length; task++) {
+    if (hosts[task] !== host || workers[task] !== worker || devices[task] !== device) {
+      [host, worker, device] = [hosts[task]!, workers[task]!, devices[task]!];
       stream = join.streamFor(host, worker, device);
     }
-    const stop = tasks.stop[task]!;
-    stream?.add(stop - tasks.duration[task]!, stop, overlaps[rowOf[task]!]!);
+    const stop = stopped[task]!;
+    stream?.add(stop - duration[task]!, stop, overlaps[rowOf[task]!]!);
   }
   for (const [row, { seconds, sum }] of overlaps.entries()) if (seconds > 0) means[row] = sum / seconds;
   return means;

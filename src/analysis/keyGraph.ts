@@ -1,7 +1,7 @@
 // The graph of keys behind a trace: what each key's result weighed, and how many bytes its task was given.
 import type { Trace } from '../trace/trace.js';
 
-/** Indexed by string id; ids that are no key have no predecessors. */
+/** Indexed by id in `trace.keys`; ids that are no key have no predecessors. */
 export interface KeyGraph {
   /** 1 for every key that ran or is named by an edge. */
   readonly known: Uint8Array;
@@ -31,14 +31,15 @@ export function keyGraphOf(trace: Trace): KeyGraph {
 
 function makeKeyGraph(trace: Trace): KeyGraph {
   const { tasks } = trace;
-  const size = trace.strings.length;
+  const size = trace.keys.length;
   const known = new Uint8Array(size);
   const nbytes = new Float64Array(size).fill(Number.NaN);
   const lastRun = new Int32Array(size).fill(-1);
+  const { key: keys, nbytes: sizes } = tasks;
   for (let row = 0; row < tasks.length; row++) {
-    const key = tasks.key[row]!;
+    const key = keys[row]!;
     known[key] = 1;
-    nbytes[key] = tasks.nbytes[row]!;
+    nbytes[key] = sizes[row]!;
     lastRun[key] = row;
   }
   for (const key of tasks.dependencies) known[key] = 1;

@@ -1,53 +1,71 @@
 // Groups of rows by two numbers, e.g. (host, worker) or (worker, key): every distinct pair gets a dense number.
-import { Int32Column } from '../trace/columns.js';
-
 /** Pairs in the order of their first appearance. Few distinct `first` per `second` are cheapest: they are chained. */
 export class PairIndex {
-  readonly #firsts = new Int32Column();
-  readonly #seconds = new Int32Column();
+  #length = 0;
+  #firsts: Int32Array;
+  #seconds: Int32Array;
   /** Latest pair by `second`, and from each pair the one before it with the same `second`; -1 ends the chain. */
   readonly #latest: Int32Array;
-  readonly #previous = new Int32Column();
+  /** As long as `#firsts` as soon as any `second` has two pairs. */
+  #previous: Int32Array | undefined;
   readonly #far = new Map<number, number>();
   readonly #range: number;
 
-  /** `second` is always below `range`. */
-  constructor(range: number) {
+  /** `second` is always below `range`; `expected` pairs fit without growing. */
+  constructor(range: number, expected = 256) {
     this.#range = range;
+    this.#firsts = new Int32Array(expected);
+    this.#seconds = new Int32Array(expected);
     this.#latest = new Int32Array(range).fill(-1);
   }
 
   get length(): number {
-    return this.#firsts.length;
+    return this.#length;
   }
 
   /** By dense number. */
   get firsts(): Int32Array {
-    return this.#firsts.take();
+    return this.#firsts.subarray(0, this.#length);
   }
 
   get seconds(): Int32Array {
-    return this.#seconds.take();
+    return this.#seconds.subarray(0, this.#length);
   }
 
   of(first: number, second: number): number {
     let steps = 0;
-    const firsts = this.#firsts.values;
-    const previous = this.#previous.values;
-    for (let pair = this.#latest[second]!; pair >= 0; pair = previous[pair]!) {
-      if (firsts[pair] === first) return pair;
+    const latest = this.#latest[second]!;
+    for (let pair = latest; pair >= 0; pair = this.#previous?.[pair] ?? -1) {
+      if (this.#firsts[pair] === first) return pair;
       if (++steps === MAX_STEPS) return this.#ofMany(first, second);
     }
     const pair = this.#add(first, second);
-    this.#previous.push(this.#latest[second]!);
+    if (latest >= 0) {
+      this.#previous ??= new Int32Array(this.#firsts.length).fill(-1);
+      this.#previous[pair] = latest;
+    }
     this.#latest[second] = pair;
     return pair;
   }
 
   #add(first: number, second: number): number {
-    this.#seconds.push(second);
-    this.#firsts.push(first);
-    return this.#firsts.length - 1;
+    const pair = this.#length++;
+    if (pair === this.#firsts.length) this.#grow();
+    this.#firsts[pair] = first;
+    this.#seconds[pair] = second;
+    return pair;
+  }
+
+  #grow(): void {
+    const size = this.#firsts.length * 2;
+    const grown = (array: Int32Array): Int32Array => {
+      const copy = new Int32Array(size).fill(-1, array.length);
+      copy.set(array);
+      return copy;
+    };
+    this.#firsts = grown(this.#firsts);
+    this.#seconds = grown(this.#seconds);
+    if (this.#previous !== undefined) this.#previous = grown(this.#previous);
   }
 
   /** For a `second` with many partners: pairs beyond the first few are found in a map, and are not chained. */
@@ -56,7 +74,6 @@ export class PairIndex {
     const known = this.#far.get(code);
     if (known !== undefined) return known;
     const pair = this.#add(first, second);
-    this.#previous.push(-1);
     this.#far.set(code, pair);
     return pair;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../base/properties.test.support.js';
 import { addEvent } from '../trace/formats/dasfEventRows.js';
 import { InstantEvent } from '../trace/formats/dasfEvents.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';

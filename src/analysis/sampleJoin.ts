@@ -24,6 +24,7 @@ class Stream {
   /** Integral of the value, and seconds that have one, from the first edge to each edge. */
   readonly #sums: Float64Array;
   readonly #seconds: Float64Array;
+  #latest = 0;
 
   /** Times ascend. */
   constructor(times: Float64Array, values: Float64Array) {
@@ -47,7 +48,7 @@ class Stream {
     const end = edges.length - 1;
     if (!(start < edges[end]!) || !(stop > edges[0]!)) return;
     const first = this.#window(start);
-    const last = this.#window(stop);
+    const last = stop < edges[first + 1]! ? first : this.#window(stop);
     if (first === last) {
       this.#addPart(first, Math.max(start, edges[0]!), Math.min(stop, edges[end]!), to);
       return;
@@ -65,8 +66,16 @@ class Stream {
     overlap.sum += value * (to - from);
   }
 
-  /** The window that holds a time; the first or last for times outside. */
+  /** The window that holds a time; the first or last for times outside. Tasks mostly follow each other: so do their windows. */
   #window(time: number): number {
+    const edges = this.#edges;
+    const latest = this.#latest;
+    if (time >= edges[latest]! && time < edges[latest + 1]!) return latest;
+    this.#latest = this.#searched(time);
+    return this.#latest;
+  }
+
+  #searched(time: number): number {
     let low = 0;
     let high = this.#edges.length - 2;
     while (low < high) {

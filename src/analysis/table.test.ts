@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
+import { tableFromIPC } from 'apache-arrow';
 import { StringTable } from '../trace/stringTable.js';
 import { pythonFloat } from './pythonFloat.js';
 import { Table } from './table.js';
@@ -22,6 +23,17 @@ describe('Table', () => {
       { Key: null, Seconds: null },
     ]);
     assert.equal(table.cell(0, 'Key'), 'b');
+  });
+
+  it('is an Arrow stream with the rows in its order', () => {
+    const arrow = tableFromIPC(table.sort('Seconds').toArrow());
+    assert.deepEqual(
+      arrow.schema.fields.map(({ name }) => name),
+      ['Key', 'Seconds'],
+    );
+    assert.deepEqual([...(arrow.getChild('Key') ?? [])], ["('a', 0)", 'b', 'say "x"', null]);
+    assert.deepEqual([...(arrow.getChild('Seconds') ?? [])], [0.1234567, 2, 2, Number.NaN]);
+    assert.equal(tableFromIPC(table.head(0).toArrow()).numRows, 0);
   });
 
   it('sorts by numbers and by texts, absent values last, equal ones as they were', () => {

@@ -2,7 +2,8 @@
 // nothing per row until somebody reads it.
 import { LongpoleError } from '../base/errors.js';
 import { sortedOrder } from '../base/sortedOrder.js';
-import type { StringTable } from '../trace/stringTable.js';
+import { ArrowEncoder } from '../trace/formats/arrowEncoder.js';
+import type { Texts } from '../trace/texts.js';
 import { pythonFloat } from './pythonFloat.js';
 
 /** Null is an absent value. */
@@ -11,10 +12,15 @@ export type Cell = string | number | null;
 /** One row by column titles. */
 export type Row = Readonly<Record<string, Cell>>;
 
-/** A column of numbers, NaN for absent, or of strings, ids of `strings`, -1 for absent. */
+/**
+ * A column of numbers, NaN for absent, or of strings, ids of `strings`, -1 for absent. Functions of the row stand for what
+ * follows from other columns: a table of ten million rows has no memory for it. At least one column is an array.
+ */
 export type Column =
-  | { readonly title: string; readonly numbers: Float64Array; readonly float?: boolean }
-  | { readonly title: string; readonly ids: Int32Array; readonly strings: StringTable };
+  | { readonly title: string; readonly numbers: Values<Float64Array>; readonly float?: boolean }
+  | { readonly title: string; readonly ids: Values<Int32Array>; readonly strings: Texts };
+
+type Values<T> = T | ((row: number) => number);
 
 export interface TableOptions {
   /** Which rows of the columns the table shows, in which order. Default: all, as they are. */
@@ -43,8 +49,7 @@ export class Table {
   constructor(columns: readonly Column[], options: TableOptions = {}) {
     this.#columns = columns;
     this.columns = columns.map(({ title }) => title);
-    const rows = columns[0] === undefined ? 0 : sizeOf(columns[0]);
-    this.#order = options.order ?? Int32Array.from({ length: rows }, (_, row) => row);
+    this.#order = options.order ?? allRows(columns);
     this.length = this.#order.length;
     this.#pandasIndex = options.pandasIndex;
   }
@@ -83,7 +88,7 @@ export class Table {
     const descending = direction === 'descending';
     const ranks =
       'numbers' in column
-        ? Float64Array.from(this.#order, (row) => column.numbers[row]!)
+        ? Float64Array.from(this.#order, (row) => numberAt(column.numbers, row))
         : textRanks(Array.from(this.#order, (row) => cellOf(column, row)));
     return this.#with(sortedOrder(ranks, descending).map((i) => this.#order[i]!));
   }
@@ -120,6 +125,30 @@ export class Table {
     return lines.join('\n');
   }
 
+  /**
+   * The table as an Arrow IPC stream, which pyarrow, pandas, polars, DuckDB and apache-arrow read: numbers as float64 (NaN
+   * where a cell is absent), texts as utf8 (null).
+   */
+  toArrow(): Uint8Array {
+    this.#makeStrings();
+    const encoder = new ArrowEncoder(
+      this.#columns.map((column) => ({
+        name: column.title,
+        type: 'numbers' in column ? 'float64' : 'utf8',
+      })),
+    );
+    const order = this.#order;
+    const values = this.#columns.map((column) =>
+      'numbers' in column
+        ? ({
+            type: 'float64',
+            values: Float64Array.from(order, (row) => numberAt(column.numbers, row)),
+          } as const)
+        : ({ type: 'utf8', values: Array.from(order, (row) => textOf(column, row)) } as const),
+    );
+    return joined([...encoder.start(), ...encoder.batch(this.length, values), ...encoder.end()]);
+  }
+
   /** All strings at once, where most of them will be asked for. */
   #makeStrings(): void {
     for (const column of this.#columns) {
@@ -144,17 +173,36 @@ export class Table {
   }
 }
 
-function sizeOf(column: Column): number {
-  return 'numbers' in column ? column.numbers.length : column.ids.length;
+function allRows(columns: readonly Column[]): Int32Array {
+  const arrays = columns.map((column) => ('numbers' in column ? column.numbers : column.ids));
+  const rows = new Int32Array(arrays.find((values) => typeof values !== 'function')?.length ?? 0);
+  for (let row = 0; row < rows.length; row++) rows[row] = row;
+  return rows;
+}
+
+function numberAt(values: Values<Float64Array | Int32Array>, row: number): number {
+  return typeof values === 'function' ? values(row) : values[row]!;
 }
 
 function cellOf(column: Column, row: number): Cell {
-  if ('numbers' in column) {
-    const value = column.numbers[row]!;
-    return Number.isNaN(value) ? null : value;
-  }
-  const id = column.ids[row]!;
+  if (!('numbers' in column)) return textOf(column, row);
+  const value = numberAt(column.numbers, row);
+  return Number.isNaN(value) ? null : value;
+}
+
+function textOf(column: { ids: Values<Int32Array>; strings: Texts }, row: number): string | null {
+  const id = numberAt(column.ids, row);
   return id < 0 ? null : column.strings.get(id);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 /** Numbers that sort as the texts do by code units; NaN for null. */

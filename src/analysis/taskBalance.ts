@@ -30,7 +30,7 @@ export function taskBalance(trace: Trace, { interval = 1 }: TaskBalanceOptions =
     );
   }
   const { strings } = trace;
-  const { time, worker, tasks, length } = trace.memory;
+  const { time, tasks, length } = trace.memory;
   const lanes = lanesOf(trace);
   const span = length === 0 ? 0 : lanes.last - lanes.begin;
   const rows = length === 0 ? 0 : Math.floor(span / interval) + 1;
@@ -47,7 +47,7 @@ export function taskBalance(trace: Trace, { interval = 1 }: TaskBalanceOptions =
   const heldRow = new Int32Array(count).fill(-1);
   for (let i = 0; i < length; i++) {
     const event = lanes.order === undefined ? i : lanes.order[i]!;
-    const lane = lanes.laneOf[worker[event]! + 1]!;
+    const lane = lanes.laneOf[lanes.worker[event]! + 1]!;
     const peak = peaks[lane]!;
     const row = Math.min(rows - 1, Math.floor((time[event]! - lanes.begin) / interval));
     const before = heldRow[lane]!;
@@ -68,7 +68,9 @@ export function taskBalance(trace: Trace, { interval = 1 }: TaskBalanceOptions =
 }
 
 interface Lanes {
-  /** Workers in the order of their first event; string ids, -1 for events without worker. */
+  /** By event: the worker's name, a string id, -1 without worker. */
+  readonly worker: Int32Array;
+  /** Workers in the order of their first event. */
   readonly workers: readonly number[];
   /** Worker + 1 → its place in `workers`. */
   readonly laneOf: Int32Array;
@@ -78,10 +80,12 @@ interface Lanes {
   readonly order: Int32Array | undefined;
 }
 
-function lanesOf({ memory, strings }: Trace): Lanes {
-  const { time, worker, length } = memory;
+function lanesOf(trace: Trace): Lanes {
+  const { time, length } = trace.memory;
+  const names = trace.workers.name;
+  const worker = trace.memory.worker.map((row) => (row < 0 ? -1 : names[row]!));
   const workers: number[] = [];
-  const laneOf = new Int32Array(strings.length + 1).fill(-1);
+  const laneOf = new Int32Array(trace.strings.length + 1).fill(-1);
   const latest: number[] = [];
   let begin = Infinity;
   let last = -Infinity;
@@ -100,5 +104,5 @@ function lanesOf({ memory, strings }: Trace): Lanes {
     if (at < begin) begin = at;
     if (at > last) last = at;
   }
-  return { workers, laneOf, begin, last, order: inOrder ? undefined : sortedOrder(time, false) };
+  return { worker, workers, laneOf, begin, last, order: inOrder ? undefined : sortedOrder(time, false) };
 }

@@ -24,32 +24,31 @@ export const TASK_TITLES = {
 export function taskBottleneck(trace: Trace): Table {
   const { tasks, strings } = trace;
   const places = placesOf(trace);
-  const pairs = new PairIndex(strings.length);
+  const { length } = trace.keys;
+  const pairs = new PairIndex(length, Math.min(length, tasks.length) + 1);
   const duration = new Float64Array(tasks.length);
   const nbytes = new Float64Array(tasks.length);
+  const { key, duration: durations, nbytes: sizes } = tasks;
+  const { place } = places;
   for (let task = 0; task < tasks.length; task++) {
-    const row = pairs.of(places.place[task]!, tasks.key[task]!);
-    duration[row]! += tasks.duration[task]!;
-    nbytes[row] = tasks.nbytes[task]!;
+    const row = pairs.of(place[task]!, key[task]!);
+    duration[row]! += durations[task]!;
+    nbytes[row] = sizes[task]!;
   }
-  const rows = pairs.length;
   const placeOf = pairs.firsts;
-  const seconds = duration.subarray(0, rows);
+  const seconds = duration.subarray(0, pairs.length);
+  const { host, device, deviceNames } = places;
   return new Table(
     [
-      { title: TASK_TITLES.host, ids: placeOf.map((place) => places.host[place]!), strings },
-      {
-        title: TASK_TITLES.gpu,
-        ids: placeOf.map((place) => places.device[place]!),
-        strings: places.deviceNames,
-      },
-      { title: TASK_TITLES.key, ids: pairs.seconds, strings },
+      { title: TASK_TITLES.host, ids: (row) => host[placeOf[row]!]!, strings },
+      { title: TASK_TITLES.gpu, ids: (row) => device[placeOf[row]!]!, strings: deviceNames },
+      { title: TASK_TITLES.key, ids: pairs.seconds, strings: trace.keys },
       { title: TASK_TITLES.duration, numbers: seconds },
       {
         title: TASK_TITLES.percentage,
-        numbers: seconds.map((value, row) => (value / places.seconds[placeOf[row]!]!) * 100),
+        numbers: (row) => (seconds[row]! / places.seconds[placeOf[row]!]!) * 100,
       },
-      { title: TASK_TITLES.memory, numbers: nbytes.subarray(0, rows).map((bytes) => bytes / 1e6) },
+      { title: TASK_TITLES.memory, numbers: (row) => nbytes[row]! / 1e6 },
     ],
     { order: sortedOrder(seconds, true) },
   );

@@ -1,7 +1,7 @@
 // One test for each thing that DASF gets wrong.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import fc from '../base/properties.test.support.js';
 import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent } from '../trace/formats/dasfEvents.js';
 import type { Row } from './table.js';
 import { TraceAnalyser } from './traceAnalyser.js';

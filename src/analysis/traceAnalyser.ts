@@ -1,4 +1,5 @@
 // DASF's TraceAnalyser: a trace and the questions that its tables answer. Each question is a file of its own beside this.
+import { LongpoleError } from '../base/errors.js';
 import { type EventDatabase, traceOf } from '../trace/eventDatabase.js';
 import type { Trace } from '../trace/trace.js';
 import { type AnnotatedTaskGraph, annotatedTaskGraph } from './annotatedTaskGraph.js';
@@ -25,6 +26,7 @@ export class TraceAnalyser {
   readonly #compat: boolean;
 
   constructor(source: EventDatabase | Trace, options: TraceAnalyserOptions = {}) {
+    checkGiven(source, options);
     this.trace = 'getTraces' in source ? traceOf(source) : source;
     this.#compat = options.compat === 'dasf';
   }
@@ -48,4 +50,17 @@ export class TraceAnalyser {
   perWorkerTaskBalance(options: TaskBalanceOptions = {}): Table {
     return this.#compat ? dasfTaskBalance(this.trace) : taskBalance(this.trace, options);
   }
+}
+
+function checkGiven(source: unknown, { compat }: TraceAnalyserOptions): void {
+  const isSource =
+    typeof source === 'object' && source !== null && ('getTraces' in source || 'tasks' in source);
+  const code = 'ERR_LONGPOLE_INVALID_ARGUMENT';
+  if (!isSource)
+    throw new LongpoleError(
+      code,
+      `TraceAnalyser takes a trace or a database of events, not ${String(source)}. Open files with openTrace() or EventProfiler.`,
+    );
+  if (compat !== undefined && compat !== 'dasf')
+    throw new LongpoleError(code, `compat: expected 'dasf' or nothing, not ${String(compat)}.`);
 }

@@ -1,7 +1,30 @@
 // `longpole/analysis`: questions about a trace, and tables that answer them.
 export type { AnnotatedTaskGraph } from '../analysis/annotatedTaskGraph.js';
+export type {
+  CriticalPath,
+  CriticalPathOptions,
+  PathColumns,
+  PathKind,
+  PathPart,
+} from '../analysis/criticalPath.js';
+export { criticalPath } from '../analysis/criticalPath.js';
+export type { Diff, DiffKind, DiffOptions, DiffRow, Verdict } from '../analysis/diff/diff.js';
+export { diff } from '../analysis/diff/diff.js';
+export type { Confidence, Evidence, Finding, FindingCode } from '../analysis/findings/finding.js';
+export { findings, findingsTable } from '../analysis/findings/findings.js';
+export type { ProfiledPrefix, ProfileTimeline, ProfileTreeOptions } from '../analysis/profile.js';
+export { profiledPrefixes, profileTimeline, profileTree, samplingInterval } from '../analysis/profile.js';
+export type { Question } from '../analysis/questions.js';
+export { QUESTIONS } from '../analysis/questions.js';
+export type { Recorded, Scaling, SimulateOptions, Simulation } from '../analysis/simulate.js';
+export { scaling, simulate } from '../analysis/simulate.js';
 export type { Cell, Row, ToStringOptions } from '../analysis/table.js';
 export { Table } from '../analysis/table.js';
 export type { TaskBalanceOptions } from '../analysis/taskBalance.js';
 export type { TraceAnalyserOptions } from '../analysis/traceAnalyser.js';
 export { TraceAnalyser } from '../analysis/traceAnalyser.js';
+// What records for these questions, as DASF has it in one module with its analyser.
+export type { PipelineConstructorOptions } from './pipeline.js';
+export { Pipeline } from './pipeline.js';
+export type { DefaultProfiler, DefaultProfilerOptions } from './registerDefaultProfiler.js';
+export { registerDefaultProfiler } from './registerDefaultProfiler.js';

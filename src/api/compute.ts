@@ -1,12 +1,26 @@
 // `compute`: runs the union of the graphs of some Delayed objects.
 import { LongpoleError } from '../base/errors.js';
 import { LazyMap } from '../base/lazyCollections.js';
+import { SCHEDULERS } from '../base/settings.js';
+import { LocalRuns } from '../diagnostics/localRuns.js';
+import { activeCallbacks } from '../diagnostics/observers.js';
 import { compileDelayed, type Plan } from '../graph/compile.js';
-import type { ComputeOptions } from '../graph/computeOptions.js';
+import type { ClusterTaskOptions, ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
 import { Delayed, setComputeRunner } from '../graph/delayed.js';
 import { isPlainObject } from '../graph/nesting.js';
 import type { Graph } from '../protocol/graph.js';
+import { defaultClient } from './cluster/defaultClient.js';
+import { clusterClient } from './cluster/ownCluster.js';
+import { config } from './config.js';
 import { isImportedByWorker, runPlanInline, runPlanOnPool } from './runPlan.js';
+
+const CLUSTER_OPTIONS = [
+  'priority',
+  'retries',
+  'workers',
+  'resources',
+  'timeout',
+] as const satisfies readonly (keyof ClusterTaskOptions)[];
 
 /** The results of some Delayed, in the same order. */
 export type Computed<D extends readonly Delayed<unknown>[]> = {
@@ -14,8 +28,8 @@ export type Computed<D extends readonly Delayed<unknown>[]> = {
 };
 
 /**
- * Computes several Delayed in one pass over the union of their graphs; equal keys run once. By default on worker
- * threads, one per core.
+ * Computes several Delayed in one pass over the union of their graphs; equal keys run once. By default on the client that
+ * was connected last; without one on worker threads, one per core, unless the setting `scheduler` says otherwise.
  *
  *     const [total, largest] = await compute(sum(parts), max(parts), { numWorkers: 4 });
  *
@@ -41,9 +55,8 @@ async function computeAll(
   options: ComputeOptions,
 ): Promise<unknown[]> {
   if (isImportedByWorker()) return new Promise(() => undefined);
-  const scheduler = options.scheduler ?? 'threads';
-  if (scheduler !== 'threads' && scheduler !== 'processes' && scheduler !== 'sync')
-    throw invalid(`scheduler: expected 'threads', 'processes' or 'sync', not ${String(scheduler)}.`);
+  const scheduler = schedulerOf(options);
+  if (scheduler === 'cluster') return (await clusterClient()).compute(delayeds, options);
   const plan = compileDelayed(delayeds, {
     shared: scheduler === 'threads',
     byReference: scheduler === 'sync',
@@ -54,6 +67,38 @@ async function computeAll(
       ? runPlanInline(graph, plan, options)
       : await runPlanOnPool(scheduler, graph, plan, options);
   return delayeds.map(({ key }) => results[plan.ids.get(key) ?? -1]);
+}
+
+function schedulerOf(options: ComputeOptions): SchedulerName {
+  const { scheduler } = options;
+  const clusterOption = CLUSTER_OPTIONS.find((name) => options[name] !== undefined);
+  if (clusterOption !== undefined && (asksForLocal(options) || isLocal(scheduler)))
+    throw invalid(
+      `${clusterOption}: only a cluster takes it, and other options ask for a local scheduler. Leave one of them out.`,
+    );
+  if (scheduler !== undefined) {
+    if (SCHEDULERS.includes(scheduler)) return scheduler;
+    throw invalid(`scheduler: expected one of ${SCHEDULERS.join(', ')}, not ${String(scheduler)}.`);
+  }
+  if (clusterOption !== undefined) return 'cluster';
+  if (defaultClient() !== undefined && !asksForLocal(options)) return 'cluster';
+  const setting = config.get('scheduler');
+  if (setting !== undefined && (setting !== 'cluster' || !needsLocal(options))) return setting;
+  return config.get('processes') ? 'processes' : 'threads';
+}
+
+function isLocal(scheduler: SchedulerName | undefined): boolean {
+  return scheduler !== undefined && scheduler !== 'cluster' && SCHEDULERS.includes(scheduler);
+}
+
+/** Callbacks watch local schedulers, and only these take the other options. */
+function asksForLocal({ callbacks, numWorkers, allowedFailures }: ComputeOptions): boolean {
+  return callbacks !== undefined || numWorkers !== undefined || allowedFailures !== undefined;
+}
+
+function needsLocal(options: ComputeOptions): boolean {
+  if (asksForLocal(options)) return true;
+  return activeCallbacks().some((callback) => !(callback instanceof LocalRuns));
 }
 
 /** The graph as callbacks see it: a Map that is filled when somebody looks. */

@@ -14,8 +14,10 @@ export type {
   StartStateHook,
 } from '../diagnostics/callback.js';
 export { Callback } from '../diagnostics/callback.js';
-export { nbytes } from '../diagnostics/nbytes.js';
+export { type DiffPageOptions, writeDiffPage } from '../diagnostics/diffPage.js';
 export type { CallbackLike, CallbackTuple, TwoCallbacks } from '../diagnostics/observers.js';
+export type { ReportOptions } from '../diagnostics/performanceReport.js';
+export { hostFacts, writeReport } from '../diagnostics/performanceReport.js';
 export type { GetFunction, TaskData } from '../diagnostics/profiler.js';
 export type { ProgressBarOptions } from '../diagnostics/progressBar.js';
 export { ProgressBar } from '../diagnostics/progressBar.js';
@@ -25,6 +27,7 @@ export { ResourceProfiler } from '../diagnostics/resourceProfiler.js';
 export type { VisualizeOptions } from '../diagnostics/visualize.js';
 export { visualize } from '../diagnostics/visualize.js';
 export { withCallbacks } from '../diagnostics/withCallbacks.js';
+export { nbytes } from '../graph/sizeOf.js';
 export type { RunState } from '../protocol/runObserver.js';
 export { Profiler };
 

@@ -2,14 +2,56 @@
 
 export type { ErrorCode } from '../base/errors.js';
 export { KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
-export type { AbortSignalLike, ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
-export { Delayed } from '../graph/delayed.js';
+export type { SettingName, Settings } from '../base/settings.js';
+export type {
+  AlignOptions,
+  ClusterMemory,
+  MemoryMeasure,
+  MemoryPoint,
+  MemorySource,
+  SampleOptions,
+} from '../diagnostics/memorySampler.js';
+export { MemorySampler } from '../diagnostics/memorySampler.js';
+export type { Span } from '../diagnostics/span.js';
+export { span } from '../diagnostics/span.js';
+export type { SchedulerPlugin, TransitionInfo } from '../engine/cluster/schedulerPlugins.js';
+export type { WorkerSnapshot } from '../engine/cluster/workerView.js';
+export type { SpanSummary } from '../engine/metrics/spans.js';
+export type { ContextMeter, Meter } from '../engine/worker/contextMeter.js';
+export { contextMeter } from '../engine/worker/contextMeter.js';
+export type { WorkerPlugin, WorkerPluginSpec, WorkerTaskState } from '../engine/worker/workerPlugins.js';
+export type {
+  AbortSignalLike,
+  ClusterTaskOptions,
+  ComputeOptions,
+  LocalOptions,
+  SchedulerName,
+} from '../graph/computeOptions.js';
 export type { Input } from '../graph/input.js';
 export { key, keySplit } from '../graph/key.js';
 export { literal } from '../graph/literal.js';
 export type { TaskFunction, TaskOptions } from '../graph/taskFunction.js';
 export { delayed } from '../graph/taskFunction.js';
 export { tasks } from '../graph/tasks.js';
+export type { CallTree, FrameDescription } from '../profile/callTree.js';
 export type { Graph, Keys } from '../protocol/graph.js';
+export type { Trace } from '../trace/trace.js';
+export { Client } from './cluster/client.js';
+export type { ProfileOptions } from './cluster/clientMeasures.js';
+export type { SubmitOptions } from './cluster/clientOptions.js';
+export type { ConnectOptions } from './cluster/connect.js';
+export { connect } from './cluster/connect.js';
+export type { DashboardOptions } from './cluster/dashboard.js';
+export { Future } from './cluster/future.js';
+export type { LocalClusterOptions } from './cluster/localCluster.js';
+export { LocalCluster } from './cluster/localCluster.js';
+export type { ScatterOptions } from './cluster/scatter.js';
+export type { SchedulerInfo, SchedulerView, WorkerSummary } from './cluster/schedulerView.js';
+export type { TaskStreamOptions, TaskStreamRow } from './cluster/taskStream.js';
 export type { Computed } from './compute.js';
 export { compute } from './compute.js';
+export type { ConfigOptions } from './config.js';
+export { Config, config } from './config.js';
+export type { PerformanceReport, PerformanceReportOptions } from './performanceReport.js';
+export { performanceReport } from './performanceReport.js';
+export { Delayed } from './persist.js';

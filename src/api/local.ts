@@ -1,6 +1,6 @@
 // `longpole/local`: the schedulers of one machine, over Dask's graph form.
-import { LongpoleError } from '../base/errors.js';
 import { compileGraph, type Plan } from '../graph/compile.js';
+import { flattenKeys, shapeLike } from '../graph/nestedKeys.js';
 import type { Graph, Keys } from '../protocol/graph.js';
 import { type GetOptions, isImportedByWorker, runPlanInline, runPlanOnPool } from './runPlan.js';
 
@@ -23,7 +23,7 @@ export type { CallbacksOption, GetOptions } from './runPlan.js';
  */
 export function getSync<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): R;
 export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unknown {
-  const plan = compileGraph(graph, flatten(keys), { byReference: true });
+  const plan = compileGraph(graph, flattenKeys(keys), { byReference: true });
   return shape(keys, plan, runPlanInline(graph, plan, options));
 }
 
@@ -40,7 +40,7 @@ export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unk
 export function getThreaded<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): Promise<R>;
 export async function getThreaded(graph: Graph, keys: Keys, options: GetOptions = {}): Promise<unknown> {
   if (isImportedByWorker()) return new Promise(() => undefined);
-  const plan = compileGraph(graph, flatten(keys), { shared: true });
+  const plan = compileGraph(graph, flattenKeys(keys), { shared: true });
   return shape(keys, plan, await runPlanOnPool('threads', graph, plan, options));
 }
 
@@ -59,30 +59,13 @@ export async function getMultiprocessing(
   options: GetOptions = {},
 ): Promise<unknown> {
   if (isImportedByWorker()) return new Promise(() => undefined);
-  const plan = compileGraph(graph, flatten(keys));
+  const plan = compileGraph(graph, flattenKeys(keys));
   return shape(keys, plan, await runPlanOnPool('processes', graph, plan, options));
 }
 
-function flatten(keys: Keys): string[] {
-  const flat: string[] = [];
-  const visit = (value: unknown): void => {
-    if (typeof value === 'string') flat.push(value);
-    else if (Array.isArray(value)) for (const part of value) visit(part);
-    else throw invalidKeys(value);
-  };
-  visit(keys);
-  return flat;
-}
-
 function shape(keys: Keys, plan: Plan, results: readonly unknown[]): unknown {
-  if (typeof keys !== 'string') return keys.map((part) => shape(part, plan, results));
-  const id = plan.ids.get(keys);
-  return id === undefined ? plan.data.get(keys) : results[id];
-}
-
-function invalidKeys(value: unknown): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `keys: expected a key (a string) or nested arrays of keys, not ${String(value)} (${typeof value}).`,
-  );
+  return shapeLike(keys, (key) => {
+    const id = plan.ids.get(key);
+    return id === undefined ? plan.data.get(key) : results[id];
+  });
 }

@@ -1,6 +1,6 @@
 // Joins graph, engine and diagnostics: compiles, ships functions, picks a pool, gathers the callbacks of a run.
+
 import { availableParallelism } from 'node:os';
-import { LongpoleError } from '../base/errors.js';
 import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/observers.js';
 import { suspended } from '../diagnostics/registry.js';
 import { runInline } from '../engine/inlineRun.js';
@@ -8,18 +8,20 @@ import { type PoolKind, sharedPool } from '../engine/pool/pool.js';
 import { runOnPool } from '../engine/poolRun.js';
 import { taskContext } from '../engine/worker/taskContext.js';
 import type { Plan } from '../graph/compile.js';
-import type { AbortSignalLike, ComputeOptions } from '../graph/computeOptions.js';
+import type { AbortSignalLike, LocalOptions } from '../graph/computeOptions.js';
 import { functionRef } from '../graph/shipFunction.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
+import { checkCount, invalid } from './argumentChecks.js';
+import { config } from './config.js';
 
 /** Callbacks as every option takes them: one, or several. */
 export type CallbacksOption = CallbackLike | readonly CallbackLike[];
 
-export type GetOptions = Omit<ComputeOptions<CallbacksOption>, 'scheduler'>;
+export type GetOptions = LocalOptions<CallbacksOption>;
 
 /** The same from a caller whose callbacks were not checked yet. */
-type UncheckedOptions = Omit<ComputeOptions, 'scheduler'>;
+type UncheckedOptions = LocalOptions;
 
 /** Runs on the caller's thread. Results by task id. */
 export function runPlanInline(graph: Graph, plan: Plan, options: UncheckedOptions): readonly unknown[] {
@@ -39,10 +41,10 @@ export async function runPlanOnPool(
   options: UncheckedOptions,
 ): Promise<readonly unknown[]> {
   checkOptions(options);
-  const { signal, allowedFailures, numWorkers = availableParallelism() } = options;
+  const { signal, allowedFailures } = options;
   return runOnPool(graph, plan, {
     pool: sharedPool(kind),
-    workers: numWorkers,
+    workers: options.numWorkers ?? config.get('workers') ?? availableParallelism(),
     functions: shipFunctions(plan),
     observers: observersOf(callbacksForRun(options.callbacks)),
     ...(signal ? { signal } : {}),
@@ -64,24 +66,12 @@ function shipFunctions(plan: Plan): FunctionRef[] {
 }
 
 function checkOptions({ numWorkers, allowedFailures, signal }: UncheckedOptions): void {
-  checkCount('numWorkers', numWorkers);
-  checkCount('allowedFailures', allowedFailures);
+  if (numWorkers !== undefined) checkCount('numWorkers', numWorkers);
+  if (allowedFailures !== undefined) checkCount('allowedFailures', allowedFailures);
   if (signal !== undefined && !isAbortSignal(signal))
     throw invalid('signal', signal, 'an AbortSignal, e.g. that of an AbortController');
 }
 
-function checkCount(name: string, value: unknown): void {
-  if (value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1)) return;
-  throw invalid(name, value, 'a whole number from 1');
-}
-
 function isAbortSignal(value: unknown): value is AbortSignalLike {
   return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value;
-}
-
-function invalid(name: string, value: unknown, expected: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `${name}: expected ${expected}, not ${String(value)}.`,
-  );
 }

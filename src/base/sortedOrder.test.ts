@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from './properties.test.support.js';
 import { sortedOrder } from './sortedOrder.js';
 
 /** What sortedOrder has to return, said in the plainest way. */

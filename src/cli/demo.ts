@@ -1,8 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { runScript } from './runScript.js';
 
 /** The program of `examples/parse-sources`, which is part of the package. It reads its own options. */
-const PROGRAM = new URL('../examples/parse-sources/main.js', import.meta.url);
+const PROGRAM = fileURLToPath(new URL('../examples/parse-sources/main.js', import.meta.url));
 
 /** `longpole demo`: the main job on a real input that every installation has. */
 export function addDemo(program: Command): void {
@@ -14,6 +15,6 @@ export function addDemo(program: Command): void {
     .allowUnknownOption()
     .passThroughOptions()
     .action(async (args: readonly string[]) => {
-      process.exitCode = await runScript(PROGRAM, args);
+      process.exitCode = (await runScript(PROGRAM, args, { nodeArguments: ['--enable-source-maps'] })).code;
     });
 }

@@ -1,25 +1,48 @@
+// Runs a program of JavaScript or TypeScript in a process of its own, on this terminal: its input, output, signals and exit
+// code are its own.
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { constants } from 'node:os';
 
-/**
- * Runs a JavaScript program in a process of its own, on this terminal, and passes its exit code through; a program
- * that a signal ended gives 1.
- */
-export async function runScript(url: URL, args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, ['--enable-source-maps', fileURLToPath(url), ...args], {
+export interface ScriptOptions {
+  /** For Node, before the script. */
+  readonly nodeArguments?: readonly string[];
+  /** Beside the environment of this process. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface ScriptEnd {
+  /** That of the program; one that a signal ended has 128 and the signal's number, as in a shell. */
+  readonly code: number;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A terminal sends these to the program itself, with all of its process group. */
+const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGHUP', 'SIGQUIT'];
+const FORWARDED: readonly NodeJS.Signals[] = [...FROM_TERMINAL, 'SIGTERM', 'SIGUSR1', 'SIGUSR2'];
+
+/** Runs the program to its end. This process stays until then, so that the prompt comes back last. */
+export async function runScript(
+  file: string,
+  args: readonly string[],
+  { nodeArguments = [], environment = {} }: ScriptOptions = {},
+): Promise<ScriptEnd> {
+  const child = spawn(process.execPath, [...nodeArguments, file, ...args], {
     stdio: 'inherit',
+    env: { ...process.env, ...environment },
   });
-  // Ctrl+C reaches the child by itself. This process stays until it has ended, so that the prompt comes back last.
+  const onTerminal = process.stdin.isTTY === true || process.stderr.isTTY === true;
   const forward = (signal: NodeJS.Signals): void => {
-    if (signal === 'SIGTERM') child.kill(signal);
+    if (!onTerminal || !FROM_TERMINAL.includes(signal)) child.kill(signal);
   };
-  process.on('SIGINT', forward).on('SIGTERM', forward);
+  for (const signal of FORWARDED) process.on(signal, forward);
   try {
     return await new Promise((resolve, reject) => {
       child.once('error', reject);
-      child.once('exit', (code) => resolve(code ?? 1));
+      child.once('exit', (code, signal) =>
+        resolve({ code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]), signal }),
+      );
     });
   } finally {
-    process.off('SIGINT', forward).off('SIGTERM', forward);
+    for (const signal of FORWARDED) process.off(signal, forward);
   }
 }

@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { LongpoleError } from '../base/errors.js';
 import { decodeProfilePage } from '../protocol/profilePageCodec.js';
 import { buildModel } from './model/profileModel.js';
+import { unpackPageData } from './source/inflate.js';
 import './views/base.css';
 import './views/plots.css';
 import './views/panels.css';
@@ -19,19 +20,7 @@ declare global {
 async function readData(): Promise<Uint8Array> {
   const text = document.getElementById('longpole-data')?.textContent?.trim() ?? '';
   if (text === '') throw new LongpoleError('ERR_LONGPOLE_PAGE_DATA', 'The file holds no data.');
-  try {
-    const characters = atob(text);
-    const packed = new Uint8Array(characters.length);
-    for (let i = 0; i < packed.length; i++) packed[i] = characters.charCodeAt(i);
-    const inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
-    return new Uint8Array(await new Response(inflated).arrayBuffer());
-  } catch (cause) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_PAGE_DATA',
-      'The data of the page is damaged: the file was cut off or changed. Write the page again, or copy the whole file again.',
-      { cause },
-    );
-  }
+  return await unpackPageData(text);
 }
 
 const app = document.getElementById('app');

@@ -4,10 +4,15 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
+/** Page → the id of the element that its data stands in; its program is `PAGE.tsx`. */
+const ELEMENTS = { profile: 'longpole-data', dashboard: 'longpole-trace', diff: 'longpole-diff' };
+/** One page per run: a page is one file, and shares no chunk with another. */
+const name = process.env.LONGPOLE_PAGE ?? 'profile';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
+/** From disk a page connects to nothing; a server that gives it out allows its own address. */
 function policy(script, style) {
   return [
     "default-src 'none'",
@@ -29,6 +34,11 @@ function oneFile() {
   return {
     name: 'longpole-one-file',
     enforce: 'post',
+    transformIndexHtml: {
+      order: 'pre',
+      handler: (html) =>
+        html.replace('@LONGPOLE_ELEMENT@', ELEMENTS[name]).replace('@LONGPOLE_ENTRY@', `./${name}.tsx`),
+    },
     generateBundle(_options, bundle) {
       const files = Object.values(bundle);
       const only = (wanted, what) => {
@@ -50,7 +60,8 @@ function oneFile() {
       if (/<(?:script|link|img)\b[^>]*\s(?:src|href)=/.test(html.replace(script, ''))) {
         this.error('the page still refers to a file outside itself');
       }
-      page.source = html;
+      this.emitFile({ type: 'asset', fileName: `${name}.html`, source: html });
+      delete bundle[page.fileName];
       delete bundle[chunk.fileName];
       delete bundle[css.fileName];
     },
@@ -69,6 +80,6 @@ export default defineConfig({
     cssCodeSplit: false,
     modulePreload: false,
     target: 'es2022',
-    rolldownOptions: { input: fileURLToPath(new URL('profile.html', import.meta.url)) },
+    rolldownOptions: { input: fileURLToPath(new URL('page.html', import.meta.url)) },
   },
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { nbytes } from '../graph/sizeOf.js';
 import type { Graph } from '../protocol/graph.js';
 import { CacheProfiler } from './cacheProfiler.js';
 import { fakeGet } from './fakeEngine.test.support.js';
-import { nbytes } from './nbytes.js';
 
 const add = (a: number, b: number): number => a + b;
 const zeros = (length: number): Float64Array => new Float64Array(length);

@@ -54,6 +54,7 @@ class FakeRun implements RunInfo {
   readonly dependents: Int32Array;
   readonly requested: Uint8Array;
   readonly workers: string[];
+  readonly places = [];
   readonly running = new Set<string>();
   readonly finished = new Set<string>();
   readonly cache = new Map<string, unknown>();
@@ -175,6 +176,8 @@ function runTasks(run: FakeRun, observers: readonly RunObserver[], options: Fake
   // The columns are reused for every batch, as the protocol allows.
   const columns = {
     ids: new Int32Array(size),
+    dispatchTimes: new Float64Array(size),
+    receiveTimes: new Float64Array(size),
     startTimes: new Float64Array(size),
     stopTimes: new Float64Array(size),
   };
@@ -199,6 +202,8 @@ function runTasks(run: FakeRun, observers: readonly RunObserver[], options: Fake
       run.finished.add(key);
       run.cache.set(key, value);
       columns.ids[count] = id;
+      columns.dispatchTimes[count] = clock;
+      columns.receiveTimes[count] = clock;
       columns.startTimes[count] = clock;
       columns.stopTimes[count++] = ++clock;
       const shown = observers.some((observer) => observer.results) ? value : undefined;

@@ -1,7 +1,7 @@
 // What Profiler and CacheProfiler watch a run with: it only keeps the recording growing.
 import type { RunInfo, RunObserver } from '../protocol/runObserver.js';
+import { epochSeconds } from '../resources/clock.js';
 import { RunRecording } from '../trace/runRecording.js';
-import { epochSeconds } from './clock.js';
 
 /** Joins the recording of the run and hands it to `joined` once, before the first task. */
 export function recordingObserver(joined: (recording: RunRecording, run: RunInfo) => void): RunObserver {

@@ -3,10 +3,10 @@
 import { LongpoleError } from '../base/errors.js';
 import type { ProfileSection } from '../protocol/profilePage.js';
 import type { RunObserver } from '../protocol/runObserver.js';
+import { type MonitorSession, ResourceMonitor } from '../resources/resourceMonitor.js';
+import type { TreeSample } from '../resources/resourceMonitorMessages.js';
 import { Callback, ENTERED, LEFT, OBSERVERS } from './callback.js';
 import { type PageSource, SECTION } from './pageSource.js';
-import { type MonitorSession, ResourceMonitor } from './resourceMonitor.js';
-import type { ResourceSample } from './resourceMonitorMessages.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
 
 /** Use of the machine by this process, all its threads and child processes, at one moment. */
@@ -31,7 +31,7 @@ export interface ResourceProfilerOptions {
 const CPU_WINDOW = 0.1;
 
 interface Segment {
-  readonly samples: readonly ResourceSample[];
+  readonly samples: readonly TreeSample[];
   /** Samples before this one were cleared; they still serve to compute the load of later ones. */
   from: number;
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { nbytes } from '../graph/sizeOf.js';
 import type { Graph } from '../protocol/graph.js';
 import { checkProfilePage } from '../protocol/profilePage.js';
 import { CacheProfiler } from './cacheProfiler.js';
 import { fakeGet } from './fakeEngine.test.support.js';
-import { nbytes } from './nbytes.js';
 import type { PageSource } from './pageSource.js';
 import { Profiler } from './profiler.js';
 import { ResourceProfiler } from './resourceProfiler.js';
@@ -18,7 +18,8 @@ describe('the data of the page', () => {
   it('has a section per profiler over one table of tasks', () => {
     const prof = new Profiler();
     const cprof = new CacheProfiler({ metric: nbytes });
-    const rprof = new ResourceProfiler();
+    // None of its own accord between those of the start and the end.
+    const rprof = new ResourceProfiler({ dt: 3600 });
     fakeGet(graph, 'last-3', { callbacks: [prof, cprof, rprof], startTime: 100, batch: 2 });
     const page = profilePage([prof, rprof, cprof], 'title');
     checkProfilePage(page);

@@ -47,6 +47,8 @@ class InlineRun {
   readonly #signal: InlineOptions['signal'];
   readonly #starts = new Float64Array(LIMITS.maxTasks);
   readonly #stops = new Float64Array(LIMITS.maxTasks);
+  /** The moment in which the batch was taken, for all its tasks: who sends and who takes it are one. */
+  readonly #taken = new Float64Array(LIMITS.maxTasks);
   #nextProgress = 0;
 
   constructor(graph: Graph, plan: Plan, options: InlineOptions) {
@@ -78,6 +80,7 @@ class InlineRun {
   }
 
   #runBatch(ids: Int32Array): Instruction[] {
+    if (this.#observers.times) this.#taken.fill(this.#clock(), 0, ids.length);
     if (this.#observers.perTask) this.#runWatched(ids);
     else if (this.#observers.any || this.#signal !== undefined) this.#runTimed(ids);
     else {
@@ -107,6 +110,8 @@ class InlineRun {
           worker: WORKER,
           count: 1,
           ids: ids.subarray(index, index + 1),
+          dispatchTimes: this.#taken,
+          receiveTimes: this.#taken,
           startTimes: this.#starts,
           stopTimes: this.#stops,
         },
@@ -152,6 +157,8 @@ class InlineRun {
         worker: WORKER,
         count: to - from,
         ids: ids.subarray(from, to),
+        dispatchTimes: this.#taken,
+        receiveTimes: this.#taken,
         startTimes: this.#starts.subarray(from, to),
         stopTimes: this.#stops.subarray(from, to),
       },

@@ -14,6 +14,7 @@ import { expectedDurations, rememberDurations } from './durations.js';
 import { Observers } from './observers.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool } from './pool/pool.js';
+import { RunTimes } from './runTimes.js';
 import { RunView } from './runView.js';
 import { DEFAULT_LIMITS } from './scheduler/batching.js';
 import type { Dispatch, Instruction, Release } from './scheduler/events.js';
@@ -62,7 +63,7 @@ class PoolRun implements RunHandler {
   readonly #resolve: (results: readonly unknown[]) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = (): void => this.#abort();
-  #seconds = new Float64Array(1024);
+  readonly #times: RunTimes;
   #timer: NodeJS.Timeout | undefined;
   #idleDeaths = 0;
   #settled = false;
@@ -84,6 +85,7 @@ class PoolRun implements RunHandler {
     this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
     this.#wanted = new Uint8Array(new SharedArrayBuffer(plan.program.size));
     this.#observers = new Observers(options.observers ?? []);
+    this.#times = new RunTimes(this.#observers.times ? plan.program.size : 0);
     const { allowedFailures } = options;
     this.#scheduler = new Scheduler(schedulerGraph(plan), {
       expected: expectedDurations(plan),
@@ -161,6 +163,7 @@ class PoolRun implements RunHandler {
     const isolate = this.#options.pool.isolate(place);
     const index = this.#view.workers.length;
     this.#view.workers.push(isolate.name);
+    this.#view.places.push(isolate);
     this.#isolates.set(index, isolate);
     this.#indices.set(isolate, { index, place });
     isolate.open({
@@ -202,7 +205,7 @@ class PoolRun implements RunHandler {
     this.#storeResults(isolate, columns, values);
     if (this.#settled) return;
     const { ids, kinds, count } = columns;
-    const seconds = this.#durations(columns);
+    const seconds = this.#times.durations(columns);
     const event = {
       type: 'tasks-finished',
       worker: known.index,
@@ -239,7 +242,7 @@ class PoolRun implements RunHandler {
   #failAt(isolate: Isolate, columns: CompletionColumns, index: number, thrown: unknown): void {
     const worker = this.#indices.get(isolate)?.index ?? -1;
     const before: CompletionColumns = { ...columns, count: index };
-    if (this.#observers.perTask) this.#tellEach(worker, before, this.#durations(before));
+    if (this.#observers.perTask) this.#tellEach(worker, before, this.#times.durations(before));
     else
       this.#scheduler.finishQuietly({
         type: 'tasks-finished',
@@ -254,13 +257,6 @@ class PoolRun implements RunHandler {
     const id = columns.ids[index]!;
     if (this.#observers.perTask && !this.#view.running.has(id)) this.#observers.taskStarted(id, this.#view);
     this.#fail(taskError(this.#plan, id, isolate.name, isErrorInfo(thrown) ? thrownOf(thrown) : thrown));
-  }
-
-  #durations(columns: CompletionColumns): Float64Array {
-    if (this.#seconds.length < columns.count) this.#seconds = new Float64Array(columns.count * 2);
-    for (let index = 0; index < columns.count; index++)
-      this.#seconds[index] = columns.stops[index]! - columns.starts[index]!;
-    return this.#seconds;
   }
 
   #tellEach(worker: number, columns: CompletionColumns, seconds: Float64Array): void {
@@ -290,10 +286,7 @@ class PoolRun implements RunHandler {
   }
 
   #tellCompleted(worker: number, columns: CompletionColumns): void {
-    if (columns.count > 0) {
-      const { count, ids, starts, stops } = columns;
-      this.#observers.completed({ worker, count, ids, startTimes: starts, stopTimes: stops }, this.#view);
-    }
+    if (columns.count > 0) this.#observers.completed(this.#times.completed(worker, columns), this.#view);
     this.#observers.progress(this.#view);
   }
 
@@ -350,6 +343,7 @@ class PoolRun implements RunHandler {
     if (isolate === undefined) return;
     if (this.#observers.results) publish.fill(1);
     const constants = batchConstants(this.#plan, ids);
+    this.#times.sent(ids);
     try {
       isolate.dispatch(this.#run, {
         batch,

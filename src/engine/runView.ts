@@ -5,8 +5,9 @@ import type { Plan } from '../graph/compile.js';
 import { functionName } from '../graph/functionName.js';
 import { isPlainObject } from '../graph/nesting.js';
 import type { Graph } from '../protocol/graph.js';
-import type { RunInfo, RunState } from '../protocol/runObserver.js';
-import { CALLER, type SchedulerState } from './scheduler/schedulerState.js';
+import type { RunInfo, RunState, WorkerPlace } from '../protocol/runObserver.js';
+import type { SchedulerState } from './scheduler/schedulerState.js';
+import { CALLER } from './scheduler/taskColumns.js';
 import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, WAITING } from './scheduler/taskStates.js';
 
 export class RunView implements RunInfo {
@@ -19,6 +20,7 @@ export class RunView implements RunInfo {
   readonly dependents: Int32Array;
   readonly requested: Uint8Array;
   readonly workers: string[] = [];
+  readonly places: WorkerPlace[] = [];
   /** Ids of tasks that observers were told have started and not yet that they have finished. */
   readonly running = new Set<number>();
   readonly state: RunState;

@@ -1,5 +1,5 @@
 import type { Plan } from '../graph/compile.js';
-import type { SchedulerGraph } from './scheduler/schedulerState.js';
+import type { SchedulerGraph } from './scheduler/taskGraph.js';
 
 /** The part of a plan that the scheduler looks at. */
 export function schedulerGraph(plan: Plan): SchedulerGraph {

@@ -34,6 +34,30 @@ export function killedWorkerError(
   return new KilledWorkerError(where, attempts, message, { cause });
 }
 
+/** A task ran longer than its `timeout` option allows; its isolate was ended. Times in seconds. */
+export function taskTimeoutError(
+  plan: Plan,
+  id: number,
+  worker: string,
+  timeout: number,
+  seconds: number,
+): TaskError {
+  const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker };
+  const message =
+    `Task '${where.key}' (function ${where.function}, worker ${worker}) was ended after ${seconds.toFixed(2)} s: ` +
+    `its timeout is ${timeout} s. Raise the timeout, or divide the task.`;
+  return new TaskError(where, message, { code: 'ERR_LONGPOLE_TASK_TIMEOUT' });
+}
+
+/** The worker of this name ended before it was up. */
+export function workerStartError(name: string, cause: Error): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_WORKER_START',
+    `Worker ${name} could not be started: ${cause.message}`,
+    { cause },
+  );
+}
+
 /** Workers keep dying before they run anything, as they do when the import of a task's module ends its thread. */
 export function idleDeathsError(worker: string, cause: Error): LongpoleError {
   if (cause instanceof LongpoleError) return cause;
@@ -68,4 +92,19 @@ function describe(value: unknown): string {
   } catch {
     return 'a value that cannot be shown as text';
   }
+}
+
+/** Longer stacks are cut. */
+const MAX_STACK = 8000;
+
+/** The failure of a task as an event says it: the message, which names the task, and where it was thrown. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  const stack = cause instanceof Error ? (cause.stack ?? '') : '';
+  if (stack === '') return error.message;
+  // Most stacks begin with the very words that the message ends with.
+  const head = cause instanceof Error ? `${cause.name}: ${cause.message}\n` : '';
+  const isSaid = stack.startsWith(head) && `${error.message}\n`.endsWith(head);
+  return `${error.message}\n${(isSaid ? stack.slice(head.length) : stack).slice(0, MAX_STACK)}`;
 }

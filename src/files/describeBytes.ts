@@ -5,6 +5,10 @@ const SIGNATURES: readonly (readonly [readonly number[], string])[] = [
   [[0x28, 0xb5, 0x2f, 0xfd], 'it begins like zstd'],
   [[0x50, 0x4b, 3, 4], 'it begins like a zip archive'],
   [[0x41, 0x52, 0x52, 0x4f, 0x57, 0x31], 'it begins like an Arrow file'],
+  [
+    [0xff, 0xff, 0xff, 0xff],
+    'it begins like an Arrow stream; of a table of a trace directory, name the directory',
+  ],
   [[0x50, 0x41, 0x52, 0x31], 'it begins like a Parquet file'],
   [[0x7f, 0x45, 0x4c, 0x46], 'it begins like a program'],
 ];

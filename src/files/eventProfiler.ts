@@ -75,7 +75,7 @@ export class EventProfiler implements EventDatabase {
     this.database.record(new DurationEndEvent(name, timestamp, fields));
   }
 
-  /** The recorded events in their order; of a file, those that were written. */
+  /** The recorded events in their order; of a file, those in it, then those that are queued. */
   getTraces(): Iterable<DasfEvent> {
     return this.database.getTraces();
   }

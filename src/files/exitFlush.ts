@@ -7,10 +7,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** Called once, synchronously; must not throw. */
 export type Flush = () => void;
 
-const pending = new Set<Flush>();
+/** What waits, and whether signals are listened to for it. */
+const pending = new Map<Flush, boolean>();
 
 function flushAll(): void {
-  for (const flush of [...pending]) flush();
+  for (const flush of [...pending.keys()]) flush();
 }
 
 function onSignal(signal: NodeJS.Signals): void {
@@ -20,21 +21,21 @@ function onSignal(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
 }
 
-function startListening(): void {
-  process.on('exit', flushAll);
-  // Signals reach the main thread alone; a worker that is terminated from outside runs nothing more.
-  if (isMainThread) for (const signal of SIGNALS) process.on(signal, onSignal);
-}
-
 function stopListening(): void {
   process.off('exit', flushAll);
   for (const signal of SIGNALS) process.off(signal, onSignal);
 }
 
-/** Has `flush` called before the process ends. */
-export function flushAtExit(flush: Flush): void {
-  if (pending.size === 0) startListening();
-  pending.add(flush);
+/**
+ * Has `flush` called before the process ends. `onSignals` false: not when a signal ends it. A listener for a signal keeps it
+ * from ending a program that never returns to its event loop.
+ */
+export function flushAtExit(flush: Flush, onSignals = true): void {
+  if (pending.size === 0) process.on('exit', flushAll);
+  // Signals reach the main thread alone; a worker that is terminated from outside runs nothing more.
+  if (onSignals && isMainThread && ![...pending.values()].includes(true))
+    for (const signal of SIGNALS) process.on(signal, onSignal);
+  pending.set(flush, onSignals);
 }
 
 /** There is nothing left to flush. */

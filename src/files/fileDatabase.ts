@@ -1,7 +1,17 @@
 // DASF's event file: queues events, appends them in batches under a lock, and reads them back.
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { LongpoleError } from '../base/errors.js';
 import type { EventDatabase } from '../trace/eventDatabase.js';
+import { addEvent } from '../trace/formats/dasfEventRows.js';
 import type { DasfEvent } from '../trace/formats/dasfEvents.js';
 import { DasfEventReader, DasfReader } from '../trace/formats/dasfReader.js';
 import { DasfEncoder } from '../trace/formats/dasfWriter.js';
@@ -83,16 +93,30 @@ export class FileDatabase implements EventDatabase {
   }
 
   /**
-   * The events in the file, in its order; not those that are still queued. Damaged stretches are left out, `readInto`
-   * reports them. Throws ERR_LONGPOLE_TRACE_FILE if there is no such file.
+   * The events in the file, in its order, then those that this database has queued. Damaged stretches are left out, `readInto`
+   * reports them. Throws ERR_LONGPOLE_TRACE_FILE if there is neither.
    */
   *getTraces(): Generator<DasfEvent> {
-    const reader = new DasfEventReader();
-    for (const _ of readInChunks(this.file, reader)) yield* reader.take();
+    const queue = this.#queue;
+    if (this.#hasFile()) {
+      const reader = new DasfEventReader();
+      for (const _ of readInChunks(this.file, reader)) yield* reader.take();
+    }
+    // What was written meanwhile has come from the file.
+    if (queue === this.#queue) yield* queue.slice();
   }
 
   readInto(builder: TraceBuilder): void {
-    readWhole(this.file, new DasfReader(builder));
+    if (this.#hasFile()) readWhole(this.file, new DasfReader(builder));
+    for (const event of this.#queue) {
+      addEvent(builder, event);
+      builder.eventCount++;
+    }
+  }
+
+  /** Whether to read it: without anything queued, a file that is missing is an error. */
+  #hasFile(): boolean {
+    return this.#queue.length === 0 || existsSync(this.file);
   }
 
   toString(): string {

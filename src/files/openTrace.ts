@@ -1,48 +1,50 @@
 // Opens a trace whatever its file is called: formats are recognised by their first bytes.
 import { LongpoleError } from '../base/errors.js';
-import { DasfReader } from '../trace/formats/dasfReader.js';
-import { looksLikeDasf } from '../trace/formats/dasfRecords.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
-import { describeBytes } from './describeBytes.js';
 import { readInChunks } from './readFile.js';
+import { isHtmlFile, looksLikeHtml, openReport, openReportFile } from './reportFile.js';
+import { isDirectory, openTraceDirectory } from './traceDirectory.js';
+import { TraceFileReader } from './traceFormat.js';
+
+export interface OpenTraceOptions {
+  /** Called now and then with the bytes of the file that were read so far. */
+  readonly onProgress?: (bytes: number) => void;
+}
 
 /**
- * The trace in a file, or in bytes. Known so far: the event files of DASF and of `EventProfiler`. A file that was torn or
- * damaged opens with what could be read; `trace.damage` says what is missing. An empty file is a trace without events.
+ * The trace in a directory, a file, or in bytes: a trace directory, a performance report (the HTML file that
+ * `performanceReport` writes), an event file of DASF or of `EventProfiler`, or Chrome Trace JSON (an array of events or an
+ * object with `traceEvents`, with or without its end), the last two packed by gzip or not. A file that was torn or damaged
+ * opens with what could be read; `trace.damage` says what is missing. An empty file is a trace without events. Memory
+ * grows with the rows of the trace, not with the size of the file.
  *
- * Throws ERR_LONGPOLE_TRACE_FILE if the file cannot be read, ERR_LONGPOLE_TRACE_FORMAT if it is no trace.
+ * Throws ERR_LONGPOLE_TRACE_FILE if a file cannot be read, ERR_LONGPOLE_TRACE_FORMAT if it is no trace,
+ * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it, ERR_LONGPOLE_INVALID_ARGUMENT for what is no path and no bytes.
  */
-export function openTrace(source: string | Uint8Array): Trace {
+export function openTrace(source: string | Uint8Array, { onProgress }: OpenTraceOptions = {}): Trace {
+  checkSource(source);
+  if (typeof source === 'string' && isDirectory(source)) return openTraceDirectory(source);
+  if (typeof source === 'string' && isHtmlFile(source)) return openReportFile(source);
+  if (typeof source !== 'string' && looksLikeHtml(source)) return openReport('The page', source);
   const builder = new TraceBuilder();
-  const reader = new DasfReader(builder);
-  const name = typeof source === 'string' ? source : 'The bytes';
-  if (typeof source !== 'string') {
-    checkFormat(name, source);
-    // The readers look at whole buffers of their own kind; a view of shared memory is copied.
-    const bytes =
-      source.buffer instanceof ArrayBuffer
-        ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
-        : Uint8Array.from(source);
-    reader.feed(bytes, bytes.length, true);
+  if (typeof source === 'string') {
+    for (const bytes of readInChunks(source, new TraceFileReader(source, builder))) onProgress?.(bytes);
     return builder.build();
   }
-  let checked = false;
-  const checking = {
-    feed: (bytes: Uint8Array<ArrayBuffer>, length: number, last: boolean): number => {
-      if (!checked) checkFormat(name, bytes.subarray(0, length));
-      checked = true;
-      return reader.feed(bytes, length, last);
-    },
-  };
-  for (const _ of readInChunks(source, checking));
+  // The readers look at whole buffers of their own kind; a view of shared memory is copied.
+  const bytes =
+    source.buffer instanceof ArrayBuffer
+      ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+      : Uint8Array.from(source);
+  new TraceFileReader('The bytes', builder).feed(bytes, bytes.length, true);
   return builder.build();
 }
 
-function checkFormat(name: string, bytes: Uint8Array): void {
-  if (looksLikeDasf(bytes)) return;
+function checkSource(source: unknown): void {
+  if (typeof source === 'string' || source instanceof Uint8Array) return;
   throw new LongpoleError(
-    'ERR_LONGPOLE_TRACE_FORMAT',
-    `${name} is no trace that Longpole knows: ${describeBytes(bytes)}. It should be an event file of DASF or of EventProfiler.`,
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `openTrace() takes a path or the bytes of a trace (Uint8Array), not ${String(source)}.`,
   );
 }

@@ -6,12 +6,16 @@ import type { ByteReader } from '../trace/formats/dasfReader.js';
 /** Bytes at a time. Small enough to stay in the cache, large enough that calls do not count. */
 const CHUNK = 1 << 20;
 
-/** Feeds a file to a reader; yields after every chunk. Throws ERR_LONGPOLE_TRACE_FILE if the file cannot be read. */
-export function* readInChunks(file: string, reader: ByteReader): Generator<void> {
+/**
+ * Feeds a file to a reader; yields the bytes read so far after every chunk. Throws ERR_LONGPOLE_TRACE_FILE if the file
+ * cannot be read.
+ */
+export function* readInChunks(file: string, reader: ByteReader): Generator<number> {
   const fd = openForReading(file);
   try {
     let buffer = new Uint8Array(CHUNK);
     let held = 0;
+    let done = 0;
     for (;;) {
       // A record longer than the buffer: make room. The readers bound what they wait for.
       if (held === buffer.length) {
@@ -22,7 +26,8 @@ export function* readInChunks(file: string, reader: ByteReader): Generator<void>
       const read = readSome(file, fd, buffer, held);
       const length = held + read;
       const consumed = reader.feed(buffer, length, read === 0);
-      yield;
+      done += read;
+      yield done;
       if (read === 0) return;
       buffer.copyWithin(0, consumed, length);
       held = length - consumed;

@@ -5,9 +5,12 @@ import { LongpoleError } from '../base/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import { OP_REF, type Program } from '../protocol/program.js';
 import type { AnyFunction } from './callable.js';
-import { Compiler, type KeyIndex } from './compiler.js';
+import { Compiler, type KnownResults } from './compiler.js';
 import type { Delayed } from './delayed.js';
+import type { External } from './external.js';
+import type { KeyIndex } from './keyIndex.js';
 import { type Adjacency, findCycle, order } from './order.js';
+import { type PlanSpans, planSpans } from './planSpans.js';
 
 /** A compiled graph. `program` is what isolates need; the rest stays with the caller. Arrays are indexed by task id. */
 export interface Plan {
@@ -27,6 +30,10 @@ export interface Plan {
   readonly ids: KeyIndex;
   /** Key → value, for the keys that are data. */
   readonly data: ReadonlyMap<string, unknown>;
+  /** Task id → what it stands for, for the tasks whose results come from outside. */
+  readonly imports: ReadonlyMap<number, External>;
+  /** In which spans the tasks are; undefined: in none. */
+  readonly spans: PlanSpans | undefined;
 }
 
 export interface CompileOptions {
@@ -34,6 +41,8 @@ export interface CompileOptions {
   shared?: boolean;
   /** The tasks run in the caller's own isolate: arguments are passed as they are. Default false. */
   byReference?: boolean;
+  /** Results that exist already: their keys are not computed. Default: none. */
+  known?: KnownResults;
 }
 
 /**
@@ -42,7 +51,7 @@ export interface CompileOptions {
  * @throws LongpoleError ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_UNKNOWN_KEY, ERR_LONGPOLE_CYCLE
  */
 export function compileGraph(graph: Graph, keys: readonly string[], options: CompileOptions = {}): Plan {
-  const compiler = new Compiler(options.byReference);
+  const compiler = new Compiler(options.byReference, options.known);
   compiler.addGraph(graph);
   for (const key of keys) compiler.request(key);
   compiler.compileTasks();
@@ -51,7 +60,7 @@ export function compileGraph(graph: Graph, keys: readonly string[], options: Com
 
 /** Compiles the union of the graphs of some Delayed objects; equal keys are one task. Throws as compileGraph does. */
 export function compileDelayed(delayeds: readonly Delayed<unknown>[], options: CompileOptions = {}): Plan {
-  const compiler = new Compiler(options.byReference);
+  const compiler = new Compiler(options.byReference, options.known);
   for (const delayed of delayeds) compiler.requestDelayed(delayed);
   compiler.compileTasks();
   return arrange(compiler, options);
@@ -83,12 +92,17 @@ function arrange(compiler: Compiler, options: CompileOptions): Plan {
   const rankedRequested = new Uint8Array(size);
   const functionOf = new Int32Array(size);
   const unorderedFunctions = compiler.functionOf.take();
+  const imports = new Map<number, External>();
   for (let rank = 0; rank < size; rank++) {
     const task = sequence[rank]!;
     keys[rank] = compiler.key(task);
     sources[rank] = compiler.source(task);
     rankedRequested[rank] = requested[task]!;
     functionOf[rank] = unorderedFunctions[task]!;
+    if (compiler.hasExternals) {
+      const external = compiler.external(task);
+      if (external !== undefined) imports.set(rank, external);
+    }
   }
   return {
     program,
@@ -102,6 +116,8 @@ function arrange(compiler: Compiler, options: CompileOptions): Plan {
     requested: rankedRequested,
     ids: compiler.rankIndex(ranks),
     data: compiler.data,
+    imports,
+    spans: planSpans(size, (rank) => compiler.span(sequence[rank]!)),
   };
 }
 
@@ -154,17 +170,17 @@ function rankAdjacency(
 
 /** Dependents from dependencies; the dependents of a task are in ascending order. */
 export function invert(size: number, edges: Adjacency): Adjacency {
-  const offsets = new Int32Array(size + 1);
+  // While the targets are laid out, entry t + 1 says where the next dependent of t goes: at the end, where those of t end.
+  const offsets = new Int32Array(size + 2);
   const { offsets: from, targets: to } = edges;
-  for (let edge = 0; edge < to.length; edge++) offsets[to[edge]! + 1]!++;
-  for (let task = 0; task < size; task++) offsets[task + 1]! += offsets[task]!;
-  const next = offsets.slice(0, size);
+  for (let edge = 0; edge < to.length; edge++) offsets[to[edge]! + 2]!++;
+  for (let task = 0; task < size; task++) offsets[task + 2]! += offsets[task + 1]!;
   const targets = new Int32Array(to.length);
   for (let task = 0; task < size; task++) {
     const end = from[task + 1]!;
-    for (let edge = from[task]!; edge < end; edge++) targets[next[to[edge]!]!++] = task;
+    for (let edge = from[task]!; edge < end; edge++) targets[offsets[to[edge]! + 1]!++] = task;
   }
-  return { offsets, targets };
+  return { offsets: offsets.subarray(0, size + 1), targets };
 }
 
 function countDependents(dependents: Adjacency, options: CompileOptions): Int32Array {

@@ -17,18 +17,22 @@ import {
 } from '../protocol/program.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { Delayed } from './delayed.js';
+import { External } from './external.js';
 import { GrowableInt32, TokenBuffer } from './growable.js';
+import { type KeyIndex, RankIndex } from './keyIndex.js';
 import { Literal } from './literal.js';
 import { checkNesting, isPlainObject } from './nesting.js';
+import { type SpanRef, spanOf } from './spanContext.js';
 
 const UNKNOWN = -1;
 const DATA = -2;
+/** A call and two arguments. */
+const TOKENS_PER_TASK = 3;
 
-/** Key → id. */
-export interface KeyIndex {
-  get(key: string): number | undefined;
-  has(key: string): boolean;
-}
+/** The result of a key that need not be computed again; undefined: there is none. */
+export type KnownResults = (key: string) => External | undefined;
+
+const NOTHING_KNOWN: KnownResults = () => undefined;
 
 export class Compiler {
   readonly tokens = new TokenBuffer();
@@ -39,6 +43,8 @@ export class Compiler {
   readonly functions: AnyFunction[] = [];
   readonly constants: unknown[] = [];
   readonly data = new Map<string, unknown>();
+  /** Whether any result comes from outside the graph. */
+  hasExternals = false;
 
   readonly #slots = new Map<string, number>();
   #slotKeys: string[] = [];
@@ -52,11 +58,13 @@ export class Compiler {
   readonly #functionIndex = new Map<AnyFunction, number>();
   readonly #requestedTasks: number[] = [];
   readonly #byReference: boolean;
+  readonly #known: KnownResults;
   #current = 0;
 
   /** `byReference`: the tasks run in this isolate, so that arguments with functions in them need no rebuilding. */
-  constructor(byReference = false) {
+  constructor(byReference = false, known: KnownResults = NOTHING_KNOWN) {
     this.#byReference = byReference;
+    this.#known = known;
   }
 
   get taskCount(): number {
@@ -90,17 +98,32 @@ export class Compiler {
   /** Walks from the requested keys until every task that they need has its expression. */
   compileTasks(): void {
     const { tokens } = this;
+    this.#expect(this.#slotKeys.length + 1);
     this.tokenOffsets.push(0);
     this.dependencyOffsets.push(0);
     for (this.#current = 0; this.#current < this.#taskSlots.length; this.#current++) {
       const value = this.#slotValues[this.#taskSlots.at(this.#current)];
       const start = tokens.length;
-      this.#emitTask(value);
-      const operand = tokens.operands[start]!;
-      this.functionOf.push(tokens.operations[start] === OP_CALL ? operand % CALL_BASE : -1);
+      if (value instanceof External) {
+        this.hasExternals = true;
+        this.functionOf.push(-1);
+      } else {
+        this.#emitTask(value);
+        const operand = tokens.operands[start]!;
+        this.functionOf.push(tokens.operations[start] === OP_CALL ? operand % CALL_BASE : -1);
+      }
       this.tokenOffsets.push(tokens.length);
       this.dependencyOffsets.push(this.dependencies.length);
     }
+  }
+
+  /** Most of what is in a graph is usually needed. */
+  #expect(tasks: number): void {
+    this.tokens.expected = TOKENS_PER_TASK * tasks;
+    const { tokenOffsets, dependencies, dependencyOffsets, functionOf } = this;
+    for (const column of [tokenOffsets, dependencies, dependencyOffsets, functionOf]) column.expected = tasks;
+    this.#taskSlots.expected = tasks;
+    this.#lastDependent.expected = tasks;
   }
 
   key(task: number): string {
@@ -110,6 +133,18 @@ export class Compiler {
   source(task: number): unknown {
     const value = this.#slotValues[this.#taskSlots.at(task)];
     return value instanceof Delayed ? value.toTask() : value;
+  }
+
+  /** The span in which the task was defined. */
+  span(task: number): SpanRef | undefined {
+    const value = this.#slotValues[this.#taskSlots.at(task)];
+    return value instanceof Delayed ? spanOf(value) : undefined;
+  }
+
+  /** What the task stands for, if its result comes from outside the graph. */
+  external(task: number): External | undefined {
+    const value = this.#slotValues[this.#taskSlots.at(task)];
+    return value instanceof External ? value : undefined;
   }
 
   requestedFlags(): Uint8Array {
@@ -159,7 +194,7 @@ export class Compiler {
     if (task >= 0) this.#requestedTasks.push(task);
   }
 
-  #delayedSlot(delayed: Delayed<unknown>): number {
+  #delayedSlot(delayed: Delayed<unknown> | External): number {
     return this.#slots.get(delayed.key) ?? this.#addSlot(delayed.key, delayed);
   }
 
@@ -167,7 +202,8 @@ export class Compiler {
   #taskOf(slot: number): number {
     const known = this.#slotTask[slot]!;
     if (known !== UNKNOWN) return known;
-    const value = this.#slotValues[slot];
+    const value = this.#known(this.#slotKeys[slot]!) ?? this.#slotValues[slot];
+    this.#slotValues[slot] = value;
     let task: number;
     if (this.#isDynamic(value, true, 0)) {
       task = this.#taskSlots.length;
@@ -192,7 +228,7 @@ export class Compiler {
       for (const element of value) if (this.#isDynamic(element, refs, depth + 1)) return true;
       return false;
     }
-    if (value instanceof Delayed) return true;
+    if (value instanceof Delayed || value instanceof External) return true;
     for (const part of partsOf(value)) if (this.#isDynamic(part, false, depth + 1)) return true;
     return false;
   }
@@ -228,7 +264,8 @@ export class Compiler {
 
   #emitObject(value: object, refs: boolean, depth: number): boolean {
     checkNesting(depth);
-    if (value instanceof Delayed) return this.#emitSlot(this.#delayedSlot(value));
+    if (value instanceof Delayed || value instanceof External)
+      return this.#emitSlot(this.#delayedSlot(value));
     if (value instanceof Literal) {
       // True, so that the array around it is built anew, with the value in place of its wrapper.
       this.#emit(value.value, false, depth + 1);
@@ -310,29 +347,6 @@ export class Compiler {
     }
     this.#functionIndex.set(value, index);
     return index;
-  }
-}
-
-/** Key → rank over the compiler's own key index. */
-class RankIndex implements KeyIndex {
-  readonly #slots: ReadonlyMap<string, number>;
-  readonly #slotTask: readonly number[];
-  readonly #ranks: Int32Array;
-
-  constructor(slots: ReadonlyMap<string, number>, slotTask: readonly number[], ranks: Int32Array) {
-    this.#slots = slots;
-    this.#slotTask = slotTask;
-    this.#ranks = ranks;
-  }
-
-  get(key: string): number | undefined {
-    const slot = this.#slots.get(key);
-    const task = slot === undefined ? DATA : this.#slotTask[slot]!;
-    return task < 0 ? undefined : this.#ranks[task];
-  }
-
-  has(key: string): boolean {
-    return this.get(key) !== undefined;
   }
 }
 

@@ -6,6 +6,7 @@ import type { AnyFunction } from './callable.js';
 import type { ComputeOptions } from './computeOptions.js';
 import { literal } from './literal.js';
 import { checkNesting, forEachPart } from './nesting.js';
+import { rememberSpan } from './spanContext.js';
 
 /** Computes one Delayed: what stands behind its `compute()`. */
 export type ComputeRunner = (delayed: Delayed<unknown>, options: ComputeOptions) => Promise<unknown>;
@@ -30,6 +31,7 @@ export class Delayed<T> {
     this.key = key;
     this.fn = fn;
     this.args = args;
+    rememberSpan(this);
   }
 
   /**

@@ -1,19 +1,29 @@
-// Typed arrays that grow by doubling. Push is two loads and a store; `take` gives the filled part without a copy.
+// Typed arrays that grow by doubling. Push is two loads and a store; `take` gives the filled part without a copy. V8 starts
+// to collect garbage after every 64 MB of typed arrays, whatever else there is: one that has grown large goes to the
+// expected size at once.
+
+/** Up to 64 bytes are on V8's heap: a graph of a few tasks allocates nothing outside it. */
+const FIRST_INTEGERS = 16;
+const FIRST_NUMBERS = 8;
+/** From here on, in elements, what is expected to be needed is taken at once. */
+const LARGE = 1 << 15;
+
+function grownLength(length: number, expected: number): number {
+  return length >= LARGE && expected > length ? expected : 2 * length;
+}
 
 export class GrowableInt32 {
+  /** How long it may become, if that is known. A guess: it grows beyond. */
+  expected = 0;
   #array: Int32Array;
   length = 0;
 
-  constructor(capacity = 64) {
+  constructor(capacity = FIRST_INTEGERS) {
     this.#array = new Int32Array(capacity);
   }
 
   push(value: number): void {
-    if (this.length === this.#array.length) {
-      const larger = new Int32Array(this.#array.length * 2);
-      larger.set(this.#array);
-      this.#array = larger;
-    }
+    if (this.length === this.#array.length) this.#grow();
     this.#array[this.length++] = value;
   }
 
@@ -29,12 +39,20 @@ export class GrowableInt32 {
   take(): Int32Array {
     return this.#array.subarray(0, this.length);
   }
+
+  #grow(): void {
+    const larger = new Int32Array(grownLength(this.length, this.expected));
+    larger.set(this.#array);
+    this.#array = larger;
+  }
 }
 
 /** The operations and operands of expressions, growing together. */
 export class TokenBuffer {
-  operations = new Uint8Array(256);
-  operands = new Float64Array(256);
+  /** See GrowableInt32. */
+  expected = 0;
+  operations = new Uint8Array(FIRST_NUMBERS);
+  operands = new Float64Array(FIRST_NUMBERS);
   length = 0;
 
   push(operation: number, operand: number): void {
@@ -44,10 +62,11 @@ export class TokenBuffer {
   }
 
   #grow(): void {
-    const operations = new Uint8Array(this.length * 2);
+    const length = grownLength(this.length, this.expected);
+    const operations = new Uint8Array(length);
     operations.set(this.operations);
     this.operations = operations;
-    const operands = new Float64Array(this.length * 2);
+    const operands = new Float64Array(length);
     operands.set(this.operands);
     this.operands = operands;
   }

@@ -1,6 +1,7 @@
 // The types of arguments: wherever a value may stand, a Delayed of it may stand, also inside containers.
 import type { AnyFunction } from './callable.js';
 import type { Delayed } from './delayed.js';
+import type { External } from './external.js';
 
 /** Values that are data as a whole: no Delayed is looked for inside them. */
 type Opaque =
@@ -20,7 +21,10 @@ type Opaque =
   | Promise<unknown>;
 
 /** What a task accepts where its function takes a `T`. */
-export type Input<T> = T | Delayed<T> | Nested<T>;
+export type Input<T> = T | Delayed<T> | Later<T> | Nested<T>;
+
+/** A Future of a `T`. */
+type Later<T> = External & { result(): Promise<T> };
 
 /** Distributes over unions: the containers among the members of `T`, with inputs for parts. */
 type Nested<T> = T extends Opaque

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../base/properties.test.support.js';
 import { findCycle, order, peakHeld } from './order.js';
 import { type Edges, edgesOfRows } from './ordering/families.test.support.js';
 

@@ -6,10 +6,12 @@
 const HEAD = 0;
 const RUNNING = 1;
 const CANCELLED = 2;
-const HEADER_WORDS = 4;
+/** The last two words are a float64: when the task that runs began. */
+const HEADER_WORDS = 6;
+const SINCE_BYTES = 16;
 
-/** Bytes per entry: id 4, kind 1 (padded to 4), number 8, start 8, stop 8. */
-const ENTRY_BYTES = 32;
+/** Bytes per entry: id 4, kind 1, type 1 (padded to 4), number 8, received 8, start 8, stop 8. */
+const ENTRY_BYTES = 40;
 
 /** Columns of completions, copied out of the ring. `count` entries are valid. */
 export interface CompletionColumns {
@@ -17,8 +19,12 @@ export interface CompletionColumns {
   readonly ids: Int32Array;
   /** See results.ts. */
   readonly kinds: Uint8Array;
-  /** The result, for the kind NUMBER. */
+  /** Index into RESULT_TYPES of results.ts. */
+  readonly types: Uint8Array;
+  /** The result, for the kind NUMBER; its bytes, for the kinds VALUE, STORED and PRIVATE. */
   readonly numbers: Float64Array;
+  /** When the isolate took the batch in, seconds since the epoch. */
+  readonly received: Float64Array;
   /** Seconds since the epoch, taken in the isolate. */
   readonly starts: Float64Array;
   readonly stops: Float64Array;
@@ -29,7 +35,9 @@ export function completionColumns(capacity: number): CompletionColumns {
     count: 0,
     ids: new Int32Array(capacity),
     kinds: new Uint8Array(capacity),
+    types: new Uint8Array(capacity),
     numbers: new Float64Array(capacity),
+    received: new Float64Array(capacity),
     starts: new Float64Array(capacity),
     stops: new Float64Array(capacity),
   };
@@ -39,9 +47,12 @@ export class CompletionLog {
   readonly buffer: SharedArrayBuffer;
   readonly capacity: number;
   readonly #header: Int32Array;
+  readonly #since: Float64Array;
   readonly #ids: Int32Array;
   readonly #kinds: Uint8Array;
+  readonly #types: Uint8Array;
   readonly #numbers: Float64Array;
+  readonly #received: Float64Array;
   readonly #starts: Float64Array;
   readonly #stops: Float64Array;
   /** Next entry to write, or to read: each side holds its own object over the same buffer. */
@@ -60,8 +71,11 @@ export class CompletionLog {
     this.capacity = capacity;
     let offset = 0;
     this.#header = new Int32Array(this.buffer, offset, HEADER_WORDS);
+    this.#since = new Float64Array(this.buffer, SINCE_BYTES, 1);
     offset += 4 * HEADER_WORDS;
     this.#numbers = new Float64Array(this.buffer, offset, capacity);
+    offset += 8 * capacity;
+    this.#received = new Float64Array(this.buffer, offset, capacity);
     offset += 8 * capacity;
     this.#starts = new Float64Array(this.buffer, offset, capacity);
     offset += 8 * capacity;
@@ -70,14 +84,26 @@ export class CompletionLog {
     this.#ids = new Int32Array(this.buffer, offset, capacity);
     offset += 4 * capacity;
     this.#kinds = new Uint8Array(this.buffer, offset, capacity);
+    offset += capacity;
+    this.#types = new Uint8Array(this.buffer, offset, capacity);
   }
 
   /** Writer: one more task is finished; visible to the reader at once. */
-  write(id: number, kind: number, number: number, start: number, stop: number): void {
+  write(
+    id: number,
+    kind: number,
+    type: number,
+    number: number,
+    received: number,
+    start: number,
+    stop: number,
+  ): void {
     const at = this.#position++ & (this.capacity - 1);
     this.#ids[at] = id;
     this.#kinds[at] = kind;
+    this.#types[at] = type;
     this.#numbers[at] = number;
+    this.#received[at] = received;
     this.#starts[at] = start;
     this.#stops[at] = stop;
     Atomics.store(this.#header, HEAD, this.#position | 0);
@@ -102,7 +128,9 @@ export class CompletionLog {
       if (!accept(id, kind)) break;
       into.ids[read] = id;
       into.kinds[read] = kind;
+      into.types[read] = this.#types[at]!;
       into.numbers[read] = this.#numbers[at]!;
+      into.received[read] = this.#received[at]!;
       into.starts[read] = this.#starts[at]!;
       into.stops[read] = this.#stops[at]!;
     }
@@ -115,8 +143,20 @@ export class CompletionLog {
     return Atomics.load(this.#header, RUNNING) - 1;
   }
 
-  set running(id: number) {
+  /** When it began, in seconds since the epoch; of -1, when the last one did. */
+  get runningSince(): number {
+    return this.#since[0]!;
+  }
+
+  /** Writer: this task begins. */
+  begin(id: number, start: number): void {
+    this.#since[0] = start;
     Atomics.store(this.#header, RUNNING, id + 1);
+  }
+
+  /** Writer: none runs any more. */
+  leave(): void {
+    Atomics.store(this.#header, RUNNING, 0);
   }
 
   /** Set by the host: the isolate starts no more tasks of this run. */

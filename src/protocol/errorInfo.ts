@@ -1,5 +1,6 @@
 // Errors as plain data, because a structured clone of an Error loses `code` and every other property of its own, and
-// turns a class of the user's into a plain Error.
+// turns a class of the user's into a plain Error. JavaScript's own classes and Longpole's come back as themselves.
+import { ERROR_CODES, type ErrorCode, KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
 
 export interface ErrorInfo {
   readonly name: string;
@@ -68,12 +69,18 @@ export function thrownOf(info: ErrorInfo): unknown {
   return info.primitive === undefined ? fromErrorInfo(info) : info.primitive.value;
 }
 
-/** An Error with the remote name, message, stack, properties and causes. */
+const BUILT_IN = new Map<string, ErrorConstructor>([
+  ['EvalError', EvalError],
+  ['RangeError', RangeError],
+  ['ReferenceError', ReferenceError],
+  ['SyntaxError', SyntaxError],
+  ['TypeError', TypeError],
+  ['URIError', URIError],
+]);
+
+/** An Error with the remote name, message, stack, properties and causes, of the same class if that is known here. */
 export function fromErrorInfo(info: ErrorInfo): Error {
-  const error =
-    info.cause === undefined
-      ? new Error(info.message)
-      : new Error(info.message, { cause: fromErrorInfo(info.cause) });
+  const error = newError(info, info.cause === undefined ? {} : { cause: fromErrorInfo(info.cause) });
   Object.defineProperty(error, 'name', { value: info.name, configurable: true, writable: true });
   Object.defineProperty(error, 'stack', {
     value: info.stack || `${info.name}: ${info.message}`,
@@ -81,6 +88,20 @@ export function fromErrorInfo(info: ErrorInfo): Error {
     writable: true,
   });
   return Object.assign(error, info.properties);
+}
+
+function newError({ name, message, properties }: ErrorInfo, options: { cause?: unknown }): Error {
+  const { code, key, worker, attempts, function: fn } = properties;
+  if (!isErrorCode(code)) return new (BUILT_IN.get(name) ?? Error)(message, options);
+  if (typeof key !== 'string' || typeof worker !== 'string' || typeof fn !== 'string')
+    return new LongpoleError(code, message, options);
+  const where = { key, worker, function: fn };
+  if (typeof attempts === 'number') return new KilledWorkerError(where, attempts, message, options);
+  return new TaskError(where, message, { ...options, code });
+}
+
+function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
 }
 
 interface ErrorLike {

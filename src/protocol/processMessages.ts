@@ -1,6 +1,7 @@
 // What crosses between this process and a child process, whose main thread passes it on to the isolate beside it. The
 // channel copies typed arrays as bytes, so everything that is much travels in columns.
 import type { ErrorInfo } from './errorInfo.js';
+import type { FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
 import type { FetchResults, ReleaseResults, RunBatch, Values } from './isolateMessages.js';
 import type { Program } from './program.js';
@@ -49,19 +50,6 @@ export interface ProcessReady {
   readonly type: 'ready';
 }
 
-/** Completions in columns; `values` holds the results of kind VALUE, `errors` those of kind ERROR. */
-export interface TasksFinishedInProcess {
-  readonly type: 'finished';
-  readonly run: number;
-  readonly ids: Int32Array;
-  readonly kinds: Uint8Array;
-  readonly numbers: Float64Array;
-  readonly starts: Float64Array;
-  readonly stops: Float64Array;
-  readonly values: Values;
-  readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
-}
-
 /** What the isolate runs now, or -1; sent when a look at it finds a change. */
 export interface RunningInProcess {
   readonly type: 'running';
@@ -94,7 +82,7 @@ export interface IsolateLost {
 
 export type FromProcess =
   | ProcessReady
-  | TasksFinishedInProcess
+  | FinishedTasks
   | RunningInProcess
   | FetchedFromProcess
   | StolenFromProcess

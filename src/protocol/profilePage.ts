@@ -64,7 +64,20 @@ export interface CacheSection {
   readonly metric: Float64Array;
 }
 
-export type ProfileSection = TaskSection | ResourceSection | CacheSection;
+/** A MemorySampler's samples: those of a label stand together, in order of time. */
+export interface MemorySection {
+  readonly type: 'memory';
+  /** Label → its name. */
+  readonly labels: StringList;
+  /** Index into `labels`, not decreasing. */
+  readonly label: Uint32Array;
+  /** Seconds since the epoch, or since the first sample of its label; finite, not decreasing within a label. */
+  readonly time: Float64Array;
+  /** Bytes, finite. */
+  readonly bytes: Float64Array;
+}
+
+export type ProfileSection = TaskSection | ResourceSection | CacheSection | MemorySection;
 
 /**
  * Everything that one page of `visualize` shows: a vertical stack of plots, one per section, in this order from top to
@@ -159,9 +172,17 @@ function checkSection(page: ProfilePage, section: ProfileSection, name: string):
       checkFinite(`${name}: mem`, section.mem);
       checkFinite(`${name}: cpu`, section.cpu);
       checkFinite(`${name}: time`, section.time);
-      for (let i = 1; i < section.time.length; i++) {
-        if (section.time[i]! < section.time[i - 1]!) fail(`${name}: time goes backwards at entry ${i}`);
-      }
+      checkOrder(name, section.time, () => true);
+      return;
+    case 'memory':
+      checkLength(`${name}: label`, section.label, section.time.length);
+      checkLength(`${name}: bytes`, section.bytes, section.time.length);
+      checkIndices(`${name}: label`, section.label, section.labels.length);
+      checkFinite(`${name}: time`, section.time);
+      checkFinite(`${name}: bytes`, section.bytes);
+      for (let i = 1; i < section.label.length; i++)
+        if (section.label[i]! < section.label[i - 1]!) fail(`${name}: labels go backwards at entry ${i}`);
+      checkOrder(name, section.time, (i) => section.label[i] === section.label[i - 1]);
       return;
     case 'cache':
       checkIndices(`${name}: task`, section.task, page.tasks.keys.length);
@@ -170,6 +191,12 @@ function checkSection(page: ProfilePage, section: ProfileSection, name: string):
       checkFinite(`${name}: metric`, section.metric);
       return;
   }
+}
+
+/** `follows`: whether an entry comes after the one before it. */
+function checkOrder(name: string, time: Float64Array, follows: (entry: number) => boolean): void {
+  for (let i = 1; i < time.length; i++)
+    if (follows(i) && time[i]! < time[i - 1]!) fail(`${name}: time goes backwards at entry ${i}`);
 }
 
 function checkIntervals(

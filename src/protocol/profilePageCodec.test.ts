@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateSync, inflateSync } from 'node:zlib';
-import fc from 'fast-check';
 import { LongpoleError } from '../base/errors.js';
+import fc from '../base/properties.test.support.js';
 import { ByteReader, ByteWriter, readFloats, readStrings, writeFloats, writeStrings } from './columnBytes.js';
 import { type ProfilePage, type ProfileSection, type StringList, TaskTableBuilder } from './profilePage.js';
 import { decodeProfilePage, encodeProfilePage } from './profilePageCodec.js';
@@ -14,6 +14,9 @@ function plain(page: ProfilePage) {
   const { tasks } = page;
   return {
     ...page,
+    sections: page.sections.map((section) =>
+      section.type === 'memory' ? { ...section, labels: list(section.labels) } : section,
+    ),
     workers: list(page.workers),
     tasks: { ...tasks, keys: list(tasks.keys), prefixes: list(tasks.prefixes), texts: list(tasks.texts) },
   };
@@ -33,7 +36,7 @@ function anySection(rows: number, workers: number): fc.Arbitrary<ProfileSection>
   });
   return fc
     .tuple(
-      fc.constantFrom('tasks', 'resources', 'cache'),
+      fc.constantFrom('tasks', 'resources', 'cache', 'memory'),
       fc.array(run, { maxLength: 60, size: 'max' }),
       anyText,
     )
@@ -43,6 +46,16 @@ function anySection(rows: number, workers: number): fc.Arbitrary<ProfileSection>
       const stop = Float64Array.from(runs, (r) => r.start + r.length);
       const metric = Float64Array.from(runs, (r) => r.metric);
       if (type === 'resources') return { type, time: start.sort(), mem: metric, cpu: metric };
+      if (type === 'memory') {
+        const label = Uint32Array.from(runs, (r) => r.worker).sort();
+        return {
+          type,
+          labels: Array.from({ length: workers }, (_, i) => `${metricName} ${i}`),
+          label,
+          time: start.sort(),
+          bytes: metric,
+        };
+      }
       if (type === 'tasks')
         return { type, task, worker: Uint32Array.from(runs, (r) => r.worker), start, stop };
       return { type: 'cache', metricName, task, cacheTime: start, freeTime: stop, metric };

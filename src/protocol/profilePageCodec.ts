@@ -21,6 +21,7 @@ const VERSION = 1;
 const TASKS = 1;
 const RESOURCES = 2;
 const CACHE = 3;
+const MEMORY = 4;
 
 /**
  * The page as bytes, not yet compressed.
@@ -101,6 +102,13 @@ function writeSection(writer: ByteWriter, section: ProfileSection): void {
       writeFloats(writer, section.freeTime, section.cacheTime);
       writeFloats(writer, section.metric);
       return;
+    case 'memory':
+      writer.byte(MEMORY);
+      writeStrings(writer, section.labels);
+      writeIndices(writer, section.label);
+      writeFloats(writer, section.time);
+      writeFloats(writer, section.bytes);
+      return;
   }
 }
 
@@ -124,6 +132,12 @@ function readSection(reader: ByteReader): ProfileSection {
       const cacheTime = readFloats(reader);
       const freeTime = readFloats(reader, cacheTime);
       return { type: 'cache', metricName, task, cacheTime, freeTime, metric: readFloats(reader) };
+    }
+    case MEMORY: {
+      const labels = readStrings(reader);
+      const label = readIndices(reader);
+      const time = readFloats(reader);
+      return { type: 'memory', labels, label, time, bytes: readFloats(reader) };
     }
     default:
       return damaged(`it has a section of unknown kind ${kind}`);

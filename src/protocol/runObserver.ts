@@ -9,6 +9,9 @@ export interface CompletedTasks {
   /** How many entries of the arrays count. */
   readonly count: number;
   readonly ids: Int32Array;
+  /** Seconds since the epoch: when the task was sent to its worker, and when the worker took it in. */
+  readonly dispatchTimes: Float64Array;
+  readonly receiveTimes: Float64Array;
   /** Seconds since the epoch, taken in the isolate that ran the task. */
   readonly startTimes: Float64Array;
   readonly stopTimes: Float64Array;
@@ -33,6 +36,13 @@ export interface RunState {
   readonly released: ReadonlySet<string>;
 }
 
+/** Where to look for what a worker uses. */
+export interface WorkerPlace {
+  readonly pid: number;
+  /** What its isolate says of itself in shared memory, see VITALS_… of isolateMessages; null: it has a process of its own. */
+  readonly vitals: Float64Array | null;
+}
+
 /** What is known of a run. The same object from `runStarted` to `runFinished`; the members are live. */
 export interface RunInfo {
   readonly graph: Graph;
@@ -54,6 +64,8 @@ export interface RunInfo {
   readonly requested: Uint8Array;
   /** Names of the workers, e.g. `threads-0`; grows when a worker is replaced. */
   readonly workers: readonly string[];
+  /** Beside `workers`. Empty where the caller's own thread runs the tasks. */
+  readonly places: readonly WorkerPlace[];
   /** How many tasks have finished so far. */
   readonly finishedCount: number;
   readonly state: RunState;

@@ -39,3 +39,45 @@ export class Float64Column {
     return this.values.subarray(0, this.length);
   }
 }
+
+export class Uint8Column {
+  values = new Uint8Array(MIN_ROWS);
+  length = 0;
+
+  push(value: number): void {
+    if (this.length === this.values.length) {
+      const grown = new Uint8Array(this.length * 2);
+      grown.set(this.values);
+      this.values = grown;
+    }
+    this.values[this.length++] = value;
+  }
+
+  /** A view of what was written; a later push does not change it. */
+  take(): Uint8Array {
+    return this.values.subarray(0, this.length);
+  }
+}
+
+/** The columns of an absent figure, one array for all of a table: 10,000,000 rows of nothing cost 40 MB once. */
+export class AbsentColumns {
+  readonly #length: number;
+  #ids: Int32Array | undefined;
+  #numbers: Float64Array | undefined;
+
+  constructor(length: number) {
+    this.#length = length;
+  }
+
+  /** -1 in every row. */
+  get ids(): Int32Array {
+    this.#ids ??= new Int32Array(this.#length).fill(-1);
+    return this.#ids;
+  }
+
+  /** NaN in every row. */
+  get numbers(): Float64Array {
+    this.#numbers ??= new Float64Array(this.#length).fill(Number.NaN);
+    return this.#numbers;
+  }
+}

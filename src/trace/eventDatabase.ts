@@ -49,7 +49,7 @@ export function readDatabase(database: EventDatabase, builder: TraceBuilder): vo
   }
   for (const event of database.getTraces()) {
     addEvent(builder, event);
-    builder.events++;
+    builder.eventCount++;
   }
 }
 

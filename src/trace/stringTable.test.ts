@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import fc from '../base/properties.test.support.js';
 import { StringTable } from './stringTable.js';
 
 describe('StringTable', () => {
@@ -37,6 +37,29 @@ describe('StringTable', () => {
     table.decodeAll();
     assert.equal(table.get(49_999), texts[49_999]);
     assert.equal(table.internString(texts[7] ?? ''), 7);
+  });
+
+  it('has the same strings after it was made small and after it was copied', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ maxLength: 8 })),
+        fc.array(fc.string({ maxLength: 8 })),
+        (before, after) => {
+          const table = new StringTable();
+          for (const text of before) table.internString(text);
+          const copy = table.copy();
+          table.compact();
+          for (const one of [table, copy]) {
+            const ids = [...before, ...after].map((text) => one.internString(text));
+            assert.deepEqual(
+              ids.map((id) => one.get(id)),
+              [...before, ...after],
+            );
+            assert.equal(one.length, new Set([...before, ...after]).size);
+          }
+        },
+      ),
+    );
   });
 
   it('interns parts of its own bytes while it grows', () => {

@@ -1,28 +1,50 @@
 // Dictionary-encoded strings: every distinct string has a small id, and its UTF-8 bytes lie once in one arena. Readers
 // intern straight from the bytes of a file, so that no JavaScript string is made for a text that nobody looks at.
+import type { Texts } from './texts.js';
 
 const MIN_SLOTS = 1 << 10;
+const NO_SLOTS = new Int32Array(0);
+/** Bytes that are decoded at once. */
+const PIECE = 1 << 26;
 // Node, workers and browsers all have these two; the language's own library, which is all that pure code sees, does not.
 declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
-declare const TextEncoder: new () => { encode(text: string): Uint8Array<ArrayBuffer> };
+declare const TextEncoder: new () => {
+  encode(text: string): Uint8Array<ArrayBuffer>;
+  encodeInto(text: string, target: Uint8Array): { readonly read: number; readonly written: number };
+};
 
 const decoder = new TextDecoder();
+
+/** The text of UTF-8 bytes. */
+export function decodeText(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
 const encoder = new TextEncoder();
+/** Where short strings are encoded: making an array for each would cost more than the rest. */
+const scratch = new Uint8Array(1 << 10);
+const scratchView = new DataView(scratch.buffer);
 
 /** Ids count up from 0 in the order of first appearance. Interning costs about 1 ns per byte. */
-export class StringTable {
+export class StringTable implements Texts {
   #arena = new Uint8Array(1 << 14);
   #view = new DataView(this.#arena.buffer);
   #used = 0;
   /** Where each string begins; the entry after the last is where the next will. */
-  #starts = new Int32Array(MIN_SLOTS);
+  #starts: Int32Array;
   #length = 0;
   /** Open addressing, two words a slot: the hash, and id + 1 or 0 where it is free. A power of two, at most half full. */
-  #slots = new Int32Array(MIN_SLOTS * 2);
+  #slots: Int32Array;
   /** Strings that were made so far, by id. */
   #strings: (string | undefined)[] = [];
   /** The length at the last `decodeAll`. */
   #allMade = 0;
+
+  /** `expected` strings fit without growing. */
+  constructor(expected = 0) {
+    this.#starts = new Int32Array(Math.max(MIN_SLOTS, expected + 2));
+    this.#slots = new Int32Array(slotsFor(expected));
+  }
 
   /** How many distinct strings there are. */
   get length(): number {
@@ -32,6 +54,7 @@ export class StringTable {
   /** The id of a text given as UTF-8, `bytes[start .. end)`; `view` is over the same bytes. */
   intern(bytes: Uint8Array, view: DataView, start: number, end: number): number {
     const hash = hashOf(bytes, view, start, end);
+    if (this.#slots.length === 0) this.#makeSlots();
     const slots = this.#slots;
     const mask = slots.length - 2;
     for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
@@ -43,8 +66,55 @@ export class StringTable {
 
   /** The id of a JavaScript string. */
   internString(text: string): number {
+    if (text.length * 3 <= scratch.length) {
+      return this.intern(scratch, scratchView, 0, encoder.encodeInto(text, scratch).written);
+    }
     const bytes = encoder.encode(text);
     return this.intern(bytes, new DataView(bytes.buffer), 0, bytes.length);
+  }
+
+  /**
+   * Gives back the memory that only adding strings needs, some 20 to 60 bytes a string. Adding is possible as before; the
+   * first string after it costs as much as adding all.
+   */
+  compact(): void {
+    this.#arena = this.#arena.slice(0, this.#used);
+    this.#view = new DataView(this.#arena.buffer);
+    this.#starts = this.#starts.slice(0, this.#length + 1);
+    this.#slots = NO_SLOTS;
+  }
+
+  /** The hashes that `compact` gave up. */
+  #makeSlots(): void {
+    const slots = new Int32Array(slotsFor(this.#length));
+    const mask = slots.length - 2;
+    for (let id = 0; id < this.#length; id++) {
+      const hash = hashOf(this.#arena, this.#view, this.#starts[id]!, this.#starts[id + 1]!);
+      let slot = (hash << 1) & mask;
+      while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
+      slots[slot] = hash;
+      slots[slot + 1] = id + 1;
+    }
+    this.#slots = slots;
+  }
+
+  /** The same strings with the same ids; what is added to one is not in the other. */
+  copy(): StringTable {
+    const copy = new StringTable();
+    copy.#arena = this.#arena.slice();
+    copy.#view = new DataView(copy.#arena.buffer);
+    copy.#used = this.#used;
+    copy.#starts = this.#starts.slice();
+    copy.#length = this.#length;
+    copy.#slots = this.#slots.slice();
+    copy.#strings = this.#strings.slice();
+    copy.#allMade = this.#allMade;
+    return copy;
+  }
+
+  /** All texts as one batch; good until the next string is interned. */
+  batch(): { readonly offsets: Int32Array; readonly bytes: Uint8Array; readonly view: DataView } {
+    return { offsets: this.#starts.subarray(0, this.#length + 1), bytes: this.#arena, view: this.#view };
   }
 
   /** Whether string `id` is exactly `bytes[start .. end)`. */
@@ -93,16 +163,26 @@ export class StringTable {
   decodeAll(): void {
     if (this.#allMade === this.#length) return;
     this.#allMade = this.#length;
-    const text = decoder.decode(this.#arena.subarray(0, this.#used));
-    if (text.length !== this.#used) {
-      for (let id = 0; id < this.#length; id++) this.get(id);
-      return;
-    }
-    const strings = new Array<string>(this.#length);
-    for (let id = 0; id < this.#length; id++) {
-      strings[id] = this.#strings[id] ?? text.slice(this.#starts[id]!, this.#starts[id + 1]!);
+    const strings = new Array<string | undefined>(this.#length);
+    for (let from = 0; from < this.#length; ) {
+      // V8 makes no string of more than 2^29 characters.
+      let to = from + 1;
+      while (to < this.#length && this.#starts[to + 1]! - this.#starts[from]! <= PIECE) to++;
+      this.#decodeRange(from, to, strings);
+      from = to;
     }
     this.#strings = strings;
+  }
+
+  #decodeRange(from: number, to: number, strings: (string | undefined)[]): void {
+    const begin = this.#starts[from]!;
+    const size = this.#starts[to]! - begin;
+    const text = decoder.decode(this.#arena.subarray(begin, begin + size));
+    const isAscii = text.length === size;
+    for (let id = from; id < to; id++)
+      strings[id] =
+        this.#strings[id] ??
+        (isAscii ? text.slice(this.#starts[id]! - begin, this.#starts[id + 1]! - begin) : this.get(id));
   }
 
   #add(slot: number, hash: number, bytes: Uint8Array, start: number, end: number): number {
@@ -141,6 +221,13 @@ export class StringTable {
     }
     this.#slots = slots;
   }
+}
+
+/** Two words a slot, at most half of them in use. */
+function slotsFor(strings: number): number {
+  let size = MIN_SLOTS * 2;
+  while (size < strings * 4) size *= 2;
+  return size;
 }
 
 function doubled(array: Int32Array): Int32Array<ArrayBuffer> {

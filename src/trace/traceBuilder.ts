@@ -1,14 +1,27 @@
-// Builds the columns of a trace row by row. Readers of files write to it, each knowing its own format.
+// Builds a trace row by row. Readers of files write to it, each knowing its own format.
 import { Float64Column, Int32Column } from './columns.js';
 import { functionNameSpan } from './functionName.js';
+import { totalsOfRows } from './rowTotals.js';
+import { FrameBuilder, SampleBuilder } from './samples/sampleRows.js';
 import { StringTable } from './stringTable.js';
-import type { MemoryRows, ResourceRows, TaskRows, Trace, TraceDamage } from './trace.js';
+import {
+  EventBuilder,
+  IntervalBuilder,
+  MemoryBuilder,
+  MetricBuilder,
+  ResourceBuilder,
+  TransferBuilder,
+  WorkerBuilder,
+} from './tableBuilders.js';
+import { TaskColumns, type TaskSources } from './taskColumns.js';
+import { NOTHING_LET_GO, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
 /** A task without its edges; strings are ids, -1 where absent. */
 export interface TaskRow {
   key: number;
   recordedName: number;
   host: number;
+  /** The name of the worker. */
   worker: number;
   device: number;
   stop: number;
@@ -19,12 +32,47 @@ export interface TaskRow {
   shape: number;
 }
 
+const DETAILS = [
+  'prefix',
+  'group',
+  'functionName',
+  'span',
+  'computation',
+  'thread',
+  'id',
+  'submitted',
+  'ready',
+  'dispatched',
+  'received',
+  'started',
+  'acknowledged',
+  'state',
+  'attempt',
+] as const;
+type Detail = (typeof DETAILS)[number];
+
+/** What few formats know. A column that no row has does not exist; see TaskRows for what stands there instead. */
+export type TaskDetails = { readonly [K in Detail]?: number };
+
 export class TraceBuilder {
   readonly strings = new StringTable();
+  /** Of the keys and groups in rows. */
+  readonly keys: StringTable;
   /** Push the keys of a task's edges, then `addTask`; `dropEdges` takes back what was pushed for a task that is none. */
   readonly dependencies = new Int32Column();
   readonly dependents = new Int32Column();
-  events = 0;
+  readonly workers = new WorkerBuilder();
+  readonly intervals = new IntervalBuilder();
+  readonly transfers = new TransferBuilder();
+  readonly memory = new MemoryBuilder();
+  readonly resources = new ResourceBuilder();
+  readonly metrics = new MetricBuilder();
+  readonly frames = new FrameBuilder(this.strings);
+  readonly samples = new SampleBuilder();
+  readonly events = new EventBuilder();
+  readonly computations: TraceComputation[] = [];
+  /** See Trace. */
+  eventCount = 0;
 
   readonly #tasks = {
     key: new Int32Column(),
@@ -32,7 +80,7 @@ export class TraceBuilder {
     host: new Int32Column(),
     worker: new Int32Column(),
     device: new Int32Column(),
-    stop: new Float64Column(),
+    stopped: new Float64Column(),
     duration: new Float64Column(),
     nbytes: new Float64Column(),
     resultType: new Int32Column(),
@@ -41,37 +89,25 @@ export class TraceBuilder {
     dependencyOffsets: new Int32Column(),
     dependentOffsets: new Int32Column(),
   };
-  readonly #memory = {
-    time: new Float64Column(),
-    host: new Int32Column(),
-    worker: new Int32Column(),
-    nbytes: new Float64Column(),
-    tasks: new Float64Column(),
-  };
-  readonly #resources = {
-    time: new Float64Column(),
-    host: new Int32Column(),
-    worker: new Int32Column(),
-    device: new Int32Column(),
-    gpuUtilization: new Float64Column(),
-    gpuMemoryUsed: new Float64Column(),
-  };
-  readonly #figures = new Map<string, Float64Column>();
+  readonly #details = new Map<Detail, Float64Column>();
   #damage: TraceDamage | undefined;
 
-  constructor() {
+  /** Default: keys stand among the other strings. */
+  constructor(keys?: StringTable) {
+    this.keys = keys ?? this.strings;
     this.#tasks.dependencyOffsets.push(0);
     this.#tasks.dependentOffsets.push(0);
   }
 
-  addTask(row: TaskRow): void {
+  addTask(row: TaskRow, details?: TaskDetails): void {
     const tasks = this.#tasks;
+    if (details !== undefined) this.#addDetails(details);
     tasks.key.push(row.key);
     tasks.recordedName.push(row.recordedName);
     tasks.host.push(row.host);
-    tasks.worker.push(row.worker);
+    tasks.worker.push(this.workers.of(row.host, row.worker));
     tasks.device.push(row.device);
-    tasks.stop.push(row.stop);
+    tasks.stopped.push(row.stop);
     tasks.duration.push(row.duration);
     tasks.nbytes.push(row.nbytes);
     tasks.resultType.push(row.resultType);
@@ -81,52 +117,25 @@ export class TraceBuilder {
     tasks.dependentOffsets.push(this.dependents.length);
   }
 
-  dropEdges(): void {
-    const { dependencyOffsets, dependentOffsets } = this.#tasks;
-    this.dependencies.length = dependencyOffsets.values[dependencyOffsets.length - 1]!;
-    this.dependents.length = dependentOffsets.values[dependentOffsets.length - 1]!;
-  }
-
-  addMemory(time: number, host: number, worker: number, nbytes: number, tasks: number): void {
-    const memory = this.#memory;
-    memory.time.push(time);
-    memory.host.push(host);
-    memory.worker.push(worker);
-    memory.nbytes.push(nbytes);
-    memory.tasks.push(tasks);
-  }
-
-  /** `figures` are all numbers of the sample, the GPU's included. */
-  addResource(
-    time: number,
-    host: number,
-    worker: number,
-    device: number,
-    figures: ReadonlyMap<string, number>,
-  ): void {
-    const resources = this.#resources;
-    const row = resources.time.length;
-    resources.time.push(time);
-    resources.host.push(host);
-    resources.worker.push(worker);
-    resources.device.push(device);
-    resources.gpuUtilization.push(figures.get('gpu_utilization') ?? Number.NaN);
-    resources.gpuMemoryUsed.push(figures.get('gpu_memory_used') ?? Number.NaN);
-    for (const [name, value] of figures) {
-      if (name === 'gpu_utilization' || name === 'gpu_memory_used') continue;
-      const column = this.#figures.get(name) ?? this.#addFigure(name);
-      if (column === undefined) continue;
+  #addDetails(details: TaskDetails): void {
+    const row = this.#tasks.key.length;
+    for (const name of DETAILS) {
+      const value = details[name];
+      if (value === undefined) continue;
+      let column = this.#details.get(name);
+      if (column === undefined) {
+        column = new Float64Column();
+        this.#details.set(name, column);
+      }
       while (column.length < row) column.push(Number.NaN);
       column.push(value);
     }
   }
 
-  /** Undefined beyond `MAX_FIGURES`: a damaged file must not make a column for every row. */
-  #addFigure(name: string): Float64Column | undefined {
-    if (this.#figures.size >= MAX_FIGURES) return undefined;
-    const column = new Float64Column();
-    this.#figures.set(name, column);
-    return column;
+  dropEdges(): void {
+    const { dependencyOffsets, dependentOffsets } = this.#tasks;
+    this.dependencies.length = dependencyOffsets.values[dependencyOffsets.length - 1]!;
+    this.dependents.length = dependentOffsets.values[dependentOffsets.length - 1]!;
   }
 
   addDamage(offset: number, bytes: number, reason: string): void {
@@ -138,28 +147,58 @@ export class TraceBuilder {
   }
 
   build(): Trace {
-    return {
-      strings: this.strings,
-      tasks: this.#buildTasks(),
-      memory: this.#buildMemory(),
-      resources: this.#buildResources(),
-      events: this.events,
+    const { strings, keys } = this;
+    const workers = this.workers.build();
+    const tasks = new TaskColumns(this.#tasks.key.length, this.#taskSources(), workers, () => keys);
+    return closedTrace({
+      strings,
+      keys,
+      workers,
+      computations: this.computations,
+      tasks,
+      intervals: this.intervals.build(),
+      transfers: this.transfers.build(),
+      memory: this.memory.build(),
+      resources: this.resources.build(),
+      metrics: this.metrics.build(),
+      frames: this.frames.build(),
+      samples: this.samples.build(),
+      events: this.events.build(),
+      letGo: NOTHING_LET_GO,
+      eventCount: this.eventCount,
       damage: this.#damage,
-    };
+    });
   }
 
-  #buildTasks(): TaskRows {
+  #taskSources(): TaskSources {
     const tasks = this.#tasks;
     const key = tasks.key.take();
+    const { length } = key;
+    const numbers = (name: Detail): Float64Array | undefined => {
+      const column = this.#details.get(name);
+      while (column !== undefined && column.length < length) column.push(Number.NaN);
+      return column?.take();
+    };
+    const ids = (name: Detail): Int32Array | undefined => {
+      const values = numbers(name);
+      if (values === undefined) return undefined;
+      // A loop: `Int32Array.from` with a function costs ten times as much.
+      const result = new Int32Array(values.length);
+      for (let row = 0; row < result.length; row++)
+        result[row] = Number.isNaN(values[row]!) ? -1 : values[row]!;
+      return result;
+    };
+    const bytes = (name: Detail): Uint8Array | undefined => {
+      const values = numbers(name);
+      return values && Uint8Array.from(values);
+    };
     return {
-      length: key.length,
       key,
-      functionName: functionNames(key, this.strings),
       recordedName: tasks.recordedName.take(),
       host: tasks.host.take(),
       worker: tasks.worker.take(),
       device: tasks.device.take(),
-      stop: tasks.stop.take(),
+      stopped: tasks.stopped.take(),
       duration: tasks.duration.take(),
       nbytes: tasks.nbytes.take(),
       resultType: tasks.resultType.take(),
@@ -169,58 +208,50 @@ export class TraceBuilder {
       dependencies: this.dependencies.take(),
       dependentOffsets: tasks.dependentOffsets.take(),
       dependents: this.dependents.take(),
-    };
-  }
-
-  #buildMemory(): MemoryRows {
-    const memory = this.#memory;
-    return {
-      length: memory.time.length,
-      time: memory.time.take(),
-      host: memory.host.take(),
-      worker: memory.worker.take(),
-      nbytes: memory.nbytes.take(),
-      tasks: memory.tasks.take(),
-    };
-  }
-
-  #buildResources(): ResourceRows {
-    const resources = this.#resources;
-    const { length } = resources.time;
-    const figures = new Map<string, Float64Array>();
-    for (const [name, column] of this.#figures) {
-      while (column.length < length) column.push(Number.NaN);
-      figures.set(name, column.take());
-    }
-    return {
-      length,
-      time: resources.time.take(),
-      host: resources.host.take(),
-      worker: resources.worker.take(),
-      device: resources.device.take(),
-      gpuUtilization: resources.gpuUtilization.take(),
-      gpuMemoryUsed: resources.gpuMemoryUsed.take(),
-      figures,
+      prefix: ids('prefix'),
+      group: ids('group'),
+      functionName: ids('functionName') ?? functionNames(key, this.keys, this.strings),
+      span: ids('span'),
+      computation: ids('computation'),
+      thread: ids('thread'),
+      id: numbers('id'),
+      submitted: numbers('submitted'),
+      ready: numbers('ready'),
+      dispatched: numbers('dispatched'),
+      received: numbers('received'),
+      started: numbers('started'),
+      acknowledged: numbers('acknowledged'),
+      state: bytes('state'),
+      attempt: bytes('attempt'),
     };
   }
 }
 
-/** Named figures beside those of the GPU. DASF's monitor has eight. */
-const MAX_FIGURES = 64;
+/** A trace that holds all its rows; its totals are computed when they are first read. */
+export function closedTrace(rows: Omit<Trace, 'totals'>): Trace {
+  let totals: Trace['totals'] | undefined;
+  return {
+    ...rows,
+    get totals() {
+      totals ??= totalsOfRows(rows);
+      return totals;
+    },
+  };
+}
 
 /** The id of the function's name for each key; each distinct key is looked at once. */
-function functionNames(keys: Int32Array, strings: StringTable): Int32Array {
-  const names = new Int32Array(keys.length);
-  const known = new Int32Array(strings.length).fill(-1);
+function functionNames(ids: Int32Array, keys: StringTable, strings: StringTable): Int32Array {
+  const names = new Int32Array(ids.length);
+  const known = new Int32Array(keys.length).fill(-1);
   const span = { start: 0, end: 0 };
-  for (let row = 0; row < keys.length; row++) {
-    const key = keys[row]!;
+  for (let row = 0; row < ids.length; row++) {
+    const key = ids[row]!;
     let name = known[key]!;
     if (name < 0) {
-      span.start = strings.startOf(key);
-      span.end = strings.endOf(key);
-      functionNameSpan(strings.bytes, span);
-      name = strings.intern(strings.bytes, strings.view, span.start, span.end);
+      span.start = keys.startOf(key);
+      span.end = keys.endOf(key);
+      functionNameSpan(keys.bytes, span);
+      name = strings.intern(keys.bytes, keys.view, span.start, span.end);
       known[key] = name;
     }
     names[row] = name;

@@ -1,11 +1,14 @@
 // One Chromium for a test file, closed at its end. Debian's, or the one that LONGPOLE_CHROMIUM or CHROMIUM names.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/** Milliseconds that anything may take in a page; a test that needs them hangs. */
+export const PATIENCE = 60_000;
 
 /** Chromium without a GPU, a network of its own, or a first-run page. */
 const ARGUMENTS = [
@@ -32,7 +35,7 @@ export function useBrowser() {
     folder = mkdtempSync(join(tmpdir(), 'longpole-page-'));
     const { LONGPOLE_CHROMIUM, CHROMIUM } = process.env;
     const executablePath = LONGPOLE_CHROMIUM ?? CHROMIUM ?? '/usr/bin/chromium';
-    browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+    browser = await chromium.launch({ executablePath, args: ARGUMENTS, timeout: PATIENCE });
   });
   after(async () => {
     await browser?.close();
@@ -41,10 +44,19 @@ export function useBrowser() {
   return {
     /** A file name in a folder that is removed at the end. */
     path: (name: string) => join(folder, name),
-    /** Opens a file from disk in a context of its own. */
-    async open(path: string, options: BrowserContextOptions = {}): Promise<OpenPage> {
+    /** An empty page. */
+    blank: (): string => {
+      const path = join(folder, 'blank.html');
+      writeFileSync(path, '<!doctype html><title>blank</title>');
+      return path;
+    },
+    /** The dashboard without a trace, as the build made it. */
+    template: () => fileURLToPath(new URL('../../../dist/dashboard/dashboard.html', import.meta.url)),
+    /** Opens a file from disk in a context of its own. When it returns, the page may not have drawn anything yet. */
+    async open(path: string, options: BrowserContextOptions = {}, hash = ''): Promise<OpenPage> {
       assert.ok(browser !== undefined);
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      context.setDefaultTimeout(PATIENCE);
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('console', (message) => {
@@ -56,7 +68,7 @@ export function useBrowser() {
           complaints.push(`request of ${request.url()}`);
         }
       });
-      await page.goto(pathToFileURL(path).href);
+      await page.goto(`${pathToFileURL(path).href}${hash}`);
       return { page, complaints };
     },
   };

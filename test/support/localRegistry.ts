@@ -1,11 +1,11 @@
 // A package registry on this machine that offers what lies in a node_modules folder, so that a test can run a real
 // `npm install` without a network.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 
-/** Serves each package in the one version that is installed. A package that is not there is answered with 404. */
+/** Serves each package in the versions that are installed, the one at the top as the latest. A package that is not there is answered with 404. */
 export class LocalRegistry {
   readonly #server: Server;
   readonly #folder: string;
@@ -34,13 +34,14 @@ export class LocalRegistry {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const path = decodeURIComponent(new URL(request.url ?? '/', this.url).pathname).slice(1);
-    const tarball = /^tarballs\/(.+)\.tgz$/.exec(path)?.[1];
-    const name = tarball ?? path;
-    const folder = join(this.#folder, name);
-    if (!/^(@[\w.-]+\/)?[\w.-]+$/.test(name) || !existsSync(join(folder, 'package.json'))) {
+    const [, tarballName, version] = /^tarballs\/(.+)@([^@]+)\.tgz$/.exec(path) ?? [];
+    const name = tarballName ?? path;
+    const copies = /^(@[\w.-]+\/)?[\w.-]+$/.test(name) ? this.#copies(name) : new Map<string, string>();
+    const folder = version === undefined ? undefined : copies.get(version);
+    if (copies.size === 0 || (version !== undefined && folder === undefined)) {
       response.writeHead(404).end('{}');
-    } else if (tarball === undefined) {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(this.#packument(name, folder));
+    } else if (folder === undefined) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(this.#packument(name, copies));
     } else {
       // npm drops the first part of every path in a tarball, whatever it is called.
       const tar = spawn('tar', [
@@ -55,14 +56,31 @@ export class LocalRegistry {
     }
   }
 
-  #packument(name: string, folder: string): string {
-    const manifest: { version: string } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const { version } = manifest;
-    const dist = { tarball: `${this.url}/tarballs/${encodeURIComponent(name)}.tgz` };
-    return JSON.stringify({
-      name,
-      'dist-tags': { latest: version },
-      versions: { [version]: { ...manifest, dist } },
-    });
+  /** Version → folder: the package itself, and copies of other versions inside the packages that need them. */
+  #copies(name: string): Map<string, string> {
+    const found = new Map<string, string>();
+    const outer = readdirSync(this.#folder).flatMap((entry) =>
+      entry.startsWith('@')
+        ? readdirSync(join(this.#folder, entry)).map((part) => join(entry, part))
+        : [entry],
+    );
+    for (const owner of ['', ...outer.map((entry) => join(entry, 'node_modules'))]) {
+      const folder = join(this.#folder, owner, name);
+      if (existsSync(join(folder, 'package.json'))) found.set(manifestOf(folder).version, folder);
+    }
+    return found;
   }
+
+  #packument(name: string, copies: ReadonlyMap<string, string>): string {
+    const versions = Array.from(copies, ([version, folder]) => {
+      const dist = { tarball: `${this.url}/tarballs/${encodeURIComponent(`${name}@${version}`)}.tgz` };
+      return [version, { ...manifestOf(folder), dist }];
+    });
+    const latest = [...copies.keys()][0];
+    return JSON.stringify({ name, 'dist-tags': { latest }, versions: Object.fromEntries(versions) });
+  }
+}
+
+function manifestOf(folder: string): { version: string } {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 }

@@ -66,3 +66,12 @@ export function runNode(args: readonly string[], seconds = 60): Promise<Ended> {
     });
   });
 }
+
+/** Whether there is a process of this id. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,6 +1,6 @@
 // The line plots and what all plots share: vertical time lines, horizontal value lines, labels in the gutters.
 import { mix, slotColor } from '../model/palette.js';
-import type { CachePlot, ProfileModel, ResourcePlot } from '../model/profileModel.js';
+import type { CachePlot, LinesPlot, ProfileModel, ResourcePlot } from '../model/profileModel.js';
 import { columnRanges, isDense, linePoints, type Series } from '../model/series.js';
 import type { ColumnGrid } from '../model/taskColumns.js';
 import { type AxisUnit, alignedAxis, type Tick, valueAxis } from '../model/ticks.js';
@@ -90,6 +90,38 @@ export function drawCache(
     const shown = isFull(prefix) ? color : mix(color, theme.ground, 0.32);
     const width = isFull(prefix) && emphasis !== undefined ? 2.5 : 1.75;
     drawSeries(renderer, series, grid, area, axis, { color: shown, width });
+  }
+  renderer.unclip();
+}
+
+/** Lines from 0, or surfaces on top of each other. */
+export function drawLines(
+  renderer: Renderer,
+  plot: LinesPlot,
+  grid: ColumnGrid,
+  area: PlotArea,
+  theme: Theme,
+): void {
+  if (plot.lines.length === 0) return;
+  const axis = chartAxis(area, plot.largest, plot.unit);
+  for (const { value, label } of axis.ticks) {
+    renderer.rect(area.left, axis.y(value), area.width, 1, theme.grid);
+    renderer.text(label, area.left - 10, axis.y(value), theme.muted, 'right');
+  }
+  renderer.clip(area.left, 0, area.width, area.height);
+  // The highest surface first: those below cover it.
+  const lines = plot.stacked ? [...plot.lines].reverse() : plot.lines;
+  for (const { slot, series } of lines) {
+    const color = slotColor(slot, theme.scheme);
+    const surface = mix(color, theme.ground, 0.7);
+    drawSeries(
+      renderer,
+      series,
+      grid,
+      area,
+      axis,
+      plot.stacked ? { color, width: 1, surface } : { color, width: 1.75 },
+    );
   }
   renderer.unclip();
 }

@@ -10,7 +10,7 @@ import type { Theme } from './theme.js';
 
 /**
  * Column → height of the overview, 0 to 1: the share of the lanes of all task streams that was busy; on a page without
- * a stream the first line there is. Computed once per width.
+ * a stream the highest line of the first plot. Computed once per width.
  */
 export function overviewShares(model: ProfileModel, grid: ColumnGrid): Float32Array {
   const lanes = model.plots.reduce(
@@ -19,12 +19,19 @@ export function overviewShares(model: ProfileModel, grid: ColumnGrid): Float32Ar
   );
   if (lanes > 0) return busyLanes(model, grid).map((busy) => Math.min(1, busy / lanes));
   const plot = model.plots[0];
-  const series =
-    plot?.type === 'resources' ? plot.cpu : plot?.type === 'cache' ? plot.lines[0]?.series : undefined;
-  if (series === undefined || series.largest === 0) return new Float32Array(grid.columns);
-  return Float32Array.from(columnRanges(series, grid).high, (value) =>
-    value > 0 ? value / series.largest : 0,
-  );
+  const lines =
+    plot === undefined || plot.type === 'tasks'
+      ? []
+      : plot.type === 'resources'
+        ? [plot.cpu]
+        : plot.lines.map(({ series }) => series);
+  const largest = lines.reduce((most, series) => Math.max(most, series.largest), 0);
+  const shares = new Float32Array(grid.columns);
+  for (const series of largest > 0 ? lines : []) {
+    for (const [column, value] of columnRanges(series, grid).high.entries())
+      if (value > 0) shares[column] = Math.max(shares[column]!, value / largest);
+  }
+  return shares;
 }
 
 function busyLanes(model: ProfileModel, grid: ColumnGrid): Float32Array {

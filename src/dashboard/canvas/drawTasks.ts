@@ -4,7 +4,7 @@ import { mix, slotColor, textOn } from '../model/palette.js';
 import type { PrefixInfo, ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { LaneMatches } from '../model/search.js';
 import { type ColumnGrid, layoutGroup } from '../model/taskColumns.js';
-import { type LaneGroup, lowerBound, type TaskLanes } from '../model/taskLanes.js';
+import { type LaneGroup, lowerBound, type TaskLanes, totalHeight } from '../model/taskLanes.js';
 import { fitText, type Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
@@ -26,19 +26,22 @@ export interface StreamStyle {
 
 /** Where a lane is drawn, px from the top of the stream. */
 export function laneBox(lanes: TaskLanes, lane: number, height: number): { top: number; height: number } {
-  const each = height / Math.max(1, lanes.lanes.length);
+  const unit = height / totalHeight(lanes);
+  const top = lanes.edges[lane]! * unit;
+  const each = lanes.edges[lane + 1]! * unit - top;
   const row = lanes.rows[lanes.rowOfLane[lane]!]!;
   const between = Math.min(4, each * 0.18);
   const within = Math.min(1, each * 0.1);
   const first = lane === row.firstLane ? between : within;
   const last = lane === row.firstLane + row.laneCount - 1 ? between : within;
-  return { top: lane * each + first / 2, height: each - (first + last) / 2 };
+  return { top: top + first / 2, height: each - (first + last) / 2 };
 }
 
 /** The lane at a height, or -1. */
 export function laneAt(lanes: TaskLanes, y: number, height: number): number {
-  const lane = Math.floor((y / height) * lanes.lanes.length);
-  return lane >= 0 && lane < lanes.lanes.length ? lane : -1;
+  const at = (y / height) * totalHeight(lanes);
+  const lane = lowerBound(lanes.edges, 0, lanes.edges.length, at + Number.EPSILON) - 1;
+  return at >= 0 && lane < lanes.lanes.length ? Math.max(lane, 0) : -1;
 }
 
 /** Draws the stream to the right of `left`, one column of the grid per pixel. */

@@ -5,8 +5,9 @@ import { slotColor } from '../model/palette.js';
 import { buildModel, type ProfileModel, type TaskPlot } from '../model/profileModel.js';
 import { findTasks } from '../model/search.js';
 import type { ColumnGrid } from '../model/taskColumns.js';
+import { stackedPlot } from '../model/traceSeries.js';
 import { drawCache, drawResources } from './drawCharts.js';
-import { drawRuler } from './drawOverview.js';
+import { drawRuler, overviewShares } from './drawOverview.js';
 import { drawStream, laneAt, laneBox } from './drawTasks.js';
 import { RecordingRenderer } from './recordingRenderer.js';
 import { fitText } from './renderer.js';
@@ -189,4 +190,20 @@ test('text is cut with an ellipsis, or left out when nothing readable fits', () 
   assert.equal(fitText(renderer, 'random_sample', 78), 'random_sample');
   assert.equal(fitText(renderer, 'random_sample', 60), 'random_sa…');
   assert.equal(fitText(renderer, 'random_sample', 20), '');
+});
+
+test('the whole run in small shows the highest line of a page without tasks', () => {
+  const time = Float64Array.from([0, 5]);
+  const part = (name: string, ...value: number[]) => ({ name, slot: 0, value: Float64Array.from(value) });
+  const plots = [stackedPlot('Memory', 'bytes', time, [part('managed', 0, 0), part('unmanaged', 2, 4)], '')];
+  const model = { ...modelOf([]).model, plots };
+  const shares = overviewShares(model, { start: 0, perColumn: 1, columns: 10 });
+  assert.equal(shares[2], 0.5);
+});
+
+test('a name that does not fit keeps its start or its end', () => {
+  const renderer = new RecordingRenderer();
+  const width = renderer.textWidth('abcdef');
+  assert.match(fitText(renderer, 'abcdefghijkl', width), /^abc.*…$/);
+  assert.match(fitText(renderer, 'abcdefghijkl', width, 'end'), /^….*jkl$/);
 });

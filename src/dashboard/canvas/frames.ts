@@ -1,6 +1,12 @@
 // The one owner of the animation frame. Whoever changes what is on the screen calls `request`; all of it is drawn once
 // before the next repaint. `idle` tells a test when nothing is left to draw.
 
+/**
+ * Effects of what is shown run after it was painted, and they may show more: a canvas that is there now asks for its first
+ * frame, an answer is looked for and shown, and what it shows is drawn. That takes so many turns.
+ */
+const TURNS = 3;
+
 export class Frames {
   readonly #draw: (time: number) => boolean;
   #scheduled = false;
@@ -31,10 +37,11 @@ export class Frames {
     for (const resolve of waiting) resolve();
   }
 
-  /** Resolves when no frame is scheduled. */
-  idle(): Promise<void> {
-    if (!this.#scheduled) return Promise.resolve();
-    return new Promise((resolve) => {
+  /** Resolves when what was shown has had its effects, and no frame is scheduled. */
+  async idle(): Promise<void> {
+    for (let turn = 0; turn < TURNS; turn++) await nextTurn();
+    if (!this.#scheduled) return;
+    await new Promise<void>((resolve) => {
       this.#waiting.push(resolve);
     });
   }
@@ -45,4 +52,11 @@ export class Frames {
     this.#recent = [];
     return recent;
   }
+}
+
+/** Resolves after the next repaint, behind the effects that wait for it. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+  });
 }

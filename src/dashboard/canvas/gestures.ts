@@ -42,6 +42,11 @@ export function listen(element: HTMLElement, handler: GestureHandler): () => voi
   return () => controller.abort();
 }
 
+/** What has a meaning of its own when it is pressed. */
+function isControl(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('button, a') !== null;
+}
+
 class Gestures {
   readonly #element: HTMLElement;
   readonly #handler: GestureHandler;
@@ -60,7 +65,7 @@ class Gestures {
   }
 
   down(event: PointerEvent): void {
-    if (event.button !== 0) return;
+    if (event.button !== 0 || isControl(event.target)) return;
     const at = this.#at(event);
     this.#pointers.set(event.pointerId, at);
     this.#element.setPointerCapture(event.pointerId);

@@ -10,6 +10,9 @@ export interface KeyActions {
   help(): void;
   dismiss(): void;
   nextMatch(direction: 1 | -1): void;
+  /** To the task before or after the clicked one. */
+  nextRun(direction: 1 | -1): void;
+  zoomToRun(): void;
 }
 
 /** For the help: keys, meaning. */
@@ -20,6 +23,9 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], meaning: str
   [['0'], 'Show the whole run'],
   [['/'], 'Search for a key'],
   [['N', 'Shift N'], 'Next, previous task found'],
+  [['Enter', 'Shift Enter'], 'The same, in the search'],
+  [[',', '.'], 'Previous, next task of a thread'],
+  [['F'], 'Zoom to the task'],
   [['Esc'], 'Close, clear'],
   [['?'], 'This help'],
 ];
@@ -29,8 +35,15 @@ export const POINTER_HELP: readonly (readonly [gesture: string, meaning: string]
   ['Drag, Shift wheel', 'Move in time'],
   ['Shift drag', 'Zoom to a range'],
   ['Double click', 'Show the whole run'],
+  ['Drag in the whole run', 'Choose or move the range'],
   ['Click a task', 'Keep it in the side bar'],
   ['Click a prefix', 'Highlight it in every plot'],
+];
+
+/** For the help of pages with graphs and flame views, once Tab has led there. */
+export const GRAPH_HELP: readonly (readonly [keys: string, meaning: string])[] = [
+  ['Arrows in a graph', 'From node to node; Enter opens it'],
+  ['Arrows in a flame view', 'From function to function; Enter zooms, Esc goes back'],
 ];
 
 /** Runs the action of a key; false if the key means nothing here. */
@@ -62,6 +75,15 @@ export function runKey(event: KeyboardEvent, actions: KeyActions): boolean {
       return true;
     case 'n':
       actions.nextMatch(event.shiftKey ? -1 : 1);
+      return true;
+    case '.':
+      actions.nextRun(1);
+      return true;
+    case ',':
+      actions.nextRun(-1);
+      return true;
+    case 'f':
+      actions.zoomToRun();
       return true;
     case '/':
       actions.search();

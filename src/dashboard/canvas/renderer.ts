@@ -144,16 +144,23 @@ export class CanvasRenderer implements Renderer {
   }
 }
 
-/** The text cut to the width with an ellipsis; empty if not even three letters fit. */
-export function fitText(renderer: Renderer, text: string, width: number): string {
+/** The text cut to the width with an ellipsis at its end or, to keep that, its start; empty if not even three letters fit. */
+export function fitText(
+  renderer: Renderer,
+  text: string,
+  width: number,
+  keep: 'start' | 'end' = 'start',
+): string {
   if (renderer.textWidth(text) <= width) return text;
+  const cut = (length: number) =>
+    keep === 'start' ? `${text.slice(0, length)}…` : `…${text.slice(text.length - length)}`;
   // Each UTF-16 unit is at least about 2 px wide: longer texts need not be measured.
   let low = 0;
   let high = Math.min(text.length, Math.ceil(width / 2));
   while (low < high) {
     const middle = (low + high + 1) >>> 1;
-    if (renderer.textWidth(`${text.slice(0, middle)}…`) <= width) low = middle;
+    if (renderer.textWidth(cut(middle)) <= width) low = middle;
     else high = middle - 1;
   }
-  return low < 3 ? '' : `${text.slice(0, low)}…`;
+  return low < 3 ? '' : cut(low);
 }

@@ -1,15 +1,22 @@
 // Draws all canvases of the page for one state. Holds the canvases and what is worth keeping between frames; decides
 // nothing about the data.
 
+import type { CriticalPath } from '../../analysis/criticalPath.js';
+import type { Flows } from '../model/flows.js';
 import { formatPercent } from '../model/format.js';
 import { LEFT_GUTTER, OVERVIEW_HEIGHT, type PlotBox, RIGHT_GUTTER, RULER_HEIGHT } from '../model/layout.js';
+import { type PathLanes, pathLanes } from '../model/pathLanes.js';
 import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { Matches } from '../model/search.js';
-import { busySeconds, type ColumnGrid } from '../model/taskColumns.js';
+import { shortNames } from '../model/shortNames.js';
+import { type ColumnGrid, taskSeconds } from '../model/taskColumns.js';
+import { type TaskLanes, totalHeight } from '../model/taskLanes.js';
 import { timeTicks } from '../model/ticks.js';
 import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';
-import { drawCache, drawResources, drawTimeLines, type PlotArea } from './drawCharts.js';
+import { drawCache, drawLines, drawResources, drawTimeLines, type PlotArea } from './drawCharts.js';
+import { drawFlows } from './drawFlows.js';
 import { drawOverview, drawRuler, overviewShares } from './drawOverview.js';
+import { drawPath } from './drawPath.js';
 import { drawStream } from './drawTasks.js';
 import { CanvasRenderer, fitText, type Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
@@ -22,7 +29,11 @@ export interface Scene {
   readonly boxes: readonly PlotBox[];
   readonly theme: Theme;
   readonly emphasis: ReadonlySet<number> | undefined;
+  /** Drawn over the task streams; undefined: none. */
+  readonly path: CriticalPath | undefined;
   readonly matches: Matches | undefined;
+  /** From and to the chosen task; undefined: none. */
+  readonly flows: Flows | undefined;
 }
 
 /** Pixel columns between the gutters; at least one, so that nothing divides by zero. */
@@ -36,15 +47,32 @@ export function gridOf(window: TimeWindow, width: number): ColumnGrid {
   return { start, perColumn: spanOf(window) / columns, columns };
 }
 
+/** What the grid shows of the run, seconds since the origin. */
+export function shownOfRun({ run }: ProfileModel, grid: ColumnGrid): TimeWindow {
+  return {
+    start: Math.max(run.start, grid.start),
+    stop: Math.min(run.stop, grid.start + grid.columns * grid.perColumn),
+  };
+}
+
 export class Stage {
-  readonly #model: ProfileModel;
+  /** The path that was drawn last, on its plot. */
+  #path: { readonly plot: TaskPlot; readonly path: CriticalPath; readonly lanes: PathLanes } | undefined;
+  #names: { readonly lanes: TaskLanes; readonly names: readonly string[] } | undefined;
+  readonly #modelOf: () => ProfileModel;
+  #busyModel: ProfileModel | undefined;
   #overview: CanvasRenderer | undefined;
   #ruler: CanvasRenderer | undefined;
   readonly #plots: (CanvasRenderer | undefined)[] = [];
   #busy: Float32Array = new Float32Array(0);
 
-  constructor(model: ProfileModel) {
-    this.#model = model;
+  /** `modelOf`: what is shown now; a live trace has a new one from time to time. */
+  constructor(modelOf: () => ProfileModel) {
+    this.#modelOf = modelOf;
+  }
+
+  get #model(): ProfileModel {
+    return this.#modelOf();
   }
 
   setStrip(overview: HTMLCanvasElement, ruler: HTMLCanvasElement): void {
@@ -92,15 +120,30 @@ export class Stage {
           emphasis: scene.emphasis,
           matches,
         });
+        if (scene.path !== undefined) {
+          const path = this.#pathOn(plot, scene.path);
+          drawPath(renderer, plot.lanes, path, grid, area, scene.theme.ink);
+        }
+        if (scene.flows?.plot === plot) drawFlows(renderer, scene.flows, grid, area, scene.theme);
       } else if (plot.type === 'resources') drawResources(renderer, plot, grid, area, scene.theme);
+      else if (plot.type === 'lines') drawLines(renderer, plot, grid, area, scene.theme);
       else drawCache(renderer, this.#model, plot, grid, area, scene.theme, scene.emphasis);
     });
+  }
+
+  #pathOn(plot: TaskPlot, path: CriticalPath): PathLanes {
+    const known = this.#path;
+    if (known !== undefined && known.plot === plot && known.path === path) return known.lanes;
+    const lanes = pathLanes(path, plot, this.#model.origin);
+    this.#path = { plot, path, lanes };
+    return lanes;
   }
 
   #drawStrip(scene: Scene, grid: ColumnGrid, ticks: Parameters<typeof drawRuler>[1]): void {
     if (this.#overview === undefined || this.#ruler === undefined) return;
     const { limits } = this.#model;
-    if (this.#busy.length !== grid.columns) {
+    if (this.#busy.length !== grid.columns || this.#busyModel !== this.#model) {
+      this.#busyModel = this.#model;
       const whole = { start: limits.start, perColumn: spanOf(limits) / grid.columns, columns: grid.columns };
       this.#busy = overviewShares(this.#model, whole);
     }
@@ -114,29 +157,36 @@ export class Stage {
     drawRuler(this.#ruler, ticks, { ...area, height: RULER_HEIGHT }, scene.theme);
   }
 
+  /** Of the rows, as short as they tell workers apart. */
+  #namesOf({ lanes }: TaskPlot): readonly string[] {
+    if (this.#names?.lanes !== lanes)
+      this.#names = { lanes, names: shortNames(lanes.rows.map(({ name }) => name)) };
+    return this.#names.names;
+  }
+
   /** Empty lanes, names on the left, and on the right how busy each worker is in this window. */
   #drawLaneGround(renderer: Renderer, plot: TaskPlot, grid: ColumnGrid, area: PlotArea, theme: Theme): void {
     const { rows, lanes } = plot.lanes;
-    const each = area.height / Math.max(1, lanes.length);
-    const from = Math.max(0, grid.start);
-    const to = Math.min(this.#model.duration, grid.start + grid.columns * grid.perColumn);
+    const unit = area.height / totalHeight(plot.lanes);
+    const { edges } = plot.lanes;
+    const { start: from, stop: to } = shownOfRun(this.#model, grid);
     let labelledTo = Number.NEGATIVE_INFINITY;
-    for (const row of rows) {
-      const top = row.firstLane * each;
-      const height = row.laneCount * each;
-      const between = Math.min(4, each * 0.18);
+    const names = this.#namesOf(plot);
+    for (const [at, row] of rows.entries()) {
+      const top = edges[row.firstLane]! * unit;
+      const height = edges[row.firstLane + row.laneCount]! * unit - top;
+      const between = Math.min(4, unit * 0.18);
       renderer.rect(area.left, top + between / 2, area.width, height - between, theme.lane);
       const middle = Math.min(area.height - 6, Math.max(6, top + height / 2));
       // Where rows are lower than their text, every n-th is named.
       if (middle - labelledTo < 13) continue;
       labelledTo = middle;
-      const name = fitText(renderer, row.name, LEFT_GUTTER - 18);
+      const name = fitText(renderer, names[at]!, LEFT_GUTTER - 18, 'end');
       renderer.text(name, area.left - 10, middle, theme.ink, 'right');
       let busy = 0;
-      for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++) {
-        for (const group of lanes[lane]!) busy += busySeconds(plot.lanes, group, from, to);
-      }
-      const share = to > from ? Math.min(100 * row.laneCount, (100 * busy) / (to - from)) : 0;
+      for (let lane = row.firstLane; lane < row.firstLane + row.laneCount; lane++)
+        busy += taskSeconds(plot.lanes, lanes[lane]!, from, to);
+      const share = to > from ? Math.min(100 * Math.max(1, row.laneCount), (100 * busy) / (to - from)) : 0;
       renderer.text(formatPercent(share), area.left + area.width + 10, middle, theme.muted, 'left');
     }
   }

@@ -15,6 +15,9 @@ export interface Theme {
   readonly cpuArea: string;
   readonly memory: string;
   readonly overview: string;
+  /** Lines from the tasks that the chosen one needed, and to those that needed it. */
+  readonly needs: string;
+  readonly neededBy: string;
 }
 
 export const THEMES: Readonly<Record<Scheme, Theme>> = {
@@ -31,6 +34,8 @@ export const THEMES: Readonly<Record<Scheme, Theme>> = {
     cpuArea: 'rgba(47, 111, 237, 0.10)',
     memory: '#c2410c',
     overview: '#aeb8c8',
+    needs: '#0b57d0',
+    neededBy: '#b3006e',
   },
   dark: {
     scheme: 'dark',
@@ -45,5 +50,7 @@ export const THEMES: Readonly<Record<Scheme, Theme>> = {
     cpuArea: 'rgba(110, 160, 255, 0.14)',
     memory: '#fb923c',
     overview: '#566173',
+    needs: '#7fd0ff',
+    neededBy: '#ff9ad5',
   },
 };

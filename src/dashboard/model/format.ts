@@ -45,8 +45,9 @@ export function formatBytes(bytes: number): string {
   return `${formatNumber(bytes / 1000 ** power)}${SPACE}${units[power]}`;
 }
 
-/** Percent: `87 %`, `0.4 %`. */
+/** Percent: `87 %`, `0.4 %`; `<0.1 %` of what is there and would be rounded away. */
 export function formatPercent(percent: number): string {
+  if (percent > 0 && percent < 0.05) return `<0.1${SPACE}%`;
   const text = percent >= 10 || percent === 0 ? integers.format(percent) : trimZeros(percent.toFixed(1));
   return `${text}${SPACE}%`;
 }

@@ -15,7 +15,7 @@ const GAP = 10;
 const LEAST_LANE = 6;
 const LARGEST_LANE = 64;
 /** Of a page that has streams alone. */
-const LARGEST_LANE_ALONE = 112;
+const LARGEST_LANE_ALONE = 200;
 const LEAST_CHART = 96;
 const LARGEST_CHART = 480;
 

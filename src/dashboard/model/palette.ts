@@ -51,9 +51,20 @@ export function colorSlot(prefix: string): number {
   return ((hash ^ (hash >>> 13)) >>> 0) % COLOR_COUNT;
 }
 
+/** What is no task of a prefix: colours that say what was done, as seed 000 names them. */
+export const ACTIVITY_SLOTS = { gather: 16, disk: 17, serialize: 18, gc: 19, erred: 20 } as const;
+const LIGHT_ACTIVITIES = ['#d7191c', '#f28e00', '#9aa1ab', '#c9ced6', '#11151b'] as const;
+const DARK_ACTIVITIES = ['#ff4d4f', '#ffa726', '#7d8694', '#59616d', '#f5f7fa'] as const;
+/** Added to the slot of a prefix: its tasks that still run, in a lighter colour. */
+export const RUNNING = 64;
+
 /** `#rrggbb` of a slot. */
 export function slotColor(slot: number, scheme: Scheme): string {
-  return (scheme === 'light' ? LIGHT : DARK)[slot % COLOR_COUNT]!;
+  if (slot >= RUNNING)
+    return mix(slotColor(slot - RUNNING, scheme), scheme === 'light' ? '#ffffff' : '#14171c', 0.5);
+  if (slot >= COLOR_COUNT)
+    return (scheme === 'light' ? LIGHT_ACTIVITIES : DARK_ACTIVITIES)[slot - COLOR_COUNT]!;
+  return (scheme === 'light' ? LIGHT : DARK)[slot]!;
 }
 
 /** `color` mixed into `ground`; share 0 gives the ground, 1 the colour. Both `#rrggbb`. */

@@ -2,6 +2,7 @@
 // draws. Built once when the page opens; everything afterwards reads it.
 import type {
   CacheSection,
+  MemorySection,
   ProfilePage,
   ProfileSection,
   ResourceSection,
@@ -10,7 +11,7 @@ import type {
 } from '../../protocol/profilePage.js';
 import { assignColors } from './palette.js';
 import { cacheSeries, lineSeries, type PrefixSeries, type Series } from './series.js';
-import { buildLanes, type LaneGroup, type TaskLanes } from './taskLanes.js';
+import { buildLanes, type LaneGroup, lowerBound, type TaskLanes } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
 import type { TimeWindow } from './timeView.js';
 
@@ -39,7 +40,28 @@ export interface CachePlot {
   readonly largest: number;
 }
 
-export type Plot = TaskPlot | ResourcePlot | CachePlot;
+/** One line of a LinesPlot. */
+export interface PlotLine {
+  readonly name: string;
+  /** Number of its colour. */
+  readonly slot: number;
+  readonly series: Series;
+}
+
+/** Anything over time, made by a page of the dashboard. */
+export interface LinesPlot {
+  readonly type: 'lines';
+  readonly title: string;
+  readonly unit: AxisUnit;
+  readonly lines: readonly PlotLine[];
+  /** Surfaces on top of each other, from the first line up: `series` are sums already. Otherwise lines from 0. */
+  readonly stacked: boolean;
+  readonly largest: number;
+  /** What the plot says when it has no line. */
+  readonly empty: string;
+}
+
+export type Plot = TaskPlot | ResourcePlot | CachePlot | LinesPlot;
 
 export interface PrefixInfo {
   readonly index: number;
@@ -50,6 +72,8 @@ export interface PrefixInfo {
   readonly count: number;
   /** Seconds in the task streams. */
   readonly seconds: number;
+  /** They are no tasks, but what else workers do. */
+  readonly beside: boolean;
 }
 
 export interface ProfileModel {
@@ -58,36 +82,83 @@ export interface ProfileModel {
   readonly origin: number;
   /** Seconds from the first event to the last. */
   readonly duration: number;
+  /** Of the run, seconds since the origin: what is told after the last task is no part of it, and makes nobody idle. */
+  readonly run: TimeWindow;
   /** The duration with a margin: how far the page can be zoomed out. */
   readonly limits: TimeWindow;
   readonly plots: readonly Plot[];
+  /** What a search looks through where the page itself has no task stream. Default: `plots`. */
+  readonly searched?: readonly Plot[];
   /** By prefix index. */
   readonly prefixes: readonly PrefixInfo[];
   /** The prefixes that occur in a plot, most time first. */
   readonly legend: readonly PrefixInfo[];
   readonly taskCount: number;
+  /** What is known of a task beside its times, for the tooltip; by row of the page's task table. */
+  readonly factsOf?: (task: number) => readonly RunFact[];
+  /** What stands in a task stream without tasks. Default: how to switch on the Profiler. */
+  readonly nothingRan?: string;
+  /** The prefix of a task whose colour says something else of it; by row of the page's task table. */
+  readonly prefixOf?: (task: number) => string | undefined;
 }
 
-export function buildModel(page: ProfilePage): ProfileModel {
-  const { origin, duration } = extent(page);
-  const manyStreams = page.sections.filter((section) => section.type === 'tasks').length > 1;
-  const prefixes = countPrefixes(page);
-  const plots = page.sections.map((section) => sectionPlot(page, section, origin, manyStreams, prefixes));
+export interface RunFact {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface ModelOptions {
+  /** Entries of task sections that are no tasks. */
+  readonly beside?: (entry: number) => boolean;
+  /** Default: the entries of all task sections. */
+  readonly taskCount?: number;
+  /** Epoch seconds of time 0. Default: the first event. */
+  readonly origin?: number;
+  /** Epoch seconds. Default: from the first task to the last; without tasks, all events. */
+  readonly run?: TimeWindow;
+  /** Prefix index → its colour, for those that do not get one by their name. */
+  readonly slots?: ReadonlyMap<number, number>;
+  readonly factsOf?: ProfileModel['factsOf'];
+  readonly prefixOf?: ProfileModel['prefixOf'];
+  readonly nothingRan?: string;
+}
+
+export function buildModel(page: ProfilePage, options: ModelOptions = {}): ProfileModel {
+  const found = extent(page.sections);
+  const streams = page.sections.filter(({ type }) => type === 'tasks');
+  // Other sections begin earlier and end later than what they watch.
+  const ran = extent(
+    streams.some((section) => 'start' in section && section.start.length > 0) ? streams : page.sections,
+  );
+  const origin = options.origin ?? found.origin;
+  const first = found.origin - origin;
+  const duration = first + found.duration;
+  const manyStreams = streams.length > 1;
+  const prefixes = countPrefixes(page, options);
+  const plots = page.sections.map((section) =>
+    sectionPlot(page, section, origin, manyStreams, prefixes, options.beside),
+  );
   const legend = prefixes.filter((prefix) => prefix.count > 0);
   legend.sort((a, b) => b.seconds - a.seconds || b.count - a.count || (a.name < b.name ? -1 : 1));
-  const margin = duration * 0.006;
+  const margin = found.duration * 0.006;
   return {
     page,
     origin,
     duration,
-    limits: { start: -margin, stop: duration + margin },
+    run:
+      options.run === undefined
+        ? { start: ran.origin - origin, stop: ran.origin - origin + ran.duration }
+        : { start: options.run.start - origin, stop: options.run.stop - origin },
+    limits: { start: first - margin, stop: duration + margin },
     plots,
     prefixes,
     legend,
-    taskCount: page.sections.reduce(
-      (sum, section) => sum + (section.type === 'tasks' ? section.task.length : 0),
-      0,
-    ),
+    taskCount:
+      options.taskCount ??
+      page.sections.reduce((sum, section) => sum + (section.type === 'tasks' ? section.task.length : 0), 0),
+    ...(options.factsOf === undefined ? {} : { factsOf: options.factsOf }),
+    ...(options.prefixOf === undefined ? {} : { prefixOf: options.prefixOf }),
+    ...(options.nothingRan === undefined ? {} : { nothingRan: options.nothingRan }),
   };
 }
 
@@ -97,10 +168,11 @@ function sectionPlot(
   origin: number,
   manyStreams: boolean,
   prefixes: readonly PrefixInfo[],
+  beside: ModelOptions['beside'],
 ): Plot {
   switch (section.type) {
     case 'tasks':
-      return taskPlot(page, section, origin, manyStreams, prefixes);
+      return taskPlot(page, section, origin, manyStreams, prefixes, beside);
     case 'resources':
       return {
         type: 'resources',
@@ -114,10 +186,12 @@ function sectionPlot(
       };
     case 'cache':
       return cachePlot(page, section, origin);
+    case 'memory':
+      return memoryPlot(section, origin);
   }
 }
 
-function extent(page: ProfilePage): { origin: number; duration: number } {
+function extent(sections: readonly ProfileSection[]): { origin: number; duration: number } {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   const include = (column: Float64Array) => {
@@ -126,8 +200,8 @@ function extent(page: ProfilePage): { origin: number; duration: number } {
       if (time > last) last = time;
     }
   };
-  for (const section of page.sections) {
-    if (section.type === 'resources') include(section.time);
+  for (const section of sections) {
+    if (section.type === 'resources' || section.type === 'memory') include(section.time);
     else {
       include(section.type === 'tasks' ? section.start : section.cacheTime);
       include(section.type === 'tasks' ? section.stop : section.freeTime);
@@ -144,6 +218,7 @@ function taskPlot(
   origin: number,
   manyStreams: boolean,
   prefixes: readonly PrefixInfo[],
+  beside: ModelOptions['beside'],
 ): TaskPlot {
   const used = new Set(section.worker);
   const workers = toArray(page.workers)
@@ -152,7 +227,7 @@ function taskPlot(
     .filter(({ index }) => !manyStreams || used.has(index))
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || a.index - b.index);
   const prefixOf = (entry: number) => page.tasks.prefix[section.task[entry]!]!;
-  const lanes = buildLanes(section, prefixOf, workers, origin);
+  const lanes = buildLanes(section, prefixOf, workers, origin, beside);
   const seconds = (group: LaneGroup) => prefixes[group.prefix]!.seconds;
   const stacked = lanes.lanes.map((groups) => [...groups].sort((a, b) => seconds(b) - seconds(a)));
   return { type: 'tasks', section, lanes, stacked };
@@ -169,17 +244,38 @@ function cachePlot(page: ProfilePage, section: CacheSection, origin: number): Ca
   };
 }
 
-function countPrefixes(page: ProfilePage): PrefixInfo[] {
+/** What stands in the plot of a MemorySampler that sampled nothing. */
+const NO_SAMPLES =
+  'Nothing was sampled. Sample around what you compute: await using _ = sampler.sample("first").';
+
+function memoryPlot({ labels, label, time, bytes }: MemorySection, origin: number): LinesPlot {
+  const names = toArray(labels);
+  const slots = assignColors(names);
+  const lines = names.flatMap((name, index): PlotLine[] => {
+    const from = lowerBound(label, 0, label.length, index);
+    const to = lowerBound(label, from, label.length, index + 1);
+    const series = lineSeries(time.subarray(from, to), bytes.subarray(from, to), origin);
+    return from === to ? [] : [{ name, slot: slots[index]!, series }];
+  });
+  const largest = lines.reduce((most, { series }) => Math.max(most, series.largest), 0);
+  return { type: 'lines', title: 'Memory', unit: 'bytes', lines, stacked: false, largest, empty: NO_SAMPLES };
+}
+
+function countPrefixes(page: ProfilePage, { slots: fixed, beside }: ModelOptions): PrefixInfo[] {
   const names = toArray(page.tasks.prefixes);
   const count = new Float64Array(names.length);
   const seconds = new Float64Array(names.length);
+  const isBeside = new Uint8Array(names.length);
   const hasStream = page.sections.some((section) => section.type === 'tasks');
   for (const section of page.sections) {
-    if (section.type === 'resources' || (section.type === 'cache' && hasStream)) continue;
+    if (section.type === 'resources' || section.type === 'memory') continue;
+    if (section.type === 'cache' && hasStream) continue;
     for (let i = 0; i < section.task.length; i++) {
       const prefix = page.tasks.prefix[section.task[i]!]!;
       count[prefix] = count[prefix]! + 1;
-      if (section.type === 'tasks') seconds[prefix] = seconds[prefix]! + section.stop[i]! - section.start[i]!;
+      if (section.type !== 'tasks') continue;
+      seconds[prefix] = seconds[prefix]! + section.stop[i]! - section.start[i]!;
+      if (beside?.(i) === true) isBeside[prefix] = 1;
     }
   }
   // A prefix that only the cache has (its tasks ran unprofiled) is counted there.
@@ -199,9 +295,10 @@ function countPrefixes(page: ProfilePage): PrefixInfo[] {
   return names.map((name, index) => ({
     index,
     name,
-    slot: slots[index]!,
+    slot: fixed?.get(index) ?? slots[index]!,
     count: count[index]!,
     seconds: seconds[index]!,
+    beside: isBeside[index] === 1,
   }));
 }
 

@@ -11,7 +11,7 @@ export interface LaneMatches {
 
 export interface Matches {
   readonly query: string;
-  /** Runs found in all task streams. */
+  /** Runs found in all task streams, those of the page or those that it has in their place. */
   readonly count: number;
   /** By plot: lane → its matches. Empty for plots that are not task streams. */
   readonly lanes: readonly (readonly LaneMatches[])[];
@@ -29,7 +29,7 @@ export function findTasks(model: ProfileModel, query: string): Matches | undefin
     if (keys.at(row)?.toLowerCase().includes(wanted)) found[row] = 1;
   }
   const inOrder: { plot: number; position: number; start: number }[] = [];
-  const lanes = model.plots.map((plot, index) => {
+  const lanes = (model.searched ?? model.plots).map((plot, index) => {
     if (plot.type !== 'tasks') return [];
     const perLane = matchLanes(plot, found);
     for (const { positions } of perLane) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../base/properties.test.support.js';
 import type { CacheSection } from '../../protocol/profilePage.js';
 import { cacheSeries, columnRanges, linePoints, lineSeries, valueAt } from './series.js';
 

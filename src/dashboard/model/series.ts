@@ -68,7 +68,7 @@ function runningSum(section: CacheSection, entering: Uint32Array, origin: number
   return { time: time.slice(0, size), value: values, steps: true, largest: largestOf(values) };
 }
 
-function largestOf(values: Float64Array): number {
+export function largestOf(values: Float64Array): number {
   let largest = 0;
   for (const value of values) if (value > largest) largest = value;
   return largest;
@@ -86,6 +86,22 @@ export function valueAt(series: Series, time: number): number | undefined {
   const before = Math.max(0, after - 1);
   const nearest = time - series.time[before]! <= series.time[after]! - time ? before : after;
   return series.value[nearest];
+}
+
+/** What one surface of a stack adds at a time; without a time its peak. */
+export function lineValue(
+  series: Series,
+  below: Series | undefined,
+  time: number | undefined,
+): number | undefined {
+  if (time !== undefined) {
+    const value = valueAt(series, time);
+    return value === undefined ? undefined : value - (below === undefined ? 0 : (valueAt(below, time) ?? 0));
+  }
+  let peak = 0;
+  for (let i = 0; i < series.value.length; i++)
+    peak = Math.max(peak, series.value[i]! - (below === undefined ? 0 : below.value[i]!));
+  return peak;
 }
 
 /** Samples that a line of this window is made of: those inside, and the nearest on either side. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../base/properties.test.support.js';
 import type { TaskSection } from '../../protocol/profilePage.js';
-import { type ColumnGrid, layoutGroup, MIN_WIDTH } from './taskColumns.js';
+import { type ColumnGrid, layoutGroup, MIN_WIDTH, taskSeconds } from './taskColumns.js';
 import { buildLanes, type TaskLanes } from './taskLanes.js';
 
 interface Run {
@@ -15,7 +15,7 @@ interface Run {
 const ORIGIN = 1.7e9;
 const WORKERS = [0, 1, 2].map((index) => ({ index, name: `w-${index}` }));
 
-function lanesOf(runs: readonly Run[]): TaskLanes {
+function lanesOf(runs: readonly Run[], beside?: (entry: number) => boolean): TaskLanes {
   const section: TaskSection = {
     type: 'tasks',
     task: Uint32Array.from(runs, (_, i) => i),
@@ -23,7 +23,7 @@ function lanesOf(runs: readonly Run[]): TaskLanes {
     start: Float64Array.from(runs, (run) => ORIGIN + run.start),
     stop: Float64Array.from(runs, (run) => ORIGIN + run.stop),
   };
-  return buildLanes(section, (entry) => runs[entry]!.prefix, WORKERS, ORIGIN);
+  return buildLanes(section, (entry) => runs[entry]!.prefix, WORKERS, ORIGIN, beside);
 }
 
 /** Runs at multiples of 2^-10 s: the sums of their lengths are exact. Overlaps and empty runs included. */
@@ -138,6 +138,20 @@ test('runs one after the other share a lane, overlapping ones get their own, idl
       ['w-2', 2, 2, 4],
     ],
   );
+});
+
+test('a worker is busy with its tasks: what it does beside them does not count', () => {
+  const runs = [
+    { worker: 0, prefix: 0, start: 0, stop: 2 },
+    { worker: 0, prefix: 1, start: 1, stop: 2 },
+    { worker: 0, prefix: 1, start: 2, stop: 3 },
+    { worker: 0, prefix: 0, start: 3, stop: 4 },
+  ];
+  const lanes = lanesOf(runs, (entry) => runs[entry]!.prefix === 1);
+  const seconds = (start: number, stop: number): number =>
+    lanes.lanes.reduce((sum, groups) => sum + taskSeconds(lanes, groups, start, stop), 0);
+  assert.ok(Math.abs(seconds(0, 4) - 3) < 1e-6);
+  assert.ok(Math.abs(seconds(1, 3.5) - 1.5) < 1e-6);
 });
 
 test('a million narrow runs cost a frame no more than its columns', () => {

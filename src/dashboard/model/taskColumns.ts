@@ -47,6 +47,18 @@ export function busySeconds(lanes: TaskLanes, group: LaneGroup, start: number, s
   return Math.max(0, lanes.cumulative[to]! - lanes.cumulative[from]! - before - after);
 }
 
+/** Seconds of tasks between two times: what else a worker did meanwhile, as in `beside`, does not make it busier. */
+export function taskSeconds(
+  lanes: TaskLanes,
+  groups: readonly LaneGroup[],
+  start: number,
+  stop: number,
+): number {
+  let seconds = 0;
+  for (const group of groups) if (!group.beside) seconds += busySeconds(lanes, group, start, stop);
+  return seconds;
+}
+
 /** Hands every run of the group that shows in the grid to the sink, in order of time. */
 export function layoutGroup(lanes: TaskLanes, group: LaneGroup, grid: ColumnGrid, sink: ShapeSink): void {
   const { start, stop } = lanes;

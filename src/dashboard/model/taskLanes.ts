@@ -11,6 +11,8 @@ export interface LaneGroup {
   readonly prefix: number;
   readonly from: number;
   readonly to: number;
+  /** They are no tasks. */
+  readonly beside: boolean;
 }
 
 export interface WorkerRow {
@@ -27,6 +29,8 @@ export interface TaskLanes {
   readonly rows: readonly WorkerRow[];
   /** Lane → its groups, in order of prefix. */
   readonly lanes: readonly (readonly LaneGroup[])[];
+  /** Lane → where it begins, in heights of a lane of tasks; one longer. Lanes of what goes on beside tasks are low. */
+  readonly edges: Float64Array;
   /** Lane → index into `rows`. */
   readonly rowOfLane: Uint32Array;
   /** Position → entry of the section. Positions are ordered by lane, prefix, start. */
@@ -38,22 +42,37 @@ export interface TaskLanes {
   readonly cumulative: Float64Array;
 }
 
-/** `prefixOf` gives the prefix of an entry; `workers` are shown in this order, those without tasks as empty rows. */
+/** Height of a lane of what goes on beside tasks, of that of a lane of tasks; and of all such lanes of a worker at most. */
+const BESIDE = 0.2;
+const MOST_BESIDE = 0.6;
+
+/**
+ * `prefixOf` gives the prefix of an entry; `workers` are shown in this order, those without tasks as empty rows. Entries
+ * that are `beside` are no tasks: they stand among the tasks where there is room, else in low lanes below them.
+ */
 export function buildLanes(
   section: TaskSection,
   prefixOf: (entry: number) => number,
   workers: readonly { readonly index: number; readonly name: string }[],
   origin: number,
+  beside?: (entry: number) => boolean,
 ): TaskLanes {
   const byWorker = entriesByWorker(section, workers);
   const lane = new Uint32Array(section.task.length);
   const rows: WorkerRow[] = [];
   let laneCount = 0;
+  const edges = [0];
   workers.forEach(({ index, name }, row) => {
     const entries = byWorker[row]!;
-    const lanes = assignLanes(section, entries, lane, laneCount);
+    const tasks = beside === undefined ? entries : entries.filter((entry) => !beside(entry));
+    const own = assignLanes(section, tasks, lane, laneCount);
+    const low =
+      beside === undefined ? 0 : assignBeside(section, tasks, entries.filter(beside), lane, laneCount, own);
+    const lanes = own + low;
+    const each = Math.min(BESIDE, MOST_BESIDE / Math.max(1, low));
+    for (let i = 0; i < lanes; i++) edges.push(edges.at(-1)! + (i < own ? 1 : each));
     let busy = 0;
-    for (const entry of entries) busy += section.stop[entry]! - section.start[entry]!;
+    for (const entry of tasks) busy += section.stop[entry]! - section.start[entry]!;
     rows.push({ worker: index, name, firstLane: laneCount, laneCount: lanes, count: entries.length, busy });
     laneCount += lanes;
   });
@@ -61,7 +80,12 @@ export function buildLanes(
   rows.forEach((row, index) => {
     rowOfLane.fill(index, row.firstLane, row.firstLane + row.laneCount);
   });
-  return { rows, rowOfLane, ...groupRuns(section, byWorker, lane, laneCount, prefixOf, origin) };
+  return {
+    rows,
+    rowOfLane,
+    edges: Float64Array.from(edges),
+    ...groupRuns(section, byWorker, lane, laneCount, prefixOf, origin, beside),
+  };
 }
 
 /** The entries of each shown worker, in order of start. */
@@ -114,6 +138,44 @@ function assignLanes(
   return freeAt.length;
 }
 
+/** Into the first lane of tasks where nothing is, else first-fit into lanes below. Returns how many of those there are. */
+function assignBeside(
+  section: TaskSection,
+  tasks: Uint32Array,
+  entries: Uint32Array,
+  lane: Uint32Array,
+  firstLane: number,
+  taskLanes: number,
+): number {
+  const inFirst = tasks.filter((entry) => lane[entry] === firstLane);
+  const freeAt: number[] = [];
+  let next = 0;
+  let free = Number.NEGATIVE_INFINITY;
+  for (const entry of entries) {
+    const start = section.start[entry]! + CLOCK_TOLERANCE;
+    while (next < inFirst.length && section.start[inFirst[next]!]! < start) {
+      free = Math.max(free, section.stop[inFirst[next]!]!);
+      next++;
+    }
+    const until = next < inFirst.length ? section.start[inFirst[next]!]! : Number.POSITIVE_INFINITY;
+    if (free <= start && section.stop[entry]! <= until + CLOCK_TOLERANCE) {
+      lane[entry] = firstLane;
+      free = section.stop[entry]!;
+      continue;
+    }
+    let found = freeAt.findIndex((time) => time <= start);
+    if (found < 0) found = freeAt.length;
+    freeAt[found] = section.stop[entry]!;
+    lane[entry] = firstLane + taskLanes + found;
+  }
+  return freeAt.length;
+}
+
+/** Height of all lanes, in heights of a lane of tasks. */
+export function totalHeight({ edges }: TaskLanes): number {
+  return Math.max(1, edges[edges.length - 1]!);
+}
+
 /** Orders entries by (lane, prefix); within each they stay in order of start, as they come. */
 function groupRuns(
   section: TaskSection,
@@ -122,6 +184,7 @@ function groupRuns(
   laneCount: number,
   prefixOf: (entry: number) => number,
   origin: number,
+  beside: (entry: number) => boolean = () => false,
 ) {
   const lists: number[][][] = Array.from({ length: laneCount }, () => []);
   for (const entries of byWorker) {
@@ -139,20 +202,34 @@ function groupRuns(
     const groups: LaneGroup[] = [];
     // forEach skips the prefixes that the lane does not have.
     ofLane.forEach((entries, prefix) => {
-      groups.push({ prefix, from: position, to: position + entries.length });
+      groups.push({
+        prefix,
+        from: position,
+        to: position + entries.length,
+        beside: beside(entries[0]!),
+      });
       for (const value of entries) entry[position++] = value;
     });
     return groups;
   });
-  const start = Float64Array.from(entry, (i) => section.start[i]! - origin);
-  const stop = Float64Array.from(entry, (i) => section.stop[i]! - origin);
+  const start = new Float64Array(entry.length);
+  const stop = new Float64Array(entry.length);
   const cumulative = new Float64Array(entry.length + 1);
-  for (let i = 0; i < entry.length; i++) cumulative[i + 1] = cumulative[i]! + (stop[i]! - start[i]!);
+  for (let i = 0; i < entry.length; i++) {
+    start[i] = section.start[entry[i]!]! - origin;
+    stop[i] = section.stop[entry[i]!]! - origin;
+    cumulative[i + 1] = cumulative[i]! + (stop[i]! - start[i]!);
+  }
   return { lanes, entry, start, stop, cumulative };
 }
 
 /** First position in [from, to) whose value is at least `limit`; `to` if there is none. Ascending values. */
-export function lowerBound(values: Float64Array, from: number, to: number, limit: number): number {
+export function lowerBound(
+  values: Float64Array | Uint32Array,
+  from: number,
+  to: number,
+  limit: number,
+): number {
   let low = from;
   let high = to;
   while (low < high) {

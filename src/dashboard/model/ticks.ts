@@ -56,7 +56,7 @@ function minutesLabel(value: number, step: number): string {
 }
 
 /** What the values of an axis are, which decides its steps and labels. */
-export type AxisUnit = 'number' | 'bytes' | 'percent';
+export type AxisUnit = 'number' | 'bytes' | 'bytes/s' | 'percent' | 'seconds';
 
 /** An axis from 0: its top and its ticks. At most `most` steps. Axes of CPU count in whole cores where they can. */
 export function valueAxis(largest: number, unit: AxisUnit, most: number): { top: number; ticks: Tick[] } {
@@ -96,6 +96,8 @@ function coreStep(least: number): number {
 /** A value of an axis for people. */
 export function valueLabel(value: number, unit: AxisUnit): string {
   if (unit === 'bytes') return value === 0 ? '0' : formatBytes(value);
+  if (unit === 'bytes/s') return value === 0 ? '0' : `${formatBytes(value)}/s`;
+  if (unit === 'seconds') return value === 0 ? '0' : formatDuration(value);
   if (unit === 'percent') return `${formatNumber(value)}\u00a0%`;
   return formatNumber(value);
 }

@@ -32,7 +32,7 @@ interface Props {
 
 export function ProfileApp({ state, register }: Props) {
   const searchBox = useRef<HTMLInputElement>(null);
-  const stage = useMemo(() => new Stage(state.model), [state]);
+  const stage = useMemo(() => new Stage(() => state.model), [state]);
   const frames = useMemo(() => new Frames((time) => drawFrame(state, stage, time)), [state, stage]);
   useEffect(() => followScheme(state), [state]);
   useEffect(() => listenToKeys(state, searchBox), [state]);
@@ -66,7 +66,7 @@ function drawFrame(state: PageState, stage: Stage, time: number): boolean {
 }
 
 /** Follows the system between light and dark. */
-function followScheme(state: PageState): () => void {
+export function followScheme(state: PageState): () => void {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const apply = () => {
     state.scheme.value = dark.matches ? 'dark' : 'light';
@@ -76,13 +76,19 @@ function followScheme(state: PageState): () => void {
   return () => dark.removeEventListener('change', apply);
 }
 
-function listenToKeys(
+/** Whether keys that go there mean letters: in a checkbox they do not. */
+function isTyping(target: EventTarget | null): boolean {
+  if (target instanceof HTMLInputElement) return target.type !== 'checkbox';
+  return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+}
+
+export function listenToKeys(
   state: PageState,
   searchBox: { readonly current: HTMLInputElement | null },
 ): () => void {
   const onKey = (event: KeyboardEvent) => {
-    const typing = event.target instanceof HTMLInputElement;
-    if (typing || (event.target instanceof HTMLButtonElement && event.key === 'Enter')) return;
+    if (isTyping(event.target) || (event.target instanceof HTMLButtonElement && event.key === 'Enter'))
+      return;
     const used = runKey(event, {
       panShare: (share) => {
         const { start, stop } = state.target;
@@ -101,6 +107,8 @@ function listenToKeys(
       },
       dismiss: () => state.dismiss(),
       nextMatch: (direction) => state.stepMatch(direction),
+      nextRun: (direction) => state.stepRun(direction),
+      zoomToRun: () => state.zoomToPinned(),
     });
     if (used) event.preventDefault();
   };

@@ -8,9 +8,13 @@ import type { PageState } from './pageState.js';
 interface Props {
   readonly state: PageState;
   readonly searchBox: RefObject<HTMLInputElement | null>;
+  /** Default: counts and times of the model. */
+  readonly facts?: readonly string[] | undefined;
+  /** What the search looks for. Default `keys`. */
+  readonly searches?: string;
 }
 
-export function Heading({ state, searchBox }: Props) {
+export function Heading({ state, searchBox, facts: given, searches = 'keys' }: Props) {
   const { model } = state;
   return (
     <header class="bar">
@@ -19,25 +23,28 @@ export function Heading({ state, searchBox }: Props) {
         <rect x="2" y="8.3" width="16" height="3.4" rx="1" class="pole" />
         <rect x="6" y="13.6" width="7" height="3.4" rx="1" />
       </svg>
-      <h1 title={model.page.title}>{model.page.title || 'Profile'}</h1>
+      <h1 title={model.page.title}>{model.page.title || 'Longpole'}</h1>
       <ul class="facts">
-        {facts(state).map((fact) => (
+        {(given ?? facts(state)).map((fact) => (
           <li key={fact}>{fact}</li>
         ))}
       </ul>
-      {model.taskCount > 0 ? <SearchBox state={state} searchBox={searchBox} /> : null}
+      {model.taskCount > 0 ? <SearchBox state={state} searchBox={searchBox} searches={searches} /> : null}
       <Buttons state={state} />
     </header>
   );
 }
 
 function facts({ model }: PageState): string[] {
-  const workers = toArray(model.page.workers).length;
+  // Rows are threads, of workers that have several.
+  const workers = new Set(toArray(model.page.workers).map((name) => name.replace(/ · \d+$/, ''))).size;
   const list: string[] = [];
-  if (model.plots.length === 0) return list;
-  const streams = model.plots.some((plot) => plot.type === 'tasks');
-  if (streams) list.push(plural(model.taskCount, 'task'), plural(workers, 'worker'));
-  list.push(formatDuration(model.duration));
+  const streams = model.page.sections.some(({ type }) => type === 'tasks');
+  if (streams) list.push(plural(model.taskCount, 'task'));
+  // Of a run that goes on the sums come first: how many tasks there were is known, how long they took is not.
+  if (streams && model.taskCount > 0 && model.legend.length === 0) return list;
+  if (streams) list.push(plural(workers, 'worker'));
+  list.push(formatDuration(spanOf(model.run)));
   if (model.origin > 0) list.push(formatDate(model.origin));
   return list;
 }
@@ -46,11 +53,11 @@ function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-function SearchBox({ state, searchBox }: Props) {
+function SearchBox({ state, searchBox, searches = 'keys' }: Props) {
   const matches = state.matches.value;
   const index = state.matchIndex.value;
   const status =
-    matches === undefined
+    matches === undefined || searches !== 'keys'
       ? ''
       : index >= 0
         ? `${formatCount(index + 1)} of ${formatCount(matches.count)}`
@@ -61,8 +68,8 @@ function SearchBox({ state, searchBox }: Props) {
       <input
         ref={searchBox}
         type="search"
-        placeholder="Search keys"
-        aria-label="Search for tasks by key"
+        placeholder={`Search ${searches}`}
+        aria-label={searches === 'keys' ? 'Search for tasks by key' : `Search for ${searches}`}
         autocomplete="off"
         spellcheck={false}
         value={state.query.value}
@@ -77,6 +84,26 @@ function SearchBox({ state, searchBox }: Props) {
       />
       {state.query.value === '' ? <kbd>/</kbd> : null}
       <output class="found">{status}</output>
+      {status === '' || matches?.count === 0 ? null : (
+        <span class="steps">
+          <button
+            type="button"
+            aria-label="Previous task found"
+            title="Previous task found (Shift N)"
+            onClick={() => state.stepMatch(-1)}
+          >
+            ‹
+          </button>
+          <button
+            type="button"
+            aria-label="Next task found"
+            title="Next task found (N)"
+            onClick={() => state.stepMatch(1)}
+          >
+            ›
+          </button>
+        </span>
+      )}
     </div>
   );
 }

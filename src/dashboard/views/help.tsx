@@ -1,9 +1,15 @@
 // The sheet with the keys and gestures.
 import { useEffect, useRef } from 'preact/hooks';
-import { KEY_HELP, POINTER_HELP } from '../canvas/keys.js';
+import { GRAPH_HELP, KEY_HELP, POINTER_HELP } from '../canvas/keys.js';
 import type { PageState } from './pageState.js';
 
-export function Help({ state }: { readonly state: PageState }) {
+interface Props {
+  readonly state: PageState;
+  /** Whether the page has graphs and flame views. */
+  readonly graphs?: boolean;
+}
+
+export function Help({ state, graphs = false }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const open = state.helpOpen.value;
   useEffect(() => {
@@ -35,7 +41,7 @@ export function Help({ state }: { readonly state: PageState }) {
           ))}
         </dl>
         <dl>
-          {POINTER_HELP.map(([gesture, meaning]) => (
+          {[...POINTER_HELP, ...(graphs ? GRAPH_HELP : [])].map(([gesture, meaning]) => (
             <div key={gesture}>
               <dt>{gesture}</dt>
               <dd>{meaning}</dd>

@@ -47,23 +47,23 @@ function RulerTime({ state }: { readonly state: PageState }) {
 const SLOP = 4;
 
 function brush(state: PageState, canvas: HTMLCanvasElement): () => void {
-  const { limits } = state.model;
+  const limitsOf = () => state.model.limits;
   const controller = new AbortController();
   const { signal } = controller;
   let from: number | undefined;
   let grabbed: number | undefined;
   const timeAt = (event: PointerEvent) => {
     const x = event.clientX - canvas.getBoundingClientRect().left - LEFT_GUTTER;
-    return limits.start + (x / columnsOf(state.width.value)) * spanOf(limits);
+    return limitsOf().start + (x / columnsOf(state.width.value)) * spanOf(limitsOf());
   };
-  const slop = () => (SLOP / columnsOf(state.width.value)) * spanOf(limits);
+  const slop = () => (SLOP / columnsOf(state.width.value)) * spanOf(limitsOf());
   canvas.addEventListener(
     'pointerdown',
     (event) => {
       canvas.setPointerCapture(event.pointerId);
       const time = timeAt(event);
       const { start, stop } = state.target;
-      const inside = time >= start && time <= stop && stop - start < spanOf(limits) * 0.98;
+      const inside = time >= start && time <= stop && stop - start < spanOf(limitsOf()) * 0.98;
       if (inside) grabbed = time - start;
       else from = time;
     },

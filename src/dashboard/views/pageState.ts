@@ -1,8 +1,11 @@
 // Everything that can change while the page is open, as signals. Views read them and canvases are redrawn by them; the
 // only way to move the window of time is `moveTo`, so that motion has one owner.
 import { computed, signal } from '@preact/signals';
+import type { CriticalPath } from '../../analysis/criticalPath.js';
+import type { Flows } from '../model/flows.js';
 import type { Hit } from '../model/hitTest.js';
 import type { PlotBox } from '../model/layout.js';
+import { firstRun, neighbourRun } from '../model/neighbourRun.js';
 import type { Scheme } from '../model/palette.js';
 import type { ProfileModel } from '../model/profileModel.js';
 import { findTasks, type Matches } from '../model/search.js';
@@ -32,7 +35,7 @@ export interface Pinned {
 const EASE = 0.38;
 
 export class PageState {
-  readonly model: ProfileModel;
+  readonly #model;
   readonly scheme = signal<Scheme>('light');
   /** Of the plots with their gutters, px; 0 until the page is laid out. */
   readonly width = signal(0);
@@ -47,7 +50,13 @@ export class PageState {
   readonly pointed = signal<number | undefined>(undefined);
   /** Prefixes that were clicked in the legend. */
   readonly locked = signal<ReadonlySet<number>>(new Set());
+  /** The critical path where it is to be drawn over the tasks. */
+  readonly path = signal<CriticalPath | undefined>(undefined);
+  /** To and from the clicked task, where the trace knows its dependencies. */
+  readonly flows = signal<Flows | undefined>(undefined);
   readonly query = signal('');
+  /** Shows a match where the page has no task stream; by row of the page's task table. */
+  showElsewhere: (task: number) => void = () => {};
   /** Which match was jumped to last; -1 for none. */
   readonly matchIndex = signal(-1);
   readonly helpOpen = signal(false);
@@ -63,9 +72,30 @@ export class PageState {
   #lastStep: number | undefined;
 
   constructor(model: ProfileModel) {
-    this.model = model;
+    this.#model = signal(model);
     this.#target = model.limits;
     this.window.value = model.limits;
+  }
+
+  get model(): ProfileModel {
+    return this.#model.value;
+  }
+
+  /**
+   * Shows another model of the same run: the same one grown, or with other plots. A window that showed all of it, or its
+   * end, goes on to do so.
+   */
+  setModel(model: ProfileModel): void {
+    const before = this.#model.peek();
+    const { start, stop } = this.#target;
+    const slack = spanOf(before.limits) * 1e-6;
+    const end = stop >= before.limits.stop - slack;
+    const all = end && start <= before.limits.start + slack;
+    this.#model.value = model;
+    this.hover.value = undefined;
+    if (all) this.moveTo(model.limits, false);
+    else if (end) this.moveTo({ start: start + model.limits.stop - stop, stop: model.limits.stop }, false);
+    else this.moveTo(this.#target, false);
   }
 
   /** Where the window is going: what a further zoom starts from. */
@@ -82,6 +112,15 @@ export class PageState {
       this.window.value = this.#target;
       this.#lastStep = undefined;
     } else this.window.value = { ...this.window.value };
+  }
+
+  /** Time 0 went back by so many seconds: what is shown stays the same. */
+  shift(seconds: number): void {
+    const before = this.#model.peek();
+    const limits = { start: before.limits.start + seconds, stop: before.limits.stop + seconds };
+    this.#model.value = { ...before, limits };
+    const { start, stop } = this.#target;
+    this.moveTo({ start: start + seconds, stop: stop + seconds }, false);
   }
 
   /** One frame of motion. Returns whether the window still moves. */
@@ -106,15 +145,59 @@ export class PageState {
     this.matchIndex.value = -1;
   }
 
-  /** Jumps to the next (1) or previous (-1) match and pins it. */
+  /** Jumps to the next (1) or previous (-1) match and pins it; who has moved on goes on from what is shown. */
   stepMatch(direction: 1 | -1): void {
     const matches = this.matches.value;
     if (matches === undefined || matches.count === 0) return;
-    const from = this.matchIndex.value === -1 && direction === -1 ? 0 : this.matchIndex.value;
-    const index = (from + direction + matches.count) % matches.count;
+    const index = this.#nextMatch(matches, direction);
     const { plot, position } = matches.inOrder[index]!;
     this.matchIndex.value = index;
-    this.pin(plot, { kind: 'run', position });
+    const searched = this.model.searched?.[plot];
+    if (searched?.type === 'tasks')
+      this.showElsewhere(searched.section.task[searched.lanes.entry[position]!]!);
+    else this.pin(plot, { kind: 'run', position });
+  }
+
+  #nextMatch({ inOrder, count }: Matches, direction: 1 | -1): number {
+    const { start, stop } = this.#target;
+    const extentAt = (index: number) => {
+      const { plot, position } = inOrder[index]!;
+      return this.extentOf({ plot, hit: { kind: 'run', position } });
+    };
+    const last = this.matchIndex.value;
+    const before = last < 0 ? undefined : extentAt(last);
+    if (before !== undefined && before.stop >= start && before.start <= stop)
+      return (last + direction + count) % count;
+    // They stand in order of start.
+    let [low, high] = [0, count];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const at = extentAt(middle)?.start ?? 0;
+      if (direction === 1 ? at < start : at <= stop) low = middle + 1;
+      else high = middle;
+    }
+    return direction === 1 ? low % count : (low - 1 + count) % count;
+  }
+
+  /** The task before (-1) or after (1) the clicked one on its thread; without one, the first or last that is shown. */
+  stepRun(direction: 1 | -1): void {
+    const pinned = this.pinned.value;
+    const plot = pinned?.plot ?? this.model.plots.findIndex(({ type }) => type === 'tasks');
+    const shown = this.model.plots[plot];
+    if (shown?.type !== 'tasks') return;
+    const position =
+      pinned?.hit.kind === 'run'
+        ? neighbourRun(shown.lanes, pinned.hit.position, direction)
+        : firstRun(shown.lanes, this.#target, direction);
+    if (position !== undefined) this.pin(plot, { kind: 'run', position });
+  }
+
+  /** Shows the clicked task alone, with a margin. */
+  zoomToPinned(): void {
+    const extent = this.pinned.value === undefined ? undefined : this.extentOf(this.pinned.value);
+    if (extent === undefined) return;
+    const margin = Math.max(spanOf(extent), 1e-6);
+    this.moveTo({ start: extent.start - margin, stop: extent.stop + margin }, true);
   }
 
   pin(plot: number, hit: Hit): void {
@@ -127,7 +210,7 @@ export class PageState {
   /** From when to when a hit lasts. */
   extentOf({ plot, hit }: Pinned): TimeWindow | undefined {
     if (hit.kind === 'density') return { start: hit.start, stop: hit.stop };
-    const shown = this.model.plots[plot];
+    const shown = (this.model.searched ?? this.model.plots)[plot];
     if (shown?.type !== 'tasks') return undefined;
     return { start: shown.lanes.start[hit.position]!, stop: shown.lanes.stop[hit.position]! };
   }

@@ -1,11 +1,12 @@
 // The line above each plot: what it shows, and its values at the pointer's time or, without a pointer, at their peak.
-
-import { gridOf } from '../canvas/stage.js';
+import type { ComponentChildren } from 'preact';
+import { columnsOf, gridOf, shownOfRun } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
 import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
-import type { CachePlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
-import { valueAt } from '../model/series.js';
-import { busySeconds, visibleRuns } from '../model/taskColumns.js';
+import { slotColor } from '../model/palette.js';
+import type { CachePlot, LinesPlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
+import { lineValue, valueAt } from '../model/series.js';
+import { taskSeconds, visibleRuns } from '../model/taskColumns.js';
 import { valueLabel } from '../model/ticks.js';
 import { spanOf } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
@@ -25,7 +26,8 @@ export function plotSummary(
         empty:
           count > 0
             ? undefined
-            : 'No task ran while the Profiler was active. Activate it before compute or get: using prof = new Profiler().',
+            : (state.model.nothingRan ??
+              'No task ran while the Profiler was active. Activate it before compute or get: using prof = new Profiler().'),
       };
     }
     case 'resources':
@@ -36,6 +38,12 @@ export function plotSummary(
           plot.section.time.length > 0
             ? undefined
             : 'No sample was taken: the run was shorter than the time step. Give a smaller one: new ResourceProfiler({ dt: 0.1 }).',
+      };
+    case 'lines':
+      return {
+        title: plot.title,
+        description: `${plot.title} over time: ${plot.lines.map(({ name }) => name).join(', ')}, up to ${valueLabel(plot.largest, plot.unit)}`,
+        empty: plot.lines.length > 0 ? undefined : plot.empty,
       };
     case 'cache':
       return {
@@ -52,39 +60,42 @@ export function plotSummary(
 interface Props {
   readonly state: PageState;
   readonly plot: Plot;
+  /** In the heading of a task stream. */
+  readonly beside?: ComponentChildren;
 }
 
-export function PlotHeading({ state, plot }: Props) {
+export function PlotHeading({ state, plot, beside }: Props) {
   return (
     <header class="plot-heading">
       <h2>{plotSummary(state, plot).title}</h2>
+      {plot.type === 'tasks' ? beside : null}
       {plot.type === 'tasks' ? <StreamValues state={state} plot={plot} /> : null}
       {plot.type === 'resources' ? <ResourceValues state={state} plot={plot} /> : null}
+      {plot.type === 'lines' ? <LineValues state={state} plot={plot} /> : null}
       {plot.type === 'cache' ? <CacheValues state={state} plot={plot} /> : null}
     </header>
   );
 }
 
+const SHARED = 'tasks per pixel: heights are shares of its time';
+
 function StreamValues({ state, plot }: { readonly state: PageState; readonly plot: TaskPlot }) {
   const { lanes, rows } = plot.lanes;
   const grid = gridOf(state.window.value, state.width.value);
-  const from = Math.max(0, grid.start);
-  const to = Math.min(state.model.duration, grid.start + grid.columns * grid.perColumn);
+  const { start: from, stop: to } = shownOfRun(state.model, grid);
   let busy = 0;
   let runs = 0;
   for (const groups of lanes) {
-    for (const group of groups) {
-      busy += busySeconds(plot.lanes, group, from, to);
-      runs += visibleRuns(plot.lanes, group, from, to);
-    }
+    busy += taskSeconds(plot.lanes, groups, from, to);
+    for (const group of groups) runs += visibleRuns(plot.lanes, group, from, to);
   }
   const perPixel = runs / (grid.columns * Math.max(1, lanes.length));
   const share = to > from && rows.length > 0 ? (100 * busy) / ((to - from) * rows.length) : 0;
   return (
     <p class="values">
       {perPixel > 1 ? (
-        <span class="muted note">
-          {formatNumber(perPixel)} tasks share a pixel: heights are shares of its time
+        <span class="muted note" title={`${formatNumber(perPixel)} ${SHARED}`}>
+          {formatNumber(perPixel)} {SHARED}
         </span>
       ) : null}
       <span class="muted">
@@ -111,6 +122,49 @@ function ResourceValues({ state, plot }: { readonly state: PageState; readonly p
       <span class="key" style={{ background: theme.memory }} />
       <span class="muted">Memory {word}</span>
       <b>{memory === undefined ? '–' : formatBytes(memory)}</b>
+    </p>
+  );
+}
+
+/** Widths in the heading, px: of a letter; of a value with its key; of `peak`; of what says that there are more. */
+const LETTER = 6.8;
+const VALUE = 90;
+const PEAK = 48;
+const MORE = 76;
+
+/** Lines whose values have a place in the heading. */
+function fittingLines({ title, lines }: LinesPlot, width: number): number {
+  const widths = lines.map(({ name }) => VALUE + name.length * LETTER);
+  let room = columnsOf(width) - PEAK - title.length * LETTER;
+  if (widths.reduce((sum, one) => sum + one, 0) <= room) return lines.length;
+  room -= MORE;
+  const fits = widths.findIndex((one) => {
+    room -= one;
+    return room < 0;
+  });
+  return Math.max(1, fits);
+}
+
+function LineValues({ state, plot }: { readonly state: PageState; readonly plot: LinesPlot }) {
+  const time = state.hover.value?.time;
+  const shown = fittingLines(plot, state.width.value);
+  return (
+    <p class="values">
+      {time === undefined && plot.lines.length > 0 ? <span class="muted">peak</span> : null}
+      {plot.lines.slice(0, shown).map(({ name, slot, series }, i) => {
+        const below = plot.stacked ? plot.lines[i - 1]?.series : undefined;
+        const value = lineValue(series, below, time);
+        return (
+          <span key={name} class="line-value">
+            <span class="key" style={{ background: slotColor(slot, state.scheme.value) }} />
+            <span class="muted">{name}</span>
+            <b>{value === undefined ? '–' : valueLabel(value, plot.unit)}</b>
+          </span>
+        );
+      })}
+      {plot.lines.length > shown ? (
+        <span class="muted">and {formatCount(plot.lines.length - shown)} more</span>
+      ) : null}
     </p>
   );
 }

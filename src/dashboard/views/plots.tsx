@@ -1,6 +1,7 @@
 // The stack of plots: one strip for the whole run, one ruler, and below them every section of the page on the same time
 // axis. Lays out the boxes, hands canvases to the stage, and turns gestures into changes of the state.
 import { effect } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { laneAt, laneBox } from '../canvas/drawTasks.js';
 import type { Frames } from '../canvas/frames.js';
@@ -9,6 +10,7 @@ import { columnsOf, gridOf, type Scene, type Stage } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
 import { hitLane } from '../model/hitTest.js';
 import { HEADING, LEFT_GUTTER, layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/layout.js';
+import { totalHeight } from '../model/taskLanes.js';
 import { preciseTime } from '../model/ticks.js';
 import { pan, spanOf, zoom } from '../model/timeView.js';
 import { OverviewStrip } from './overviewStrip.js';
@@ -19,6 +21,8 @@ interface Props {
   readonly state: PageState;
   readonly stage: Stage;
   readonly frames: Frames;
+  /** In the heading of task streams. */
+  readonly beside?: ComponentChildren;
 }
 
 /** What the stage has to draw now; undefined while the page is not laid out. */
@@ -30,20 +34,22 @@ export function sceneOf(state: PageState): Scene | undefined {
     boxes: state.boxes.value,
     theme: THEMES[state.scheme.value],
     emphasis: state.emphasis.value,
+    path: state.path.value,
     matches: state.matches.value,
+    flows: state.flows.value,
   };
 }
 
-export function Plots({ state, stage, frames }: Props) {
+export function Plots({ state, stage, frames, beside }: Props) {
   const scroller = useRef<HTMLElement>(null);
   const surface = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => followSize(state, scroller.current), [state]);
+  useLayoutEffect(() => followSize(state, scroller.current), [state, state.model]);
   // Whatever a scene is made of asks for a frame when it changes.
   useEffect(() => effect(() => void (sceneOf(state) === undefined || frames.request())), [state, frames]);
   useEffect(() => {
     const element = surface.current;
     return element === null ? undefined : listen(element, gestureHandler(state, element));
-  }, [state]);
+  }, [state, state.model.plots.length === 0]);
   if (state.model.plots.length === 0) return <NothingToShow />;
   const boxes = state.boxes.value;
   return (
@@ -54,7 +60,7 @@ export function Plots({ state, stage, frames }: Props) {
           const box = boxes[index];
           return (
             <section key={index} class="plot" aria-label={plotSummary(state, plot).title}>
-              <PlotHeading state={state} plot={plot} />
+              <PlotHeading state={state} plot={plot} beside={beside} />
               <div class="drawing" style={{ height: `${box?.height ?? 0}px` }}>
                 <canvas
                   ref={(canvas) => {
@@ -79,7 +85,7 @@ export function Plots({ state, stage, frames }: Props) {
 function followSize(state: PageState, scroller: HTMLElement | null): (() => void) | undefined {
   if (scroller === null) return undefined;
   const lanes = state.model.plots.map((plot) => {
-    return plot.type === 'tasks' ? Math.max(1, plot.lanes.lanes.length) : 0;
+    return plot.type === 'tasks' ? totalHeight(plot.lanes) : 0;
   });
   const measure = () => {
     const { boxes } = layoutPlots(lanes, scroller.clientHeight - OVERVIEW_HEIGHT - RULER_HEIGHT);
@@ -93,15 +99,15 @@ function followSize(state: PageState, scroller: HTMLElement | null): (() => void
 }
 
 function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler {
-  const { limits } = state.model;
+  const limitsOf = () => state.model.limits;
   const columns = () => columnsOf(state.width.value);
   const perPixel = () => spanOf(state.window.value) / columns();
   const timeAt = (x: number) => state.window.value.start + (x - LEFT_GUTTER) * perPixel();
   return {
     takesWheel: (x) => x >= LEFT_GUTTER && x < LEFT_GUTTER + columns(),
-    dragBy: (px) => state.moveTo(pan(limits, state.target, -px * perPixel()), false),
-    scrollBy: (px) => state.moveTo(pan(limits, state.target, px * perPixel()), false),
-    zoomAt: (x, factor, smooth) => state.moveTo(zoom(limits, state.target, factor, timeAt(x)), smooth),
+    dragBy: (px) => state.moveTo(pan(limitsOf(), state.target, -px * perPixel()), false),
+    scrollBy: (px) => state.moveTo(pan(limitsOf(), state.target, px * perPixel()), false),
+    zoomAt: (x, factor, smooth) => state.moveTo(zoom(limitsOf(), state.target, factor, timeAt(x)), smooth),
     selecting: (range) => {
       state.selecting.value = range;
     },
@@ -116,7 +122,7 @@ function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler 
       const hover = hoverAt(state, surface, x, y);
       state.pinned.value = hover?.hit === undefined ? undefined : { plot: hover.plot, hit: hover.hit };
     },
-    doubleClick: () => state.moveTo(limits, true),
+    doubleClick: () => state.moveTo(limitsOf(), true),
   };
 }
 

@@ -4,7 +4,9 @@ import type { PrefixInfo, ProfileModel, TaskPlot } from '../model/profileModel.j
 export interface RunDetails {
   readonly key: string;
   readonly text: string;
+  /** Its colour, and how that is called in the legend. */
   readonly prefix: PrefixInfo;
+  readonly prefixName: string;
   readonly worker: string;
   /** Seconds since the origin. */
   readonly start: number;
@@ -17,10 +19,12 @@ export function runDetails(model: ProfileModel, plot: TaskPlot, position: number
   const entry = plot.lanes.entry[position]!;
   const task = plot.section.task[entry]!;
   const { tasks, workers } = model.page;
+  const prefix = model.prefixes[tasks.prefix[task]!]!;
   return {
     key: tasks.keys.at(task) ?? '',
     text: tasks.texts.at(tasks.text[task]!) ?? '',
-    prefix: model.prefixes[tasks.prefix[task]!]!,
+    prefix,
+    prefixName: model.prefixOf?.(task) ?? prefix.name,
     worker: workers.at(plot.section.worker[entry]!) ?? '',
     start: plot.lanes.start[position]!,
     stop: plot.lanes.stop[position]!,
@@ -34,8 +38,9 @@ export function cacheStays(
   task: number,
 ): { metricName: string; metric: number; seconds: number }[] {
   const stays: { metricName: string; metric: number; seconds: number }[] = [];
-  for (const { section } of model.plots) {
-    if (section.type !== 'cache') continue;
+  for (const plot of model.plots) {
+    if (plot.type !== 'cache') continue;
+    const { section } = plot;
     for (let i = section.task.indexOf(task); i >= 0; i = section.task.indexOf(task, i + 1)) {
       stays.push({
         metricName: section.metricName,

@@ -1,96 +1,64 @@
 // Right of the plots: the legend, which is also a table of the prefixes, and the task that was clicked.
+import type { ComponentChildren } from 'preact';
 import { formatBytes, formatClock, formatCount, formatDuration, formatNumber } from '../model/format.js';
 import { slotColor } from '../model/palette.js';
-import type { PrefixInfo, TaskPlot } from '../model/profileModel.js';
 import { preciseTime } from '../model/ticks.js';
+import { CopyButton } from './copyButton.js';
+import { Legend } from './legend.js';
 import type { PageState } from './pageState.js';
-import { cacheStays, runDetails } from './runDetails.js';
+import { cacheStays, type RunDetails, runDetails } from './runDetails.js';
 
-export function SideBar({ state }: { readonly state: PageState }) {
+interface SideBarProps {
+  readonly state: PageState;
+  /** More about the clicked task, by row of the page's task table. */
+  readonly more?: (task: number) => ComponentChildren;
+}
+
+export function SideBar({ state, more }: SideBarProps) {
   return (
     <aside class="side">
       <Legend state={state} />
-      <Details state={state} />
+      <Samples state={state} />
+      <Details state={state} {...(more === undefined ? {} : { more })} />
     </aside>
   );
 }
 
-function Legend({ state }: { readonly state: PageState }) {
-  const { legend } = state.model;
-  const locked = state.locked.value;
-  if (legend.length === 0) return null;
-  const largest = legend.reduce((most, prefix) => Math.max(most, prefix.seconds), 0);
+/** What a MemorySampler sampled: a line per label with its figures. */
+function Samples({ state }: { readonly state: PageState }) {
+  const { page, plots } = state.model;
+  if (!page.sections.some(({ type }) => type === 'memory')) return null;
+  const lines = plots.flatMap((plot) => (plot.type === 'lines' ? plot.lines : []));
   return (
-    <section class="legend" aria-label="Legend: prefixes">
-      <header>
-        <h2>
-          Prefix
-          {locked.size > 0 ? (
-            <button
-              type="button"
-              class="quiet"
-              onClick={() => {
-                state.locked.value = new Set();
-              }}
-            >
-              Show all
-            </button>
-          ) : null}
-        </h2>
-        <span>{largest > 0 ? 'Tasks' : 'Results'}</span>
-        <span>{largest > 0 ? 'Time' : ''}</span>
-      </header>
-      <ul>
-        {legend.map((prefix) => (
-          <LegendRow key={prefix.index} state={state} prefix={prefix} largest={largest} />
-        ))}
-      </ul>
+    <section class="samples" aria-label="Samples by label">
+      <table class="small">
+        <thead>
+          <tr>
+            <th scope="col">Label</th>
+            <th scope="col">Peak</th>
+            <th scope="col">Mean</th>
+            <th scope="col">Time</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map(({ name, slot, series: { time, value, largest } }) => (
+            <tr key={name}>
+              <th scope="row" title={`${name}: ${formatCount(value.length)} samples`}>
+                <span class="key" style={{ background: slotColor(slot, state.scheme.value) }} />
+                {name}
+              </th>
+              <td>{formatBytes(largest)}</td>
+              <td>{formatBytes(value.reduce((sum, bytes) => sum + bytes, 0) / value.length)}</td>
+              <td>{formatDuration(time.at(-1)! - time[0]!)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </section>
   );
 }
 
-interface RowProps {
-  readonly state: PageState;
-  readonly prefix: PrefixInfo;
-  readonly largest: number;
-}
-
-function LegendRow({ state, prefix, largest }: RowProps) {
-  const emphasis = state.emphasis.value;
-  const color = slotColor(prefix.slot, state.scheme.value);
-  const point = (index: number | undefined) => {
-    state.pointed.value = index;
-  };
-  return (
-    <li>
-      <button
-        type="button"
-        class={emphasis === undefined || emphasis.has(prefix.index) ? 'entry' : 'entry faded'}
-        aria-pressed={state.locked.value.has(prefix.index)}
-        title={prefix.name}
-        onClick={() => state.toggleLocked(prefix.index)}
-        onPointerEnter={() => point(prefix.index)}
-        onPointerLeave={() => point(undefined)}
-        onFocus={(event) => {
-          if (event.currentTarget.matches(':focus-visible')) point(prefix.index);
-        }}
-        onBlur={() => point(undefined)}
-      >
-        <span class="swatch" style={{ background: color }} />
-        <span class="name">{prefix.name}</span>
-        <span class="number">{formatCount(prefix.count)}</span>
-        <span class="number">{largest > 0 ? formatDuration(prefix.seconds) : ''}</span>
-        {largest > 0 ? (
-          <span class="share">
-            <i style={{ width: `${(100 * prefix.seconds) / largest}%`, background: color }} />
-          </span>
-        ) : null}
-      </button>
-    </li>
-  );
-}
-
-function Details({ state }: { readonly state: PageState }) {
+function Details({ state, more }: SideBarProps) {
   const pinned = state.pinned.value;
   const plot = pinned === undefined ? undefined : state.model.plots[pinned.plot];
   if (pinned === undefined || plot?.type !== 'tasks') {
@@ -104,27 +72,9 @@ function Details({ state }: { readonly state: PageState }) {
     ) : null;
   }
   const { hit } = pinned;
-  return (
-    <section class="details" aria-label="Selected task" aria-live="polite">
-      <header>
-        <h2>{hit.kind === 'run' ? 'Task' : `${formatCount(hit.runs)} tasks in one pixel`}</h2>
-        <button type="button" class="quiet" onClick={() => zoomToPinned(state)}>
-          Zoom to
-        </button>
-        <button
-          type="button"
-          class="quiet"
-          aria-label="Close"
-          onClick={() => {
-            state.pinned.value = undefined;
-          }}
-        >
-          ×
-        </button>
-      </header>
-      {hit.kind === 'run' ? (
-        <RunFacts state={state} plot={plot} position={hit.position} />
-      ) : (
+  if (hit.kind === 'density') {
+    return (
+      <Chosen state={state} title={`${formatCount(hit.runs)} in one pixel`}>
         <dl>
           {hit.parts.map((part) => (
             <Fact
@@ -134,28 +84,70 @@ function Details({ state }: { readonly state: PageState }) {
             />
           ))}
         </dl>
-      )}
+      </Chosen>
+    );
+  }
+  const run = runDetails(state.model, plot, hit.position);
+  return (
+    <Chosen
+      state={state}
+      title={run.prefix.beside ? 'Beside tasks' : 'Task'}
+      action={run.key === '' ? null : <CopyButton text={run.key} label="Copy key" />}
+    >
+      <RunFacts state={state} run={run} />
+      {more?.(run.task)}
+    </Chosen>
+  );
+}
+
+interface ChosenProps {
+  readonly state: PageState;
+  readonly title: string;
+  readonly action?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** The frame around what was clicked. */
+function Chosen({ state, title, action, children }: ChosenProps) {
+  return (
+    <section class="details" aria-label="Selected task" aria-live="polite">
+      <header>
+        <h2>{title}</h2>
+        {action}
+        <button type="button" class="quiet" title="Zoom to it (F)" onClick={() => state.zoomToPinned()}>
+          Zoom to
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Close"
+          title="Close (Esc)"
+          onClick={() => {
+            state.pinned.value = undefined;
+          }}
+        >
+          ×
+        </button>
+      </header>
+      {children}
     </section>
   );
 }
 
-function zoomToPinned(state: PageState): void {
-  const extent = state.pinned.value === undefined ? undefined : state.extentOf(state.pinned.value);
-  if (extent === undefined) return;
-  const margin = Math.max(extent.stop - extent.start, 1e-6);
-  state.moveTo({ start: extent.start - margin, stop: extent.stop + margin }, true);
-}
-
-function RunFacts({ state, plot, position }: { state: PageState; plot: TaskPlot; position: number }) {
-  const run = runDetails(state.model, plot, position);
+function RunFacts({ state, run }: { readonly state: PageState; readonly run: RunDetails }) {
   const { origin } = state.model;
   const precision = Math.max(1e-4, run.stop - run.start);
   return (
     <>
-      <p class="code key">{run.key}</p>
+      {run.key === '' ? null : <p class="code key">{run.key}</p>}
       {run.text === '' || run.text === run.key ? null : <p class="code muted text">{run.text}</p>}
       <dl>
-        <Fact name="Prefix" value={run.prefix.name} color={slotColor(run.prefix.slot, state.scheme.value)} />
+        <Fact
+          name={run.prefix.beside ? 'Activity' : 'Prefix'}
+          value={run.prefixName}
+          extra={run.prefixName === run.prefix.name ? undefined : run.prefix.name}
+          color={slotColor(run.prefix.slot, state.scheme.value)}
+        />
         <Fact name="Worker" value={run.worker} />
         <Fact name="Duration" value={formatDuration(run.stop - run.start)} />
         <Fact
@@ -181,7 +173,7 @@ function RunFacts({ state, plot, position }: { state: PageState; plot: TaskPlot;
   );
 }
 
-function Fact({
+export function Fact({
   name,
   value,
   extra,
@@ -189,7 +181,7 @@ function Fact({
 }: {
   name: string;
   value: string;
-  extra?: string;
+  extra?: string | undefined;
   color?: string;
 }) {
   return (

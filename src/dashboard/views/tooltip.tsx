@@ -4,8 +4,8 @@ import { chartAxis } from '../canvas/drawCharts.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
 import type { DensityHit } from '../model/hitTest.js';
 import { slotColor } from '../model/palette.js';
-import type { CachePlot, TaskPlot } from '../model/profileModel.js';
-import { valueAt } from '../model/series.js';
+import type { CachePlot, LinesPlot, TaskPlot } from '../model/profileModel.js';
+import { lineValue, valueAt } from '../model/series.js';
 import { preciseTime, valueLabel } from '../model/ticks.js';
 import { spanOf } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
@@ -60,6 +60,7 @@ function contentOf(state: PageState) {
       </>
     );
   }
+  if (plot.type === 'lines') return <LinesTip state={state} plot={plot} time={hover.time} label={time} />;
   return <CacheTip state={state} plot={plot} time={hover.time} y={hover.y} label={time} />;
 }
 
@@ -90,12 +91,16 @@ function RunTip({ state, plot, position }: { state: PageState; plot: TaskPlot; p
     <>
       <p class="tip-title">
         <span class="swatch" style={{ background: slotColor(run.prefix.slot, state.scheme.value) }} />
-        <b>{run.prefix.name}</b>
+        <b>{run.prefixName}</b>
+        {run.prefixName === run.prefix.name ? null : run.prefix.name}
         <span class="value">{formatDuration(run.stop - run.start)}</span>
       </p>
       <p class="code">{run.key}</p>
       {run.text === '' || run.text === run.key ? null : <p class="code muted">{run.text}</p>}
       <Line name="Worker" value={run.worker} />
+      {state.model.factsOf?.(run.task).map(({ name, value }) => (
+        <Line key={name} name={name} value={value} />
+      ))}
       <Line name="Start" value={preciseTime(run.start, span)} />
       <Line name="Stop" value={preciseTime(run.stop, span)} />
     </>
@@ -124,6 +129,36 @@ function DensityTip({ state, plot, hit }: { state: PageState; plot: TaskPlot; hi
       <More count={hit.parts.length - MOST_LINES} />
       <Line name="Worker" value={row?.name ?? ''} />
       <Line name="Busy" value={formatPercent((100 * hit.busy) / (hit.stop - hit.start))} />
+    </>
+  );
+}
+
+function LinesTip({
+  state,
+  plot,
+  time,
+  label,
+}: {
+  readonly state: PageState;
+  readonly plot: LinesPlot;
+  readonly time: number;
+  readonly label: string;
+}) {
+  return (
+    <>
+      <p class="tip-time">{label}</p>
+      {plot.lines.slice(0, MOST_LINES).map(({ name, slot, series }, i) => {
+        const value = lineValue(series, plot.stacked ? plot.lines[i - 1]?.series : undefined, time);
+        return (
+          <Line
+            key={name}
+            color={slotColor(slot, state.scheme.value)}
+            name={name}
+            value={value === undefined ? '–' : valueLabel(value, plot.unit)}
+          />
+        );
+      })}
+      <More count={plot.lines.length - MOST_LINES} />
     </>
   );
 }

@@ -2,8 +2,9 @@
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { Values } from '../../protocol/isolateMessages.js';
+import type { PackedValues, UncloneableConstant, Values } from '../../protocol/isolateMessages.js';
 import type { Program } from '../../protocol/program.js';
+import type { TaskKinds } from '../../protocol/taskKinds.js';
 
 /** What an isolate needs to take part in a run. */
 export interface RunChannel {
@@ -16,18 +17,26 @@ export interface RunChannel {
   readonly wanted: Uint8Array;
   /** Tasks that may be outstanding at this isolate at most. */
   readonly maxOutstanding: number;
+  /** See OpenRun.inlineBytes. Default Infinity. */
+  readonly inlineBytes?: number;
+  /** See OpenRun.kinds. */
+  readonly kinds?: TaskKinds | undefined;
+  /** See OpenRun.keys. Default null. */
+  readonly keys?: readonly string[] | null;
+  /** See OpenRun.marks. Default false. */
+  readonly marks?: boolean;
   readonly handler: RunHandler;
 }
 
 /** How an isolate tells a run what happened. Calls may come from within calls of the isolate's own methods. */
 export interface RunHandler {
   /**
-   * Tasks have finished, in this order. `values` holds the results of kind VALUE and the ErrorInfo of kind ERROR. Both
-   * arguments are reused: copy what you keep.
+   * Tasks have finished, in this order. `values` holds the results of kind VALUE, the Frames of kind STORED and the
+   * ErrorInfo of kind ERROR. Both arguments are reused: copy what you keep.
    */
   finished(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
   /** The answer to a fetch; `missing` are results that the isolate has dropped meanwhile. */
-  fetched(isolate: Isolate, values: Values, missing: Int32Array): void;
+  fetched(isolate: Isolate, values: Values, missing: Int32Array, packed: PackedValues): void;
   /** A fetched result could not be copied. */
   fetchFailed(isolate: Isolate, id: number, error: ErrorInfo): void;
   stolen(isolate: Isolate, ids: readonly number[]): void;
@@ -43,12 +52,21 @@ export interface DispatchedBatch {
   /** Tasks that the isolate has already, whose results are not wanted outside any more. */
   readonly keep: Int32Array;
   readonly inputs: Values;
+  /** Inputs from stores. Default: none. */
+  readonly packed?: PackedValues;
+  /** Inputs that could not be had. Default: none. */
+  readonly lacking?: Int32Array;
   readonly constants: Values;
+  /** Constants that could not be copied. Default: none. */
+  readonly uncloneable?: readonly UncloneableConstant[] | undefined;
 }
 
 export interface Isolate {
   /** Unique in the program, e.g. `threads-0`. */
   readonly name: string;
+  readonly pid: number;
+  /** See WorkerPlace. */
+  readonly vitals: Float64Array | null;
   readonly alive: boolean;
   open(channel: RunChannel): void;
   /** @throws DOMException DataCloneError if an input or constant cannot be copied; nothing is sent then */

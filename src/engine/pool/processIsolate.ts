@@ -1,11 +1,12 @@
 // An isolate that is a process of its own: a crash of native code, an exhausted heap or a SIGKILL ends it alone.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { LongpoleError } from '../../base/errors.js';
-import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
+import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
+import { NO_IDS, NO_PACKED } from '../../protocol/isolateMessages.js';
 import type { FromProcess, ToProcess } from '../../protocol/processMessages.js';
-import { KIND_ERROR } from '../../protocol/results.js';
+import { workerStartError } from '../taskFailure.js';
+import { whenEnded } from './childEnd.js';
 import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
 
 const ENTRY = fileURLToPath(new URL('../worker/processMain.js', import.meta.url));
@@ -17,11 +18,11 @@ interface ProcessRun {
 
 export class ProcessIsolate implements Isolate {
   readonly name: string;
+  readonly vitals = null;
   readonly #child: ChildProcess;
   readonly #runs = new Map<number, ProcessRun>();
   #alive = true;
   #started = false;
-  #cause: Error | undefined;
 
   constructor(name: string, epochOffsetMs: number) {
     this.name = name;
@@ -30,12 +31,14 @@ export class ProcessIsolate implements Isolate {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#child.on('message', (message: FromProcess) => this.#receive(message));
-    this.#child.on('error', (error) => {
-      this.#cause = error;
-    });
-    this.#child.on('exit', (code, signal) => this.#exited(code, signal));
+    whenEnded(this.#child, (cause) => this.#ended(cause));
     this.#post({ type: 'birth', name, epochOffsetMs });
     this.#unref();
+  }
+
+  /** 0 if the process could not start. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   get alive(): boolean {
@@ -51,7 +54,7 @@ export class ProcessIsolate implements Isolate {
   }
 
   dispatch(run: number, batch: DispatchedBatch): void {
-    this.#post({ type: 'batch', run, ...batch });
+    this.#post({ type: 'batch', run, packed: NO_PACKED, lacking: NO_IDS, ...batch });
   }
 
   release(run: number, ids: Int32Array): void {
@@ -113,7 +116,7 @@ export class ProcessIsolate implements Isolate {
         state.running = message.id;
         break;
       case 'fetched':
-        handler.fetched(this, message.values, message.missing);
+        handler.fetched(this, message.values, message.missing, NO_PACKED);
         for (const { id, error } of message.errors) handler.fetchFailed(this, id, error);
         break;
       case 'stolen':
@@ -127,34 +130,17 @@ export class ProcessIsolate implements Isolate {
     }
   }
 
-  #finished(state: ProcessRun, message: Extract<FromProcess, { type: 'finished' }>): void {
-    const { ids, kinds, numbers, starts, stops, values, errors } = message;
-    const columns: CompletionColumns = { count: ids.length, ids, kinds, numbers, starts, stops };
-    const arrived = new Map<number, unknown>();
-    for (const [index, id] of values.ids.entries()) arrived.set(id, values.values[index]);
-    for (const { id, error } of errors) arrived.set(id, error);
-    if (errors.length > 0)
-      for (const [index, id] of ids.entries())
-        if (errors.some((each) => each.id === id)) kinds[index] = KIND_ERROR;
-    if (ids.includes(state.running)) state.running = -1;
+  #finished(state: ProcessRun, message: FinishedTasks): void {
+    const { columns, arrived } = unpackFinished(message);
+    if (columns.ids.includes(state.running)) state.running = -1;
     state.channel.handler.finished(this, columns, arrived);
   }
 
-  #exited(code: number | null, signal: NodeJS.Signals | null): void {
+  #ended(cause: Error): void {
     this.#alive = false;
-    const how = signal === null ? `with exit code ${code}` : `by signal ${signal}`;
-    const cause = this.#cause ?? new Error(`The worker process ended ${how}.`);
     for (const state of [...this.#runs.values()]) {
       this.#runs.delete(state.channel.run);
-      state.channel.handler.lost(this, undefined, this.#started ? cause : this.#startError(cause));
+      state.channel.handler.lost(this, undefined, this.#started ? cause : workerStartError(this.name, cause));
     }
-  }
-
-  #startError(cause: Error): LongpoleError {
-    return new LongpoleError(
-      'ERR_LONGPOLE_WORKER_START',
-      `Worker ${this.name} could not be started: ${cause.message}`,
-      { cause },
-    );
   }
 }

@@ -2,12 +2,29 @@
 import { Worker } from 'node:worker_threads';
 import { LongpoleError } from '../../base/errors.js';
 import { type CompletionColumns, CompletionLog, completionColumns } from '../../protocol/completionLog.js';
-import type { ErrorInfo } from '../../protocol/errorInfo.js';
-import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
-import { KIND_ERROR, KIND_VALUE } from '../../protocol/results.js';
+import type { FunctionRef } from '../../protocol/functionRef.js';
+import {
+  type Fetched,
+  type FromIsolate,
+  type IsolateBirth,
+  type IsolateMeasures,
+  NATIVE_CELL,
+  NO_IDS,
+  NO_PACKED,
+  type Report,
+  type ToIsolate,
+} from '../../protocol/isolateMessages.js';
+import { KIND_ERROR, KIND_STORED, KIND_VALUE } from '../../protocol/results.js';
+import { guardThread, isEnding, whenMayEnd } from '../../resources/nativeGuard.js';
+import { makeVitals } from '../../resources/vitals.js';
+import type { Executing } from '../metrics/unmeasuredTime.js';
+import { announceThread, whenThreadIsQuiet } from '../profiler/threadInspector.js';
+import { workerStartError } from '../taskFailure.js';
 import { weighShared } from '../worker/sharedWeight.js';
 import { interruptThread } from './interruptThread.js';
 import { CLOSE_GRACE_MS, type DispatchedBatch, type Isolate, type RunChannel } from './isolate.js';
+import { Outbox } from './outbox.js';
+import { PendingCalls } from './pendingCalls.js';
 
 /** A run as this side sees it. */
 interface ThreadRun {
@@ -24,33 +41,68 @@ interface ThreadRun {
 
 /** How long an isolate may owe something before it is interrupted, in milliseconds. */
 const DEBT_MS = 8;
+/** How long a termination waits for an inspector's request that is under way, in milliseconds. */
+const QUIET_PATIENCE_MS = 50;
+/** A termination is repeated after this time, then after twice as long, and so on, in milliseconds. */
+const FIRST_STOP_MS = 50;
+const LAST_STOP_MS = 3200;
 
 const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
 
 export class ThreadIsolate implements Isolate {
   readonly name: string;
+  readonly pid = process.pid;
   readonly #worker: Worker;
-  readonly #mailbox = new Int32Array(new SharedArrayBuffer(4));
+  readonly #mailbox = new Int32Array(new SharedArrayBuffer(8));
+  /** See VITALS_… of isolateMessages. */
+  readonly vitals = makeVitals();
+  readonly #calls = new PendingCalls();
   readonly #runs = new Map<number, ThreadRun>();
+  readonly #outbox = new Outbox<ToIsolate>((message) => this.#worker.postMessage(message));
   /** Closed runs whose isolate has not let go yet. */
   readonly #closing = new Map<number, { log: CompletionLog; timer: NodeJS.Timeout }>();
   #alive = true;
+  /** What it ran at its end. */
+  #last: Executing | undefined;
   #started = false;
+  #exitedThread = false;
   #cause: Error | undefined;
   readonly #gone: () => void;
+  readonly #measured: ((measures: IsolateMeasures) => void) | undefined;
 
-  /** `gone` is called once, as soon as the thread has ended or is given up. */
-  constructor(name: string, epochOffsetMs: number, gone: () => void = () => undefined) {
+  /**
+   * @param gone called once, as soon as the thread has ended or is given up
+   * @param measured takes what the isolate measures of its tasks; without it nothing is measured
+   */
+  constructor(
+    name: string,
+    epochOffsetMs: number,
+    gone: () => void = () => undefined,
+    measured?: (measures: IsolateMeasures) => void,
+  ) {
     this.name = name;
     this.#gone = gone;
-    const birth: IsolateBirth = { mailbox: this.#mailbox, epochOffsetMs, name };
+    this.#measured = measured;
+    const birth: IsolateBirth = {
+      mailbox: this.#mailbox,
+      vitals: this.vitals,
+      epochOffsetMs,
+      name,
+      metered: measured !== undefined,
+    };
+    announceThread(name, () => isEnding({ cells: this.#mailbox, index: NATIVE_CELL }));
     this.#worker = new Worker(ENTRY, { workerData: birth, name });
-    this.#worker.unref();
     this.#worker.on('message', (message: FromIsolate) => this.#receive(message));
     this.#worker.on('error', (error: unknown) => {
       this.#cause = error instanceof Error ? error : new Error(String(error));
     });
-    this.#worker.on('exit', (code) => this.#exited(code));
+    const unguard = guardThread({ cells: this.#mailbox, index: NATIVE_CELL });
+    this.#worker.on('exit', (code) => {
+      unguard();
+      this.#exited(code);
+    });
+    // Last: listening to messages refs the thread again.
+    this.#worker.unref();
   }
 
   get alive(): boolean {
@@ -69,27 +121,68 @@ export class ThreadIsolate implements Isolate {
       fetching: false,
     });
     this.#worker.ref();
-    const { run, program, functions, claims, wanted } = channel;
-    this.#post({ type: 'open', run, program, functions, claims, wanted, log: log.buffer });
+    const { run, program, functions, claims, wanted, keys = null, marks = false } = channel;
+    const { kinds, inlineBytes = Number.POSITIVE_INFINITY } = channel;
+    this.#outbox.postLater({
+      type: 'open',
+      run,
+      program,
+      functions,
+      claims,
+      wanted,
+      log: log.buffer,
+      inlineBytes,
+      ...(kinds === undefined || this.#measured === undefined ? {} : { kinds }),
+      keys,
+      marks,
+    });
   }
 
   dispatch(run: number, batch: DispatchedBatch): void {
     const { claims, wanted } = this.#channel(run);
-    const { batch: number, ids, publish, keep, inputs, constants } = batch;
+    const { publish, keep, packed = NO_PACKED, lacking = NO_IDS, ...rest } = batch;
+    const { ids } = rest;
     for (let index = 0; index < ids.length; index++) {
-      claims[ids[index]!] = number;
+      claims[ids[index]!] = rest.batch;
       wanted[ids[index]!] = publish[index]!;
     }
     for (const id of keep) wanted[id] = 0;
-    this.#post({ type: 'batch', run, batch: number, ids, inputs, constants });
+    this.#outbox.post({ type: 'batch', run, packed, lacking, ...rest });
   }
 
   release(run: number, ids: Int32Array): void {
-    this.#post({ type: 'release', run, ids });
+    this.#outbox.post({ type: 'release', run, ids });
+  }
+
+  /** Lets the isolate drop results that the host keeps, except those that it is about to use. */
+  evict(run: number, ids: Int32Array): void {
+    this.#outbox.post({ type: 'evict', run, ids });
+    Atomics.store(this.#mailbox, 0, 1);
+  }
+
+  /** Has garbage collected, between two tasks. */
+  collect(): void {
+    this.#outbox.post({ type: 'collect' });
+    Atomics.store(this.#mailbox, 0, 1);
+  }
+
+  /**
+   * Calls a function in the isolate: at once, between two tasks, or in the middle of a long one.
+   *
+   * @returns what it returns
+   * @throws (rejects) what it throws, or ERR_LONGPOLE_WORKER_LOST if the isolate ends before it answers
+   */
+  call(fn: FunctionRef, argument: unknown): Promise<unknown> {
+    const { call, answer } = this.#calls.begin(this.name);
+    this.#outbox.post({ type: 'call', call, fn, argument });
+    Atomics.store(this.#mailbox, 0, 1);
+    if ([...this.#runs.values()].some(({ log }) => log.running >= 0)) interruptThread(this.name);
+    this.#worker.ref();
+    return answer.finally(() => this.#unrefIfIdle());
   }
 
   fetch(run: number, ids: Int32Array): void {
-    this.#post({ type: 'fetch', run, ids });
+    this.#outbox.post({ type: 'fetch', run, ids });
     const state = this.#runs.get(run);
     if (state !== undefined) state.fetching = true;
     Atomics.store(this.#mailbox, 0, 1);
@@ -130,28 +223,58 @@ export class ThreadIsolate implements Isolate {
     return this.#runs.get(run)?.log.running ?? -1;
   }
 
+  /** The task that it runs now, or ran when it ended, also of a run that was closed meanwhile. Undefined: none. */
+  get executing(): Executing | undefined {
+    if (!this.#alive) return this.#last;
+    for (const [run, { log }] of [...this.#runs, ...this.#closing])
+      if (log.running >= 0) return { run, id: log.running, since: log.runningSince };
+    return undefined;
+  }
+
+  /** These tasks are not wanted any more: those that have not begun do not. Returns the others; some may have ended. */
+  cancel(run: number, ids: Int32Array): number[] {
+    const { claims } = this.#channel(run);
+    return Array.from(ids).filter((id) => Atomics.exchange(claims, id, 0) < 0);
+  }
+
+  /** When the task that it runs began, in seconds since the epoch on its clock. */
+  runningSince(run: number): number {
+    return this.#runs.get(run)?.log.runningSince ?? 0;
+  }
+
   close(run: number): void {
     const state = this.#runs.get(run);
     if (state === undefined) return;
     state.log.cancel();
     this.#runs.delete(run);
     if (this.#alive) {
-      this.#post({ type: 'close', run });
-      const timer = setTimeout(() => this.#checkClosed(run), CLOSE_GRACE_MS);
-      timer.unref();
-      this.#closing.set(run, { log: state.log, timer });
+      this.#outbox.postLater({ type: 'close', run });
+      this.#awaitClosed(run, state.log);
     }
-    if (this.#runs.size === 0) this.#worker.unref();
+    this.#unrefIfIdle();
   }
 
   terminate(): void {
-    void this.#worker.terminate();
+    whenThreadIsQuiet(this.name, () => this.#stop(FIRST_STOP_MS), QUIET_PATIENCE_MS);
     // A thread inside a native call ends only after it. Nobody waits for that: from now on it does not count.
     this.#end(new Error('The worker thread was told to end.'));
   }
 
-  #post(message: ToIsolate): void {
-    this.#worker.postMessage(message);
+  /**
+   * Not while the thread loads a native addon. An inspector's request that runs at that moment swallows the termination, so
+   * it is repeated until the thread has ended.
+   */
+  #stop(waitMs: number): void {
+    if (this.#exitedThread) return;
+    whenMayEnd({ cells: this.#mailbox, index: NATIVE_CELL }, () => {
+      void this.#worker.terminate();
+      if (waitMs <= LAST_STOP_MS) setTimeout(() => this.#stop(2 * waitMs), waitMs).unref();
+    });
+  }
+
+  /** A thread with nothing to do does not keep the program alive. */
+  #unrefIfIdle(): void {
+    if (this.#runs.size === 0 && this.#calls.size === 0) this.#worker.unref();
   }
 
   #channel(run: number): RunChannel {
@@ -171,30 +294,48 @@ export class ThreadIsolate implements Isolate {
       if (this.#closing.get(message.run)?.log.running === -1) this.#forgetClosing(message.run);
       return;
     }
+    if (message.type === 'called') {
+      this.#calls.answer(message);
+      return;
+    }
+    if (message.type === 'measured') {
+      this.#take(message.measures);
+      return;
+    }
+    if (message.type === 'report' && message.measures !== undefined) this.#take(message.measures);
     const state = this.#runs.get(message.run);
     if (state === undefined) return;
     for (const value of message.values.values) weighShared(value);
-    if (message.type === 'fetched') {
-      state.fetching = false;
-      state.channel.handler.fetched(this, message.values, message.missing);
-      for (const { id, error } of message.errors) state.channel.handler.fetchFailed(this, id, error);
-      return;
-    }
-    const { ids, values } = message.values;
-    for (let index = 0; index < ids.length; index++) state.arrived.set(ids[index]!, values[index]);
-    for (const { id, error } of message.errors) this.#noteError(state, id, error);
-    this.#drain(state);
+    if (message.type === 'fetched') this.#fetched(state, message);
+    else this.#reported(state, message);
   }
 
-  #noteError(state: ThreadRun, id: number, error: ErrorInfo): void {
-    state.arrived.set(id, error);
-    state.failed.add(id);
+  /** What comes after its end has been counted then. */
+  #take(measures: IsolateMeasures): void {
+    if (this.#alive) this.#measured?.(measures);
+  }
+
+  #fetched(state: ThreadRun, { values, missing, packed, errors }: Fetched): void {
+    state.fetching = false;
+    state.channel.handler.fetched(this, values, missing, packed);
+    for (const { id, error } of errors) state.channel.handler.fetchFailed(this, id, error);
+  }
+
+  #reported(state: ThreadRun, { values: { ids, values }, packed, errors }: Report): void {
+    for (let index = 0; index < ids.length; index++) state.arrived.set(ids[index]!, values[index]);
+    for (let index = 0; index < packed.ids.length; index++)
+      state.arrived.set(packed.ids[index]!, packed.frames[index]);
+    for (const { id, error } of errors) {
+      state.arrived.set(id, error);
+      state.failed.add(id);
+    }
+    this.#drain(state);
   }
 
   #drain(state: ThreadRun): void {
     const { log, columns, arrived, failed, channel } = state;
     const accept = (id: number, kind: number): boolean =>
-      (kind !== KIND_VALUE && kind !== KIND_ERROR) || arrived.has(id);
+      (kind !== KIND_VALUE && kind !== KIND_STORED && kind !== KIND_ERROR) || arrived.has(id);
     for (log.read(columns, accept); columns.count > 0; log.read(columns, accept)) {
       const { kinds, ids, count } = columns;
       if (failed.size > 0)
@@ -205,12 +346,20 @@ export class ThreadIsolate implements Isolate {
     }
   }
 
+  #awaitClosed(run: number, log: CompletionLog): void {
+    const timer = setTimeout(() => this.#checkClosed(run), CLOSE_GRACE_MS);
+    timer.unref();
+    this.#closing.set(run, { log, timer });
+  }
+
   #checkClosed(run: number): void {
     // After this thread was blocked, the timer comes before the answer that is waiting: look once more after it.
     setImmediate(() => {
       const closing = this.#closing.get(run);
       if (closing === undefined) return;
-      this.terminate();
+      // It computes for another run: what it says about this one can wait.
+      if (closing.log.running === -1) this.#awaitClosed(run, closing.log);
+      else this.terminate();
     }).unref();
   }
 
@@ -220,27 +369,22 @@ export class ThreadIsolate implements Isolate {
   }
 
   #exited(code: number): void {
+    this.#exitedThread = true;
     this.#end(this.#cause ?? new Error(`The worker thread ended with exit code ${code}.`));
   }
 
   #end(cause: Error): void {
     if (!this.#alive) return;
+    this.#last = this.executing;
     this.#alive = false;
     for (const run of [...this.#closing.keys()]) this.#forgetClosing(run);
+    this.#calls.abandon(this.name, cause);
     for (const state of [...this.#runs.values()]) {
       this.#drain(state);
       const { running } = state.log;
       this.#runs.delete(state.channel.run);
-      state.channel.handler.lost(this, running, this.#started ? cause : startError(this.name, cause));
+      state.channel.handler.lost(this, running, this.#started ? cause : workerStartError(this.name, cause));
     }
     this.#gone();
   }
-}
-
-function startError(name: string, cause: Error): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_WORKER_START',
-    `Worker ${name} could not be started: ${cause.message}`,
-    { cause },
-  );
 }

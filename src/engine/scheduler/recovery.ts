@@ -1,72 +1,148 @@
 // What a dead worker took along, and how the rest goes on. Losses are rare, so nothing is patched: what is lost goes
 // back to released, results that were released but are needed again are resurrected from their lineage, and all
 // counters are derived anew from the states, in O(tasks + edges).
-import { CALLER, type SchedulerState, SEVERAL } from './schedulerState.js';
-import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, RELEASED, WAITING } from './taskStates.js';
+import { awaitPrivateResults } from './privacy.js';
+import { type SchedulerState, SEVERAL } from './schedulerState.js';
+import { CALLER, NO_WORKER, RUMOURED } from './taskColumns.js';
+import { ERRED, FORGOTTEN, isSettled, MEMORY, PROCESSING, QUEUED, RELEASED, WAITING } from './taskStates.js';
 
-/** Puts every unstarted task in its place: at the beginning, and after a loss. Returns results to fetch, by holder. */
-export function rebuild(state: SchedulerState): Map<number, number[]> {
+/** Puts every task that is not with a worker in its place, after a loss. Returns results to fetch. */
+export function rebuild(state: SchedulerState): number[] {
   state.queued.clear();
-  for (const worker of state.workers.values()) worker.followers.clear();
-  state.awaited.clear();
-  const { size } = state.graph;
-  for (let id = 0; id < size; id++) {
-    if (state.state[id] === QUEUED || state.state[id] === WAITING) state.transition(id, RELEASED);
+  state.parked.clear();
+  for (const worker of state.workers.values()) {
+    worker.followers.clear();
+    for (const id of worker.placed) state.unplace(id, worker);
   }
-  for (let id = 0; id < size; id++) countEdges(state, id);
-  const fetches = new Map<number, number[]>();
-  for (let id = 0; id < size; id++) {
-    if (state.state[id] !== RELEASED) continue;
-    for (const dependency of state.awaitPrivateResults(id))
-      addTo(fetches, state.location[dependency]!, dependency);
-    place(state, id);
+  state.awaited.clear();
+  return place(state, 0, state.graph.size);
+}
+
+/** Derives the counters of the tasks `from .. to` and puts those that are not with a worker in their place. */
+export function place(state: SchedulerState, from: number, to: number): number[] {
+  for (let id = from; id < to; id++) {
+    settleImport(state, id);
+    countEdges(state, id);
+  }
+  const fetches: number[] = [];
+  for (let id = from; id < to; id++) {
+    const at = state.state[id]!;
+    if (at !== RELEASED && at !== WAITING && at !== QUEUED) continue;
+    fetches.push(...awaitPrivateResults(state, id));
+    placeTask(state, id);
   }
   return fetches;
 }
 
-/** Takes a worker and what only it had out of the state. `rebuild` has to follow. */
-export function forgetWorker(state: SchedulerState, worker: number): void {
-  state.workers.delete(worker);
-  const lost: number[] = [];
-  for (let id = 0; id < state.graph.size; id++) {
-    if (state.location[id] !== worker) continue;
-    const at = state.state[id];
-    if (at !== PROCESSING && at !== MEMORY) continue;
-    state.held.delete(id);
-    state.location[id] = CALLER;
-    state.transition(id, RELEASED);
-    lost.push(id);
-  }
-  resurrect(state, lost);
+interface Doomed {
+  readonly id: number;
+  readonly because: number;
 }
 
-/** Takes results that their worker turned out not to have out of the state; false: nobody needs them. `rebuild` has to follow. */
-export function forgetResults(state: SchedulerState, worker: number, ids: readonly number[]): boolean {
+/** What follows from a loss for good. */
+export interface Losses {
+  /** Something was lost, so `rebuild` has to follow. */
+  readonly found: boolean;
+  /** Data that cannot be computed again. */
+  readonly gone: readonly number[];
+  /** Tasks that would have to run again and cannot, because one that they depend on has failed meanwhile. */
+  readonly doomed: readonly Doomed[];
+}
+
+/** Takes a worker and what only it had out of the state. */
+export function forgetWorker(state: SchedulerState, index: number, keepsStore: boolean): Losses {
+  state.workers.delete(index);
+  const lost: number[] = [];
+  for (let id = 0; id < state.graph.size; id++) {
+    if (state.producer[id] === index) state.producer[id] = NO_WORKER;
+    if (state.location[id] !== index) continue;
+    const at = state.state[id];
+    if (at !== PROCESSING && at !== MEMORY) continue;
+    if (at === MEMORY && state.stored[id] !== 0 && (keepsStore || moveToSpare(state, id))) continue;
+    lose(state, id, lost);
+  }
+  return resurrect(state, lost);
+}
+
+/** Another worker was sent the result; if its store does not have it, it will say so when it is asked. */
+function moveToSpare(state: SchedulerState, id: number): boolean {
+  for (const worker of state.workers.values()) {
+    if (!worker.spares.has(id)) continue;
+    state.location[id] = worker.index;
+    state.stored[id] = RUMOURED;
+    return true;
+  }
+  return false;
+}
+
+/** Takes results that their worker turned out not to have out of the state. */
+export function forgetResults(state: SchedulerState, index: number, ids: readonly number[]): Losses {
+  const worker = state.workers.get(index);
   const lost: number[] = [];
   for (const id of ids) {
-    const isThere = state.location[id] === worker && (state.state[id] === MEMORY || state.held.has(id));
-    if (!isThere) continue;
-    state.held.delete(id);
-    state.location[id] = CALLER;
-    state.transition(id, RELEASED);
-    lost.push(id);
+    if (worker !== undefined && state.state[id] !== FORGOTTEN) {
+      const replica = worker.replicas.delete(id);
+      const spare = worker.spares.delete(id);
+      if (replica || spare) worker.leftovers.add(id);
+    }
+    if (state.location[id] !== index) continue;
+    if (state.state[id] !== MEMORY && !state.held.has(id)) continue;
+    if (state.stored[id] === 0 || !moveToSpare(state, id)) lose(state, id, lost);
   }
-  resurrect(state, [...lost]);
-  return lost.length > 0;
+  return resurrect(state, lost);
+}
+
+function lose(state: SchedulerState, id: number, lost: number[]): void {
+  state.held.delete(id);
+  startOver(state, id);
+  lost.push(id);
+}
+
+function startOver(state: SchedulerState, id: number): void {
+  if (state.arrivals !== null && state.graph.requested[id] === 1 && state.state[id] === MEMORY)
+    state.arrivals.push({ id, there: false });
+  state.unstore(id);
+  state.location[id] = CALLER;
+  state.rerun[id] = 1;
+  if (state.bulky[id] === 1) state.workers.get(state.producer[id]!)?.leftovers.add(id);
+  state.graph.segmentOf(id).irregular = true;
+  state.transition(id, RELEASED);
 }
 
 /** The lineage: a task that has to run again needs its dependencies again, also those that were released. */
-function resurrect(state: SchedulerState, lost: number[]): void {
-  const { dependencyOffsets, dependencies } = state.graph;
+function resurrect(state: SchedulerState, lost: number[]): Losses {
+  const { graph } = state;
+  const found = lost.length > 0;
+  const gone: number[] = [];
+  const doomed: Doomed[] = [];
   for (let id = lost.pop(); id !== undefined; id = lost.pop()) {
-    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
-      const dependency = dependencies[edge]!;
-      if (state.state[dependency] !== FORGOTTEN) continue;
-      state.location[dependency] = CALLER;
-      state.transition(dependency, RELEASED);
-      lost.push(dependency);
-    }
+    if (graph.segmentOf(id).data) gone.push(id);
+    for (const copy of graph.importersOf(id))
+      if (state.state[copy] === MEMORY) state.transition(copy, RELEASED);
+    for (let edge = graph.dependencyOffsets[id]!; edge < graph.dependencyOffsets[id + 1]!; edge++)
+      revive(state, graph.dependencies[edge]!, id, lost, doomed);
+    if (graph.isImport(id)) revive(state, graph.originOf(id), id, lost, doomed);
   }
+  return { found, gone, doomed };
+}
+
+function revive(
+  state: SchedulerState,
+  id: number,
+  dependent: number,
+  lost: number[],
+  doomed: Doomed[],
+): void {
+  if (state.state[id] === ERRED) doomed.push({ id: dependent, because: id });
+  if (state.state[id] !== FORGOTTEN) return;
+  startOver(state, id);
+  lost.push(id);
+}
+
+/** An import is in memory while what it stands for is. */
+function settleImport(state: SchedulerState, id: number): void {
+  if (!state.graph.isImport(id) || isSettled(state.state[id]!)) return;
+  if (state.state[state.graph.originOf(id)] === MEMORY) state.transition(id, MEMORY);
 }
 
 function countEdges(state: SchedulerState, id: number): void {
@@ -84,29 +160,41 @@ function countEdges(state: SchedulerState, id: number): void {
       affinity =
         affinity === -1 || affinity === state.location[dependency] ? state.location[dependency]! : SEVERAL;
   }
+  if (graph.isImport(id) && !isSettled(state.state[id]!)) {
+    waiting = 1;
+    unassigned = 1;
+  }
   state.waiting[id] = waiting;
   state.unassigned[id] = unassigned;
   state.affinity[id] = affinity;
+  state.needs[id] = countNeeds(state, id);
+}
+
+/** Dependents that have not finished, and imports that are not forgotten. */
+export function countNeeds(state: SchedulerState, id: number): number {
+  const { graph } = state;
   let needs = 0;
   for (let edge = graph.dependentOffsets[id]!; edge < graph.dependentOffsets[id + 1]!; edge++) {
-    if (!state.isFinished(graph.dependents[edge]!)) needs++;
+    if (!isSettled(state.state[graph.dependents[edge]!]!)) needs++;
   }
-  state.needs[id] = needs;
+  if (graph.importers.size > 0)
+    for (const copy of graph.importersOf(id)) if (state.state[copy] !== FORGOTTEN) needs++;
+  return needs;
 }
 
-function place(state: SchedulerState, id: number): void {
+function placeTask(state: SchedulerState, id: number): void {
+  const at = state.state[id]!;
   if (state.waiting[id] === 0) {
-    state.transition(id, QUEUED);
-    state.queued.add(id);
+    if (at !== QUEUED) {
+      if (at === WAITING) state.transition(id, RELEASED);
+      state.readyAt[id] = state.now;
+      state.transition(id, QUEUED);
+    }
+    state.enqueue(id);
     return;
   }
-  state.transition(id, WAITING);
-  const affinity = state.affinity[id]!;
-  if (state.unassigned[id] === 0 && affinity >= 0) state.workers.get(affinity)?.followers.add(id);
-}
-
-function addTo(lists: Map<number, number[]>, key: number, value: number): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
+  if (at === QUEUED) state.transition(id, RELEASED);
+  if (at !== WAITING) state.transition(id, WAITING);
+  const worker = state.workers.get(state.affinity[id]!);
+  if (worker !== undefined && state.unassigned[id] === 0) state.follow(id, worker);
 }

@@ -2,51 +2,15 @@
 // moment. Every step is validated; the results must be those of a plain recursive evaluation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { invert } from '../../graph/compile.js';
+import fc from '../../base/properties.test.support.js';
 import { KIND_NUMBER, KIND_PRIVATE, KIND_VALUE } from '../../protocol/results.js';
 import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
 import { Scheduler } from './scheduler.js';
-import type { SchedulerGraph } from './schedulerState.js';
-
-/** Dependencies by task; ids ascend along dependencies, as ranks do. */
-type Edges = readonly (readonly number[])[];
+import { type Edges, requestedOf, resultOf, toGraph } from './schedulerGraphs.test.support.js';
 
 const edgesArbitrary: fc.Arbitrary<Edges> = fc
   .array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 60 })
   .map((lists) => lists.map((list, id) => [...new Set(id === 0 ? [] : list.map((raw) => raw % id))]));
-
-function toGraph(edges: Edges, requested: readonly number[]): SchedulerGraph {
-  const offsets = new Int32Array(edges.length + 1);
-  for (const [id, list] of edges.entries()) offsets[id + 1] = offsets[id]! + list.length;
-  const dependencies = { offsets, targets: Int32Array.from(edges.flat()) };
-  const dependents = invert(edges.length, dependencies);
-  const flags = new Uint8Array(edges.length);
-  for (const id of requested) flags[id] = 1;
-  return {
-    size: edges.length,
-    dependencyOffsets: offsets,
-    dependencies: dependencies.targets,
-    dependentOffsets: dependents.offsets,
-    dependents: dependents.targets,
-    requested: flags,
-    functionOf: Int32Array.from(edges, (_list, id) => id % 3),
-    functionCount: 3,
-  };
-}
-
-/** Tasks without dependents must be requested: a compiled graph holds nothing that nobody wants. */
-function requestedOf(edges: Edges, extra: readonly number[]): number[] {
-  const used = new Set(edges.flat());
-  return [
-    ...new Set(
-      [...edges.keys()].filter((id) => !used.has(id)).concat(extra.map((raw) => raw % edges.length)),
-    ),
-  ];
-}
-
-const resultOf = (id: number, inputs: readonly number[]): number =>
-  inputs.reduce((sum, input, index) => (sum * 31 + input * (index + 1)) % 1_000_003, id + 1);
 
 function evaluate(edges: Edges): number[] {
   const values: number[] = [];

@@ -1,22 +1,38 @@
 // The scheduler: a pure state machine. Events in, instructions out; no clock, no timers, no messages. One scheduler
 // serves getSync, getThreaded, getMultiprocessing and the cluster; only what carries out its instructions differs.
-import { isScalar, KIND_PRIVATE } from '../../protocol/results.js';
-import { type BatchLimits, buildBatch, chooseSteal, DEFAULT_LIMITS, describeBatch } from './batching.js';
-import type { Dispatch, Instruction, SchedulerEvent, TasksFinished, WorkerRemoved } from './events.js';
-import { PriorityBitset } from './priorityBitset.js';
-import { forgetResults, forgetWorker, rebuild } from './recovery.js';
 import {
-  type Batch,
-  CALLER,
-  type SchedulerGraph,
-  SchedulerState,
-  type WorkerState,
-} from './schedulerState.js';
-import { PROCESSING, STATE_NAMES, type Transition } from './taskStates.js';
+  type BatchLimits,
+  bareDispatch,
+  buildBatch,
+  chooseSteal,
+  DEFAULT_LIMITS,
+  describeBatch,
+} from './batching.js';
+import { compactState } from './compaction.js';
+import type {
+  Instruction,
+  ResultsFetched,
+  SchedulerEvent,
+  TaskErred,
+  TasksFinished,
+  WorkerAdded,
+  WorkerRemoved,
+} from './events.js';
+import { cancelTask, failTask } from './failures.js';
+import { addGraph } from './graphAddition.js';
+import { takeOver } from './placement.js';
+import { forgetResults, forgetWorker, type Losses, rebuild } from './recovery.js';
+import { evictResults, noteCopy, takeReleases } from './releases.js';
+import { finishTasks, isAt, takeBack } from './reports.js';
+import { SchedulerState } from './schedulerState.js';
+import { CALLER, NO_WORKER } from './taskColumns.js';
+import { type SchedulerGraph, type Segment, TaskGraph } from './taskGraph.js';
+import { ERRED, FORGOTTEN, STATE_NAMES, type Transition } from './taskStates.js';
 import { validateState } from './validate.js';
+import { type Batch, newWorker, type WorkerState } from './workerState.js';
 
 export interface SchedulerOptions {
-  /** How often a task may be running when its worker dies before the run fails. Default 3, minimum 1. */
+  /** How often a task may be running when its worker dies before it fails. Default 3, minimum 1. */
   readonly allowedFailures?: number;
   readonly limits?: Partial<BatchLimits>;
   /** There is one worker and it shares the caller's results: a dispatch says only which tasks. Default false. */
@@ -26,21 +42,35 @@ export interface SchedulerOptions {
 }
 
 const DEFAULT_ALLOWED_FAILURES = 3;
+/** Counts of deaths and retries stop here. */
+const MAX_COUNT = 255;
 
 export class Scheduler {
   readonly state: SchedulerState;
   readonly #limits: BatchLimits;
   readonly #allowedFailures: number;
   readonly #bare: boolean;
+  /** A failed task takes along what depends on it, and the rest goes on. Otherwise the run ends with it. */
+  readonly #lasting: boolean;
   #nextBatch = 1;
   #instructions: Instruction[] = [];
+  /** Worker → tasks that it need not run any more. */
+  readonly #cancelled = new Map<number, number[]>();
 
-  constructor(graph: SchedulerGraph, options: SchedulerOptions = {}) {
-    this.state = new SchedulerState(graph);
+  /** `graph`: the only one of a run; null: of a cluster, to which graphs are added. */
+  constructor(graph: SchedulerGraph | null, options: SchedulerOptions = {}) {
+    this.#lasting = graph === null;
+    this.state = new SchedulerState(graph === null ? new TaskGraph() : TaskGraph.of(graph));
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#allowedFailures = options.allowedFailures ?? DEFAULT_ALLOWED_FAILURES;
     this.#bare = options.bare ?? false;
+    if (this.#lasting) this.state.arrivals = [];
     if (options.expected !== undefined) this.state.expected.set(options.expected);
+    this.state.onTakenOut = (id, worker) => {
+      const ids = this.#cancelled.get(worker);
+      if (ids === undefined) this.#cancelled.set(worker, [id]);
+      else ids.push(id);
+    };
     rebuild(this.state);
   }
 
@@ -51,35 +81,58 @@ export class Scheduler {
 
   /** Takes one event in and says what to do about it, in this order. */
   handle(event: SchedulerEvent): Instruction[] {
+    if (event.type === 'task-erred' && !this.#lasting) {
+      this.state.eraseFromBatch(event.id);
+      this.state.fail(event.id);
+      return [];
+    }
+    this.#takeIn(event);
+    this.#fill(event.type === 'idle-check');
+    return this.#take();
+  }
+
+  #takeIn(event: SchedulerEvent): void {
     switch (event.type) {
+      case 'tasks-finished':
+        this.#fetch(finishTasks(this.state, event));
+        break;
+      case 'graph-added':
+        for (const { id, lost, because } of addGraph(this.state, event)) this.#fail(id, lost, because);
+        break;
+      case 'tasks-cancelled':
+        this.#cancel(event.ids);
+        break;
+      case 'results-unwanted':
+        this.#unwant(event.ids);
+        break;
+      case 'results-missing':
+        this.#forget(event.worker, event.ids);
+        break;
+      case 'results-evicted':
+        evictResults(this.state, event);
+        break;
       case 'worker-added':
-        this.#addWorker(event.worker);
+        this.#addWorker(event);
         break;
       case 'worker-removed':
         this.#removeWorker(event);
         break;
-      case 'tasks-finished':
-        this.#finishTasks(event);
+      case 'worker-paused':
+        this.#pause(event.worker, event.paused);
         break;
       case 'task-erred':
-        this.#eraseFromBatch(event.id);
-        this.state.fail(event.id);
-        return [];
+        this.#taskErred(event);
+        break;
       case 'tasks-stolen':
         this.#takeBack(event.worker, event.ids);
         break;
       case 'results-fetched':
-        for (const id of event.ids) this.state.fetched(id);
-        if (forgetResults(this.state, event.worker, event.missing)) this.#rebuild();
+        this.#fetched(event);
         break;
       case 'idle-check':
         for (const worker of this.state.workers.values())
           if (worker.robbed === 'in vain') worker.robbed = 'no';
-        this.#fill(true);
-        return this.#take();
     }
-    this.#fill(false);
-    return this.#take();
   }
 
   /**
@@ -87,7 +140,37 @@ export class Scheduler {
    * time, with exact states between them. `handle` of any event must follow.
    */
   finishQuietly(event: TasksFinished): void {
-    this.#finishTasks(event);
+    this.#fetch(finishTasks(this.state, event));
+  }
+
+  /** The segment that was added last. */
+  get lastSegment(): Segment | undefined {
+    return this.state.graph.segments.at(-1);
+  }
+
+  /**
+   * Gives back the memory of dead segments when there is much of it: at least `least` tasks, default 4096, and half of
+   * all. Returns whether it did; then ids have changed, as `Segment.base` says. Call it between two events.
+   */
+  compact(least?: number): boolean {
+    return compactState(this.state, least);
+  }
+
+  /** The isolates have closed the segment, of which nothing is left to run: they know none of its results any more. */
+  forgetCopies({ base, size }: Segment): void {
+    const { state } = this;
+    state.producer.fill(NO_WORKER, base, base + size);
+    for (const { replicas } of state.workers.values()) {
+      if (size < replicas.size) for (let id = base; id < base + size; id++) replicas.delete(id);
+      else for (const id of replicas) if (id >= base && id < base + size) replicas.delete(id);
+    }
+  }
+
+  /** Requested results that have come (`there`) or were lost since this was asked last. */
+  takeArrivals(): readonly { readonly id: number; readonly there: boolean }[] {
+    const arrivals = this.state.arrivals ?? [];
+    if (arrivals.length > 0) this.state.arrivals = [];
+    return arrivals;
   }
 
   /** The last transitions of a task, oldest first. */
@@ -105,40 +188,137 @@ export class Scheduler {
   }
 
   #take(): Instruction[] {
-    this.#emitReleases();
+    const releases = takeReleases(this.state);
+    if (releases !== null) this.#instructions.push(releases);
     const instructions = this.#instructions;
     this.#instructions = [];
-    return instructions;
+    return this.#cancelled.size === 0 ? instructions : this.#takeCancels().concat(instructions);
   }
 
-  #addWorker(index: number): void {
-    this.state.workers.set(index, {
-      index,
-      batches: [],
-      outstanding: 0,
-      followers: new PriorityBitset(this.state.graph.size),
-      replicas: new Set(),
-      quarantined: false,
-      robbed: 'no',
-    });
+  /** They come first, because a task that was cancelled may have been sent to the same worker again. */
+  #takeCancels(): Instruction[] {
+    const cancels = Array.from(
+      this.#cancelled,
+      ([worker, ids]): Instruction => ({ type: 'cancel', worker, ids: new Int32Array(ids) }),
+    );
+    this.#cancelled.clear();
+    return cancels;
   }
 
-  #removeWorker(event: WorkerRemoved): void {
-    const worker = this.state.workers.get(event.worker);
+  #cancel(ids: readonly number[]): void {
+    for (const id of ids) {
+      const erred = cancelTask(this.state, id);
+      if (erred !== null) this.#instructions.push(erred);
+    }
+  }
+
+  #unwant(ids: readonly number[]): void {
+    const { state } = this;
+    for (const id of ids) {
+      state.graph.requested[id] = 0;
+      // An error is of use to nobody but who asked for it.
+      if (state.needs[id]! <= 0 || state.state[id] === ERRED) state.letGo(id);
+    }
+  }
+
+  #addWorker(event: WorkerAdded): WorkerState {
+    const { state } = this;
+    const worker = newWorker(event, state.graph.size, state);
+    state.workers.set(worker.index, worker);
+    for (const id of [...state.parked]) {
+      if (!state.mayRun(id, worker)) continue;
+      state.parked.delete(id);
+      state.enqueue(id);
+    }
+    return worker;
+  }
+
+  #removeWorker({ worker: index, blame, restarted = false }: WorkerRemoved): void {
+    const { state } = this;
+    const worker = state.workers.get(index);
     if (worker === undefined) return;
-    const suspects = this.#suspects(worker, event.blame);
-    forgetWorker(this.state, event.worker);
+    const suspects = this.#suspects(worker, blame);
+    const losses = forgetWorker(state, index, restarted);
+    if (restarted) {
+      const { name, resources, paused, spares, leftovers } = worker;
+      const reborn = this.#addWorker({ type: 'worker-added', worker: index, name, resources });
+      Object.assign(reborn, { paused, spares, leftovers });
+    }
+    const killed: number[] = [];
     for (const id of suspects) {
-      const deaths = ++this.state.deaths[id]!;
+      const deaths = Math.min(MAX_COUNT, state.deaths[id]! + 1);
+      state.deaths[id] = deaths;
       if (deaths < this.#allowedFailures) continue;
-      this.#instructions.push({ type: 'task-killed', worker: event.worker, id, attempts: deaths });
-      return;
+      this.#instructions.push({ type: 'task-killed', worker: index, id, attempts: deaths });
+      if (!this.#lasting) return;
+      killed.push(id);
     }
     this.#rebuild();
+    for (const id of killed) this.#fail(id, false);
+    this.#failLost(losses);
+  }
+
+  #forget(worker: number, ids: readonly number[]): void {
+    const losses = forgetResults(this.state, worker, ids);
+    if (!losses.found) return;
+    this.#rebuild();
+    this.#failLost(losses);
+  }
+
+  #failLost({ gone, doomed }: Losses): void {
+    for (const id of gone) this.#fail(id, true);
+    for (const { id, because } of doomed) this.#fail(id, false, because);
+  }
+
+  #pause(index: number, paused: boolean): void {
+    const { state } = this;
+    const worker = state.workers.get(index);
+    if (worker === undefined || worker.paused === paused) return;
+    worker.paused = paused;
+    // What waits for a paused worker goes elsewhere if it can.
+    for (const other of state.workers.values()) {
+      if (!other.paused || (paused && other !== worker)) continue;
+      for (const id of [...other.placed]) {
+        state.unplace(id, other);
+        state.enqueue(id);
+      }
+    }
+  }
+
+  #taskErred({ worker, id, final = false }: TaskErred): void {
+    const { state } = this;
+    const isFinished = state.location[id] === worker && (state.held.has(id) || state.isPrivate(id));
+    if (!isFinished && !isAt(state, worker, id)) return;
+    // A result that its isolate cannot hand out is none, and would be none the next time.
+    if (isFinished || final || state.retried[id]! >= Math.min(MAX_COUNT, state.graph.segmentOf(id).retries)) {
+      this.#fail(id, false);
+    } else {
+      state.retried[id]!++;
+      this.#fetch(takeBack(state, worker, id));
+    }
+  }
+
+  #fail(id: number, lost: boolean, because = id): void {
+    const at = this.state.state[id]!;
+    if (at === ERRED || at === FORGOTTEN) return;
+    this.#instructions.push({ type: 'erred', ids: failTask(this.state, id), lost, because });
+  }
+
+  #fetched({ worker, ids, stored, missing }: ResultsFetched): void {
+    const { state } = this;
+    const sizes = new Map(stored?.map(({ id, nbytes }) => [id, nbytes]));
+    for (const id of ids) {
+      const nbytes = sizes.get(id);
+      if (nbytes !== undefined) state.nbytes[id] = nbytes;
+      if (state.isPrivate(id) || state.held.has(id))
+        state.fetched(id, nbytes === undefined ? CALLER : worker);
+      else noteCopy(state, worker, id, nbytes !== undefined);
+    }
+    this.#forget(worker, missing);
   }
 
   #rebuild(): void {
-    for (const [holder, ids] of rebuild(this.state)) this.#fetch(holder, ids);
+    this.#fetch(rebuild(this.state));
   }
 
   #suspects(worker: WorkerState, blame: WorkerRemoved['blame']): number[] {
@@ -150,133 +330,63 @@ export class Scheduler {
   }
 
   #has(worker: WorkerState, batch: Batch, id: number): boolean {
-    const { state, location, batchOf, held } = this.state;
-    return (
-      state[id] === PROCESSING &&
-      location[id] === worker.index &&
-      batchOf[id] === batch.number &&
-      !held.has(id)
-    );
-  }
-
-  #finishTasks(event: TasksFinished): void {
-    const { state } = this;
-    const worker = state.workers.get(event.worker);
-    if (worker === undefined) return;
-    if (worker.robbed === 'in vain') worker.robbed = 'no';
-    const fetches: number[] = [];
-    for (let index = event.from; index < event.to; index++) {
-      const id = event.ids[index]!;
-      if (state.state[id] !== PROCESSING || state.location[id] !== event.worker) continue;
-      if (event.seconds !== null) state.learn(id, event.seconds[index]!);
-      this.#eraseFromBatch(id);
-      state.producer[id] = event.worker;
-      const kind = event.kinds === null ? 0 : event.kinds[index]!;
-      if (!isScalar(kind)) state.bulky[id] = 1;
-      if (kind !== KIND_PRIVATE) {
-        state.finish(id, CALLER);
-      } else if (state.isPrivateTo(id, event.worker)) {
-        state.finish(id, event.worker);
-      } else {
-        state.held.add(id);
-        fetches.push(id);
-      }
-    }
-    if (fetches.length > 0) this.#fetch(event.worker, fetches);
-  }
-
-  #eraseFromBatch(id: number): void {
-    const worker = this.state.workers.get(this.state.location[id]!);
-    if (worker === undefined) return;
-    const number = this.state.batchOf[id]!;
-    const { batches } = worker;
-    let at = 0;
-    while (at < batches.length && batches[at]!.number !== number) at++;
-    const batch = batches[at];
-    if (batch === undefined) return;
-    worker.outstanding--;
-    if (--batch.left > 0) return;
-    batches.splice(at, 1);
-    worker.quarantined = false;
+    return isAt(this.state, worker.index, id) && this.state.batchOf[id] === batch.number;
   }
 
   #takeBack(index: number, ids: readonly number[]): void {
-    const { state } = this;
-    const worker = state.workers.get(index);
+    const worker = this.state.workers.get(index);
     if (worker === undefined) return;
     worker.robbed = ids.length > 0 ? 'no' : 'in vain';
-    const fetches: number[] = [];
     for (const id of ids) {
-      if (state.state[id] !== PROCESSING || state.location[id] !== index) continue;
-      this.#eraseFromBatch(id);
-      fetches.push(...state.awaitPrivateResults(id));
-      state.unassign(id);
+      this.#fetch(takeBack(this.state, index, id));
+      // Its place is there and nowhere else: there must be news before the next attempt.
+      if (worker.placed.size > 0 && worker.placed.has(id)) worker.robbed = 'in vain';
     }
-    if (fetches.length > 0) this.#fetch(index, fetches);
   }
 
-  #fetch(worker: number, ids: number[]): void {
-    this.#instructions.push({ type: 'fetch', worker, ids: Int32Array.from(ids) });
+  #fetch(ids: readonly number[]): void {
+    if (ids.length === 0) return;
+    const byHolder = new Map<number, number[]>();
+    for (const id of ids) {
+      const holder = this.state.location[id]!;
+      const known = byHolder.get(holder);
+      if (known === undefined) byHolder.set(holder, [id]);
+      else known.push(id);
+    }
+    for (const [worker, fetched] of byHolder)
+      this.#instructions.push({ type: 'fetch', worker, ids: new Int32Array(fetched) });
   }
 
-  /** Sends work to every worker that has room for it, then lets those that have none steal. */
+  /** Sends work to every worker that has room for it, then lets those that have none take over or steal. */
   #fill(eager: boolean): void {
     const { state } = this;
-    for (let round = 0, sent = true; sent && round < this.#limits.maxBatches; round++) {
-      sent = false;
-      for (const worker of state.workers.values()) {
-        if (worker.batches.length > round) continue;
-        const batch = buildBatch(state, worker, this.#limits, this.#nextBatch);
-        if (batch === null) continue;
-        this.#nextBatch++;
-        this.#instructions.push(
-          this.#bare ? bareDispatch(worker, batch) : describeBatch(state, worker, batch),
-        );
-        sent = true;
+    for (let round = 0; round < this.#limits.maxBatches; round++)
+      for (const worker of state.workers.values()) if (worker.batches.length <= round) this.#send(worker);
+    if (state.workers.size < 2) return;
+    // Otherwise all workers that have nothing are alike: if there is nothing for one, there is nothing for the next.
+    const differ = state.storedCount > 0 || state.restricted;
+    for (const worker of state.workers.values()) {
+      if (worker.batches.length > 0 || worker.paused) continue;
+      const id = differ ? takeOver(state, worker) : undefined;
+      if (id !== undefined) {
+        state.place(id, worker);
+        this.#send(worker);
+        continue;
       }
-    }
-    for (const worker of state.workers.values()) {
-      if (worker.batches.length > 0 || state.workers.size < 2) continue;
-      const steal = chooseSteal(state, this.#limits, eager);
-      if (steal === null) break;
-      steal.worker.robbed = 'asked';
-      this.#instructions.push({ type: 'steal', worker: steal.worker.index, ids: steal.ids });
+      const steal = chooseSteal(state, worker, this.#limits, eager);
+      if (steal !== null) {
+        steal.worker.robbed = 'asked';
+        this.#instructions.push({ type: 'steal', worker: steal.worker.index, ids: steal.ids });
+      } else if (!differ) break;
     }
   }
 
-  #emitReleases(): void {
-    const { state } = this;
-    if (state.releasedIds.length === 0) return;
-    const ids = Int32Array.from(state.releasedIds);
-    state.releasedIds = [];
-    const workers: { worker: number; ids: Int32Array }[] = [];
-    for (const worker of state.workers.values()) {
-      const copies: number[] = [];
-      for (const id of ids) if (this.#keepsCopy(worker, id)) copies.push(id);
-      if (copies.length > 0) workers.push({ worker: worker.index, ids: Int32Array.from(copies) });
-    }
-    this.#instructions.push({ type: 'release', ids, workers });
+  #send(worker: WorkerState): void {
+    const batch = buildBatch(this.state, worker, this.#limits, this.#nextBatch);
+    if (batch === null) return;
+    this.#nextBatch++;
+    this.#instructions.push(
+      this.#bare ? bareDispatch(worker, batch) : describeBatch(this.state, worker, batch),
+    );
   }
-
-  /** A worker drops a result by itself once all its dependents have run there; only other copies need a message. */
-  #keepsCopy(worker: WorkerState, id: number): boolean {
-    const { state } = this;
-    if (worker.replicas.delete(id)) return state.bulky[id] === 1;
-    return state.bulky[id] === 1 && state.producer[id] === worker.index && state.location[id] === CALLER;
-  }
-}
-
-const NO_FLAGS = new Uint8Array(0);
-const NO_IDS = new Int32Array(0);
-
-function bareDispatch(worker: WorkerState, batch: Batch): Dispatch {
-  return {
-    type: 'dispatch',
-    worker: worker.index,
-    batch: batch.number,
-    ids: batch.ids,
-    publish: NO_FLAGS,
-    keep: NO_IDS,
-    inputs: NO_IDS,
-  };
 }

@@ -1,11 +1,15 @@
-// The scheduler's tables: typed arrays by task id, ~40 bytes per task, and what it knows of each worker. The counters
-// are redundant on purpose: they make each decision O(1), rebuild() derives them anew, and validate() compares.
+// The scheduler's tables: what it knows of each task, in columns by task id, and of each worker. The counters are
+// redundant on purpose: they make each decision O(1), rebuild() derives them anew, and validate() compares.
 import { LongpoleError } from '../../base/errors.js';
-import { PriorityBitset } from './priorityBitset.js';
+import { choosePlace } from './placement.js';
+import { PriorityQueue } from './priorityQueue.js';
+import { CALLER, STORED, TaskColumns } from './taskColumns.js';
+import type { TaskGraph } from './taskGraph.js';
 import {
   ERRED,
   FORGOTTEN,
   isAllowed,
+  isSettled,
   MEMORY,
   PROCESSING,
   QUEUED,
@@ -14,103 +18,47 @@ import {
   TransitionLog,
   WAITING,
 } from './taskStates.js';
+import { UNKNOWN_SECONDS, type WorkerState } from './workerState.js';
 
-/** The graph as the scheduler sees it. Ids are ranks: a smaller id runs earlier. */
-export interface SchedulerGraph {
-  readonly size: number;
-  readonly dependencyOffsets: Int32Array;
-  readonly dependencies: Int32Array;
-  readonly dependentOffsets: Int32Array;
-  readonly dependents: Int32Array;
-  readonly requested: Uint8Array;
-  /** Task id → function number, or -1: tasks of one function are expected to take equally long. */
-  readonly functionOf: Int32Array;
-  readonly functionCount: number;
-}
+/** One transition, for whoever listens. */
+export type TransitionListener = (id: number, from: number, to: number, worker: number) => void;
 
-/** Tasks sent to a worker in one message. */
-export interface Batch {
-  readonly number: number;
-  readonly ids: Int32Array;
-  /** How many of them the worker still has. */
-  left: number;
-}
-
-export interface WorkerState {
-  readonly index: number;
-  /** Sent and not finished, oldest first. */
-  batches: Batch[];
-  /** Tasks in `batches` that are not finished. */
-  outstanding: number;
-  /** Tasks whose unfinished dependencies are all at this worker: they could follow in its next batch. */
-  readonly followers: PriorityBitset;
-  /** Tasks whose results were sent there as inputs, and are kept there. */
-  readonly replicas: Set<number>;
-  /** A task that may kill its worker runs here alone. */
-  quarantined: boolean;
-  /** Whether a steal was asked of this worker, or came back empty: then it waits for news before the next. */
-  robbed: 'no' | 'asked' | 'in vain';
-}
-
-/** Results for tasks that are expected to take longer than this are sent out. */
-const PRIVATE_SECONDS = 20e-3;
-
-/** The caller holds the result. */
-export const CALLER = -1;
-const NO_WORKER = -1;
 /** Unfinished dependencies are at more than one worker. */
 export const SEVERAL = -2;
 
-export class SchedulerState {
-  readonly graph: SchedulerGraph;
-  readonly state: Uint8Array;
-  /** Dependencies whose results are not in memory. */
-  readonly waiting: Int32Array;
-  /** Dependencies that are neither in memory nor sent to a worker. */
-  readonly unassigned: Int32Array;
-  /** Dependents that have not finished. The result is released at 0. */
-  readonly needs: Int32Array;
-  /** Of a task in processing: its worker. Of a result in memory: the one worker that holds it, or CALLER. */
-  readonly location: Int32Array;
-  /** The worker that made the result. */
-  readonly producer: Int32Array;
-  /** The worker where the unfinished dependencies are, SEVERAL, or NO_WORKER. */
-  readonly affinity: Int32Array;
-  readonly batchOf: Int32Array;
-  /** Times that the task may have killed its worker. */
-  readonly deaths: Uint8Array;
+export class SchedulerState extends TaskColumns {
   /** Finished in its worker, which is asked for the result before the task counts as finished. */
-  readonly held = new Set<number>();
+  held = new Set<number>();
   /** Result that only its worker holds and that is being fetched → the tasks that wait for it elsewhere. */
-  readonly awaited = new Map<number, number[]>();
-  /** The result is more than a scalar: copies of it are worth a message when it is released. */
-  readonly bulky: Uint8Array;
+  awaited = new Map<number, number[]>();
   /** Function number + 1 → expected seconds of a task; 0: not measured yet. */
-  readonly expected: Float64Array;
-  readonly queued: PriorityBitset;
+  expected: Float64Array;
+  readonly queued: PriorityQueue;
+  /** Tasks that could run, but no worker that is there may run them. */
+  parked = new Set<number>();
   readonly workers = new Map<number, WorkerState>();
-  /** State → count of tasks. */
+  /** State → count of tasks, imports not counted. */
   readonly counts = new Int32Array(STATE_NAMES.length);
+  /** Forgotten tasks that are not among the counts any more, because their rows were given up. */
+  swept = 0;
   readonly log = new TransitionLog();
   /** Released since the last instruction said so. */
   releasedIds: number[] = [];
+  /** Requested results that are there, and that were and are lost, since somebody looked; null: nobody looks. */
+  arrivals: { readonly id: number; readonly there: boolean }[] | null = null;
+  /** Some segment has tasks that not every worker may run. */
+  restricted = false;
+  /** How many results are in stores: as long as there are none, tasks need no place. */
+  storedCount = 0;
+  /** The shell's clock at the event that is being handled. */
+  now = 0;
+  onTransition: TransitionListener | undefined;
 
-  constructor(graph: SchedulerGraph) {
-    const { size } = graph;
-    this.graph = graph;
-    this.state = new Uint8Array(size);
-    this.waiting = new Int32Array(size);
-    this.unassigned = new Int32Array(size);
-    this.needs = new Int32Array(size);
-    this.location = new Int32Array(size).fill(CALLER);
-    this.producer = new Int32Array(size).fill(NO_WORKER);
-    this.affinity = new Int32Array(size).fill(NO_WORKER);
-    this.batchOf = new Int32Array(size);
-    this.deaths = new Uint8Array(size);
-    this.bulky = new Uint8Array(size);
+  constructor(graph: TaskGraph) {
+    super(graph);
     this.expected = new Float64Array(graph.functionCount + 1);
-    this.queued = new PriorityBitset(size);
-    this.counts[RELEASED] = size;
+    this.queued = new PriorityQueue(graph.size);
+    this.counts[RELEASED] = graph.size;
   }
 
   transition(id: number, to: number): void {
@@ -121,15 +69,32 @@ export class SchedulerState {
         `Task ${id} may not go from ${STATE_NAMES[from]} to ${STATE_NAMES[to]}. Its story: ${JSON.stringify(this.log.story(id))}`,
       );
     }
+    this.state[id] = to;
+    if (isSettled(from) !== isSettled(to) || from === FORGOTTEN || to === FORGOTTEN)
+      this.#countInSegment(id, from, to);
+    this.log.record(id, from, to, this.location[id]!);
+    if (this.graph.isImport(id)) return;
     this.counts[from]!--;
     this.counts[to]!++;
-    this.state[id] = to;
-    this.log.record(id, from, to, this.location[id]!);
+    this.onTransition?.(id, from, to, this.location[id]!);
+  }
+
+  #countInSegment(id: number, from: number, to: number): void {
+    const segment = this.graph.segmentOf(id);
+    if (isSettled(from) && !isSettled(to)) segment.unfinished++;
+    if (!isSettled(from) && isSettled(to)) segment.unfinished--;
+    if (from === FORGOTTEN) segment.alive++;
+    if (to === FORGOTTEN && --segment.alive === 0) this.graph.bury(segment);
   }
 
   /** Tasks that have a result or had one that is not needed any more. */
   get finishedCount(): number {
     return this.counts[MEMORY]! + this.counts[FORGOTTEN]!;
+  }
+
+  /** Some task runs or could; those that nobody who is there may run do not count. */
+  get canGoOn(): boolean {
+    return this.counts[PROCESSING]! > 0 || this.counts[QUEUED]! > this.parked.size;
   }
 
   isFinished(id: number): boolean {
@@ -139,6 +104,21 @@ export class SchedulerState {
 
   expectedSeconds(id: number): number {
     return this.expected[this.graph.functionOf[id]! + 1]!;
+  }
+
+  /** What the task counts in its worker's occupancy. */
+  load(id: number): number {
+    return this.expectedSeconds(id) || UNKNOWN_SECONDS;
+  }
+
+  priorityOf(id: number): number {
+    return this.graph.segmentOf(id).priority;
+  }
+
+  /** Whether `a` should run before `b`. */
+  isBefore(a: number, b: number): boolean {
+    const difference = this.graph.segments.length < 2 ? 0 : this.priorityOf(a) - this.priorityOf(b);
+    return difference === 0 ? a < b : difference > 0;
   }
 
   /** Moving average, so that the first calls, which V8 has not optimised yet, are soon outweighed. */
@@ -163,11 +143,35 @@ export class SchedulerState {
       this.affinity[dependent] = affinity;
       // A task whose dependency is computed again, after a loss, may itself be with a worker already.
       const follows = left === 0 && affinity === worker.index && this.state[dependent] === WAITING;
-      if (follows) worker.followers.add(dependent);
+      if (follows) this.follow(dependent, worker);
     }
   }
 
-  /** The reverse of assign, for a task that its worker has not started. Its own dependents must have been taken back before. */
+  /** The task goes to a worker's followers, unless it may not run there or needs what still has to be fetched. */
+  follow(id: number, worker: WorkerState): void {
+    if (!this.mayRun(id, worker) || this.#awaits(id)) return;
+    worker.followers.add(id, this.priorityOf(id));
+  }
+
+  #awaits(id: number): boolean {
+    if (this.awaited.size === 0) return false;
+    const { dependencyOffsets, dependencies } = this.graph;
+    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
+      if (this.awaited.get(dependencies[edge]!)?.includes(id)) return true;
+    return false;
+  }
+
+  /** Whether the task's segment lets this worker run it. */
+  mayRun(id: number, worker: WorkerState): boolean {
+    if (!this.restricted) return true;
+    const { workers, resources } = this.graph.segmentOf(id);
+    if (workers !== null && !workers.has(worker.name)) return false;
+    if (resources === null) return true;
+    for (const [name, amount] of resources) if ((worker.resources.get(name) ?? 0) < amount) return false;
+    return true;
+  }
+
+  /** The reverse of assign, for a task that its worker has not started, or that is to be tried again. */
   unassign(id: number): void {
     const { dependentOffsets, dependents } = this.graph;
     for (let edge = dependentOffsets[id]!; edge < dependentOffsets[id + 1]!; edge++) {
@@ -177,108 +181,192 @@ export class SchedulerState {
       if (affinity >= 0) this.workers.get(affinity)?.followers.delete(dependent);
     }
     this.location[id] = CALLER;
+    this.transition(id, RELEASED);
     if (this.waiting[id] === 0) {
-      this.transition(id, RELEASED);
       this.transition(id, QUEUED);
-      this.queued.add(id);
+      this.enqueue(id);
     } else {
-      this.transition(id, RELEASED);
       this.transition(id, WAITING);
     }
   }
 
-  /**
-   * Makes a task that is with no worker wait for those of its dependencies that only one worker holds. Returns the
-   * dependencies that have to be fetched for it and were not yet.
-   */
-  awaitPrivateResults(id: number): number[] {
-    const fetches: number[] = [];
-    const { dependencyOffsets, dependencies } = this.graph;
-    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
-      const dependency = dependencies[edge]!;
-      if (this.state[dependency] !== MEMORY || this.location[dependency] === CALLER) continue;
-      this.waiting[id]!++;
-      const waiters = this.awaited.get(dependency);
-      if (waiters === undefined) {
-        this.awaited.set(dependency, [id]);
-        fetches.push(dependency);
-      } else {
-        waiters.push(id);
+  /** A task that could run goes to the common queue, to the worker where it should run, or is parked. */
+  enqueue(id: number): void {
+    if (this.restricted || this.storedCount > 0) {
+      const worker = choosePlace(this, id);
+      if (worker === 'nobody') {
+        this.parked.add(id);
+        return;
+      }
+      if (worker !== 'anybody') {
+        this.place(id, worker);
+        return;
       }
     }
-    return fetches;
+    this.queued.add(id, this.priorityOf(id));
   }
 
-  /** A result that only its worker held is with the caller too. */
-  fetched(id: number): void {
+  /** The reverse of enqueue. */
+  dequeue(id: number): void {
+    this.queued.delete(id);
+    this.parked.delete(id);
+    for (const worker of this.workers.values()) if (worker.placed.has(id)) this.unplace(id, worker);
+  }
+
+  /** The task is to run there, as soon as the worker has room for it. */
+  place(id: number, worker: WorkerState): void {
+    worker.placed.add(id, this.priorityOf(id));
+    worker.placedWork.add(this.graph.functionOf[id]! + 1);
+  }
+
+  unplace(id: number, worker: WorkerState): void {
+    worker.placed.delete(id);
+    worker.placedWork.remove(this.graph.functionOf[id]! + 1);
+  }
+
+  /** Whether the result is in one isolate and nowhere else. */
+  isPrivate(id: number): boolean {
+    return this.state[id] === MEMORY && this.location[id] !== CALLER && this.stored[id] === 0;
+  }
+
+  /** A result that only its isolate held is with the caller too, or (`holder`) in that worker's store. */
+  fetched(id: number, holder: number): void {
+    if (holder !== CALLER) this.store(id);
     if (this.held.delete(id)) {
-      this.finish(id, CALLER);
+      this.finish(id, holder);
       return;
     }
+    this.location[id] = holder;
     const waiters = this.awaited.get(id);
     if (waiters === undefined) return;
     this.awaited.delete(id);
-    this.location[id] = CALLER;
     for (const waiter of waiters) {
       if (--this.waiting[waiter]! === 0 && this.state[waiter] === WAITING) this.#queue(waiter);
     }
   }
 
-  /** Whether every task that needs this result is at the given worker or has run there. */
-  isPrivateTo(id: number, worker: number): boolean {
-    const { dependentOffsets, dependents } = this.graph;
-    const end = dependentOffsets[id + 1]!;
-    for (let edge = dependentOffsets[id]!; edge < end; edge++) {
-      const dependent = dependents[edge]!;
-      const state = this.state[dependent]!;
-      if (state === PROCESSING ? this.location[dependent] !== worker : !this.isFinished(dependent))
-        return false;
-    }
-    return true;
+  store(id: number): void {
+    if (this.stored[id] !== 0) return;
+    this.stored[id] = STORED;
+    this.storedCount++;
   }
 
-  /**
-   * Whether a result may stay with its worker: the tasks that need it are sent there, and are known to be so short that
-   * nobody will want to take them over. What a long task needs must be within everybody's reach, because its worker
-   * cannot hand anything out while a task runs.
-   */
-  mayStayPrivate(id: number, worker: number): boolean {
-    if (!this.isPrivateTo(id, worker)) return false;
-    const { dependentOffsets, dependents } = this.graph;
-    const end = dependentOffsets[id + 1]!;
-    for (let edge = dependentOffsets[id]!; edge < end; edge++) {
-      const seconds = this.expectedSeconds(dependents[edge]!);
-      if (seconds === 0 || seconds > PRIVATE_SECONDS) return false;
-    }
-    return true;
+  unstore(id: number): void {
+    if (this.stored[id] === 0) return;
+    this.stored[id] = 0;
+    this.storedCount--;
   }
 
   /** The result is there: dependents wait for one thing less, dependencies are needed by one task less. */
   finish(id: number, location: number): void {
-    const { graph, waiting, needs } = this;
+    const { graph, waiting } = this;
     this.location[id] = location;
     this.transition(id, MEMORY);
+    if (this.arrivals !== null && graph.requested[id] === 1) this.arrivals.push({ id, there: true });
     for (let edge = graph.dependentOffsets[id]!; edge < graph.dependentOffsets[id + 1]!; edge++) {
       const dependent = graph.dependents[edge]!;
       if (--waiting[dependent]! === 0 && this.state[dependent] === WAITING) this.#queue(dependent);
     }
-    for (let edge = graph.dependencyOffsets[id]!; edge < graph.dependencyOffsets[id + 1]!; edge++) {
-      const dependency = graph.dependencies[edge]!;
-      if (--needs[dependency]! === 0 && graph.requested[dependency] === 0) this.#release(dependency);
-    }
+    if (graph.importers.size > 0)
+      for (const copy of graph.importersOf(id)) if (!isSettled(this.state[copy]!)) this.finishImport(copy);
+    this.#unneedDependencies(id);
+    if (this.needs[id] === 0 && graph.requested[id] === 0) this.letGo(id);
+  }
+
+  /** What the import stands for is there. An import is with no worker before that. */
+  finishImport(id: number): void {
+    const { dependentOffsets, dependents } = this.graph;
+    for (let edge = dependentOffsets[id]!; edge < dependentOffsets[id + 1]!; edge++)
+      this.unassigned[dependents[edge]!]!--;
+    this.finish(id, CALLER);
+  }
+
+  #unneedDependencies(id: number): void {
+    const { graph } = this;
+    for (let edge = graph.dependencyOffsets[id]!; edge < graph.dependencyOffsets[id + 1]!; edge++)
+      this.#unneed(graph.dependencies[edge]!);
+  }
+
+  #unneed(id: number): void {
+    if (--this.needs[id]! === 0 && this.graph.requested[id] === 0) this.letGo(id);
   }
 
   #queue(id: number): void {
     const affinity = this.affinity[id]!;
     if (affinity >= 0) this.workers.get(affinity)?.followers.delete(id);
+    this.readyAt[id] = this.now;
     this.transition(id, QUEUED);
-    this.queued.add(id);
+    this.enqueue(id);
   }
 
-  #release(id: number): void {
-    if (this.held.delete(id)) this.finish(id, this.location[id]!);
+  /** Nobody needs the task any more: its result is dropped, or it is not run. Iterative: a chain may be long. */
+  letGo(first: number): void {
+    const stack = [first];
+    for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
+      const at = this.state[id]!;
+      if (at === FORGOTTEN) continue;
+      if (this.held.delete(id)) {
+        this.location[id] = this.producer[id]!;
+        this.transition(id, MEMORY);
+        this.#release(id, stack);
+        this.graph.segmentOf(id).irregular = true;
+        this.#unneedDependencies(id);
+      } else if (at === MEMORY || at === ERRED) {
+        this.#release(id, stack);
+      } else {
+        this.takeOut(id);
+        this.#release(id, stack);
+        this.graph.segmentOf(id).irregular = true;
+        const { dependencyOffsets, dependencies, requested } = this.graph;
+        for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
+          const dependency = dependencies[edge]!;
+          if (--this.needs[dependency]! === 0 && requested[dependency] === 0) stack.push(dependency);
+        }
+      }
+    }
+  }
+
+  /** Forgets a task; what an import stood for is needed by one less. */
+  #release(id: number, stack: number[]): void {
     this.transition(id, FORGOTTEN);
     this.releasedIds.push(id);
+    // An answer that is under way must not be taken for the result of a later run.
+    if (this.awaited.size > 0) this.awaited.delete(id);
+    if (!this.graph.isImport(id)) return;
+    const origin = this.graph.originOf(id);
+    if (--this.needs[origin]! === 0 && this.graph.requested[origin] === 0) stack.push(origin);
+  }
+
+  /** Takes a task that has not finished out of queues and batches. Its state is the caller's business. */
+  takeOut(id: number): void {
+    const at = this.state[id]!;
+    if (at === QUEUED) this.dequeue(id);
+    else if (at === WAITING) {
+      const affinity = this.affinity[id]!;
+      if (affinity >= 0) this.workers.get(affinity)?.followers.delete(id);
+    } else if (at === PROCESSING) {
+      this.onTakenOut?.(id, this.location[id]!);
+      this.eraseFromBatch(id);
+    }
+  }
+
+  /** Told of a task that its worker has and need not run any more. */
+  onTakenOut: ((id: number, worker: number) => void) | undefined;
+
+  /** The worker does not have the task any more. */
+  eraseFromBatch(id: number): void {
+    const worker = this.workers.get(this.location[id]!);
+    if (worker === undefined) return;
+    const number = this.batchOf[id]!;
+    const { batches } = worker;
+    let at = 0;
+    while (at < batches.length && batches[at]!.number !== number) at++;
+    const batch = batches[at];
+    if (batch === undefined) return;
+    worker.outstanding--;
+    if (--batch.left > 0) return;
+    batches.splice(at, 1);
+    worker.quarantined = false;
   }
 
   fail(id: number): void {

@@ -21,19 +21,27 @@ export const STATE_NAMES = [
 
 export type StateName = (typeof STATE_NAMES)[number];
 
-/** State → bit set of the states that may follow. A lost worker sends tasks back from processing, memory and forgotten. */
+/**
+ * State → bit set of the states that may follow. A lost worker sends tasks back from processing, memory and forgotten; an
+ * import is in memory as soon as what it stands for is; what nobody wants any more is forgotten from every state.
+ */
 export const TRANSITIONS: readonly number[] = [
-  bits(WAITING, QUEUED),
-  bits(QUEUED, PROCESSING, RELEASED),
-  bits(PROCESSING, WAITING, RELEASED),
-  bits(MEMORY, ERRED, WAITING, QUEUED, RELEASED),
-  bits(FORGOTTEN, RELEASED),
-  bits(RELEASED),
+  bits(WAITING, QUEUED, MEMORY, ERRED, FORGOTTEN),
+  bits(QUEUED, PROCESSING, RELEASED, MEMORY, ERRED, FORGOTTEN),
+  bits(PROCESSING, WAITING, RELEASED, ERRED, FORGOTTEN),
+  bits(MEMORY, ERRED, WAITING, QUEUED, RELEASED, FORGOTTEN),
+  bits(FORGOTTEN, RELEASED, ERRED),
+  bits(RELEASED, FORGOTTEN),
   bits(RELEASED),
 ];
 
 function bits(...states: number[]): number {
   return states.reduce((set, state) => set | (1 << state), 0);
+}
+
+/** Whether nothing more is to be done for a task in this state. */
+export function isSettled(state: number): boolean {
+  return state === MEMORY || state === FORGOTTEN || state === ERRED;
 }
 
 export function isAllowed(from: number, to: number): boolean {
@@ -60,6 +68,14 @@ export class TransitionLog {
     const at = (this.#step++ & (TransitionLog.CAPACITY - 1)) << 1;
     this.#entries[at] = id;
     this.#entries[at + 1] = from | (to << 4) | ((worker + 1) << 8);
+  }
+
+  /** The tasks, ids below `size`, have new ids; a negative one is gone. */
+  rename(moved: (id: number) => number, size: number): void {
+    for (let at = 0; at < Math.min(this.#step, TransitionLog.CAPACITY) * 2; at += 2) {
+      const id = this.#entries[at]!;
+      this.#entries[at] = id < 0 || id >= size ? -1 : moved(id);
+    }
   }
 
   /** What the ring still knows of one task, oldest first. */

@@ -29,6 +29,15 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
+/** Stands for a constant that could not be copied to this isolate: who uses it fails with the error. */
+export class Uncloneable {
+  readonly error: Error;
+
+  constructor(error: Error) {
+    this.error = error;
+  }
+}
+
 export class Evaluator {
   readonly #operations: Uint8Array;
   readonly #operands: Float64Array;
@@ -68,7 +77,7 @@ export class Evaluator {
       case OP_REF:
         return this.#results[operand];
       case OP_CONSTANT:
-        return this.#constants[operand];
+        return this.#constant(operand);
       case OP_CALL:
         return this.#call(operand);
       case OP_ARRAY:
@@ -105,6 +114,12 @@ export class Evaluator {
       default:
         return fn(...this.#list(count));
     }
+  }
+
+  #constant(index: number): unknown {
+    const value = this.#constants[index];
+    if (value instanceof Uncloneable) throw value.error;
+    return value;
   }
 
   #list(length: number): unknown[] {

@@ -10,30 +10,30 @@ export function monotonicMs(): number {
 const READINGS = 8;
 
 /**
- * How far the monotonic clock is ahead of `performance.now()`, in milliseconds. A thread may lose its core between two
+ * How far a clock is ahead of `performance.now()`, both in milliseconds. A thread may lose its core between two
  * readings, for milliseconds, so the pair that lies closest together is taken.
  */
-function monotonicLead(): number {
+export function leadMs(clock: () => number): number {
   let lead = 0;
   let closest = Number.POSITIVE_INFINITY;
   for (let reading = 0; reading < READINGS; reading++) {
     const before = performance.now();
-    const monotonic = monotonicMs();
+    const time = clock();
     const after = performance.now();
     if (after - before >= closest) continue;
     closest = after - before;
-    lead = monotonic - (before + after) / 2;
+    lead = time - (before + after) / 2;
   }
   return lead;
 }
 
 /** Milliseconds to add to the monotonic clock to get milliseconds since the epoch. Taken once, by the caller's thread. */
 export function epochOffsetMs(): number {
-  return performance.timeOrigin - monotonicLead();
+  return performance.timeOrigin - leadMs(monotonicMs);
 }
 
 /** A clock that gives seconds since the epoch as the caller's thread counts them. */
 export function isolateClock(offsetMs: number): () => number {
-  const base = offsetMs + monotonicLead();
+  const base = offsetMs + leadMs(monotonicMs);
   return () => (performance.now() + base) / 1000;
 }

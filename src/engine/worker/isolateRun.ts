@@ -1,24 +1,49 @@
 // One run inside an isolate: its program, the results that are kept here, and what has to be reported.
 import { LongpoleError } from '../../base/errors.js';
+import { sizeOf } from '../../graph/sizeOf.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
-import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
-import type { OpenRun, RunBatch, Values } from '../../protocol/isolateMessages.js';
+import { type ErrorInfo, fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
+import { type Frames, framesBytes } from '../../protocol/frames.js';
+import type { OpenRun, PackedValues, RunBatch, Values } from '../../protocol/isolateMessages.js';
 import { CALL_BASE, OP_CALL, type Program } from '../../protocol/program.js';
 import {
   isScalar,
   KIND_ERROR,
   KIND_NUMBER,
   KIND_PRIVATE,
+  KIND_SKIPPED,
+  KIND_STORED,
   KIND_VALUE,
   kindOf,
+  typeOf,
 } from '../../protocol/results.js';
-import { Evaluator, type TaskCallable } from './evaluator.js';
+import { Evaluator, type TaskCallable, Uncloneable } from './evaluator.js';
+import type { MeteredRun } from './isolateMetrics.js';
+import { markTasks } from './nvtx.js';
 import { ownResult } from './ownResult.js';
+import { packFrames, unpackFrames } from './packFrames.js';
 import { shareBuffers } from './shareBuffers.js';
 import { weighShared } from './sharedWeight.js';
 
 /** Inputs from elsewhere are dropped when the scheduler says so, not by counting. */
 const KEEP = 0x7fffffff;
+/** Up to here the size of a result that stays in its isolate is measured, in bytes; of arrays it is known anyway. */
+const MEASURED_BYTES = 64 * 1024;
+const UNDEFINED_TYPE = 0;
+
+/** What waits to be sent. */
+export interface Unsent {
+  readonly values: Values;
+  readonly packed: PackedValues;
+  readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
+}
+
+/** How a result leaves its isolate, or stays. */
+interface Publication {
+  readonly kind: number;
+  readonly kept: unknown;
+  readonly bytes: number;
+}
 
 export class IsolateRun {
   readonly log: CompletionLog;
@@ -26,6 +51,8 @@ export class IsolateRun {
   readonly #wanted: Uint8Array;
   /** Set once the functions are loaded; batches wait for it. */
   ready: Promise<void> | undefined;
+  /** Measures its tasks; undefined: nobody wants to know. */
+  readonly metered: MeteredRun | undefined;
   readonly #program: Program;
   readonly #results: unknown[];
   /** Dependents that have not run here. At 0 the result is dropped. */
@@ -35,16 +62,30 @@ export class IsolateRun {
   readonly #evaluator: Evaluator;
   /** Function number → slowest call lately in seconds; NaN: none yet. */
   readonly #slowest: Float64Array;
+  readonly #keys: readonly string[] | null;
+  readonly #inlineBytes: number;
+  readonly #names: readonly string[];
+  /** Tasks that failed here, were skipped because of one, or could not be had, and have not been given since. */
+  readonly #failed = new Set<number>();
+  /** Results to drop as soon as the tasks that were sent here before have used them. */
+  readonly #leaving = new Set<number>();
   #ids: number[] = [];
   #values: unknown[] = [];
+  #packedIds: number[] = [];
+  #packed: Frames[] = [];
   #errors: { id: number; error: ErrorInfo }[] = [];
 
-  constructor(message: OpenRun) {
+  constructor(message: OpenRun, metered?: MeteredRun) {
     const { program } = message;
+    this.metered = metered;
     this.log = new CompletionLog(message.log);
     this.claims = message.claims;
     this.#wanted = message.wanted;
     this.#program = program;
+    this.#keys = message.keys;
+    this.#inlineBytes = message.inlineBytes;
+    this.#names = message.functions.map(({ name }) => name);
+    if (message.marks) markTasks();
     this.#results = new Array(program.size);
     this.#uses = new Int32Array(program.size);
     this.#slowest = new Float64Array(message.functions.length).fill(Number.NaN);
@@ -61,11 +102,59 @@ export class IsolateRun {
       const id = batch.inputs.ids[index]!;
       const value = batch.inputs.values[index];
       weighShared(value);
-      this.#results[id] = value;
-      this.#uses[id] = KEEP;
+      this.#receive(id, value);
     }
+    this.#unpack(batch);
+    for (const id of batch.lacking) this.#failed.add(id);
     for (let index = 0; index < batch.constants.ids.length; index++)
       this.#constants[batch.constants.ids[index]!] = batch.constants.values[index];
+    for (const { id, error } of batch.uncloneable ?? [])
+      this.#constants[id] = new Uncloneable(fromErrorInfo(error));
+  }
+
+  /** Nobody says which of the tasks needs which input: the time counts for the first. */
+  #unpack({ ids: [first = 0], packed }: RunBatch): void {
+    for (const [index, id] of packed.ids.entries()) {
+      const frames = packed.frames[index]!;
+      const unpack = (): unknown => unpackFrames(frames);
+      const value =
+        this.metered === undefined
+          ? unpack()
+          : this.metered.beside(first, 'deserialize', unpack, () => framesBytes(frames));
+      this.#receive(id, value);
+    }
+  }
+
+  #receive(id: number, value: unknown): void {
+    this.#results[id] = value;
+    this.#uses[id] = KEEP;
+    if (this.#failed.size > 0) this.#failed.delete(id);
+    if (this.#leaving.size > 0) this.#leaving.delete(id);
+  }
+
+  /** Whether a dependency of the task failed here, so that it cannot run. */
+  isBlocked(id: number): boolean {
+    if (this.#failed.size === 0) return false;
+    const { dependencyOffsets, dependencies } = this.#program;
+    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
+      if (this.#failed.has(dependencies[edge]!)) return true;
+    return false;
+  }
+
+  /** The task cannot run: see isBlocked. */
+  skip(id: number, received: number, now: number): void {
+    this.#failed.add(id);
+    this.log.write(id, KIND_SKIPPED, UNDEFINED_TYPE, 0, received, now, now);
+  }
+
+  /** Nobody wants this run of the task any more; `batch` is that in which it began. */
+  isUnwanted(id: number, batch: number): boolean {
+    return this.log.cancelled || this.claims[id] !== -batch;
+  }
+
+  /** The task's key where it is known, the name of its function otherwise. */
+  labelOf(id: number): string {
+    return this.#keys?.[id] ?? this.#names[this.#functionOf(id)] ?? 'alias';
   }
 
   /** Calls the task's function. Throws what it throws. */
@@ -74,42 +163,69 @@ export class IsolateRun {
   }
 
   /** Keeps the result, prepares to send it if it is wanted outside, and logs the completion. */
-  complete(id: number, value: unknown, start: number, stop: number): void {
-    let kind = kindOf(value);
-    let kept = value;
+  complete(id: number, value: unknown, received: number, start: number, stop: number): void {
+    const kind = kindOf(value);
     if (kind === KIND_VALUE) {
-      if (typeof value === 'function' || typeof value === 'symbol') {
-        this.fail(id, notCloneable(`the task returned a ${typeof value}.`), start, stop);
-        return;
-      }
-      try {
-        kept = ownResult(value);
-      } catch (error) {
-        this.fail(id, notCloneable(error), start, stop);
-        return;
-      }
-      if (this.#wanted[id] === 1) {
-        if (this.#program.dependentCounts[id]! > 0) kept = shareBuffers(kept);
-        this.#ids.push(id);
-        this.#values.push(kept);
-      } else {
-        kind = KIND_PRIVATE;
-      }
+      this.#completeValue(id, value, received, start, stop);
+      return;
     }
-    this.#keep(id, kept);
+    this.#keep(id, value);
     this.#learn(id, stop - start);
-    this.log.write(id, kind, kind === KIND_NUMBER ? Number(value) : 0, start, stop);
+    const number = kind === KIND_NUMBER ? Number(value) : 0;
+    this.log.write(id, kind, typeOf(value), number, received, start, stop);
     this.#letGo(id);
   }
 
-  fail(id: number, thrown: unknown, start: number, stop: number): void {
+  #completeValue(id: number, value: unknown, received: number, start: number, stop: number): void {
+    if (typeof value === 'function' || typeof value === 'symbol') {
+      this.fail(id, notCloneable(`the task returned a ${typeof value}.`), received, start, stop);
+      return;
+    }
+    let publication: Publication;
+    try {
+      publication = this.#publish(id, ownResult(value));
+    } catch (error) {
+      this.fail(id, notCloneable(error), received, start, stop);
+      return;
+    }
+    const { kind, kept, bytes } = publication;
+    this.#keep(id, kept);
+    this.#learn(id, stop - start);
+    this.log.write(id, kind, typeOf(kept), bytes, received, start, stop);
+    this.#letGo(id);
+  }
+
+  /** Throws if the value cannot be copied and has to be. */
+  #publish(id: number, value: unknown): Publication {
+    const local = this.#inlineBytes === Number.POSITIVE_INFINITY;
+    const bytes = local ? 0 : sizeOf(value, MEASURED_BYTES);
+    if (this.#wanted[id] !== 1) return { kind: KIND_PRIVATE, kept: value, bytes };
+    const needed = this.#program.dependentCounts[id]! > 0;
+    if (bytes <= this.#inlineBytes) {
+      const kept = needed && local ? shareBuffers(value) : value;
+      this.#ids.push(id);
+      this.#values.push(kept);
+      return { kind: KIND_VALUE, kept, bytes };
+    }
+    const pack = (): Frames => packFrames(value);
+    const frames =
+      this.metered === undefined ? pack() : this.metered.beside(id, 'serialize', pack, framesBytes);
+    this.#packedIds.push(id);
+    this.#packed.push(frames);
+    // The same memory as the store has, instead of a second copy of it.
+    const kept = needed && frames.buffers.length > 0 ? unpackFrames(frames) : value;
+    return { kind: KIND_STORED, kept, bytes: framesBytes(frames) };
+  }
+
+  fail(id: number, thrown: unknown, received: number, start: number, stop: number): void {
+    this.#failed.add(id);
     this.#errors.push({ id, error: toErrorInfo(thrown) });
-    this.log.write(id, KIND_ERROR, 0, start, stop);
+    this.log.write(id, KIND_ERROR, UNDEFINED_TYPE, 0, received, start, stop);
   }
 
   /** Values or errors wait to be sent. */
   get hasUnsent(): boolean {
-    return this.#ids.length > 0 || this.#errors.length > 0;
+    return this.#ids.length > 0 || this.#packedIds.length > 0 || this.#errors.length > 0;
   }
 
   /**
@@ -122,13 +238,16 @@ export class IsolateRun {
   }
 
   /** What waits to be sent, which then waits no more. */
-  takeUnsent(): { values: Values; errors: { id: number; error: ErrorInfo }[] } {
+  takeUnsent(): Unsent {
     const unsent = {
       values: { ids: Int32Array.from(this.#ids), values: this.#values },
+      packed: { ids: Int32Array.from(this.#packedIds), frames: this.#packed },
       errors: this.#errors,
     };
     this.#ids = [];
     this.#values = [];
+    this.#packedIds = [];
+    this.#packed = [];
     this.#errors = [];
     return unsent;
   }
@@ -137,18 +256,64 @@ export class IsolateRun {
     for (const id of ids) this.#results[id] = undefined;
   }
 
-  /** Results that were kept private, shared now if they are large, and those that were dropped meanwhile. */
-  fetch(ids: Int32Array): { values: Values; missing: Int32Array } {
-    const present = ids.filter((id) => this.#results[id] !== undefined);
-    const values = Array.from(present, (id) => {
-      const shared = shareBuffers(this.#results[id]);
-      this.#results[id] = shared;
-      return shared;
-    });
-    return { values: { ids: present, values }, missing: ids.filter((id) => !present.includes(id)) };
+  get isLeaving(): boolean {
+    return this.#leaving.size > 0;
+  }
+
+  /** Drops results that others keep; those that tasks in `batches` are about to use when it is asked the next time. */
+  evict(ids: Int32Array, batches: readonly RunBatch[]): void {
+    const needed = new Set<number>();
+    const { dependencyOffsets, dependencies } = this.#program;
+    for (const batch of batches) {
+      for (const id of batch.ids) {
+        if (this.claims[id] !== batch.batch) continue;
+        for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
+          needed.add(dependencies[edge]!);
+      }
+    }
+    const leaving = [...ids, ...this.#leaving];
+    this.#leaving.clear();
+    for (const id of leaving) {
+      if (needed.has(id)) this.#leaving.add(id);
+      else this.#results[id] = undefined;
+    }
+  }
+
+  /** Results that were kept private, packed or shared now if they are large, and those that were dropped meanwhile. */
+  fetch(ids: Int32Array): Unsent & { missing: Int32Array } {
+    const missing: number[] = [];
+    const valueIds: number[] = [];
+    const values: unknown[] = [];
+    const packedIds: number[] = [];
+    const frames: Frames[] = [];
+    const errors: { id: number; error: ErrorInfo }[] = [];
+    for (const id of ids) {
+      const value = this.#results[id];
+      if (value === undefined) missing.push(id);
+      else if (sizeOf(value, this.#inlineBytes) <= this.#inlineBytes) {
+        const shared = this.#inlineBytes === Number.POSITIVE_INFINITY ? shareBuffers(value) : value;
+        this.#results[id] = shared;
+        valueIds.push(id);
+        values.push(shared);
+      } else {
+        try {
+          frames.push(packFrames(value));
+          packedIds.push(id);
+        } catch (error) {
+          errors.push({ id, error: toErrorInfo(notCloneable(error)) });
+        }
+      }
+    }
+    return {
+      values: { ids: Int32Array.from(valueIds), values },
+      packed: { ids: Int32Array.from(packedIds), frames },
+      errors,
+      missing: Int32Array.from(missing),
+    };
   }
 
   #keep(id: number, value: unknown): void {
+    if (this.#failed.size > 0) this.#failed.delete(id);
     const uses = this.#program.dependentCounts[id]!;
     if (uses === 0) return;
     this.#uses[id] = uses;
@@ -194,11 +359,14 @@ export function notCloneable(reason: unknown): LongpoleError {
   );
 }
 
-/** Whether a value can be sent as it is; used to find the culprit when a message could not be sent. */
-export function cloneError(value: unknown): unknown {
+/**
+ * Why a value cannot be sent as it is; undefined: it can. Used to find the culprit when a message could not be sent. `copy`
+ * copies a value as the channel does, and throws what the channel throws.
+ */
+export function cloneError(value: unknown, copy: (value: unknown) => unknown = structuredClone): unknown {
   if (isScalar(kindOf(value))) return undefined;
   try {
-    structuredClone(value);
+    copy(value);
     return undefined;
   } catch (error) {
     return error;

@@ -4,12 +4,12 @@ import { LongpoleError } from '../../base/errors.js';
 import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
 import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
+import { importModule } from './importModule.js';
 
 /** Functions made from source text that are kept at most; beyond it all are forgotten and rebuilt on demand. */
 const MAX_REBUILT = 10_000;
 
 const rebuilt = new Map<string, TaskCallable>();
-const imports = new Map<string, Promise<unknown>>();
 
 /** The functions in the same order; a promise only if modules have to be imported first. Never throws: see failing(). */
 export function loadFunctions(refs: readonly FunctionRef[]): TaskCallable[] | Promise<TaskCallable[]> {
@@ -93,23 +93,6 @@ function timeLimit(): Promise<never> {
     const expire = (): void => reject(new Error(`importing it took longer than ${IMPORT_SECONDS} s`));
     setTimeout(expire, IMPORT_SECONDS * 1000).unref();
   });
-}
-
-function importModule(url: string): Promise<unknown> {
-  let imported = imports.get(url);
-  if (imported === undefined) {
-    imported = /\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url);
-    imports.set(url, imported);
-  }
-  return imported;
-}
-
-let typeScript: Promise<unknown> | undefined;
-
-async function importTypeScript(url: string): Promise<unknown> {
-  typeScript ??= import('tsx/esm/api').then(({ register }) => register());
-  await typeScript;
-  return import(url);
 }
 
 /** A function that cannot be had fails the tasks that call it, not the isolate. */

@@ -2,10 +2,10 @@
 // that a steal, a fetch or a look at the completions is answered while a task computes.
 import { LongpoleError } from '../../base/errors.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import { type ErrorInfo, isErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
+import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
+import { packFinished } from '../../protocol/finishedTasks.js';
 import type { Values } from '../../protocol/isolateMessages.js';
 import type { FromProcess, OpenRunInProcess, ToProcess } from '../../protocol/processMessages.js';
-import { KIND_ERROR, KIND_VALUE } from '../../protocol/results.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 
@@ -30,33 +30,7 @@ class Relay implements RunHandler {
   }
 
   finished(_isolate: Isolate, columns: CompletionColumns, arrived: ReadonlyMap<number, unknown>): void {
-    const { count } = columns;
-    const ids = columns.ids.slice(0, count);
-    const kinds = columns.kinds.slice(0, count);
-    const valueIds: number[] = [];
-    const values: unknown[] = [];
-    const errors: { id: number; error: ErrorInfo }[] = [];
-    for (let index = 0; index < count; index++) {
-      const id = ids[index]!;
-      if (kinds[index] === KIND_VALUE) {
-        valueIds.push(id);
-        values.push(arrived.get(id));
-      } else if (kinds[index] === KIND_ERROR) {
-        const error = arrived.get(id);
-        errors.push({ id, error: isErrorInfo(error) ? error : toErrorInfo(error) });
-      }
-    }
-    send({
-      type: 'finished',
-      run: this.#run,
-      ids,
-      kinds,
-      numbers: columns.numbers.slice(0, count),
-      starts: columns.starts.slice(0, count),
-      stops: columns.stops.slice(0, count),
-      values: { ids: Int32Array.from(valueIds), values },
-      errors,
-    });
+    send(packFinished(this.#run, columns, arrived));
   }
 
   fetched(_isolate: Isolate, values: Values, missing: Int32Array): void {

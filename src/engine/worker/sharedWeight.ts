@@ -2,6 +2,9 @@
 // SharedArrayBuffer's as nothing, so a run that passes 3 GB of shared arrays along one after the other would hold all
 // 3 GB. Each isolate hangs an ordinary ArrayBuffer of the same size on every shared one that it sees: it is counted, it
 // dies with it, and as nobody ever touches its pages it costs address space, not memory.
+//
+// V8 may collect garbage at the moment it is told, for milliseconds, so it is told on the next turn of the event loop:
+// a task begins before that. Only the last buffer waits: an isolate that stays in one turn tells V8 of all the others.
 
 const WEIGHT: unique symbol = Symbol('longpole.weight');
 
@@ -27,8 +30,24 @@ export function weighShared(value: unknown, depth = 0): void {
   }
 }
 
+type Weighed = SharedArrayBuffer & { [WEIGHT]?: ArrayBuffer | null };
+
+/** The one buffer of which V8 has not been told. */
+let untold: Weighed | undefined;
+
 /** Counts one shared buffer, once. */
-export function weigh(buffer: SharedArrayBuffer & { [WEIGHT]?: ArrayBuffer }): void {
+export function weigh(buffer: Weighed): void {
   if (buffer.byteLength < MINIMUM_BYTES || buffer[WEIGHT] !== undefined) return;
+  if (untold === undefined) setImmediate(tell).unref();
+  else tell();
+  // Not undefined: it is counted already.
+  buffer[WEIGHT] = null;
+  untold = buffer;
+}
+
+function tell(): void {
+  if (untold === undefined) return;
+  const buffer = untold;
+  untold = undefined;
   buffer[WEIGHT] = new ArrayBuffer(buffer.byteLength);
 }

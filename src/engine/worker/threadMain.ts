@@ -1,7 +1,8 @@
 // Entry point of a worker thread.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LongpoleError } from '../../base/errors.js';
-import type { IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
+import { type IsolateBirth, NATIVE_CELL, type ToIsolate } from '../../protocol/isolateMessages.js';
+import { sayEnding, setNativeGuard } from '../../resources/nativeGuard.js';
 import { setInterruptHook } from './interruptHook.js';
 import { IsolateRuntime } from './isolateRuntime.js';
 
@@ -9,6 +10,8 @@ if (parentPort === null)
   throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'threadMain runs in worker threads only.');
 const port = parentPort;
 const birth: IsolateBirth = workerData;
+setNativeGuard({ cells: birth.mailbox, index: NATIVE_CELL });
+process.on('exit', sayEnding);
 const runtime = new IsolateRuntime(
   {
     post: (message) => port.postMessage(message),

@@ -1,6 +1,13 @@
 // From an event object to a row: for events that were made by a program, and for records that are not in the usual form.
 import type { TraceBuilder } from '../traceBuilder.js';
-import { asNumber, CompleteEvent, type DasfEvent, type EventArgs, type EventOrigin } from './dasfEvents.js';
+import {
+  asNumber,
+  CompleteEvent,
+  type DasfEvent,
+  type EventArgs,
+  type EventOrigin,
+  RESOURCE_EVENT,
+} from './dasfEvents.js';
 
 const ABSENT = -1;
 
@@ -44,9 +51,21 @@ export function addEvent(builder: TraceBuilder, event: DasfEvent): void {
       shape: strings.internString(Array.isArray(args.shape) ? JSON.stringify(args.shape.map(Number)) : '[]'),
     });
   } else if (event.name === 'Managed Memory' && !Number.isNaN(asNumber(args.tasks))) {
-    builder.addMemory(event.timestamp, host, worker, asNumber(args.size), asNumber(args.tasks));
-  } else if (event.name === 'Resource Usage') {
-    builder.addResource(event.timestamp, host, worker, device(builder, args.device), numbersOf(event.args));
+    builder.memory.add(
+      event.timestamp,
+      host,
+      builder.workers.of(host, worker),
+      asNumber(args.size),
+      asNumber(args.tasks),
+    );
+  } else if (event.name === RESOURCE_EVENT) {
+    builder.resources.add(
+      event.timestamp,
+      host,
+      builder.workers.of(host, worker),
+      device(builder, args.device),
+      numbersOf(event.args),
+    );
   }
 }
 

@@ -30,6 +30,9 @@ export type EventOrigin = string | number | null;
 /** Whatever else the event says; anything that msgpack can hold. */
 export type EventArgs = Record<string, unknown>;
 
+/** The name of DASF's events of a resource monitor. */
+export const RESOURCE_EVENT = 'Resource Usage';
+
 /** What an event may have beside its name and time. */
 export interface EventFields {
   /** Default 0, as in DASF. */
@@ -118,7 +121,7 @@ export function eventFromRecord(record: unknown): DasfEvent | string {
   const fields = {
     processId: asOrigin(process_id),
     threadId: asOrigin(thread_id),
-    args: isRecord(args) ? args : {},
+    args: !isRecord(args) ? {} : name === RESOURCE_EVENT ? knownFigures(args) : args,
   };
   switch (phase) {
     case EventPhases.COMPLETE: {
@@ -135,6 +138,17 @@ export function eventFromRecord(record: unknown): DasfEvent | string {
     default:
       return new PhaseEvent(phase, name, time, fields);
   }
+}
+
+/** What a monitor does not know stands in files as NaN, because DASF computes with it, and is null everywhere else. */
+function knownFigures(args: EventArgs): EventArgs {
+  let known = args;
+  for (const name in args) {
+    if (!Number.isNaN(args[name])) continue;
+    if (known === args) known = { ...args };
+    known[name] = null;
+  }
+  return known;
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../base/properties.test.support.js';
 import type { Trace } from '../trace.js';
 import { TraceBuilder } from '../traceBuilder.js';
 import { addEvent } from './dasfEventRows.js';
@@ -105,14 +105,36 @@ function readEvents(bytes: Uint8Array<ArrayBuffer>, size = 1 << 20): DasfEvent[]
 }
 
 /** All columns with texts for ids, to compare traces whose strings were met in another order. */
-function plain({ strings, tasks, memory: held, resources, events: count }: Trace): unknown {
+function plain({ strings, workers, tasks, memory: held, resources, eventCount }: Trace): unknown {
+  const text = (id: number): string | null => (id < 0 ? null : strings.get(id));
   const cells = (table: object): unknown =>
     Object.entries(table).map(([name, column]: [string, unknown]) => {
-      if (column instanceof Int32Array && !name.endsWith('Offsets'))
-        return [name, Array.from(column, (id) => (id < 0 ? null : strings.get(id)))];
-      return [name, column instanceof Map ? [...column] : column];
+      if (!(column instanceof Int32Array) || name.endsWith('Offsets'))
+        return [name, column instanceof Map ? [...column] : column];
+      if (name === 'dependencyRows') return [name, column];
+      return [name, Array.from(column, (id) => text(name === 'worker' ? (workers.name[id] ?? -1) : id))];
     });
-  return { tasks: cells(tasks), memory: cells(held), resources: cells(resources), count };
+  const columns = {
+    key: tasks.key,
+    functionName: tasks.functionName,
+    recordedName: tasks.recordedName,
+    host: tasks.host,
+    worker: tasks.worker,
+    device: tasks.device,
+    started: tasks.started,
+    stopped: tasks.stopped,
+    duration: tasks.duration,
+    nbytes: tasks.nbytes,
+    resultType: tasks.resultType,
+    dtype: tasks.dtype,
+    shape: tasks.shape,
+    dependencyOffsets: tasks.dependencyOffsets,
+    dependencies: tasks.dependencies,
+    dependencyRows: tasks.dependencyRows,
+    dependentOffsets: tasks.dependentOffsets,
+    dependents: tasks.dependents,
+  };
+  return { tasks: cells(columns), memory: cells(held), resources: cells(resources), eventCount };
 }
 
 describe('the event file', () => {
@@ -130,7 +152,7 @@ describe('the event file', () => {
         const builder = new TraceBuilder();
         for (const event of list) {
           addEvent(builder, event);
-          builder.events++;
+          builder.eventCount++;
         }
         const trace = opened(encoded(list), size);
         assert.equal(trace.damage, undefined);
@@ -178,7 +200,7 @@ describe('a damaged event file', () => {
     for (let cut = 0; cut < bytes.length; cut++) {
       const trace = opened(bytes.slice(0, cut));
       const whole = readEvents(bytes.slice(0, cut));
-      assert.equal(trace.events, whole.length);
+      assert.equal(trace.eventCount, whole.length);
       assert.deepEqual(whole, list.slice(0, whole.length));
       const rest = cut - encoded(whole).length;
       assert.deepEqual(
@@ -194,11 +216,11 @@ describe('a damaged event file', () => {
     const broken = bytes.slice();
     broken.fill(0xc1, 40, 60);
     const trace = opened(broken, 64);
-    assert.equal(trace.events, list.length - 1);
+    assert.equal(trace.eventCount, list.length - 1);
     assert.equal(trace.damage?.stretches, 1);
     const length = bytes.slice();
     length.fill(0x7f, 0, 4);
-    assert.equal(opened(length).events, list.length - 1);
+    assert.equal(opened(length).eventCount, list.length - 1);
   });
 
   it('with any bits flipped and any tail torn off, is a trace with at most as many events', () => {
@@ -212,7 +234,7 @@ describe('a damaged event file', () => {
         for (const [at, mask] of changes) broken[at]! ^= mask;
         const torn = broken.slice(0, cut);
         const trace = opened(torn, size);
-        assert.ok(trace.events <= list.length);
+        assert.ok(trace.eventCount <= list.length);
         assert.ok((trace.damage?.bytes ?? 0) <= torn.length);
         readEvents(torn, size);
       }),

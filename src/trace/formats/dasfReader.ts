@@ -38,7 +38,7 @@ export class DasfReader implements ByteReader {
           if (typeof event === 'string') return event;
           addEvent(builder, event);
         }
-        builder.events++;
+        builder.eventCount++;
         return undefined;
       },
       damage: (start, size, reason) => builder.addDamage(this.#offset + start, size, reason),

@@ -100,7 +100,8 @@ export class DasfScanner {
       this.#builder.addTask(row);
     } else {
       if (this.#phase !== INSTANT || Number.isNaN(this.#tasks)) return false;
-      this.#builder.addMemory(this.#time, row.host, row.worker, row.nbytes, this.#tasks);
+      const worker = this.#builder.workers.of(row.host, row.worker);
+      this.#builder.memory.add(this.#time, row.host, worker, row.nbytes, this.#tasks);
     }
     return true;
   }

@@ -1,0 +1,27 @@
+// Task bodies of the cluster's bench.
+import { tasks } from 'longpole';
+
+export const { inc, sum, spin, make, use } = tasks(import.meta.url, {
+  inc(value: number): number {
+    return value + 1;
+  },
+  sum(values: readonly number[]): number {
+    let total = 0;
+    for (const value of values) total += value;
+    return total;
+  },
+  /** Busy for so many milliseconds. */
+  spin(milliseconds: number): number {
+    const end = performance.now() + milliseconds;
+    while (performance.now() < end);
+    return milliseconds;
+  },
+  make(length: number): Float64Array {
+    return new Float64Array(length).fill(1);
+  },
+  /** When it began, in milliseconds since the epoch. */
+  use(array: Float64Array): number {
+    const began = performance.timeOrigin + performance.now();
+    return array.length > 0 ? began : Number.NaN;
+  },
+});

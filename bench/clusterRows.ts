@@ -1,0 +1,246 @@
+// What is measured of LocalCluster, and what is to be reached. Each row runs on a cluster of its own.
+import { type Client, connect, type LocalClusterOptions } from 'longpole';
+import { inc, make, spin, sum, use } from './clusterBodies.js';
+import { chainGraph, treeGraph, treeResult, treeShape } from './graphs.js';
+import { median } from './median.js';
+
+export interface ClusterRow {
+  readonly id: string;
+  readonly label: string;
+  readonly unit: string;
+  readonly target: number;
+  /** bench/peers/distributed_bench.py has the row. */
+  readonly hasPeer?: boolean;
+  /** Smaller is better unless the unit is GB/s. */
+  measure(repeat: number): Promise<number[]>;
+}
+
+const LEAVES = 100_000;
+const CHAIN = 10_000;
+const MAP = 20_000;
+const ARRAY = 12_500_000;
+const SINGLES = 300;
+/** Before what takes less than a millisecond is measured: V8 optimises it on the way. As in the bench of the schedulers. */
+const WARM_UP_MS = 2000;
+
+async function withClient<T>(options: LocalClusterOptions, body: (client: Client) => Promise<T>): Promise<T> {
+  await using client = await connect({ workers: 2, ...options });
+  return await body(client);
+}
+
+function check(found: unknown, expected: unknown): void {
+  if (found !== expected) throw new Error(`The result is ${String(found)}, not ${String(expected)}.`);
+}
+
+/** Microseconds per task, one run to warm up. */
+async function perTask(repeat: number, tasks: number, run: () => Promise<void>): Promise<number[]> {
+  await run();
+  const times: number[] = [];
+  for (let round = 0; round < repeat; round++) {
+    const start = performance.now();
+    await run();
+    times.push(((performance.now() - start) * 1000) / tasks);
+  }
+  return times;
+}
+
+function tree(options: LocalClusterOptions, leaves = LEAVES): ClusterRow['measure'] {
+  return (repeat) =>
+    withClient(options, (client) => {
+      const shape = treeShape(leaves);
+      return perTask(repeat, shape.tasks, async () => {
+        const { graph, key } = treeGraph(shape, inc, sum);
+        check(await client.get(graph, key), treeResult(leaves));
+      });
+    });
+}
+
+function chain(options: LocalClusterOptions): ClusterRow['measure'] {
+  return (repeat) =>
+    withClient(options, (client) =>
+      perTask(repeat, CHAIN, async () => {
+        const { graph, key } = chainGraph(CHAIN, inc);
+        check(await client.get(graph, key), CHAIN);
+      }),
+    );
+}
+
+function map(options: LocalClusterOptions): ClusterRow['measure'] {
+  return (repeat) =>
+    withClient(options, (client) =>
+      perTask(repeat, MAP, async () => {
+        const futures = client.map(
+          inc,
+          Array.from({ length: MAP }, (_, index) => index),
+        );
+        check((await client.gather(futures)).length, MAP);
+        for (const future of futures) future.release();
+      }),
+    );
+}
+
+/** Milliseconds, medians of many single round trips. */
+function single(options: LocalClusterOptions): ClusterRow['measure'] {
+  return (repeat) =>
+    withClient(options, async (client) => {
+      const one = async (index: number): Promise<number> => {
+        const start = performance.now();
+        const future = client.submit(inc, index);
+        check(await future.result(), index + 1);
+        const time = performance.now() - start;
+        future.release();
+        return time;
+      };
+      const warm = performance.now() + WARM_UP_MS;
+      while (performance.now() < warm) await one(0);
+      const medians: number[] = [];
+      for (let round = 0; round < repeat; round++) {
+        const times: number[] = [];
+        for (let index = 0; index < SINGLES; index++) times.push(await one(index));
+        medians.push(median(times));
+      }
+      return medians;
+    });
+}
+
+/** Milliseconds from asking for a task that needs an array of another worker until it begins, less a round trip without one. */
+function handOver(options: LocalClusterOptions): ClusterRow['measure'] {
+  return (repeat) =>
+    withClient(options, async (client) => {
+      const times: number[] = [];
+      for (let round = 0; round <= repeat; round++) {
+        const array = client.submit(make, ARRAY, { workers: 'worker-0' });
+        await array.wait();
+        const small = await client.submit(make, 10, { workers: 'worker-0' });
+        await small.wait();
+        const seconds = async (input: typeof array): Promise<number> => {
+          const asked = performance.timeOrigin + performance.now();
+          return (await client.submit(use, input, { workers: 'worker-1' }).result()) - asked;
+        };
+        const empty = Math.min(await seconds(small), await seconds(small));
+        times.push(Math.max(0, (await seconds(array)) - empty));
+        array.release();
+        small.release();
+      }
+      return times.slice(1);
+    });
+}
+
+/** Recording on against off, interleaved pairs. */
+function recording(run: (client: Client) => Promise<void>): ClusterRow['measure'] {
+  return (repeat) =>
+    withClient({ record: true }, (on) =>
+      withClient({ record: false }, async (off) => {
+        const time = async (client: Client): Promise<number> => {
+          const start = performance.now();
+          await run(client);
+          return performance.now() - start;
+        };
+        await time(on);
+        await time(off);
+        const ratios: number[] = [];
+        for (let round = 0; round < repeat; round++) {
+          const first = round % 2 === 0;
+          const one = await time(first ? on : off);
+          const other = await time(first ? off : on);
+          ratios.push(first ? one / other : other / one);
+        }
+        return ratios;
+      }),
+    );
+}
+
+const spinning = async (client: Client): Promise<void> => {
+  const futures = client.map(spin, new Array<number>(1000).fill(1));
+  await client.gather(futures);
+  for (const future of futures) future.release();
+};
+
+const empty = async (client: Client): Promise<void> => {
+  const shape = treeShape(LEAVES);
+  const { graph, key } = treeGraph(shape, inc, sum);
+  check(await client.get(graph, key), treeResult(LEAVES));
+};
+
+const PROCESSES = { processes: true } as const;
+const GIGABYTES_PER_MS = (8 * ARRAY) / 1e6;
+
+export const CLUSTER_ROWS: readonly ClusterRow[] = [
+  {
+    id: 'threads',
+    label: '106,669 no-op tasks, 2 threads, recording on',
+    unit: 'µs per task',
+    target: 3,
+    hasPeer: true,
+    measure: tree({}),
+  },
+  {
+    id: 'processes',
+    label: 'the same, 2 processes',
+    unit: 'µs per task',
+    target: 8,
+    hasPeer: true,
+    measure: tree(PROCESSES),
+  },
+  {
+    id: 'map',
+    label: 'map of 20,000 and gather, 2 processes',
+    unit: 'µs per task',
+    target: 10,
+    hasPeer: true,
+    measure: map(PROCESSES),
+  },
+  {
+    id: 'chain',
+    label: 'a chain of 10,000, 2 processes',
+    unit: 'µs per task',
+    target: 4,
+    hasPeer: true,
+    measure: chain(PROCESSES),
+  },
+  {
+    id: 'submit-threads',
+    label: 'submit → result, one at a time, threads',
+    unit: 'ms',
+    target: 0.15,
+    hasPeer: true,
+    measure: single({}),
+  },
+  {
+    id: 'submit-processes',
+    label: 'the same, processes',
+    unit: 'ms',
+    target: 0.3,
+    hasPeer: true,
+    measure: single(PROCESSES),
+  },
+  {
+    id: 'million',
+    label: 'one graph of 1,066,667 tasks, 2 threads',
+    unit: 'µs per task',
+    target: 5.6,
+    measure: tree({}, 1_000_000),
+  },
+  { id: 'share', label: '100 MB from one thread to another', unit: 'ms', target: 1, measure: handOver({}) },
+  {
+    id: 'transfer',
+    label: '100 MB from one process to another',
+    unit: 'GB/s',
+    target: 1,
+    measure: async (repeat) => (await handOver(PROCESSES)(repeat)).map((ms) => GIGABYTES_PER_MS / ms),
+  },
+  {
+    id: 'recording-1ms',
+    label: 'recording on against off, 1 ms tasks',
+    unit: 'times off',
+    target: 1.02,
+    measure: recording(spinning),
+  },
+  {
+    id: 'recording-empty',
+    label: 'recording on against off, empty tasks',
+    unit: 'times off',
+    target: 1.1,
+    measure: recording(empty),
+  },
+];

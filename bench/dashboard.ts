@@ -1,0 +1,170 @@
+// `node dist-test/bench/dashboard.js`: what pages that look cost the scheduler. A cluster runs 20,000 small tasks a second
+// while none, one and ten pages look, in turns; and as many as it can, with none and with ten.
+//
+// CPU time of the scheduler's thread counts: other programs of the machine do not change it much. The pages are in another
+// process; on two cores they compete with the worker, which the wall time of the second part has in it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { connect, LocalCluster } from 'longpole';
+import { threadCpuClock } from '#internal/engine/worker/threadCpuClock.js';
+import { median } from './median.js';
+
+const RATE = 20_000;
+const BURST_MS = 50;
+/** Short and many: the speed of the machine drifts by more than a page costs. */
+const SECONDS = 1;
+const PACED_ROUNDS = 15;
+const ROUNDS = 5;
+const MANY = 200_000;
+const PAGES = [0, 1, 10];
+
+class Pages {
+  readonly #child: ChildProcess;
+  readonly #lines: NodeJS.EventEmitter;
+
+  constructor(link: string) {
+    const script = fileURLToPath(new URL('dashboardViewers.js', import.meta.url));
+    this.#child = spawn(process.execPath, [script, link], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#lines = createInterface({ input: this.#child.stdout! });
+  }
+
+  /** Resolves when so many look, with the bytes that came and the seconds of CPU that they took so far. */
+  async look(count: number): Promise<{ readonly bytes: number; readonly cpu: number }> {
+    const line = once(this.#lines, 'line');
+    this.#child.stdin?.write(`${count} ${cluster.live?.cursor.tasks ?? 0}\n`);
+    const [text]: unknown[] = await line;
+    const [bytes = 0, seconds = 0] = String(text).split(' ').map(Number);
+    return { bytes, cpu: seconds };
+  }
+
+  close(): void {
+    this.#child.kill();
+  }
+}
+
+interface Run {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+function inc(x: number): number {
+  return x + 1;
+}
+
+async function clockOfThread(): Promise<() => number> {
+  const clock = await threadCpuClock();
+  if (clock === undefined) throw new Error('This system does not tell the CPU time of a thread.');
+  return clock;
+}
+
+let bursts = 0;
+
+function graphOf(tasks: number): { readonly graph: Map<string, unknown>; readonly keys: string[] } {
+  const name = `inc-${bursts++}`;
+  const graph = new Map<string, unknown>();
+  const keys = Array.from({ length: tasks }, (_, i) => `('${name}', ${i})`);
+  for (const [i, key] of keys.entries()) graph.set(key, [inc, i]);
+  return { graph, keys };
+}
+
+const cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 }, profile: false });
+const client = await connect(cluster);
+const pages = new Pages(cluster.dashboardLink ?? '');
+const cpu = await clockOfThread();
+
+/** Seconds of CPU of this thread per second, at RATE tasks a second. */
+async function paced(): Promise<number> {
+  const start = performance.now();
+  const before = cpu();
+  const running: Promise<unknown>[] = [];
+  for (let burst = 0; burst * BURST_MS < SECONDS * 1000; burst++) {
+    const { graph, keys } = graphOf((RATE * BURST_MS) / 1000);
+    running.push(client.get(graph, keys));
+    await setTimeout(Math.max(0, start + (burst + 1) * BURST_MS - performance.now()));
+  }
+  await Promise.all(running);
+  await setTimeout(300);
+  return (cpu() - before) / SECONDS;
+}
+
+/** Seconds, and seconds of CPU of this thread, for MANY tasks. */
+async function flatOut(): Promise<Run> {
+  const { graph, keys } = graphOf(MANY);
+  const start = performance.now();
+  const before = cpu();
+  await client.get(graph, keys);
+  return { wall: (performance.now() - start) / 1000, cpu: cpu() - before };
+}
+
+for (let warmUp = 0; warmUp < 5; warmUp++) await flatOut();
+await pages.look(1);
+await paced();
+
+const shares = new Map(PAGES.map((count): [number, number[]] => [count, []]));
+let sent = 0;
+for (let round = 0; round < PACED_ROUNDS; round++) {
+  for (const count of PAGES) {
+    const before = await pages.look(count);
+    shares.get(count)?.push(await paced());
+    const after = await pages.look(count);
+    if (count === 1) sent = after.bytes - before.bytes;
+  }
+}
+const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
+/** Of each round: how much busier the thread is than without pages. */
+const more = (count: number): number[] =>
+  (shares.get(count) ?? []).map((share, round) => (share - (shares.get(0)?.[round] ?? 0)) / count);
+const spread = (values: readonly number[], show: (value: number) => string): string =>
+  `${show(median(values))} (${show(Math.min(...values))} to ${show(Math.max(...values))})`;
+console.log(
+  `${RATE} tasks/s: the scheduler's thread is busy ${percent(median(shares.get(0) ?? []))} with no page`,
+);
+console.log(`  one page: ${spread(more(1), percent)} more (target: at most 2 %)`);
+console.log(`  ten pages: ${spread(more(10), percent)} more for each`);
+console.log(`  bytes per task and page: ${(sent / (RATE * SECONDS)).toFixed(0)}`);
+
+/** As many runs in a row, of which the first is not counted: the pages are at work by then. */
+async function inARow(pagesThatLook: number): Promise<Run & { readonly pages: number }> {
+  await pages.look(pagesThatLook);
+  await flatOut();
+  const before = await pages.look(pagesThatLook);
+  const runs = [await flatOut(), await flatOut(), await flatOut()];
+  const after = await pages.look(pagesThatLook);
+  const wall = runs.reduce((sum, run) => sum + run.wall, 0);
+  return {
+    wall: median(runs.map((run) => run.wall)),
+    cpu: median(runs.map((run) => run.cpu)),
+    pages: (after.cpu - before.cpu) / wall,
+  };
+}
+
+const ratios: (Run & { readonly pages: number })[] = [];
+for (let round = 0; round < ROUNDS; round++) {
+  // The speed of the machine drifts: none comes first in one round, ten in the next.
+  const first = await inARow(round % 2 === 0 ? 0 : 10);
+  const second = await inARow(round % 2 === 0 ? 10 : 0);
+  const [without, looked] = round % 2 === 0 ? [first, second] : [second, first];
+  ratios.push({ wall: looked.wall / without.wall, cpu: looked.cpu / without.cpu, pages: looked.pages });
+}
+const times = (ratio: number): string => ratio.toFixed(3);
+console.log(`${MANY} tasks as fast as they go, ten pages beside none:`);
+console.log(
+  `  CPU time of the scheduler's thread × ${spread(
+    ratios.map(({ cpu }) => cpu),
+    times,
+  )}`,
+);
+console.log(
+  `  time × ${spread(
+    ratios.map(({ wall }) => wall),
+    times,
+  )} (target: at most 1.05)`,
+);
+console.log(`  the process of the pages: ${percent(median(ratios.map((run) => run.pages)))} of a core`);
+
+pages.close();
+await client.close();
+await cluster.close();

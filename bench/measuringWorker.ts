@@ -1,0 +1,36 @@
+// A worker thread of the bench of measuring: does a fixed amount of work when told to, and says what it cost the thread.
+import { parentPort } from 'node:worker_threads';
+import { threadCpuClock } from '#internal/engine/worker/threadCpuClock.js';
+
+const cpuClock = await threadCpuClock();
+
+interface Leaf {
+  readonly key: string;
+  readonly value: number;
+}
+
+/** Calls, numbers, strings and short-lived objects, as tasks have them. */
+function work(rounds: number): number {
+  let sum = 0;
+  for (let round = 0; round < rounds; round++) {
+    const leaves = Array.from({ length: 64 }, (_, index) => makeLeaf(round, index));
+    sum += leaves.map(weigh).reduce((total, each) => total + each, 0);
+  }
+  return sum;
+}
+
+function makeLeaf(round: number, index: number): Leaf {
+  return { key: `leaf-${(round * 31 + index) % 977}`, value: Math.sqrt(round + index) };
+}
+
+function weigh({ key, value }: Leaf): number {
+  return key.length * value;
+}
+
+parentPort?.on('message', (rounds: number) => {
+  const start = performance.now();
+  const cpu = cpuClock?.() ?? Number.NaN;
+  const result = work(rounds);
+  const seconds = (performance.now() - start) / 1000;
+  parentPort?.postMessage({ seconds, cpu: (cpuClock?.() ?? Number.NaN) - cpu, result });
+});

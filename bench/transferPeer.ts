@@ -1,0 +1,16 @@
+// The process that serves in bench/transfer.ts: says where it listens, and gives result 1.
+import { PeerServer } from '#internal/engine/transfer/peerServer.js';
+import { packFrames } from '#internal/engine/worker/packFrames.js';
+
+const frames = packFrames(Float64Array.from({ length: Number(process.argv[3]) / 8 }, Math.random));
+const server = new PeerServer({
+  source: { get: () => frames },
+  file: (name) => `${process.argv[2]}/${name}`,
+  name: 'bench',
+  token: 'bench',
+  worker: 0,
+  now: () => performance.now() / 1000,
+  keyOf: String,
+});
+process.send?.(await server.listen());
+process.once('disconnect', () => process.exit());

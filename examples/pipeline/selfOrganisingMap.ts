@@ -1,0 +1,42 @@
+// A self-organising map in batches: nodes on a line learn from the points next to them and, less and less, from those of their
+// neighbours on the line.
+import { addClusters, type Clusters, countOf, type Points, randomNumbers } from './points.js';
+
+/** Nodes at points of the sample, in the order of the first coordinate, so that the line is not tangled to begin with. */
+export function startNodes(sample: Points, count: number, seed: number): Points {
+  const { columns, data } = sample;
+  const random = randomNumbers(seed);
+  const picked = Array.from({ length: count }, () => Math.floor(random() * countOf(sample)));
+  const points = picked.map((point) => data.slice(point * columns, (point + 1) * columns));
+  points.sort((a, b) => a[0]! - b[0]!);
+  return { columns, data: Float64Array.from(points.flatMap((point) => [...point])) };
+}
+
+/**
+ * One epoch: each node moves to the mean of all points, weighted by how near the node that won a point is on the line.
+ * `radius` is that of the neighbourhood, in nodes.
+ */
+export function learn(nodes: Points, parts: readonly Clusters[], radius: number): Points {
+  const { columns } = nodes;
+  const { counts, sums } = addClusters(parts);
+  const data = nodes.data.slice();
+  for (let node = 0; node < countOf(nodes); node++) {
+    let weight = 0;
+    const sum = new Float64Array(columns);
+    for (const [winner, count] of counts.entries()) {
+      const influence = Math.exp(-((node - winner) ** 2) / (2 * radius * radius));
+      weight += influence * count;
+      for (let column = 0; column < columns; column++)
+        sum[column]! += influence * sums[winner * columns + column]!;
+    }
+    if (weight > 0)
+      for (const [column, value] of sum.entries()) data[node * columns + column] = value / weight;
+  }
+  return { columns, data };
+}
+
+/** The radius shrinks from half the line, exponentially, until neighbours do not count. */
+export function radiusAt(epoch: number, epochs: number, nodes: number): number {
+  const [first, last] = [Math.max(1, nodes / 2), 0.1];
+  return first * (last / first) ** (epochs > 1 ? epoch / (epochs - 1) : 1);
+}

@@ -1,0 +1,331 @@
+"""What watches the scheduler: a plugin that keeps rows of what happened until the bridge takes them.
+
+The module travels to the scheduler by value, so nothing of Longpole has to be installed there. Rows are lists whose first
+element is their tag; src/protocol/daskRows.ts is the list of them. Times are seconds since the epoch on the scheduler's
+clock. Tasks are named by numbers that are given out once.
+"""
+
+import asyncio
+import json
+import platform
+import socket
+
+import dask
+import distributed
+import msgpack
+from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.metrics import time
+
+from .known_tasks import KnownTasks
+from .machine_tap import MachineTap
+from .tap import MAX_TEXT, LogHandler, boot_id
+
+MEMORY, ERRED = 0, 1
+#: Rows that wait for a bridge that does not come; then the plugin gives up.
+MAX_ROWS = 2_000_000
+#: Events of one take; a cluster may log faster than anybody reads.
+MAX_EVENTS = 1_000
+MAX_FAILED = 10_000
+#: What nobody reads, or what is told of otherwise.
+QUIET_TOPICS = ("transitions", "stealing", "scheduler", "worker-get-client")
+
+
+class SchedulerTap(SchedulerPlugin):
+    def __init__(self, name, worker_plugin, client, protocol):
+        self.name = name
+        self.worker_plugin = worker_plugin
+        self.client = client
+        self.protocol = protocol
+
+    async def start(self, scheduler):
+        self.scheduler = scheduler
+        self.rows = []
+        self.tasks = KnownTasks(scheduler, self.tell)
+        self.workers = {}
+        self.next_worker = 0
+        self.seen = {}
+        self.machine = MachineTap()
+        self.events = 0
+        #: What workers said of runs that failed, by key, until the failure itself comes.
+        self.failed = {}
+        facts = {
+            "Scheduler": scheduler.address,
+            "Host": socket.gethostname(),
+            "Platform": f"{platform.system()} {platform.machine()}",
+            "Python": platform.python_version(),
+            "dask": dask.__version__,
+            "distributed": distributed.__version__,
+        }
+        self.rows.append(["hello", self.protocol, time(), boot_id(), facts])
+        for address in scheduler.workers:
+            self.add_worker(scheduler, address)
+        self.add_known_tasks()
+        # Asked for by name: running a function on the scheduler would leave an event in its log every time.
+        scheduler.handlers[self.name] = self.take
+        self.log_handler = LogHandler(self.log)
+        self.log_handler.attach()
+
+    def tell(self, row):
+        self.rows.append(row)
+
+    # What is there when it is attached.
+
+    def add_known_tasks(self):
+        """Those that run have been submitted before anybody watched: nobody knows when."""
+        now = time()
+        known = list(self.scheduler.tasks.values())
+        running = [ts for ts in known if ts.state == "processing"]
+        others = [ts for ts in known if ts.state != "processing"]
+        for ts in running + others:
+            self.tasks.number(ts)
+        self.tasks.graph(running, None, "")
+        self.tasks.graph(others, now, "")
+        for ts in running:
+            self.rows.append(["sent", self.tasks.ids[ts.key], None, self.worker_of(ts.processing_on)])
+        for ts in others:
+            if ts.state in ("queued", "no-worker"):
+                self.rows.append(["ready", self.tasks.ids[ts.key], now])
+
+    # What the scheduler tells.
+
+    def update_graph(self, scheduler, *, client="", tasks=(), stimulus_id="", **kwargs):
+        states = (scheduler.tasks.get(key) for key in tasks)
+        new = self.tasks.with_dependencies([ts for ts in states if ts is not None])
+        # In the order of the graph, not of the walk.
+        new.sort(key=lambda ts: ts.priority or ())
+        self.tasks.add(new, submitted_at(stimulus_id, time()), client)
+
+    def transition(self, key, start, finish, *args, stimulus_id="", **kwargs):
+        now = time()
+        if len(self.rows) > MAX_ROWS:
+            self.detach()
+            return
+        number = self.tasks.known(key, now)
+        if number is None:
+            return
+        self.tasks.count(start, finish)
+        rows = self.rows
+        if start == "waiting" and finish in ("processing", "queued", "no-worker"):
+            rows.append(["ready", number, now])
+        if finish == "processing" and start != "processing":
+            rows.append(["sent", number, now, self.worker_of(self.scheduler.tasks[key].processing_on)])
+        elif start == "processing":
+            self.left_worker(key, number, finish, now, stimulus_id, kwargs)
+        if finish == "forgotten":
+            if rows[-1][0] == "forgotten":
+                rows[-1][1].append(number)
+            else:
+                rows.append(["forgotten", [number]])
+            self.tasks.forget(key)
+
+    def left_worker(self, key, number, finish, now, stimulus_id, facts):
+        if finish == "memory":
+            self.ended(key, number, MEMORY, now, facts)
+        elif finish == "erred" and facts.get("startstops") and facts.get("cause") == key:
+            told = self.failed.pop(str(key), {})
+            self.ended(key, number, ERRED, now, {**facts, "metadata": {"longpole": told.get("times")}})
+            self.failure(key, now, facts)
+        elif finish == "erred":
+            self.rows.append(["left", number, now, "lost"])
+            self.failure(key, now, facts)
+        elif finish == "released":
+            why = "cancelled"
+            if stimulus_id.startswith("task-erred"):
+                why = "retried"
+                if self.failed_run(key, number, now):
+                    return
+            elif self.is_lost(stimulus_id):
+                why = "lost"
+            self.rows.append(["left", number, now, why])
+
+    def is_lost(self, stimulus_id):
+        return not stimulus_id.startswith(("client-releases-keys", "cancel-key", "remove-client"))
+
+    def ended(self, key, number, state, now, facts):
+        ts = self.scheduler.tasks[key]
+        metadata = facts.get("metadata") or {}
+        extra = metadata.get("longpole")
+        if ts.metadata is not None:
+            ts.metadata.pop("longpole", None)
+        startstops = [[s["action"], s["start"], s["stop"]] for s in facts.get("startstops") or ()]
+        self.rows.append(
+            [
+                "ended",
+                number,
+                now,
+                state,
+                self.workers.get(facts.get("worker"), -1),
+                facts.get("thread") or 0,
+                facts.get("nbytes") or 0,
+                facts.get("typename") or "",
+                startstops,
+                extra,
+            ]
+        )
+
+    def failed_run(self, key, number, now):
+        """A run that failed and will be tried again: the scheduler says nothing of it but that."""
+        told = self.failed.pop(str(key), None)
+        if told is None or not told["startstops"]:
+            return False
+        startstops = [dict(zip(("action", "start", "stop"), one)) for one in told["startstops"]]
+        facts = {
+            "worker": told["address"],
+            "thread": told["thread"],
+            "startstops": startstops,
+            "metadata": {"longpole": told["times"]},
+        }
+        self.ended(key, number, ERRED, now, facts)
+        return True
+
+    def failure(self, key, now, facts):
+        text = facts.get("exception_text") or "KilledWorker"
+        where = facts.get("traceback_text") or ""
+        message = f"{key}: {text}\n{where}"[:MAX_TEXT]
+        self.rows.append(["event", now, self.workers.get(facts.get("worker"), -1), "task-erred", message])
+
+    def worker_of(self, ws):
+        return -1 if ws is None else self.workers.get(ws.address, -1)
+
+    def add_worker(self, scheduler, worker):
+        ws = scheduler.workers[worker]
+        index = self.next_worker
+        self.next_worker += 1
+        self.workers[worker] = index
+        self.rows.append(
+            [
+                "worker",
+                index,
+                worker,
+                str(ws.name),
+                ws.host,
+                ws.pid or 0,
+                ws.nthreads,
+                ws.memory_limit or 0,
+                time(),
+            ]
+        )
+
+    def remove_worker(self, scheduler, worker, *, stimulus_id="", **kwargs):
+        index = self.workers.pop(worker, None)
+        self.seen.pop(worker, None)
+        if index is not None:
+            self.rows.append(["worker-gone", index, time(), stimulus_id.rsplit("-", 1)[0]])
+
+    def restart(self, scheduler):
+        self.rows.append(["event", time(), -1, "restart", "The cluster was restarted."])
+
+    def log_event(self, topic, msg):
+        if topic == self.client and isinstance(msg, dict) and msg.get("longpole") == "failed":
+            if len(self.failed) >= MAX_FAILED:
+                self.failed.clear()
+            self.failed[msg["key"]] = msg
+            return
+        if topic in QUIET_TOPICS or topic in self.workers or topic in self.scheduler.clients:
+            return
+        if self.events < MAX_EVENTS:
+            self.rows.append(["event", time(), -1, str(topic), text_of(msg)])
+        self.events += 1
+
+    def log(self, entry):
+        when, level, text = entry
+        if self.events < MAX_EVENTS:
+            self.rows.append(["event", when, -1, f"log-{level}", text])
+        self.events += 1
+
+    # How the rows get away, and how the plugin does.
+
+    def take(self):
+        """The rows since the last time as msgpack, and the addresses of the workers."""
+        if self.events > MAX_EVENTS:
+            more = f"{self.events - MAX_EVENTS} events more than anybody reads were left out."
+            self.rows.append(["event", time(), -1, "events-left-out", more])
+        self.events = 0
+        self.beats()
+        rows, self.rows = self.rows, []
+        return msgpack.packb(rows, default=str, unicode_errors="replace"), list(self.workers)
+
+    def beats(self):
+        now = time()
+        workers = []
+        for address, index in self.workers.items():
+            ws = self.scheduler.workers.get(address)
+            if ws is None:
+                continue
+            if ws.last_seen != self.seen.get(address) and "memory" in ws.metrics:
+                self.seen[address] = ws.last_seen
+                self.beat(index, ws)
+            workers.append([index, ws.status.name, len(ws.processing), float(getattr(ws, "occupancy", 0) or 0)])
+        self.rows.append(["status", now, {k: v for k, v in self.tasks.states.items() if v > 0}, workers])
+        machine = self.machine.row(self.scheduler, now)
+        if machine is not None:
+            self.rows.append(machine)
+
+    def beat(self, index, ws):
+        metrics, memory = ws.metrics, ws.memory
+        figures = {}
+        for name, value in metrics.items():
+            if isinstance(value, dict) and name in ("host_net_io", "host_disk_io", "host_cpu"):
+                for part, number in value.items():
+                    figures[f"{name}.{part}"] = float(number)
+            elif name in ("num_fds", "gpu_utilization", "gpu_memory_used", "gil_contention"):
+                figures[name] = float(value)
+        self.rows.append(
+            [
+                "beat",
+                index,
+                ws.last_seen,
+                float(metrics.get("cpu", 0)),
+                float(metrics.get("event_loop_interval", 0)),
+                figures,
+                memory.process,
+                memory.managed,
+                memory.spilled,
+                len(ws.has_what),
+            ]
+        )
+
+    def remove_client(self, scheduler, client):
+        """The bridge has gone, however it ended: nothing stays."""
+        if client == self.client:
+            self.detach()
+
+    def detach(self):
+        self.stop()
+        self.scheduler.plugins.pop(self.name, None)
+        if self.worker_plugin in self.scheduler.worker_plugins:
+            self.leaving = asyncio.ensure_future(self.remove_worker_plugin())
+
+    async def remove_worker_plugin(self):
+        try:
+            await self.scheduler.unregister_worker_plugin(comm=None, name=self.worker_plugin)
+        except (OSError, ValueError):
+            # The workers, or somebody else who removes it, were faster.
+            pass
+
+    def stop(self):
+        self.log_handler.detach()
+        self.scheduler.handlers.pop(self.name, None)
+        self.rows = []
+        self.tasks = KnownTasks(self.scheduler, self.tell)
+
+
+def submitted_at(stimulus_id, now):
+    """When the graph arrived: its id says, and what came after was the scheduler's work."""
+    try:
+        time = float(stimulus_id.removeprefix("update-graph-"))
+    except ValueError:
+        return now
+    return time if now - 3600 < time <= now else now
+
+
+def text_of(msg):
+    if isinstance(msg, str):
+        return msg[:MAX_TEXT]
+    if isinstance(msg, dict) and "function" in msg:
+        # It is the pickled function.
+        msg = {name: value for name, value in msg.items() if name != "function"}
+    try:
+        return json.dumps(msg, default=repr)[:MAX_TEXT]
+    except (TypeError, ValueError):
+        return repr(msg)[:MAX_TEXT]

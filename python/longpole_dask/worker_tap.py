@@ -1,0 +1,247 @@
+"""What watches a worker: a plugin that notes when tasks arrive, and collects what only the worker knows.
+
+When a task arrived travels to the scheduler in the task's own metadata, with the message that it has finished. Transfers,
+fine performance metrics, samples and warnings wait until the bridge takes them, about once a second. All times here are the
+worker's own clock; where distributed has corrected one already, the correction is taken off again.
+"""
+
+from collections import deque
+
+import dask
+import msgpack
+from dask.utils import parse_timedelta
+from distributed.diagnostics.plugin import WorkerPlugin
+from distributed.metrics import time
+
+from .tap import LogHandler, boot_id
+
+#: Movements of data that are kept until they are taken; distributed itself keeps as many.
+MAX_MOVED = 100_000
+MAX_LOGS = 1_000
+
+
+def take(name, dask_worker=None):
+    """What has been collected since the last time, as msgpack; None: the plugin is gone."""
+    plugin = dask_worker.plugins.get(name)
+    return None if plugin is None else plugin.take()
+
+
+class WorkerTap(WorkerPlugin):
+    def __init__(self, name, client):
+        self.name = name
+        self.client = client
+
+    def setup(self, worker):
+        self.worker = worker
+        self.received = {}
+        #: [entry of the log, the correction that its times have, whether it was taken]
+        self.incoming = deque(maxlen=MAX_MOVED)
+        self.last_incoming = last(worker.transfer_incoming_log)
+        self.last_outgoing = last(worker.transfer_outgoing_log)
+        self.told = dict(worker.digests_total)
+        self.last_profile = worker.profile_keys_history[-1][0] if worker.profile_keys_history else 0
+        self.logs = deque(maxlen=MAX_LOGS)
+        self.boot_id = boot_id()
+        self.log_handler = LogHandler(self.logs.append)
+        self.log_handler.attach()
+
+    def teardown(self, worker):
+        self.log_handler.detach()
+        for ts in worker.state.tasks.values():
+            ts.metadata.pop("longpole", None)
+
+    def transition(self, key, start, finish, **kwargs):
+        if finish == "waiting":
+            self.received.setdefault(key, time())
+        elif finish == "executing":
+            self.executing(key)
+        elif start == "flight":
+            self.note_incoming()
+        elif start in ("executing", "long-running"):
+            self.ran(key, finish)
+        elif finish in ("memory", "released", "forgotten"):
+            self.received.pop(key, None)
+
+    def executing(self, key):
+        """[when it arrived, the correction that its times will have, [bytes, correction] of each of its transfers]"""
+        worker = self.worker
+        ts = worker.state.tasks.get(key)
+        if ts is None:
+            return
+        transfers = []
+        for startstop in ts.startstops:
+            if startstop["action"] == "transfer":
+                entry, delay = self.entry_of(startstop["start"], startstop["stop"])
+                transfers.append([entry["total"] if entry else 0, delay])
+        ts.metadata["longpole"] = [self.received.pop(key, None), worker.scheduler_delay, transfers]
+
+    def ran(self, key, finish):
+        """A heartbeat may have changed the correction just before it was used: what is impossible tells."""
+        ts = self.worker.state.tasks.get(key)
+        times = ts and ts.metadata.get("longpole")
+        compute = [s for s in ts.startstops if s["action"] == "compute"] if times else []
+        if compute and ts.start_time:
+            start, stop = compute[-1]["start"], compute[-1]["stop"]
+            times[1] = min(max(times[1], stop - time()), start - ts.start_time)
+        if finish == "error":
+            self.failed(key, ts)
+
+    def failed(self, key, ts):
+        """A failure brings no metadata: they go before it, under the name of the client that asked for them."""
+        worker = self.worker
+        if ts is None:
+            return
+        message = {
+            "longpole": "failed",
+            "key": str(key),
+            "address": worker.address,
+            "thread": worker.threads.get(key) or 0,
+            "startstops": [[s["action"], s["start"], s["stop"]] for s in ts.startstops],
+            "times": ts.metadata.get("longpole"),
+        }
+        worker.log_event(self.client, message)
+
+    def entry_of(self, start, stop):
+        for entry, delay, _ in reversed(self.incoming):
+            if entry["start"] == start and entry["stop"] == stop:
+                return entry, delay
+            if entry["stop"] < start:
+                break
+        return None, self.worker.scheduler_delay
+
+    def note_incoming(self):
+        """Right after data has come: the correction is still the one that was used."""
+        for entry in since(self.worker.transfer_incoming_log, self.last_incoming):
+            self.incoming.append([entry, self.worker.scheduler_delay, False])
+            self.last_incoming = entry
+
+    def take(self):
+        worker = self.worker
+        now = time()
+        self.note_incoming()
+        moved = []
+        for one in reversed(self.incoming):
+            if one[2]:
+                break
+            moved.append(moved_row("incoming", one[0], one[1]))
+            one[2] = True
+        moved.reverse()
+        # Those of the last minute stay for tasks that are to come, which look them up.
+        while self.incoming and self.incoming[0][0]["stop"] < now - 60:
+            self.incoming.popleft()
+        for entry in since(worker.transfer_outgoing_log, self.last_outgoing):
+            # The middle of these has no correction: the difference is the one that the others have.
+            delay = (entry["start"] + entry["stop"]) / 2 - entry["middle"]
+            moved.append(moved_row("outgoing", entry, delay))
+            self.last_outgoing = entry
+        logs = [self.logs.popleft() for _ in range(len(self.logs))]
+        batch = [
+            "batch",
+            worker.address,
+            now,
+            worker.scheduler_delay,
+            self.boot_id,
+            [seconds("distributed.worker.profile.interval"), seconds("distributed.worker.profile.cycle")],
+            moved,
+            self.metrics(),
+            self.running(),
+            self.profiles(),
+            logs,
+        ]
+        return msgpack.packb([batch], default=str, unicode_errors="replace")
+
+    def metrics(self):
+        """[context, span, prefix, activity, unit, what was added] of what has changed."""
+        rows = []
+        told = self.told
+        for key, value in list(self.worker.digests_total.items()):
+            if not isinstance(key, tuple) or len(key) < 3:
+                continue
+            more = value - told.get(key, 0)
+            if more == 0:
+                continue
+            told[key] = value
+            context, *rest, unit = key
+            span, prefix = "", ""
+            if context == "execute" and len(rest) >= 3:
+                span, prefix, *rest = rest
+            activity = ", ".join(str(part) for part in rest)
+            rows.append([str(context), str(span or ""), str(prefix), activity, str(unit), float(more)])
+        return rows
+
+    def running(self):
+        tasks = self.worker.state.tasks
+        rows = []
+        for key in list(self.worker.active_keys):
+            ts = tasks.get(key)
+            if ts is not None and ts.start_time:
+                rows.append([str(key), ts.start_time])
+        return rows
+
+    def profiles(self):
+        """[end of the cycle, prefix, nodes of its tree] of the cycles since the last time."""
+        rows = []
+        delay = self.worker.scheduler_delay
+        newest = self.last_profile
+        for when, trees in reversed(self.worker.profile_keys_history):
+            if when <= self.last_profile:
+                break
+            newest = max(newest, when)
+            for prefix, tree in trees.items():
+                if tree["count"]:
+                    rows.append([when - delay, str(prefix), tree_rows(tree)])
+        self.last_profile = newest
+        rows.reverse()
+        return rows
+
+
+def last(log):
+    return log[-1] if log else None
+
+
+def since(log, entry):
+    """The entries of a log behind `entry`, oldest first; all where that has gone."""
+    new = []
+    for one in reversed(log):
+        if one is entry:
+            break
+        new.append(one)
+    new.reverse()
+    return new
+
+
+def moved_row(direction, entry, delay):
+    return [
+        direction,
+        str(entry["who"] or ""),
+        entry["start"] - delay,
+        entry["stop"] - delay,
+        entry["total"] or 0,
+        entry.get("compressed"),
+        [str(key) for key in entry["keys"]],
+    ]
+
+
+def tree_rows(root):
+    """[row of the caller or -1, count, function, file, line] of each node; callers come first."""
+    rows = []
+    todo = [(-1, root)]
+    while todo:
+        parent, node = todo.pop()
+        description = node["description"]
+        place = len(rows)
+        rows.append(
+            [
+                parent,
+                node["count"],
+                str(description["name"]),
+                str(description["filename"]),
+                description["line_number"] or 0,
+            ]
+        )
+        todo.extend((place, child) for child in node["children"].values())
+    return rows
+
+
+def seconds(setting):
+    return parse_timedelta(dask.config.get(setting), default="ms")

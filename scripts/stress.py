@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Runs a command on a machine that treats it badly, so that races show here and not at somebody else's.
+
+    python3 scripts/stress.py SEED COMMAND...
+
+While the command runs, random processes that it started are stopped for 0.05 to 3 s (SIGSTOP), random threads of them get
+a core only when nobody else wants one (SCHED_IDLE) for up to 3 s, and one endless loop per two cores (SPIN=N for others) takes
+cores away. The exit status is the command's. Linux only. To starve threads it has to be allowed to feed them again
+(CAP_SYS_NICE); where it is not, it only stops processes.
+"""
+
+import ctypes
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
+choose = random.Random(int(sys.argv[1]))
+spinners = int(os.environ.get("SPIN", max(1, (os.cpu_count() or 2) // 2)))
+
+
+def end_with_parent():
+    """A loop that outlives an interrupted stress would falsify every later measurement."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+loops = [
+    subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=end_with_parent)
+    for _ in range(spinners)
+]
+command = subprocess.Popen(sys.argv[2:])
+known = {command.pid}
+
+
+def processes():
+    """Process ids of what the command started, directly or not; without the command itself."""
+    parents = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stat:
+                parents[int(name)] = int(stat.read().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            continue
+    # Process ids mostly ascend from parent to child; who is missed this time is found the next.
+    for pid, parent in sorted(parents.items()):
+        if parent in known:
+            known.add(pid)
+    known.intersection_update(parents)
+    return [pid for pid in known if pid != command.pid]
+
+
+def send(pid, number):
+    try:
+        os.kill(pid, number)
+    except OSError:
+        pass
+
+
+def starve(pid):
+    """A random thread of the process; returns it, or None."""
+    try:
+        thread = int(choose.choice(os.listdir(f"/proc/{pid}/task")))
+        # What it starts meanwhile is not starved with it: nobody would end that.
+        os.sched_setscheduler(thread, os.SCHED_IDLE | os.SCHED_RESET_ON_FORK, os.sched_param(0))
+        return thread
+    except (OSError, IndexError):
+        return None
+
+
+def may_feed():
+    """Whether a thread that was starved can be given its cores back."""
+    trial = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        os.sched_setscheduler(trial.pid, os.SCHED_IDLE, os.sched_param(0))
+        os.sched_setscheduler(trial.pid, os.SCHED_OTHER, os.sched_param(0))
+        return True
+    except OSError:
+        return False
+    finally:
+        trial.kill()
+        trial.wait()
+
+
+def feed(thread):
+    try:
+        os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
+    except OSError:
+        pass
+
+
+stopped = []
+starved = []
+starves = may_feed()
+# `timeout` ends it with SIGTERM: what is stopped has to go on then, too.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+try:
+    while command.poll() is None:
+        now = time.monotonic()
+        for until, pid in [entry for entry in stopped if entry[0] <= now]:
+            send(pid, signal.SIGCONT)
+            stopped.remove((until, pid))
+        for until, thread in [entry for entry in starved if entry[0] <= now]:
+            feed(thread)
+            starved.remove((until, thread))
+        candidates = processes()
+        if candidates:
+            pid = choose.choice(candidates)
+            # Mostly short: a long stop of everything would only be a slow machine.
+            length = choose.choice([0.05, 0.1, 0.2, 0.5, 1, 3])
+            if not starves or (choose.random() < 0.3 and len(stopped) < 2):
+                send(pid, signal.SIGSTOP)
+                stopped.append((now + length, pid))
+            else:
+                thread = starve(pid)
+                if thread is not None:
+                    starved.append((now + length, thread))
+        time.sleep(choose.uniform(0.02, 0.2))
+finally:
+    for _, pid in stopped:
+        send(pid, signal.SIGCONT)
+    for loop in loops:
+        loop.kill()
+    if command.poll() is None:
+        command.terminate()
+sys.exit(command.returncode if command.returncode is not None and command.returncode >= 0 else 1)

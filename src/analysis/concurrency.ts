@@ -1,0 +1,38 @@
+// How many tasks ran at the same time, and how many could have?
+import type { Trace } from '../trace/trace.js';
+import { lanesOf } from './lanes.js';
+import { windowOf } from './path/pathWalk.js';
+import { Table } from './table.js';
+import { TimeBins } from './timeBins.js';
+import { threadsTogether } from './workerStarts.js';
+
+const BINS = 50;
+
+/**
+ * One row per fiftieth of the run, averages over it: tasks that ran, tasks that were ready and did not (null where the
+ * trace has no lifecycle), and the share of the threads that computed.
+ */
+export function concurrency(trace: Trace): Table {
+  const { length, started, stopped, ready } = trace.tasks;
+  const { laneOf } = lanesOf(trace);
+  const { start, stop } = windowOf(trace);
+  if (!(stop > start)) return new Table([{ title: 'Time (s)', numbers: new Float64Array(0) }]);
+  const running = new TimeBins(start, stop, BINS);
+  const waiting = new TimeBins(start, stop, BINS);
+  let hasReady = false;
+  for (let row = 0; row < length; row++) {
+    if (laneOf[row]! < 0) continue;
+    running.add(started[row]!, stopped[row]!);
+    if (Number.isNaN(ready[row]!)) continue;
+    hasReady = true;
+    waiting.add(ready[row]!, started[row]!);
+  }
+  const workers = threadsTogether(trace);
+  const mean = running.means();
+  return new Table([
+    { title: 'Time (s)', numbers: new TimeBins(0, stop - start, BINS).times() },
+    { title: 'Running', numbers: mean },
+    { title: 'Ready and waiting', numbers: hasReady ? waiting.means() : mean.map(() => Number.NaN) },
+    { title: 'Busy (%)', numbers: mean.map((tasks) => (tasks / workers) * 100) },
+  ]);
+}

@@ -1,0 +1,366 @@
+// The path of runs whose long pole is known, and the law that its parts tile the makespan.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { LongpoleError } from '../base/errors.js';
+import fc from '../base/properties.test.support.js';
+import { type SyntheticTask, syntheticTrace } from '../trace/syntheticTrace.js';
+import { type CriticalPath, criticalPath } from './criticalPath.js';
+import { type ScheduledTask, scheduled } from './scheduledTrace.js';
+
+/** `compute load 0..1` for each part. */
+function told({ parts }: CriticalPath): string[] {
+  return parts.map(({ kind, task, start, stop }) =>
+    [kind, ...(task === undefined ? [] : [task]), `${start}..${stop}`].join(' '),
+  );
+}
+
+const pathOf = (tasks: SyntheticTask[], more = {}): CriticalPath =>
+  criticalPath(syntheticTrace({ tasks, ...more }));
+
+const schedules = fc
+  .record({
+    rows: fc.array(
+      fc.record({
+        seconds: fc.double({ min: 0, max: 5, noNaN: true }),
+        picks: fc.array(fc.nat(), { maxLength: 3 }),
+        nbytes: fc.nat(20),
+        wait: fc.nat(30),
+      }),
+      { minLength: 1, maxLength: 40 },
+    ),
+    workers: fc.integer({ min: 1, max: 4 }),
+    overhead: fc.constantFrom(0, 0.25),
+    latency: fc.constantFrom(0, 0.125),
+    bandwidth: fc.constantFrom(1, 10, 1e9),
+  })
+  .map(({ rows, ...schedule }) => {
+    const tasks = rows.map(
+      ({ seconds, picks, nbytes, wait }, i): ScheduledTask => ({
+        key: `t${i % 3}-${i}`,
+        seconds,
+        nbytes,
+        needs: i === 0 ? [] : [...new Set(picks.map((pick) => `t${(pick % i) % 3}-${pick % i}`))],
+        submitted: wait > 25 ? wait : 0,
+      }),
+    );
+    return scheduled(tasks, schedule);
+  });
+
+function assertTiles(path: CriticalPath): void {
+  const { parts, start, stop, makespan } = path;
+  assert.ok(Math.abs(stop - start - makespan) < 1e-9);
+  let cursor = start;
+  for (const part of parts) {
+    assert.equal(part.start, cursor);
+    assert.ok(part.stop > part.start);
+    cursor = part.stop;
+  }
+  assert.equal(cursor, stop);
+  const byKind = path.byKind.reduce((sum, { seconds }) => sum + seconds, 0);
+  assert.ok(Math.abs(byKind - makespan) < 1e-6);
+}
+
+describe('the critical path', () => {
+  it('tiles the makespan, whatever the schedule and the window', () => {
+    fc.assert(
+      fc.property(
+        schedules,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (spec, a, b) => {
+          const trace = syntheticTrace(spec);
+          const path = criticalPath(trace);
+          assertTiles(path);
+          assert.ok(path.floor <= path.makespan + 1e-9);
+          const [from, to] = [Math.min(a, b), Math.max(a, b)];
+          const { start, makespan } = path;
+          const part = criticalPath(trace, { start: start + from * makespan, stop: start + to * makespan });
+          assertTiles(part);
+          assert.ok(part.floor <= part.makespan + 1e-9);
+        },
+      ),
+    );
+  });
+
+  it('tiles it too where tasks overlap on a thread, clocks disagree, and runs are lost', () => {
+    const rows = fc.array(
+      fc.record({
+        started: fc.nat(20),
+        seconds: fc.nat(5),
+        worker: fc.constantFrom('a', 'b'),
+        picks: fc.array(fc.nat(), { maxLength: 2 }),
+        state: fc.constantFrom('memory', 'memory', 'erred', 'lost'),
+        submitted: fc.nat(20),
+      }),
+      { minLength: 1, maxLength: 25 },
+    );
+    fc.assert(
+      fc.property(rows, (runs) => {
+        const tasks = runs.map(
+          ({ started, seconds, picks, submitted, ...rest }, i) =>
+            ({
+              ...rest,
+              key: `x-${i}`,
+              started,
+              stopped: started + seconds,
+              submitted: Math.min(started, submitted),
+              needs: i === 0 ? [] : picks.map((pick) => `x-${pick % i}`),
+            }) as const,
+        );
+        const trace = syntheticTrace({ tasks });
+        const path = criticalPath(trace);
+        if (runs.every(({ state }) => state === 'lost'))
+          assert.deepEqual([path.parts.length, path.makespan], [0, Number.NaN]);
+        else assertTiles(path);
+      }),
+    );
+  });
+
+  it('follows the input that came last', () => {
+    const path = pathOf([
+      { key: 'a-1', started: 0, stopped: 1, worker: 'w0' },
+      { key: 'b-1', started: 0, stopped: 4, worker: 'w1' },
+      { key: 'c-1', started: 5, stopped: 7, worker: 'w0', needs: ['a-1', 'b-1'], received: 5 },
+    ]);
+    assert.deepEqual(told(path), [
+      'compute b-1 0..4',
+      'waiting for the scheduler c-1 4..5',
+      'compute c-1 5..7',
+    ]);
+    assert.equal(path.floor, 6);
+    assert.deepEqual(path.byPrefix, [
+      { prefix: 'b', seconds: 4 },
+      { prefix: 'c', seconds: 3 },
+    ]);
+    assert.deepEqual(path.byWorker, [
+      { worker: 'w1', seconds: 4 },
+      { worker: 'w0', seconds: 3 },
+    ]);
+  });
+
+  it('says for whom a task waited when its worker was busy', () => {
+    const path = pathOf([
+      { key: 'load-1', started: 0, stopped: 1 },
+      { key: 'fit-1', started: 1, stopped: 4 },
+      { key: 'add-1', started: 4.5, stopped: 5, needs: ['load-1'] },
+    ]);
+    assert.deepEqual(told(path), [
+      'compute load-1 0..1',
+      'waiting for a worker add-1 1..4.5',
+      'compute add-1 4.5..5',
+    ]);
+    // What passes between two tasks that the worker has both belongs to the first.
+    assert.deepEqual(path.behind, [{ prefix: 'fit', seconds: 3.5 }]);
+  });
+
+  it('sees transfers, the disk, serialization and garbage collection', () => {
+    const path = pathOf(
+      [
+        { key: 'a-1', started: 0, stopped: 2, worker: 'w0' },
+        { key: 'b-1', started: 5, stopped: 9, worker: 'w1', needs: ['a-1'], received: 2.5 },
+      ],
+      {
+        intervals: [
+          { worker: 'w0', action: 'serialize', start: 1.5, stop: 2, task: 'a-1' },
+          { worker: 'w1', action: 'transfer', start: 2.5, stop: 4, task: 'b-1' },
+          { worker: 'w1', action: 'disk-read', start: 4, stop: 5, task: 'b-1' },
+          { worker: 'w1', action: 'gc', start: 6, stop: 6.5 },
+          // Of another task, meanwhile: it held nobody up.
+          { worker: 'w1', action: 'transfer', start: 7, stop: 8, task: 'a-1' },
+        ],
+      },
+    );
+    assert.deepEqual(told(path), [
+      'compute a-1 0..1.5',
+      'serialization a-1 1.5..2',
+      'waiting for the scheduler b-1 2..2.5',
+      'transfer b-1 2.5..4',
+      'disk b-1 4..5',
+      'compute b-1 5..6',
+      'gc b-1 6..6.5',
+      'compute b-1 6.5..9',
+    ]);
+    assert.equal(path.byKind.find(({ kind }) => kind === 'transfer')?.seconds, 1.5);
+  });
+
+  it('tells what a task awaited, and that its profiler started; what a worker collects before it runs is its start', () => {
+    const path = pathOf([{ key: 'a-1', started: 5, stopped: 9, submitted: 0, received: 0, worker: 'w0' }], {
+      intervals: [
+        { worker: 'w0', action: 'gc', start: 1, stop: 2 },
+        { worker: 'w0', action: 'await', start: 5, stop: 6, task: 'a-1' },
+        { worker: 'w0', action: 'profiler', start: 7, stop: 8 },
+      ],
+    });
+    assert.deepEqual(told(path), [
+      'waiting for a worker a-1 0..5',
+      'awaiting a-1 5..6',
+      'compute a-1 6..7',
+      'profiler a-1 7..8',
+      'compute a-1 8..9',
+    ]);
+  });
+
+  it('between two tasks that a worker has both, what passes is the worker; if the next is not there yet, the scheduler', () => {
+    const told3 = (received: number) =>
+      told(
+        pathOf([
+          { key: 'a-1', submitted: 0, started: 0, stopped: 2, received: 0 },
+          { key: 'b-1', submitted: 0, started: 3, stopped: 4, received },
+          { key: 'c-1', submitted: 0, started: 4, stopped: 5, received: 4 },
+        ]),
+      );
+    const last = ['waiting for a worker c-1 3..4', 'compute c-1 4..5'];
+    assert.deepEqual(told3(1), ['waiting for a worker c-1 0..3', ...last]);
+    assert.deepEqual(told3(3), [
+      'waiting for a worker c-1 0..2',
+      'waiting for the scheduler c-1 2..3',
+      ...last,
+    ]);
+  });
+
+  it('a thread that starts later than others is starting until it receives what it was sent at the beginning', () => {
+    const path = pathOf([
+      { key: 'a-1', submitted: 0, started: 1, stopped: 2, received: 1, dispatched: 0, worker: 'w0' },
+      { key: 'b-1', submitted: 0, started: 4, stopped: 5, received: 4, dispatched: 0, worker: 'w1' },
+    ]);
+    assert.deepEqual(told(path), ['waiting for a worker b-1 0..4', 'compute b-1 4..5']);
+  });
+
+  it('workers of a second cluster are starting until the first of them runs something, whatever others ran before', () => {
+    const path = pathOf(
+      [
+        { key: 'a-1', started: 1, stopped: 2, worker: 'w0' },
+        { key: 'b-1', submitted: 2, started: 5, stopped: 6, received: 5, worker: 'x0' },
+        { key: 'b-2', submitted: 2, dispatched: 2, started: 7, stopped: 8, received: 7, worker: 'x1' },
+      ],
+      {
+        workers: [
+          { name: 'w0', stopped: 2 },
+          { name: 'x0', started: 2 },
+          { name: 'x1', started: 2.05 },
+        ],
+      },
+    );
+    assert.deepEqual(told(path).slice(-2), ['waiting for a worker b-2 2..7', 'compute b-2 7..8']);
+  });
+
+  it('the floor holds what the client submitted only after a result, and what it thought in between', () => {
+    const steps = Array.from({ length: 4 }, (_, i) => ({
+      key: `step-${i}`,
+      submitted: 3 * i,
+      started: 3 * i + 1,
+      stopped: 3 * i + 2,
+      acknowledged: 3 * i + 2,
+    }));
+    // Four seconds of computing, and three times one second until the client went on.
+    assert.equal(pathOf(steps).floor, 7);
+    assert.equal(pathOf(steps.map((step) => ({ ...step, submitted: 0 }))).floor, 1);
+  });
+
+  it('takes what workers fetched for transfers, where those are not recorded as intervals', () => {
+    const path = pathOf(
+      [
+        { key: 'a-1', started: 0, stopped: 2, worker: 'w0' },
+        { key: 'b-1', started: 4, stopped: 5, worker: 'w1', needs: ['a-1'], received: 2 },
+      ],
+      { transfers: [{ worker: 'w1', peer: 'w0', nbytes: 8, start: 2, stop: 4 }] },
+    );
+    assert.deepEqual(told(path), ['compute a-1 0..2', 'transfer b-1 2..4', 'compute b-1 4..5']);
+  });
+
+  it('goes through the client: what it took before it submitted more', () => {
+    const path = pathOf([
+      { key: 'a-1', started: 1, stopped: 2, submitted: 0, received: 1, acknowledged: 2.5 },
+      { key: 'b-1', started: 5, stopped: 6, submitted: 4, received: 5, computation: 2 },
+    ]);
+    assert.deepEqual(told(path), [
+      'waiting for a worker a-1 0..1',
+      'compute a-1 1..2',
+      'waiting for the scheduler a-1 2..2.5',
+      'client time 2.5..4',
+      'waiting for the scheduler b-1 4..5',
+      'compute b-1 5..6',
+    ]);
+  });
+
+  it('blames the client that hands over tasks one by one', () => {
+    const tasks = Array.from({ length: 10 }, (_, i) => ({
+      key: `a-${i}`,
+      started: i,
+      stopped: i + 2.25,
+      submitted: i,
+      worker: `w${i % 3}`,
+    }));
+    assert.deepEqual(told(pathOf(tasks)), ['client time 0..9', 'compute a-9 9..11.25']);
+  });
+
+  it('sees through a client that waits for one result while it has other work running', () => {
+    const tasks = [
+      { key: 'other-0', started: 0, stopped: 10, worker: 'w1' },
+      { key: 'step-0', started: 0, stopped: 4 },
+      { key: 'step-1', started: 4.5, stopped: 11, submitted: 4.5, computation: 2 },
+    ];
+    assert.deepEqual(told(pathOf(tasks)), [
+      'compute step-0 0..4',
+      'client time 4..4.5',
+      'compute step-1 4.5..11',
+    ]);
+  });
+
+  it('works without a lifecycle, and says what it does not know', () => {
+    const unknown = {
+      submitted: Number.NaN,
+      ready: Number.NaN,
+      dispatched: Number.NaN,
+      received: Number.NaN,
+      acknowledged: Number.NaN,
+    };
+    const path = pathOf([
+      { key: 'a-1', started: 1, stopped: 2, ...unknown },
+      { key: 'x-1', started: 2, stopped: 3, ...unknown },
+      { key: 'b-1', started: 4, stopped: 6, needs: ['a-1'], ...unknown },
+    ]);
+    assert.deepEqual(told(path), [
+      'compute a-1 1..2',
+      'waiting for a worker b-1 2..3',
+      'unknown b-1 3..4',
+      'compute b-1 4..6',
+    ]);
+  });
+
+  it('is a table and a summary', () => {
+    const path = pathOf([
+      { key: 'a-1', started: 0, stopped: 3 },
+      { key: 'b-1', started: 3, stopped: 4, needs: ['a-1'] },
+    ]);
+    assert.equal(
+      path.toTable().toCSV(),
+      'Kind,Key,Prefix,Worker,Behind,Start (s),Duration (s)\ncompute,a-1,a,w0,,0,3\ncompute,b-1,b,w0,,3,1\n',
+    );
+    assert.equal(
+      path.summary().toCSV(),
+      'Kind,Prefix,Behind,Duration (s),Share of makespan (%)\ncompute,a,,3,75\ncompute,b,,1,25\n',
+    );
+  });
+
+  it('sums up waiting for a worker by what that was busy with, whoever waits', () => {
+    const path = pathOf([
+      { key: 'a-1', started: 1, stopped: 4, submitted: 0 },
+      { key: 'b-1', started: 4, stopped: 5, submitted: 0, received: 0 },
+    ]);
+    assert.equal(
+      path.summary().toCSV(),
+      'Kind,Prefix,Behind,Duration (s),Share of makespan (%)\nwaiting for a worker,,a,3,60\nwaiting for a worker,,,1,20\ncompute,b,,1,20\n',
+    );
+  });
+
+  it('has nothing to say of an empty trace, and refuses a window that ends before it begins', () => {
+    const path = pathOf([]);
+    assert.deepEqual([path.parts, path.byKind, path.floor], [[], [], 0]);
+    const trace = syntheticTrace({ tasks: [{ key: 'a-1', started: 0, stopped: 3 }] });
+    assert.throws(
+      () => criticalPath(trace, { start: 2, stop: 1 }),
+      (error) => error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT',
+    );
+  });
+});

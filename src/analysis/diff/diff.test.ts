@@ -1,0 +1,235 @@
+// Differences that are there, and noise that looks like one.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { LongpoleError } from '../../base/errors.js';
+import { syntheticTrace } from '../../trace/syntheticTrace.js';
+import type { Trace } from '../../trace/trace.js';
+import { type ScheduledTask, scheduled } from '../scheduledTrace.js';
+import { Random } from '../statistics.js';
+import { type Diff, diff } from './diff.js';
+
+interface RunOf {
+  readonly seed: number;
+  /** How much slower `fit` is. */
+  readonly fit?: number;
+  /** How much slower everything is, as machines are from run to run. */
+  readonly all?: number;
+  readonly count?: number;
+}
+
+/** 100 loads and 100 fits on 4 workers, durations vary by ±20 %. */
+function run({ seed, fit = 1, all = 1, count = 100 }: RunOf): Trace {
+  const random = new Random(seed);
+  const vary = () => all * (0.8 + 0.4 * random.next());
+  const tasks: ScheduledTask[] = [];
+  for (let i = 0; i < count; i++) {
+    tasks.push(
+      { key: `load-${i}`, seconds: vary() },
+      { key: `fit-${i}`, seconds: fit * vary(), needs: [`load-${i}`] },
+    );
+  }
+  return syntheticTrace(scheduled(tasks, { workers: 4 }));
+}
+
+const runs = (count: number, spec: Omit<RunOf, 'seed'>, from: number): Trace[] =>
+  Array.from({ length: count }, (_, i) => run({ ...spec, seed: from + i }));
+
+function row({ rows }: Diff, kind: string, name: string) {
+  const found = rows.find((one) => one.kind === kind && one.name === name);
+  assert.ok(found !== undefined, `no row ${kind} ${name}`);
+  return found;
+}
+
+describe('diff of two runs', () => {
+  it('finds the prefix that got slower, and calls the other noise', () => {
+    const result = diff(run({ seed: 1 }), run({ seed: 2, fit: 1.3 }));
+    const fit = row(result, 'prefix', 'fit');
+    assert.equal(fit.verdict, 'slower');
+    assert.ok(
+      fit.p < 0.01 && fit.low > 1.1 && fit.low < 1.3 && fit.high > 1.3 && fit.high < 1.5,
+      JSON.stringify(fit),
+    );
+    assert.equal(row(result, 'prefix', 'load').verdict, 'noise');
+    assert.equal(row(diff(run({ seed: 1, fit: 1.3 }), run({ seed: 2 })), 'prefix', 'fit').verdict, 'faster');
+    assert.deepEqual(
+      result.rows.slice(0, 2).map(({ kind }) => kind),
+      ['run', 'run'],
+    );
+  });
+
+  it('sees that every task got slower where tasks differ from each other a thousand times', () => {
+    const files = (slower: number, seed: number) => {
+      const random = new Random(seed);
+      const sizes = Array.from({ length: 200 }, (_, i) => 10 ** ((i * 37) % 4));
+      const tasks = sizes.map((size, i) => ({
+        key: `parse-${i}`,
+        seconds: size * slower * (0.9 + 0.2 * random.next()),
+      }));
+      return syntheticTrace(scheduled(tasks, { workers: 2 }));
+    };
+    assert.equal(row(diff(files(1, 1), files(1.5, 2)), 'prefix', 'parse').verdict, 'slower');
+    assert.equal(row(diff(files(1, 1), files(1, 2)), 'prefix', 'parse').verdict, 'noise');
+  });
+
+  it('calls two runs of the same program noise', () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const { rows } = diff(run({ seed }), run({ seed: seed + 100 }), { failOver: 0 });
+      const wrong = rows.filter(({ kind, verdict }) => kind === 'prefix' && verdict !== 'noise');
+      assert.deepEqual(wrong, []);
+    }
+  });
+
+  it('knows what is new, gone, and more of the same', () => {
+    const before = syntheticTrace(
+      scheduled([
+        { key: 'a-1', seconds: 1 },
+        { key: 'b-1', seconds: 1 },
+      ]),
+    );
+    const after = syntheticTrace(
+      scheduled([
+        { key: 'a-1', seconds: 1 },
+        { key: 'c-1', seconds: 2 },
+      ]),
+    );
+    const result = diff(before, after);
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((name) => row(result, 'prefix', name).verdict),
+      ['noise', 'gone', 'new'],
+    );
+    assert.equal(
+      row(diff(run({ seed: 1 }), run({ seed: 2, count: 200 })), 'prefix', 'fit').verdict,
+      'slower',
+    );
+    // One task on each side tells nothing.
+    assert.equal(
+      row(diff(before, syntheticTrace(scheduled([{ key: 'a-1', seconds: 3 }]))), 'prefix', 'a').verdict,
+      'unclear',
+    );
+  });
+
+  it('compares activities and the critical path', () => {
+    const collected = (stop: number) =>
+      syntheticTrace({
+        tasks: [{ key: 'a-1', started: 0, stopped: 10 }],
+        intervals: [{ worker: 'w0', action: 'gc', start: 1, stop }],
+      });
+    const result = diff(collected(2), collected(5));
+    assert.deepEqual(
+      [
+        row(result, 'activity', 'gc').change,
+        row(result, 'path', 'gc').change,
+        row(result, 'path', 'compute').change,
+      ],
+      [3, 3, -3],
+    );
+  });
+});
+
+describe('diff of sets of runs', () => {
+  it('finds a small difference that single runs cannot show', () => {
+    const result = diff(runs(5, {}, 1), runs(5, { all: 1.04 }, 50), { failOver: 0.02 });
+    assert.equal(row(result, 'prefix', 'fit').verdict, 'slower');
+    assert.ok(result.failed, result.reason);
+    assert.equal(diff(run({ seed: 1 }), run({ seed: 50, all: 1.04 }), { failOver: 0.02 }).failed, false);
+  });
+
+  it('calls drift from run to run noise', () => {
+    const random = new Random(9);
+    const drifting = (from: number) =>
+      Array.from({ length: 4 }, (_, i) => run({ seed: from + i, all: 0.9 + 0.2 * random.next() }));
+    const result = diff(drifting(1), drifting(100), { failOver: 0 });
+    assert.ok(
+      result.rows.every(({ verdict }) => verdict === 'noise'),
+      result.toString(),
+    );
+    assert.equal(result.failed, false);
+  });
+});
+
+describe('the gate', () => {
+  it('fails for what is slower than allowed and more than noise', () => {
+    const slow = run({ seed: 2, fit: 1.5 });
+    const failed = diff(run({ seed: 1 }), slow, { failOver: 0.05 });
+    assert.ok(failed.failed);
+    assert.match(failed.reason, /Slower than allowed: .* grew by \d+\.\d %, the limit is 5 %/);
+    assert.equal(diff(run({ seed: 1 }), slow, { failOver: 1 }).failed, false);
+    assert.equal(diff(slow, run({ seed: 1 }), { failOver: 0 }).failed, false);
+    assert.equal(diff(run({ seed: 1 }), slow).failed, false);
+    assert.match(
+      diff(run({ seed: 1 }), run({ seed: 2, all: 1.02 }), { failOver: 0 }).reason,
+      /record at least 3/,
+    );
+  });
+
+  it('gives the same answer every time, and prints', () => {
+    const [a, b] = [run({ seed: 1 }), run({ seed: 2, fit: 1.1 })];
+    assert.deepEqual(diff(a, b).rows, diff(a, b).rows);
+    assert.match(diff(a, b).toString(), /prefix +fit +slower/);
+  });
+
+  it('refuses nothing to compare', () => {
+    const bad = (error: unknown) =>
+      error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT';
+    assert.throws(() => diff([], run({ seed: 1 })), bad);
+    assert.throws(() => diff(run({ seed: 1 }), run({ seed: 1 }), { failOver: -1 }), bad);
+    assert.equal(diff(syntheticTrace({}), syntheticTrace({}), { failOver: 0 }).failed, false);
+  });
+
+  it('says which function in which call stack got slower, where the profiler looked', () => {
+    const profiled = (parse: number, seed: number): Trace => {
+      const random = new Random(seed);
+      const tasks = Array.from({ length: 20 }, (_, i) => ({ key: `load-${i}`, started: i, stopped: i + 1 }));
+      const counts = (usual: number) => Math.round(usual * (0.9 + 0.2 * random.next()));
+      return syntheticTrace({
+        tasks,
+        samples: tasks.flatMap(({ started: time }) => [
+          { time, prefix: 'load', stack: ['load', 'read'], count: counts(40) },
+          { time, prefix: 'load', stack: ['load', 'parse'], count: counts(parse) },
+          ...(time === 3 ? [{ time, prefix: 'load', stack: ['load', `rare ${seed}`] }] : []),
+          ...(parse > 20 ? [{ time, prefix: 'load', stack: ['load', 'check'], count: counts(30) }] : []),
+        ]),
+      });
+    };
+    const changed = diff(profiled(20, 1), profiled(40, 2));
+    assert.equal(row(changed, 'function', 'parse (program.js)').verdict, 'slower');
+    assert.equal(row(changed, 'function', 'read (program.js)').verdict, 'noise');
+    assert.equal(row(changed, 'function', 'check (program.js)').verdict, 'new');
+    assert.equal(row(changed, 'function', 'rare 2 (program.js)').verdict, 'noise', 'one sample');
+    const parse = changed.stacks?.children[0]?.children.find(({ name }) => name === 'parse');
+    assert.ok(parse !== undefined && Math.abs(parse.before - 4) < 0.3 && Math.abs(parse.after - 8) < 0.5);
+    const places = changed.stacksTable()?.rows.map((place) => place['Call stack']);
+    assert.deepEqual(places?.slice(0, 1), ['load (program.js)']);
+    assert.ok(places?.includes('  parse (program.js)'));
+    assert.equal(diff(profiled(20, 1), run({ seed: 1 })).stacks, undefined, 'one side was not sampled');
+  });
+
+  it('a run without tasks is no fast one: it does not pass', () => {
+    const [whole, empty] = [run({ seed: 1 }), syntheticTrace({})];
+    for (const [a, b, which] of [
+      [whole, empty, 'after'],
+      [empty, whole, 'before'],
+    ] as const) {
+      const { failed, reason } = diff(a, b, { failOver: 0.05 });
+      assert.deepEqual([failed, reason], [true, `Not comparable: a run ${which} has no tasks that ran.`]);
+      assert.equal(diff(a, b).failed, false);
+    }
+    assert.equal(diff([whole, whole], [whole, empty], { failOver: 0.05 }).failed, true);
+    assert.equal(diff(empty, empty).reason, 'There is nothing to compare: no tasks ran.');
+  });
+
+  it('says that more tasks failed than before, which may be why a run is faster', () => {
+    const tasks = (failing: number) =>
+      syntheticTrace({
+        tasks: Array.from({ length: 10 }, (_, i) => ({
+          key: `fit-${i}`,
+          started: i,
+          stopped: i + 1,
+          state: i < failing ? ('erred' as const) : ('memory' as const),
+        })),
+      });
+    assert.match(diff(tasks(0), tasks(3), { failOver: 0.05 }).reason, /Tasks failed: 3 after, 0 before\.$/);
+    assert.doesNotMatch(diff(tasks(3), tasks(3)).reason, /failed/);
+    assert.doesNotMatch(diff(tasks(3), tasks(0)).reason, /failed/);
+  });
+});

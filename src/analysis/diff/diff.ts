@@ -1,0 +1,339 @@
+// What got slower? Two runs, or two sets of runs, side by side: by prefix, span, activity and part of the critical path,
+// with a test that says which differences are more than noise.
+import { LongpoleError } from '../../base/errors.js';
+import type { StackDiff } from '../../profile/stackDiff.js';
+import { TASK_ERRED } from '../../protocol/clusterObserver.js';
+import type { Trace } from '../../trace/trace.js';
+import { criticalPath } from '../criticalPath.js';
+import { adjusted, bootstrapRatio, mean, pairedPermutationTest, permutationTest } from '../statistics.js';
+import { Table } from '../table.js';
+import { valuesColumn } from '../valuesColumn.js';
+import { ALL_TASKS, activitySeconds, type GroupSamples, graphOrder, groupSamples } from './samples.js';
+import { functionSamples, NO_SECONDS, stackDiff, stackTable } from './stacks.js';
+
+/**
+ * `run`: the makespan, and the work of all tasks together. `path`: a kind of part of the critical path. `function`: own code
+ * inside tasks, where the profiler looked at all runs.
+ */
+export type DiffKind = 'run' | 'prefix' | 'span' | 'activity' | 'path' | 'function';
+
+/** `unclear`: there is too little to tell a difference from noise. */
+export type Verdict = 'slower' | 'faster' | 'noise' | 'unclear' | 'new' | 'gone';
+
+export interface DiffRow {
+  readonly kind: DiffKind;
+  readonly name: string;
+  /** Seconds per run, before and after. */
+  readonly before: number;
+  readonly after: number;
+  /** after − before. */
+  readonly change: number;
+  /** after by before; Infinity for what is new. */
+  readonly ratio: number;
+  /** The ratio lies in between at 95 %; NaN where nothing tells. */
+  readonly low: number;
+  readonly high: number;
+  /** How likely noise alone differs as much, corrected for the number of rows; NaN where nothing tells. */
+  readonly p: number;
+  readonly verdict: Verdict;
+}
+
+export interface DiffOptions {
+  /** The share by which a run may get slower, e.g. 0.05. */
+  readonly failOver?: number;
+}
+
+/** The false discoveries among rows that are called slower or faster. */
+const FALSE_DISCOVERIES = 0.1;
+/** For the gate: how likely noise alone may be. One-sided, as only getting slower counts. */
+const GATE = 0.05;
+/** Sets of runs are compared run by run from this many on each side; three and three can reach one in twenty. */
+const MIN_RUNS = 3;
+/** Two single runs of the same program differ by this much for no reason. */
+const SINGLE_RUN_NOISE = 0.05;
+/**
+ * By which all tasks of a single run may be slower than those of another one only because its machine was: 23 % were seen.
+ * Up to there pairs of tasks prove nothing; what the tasks themselves differ by has to be exceeded, too.
+ */
+const SINGLE_RUN_DRIFT = 0.25;
+/** Stretches of a run that a difference of means can be tested with. */
+const MIN_SAMPLES = 5;
+
+/**
+ * What a limit cannot tell: a run without tasks is no fast one, so it does not pass; of failures beside the others' it is said
+ * that they were there.
+ */
+function checked(
+  gated: Gate,
+  before: readonly Run[],
+  after: readonly Run[],
+  failOver: number | undefined,
+): Gate {
+  const areEmpty = (runs: readonly Run[]): boolean => runs.some(({ makespan }) => makespan === 0);
+  const failures = (runs: readonly Run[]): number => runs.reduce((sum, { erred }) => sum + erred, 0);
+  if (areEmpty(before) !== areEmpty(after)) {
+    const which = areEmpty(before) ? 'before' : 'after';
+    const reason = `Not comparable: a run ${which} has no tasks that ran.`;
+    return { failed: failOver !== undefined, reason };
+  }
+  if (areEmpty(before)) return { failed: false, reason: 'There is nothing to compare: no tasks ran.' };
+  if (failures(after) * before.length <= failures(before) * after.length) return gated;
+  const counts = `${failures(after).toLocaleString('en')} after, ${failures(before).toLocaleString('en')} before`;
+  return { ...gated, reason: `${gated.reason} Tasks failed: ${counts}.` };
+}
+
+type Gate = Pick<Diff, 'failed' | 'reason'>;
+
+export class Diff {
+  /** The run first, then what changed most. */
+  readonly rows: readonly DiffRow[];
+  /** Whether the run got slower by more than `failOver`, and more than noise explains. */
+  readonly failed: boolean;
+  /** Why, in one sentence. */
+  readonly reason: string;
+  /** Every place in a call stack, before and after; undefined unless the profiler looked at all runs. */
+  readonly stacks: StackDiff | undefined;
+
+  constructor(rows: readonly DiffRow[], { failed, reason }: Gate, stacks: StackDiff | undefined) {
+    this.rows = rows;
+    this.failed = failed;
+    this.reason = reason;
+    this.stacks = stacks;
+  }
+
+  toTable(): Table {
+    const numbers = (title: string, value: (row: DiffRow) => number) => ({
+      title,
+      numbers: Float64Array.from(this.rows, value),
+    });
+    const percent = (ratio: number) => (Number.isFinite(ratio) ? (ratio - 1) * 100 : Number.NaN);
+    return new Table([
+      valuesColumn(
+        'What',
+        this.rows.map(({ kind }) => kind),
+      ),
+      valuesColumn(
+        'Name',
+        this.rows.map(({ name }) => name),
+      ),
+      valuesColumn(
+        'Verdict',
+        this.rows.map(({ verdict }) => verdict),
+      ),
+      numbers('Before (s)', ({ before }) => before),
+      numbers('After (s)', ({ after }) => after),
+      numbers('Change (s)', ({ change }) => change),
+      numbers('Change (%)', ({ ratio }) => percent(ratio)),
+      numbers('Low (%)', ({ low }) => percent(low)),
+      numbers('High (%)', ({ high }) => percent(high)),
+      numbers('p', ({ p }) => p),
+    ]);
+  }
+
+  /** The places in call stacks whose time changed; undefined unless the profiler looked at all runs. */
+  stacksTable(): Table | undefined {
+    return this.stacks === undefined ? undefined : stackTable(this.stacks);
+  }
+
+  toString(): string {
+    return this.toTable().toString();
+  }
+}
+
+/**
+ * Compares runs before and after a change. With three or more runs on each side every row is tested run by run; otherwise
+ * stretches of tasks stand for runs (in pairs beyond 25 %, where both runs have as many), and a difference must also be larger than two single runs differ for no reason (5 %).
+ * Same input, same answer.
+ *
+ * @param a the run before, or several of the same program
+ * @param b the run after, or several
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if a side has no runs, or failOver is negative
+ */
+export function diff(
+  a: Trace | readonly Trace[],
+  b: Trace | readonly Trace[],
+  options: DiffOptions = {},
+): Diff {
+  const [first, second] = [listOf(a, 'first'), listOf(b, 'second')];
+  const [before, after] = [first.map(runOf), second.map(runOf)];
+  const { failOver } = options;
+  if (failOver !== undefined && !(failOver >= 0)) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INVALID_ARGUMENT',
+      `The option failOver is ${failOver}: give a share of at least 0, e.g. 0.05 for 5 %.`,
+    );
+  }
+  const stacks = stackDiff(first, second);
+  const spans = names(before, after, (run) => run.spans);
+  const drafts = [
+    ...sumRows('run', before, after, (run) => new Map([['makespan', run.makespan]])),
+    ...taskRows('run', before, after, (run) => run.all),
+    ...taskRows('prefix', before, after, (run) => run.prefixes),
+    ...(spans.length > 1 ? taskRows('span', before, after, (run) => run.spans) : []),
+    ...sumRows('activity', before, after, (run) => run.activities),
+    ...sumRows('path', before, after, (run) => run.path),
+    ...(stacks === undefined ? [] : taskRows('function', before, after, (run) => run.functions, NO_SECONDS)),
+  ];
+  const rows = judged(drafts).sort(
+    (x, y) => Number(y.kind === 'run') - Number(x.kind === 'run') || Math.abs(y.change) - Math.abs(x.change),
+  );
+  const hasRuns = Math.min(before.length, after.length) >= MIN_RUNS;
+  return new Diff(rows, checked(gate(rows, failOver, hasRuns), before, after, failOver), stacks);
+}
+
+/** One run, by what is compared. */
+interface Run {
+  readonly makespan: number;
+  /** Runs of tasks that ended with an error. */
+  readonly erred: number;
+  readonly all: ReadonlyMap<string, GroupSamples>;
+  readonly prefixes: ReadonlyMap<string, GroupSamples>;
+  readonly spans: ReadonlyMap<string, GroupSamples>;
+  readonly functions: ReadonlyMap<string, GroupSamples>;
+  readonly activities: ReadonlyMap<string, number>;
+  readonly path: ReadonlyMap<string, number>;
+}
+
+function listOf(traces: Trace | readonly Trace[], side: string): readonly Trace[] {
+  const list = 'tasks' in traces ? [traces] : traces;
+  if (list.length > 0) return list;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `The ${side} side has no traces: give at least one.`,
+  );
+}
+
+function runOf(trace: Trace): Run {
+  const path = criticalPath(trace);
+  const order = graphOrder(trace);
+  const all = groupSamples(trace, 'all', order).get(ALL_TASKS);
+  return {
+    makespan: path.makespan || 0,
+    erred: trace.totals.states[TASK_ERRED] ?? 0,
+    all: new Map(all === undefined ? [] : [['all tasks', all]]),
+    prefixes: groupSamples(trace, 'prefix', order),
+    spans: groupSamples(trace, 'span', order),
+    functions: functionSamples(trace),
+    activities: activitySeconds(trace),
+    path: new Map(path.byKind.map(({ kind, seconds }) => [kind, seconds])),
+  };
+}
+
+type Draft = Omit<DiffRow, 'verdict' | 'ratio' | 'change'> & { readonly isSingle: boolean };
+
+/** Rows of which a run has a number, and nothing that tells how it varies within the run. */
+function sumRows(
+  kind: DiffKind,
+  before: readonly Run[],
+  after: readonly Run[],
+  sums: (run: Run) => ReadonlyMap<string, number>,
+): Draft[] {
+  return names(before, after, sums).map((name) => {
+    const of = (runs: readonly Run[]) => runs.map((run) => sums(run).get(name) ?? 0);
+    return { kind, name, ...compared(of(before), of(after)) };
+  });
+}
+
+/** Rows of tasks: several runs are compared by their sums, single ones by stretches of tasks. */
+function taskRows(
+  kind: DiffKind,
+  before: readonly Run[],
+  after: readonly Run[],
+  groups: (run: Run) => ReadonlyMap<string, GroupSamples>,
+  absent?: GroupSamples,
+): Draft[] {
+  return names(before, after, groups).map((name) => {
+    const of = (runs: readonly Run[]) => runs.map((run) => groups(run).get(name) ?? absent);
+    const [a, b] = [of(before), of(after)];
+    const sums = (side: typeof a) => side.map((group) => group?.seconds ?? 0);
+    const row = compared(sums(a), sums(b));
+    if (!row.isSingle) return { kind, name, ...row };
+    const means = (side: typeof a) => side.flatMap((group) => Array.from(group?.means ?? []));
+    const counts = (side: typeof a) => mean(side.map((group) => group?.count ?? 0));
+    const more = counts(b) / counts(a);
+    const [x, y] = [means(a), means(b)];
+    // How many tasks there are is no matter of chance.
+    if (Math.abs(more - 1) > SINGLE_RUN_NOISE) return { kind, name, ...row, p: 0 };
+    if (x.length < MIN_SAMPLES || y.length < MIN_SAMPLES) return { kind, name, ...row };
+    // Of two runs with as many tasks, the stretches hold the same ones: how tasks differ from each other does not matter.
+    const isOne = kind !== 'function' && before.length === 1 && after.length === 1 && more === 1;
+    const paired = isOne && Math.abs(row.after / row.before - 1) > SINGLE_RUN_DRIFT;
+    const { low, high } = bootstrapRatio(x, y, { paired });
+    const p = paired ? pairedPermutationTest(x, y) : permutationTest(x, y);
+    return { kind, name, ...row, p, low: low * more, high: high * more };
+  });
+}
+
+function names(
+  before: readonly Run[],
+  after: readonly Run[],
+  of: (run: Run) => ReadonlyMap<string, unknown>,
+): string[] {
+  return [...new Set([...before, ...after].flatMap((run) => [...of(run).keys()]))];
+}
+
+function compared(a: readonly number[], b: readonly number[]): Omit<Draft, 'kind' | 'name'> {
+  const sides = { before: mean(a), after: mean(b) };
+  const isSingle = Math.min(a.length, b.length) < MIN_RUNS;
+  if (isSingle) return { ...sides, isSingle, low: Number.NaN, high: Number.NaN, p: Number.NaN };
+  return { ...sides, isSingle, ...bootstrapRatio(a, b), p: permutationTest(a, b) };
+}
+
+function judged(drafts: readonly Draft[]): DiffRow[] {
+  const tested = drafts.filter(({ p, kind }) => !Number.isNaN(p) && kind !== 'run');
+  const corrected = adjusted(tested.map(({ p }) => p));
+  const pOf = new Map(tested.map((draft, i) => [draft, corrected[i] ?? 1]));
+  return drafts.map((draft) => {
+    const { isSingle, ...row } = draft;
+    const p = pOf.get(draft) ?? row.p;
+    const ratio =
+      row.before === 0 ? (row.after === 0 ? 1 : Number.POSITIVE_INFINITY) : row.after / row.before;
+    const judgedRow = { ...row, p, ratio, change: row.after - row.before };
+    return { ...judgedRow, verdict: verdictOf(judgedRow, isSingle) };
+  });
+}
+
+function verdictOf({ kind, before, after, ratio, p }: Omit<DiffRow, 'verdict'>, isSingle: boolean): Verdict {
+  if (before === after) return 'noise';
+  // A function that a few samples happened to meet is not new.
+  if (kind === 'function' && p > FALSE_DISCOVERIES) return 'noise';
+  if (before === 0) return 'new';
+  if (after === 0) return 'gone';
+  if (isSingle && Math.abs(ratio - 1) <= SINGLE_RUN_NOISE) return 'noise';
+  const isClear = kind === 'run' && Math.abs(ratio - 1) > 2 * SINGLE_RUN_NOISE;
+  if (Number.isNaN(p) && !isClear) return 'unclear';
+  if (p > FALSE_DISCOVERIES) return 'noise';
+  return ratio > 1 ? 'slower' : 'faster';
+}
+
+function changeText(ratio: number): string {
+  const percent = (Math.abs(ratio - 1) * 100).toFixed(1);
+  return percent === '0.0' ? 'is the same' : `${ratio > 1 ? 'grew' : 'shrank'} by ${percent} %`;
+}
+
+/**
+ * The run failed if its makespan, or the work of all its tasks, grew by more than was allowed and more than noise. With
+ * several runs noise is what the permutation test says; of single runs it is 5 % on top.
+ */
+function gate(rows: readonly DiffRow[], failOver: number | undefined, hasRuns: boolean): Gate {
+  const makespan = rows.find(({ name, kind }) => kind === 'run' && name === 'makespan');
+  if (makespan === undefined) return { failed: false, reason: 'There is nothing to compare.' };
+  const text = ({ name, ratio }: DiffRow) =>
+    `${name === 'makespan' ? 'the makespan' : 'the work of all tasks'} ${changeText(ratio)}`;
+  if (failOver === undefined) return { failed: false, reason: `No limit was given; ${text(makespan)}.` };
+  const isOver = ({ ratio, p }: DiffRow) =>
+    hasRuns
+      ? ratio > 1 + failOver && p / 2 <= GATE
+      : ratio > 1 + failOver + SINGLE_RUN_NOISE && !(p / 2 > GATE);
+  const over = rows.find((row) => row.kind === 'run' && isOver(row));
+  const limit = `${Number((failOver * 100).toPrecision(3))} %`;
+  if (over !== undefined)
+    return { failed: true, reason: `Slower than allowed: ${text(over)}, the limit is ${limit}.` };
+  const within = makespan.ratio <= 1 + failOver;
+  const why = within
+    ? `the limit is ${limit}`
+    : hasRuns
+      ? `which noise explains (p = ${makespan.p.toFixed(2)})`
+      : `which single runs do without a reason; record at least ${MIN_RUNS} on each side to tell`;
+  return { failed: false, reason: `Passed: ${text(makespan)}, ${why}.` };
+}

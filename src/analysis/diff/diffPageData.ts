@@ -1,0 +1,121 @@
+// What the page of a diff is given: JSON as bytes, made by the command line and read, and checked, by the browser.
+import { LongpoleError } from '../../base/errors.js';
+import type { StackDiff } from '../../profile/stackDiff.js';
+import type { Diff, DiffRow } from './diff.js';
+
+/** Numbers that JSON has no form for are null: what was not there before has no ratio. */
+export interface DiffPageRow {
+  readonly kind: string;
+  readonly name: string;
+  readonly verdict: string;
+  readonly before: number;
+  readonly after: number;
+  /** after by before. */
+  readonly ratio: number | null;
+  readonly p: number | null;
+}
+
+export interface DiffPageData {
+  /** What the two sides are called. */
+  readonly before: string;
+  readonly after: string;
+  readonly failed: boolean;
+  readonly reason: string;
+  readonly rows: readonly DiffPageRow[];
+  /** Of rows that are not here. */
+  readonly more: number;
+  /** Null: the profiler did not look at all runs. */
+  readonly stacks: StackDiff | null;
+}
+
+const MAX_ROWS = 100;
+/** A stack as deep as V8 samples it, and more: deeper data is damaged. */
+const MAX_DEPTH = 1000;
+
+export function encodeDiffPage(
+  { rows, failed, reason, stacks }: Diff,
+  names: { readonly before: string; readonly after: string },
+): Uint8Array {
+  const data: DiffPageData = {
+    ...names,
+    failed,
+    reason,
+    rows: rows.slice(0, MAX_ROWS).map(pageRow),
+    more: Math.max(0, rows.length - MAX_ROWS),
+    stacks: stacks ?? null,
+  };
+  return new TextEncoder().encode(JSON.stringify(data));
+}
+
+function pageRow({ kind, name, verdict, before, after, ratio, p }: DiffRow): DiffPageRow {
+  const known = (value: number) => (Number.isFinite(value) ? value : null);
+  return { kind, name, verdict, before, after, ratio: known(ratio), p: known(p) };
+}
+
+/** @throws LongpoleError ERR_LONGPOLE_PAGE_DATA if it is not what `encodeDiffPage` made */
+export function decodeDiffPage(bytes: Uint8Array): DiffPageData {
+  const data = parsed(bytes);
+  const { before, after, failed, reason, rows, more, stacks } = data;
+  if (typeof before !== 'string' || typeof after !== 'string' || typeof reason !== 'string') throw damaged();
+  if (typeof failed !== 'boolean' || typeof more !== 'number' || !Array.isArray(rows)) throw damaged();
+  return {
+    ...{ before, after, failed, reason, more },
+    rows: rows.map(checkedRow),
+    stacks: stacks === null ? null : checkedPlace(stacks, 0),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function parsed(bytes: Uint8Array): Fields {
+  try {
+    const data: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return fields(data);
+  } catch {
+    throw damaged();
+  }
+}
+
+function fields(value: unknown): Fields {
+  if (typeof value !== 'object' || value === null) throw damaged();
+  return Object.fromEntries(Object.entries(value));
+}
+
+function checkedRow(value: unknown): DiffPageRow {
+  const { kind, name, verdict, before, after, ratio, p } = fields(value);
+  if (typeof kind !== 'string' || typeof name !== 'string' || typeof verdict !== 'string') throw damaged();
+  return {
+    ...{ kind, name, verdict },
+    before: seconds(before),
+    after: seconds(after),
+    ratio: ratio === null ? null : seconds(ratio),
+    p: p === null ? null : seconds(p),
+  };
+}
+
+function checkedPlace(value: unknown, depth: number): StackDiff {
+  const { name, filename, lineNumber, before, after, selfBefore, selfAfter, children } = fields(value);
+  if (typeof name !== 'string' || typeof filename !== 'string' || !Array.isArray(children)) throw damaged();
+  if (depth > MAX_DEPTH) throw damaged();
+  return {
+    ...{ name, filename },
+    lineNumber: seconds(lineNumber),
+    before: seconds(before),
+    after: seconds(after),
+    selfBefore: seconds(selfBefore),
+    selfAfter: seconds(selfAfter),
+    children: children.map((child) => checkedPlace(child, depth + 1)),
+  };
+}
+
+function seconds(value: unknown): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw damaged();
+  return value;
+}
+
+function damaged(): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_PAGE_DATA',
+    'The data of the page is damaged: the file was cut off or changed. Write the page again, or copy the whole file again.',
+  );
+}

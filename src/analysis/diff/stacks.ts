@@ -1,0 +1,92 @@
+// Call stacks of two sets of runs, where the statistical profiler looked at both: a tree of every place with its seconds
+// before and after, and the functions by the seconds of their own code, with samples that tell how these vary.
+import { diffTrees, placesOf, type StackDiff, type WeightedTree } from '../../profile/stackDiff.js';
+import type { Trace } from '../../trace/trace.js';
+import { windowOf } from '../path/pathWalk.js';
+import { profileTree, samplingInterval } from '../profile.js';
+import { Table } from '../table.js';
+import { valuesColumn } from '../valuesColumn.js';
+import type { GroupSamples } from './samples.js';
+
+/** Stretches of a run of equal length, whose seconds stand for runs where there is only one. */
+const STRETCHES = 20;
+/** Functions that took most; the others are too many, and too little. */
+const MAX_FUNCTIONS = 100;
+
+/** Of a function that no sample met. */
+export const NO_SECONDS: GroupSamples = { count: 1, seconds: 0, means: new Float64Array(STRETCHES) };
+
+/** Undefined if a run was not sampled: that it spent no time anywhere is not what that means. */
+export function stackDiff(before: readonly Trace[], after: readonly Trace[]): StackDiff | undefined {
+  if ([...before, ...after].some(({ samples }) => samples.length === 0)) return undefined;
+  const weighted = (traces: readonly Trace[]): WeightedTree[] =>
+    traces.map((trace) => ({ tree: profileTree(trace), seconds: samplingInterval(trace) / traces.length }));
+  return diffTrees(weighted(before), weighted(after));
+}
+
+/** Seconds of functions' own code inside tasks, by name and file. */
+export function functionSamples(trace: Trace): Map<string, GroupSamples> {
+  const { samples, frames, strings } = trace;
+  const { start, stop } = windowOf(trace);
+  const step = (stop - start) / STRETCHES;
+  const sums = new Map<string, Float64Array>();
+  for (let row = 0; row < samples.length; row++) {
+    const frame = samples.frame[row]!;
+    if (samples.worker[row]! < 0 || samples.prefix[row]! < 0 || frame < 0) continue;
+    const name = functionText(textOf(frames.functionName[frame]!), textOf(frames.file[frame]!));
+    let own = sums.get(name);
+    if (own === undefined) {
+      own = new Float64Array(STRETCHES);
+      sums.set(name, own);
+    }
+    const stretch = Math.floor((samples.time[row]! - start) / step) || 0;
+    own[Math.min(STRETCHES - 1, Math.max(0, stretch))]! += samples.count[row]! * samples.interval[row]!;
+  }
+  const groups = Array.from(sums, ([name, means]): [string, GroupSamples] => {
+    const seconds = means.reduce((sum, value) => sum + value, 0);
+    return [name, { count: 1, seconds, means }];
+  });
+  return new Map(groups.sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, MAX_FUNCTIONS));
+
+  function textOf(id: number): string {
+    return id < 0 ? '' : strings.get(id);
+  }
+}
+
+/** `fit (model.js)`. */
+export function functionText(name: string, filename: string): string {
+  const file = filename.split(/[/\\]/).at(-1) ?? '';
+  return `${name === '' ? '(anonymous)' : name}${file === '' ? '' : ` (${file})`}`;
+}
+
+/** Of all seconds, before or after: places that change by less, and hold none that change more, are not told. */
+const MIN_CHANGE = 0.01;
+
+/** The places whose time changed, callers before what they called, as a table; a deeper place stands further to the right. */
+export function stackTable(root: StackDiff): Table {
+  const least = MIN_CHANGE * Math.max(root.before, root.after);
+  const changed = new Set<StackDiff>();
+  const mark = (place: StackDiff): boolean => {
+    const inside = place.children.map(mark).some((isChanged) => isChanged);
+    const own = Math.abs(place.after - place.before) >= least && place.after !== place.before;
+    if (inside || own) changed.add(place);
+    return inside || own;
+  };
+  mark(root);
+  const rows = [...placesOf(root)].filter(({ place }) => changed.has(place));
+  const numbers = (title: string, value: (place: StackDiff) => number) => ({
+    title,
+    // Sums of samples: what is less than a nanosecond is rounding.
+    numbers: Float64Array.from(rows, ({ place }) => Math.round(value(place) * 1e9) / 1e9),
+  });
+  return new Table([
+    valuesColumn(
+      'Call stack',
+      rows.map(({ place, depth }) => `${'  '.repeat(depth)}${functionText(place.name, place.filename)}`),
+    ),
+    numbers('Before (s)', ({ before }) => before),
+    numbers('After (s)', ({ after }) => after),
+    numbers('Change (s)', ({ before, after }) => after - before),
+    numbers('Own code (s)', ({ selfBefore, selfAfter }) => selfAfter - selfBefore),
+  ]);
+}

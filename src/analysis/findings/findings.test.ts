@@ -1,0 +1,301 @@
+// A table: for every rule a run that provokes it, and one that comes close and must not.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type SyntheticSpec, type SyntheticTask, syntheticTrace } from '../../trace/syntheticTrace.js';
+import { scheduled } from '../scheduledTrace.js';
+import type { FindingCode } from './finding.js';
+import { findings, findingsTable } from './findings.js';
+import {
+  awaiting,
+  balanced,
+  chain,
+  collecting,
+  collectingBeside,
+  cpu,
+  fetching,
+  inTheMiddle,
+  late,
+  many,
+  packed,
+  packing,
+  sending,
+  shuffle,
+  spilling,
+  startingProfiler,
+  withCpuSamples,
+  withStraggler,
+} from './workloads.test.support.js';
+
+interface Row {
+  readonly code: FindingCode;
+  readonly provokes: SyntheticSpec;
+  readonly comesClose: SyntheticSpec;
+}
+
+const TABLE: readonly Row[] = [
+  {
+    code: 'tasks-too-small',
+    provokes: scheduled(many(1000, 0.001), { overhead: 0.001 }),
+    comesClose: scheduled(many(1000, 0.001), { overhead: 0.0001 }),
+  },
+  {
+    code: 'serial-tail',
+    provokes: scheduled([...many(40), ...chain(8, ['fit-39'])], { workers: 4 }),
+    comesClose: scheduled([...many(40), { key: 'step-0', seconds: 0.5, needs: ['fit-39'] }], { workers: 4 }),
+  },
+  {
+    code: 'serial-stretch',
+    provokes: inTheMiddle(8, true),
+    // Others have something to do meanwhile.
+    comesClose: inTheMiddle(8, false),
+  },
+  // The same task, started first, holds nobody up.
+  { code: 'stragglers', provokes: withStraggler(8, true), comesClose: withStraggler(8, false) },
+  {
+    code: 'worker-skew',
+    provokes: scheduled(
+      many(40).map((task, i) => (i < 30 ? { ...task, worker: 'w0' } : task)),
+      { workers: 4 },
+    ),
+    comesClose: scheduled(
+      many(40).map((task, i) => (i < 12 ? { ...task, worker: 'w0' } : task)),
+      { workers: 4 },
+    ),
+  },
+  { code: 'transfer-bound', provokes: shuffle(200e6), comesClose: shuffle(20e9) },
+  { code: 'serialization-bound', provokes: packing(0.5), comesClose: packing(0.03) },
+  { code: 'spill-bound', provokes: spilling(5), comesClose: spilling(0.5) },
+  { code: 'garbage-collection', provokes: collecting(0.3), comesClose: collecting(0.05) },
+  { code: 'oversized-arguments', provokes: sending(2e9, 4), comesClose: sending(1e6, 4) },
+  { code: 'gathered-results', provokes: fetching(true), comesClose: fetching(false) },
+  {
+    code: 'synchronous-io',
+    provokes: { tasks: balanced(), metrics: cpu({ fit: [10, 30] }) ?? [] },
+    comesClose: { tasks: balanced(), metrics: cpu({ fit: [30, 10] }) ?? [] },
+  },
+  { code: 'asynchronous-wait', provokes: awaiting(0.8), comesClose: awaiting(0.5) },
+  { code: 'event-loop-starvation', provokes: late(0.5, 0.5), comesClose: late(0.5, 0.01) },
+  { code: 'scheduler-bound', provokes: late(0.5), comesClose: late(0.05) },
+  {
+    code: 'lack-of-parallelism',
+    provokes: scheduled([...chain(20), ...chain(20, [], 'other')], { workers: 8 }),
+    comesClose: scheduled([...chain(10), ...many(25)], { workers: 4 }),
+  },
+  {
+    code: 'cpu-oversubscription',
+    provokes: withCpuSamples(190, { tasks: balanced(), metrics: cpu({ fit: [20, 20] }) ?? [] }),
+    // The cores are there: tasks have threads of their own, and none waits.
+    comesClose: withCpuSamples(190, { tasks: balanced(), metrics: cpu({ fit: [38, 2] }) ?? [] }),
+  },
+];
+
+const codesOf = (spec: SyntheticSpec) => findings(syntheticTrace(spec)).map(({ code }) => code);
+
+describe('findings', () => {
+  for (const { code, provokes, comesClose } of TABLE) {
+    it(`${code}: found where it is, not where it nearly is`, () => {
+      const trace = syntheticTrace(provokes);
+      const found = findings(trace);
+      const own = found.find((finding) => finding.code === code);
+      assert.ok(own !== undefined, `not found; found: ${found.map((one) => one.code).join(', ')}`);
+      assert.equal(found[0]?.code, code, 'it costs most');
+      const { makespan } = {
+        makespan: Math.max(...trace.tasks.acknowledged) - Math.min(...trace.tasks.submitted),
+      };
+      assert.ok(own.seconds > 0 && own.seconds < makespan, `${own.seconds} of ${makespan} s`);
+      assert.ok(own.evidence.tasks.length > 0 && own.evidence.tasks.length <= 5, 'tasks that show it');
+      assert.ok(
+        Object.values(own.evidence.numbers).some((value) => value > 0),
+        'numbers',
+      );
+      for (const text of [own.title, own.evidence.text, own.advice])
+        assert.doesNotMatch(text, /NaN|undefined|Infinity/);
+      const close = findings(syntheticTrace(comesClose)).map((one) => one.code);
+      assert.ok(!close.includes(code), `false alarm: ${close.join(', ')}`);
+    });
+  }
+
+  it('packing holds up who waits for the result, on whichever worker, and nobody else', () => {
+    const codes = (tasks: readonly SyntheticTask[]) =>
+      codesOf({
+        tasks,
+        intervals: tasks.filter(({ key }) => key === 'load-1').map((task) => packed(task, 3)),
+      });
+    const load = { key: 'load-1', worker: 'w0', started: 0, stopped: 5 };
+    const other = { key: 'read-1', worker: 'w1', started: 0, stopped: 8 };
+    const last = { key: 'fit-1', worker: 'w1', started: 8, stopped: 10, received: 8 };
+    assert.ok(codes([load, { ...last, needs: ['load-1'] }]).includes('serialization-bound'));
+    assert.ok(!codes([load, other, { ...last, needs: ['read-1'] }]).includes('serialization-bound'));
+  });
+
+  it('is not packing when the profiler starts meanwhile', () => {
+    const { tasks = [], intervals = [] } = packing(0.5);
+    const profiler = intervals.map((interval) => ({
+      ...interval,
+      action: 'profiler' as const,
+      start: interval.start + 0.01,
+      stop: interval.stop - 0.01,
+    }));
+    assert.ok(!codesOf({ tasks, intervals: [...intervals, ...profiler] }).includes('serialization-bound'));
+  });
+
+  it('a worker that is still starting is no idle one', () => {
+    // The second of two workers was sent its first task as early as the first, and began it so late.
+    const spec = (dispatched: number): SyntheticSpec => ({
+      tasks: [
+        ...scheduled(
+          many(20).map((task) => ({ ...task, worker: 'w0' })),
+          { workers: 1 },
+        ).tasks.map((task) => ({ ...task, dispatched: 0, received: 0 })),
+        ...many(10, 1, 'other').map(({ key }, i) => ({
+          key,
+          worker: 'w1',
+          started: 10.3 + i,
+          stopped: 11.3 + i,
+          dispatched,
+        })),
+      ],
+    });
+    assert.ok(codesOf(spec(9)).includes('worker-skew'));
+    assert.ok(!codesOf(spec(0)).includes('worker-skew'));
+  });
+
+  it('a thread that waits in a collection for those that help it does not block', () => {
+    const gc = { time: 1, worker: 'w0', prefix: 'fit', activity: 'gc', value: 20 };
+    const metrics = (value: number) => [...(cpu({ fit: [3, 17] }) ?? []), { ...gc, value }];
+    assert.deepEqual(codesOf({ tasks: balanced(), metrics: metrics(20) }), ['garbage-collection']);
+    assert.deepEqual(codesOf({ tasks: balanced(), metrics: metrics(1) }), ['synchronous-io']);
+  });
+
+  it('garbage that is collected while no task runs costs none of them anything', () => {
+    const codes = findings(syntheticTrace(collectingBeside())).map(({ code }) => code);
+    assert.ok(!codes.includes('garbage-collection'), codes.join());
+  });
+
+  it('what the first call of a function on a worker waits for, the files of its modules, blocks no later one', () => {
+    const short = (count: number) => ({
+      tasks: scheduled(many(count, 0.05), { workers: 1 }).tasks,
+      metrics: cpu({ fit: [0.05 * count * 0.3, 0.05 * count * 0.7] }) ?? [],
+    });
+    assert.ok(!codesOf(short(2)).includes('synchronous-io'));
+    assert.deepEqual(codesOf(short(40)), ['synchronous-io']);
+  });
+
+  it('time that asynchronous tasks wait for promises blocks no thread', () => {
+    assert.deepEqual(codesOf(awaiting(0.8)), ['asynchronous-wait']);
+    // The same without knowing what they waited for.
+    assert.deepEqual(codesOf({ ...awaiting(0.8), intervals: [] }), ['synchronous-io']);
+  });
+
+  it('what measures a run is not held against its tasks', () => {
+    assert.ok(codesOf(withStraggler(8, true)).includes('stragglers'));
+    assert.deepEqual(codesOf(startingProfiler()), []);
+  });
+
+  it('the first call of a function on a worker, which loads and compiles it, is no straggler', () => {
+    // Three workers with 10 short tasks each, and one that is called once, at the end, and takes so long.
+    const called = (seconds: number): SyntheticSpec => ({
+      tasks: [
+        ...scheduled(many(30, 0.01), { workers: 3 }).tasks,
+        { key: 'fit-last', worker: 'w3', started: 0.1, stopped: 0.1 + seconds },
+      ],
+    });
+    assert.ok(!codesOf(called(0.09)).includes('stragglers'));
+    const found = findings(syntheticTrace(called(1))).find(({ code }) => code === 'stragglers');
+    assert.match(found?.evidence.text ?? '', /had not run the function before/);
+  });
+
+  it('what tasks wait behind on the only thread is no straggler', () => {
+    const spec = (workers: number): SyntheticSpec => ({
+      workers: Array.from({ length: workers }, (_, index) => ({ name: `w${index}` })),
+      tasks: [
+        { key: 'fit-slow', worker: 'w0', started: 0, stopped: 3, ready: 0 },
+        ...many(40).map(({ key }, index) => ({
+          key,
+          worker: 'w0',
+          ready: 0,
+          received: 0,
+          started: 3 + index / 10,
+          stopped: 3.1 + index / 10,
+        })),
+      ],
+    });
+    assert.ok(codesOf(spec(2)).includes('stragglers'));
+    assert.ok(!codesOf(spec(1)).includes('stragglers'));
+  });
+
+  it('has nothing to say of a run without fault, and of none', () => {
+    assert.deepEqual(findings(syntheticTrace({ tasks: balanced() })), []);
+    assert.deepEqual(findings(syntheticTrace({})), []);
+  });
+
+  it('notices threads that compete for cores by all prefixes losing alike', () => {
+    const tasks = scheduled([...many(20), ...many(20, 1, 'load')], { workers: 4 }).tasks;
+    const codes = (metrics: SyntheticSpec['metrics']) =>
+      findings(syntheticTrace({ tasks, metrics: metrics ?? [] })).map(({ code }) => code);
+    assert.deepEqual(codes(cpu({ fit: [12, 8], load: [11, 9] })), ['cpu-oversubscription']);
+    assert.deepEqual(codes(cpu({ fit: [19, 1], load: [4, 16] })), ['synchronous-io']);
+  });
+
+  it('does not blame a function for a machine that has no core for it', () => {
+    // Four threads on two cores, all of them busy: each has half a core, which is what the metrics call waiting.
+    const loaded = (hostCpu: number, threadCpu: number, cpuSeconds: number): SyntheticSpec => ({
+      tasks: balanced(),
+      metrics: cpu({ fit: [cpuSeconds, 40 - cpuSeconds] }) ?? [],
+      resources: Array.from({ length: 101 }, (_, i) => i / 10).flatMap((time) => [
+        { time, figures: { cpu: hostCpu, host_cpu: hostCpu, host_cores: 2 } },
+        ...['w0', 'w1', 'w2', 'w3'].map((worker) => ({ time, worker, figures: { cpu: threadCpu } })),
+      ]),
+    });
+    const codes = (spec: SyntheticSpec) => findings(syntheticTrace(spec)).map(({ code }) => code);
+    assert.deepEqual(codes(loaded(200, 40, 16)), ['cpu-oversubscription']);
+    assert.deepEqual(codes(loaded(100, 25, 10)), ['synchronous-io']);
+  });
+
+  it('does not blame as many threads as cores for waiting a little, unless others compete', () => {
+    const tasks = scheduled([...many(20), ...many(20, 1, 'load')], { workers: 4 }).tasks;
+    const codes = (others: number) =>
+      findings(
+        syntheticTrace({
+          tasks,
+          metrics: cpu({ fit: [15, 5], load: [15, 5] }) ?? [],
+          resources: Array.from({ length: 101 }, (_, i) => ({
+            time: i / 10,
+            figures: { cpu: 300, host_cpu: 300 + others, host_cores: 4 },
+          })),
+        }),
+      ).map(({ code }) => code);
+    assert.deepEqual(codes(0), []);
+    assert.deepEqual(codes(100), ['cpu-oversubscription']);
+  });
+
+  it('takes a single stall for what it is, and no habit of the scheduler', () => {
+    const tasks = chain(10).map(({ key, needs }, i) => {
+      const started = i + (i > 4 ? 3 : 0);
+      return {
+        key,
+        started,
+        stopped: started + 1,
+        received: started,
+        ...(needs === undefined ? {} : { needs }),
+      };
+    });
+    assert.deepEqual(
+      findings(syntheticTrace({ tasks, workers: [{ name: 'w0' }] })).map(({ code }) => code),
+      [],
+    );
+  });
+
+  it('are at most seven, by what they cost, and print as a table', () => {
+    const trace = syntheticTrace(late(0.5, 0.5));
+    const found = findings(trace);
+    assert.ok(found.length >= 1 && found.length <= 7);
+    const costs = found.map(({ seconds }) => seconds);
+    assert.deepEqual(
+      costs,
+      [...costs].sort((a, b) => b - a),
+    );
+    assert.equal(findingsTable(found).length, found.length);
+    assert.match(findingsTable(found).toString(), /event loop was blocked/);
+  });
+});

@@ -1,0 +1,98 @@
+// The doctor: reads a trace and says what cost most time, with evidence and something to try. One rule per file here.
+import type { Trace } from '../../trace/trace.js';
+import { Table } from '../table.js';
+import { valuesColumn } from '../valuesColumn.js';
+import { asynchronousWait } from './asynchronousWait.js';
+import { cpuOversubscription } from './cpuOversubscription.js';
+import { eventLoopStarvation } from './eventLoopStarvation.js';
+import { Facts, type Finding, type FindingCode, type Rule } from './finding.js';
+import { garbageCollection } from './garbageCollection.js';
+import { gatheredResults } from './gatheredResults.js';
+import { lackOfParallelism } from './lackOfParallelism.js';
+import { oversizedArguments } from './oversizedArguments.js';
+import { schedulerBound } from './schedulerBound.js';
+import { serializationBound } from './serializationBound.js';
+import { serialStretch } from './serialStretch.js';
+import { serialTail } from './serialTail.js';
+import { spillBound } from './spillBound.js';
+import { stragglerTasks } from './stragglerTasks.js';
+import { synchronousIo } from './synchronousIo.js';
+import { tasksTooSmall } from './tasksTooSmall.js';
+import { transferBound } from './transferBound.js';
+import { workerSkew } from './workerSkew.js';
+
+export const RULES: readonly Rule[] = [
+  tasksTooSmall,
+  serialTail,
+  serialStretch,
+  stragglerTasks,
+  workerSkew,
+  transferBound,
+  serializationBound,
+  spillBound,
+  garbageCollection,
+  oversizedArguments,
+  gatheredResults,
+  synchronousIo,
+  asynchronousWait,
+  eventLoopStarvation,
+  schedulerBound,
+  lackOfParallelism,
+  cpuOversubscription,
+];
+
+/** Findings that say nothing new beside others, and which those are. */
+const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
+  'serial-tail': ['worker-skew'],
+  'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers'],
+  'scheduler-bound': ['tasks-too-small', 'event-loop-starvation', 'oversized-arguments'],
+  // What packs and sends arguments is the event loop's thread.
+  'event-loop-starvation': ['oversized-arguments'],
+  'synchronous-io': ['cpu-oversubscription'],
+};
+
+const MAX_FINDINGS = 7;
+/** Of the makespan: what costs less is not worth anybody's time. */
+const MIN_SHARE = 0.05;
+const MIN_SECONDS = 10e-3;
+
+/**
+ * At most seven things that made the run slow, those that cost most time first. Empty if nothing costs at least a
+ * twentieth of the makespan and 10 ms. Costs may overlap: they are not to be added up.
+ */
+export function findings(trace: Trace): readonly Finding[] {
+  const facts = new Facts(trace);
+  if (!(facts.makespan > 0)) return [];
+  const least = Math.max(MIN_SECONDS, MIN_SHARE * facts.makespan);
+  const found = RULES.map((rule) => rule(facts))
+    .filter((finding) => finding !== undefined)
+    .filter(({ seconds }) => seconds >= least);
+  const codes = new Set(found.map(({ code }) => code));
+  return found
+    .filter(({ code }) => EXPLAINED_BY[code]?.some((other) => codes.has(other)) !== true)
+    .sort((a, b) => b.seconds - a.seconds)
+    .slice(0, MAX_FINDINGS);
+}
+
+/** Findings as a table, one row each. */
+export function findingsTable(found: readonly Finding[]): Table {
+  return new Table([
+    valuesColumn(
+      'Finding',
+      found.map(({ title }) => title),
+    ),
+    { title: 'Costs (s)', numbers: Float64Array.from(found, ({ seconds }) => seconds) },
+    valuesColumn(
+      'Confidence',
+      found.map(({ confidence }) => confidence),
+    ),
+    valuesColumn(
+      'Evidence',
+      found.map(({ evidence }) => evidence.text),
+    ),
+    valuesColumn(
+      'Try',
+      found.map(({ advice }) => advice),
+    ),
+  ]);
+}

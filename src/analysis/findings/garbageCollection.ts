@@ -1,0 +1,68 @@
+import { percentText, secondsText } from '../../base/words.js';
+import { ACTIONS } from '../../protocol/clusterObserver.js';
+import type { Trace } from '../../trace/trace.js';
+import { firstFrom, lanesOf } from '../lanes.js';
+import type { Facts, Rule } from './finding.js';
+import { metricSeconds } from './metricSeconds.js';
+
+/** Share of the time of tasks, from where garbage collection counts. */
+const MIN_SHARE = 0.15;
+
+/** Garbage collection took at least 15 % of what tasks took. Costs that time, divided by how many ran together. */
+export const garbageCollection: Rule = (facts) => {
+  const total = Math.max(gcWhileTasksRan(facts), metricSeconds(facts.trace, 'gc').total);
+  const share = total / facts.work;
+  if (!(share >= MIN_SHARE)) return undefined;
+  const { byPrefix } = metricSeconds(facts.trace, 'gc');
+  const worst = [...byPrefix].sort(([, a], [, b]) => b - a)[0]?.[0];
+  const where = worst === undefined ? '' : `, most of it in '${worst}'`;
+  return {
+    code: 'garbage-collection',
+    title: `Garbage collection takes ${percentText(share)} of the time of tasks`,
+    seconds: Math.max(facts.onPath('gc'), facts.divided(total)),
+    confidence: 'high',
+    evidence: {
+      text: `${secondsText(total)} of garbage collection on ${facts.workers} threads${where}.`,
+      numbers: { gcSeconds: total, workSeconds: facts.work, workers: facts.workers },
+      tasks: facts.pathTasks('gc'),
+      question: 'time-by-action',
+    },
+    advice:
+      'Make fewer short-lived objects: typed arrays instead of arrays of objects, buffers that are used again; or give isolates a larger heap.',
+  };
+};
+
+/** What was collected while a worker had nothing to do, or loaded its modules, cost no task anything. */
+function gcWhileTasksRan({ trace }: Facts): number {
+  const gc = ACTIONS.indexOf('gc');
+  const { length, action, worker, start, stop } = trace.intervals;
+  const lanes = lanesOf(trace);
+  let seconds = 0;
+  for (let row = 0; row < length; row++) {
+    if (action[row] !== gc) continue;
+    for (let lane = 0; lane < lanes.count; lane++)
+      if (lanes.worker[lane] === worker[row]) seconds += covered(trace, lane, start[row]!, stop[row]!);
+  }
+  return seconds;
+}
+
+/** Seconds between two times in which a task of the lane ran. Cost: a binary search, and a step per task there. */
+function covered(trace: Trace, lane: number, start: number, stop: number): number {
+  const { started, stopped } = trace.tasks;
+  const { spans, offsets } = lanesOf(trace);
+  const from = offsets[lane]!;
+  const to = firstFrom(spans.rows, started, stop, from, offsets[lane + 1]!);
+  let first = to;
+  while (first > from && stopped[spans.latest[first - 1]!]! > start) first--;
+  let seconds = 0;
+  let until = start;
+  for (let at = first; at < to; at++) {
+    const row = spans.rows[at]!;
+    const end = Math.min(stop, stopped[row]!);
+    const begin = Math.max(until, started[row]!);
+    if (end <= begin) continue;
+    seconds += end - begin;
+    until = end;
+  }
+  return seconds;
+}

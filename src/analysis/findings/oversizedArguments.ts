@@ -1,0 +1,36 @@
+import { bytesText, secondsText } from '../../base/words.js';
+import { clientTransfers } from './clientTransfers.js';
+import type { Rule } from './finding.js';
+
+const MIN_BYTES = 10e6;
+
+/**
+ * The run waited while the client sent large arguments or closures to the workers. Costs the part of the critical path in
+ * which that was all that happened.
+ */
+export const oversizedArguments: Rule = (facts) => {
+  const { rows, nbytes, onPath } = clientTransfers(facts, 'scatter');
+  if (nbytes < MIN_BYTES) return undefined;
+  const { transfers, keys } = facts.trace;
+  const largest = rows[0] === undefined ? 0 : transfers.nbytes[rows[0]]!;
+  const names = rows.slice(0, 5).flatMap((row) => {
+    const key = transfers.keys[transfers.keyOffsets[row]!];
+    return transfers.keyOffsets[row] === transfers.keyOffsets[row + 1] || key === undefined
+      ? []
+      : [keys.get(key)];
+  });
+  return {
+    code: 'oversized-arguments',
+    title: `The client sent ${bytesText(nbytes)} of arguments, and the run waited for it`,
+    seconds: onPath,
+    confidence: 'medium',
+    evidence: {
+      text: `${rows.length.toLocaleString('en')} transfers from the client, the largest ${bytesText(largest)}; nothing else happened on the critical path for ${secondsText(onPath)}.`,
+      numbers: { nbytes, transfers: rows.length, largestBytes: largest },
+      tasks: names,
+      question: 'transfers-by-type',
+    },
+    advice:
+      'Let tasks load what they need themselves (pass a path, not its content), scatter a large value once and pass its future.',
+  };
+};

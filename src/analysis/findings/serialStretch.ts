@@ -1,0 +1,60 @@
+import type { Facts, Rule } from './finding.js';
+import { MIN_BUSY, MIN_SHARE, SERIAL, serialFinding } from './serialFinding.js';
+import { tailSeconds } from './serialTail.js';
+
+/** Tasks at the same time below which nothing computes: the run waits for something else. */
+const NOTHING = 0.5;
+
+/**
+ * For a tenth of the run or longer, before its end, one task ran after the other, and none was ready that the other threads
+ * could have taken: every thread had worked before, so none was still starting. Costs what they could have taken over.
+ */
+export const serialStretch: Rule = (facts) => {
+  const { makespan, workers, path } = facts;
+  if (workers < 2) return undefined;
+  const found = longestStretch(facts);
+  if (found === undefined) return undefined;
+  const { start, stop } = found;
+  const seconds = stop - start;
+  if (seconds < MIN_SHARE * makespan || isAnyReady(facts, (start + stop) / 2)) return undefined;
+  const before = facts.runningBetween(path.start, start) * (start - path.start);
+  const after = facts.runningBetween(stop, path.stop) * (path.stop - stop);
+  if (before + after < MIN_BUSY * workers * (facts.active - seconds)) return undefined;
+  return serialFinding(facts, 'serial-stretch', start, stop);
+};
+
+/** After each thread's first task and before the end of the run, which has a rule of its own; in seconds. */
+function longestStretch(facts: Facts): { start: number; stop: number } | undefined {
+  const { running, path, makespan } = facts;
+  const seconds = makespan / running.length;
+  const isSerial = (bin: number): boolean => running[bin]! <= SERIAL && running[bin]! > NOTHING;
+  const end = Math.round(running.length - tailSeconds(facts) / seconds);
+  let longest: { from: number; to: number } | undefined;
+  let from = Math.ceil((allStarted(facts) - path.start) / seconds);
+  while (from < end) {
+    let to = from;
+    while (to < end && isSerial(to)) to++;
+    if (to > from && to - from > (longest === undefined ? 0 : longest.to - longest.from))
+      longest = { from, to };
+    from = to + 1;
+  }
+  return longest && { start: path.start + longest.from * seconds, stop: path.start + longest.to * seconds };
+}
+
+/** When the last thread started its first task. */
+function allStarted({ lanes, trace }: Facts): number {
+  let last = Number.NEGATIVE_INFINITY;
+  for (let lane = 0; lane < lanes.count; lane++)
+    last = Math.max(last, trace.tasks.started[lanes.spans.rows[lanes.offsets[lane]!]!]!);
+  return last;
+}
+
+/** Whether a task could have run at that time that had not started: it was sent, and what it needs was there. */
+function isAnyReady({ lanes, trace }: Facts, time: number): boolean {
+  const { ready, started, stopped, dependencyOffsets, dependencyRows } = trace.tasks;
+  const needsLater = (row: number): boolean =>
+    dependencyRows
+      .subarray(dependencyOffsets[row], dependencyOffsets[row + 1])
+      .some((needed) => needed >= 0 && stopped[needed]! > time);
+  return lanes.spans.rows.some((row) => ready[row]! <= time && started[row]! > time && !needsLater(row));
+}

@@ -1,0 +1,45 @@
+import { countText, percentText, secondsText } from '../../base/words.js';
+import { medianOverhead } from '../simulation/conditions.js';
+import type { Facts, Rule } from './finding.js';
+
+const MIN_TASKS = 100;
+/** What passes between tasks, in durations of a task, from where tasks are too small. */
+const TOO_SMALL = 0.2;
+
+/**
+ * Tasks so short that what passes between two of them is at least a fifth of what they take. Costs that time, divided by
+ * the threads.
+ */
+export const tasksTooSmall: Rule = (facts) => {
+  const { tasks, work, workers, trace } = facts;
+  const mean = work / tasks;
+  // Stalls that only some tasks meet are no fault of their size.
+  // What results cost to pack grows with them: larger tasks would not help.
+  const overhead = Math.max(0, medianOverhead(trace) - packingSeconds(facts) / tasks);
+  if (tasks < MIN_TASKS || overhead < TOO_SMALL * mean) return undefined;
+  const seconds = Math.min((overhead * tasks) / workers, facts.makespan - work / workers);
+  let most = { prefix: '', count: 0 };
+  for (const { prefix, count } of trace.totals.prefixes.values())
+    if (count > most.count) most = { prefix, count };
+  const together = Math.ceil((20 * overhead) / Math.max(mean, overhead / 10));
+  return {
+    code: 'tasks-too-small',
+    title: `${countText(tasks, 'task')} of ${secondsText(mean)} are too small: ${secondsText(overhead)} pass between two of them`,
+    seconds,
+    confidence: 'high',
+    evidence: {
+      text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks; most are '${most.prefix}' (${most.count.toLocaleString('en')}).`,
+      numbers: { tasks, meanSeconds: mean, overheadSeconds: overhead, workers },
+      tasks: facts.keys(facts.lanes.spans.rows.subarray(0, 5)),
+      question: 'time-by-prefix',
+    },
+    advice: `Give each task more to do: about ${together} of them in one, e.g. larger blocks, so that the time between tasks is below 5 %.`,
+  };
+};
+
+/** Seconds in which threads packed and unpacked results between tasks. */
+function packingSeconds({ trace }: Facts): number {
+  return trace.totals.actions
+    .filter(({ action }) => action === 'serialize' || action === 'deserialize')
+    .reduce((sum, { seconds }) => sum + seconds, 0);
+}

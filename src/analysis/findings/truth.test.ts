@@ -1,0 +1,142 @@
+// What findings say is so: costs are what would be gained, and nothing is told twice or of the wrong thing.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.js';
+import { scheduled } from '../scheduledTrace.js';
+import type { Finding } from './finding.js';
+import { findings } from './findings.js';
+import { balanced, chain, cpu, many, packing } from './workloads.test.support.js';
+
+const found = (spec: SyntheticSpec): Map<string, Finding> =>
+  new Map(findings(syntheticTrace(spec)).map((finding) => [finding.code, finding]));
+
+/** The same run, whose workers take so long to start. */
+function after<T extends { started: number; stopped: number }>(seconds: number, tasks: readonly T[]) {
+  return tasks.map((task) => ({
+    ...task,
+    submitted: 0,
+    ready: 0,
+    dispatched: 0,
+    started: task.started + seconds,
+    stopped: task.stopped + seconds,
+    received: task.started + seconds,
+    acknowledged: task.stopped + seconds,
+  }));
+}
+
+/** Tasks of a second, each handed over when the one before is done. */
+const oneByOne = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    key: `step-${i}`,
+    submitted: i * 1.01,
+    started: i * 1.01,
+    stopped: i * 1.01 + 1,
+  }));
+
+const TWO = [{ name: 'w0' }, { name: 'w1' }];
+
+describe('what findings say', () => {
+  it('a program that awaits each result before it submits the next keeps one thread busy', () => {
+    const own = found({ tasks: oneByOne(20), workers: TWO }).get('lack-of-parallelism');
+    assert.match(own?.title ?? '', /hands over one thing after the other, which keeps 1.0 of 2 threads busy/);
+    assert.match(own?.advice ?? '', /before you await the first/);
+    // All at once on two threads: 10 s.
+    assert.ok(Math.abs((own?.seconds ?? 0) - 10.2) < 0.1, `${own?.seconds}`);
+    const parallel = oneByOne(20).map((task, i) => ({ ...task, worker: `w${i % 2}` }));
+    const together = scheduled(
+      parallel.map(({ key }) => ({ key, seconds: 1 })),
+      { workers: 2 },
+    );
+    assert.equal(found(together).get('lack-of-parallelism'), undefined);
+  });
+
+  it('a chain that leaves threads idle is the graph, and no worker count is advised that was there', () => {
+    const lack = found({ tasks: scheduled(chain(20), { workers: 2 }).tasks, workers: TWO }).get(
+      'lack-of-parallelism',
+    );
+    assert.match(lack?.title ?? '', /^The graph keeps 1.0 of 2/);
+    assert.match(lack?.advice ?? '', /'step'.* 1 worker takes about as long/);
+    const two = scheduled(
+      [...chain(20), ...chain(19, [], 'other').map((task) => ({ ...task, seconds: 0.9 }))],
+      {
+        workers: 4,
+      },
+    );
+    assert.match(found(two).get('lack-of-parallelism')?.advice ?? '', /2 workers take about as long/);
+  });
+
+  it('a serial tail is no smaller a fault because workers took long to start, and is told once', () => {
+    const { tasks } = scheduled([...many(20), ...chain(5, ['fit-19'])], { workers: 4 });
+    for (const seconds of [0, 5, 10]) {
+      const codes = [...found({ tasks: after(seconds, tasks) }).keys()];
+      assert.deepEqual(codes, ['serial-tail'], `${seconds} s`);
+    }
+  });
+
+  it('time that tasks lose one after the other costs the run all of it, not its share of the threads', () => {
+    const metrics = cpu({ step: [5, 15] }) ?? [];
+    const alone = found({ tasks: oneByOne(20), workers: TWO, metrics }).get('synchronous-io');
+    assert.ok(Math.abs((alone?.seconds ?? 0) - 15) < 0.5, `${alone?.seconds}`);
+    const beside = found({ tasks: balanced(), metrics: cpu({ fit: [10, 30] }) ?? [] }).get('synchronous-io');
+    assert.ok(Math.abs((beside?.seconds ?? 0) - 7.5) < 0.5, `${beside?.seconds}`);
+  });
+
+  it('does not tell those to return typed arrays who do', () => {
+    const packed = (nbytes: number): SyntheticSpec => {
+      const { tasks = [], intervals = [] } = packing(0.5);
+      return { tasks, intervals: intervals.map((interval) => ({ ...interval, nbytes })) };
+    };
+    assert.match(found(packed(10e6)).get('serialization-bound')?.advice ?? '', /^Return typed arrays/);
+    const own = found(packed(400e6)).get('serialization-bound');
+    assert.match(own?.advice ?? '', /speed of memory already/);
+    assert.match(own?.evidence.text ?? '', /to pack 16 GB \(800 MB\/s\), 0 µs to unpack 0 B/);
+  });
+
+  it('the share of the path that waits behind others is not that in which workers start', () => {
+    const skewed = scheduled(
+      many(40).map((task, i) => (i < 30 ? { ...task, worker: 'w0' } : task)),
+      { workers: 4 },
+    ).tasks;
+    const text = found({ tasks: after(30, skewed) }).get('worker-skew')?.evidence.text ?? '';
+    const [, percent] = / (\d+) % of the critical path waits for a worker that is busy/.exec(text) ?? [];
+    assert.ok(Number(percent) > 40 && Number(percent) < 52, text);
+  });
+
+  it('says "every prefix" only of prefixes that were compared', () => {
+    const samples = (hostCpu: number, own: number): SyntheticSpec['resources'] =>
+      Array.from({ length: 101 }, (_, i) => i / 10).flatMap((time) => [
+        { time, figures: { cpu: own, host_cpu: hostCpu, host_cores: 4 } },
+        ...['w0', 'w1', 'w2', 'w3'].map((worker) => ({ time, worker, figures: { cpu: own / 4 } })),
+      ]);
+    const metrics = cpu({ fit: [16, 24] }) ?? [];
+    const own = found({ tasks: balanced(), metrics, resources: samples(400, 160) ?? [] }).get(
+      'cpu-oversubscription',
+    );
+    assert.match(own?.title ?? '', /other programs keep 2.4 of 4 cores busy/);
+    assert.match(own?.evidence.text ?? '', /without a core, most of it while all 4 cores were busy\.$/);
+  });
+
+  it('a blocked event loop that sends arguments is told as what it sends', () => {
+    const { tasks } = scheduled(many(8, 0.01), { workers: 2 });
+    const late = after(0, tasks).map((task, i) => {
+      const started = (i + 1) * 0.5;
+      return { ...task, started, stopped: started + 0.01, received: started, acknowledged: started + 0.01 };
+    });
+    const codes = (nbytes: number) => [
+      ...found({
+        tasks: late,
+        transfers: late.map(({ key, started }) => ({
+          worker: 'w0',
+          what: 'scatter',
+          keys: [key],
+          nbytes,
+          start: started - 0.4,
+          stop: started,
+        })),
+        resources: late.map(({ started }) => ({ time: started, figures: { eventLoopDelay: 0.4 } })),
+      }).keys(),
+    ];
+    assert.deepEqual(codes(10e6), ['oversized-arguments']);
+    assert.ok(codes(10).includes('event-loop-starvation'));
+  });
+});

@@ -1,0 +1,203 @@
+// Runs that rules are tried on: each has one thing that may be the matter, as large as the caller says.
+import type { SyntheticSpec, SyntheticTask } from '../../trace/syntheticTrace.js';
+import { type ScheduledTask, scheduled } from '../scheduledTrace.js';
+
+/** `count` independent tasks of 1 s. */
+export const many = (count: number, seconds = 1, prefix = 'fit'): ScheduledTask[] =>
+  Array.from({ length: count }, (_, i) => ({
+    key: `${prefix}-${i}`,
+    seconds: seconds * (1 + (i % 5) / 100),
+  }));
+
+export const chain = (count: number, first: readonly string[] = [], prefix = 'step'): ScheduledTask[] =>
+  Array.from({ length: count }, (_, i) => ({
+    key: `${prefix}-${i}`,
+    seconds: 1,
+    needs: i === 0 ? first : [`${prefix}-${i - 1}`],
+  }));
+
+/** Tasks that all run at the same time, 10 s on each of four workers. */
+export const balanced = (): SyntheticTask[] => scheduled(many(40), { workers: 4 }).tasks.slice();
+
+/** Seconds on a core and off it, by prefix. */
+export const cpu = (rows: Record<string, [number, number]>): SyntheticSpec['metrics'] =>
+  Object.entries(rows).flatMap(([prefix, [on, off]]) => [
+    { time: 1, worker: 'w0', prefix, activity: 'thread-cpu', value: on },
+    { time: 1, worker: 'w0', prefix, activity: 'thread-noncpu', value: off },
+  ]);
+
+export const withCpuSamples = (percent: number, spec: SyntheticSpec): SyntheticSpec => ({
+  ...spec,
+  resources: [0, 1, 2, 3].map((i) => ({ time: 1, worker: `w${i}`, figures: { cpu: percent } })),
+});
+
+export function shuffle(bandwidth: number): SyntheticSpec {
+  const maps = many(8, 1, 'map').map((task) => ({ ...task, nbytes: 100e6 }));
+  const reduces = Array.from({ length: 8 }, (_, i) => ({
+    key: `reduce-${i}`,
+    seconds: 1,
+    needs: maps.map(({ key }) => key),
+  }));
+  return scheduled([...maps, ...reduces], { workers: 4, bandwidth });
+}
+
+/** One fit of twenty takes `longest`; with `last` it is the last that starts, else it begins with the others. */
+export function withStraggler(longest: number, last: boolean): SyntheticSpec {
+  const tasks = many(40);
+  const slow = { key: 'fit-slow', seconds: longest };
+  return scheduled(last ? [...tasks, slow] : [slow, ...tasks], { workers: 4 });
+}
+
+/** Forty tasks of 1 s, one that takes `seconds`, and forty more that need it or, if it holds nobody up, do not. */
+export function inTheMiddle(seconds: number, holdsUp: boolean): SyntheticSpec {
+  const before = many(40);
+  const all = { key: 'combine-0', seconds, needs: before.map(({ key }) => key) };
+  const after = many(40, 1, 'apply').map((task) => ({ ...task, needs: [holdsUp ? all.key : 'fit-39'] }));
+  return scheduled([...before, all, ...after], { workers: 4 });
+}
+
+export function spilling(diskSeconds: number): SyntheticSpec {
+  return {
+    workers: [{ name: 'w0', memoryLimit: 1e9 }],
+    tasks: [
+      { key: 'load-1', started: 0, stopped: 10, nbytes: 2e9 },
+      { key: 'sum-1', started: 10 + diskSeconds, stopped: 20, needs: ['load-1'], received: 10 },
+    ],
+    intervals: [
+      { worker: 'w0', action: 'disk-write', start: 5, stop: 6, nbytes: 2e9 },
+      { worker: 'w0', action: 'disk-read', start: 10, stop: 10 + diskSeconds, nbytes: 2e9, task: 'sum-1' },
+    ],
+    memory: [{ worker: 'w0', time: 6, managed: 1e9, spilled: 2e9 }],
+  };
+}
+
+/** Each task of a second waits so long for a promise; the metrics call that time without a core. */
+export const awaiting = (seconds: number): SyntheticSpec => ({
+  tasks: balanced(),
+  metrics: cpu({ fit: [40 * (1 - seconds), 40 * seconds] }) ?? [],
+  intervals: balanced().map(({ worker = 'w0', started, key }) => ({
+    worker,
+    action: 'await',
+    start: started,
+    stop: started + seconds,
+    task: key,
+  })),
+});
+
+/** A task takes 7 s longer than the others, in which the profiler of its worker starts. */
+export const startingProfiler = (): SyntheticSpec => {
+  const spec = withStraggler(8, true);
+  const slow = spec.tasks?.find(({ key }) => key === 'fit-slow');
+  const { worker = 'w0', started = 0 } = slow ?? {};
+  return {
+    ...spec,
+    intervals: [{ worker, action: 'profiler', start: started + 0.5, stop: started + 7.5 }],
+  };
+};
+
+/** Collections while nothing runs: before the first task, and after the last. */
+export const collectingBeside = (): SyntheticSpec => {
+  const tasks = balanced().map((task) => ({ ...task, started: task.started + 5, stopped: task.stopped + 5 }));
+  const end = Math.max(...tasks.map(({ stopped }) => stopped));
+  return {
+    tasks,
+    intervals: ['w0', 'w1'].flatMap((worker) => [
+      { worker, action: 'gc' as const, start: 1, stop: 5 },
+      { worker, action: 'gc' as const, start: end, stop: end + 4 },
+    ]),
+  };
+};
+
+/** So many seconds of garbage collection in each task of a second. */
+export const collecting = (seconds: number): SyntheticSpec => ({
+  tasks: balanced(),
+  intervals: balanced().map(({ worker = 'w0', started, key }) => ({
+    worker,
+    action: 'gc',
+    start: started + 0.1,
+    stop: started + 0.1 + seconds,
+    task: key,
+  })),
+});
+
+export function sending(nbytes: number, seconds: number): SyntheticSpec {
+  const tasks = balanced().map((task) => ({
+    ...task,
+    started: task.started + seconds,
+    stopped: task.stopped + seconds,
+  }));
+  return {
+    tasks: tasks.map((task) => ({
+      ...task,
+      submitted: 0,
+      ready: 0,
+      dispatched: 0,
+      received: seconds,
+      acknowledged: task.stopped,
+    })),
+    transfers: [{ worker: 'w0', what: 'scatter', keys: ['fit-0'], nbytes, start: 0, stop: seconds }],
+  };
+}
+
+/** A result of the first step goes to the client before the second step, which needs it or not. */
+export function fetching(needsIt: boolean): SyntheticSpec {
+  return {
+    tasks: [
+      { key: 'load-1', started: 0, stopped: 5, nbytes: 1e9 },
+      {
+        key: 'fit-1',
+        started: 10,
+        stopped: 15,
+        submitted: 10,
+        computation: 2,
+        needs: needsIt ? ['load-1'] : [],
+      },
+    ],
+    transfers: [
+      {
+        worker: 'w0',
+        what: 'gather',
+        direction: 'outgoing',
+        keys: ['load-1'],
+        nbytes: 1e9,
+        start: 5,
+        stop: 9,
+      },
+    ],
+  };
+}
+
+/** Each step of a chain on an idle worker waits for the scheduler. */
+export function late(seconds: number, delay = 0): SyntheticSpec {
+  const tasks: SyntheticTask[] = [];
+  for (let i = 0; i < 10; i++) {
+    const started = i * (1 + seconds);
+    tasks.push({
+      key: `step-${i}`,
+      started,
+      stopped: started + 1,
+      needs: i === 0 ? [] : [`step-${i - 1}`],
+      received: started,
+    });
+  }
+  return {
+    tasks,
+    resources: tasks.map(({ started }) => ({ time: started, figures: { eventLoopDelay: delay } })),
+  };
+}
+
+/** Each result takes so long to pack before the next task of its thread starts. */
+export function packing(seconds: number): SyntheticSpec {
+  const tasks = scheduled(many(40), { workers: 4, overhead: seconds }).tasks;
+  return { tasks, intervals: tasks.map((task) => packed(task, seconds)) };
+}
+
+export const packed = ({ worker = 'w0', stopped, key }: SyntheticTask, seconds: number) => ({
+  worker,
+  action: 'serialize' as const,
+  start: stopped,
+  stop: stopped + seconds,
+  task: key,
+  thread: 0,
+  nbytes: 50e6,
+});

@@ -1,0 +1,84 @@
+// Whose results fill the memory, and when? Each result is held from when it was made until the last task that needs it
+// has run; what nobody needs is held to the end.
+import { sortedOrder } from '../base/sortedOrder.js';
+import type { Trace } from '../trace/trace.js';
+import { lanesOf } from './lanes.js';
+import { windowOf } from './path/pathWalk.js';
+import { Table } from './table.js';
+import { TimeBins } from './timeBins.js';
+
+const BINS = 50;
+/** Prefixes with a column of their own; the others are added up. */
+const MAX_PREFIXES = 8;
+
+/** One row per fiftieth of the run: mean megabytes held, a column per prefix, those that hold most first. */
+export function memoryByPrefix(trace: Trace): Table {
+  const { tasks, strings } = trace;
+  const { prefix, nbytes, stopped } = tasks;
+  const { laneOf } = lanesOf(trace);
+  const { start, stop } = windowOf(trace);
+  const until = neededUntil(trace, stop);
+  const bins = new Map<number, TimeBins>();
+  // By prefix, and one more for tasks without: byte seconds.
+  const sums = new Float64Array(strings.length + 1);
+  let last = -2;
+  let own = new TimeBins(start, stop, BINS);
+  for (let row = 0; row < tasks.length; row++) {
+    if (laneOf[row]! < 0 || !(nbytes[row]! > 0)) continue;
+    const id = prefix[row]!;
+    if (id !== last) {
+      last = id;
+      own = bins.get(id) ?? new TimeBins(start, stop, BINS);
+      bins.set(id, own);
+    }
+    own.add(stopped[row]!, until[row]!, nbytes[row]!);
+    sums[id + 1]! += nbytes[row]! * (until[row]! - stopped[row]!);
+  }
+  if (bins.size === 0) return new Table([{ title: 'Time (s)', numbers: new Float64Array(0) }]);
+  const ids = [...bins.keys()];
+  const order = sortedOrder(
+    Float64Array.from(ids, (id) => sums[id + 1]!),
+    true,
+  );
+  const means = Array.from(order, (i) =>
+    bins
+      .get(ids[i]!)!
+      .means()
+      .map((bytes) => bytes / 1e6),
+  );
+  const named = means.slice(0, MAX_PREFIXES).map((numbers, i) => {
+    const id = ids[order[i]!]!;
+    return { title: `${id < 0 ? '' : strings.get(id)} (MB)`, numbers };
+  });
+  const others = means.slice(MAX_PREFIXES);
+  const all = added(means);
+  return new Table([
+    { title: 'Time (s)', numbers: new TimeBins(0, stop - start, BINS).times() },
+    { title: 'All (MB)', numbers: all },
+    ...named,
+    ...(others.length === 0 ? [] : [{ title: 'Others (MB)', numbers: added(others) }]),
+  ]);
+}
+
+/** When the last task that needs it stopped, by row. */
+export function neededUntil({ tasks }: Trace, end: number): Float64Array {
+  const { length, stopped, dependencyOffsets, dependencyRows } = tasks;
+  const until = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);
+  for (let row = 0; row < length; row++) {
+    for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
+      const dependency = dependencyRows[edge]!;
+      if (dependency >= 0 && stopped[row]! > until[dependency]!) until[dependency] = stopped[row]!;
+    }
+  }
+  for (let row = 0; row < length; row++) {
+    if (until[row] === Number.NEGATIVE_INFINITY) until[row] = end;
+    else if (!(until[row]! >= stopped[row]!)) until[row] = stopped[row]!;
+  }
+  return until;
+}
+
+function added(columns: readonly Float64Array[]): Float64Array {
+  const sum = new Float64Array(BINS);
+  for (const column of columns) for (let bin = 0; bin < BINS; bin++) sum[bin]! += column[bin]!;
+  return sum;
+}

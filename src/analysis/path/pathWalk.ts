@@ -1,0 +1,166 @@
+// The walk that finds the critical path of a run as it was: from the last result back, always to what ended last of all
+// that had to be there.
+import { LongpoleError } from '../../base/errors.js';
+import type { Trace } from '../../trace/trace.js';
+import { type Lanes, lanesOf } from '../lanes.js';
+import { knownAt, type Submissions, submissionsOf } from '../submissions.js';
+import { type PathColumns, PathParts } from './pathParts.js';
+import { Stretches } from './stretches.js';
+
+const NONE = -1;
+
+/** Seconds since the epoch. */
+export interface Window {
+  readonly start: number;
+  readonly stop: number;
+}
+
+/** From the first submission, or the first start where submissions are not known, to the last acknowledged result. */
+export function windowOf(trace: Trace): Window {
+  let window = windows.get(trace);
+  if (window === undefined) {
+    window = makeWindow(trace);
+    windows.set(trace, window);
+  }
+  return window;
+}
+
+/**
+ * What was asked for of a trace; what was not said, or lies at infinity, is the trace's own.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if stop is before start, or either is no time
+ */
+export function requestedWindow(trace: Trace, asked: Partial<Window>): Window {
+  const whole = windowOf(trace);
+  const own = (time: number | undefined, infinity: number, otherwise: number): number =>
+    time === undefined || time === infinity ? otherwise : time;
+  const start = own(asked.start, Number.NEGATIVE_INFINITY, whole.start);
+  const stop = own(asked.stop, Number.POSITIVE_INFINITY, whole.stop);
+  const isGiven = asked.start !== undefined || asked.stop !== undefined;
+  if (!isGiven || start <= stop || Number.isNaN(whole.start)) return { start, stop };
+  throw new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `The part of the trace from ${start} to ${stop} was asked for: give times in seconds since the epoch, and a stop that is not before the start. The trace goes from ${whole.start} to ${whole.stop}.`,
+  );
+}
+
+const windows = new WeakMap<Trace, Window>();
+
+function makeWindow(trace: Trace): Window {
+  const { submitted, started, stopped, acknowledged } = trace.tasks;
+  const { laneOf } = lanesOf(trace);
+  let start = Number.POSITIVE_INFINITY;
+  let stop = Number.NEGATIVE_INFINITY;
+  for (let row = 0; row < laneOf.length; row++) {
+    if (laneOf[row]! < 0) continue;
+    start = Math.min(start, started[row]!);
+    stop = Math.max(stop, stopped[row]!);
+    // Either is NaN where the trace does not say.
+    if (submitted[row]! < start) start = submitted[row]!;
+    if (acknowledged[row]! > stop) stop = acknowledged[row]!;
+  }
+  return start <= stop ? { start, stop } : { start: Number.NaN, stop: Number.NaN };
+}
+
+/** The parts of the path in a window. They tile it: each begins where the one before ends. Cost: O(parts · log tasks). */
+export function walkPath(trace: Trace, window: Window): PathColumns {
+  return new PathWalk(trace, window).run();
+}
+
+class PathWalk {
+  readonly #trace: Trace;
+  readonly #window: Window;
+  readonly #lanes: Lanes;
+  readonly #submissions: Submissions;
+  readonly #parts: PathParts;
+  readonly #stretches: Stretches;
+  /** A row is on the path once: a damaged file may hold a cycle. */
+  readonly #visited: Uint8Array;
+
+  constructor(trace: Trace, window: Window) {
+    this.#trace = trace;
+    this.#window = window;
+    this.#lanes = lanesOf(trace);
+    this.#submissions = submissionsOf(trace);
+    this.#parts = new PathParts(window.start, window.stop);
+    this.#stretches = new Stretches(trace, this.#parts);
+    this.#visited = new Uint8Array(trace.tasks.length);
+  }
+
+  run(): PathColumns {
+    const parts = this.#parts;
+    let row = this.#lastRow();
+    if (row !== NONE) this.#afterLast(row);
+    while (row !== NONE && !parts.isDone) row = this.#step(row);
+    parts.back(this.#window.start, 'unknown', NONE, NONE);
+    return parts.columns(this.#window.stop);
+  }
+
+  /** The run that stopped last, of those that began inside the window. */
+  #lastRow(): number {
+    const { started, stopped } = this.#trace.tasks;
+    const { laneOf } = this.#lanes;
+    let last = NONE;
+    for (let row = 0; row < laneOf.length; row++) {
+      if (laneOf[row]! < 0 || started[row]! >= this.#window.stop) continue;
+      if (last === NONE || stopped[row]! > stopped[last]!) last = row;
+    }
+    return last;
+  }
+
+  /** From the cursor back to the end of a task that the client waited for: its result is packed, the message, the client. */
+  #afterLast(row: number): void {
+    this.#parts.back(knownAt(this.#trace, row), 'client time', NONE, NONE);
+    const packed = this.#stretches.packedAt(row);
+    this.#parts.back(packed, 'waiting for the scheduler', row, this.#trace.tasks.worker[row]!);
+    this.#stretches.packing(row, row);
+  }
+
+  /** One task and the time that it waited; returns the task before it on the path, or -1. */
+  #step(row: number): number {
+    const { started } = this.#trace.tasks;
+    this.#visited[row] = 1;
+    this.#stretches.execution(row);
+    if (this.#parts.isDone) return NONE;
+    const dependency = this.#lastDependency(row);
+    const arrived =
+      dependency === NONE
+        ? Number.NEGATIVE_INFINITY
+        : Math.min(this.#trace.tasks.stopped[dependency]!, started[row]!);
+    const submission = this.#submissions.submissionOf[row]!;
+    const submitted = submission < 0 ? Number.NEGATIVE_INFINITY : this.#submissions.time[submission]!;
+    if (dependency !== NONE && arrived >= submitted) {
+      this.#stretches.wait(row, Math.min(this.#stretches.packedAt(dependency), started[row]!));
+      this.#stretches.packing(dependency, row);
+      return dependency;
+    }
+    this.#stretches.wait(row, submitted);
+    return submission < 0 ? NONE : this.#beforeSubmission(submission);
+  }
+
+  #lastDependency(row: number): number {
+    const { dependencyOffsets, dependencyRows, stopped } = this.#trace.tasks;
+    let last = NONE;
+    for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
+      const dependency = dependencyRows[edge]!;
+      if (dependency < 0 || this.#visited[dependency] === 1 || this.#lanes.laneOf[dependency]! < 0) continue;
+      if (last === NONE || stopped[dependency]! > stopped[last]!) last = dependency;
+    }
+    return last;
+  }
+
+  /** The client took its time since the result that it acted upon; returns the task that made it. */
+  #beforeSubmission(submission: number): number {
+    const { cause, time } = this.#submissions;
+    let first = submission;
+    while (first > 0 && cause[first] === NONE) first--;
+    const before = cause[first]!;
+    if (before === NONE) {
+      this.#parts.back(first === 0 ? this.#window.start : time[first]!, 'client time', NONE, NONE);
+      return NONE;
+    }
+    if (this.#visited[before] === 1) return NONE;
+    this.#afterLast(before);
+    return before;
+  }
+}

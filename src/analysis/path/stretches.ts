@@ -1,0 +1,218 @@
+// What one stretch of a critical path is made of: the time in which a task ran, and the time in which it could have run
+// and did not.
+import type { Trace } from '../../trace/trace.js';
+import { firstFrom, type Lanes, lanesOf } from '../lanes.js';
+import { firstStart, firstStarts } from '../workerStarts.js';
+import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
+import type { PathKind, PathParts } from './pathParts.js';
+
+const NONE = -1;
+/** By which times of a task and of what was done for it may be off: both are rounded, seconds. */
+const CLOCK = 1e-6;
+/** Of what a worker did after a task: packing its result is among the first. */
+const NEXT_INTERVALS = 16;
+
+export class Stretches {
+  readonly #trace: Trace;
+  readonly #lanes: Lanes;
+  readonly #intervals: WorkIntervals;
+  readonly #parts: PathParts;
+  /** When the first task started, of the trace, and by row of workers of it and those made with it. */
+  readonly #firstStart: number;
+  readonly #firstStarts: Float64Array;
+
+  constructor(trace: Trace, parts: PathParts) {
+    this.#trace = trace;
+    this.#lanes = lanesOf(trace);
+    this.#intervals = workIntervalsOf(trace);
+    this.#parts = parts;
+    this.#firstStart = firstStart(trace);
+    this.#firstStarts = firstStarts(trace);
+  }
+
+  /** From the cursor back to where the task started: computing, but for what was measured inside it. */
+  execution(row: number): void {
+    this.#within(row, this.#trace.tasks.started[row]!, 'compute', row);
+  }
+
+  /** From the cursor back to `from` on the thread of `owner`: of `kind` but for what was measured inside it, for the task `row`. */
+  #within(owner: number, from: number, kind: PathKind, row: number): void {
+    const intervals = this.#intervals;
+    const parts = this.#parts;
+    const worker = this.#trace.tasks.worker[owner]!;
+    if (worker >= 0) {
+      const { spans, offsets } = intervals;
+      const first = offsets[worker]!;
+      let at = firstFrom(spans.rows, intervals.start, parts.cursor, first, offsets[worker + 1]!) - 1;
+      for (; at >= first && intervals.start[spans.rows[at]!]! >= from && !parts.isDone; at--) {
+        const interval = spans.rows[at]!;
+        const inside = intervals.stop[interval]! <= parts.cursor && this.#isInside(owner, interval);
+        if (!inside) continue;
+        parts.back(intervals.stop[interval]!, kind, row, worker);
+        parts.back(intervals.start[interval]!, this.#kindOf(interval), row, worker);
+      }
+    }
+    parts.back(from, kind, row, worker);
+  }
+
+  /** Only what happened on the task's own thread held it up, and what was done for itself. */
+  #isInside(row: number, interval: number): boolean {
+    if (!this.#isOnThread(row, interval)) return false;
+    const intervals = this.#intervals;
+    const action = actionOf(intervals, interval);
+    return action === 'gc' || action === 'profiler' || intervals.task[interval] === this.#trace.tasks.id[row];
+  }
+
+  /** On the task's own thread, or on none in particular. */
+  #isOnThread(row: number, interval: number): boolean {
+    const thread = this.#intervals.thread[interval];
+    return thread === this.#trace.tasks.thread[row] || thread === NONE;
+  }
+
+  /**
+   * When the result of a task could leave its worker: packed, which its thread does right after it; where nothing was
+   * packed, when the task stopped.
+   */
+  packedAt(row: number): number {
+    const { tasks } = this.#trace;
+    const intervals = this.#intervals;
+    const { spans, offsets } = intervals;
+    const worker = tasks.worker[row]!;
+    const stopped = tasks.stopped[row]!;
+    if (worker < 0) return stopped;
+    const end = offsets[worker + 1]!;
+    const first = firstFrom(spans.rows, intervals.start, stopped - CLOCK, offsets[worker]!, end);
+    for (let at = first; at < Math.min(end, first + NEXT_INTERVALS); at++) {
+      const interval = spans.rows[at]!;
+      if (intervals.task[interval] === tasks.id[row] && actionOf(intervals, interval) === 'serialize')
+        return Math.max(stopped, intervals.stop[interval]!);
+    }
+    return stopped;
+  }
+
+  /** From the cursor back to where `source` stopped: its result was packed for the task `row`, which waited for it. */
+  packing(source: number, row: number): void {
+    const stopped = this.#trace.tasks.stopped[source]!;
+    if (stopped < this.#parts.cursor) this.#within(source, stopped, 'serialization', row);
+  }
+
+  /**
+   * From the cursor back to `since`, when the task could have run: at each moment what ended last before it went on. That
+   * is another task on the same thread, or something else that the worker did, e.g. fetching inputs; else the task was
+   * on its way from the scheduler.
+   */
+  wait(row: number, since: number): void {
+    const parts = this.#parts;
+    const from = Math.max(since, parts.windowStart);
+    const lane = this.#lanes.laneOf[row]!;
+    const { worker, prefix, started, stopped } = this.#trace.tasks;
+    const { start, stop } = this.#intervals;
+    /** What the thread ran at the cursor. */
+    let next = row;
+    while (parts.cursor > from) {
+      const task = this.#taskBefore(lane, parts.cursor);
+      const taskEnd = task === NONE ? Number.NEGATIVE_INFINITY : Math.min(stopped[task]!, parts.cursor);
+      const interval = this.#intervalBefore(row, parts.cursor, Math.max(taskEnd, from));
+      const intervalEnd =
+        interval === NONE ? Number.NEGATIVE_INFINITY : Math.min(stop[interval]!, parts.cursor);
+      const end = Math.max(taskEnd, intervalEnd);
+      this.#idle(row, Math.max(end, from), task === NONE ? NONE : prefix[task]!, next);
+      if (end <= from) return;
+      if (taskEnd >= intervalEnd) {
+        parts.back(Math.max(started[task]!, from), 'waiting for a worker', row, worker[row]!, prefix[task]!);
+        next = task;
+      } else {
+        const kind = this.#waitKindOf(interval, worker[row]!);
+        const begin = Math.max(start[interval]!, from);
+        if (kind === 'serialization') this.#within(row, begin, kind, row);
+        else parts.back(begin, kind, row, worker[row]!);
+      }
+    }
+  }
+
+  /** What a worker collects before anything runs belongs to its start. */
+  #waitKindOf(interval: number, worker: number): PathKind {
+    const kind = this.#kindOf(interval);
+    return kind === 'gc' && this.#intervals.stop[interval]! <= this.#begun(worker)
+      ? 'waiting for a worker'
+      : kind;
+  }
+
+  /** The task of a lane that was running at `time`, or the last that stopped before. */
+  #taskBefore(lane: number, time: number): number {
+    const { spans, offsets } = this.#lanes;
+    const at = firstFrom(spans.rows, this.#trace.tasks.started, time, offsets[lane]!, offsets[lane + 1]!) - 1;
+    return at < offsets[lane]! ? NONE : spans.latest[at]!;
+  }
+
+  /**
+   * Of what the task's worker did, beside what other threads did for themselves, and what began before `time`: the last that
+   * ended, if that was after `since`.
+   */
+  #intervalBefore(row: number, time: number, since: number): number {
+    const worker = this.#trace.tasks.worker[row]!;
+    if (worker < 0) return NONE;
+    const { spans, offsets, start, stop } = this.#intervals;
+    const [from, to] = [offsets[worker]!, offsets[worker + 1]!];
+    let [last, end] = [NONE, since];
+    for (let at = firstFrom(spans.rows, start, time, from, to) - 1; at >= from; at--) {
+      if (stop[spans.latest[at]!]! <= end) break;
+      const interval = spans.rows[at]!;
+      if (stop[interval]! > end && this.#isOnThread(row, interval)) [last, end] = [interval, stop[interval]!];
+    }
+    return last;
+  }
+
+  /**
+   * The worker did nothing that was recorded: until the task was there that it ran next, the scheduler was at work; from then
+   * on the worker, which goes on from the task before (`behind`: its prefix) to the next.
+   */
+  #idle(row: number, from: number, behind: number, next: number): void {
+    const { tasks } = this.#trace;
+    const worker = tasks.worker[row]!;
+    const received = tasks.received[next]!;
+    // Nobody ran anything yet: workers were starting.
+    const begun = Math.min(this.#begun(worker), tasks.started[row]!);
+    if (from < begun && this.#parts.cursor > from) {
+      if (this.#parts.cursor > begun) this.#idle(row, begun, behind, next);
+      this.#parts.back(from, 'waiting for a worker', row, worker);
+      return;
+    }
+    if (Number.isNaN(received)) {
+      this.#parts.back(from, 'unknown', row, worker);
+      return;
+    }
+    // A thread that was sent its first task before any had run is starting until it receives it: it loads modules.
+    const dispatched = tasks.dispatched[next]!;
+    const there =
+      behind === NONE && dispatched <= this.#begun(worker) ? Math.min(dispatched, received) : received;
+    this.#parts.back(Math.max(from, there), 'waiting for a worker', row, worker, behind);
+    this.#parts.back(from, 'waiting for the scheduler', row, worker);
+  }
+
+  /** Until then the worker may have been starting. */
+  #begun(worker: number): number {
+    return worker < 0 ? this.#firstStart : this.#firstStarts[worker]!;
+  }
+
+  #kindOf(interval: number): PathKind {
+    const action = actionOf(this.#intervals, interval);
+    switch (action) {
+      case 'compute':
+      case 'transfer':
+      case 'gc':
+      case 'profiler':
+        return action;
+      case 'await':
+        return 'awaiting';
+      // What goes to disk is compressed on its way.
+      case 'compress':
+      case 'decompress':
+      case 'disk-read':
+      case 'disk-write':
+        return 'disk';
+      default:
+        return 'serialization';
+    }
+  }
+}

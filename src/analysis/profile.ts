@@ -1,0 +1,208 @@
+// What the statistical profiler saw, asked of any trace: the call tree of some samples, samples over time, and which tasks
+// have samples at all.
+import { addLine, type CallTree, childOf, emptyTree, type MutableCallTree } from '../profile/callTree.js';
+import type { SampleRows, Trace } from '../trace/trace.js';
+
+export interface ProfileTreeOptions {
+  /** Only samples of tasks with this prefix. */
+  readonly key?: string;
+  /** Only samples of tasks in spans whose names begin so, e.g. `['Alice', 'load']`. */
+  readonly span?: readonly string[];
+  /** Only samples of this task, by its id in `trace.tasks`. Samples that are summed up belong to none. */
+  readonly task?: number;
+  /** Only samples from this time on, and before that one, in seconds since the epoch. Default: all. */
+  readonly start?: number;
+  readonly stop?: number;
+  /** Only samples of these workers, by name or address. Default: all. */
+  readonly workers?: readonly string[];
+  /** The scheduler's own thread instead of the workers. Default false. */
+  readonly scheduler?: boolean;
+  /** Also time of workers in which no task's code ran, as `(runtime)`. Default false. */
+  readonly all?: boolean;
+}
+
+/** Seconds of samples, the workers' and the tasks' of a prefix. */
+export interface ProfiledPrefix {
+  readonly prefix: string;
+  readonly samples: number;
+  readonly seconds: number;
+}
+
+/** Samples in bins of equal length. */
+export interface ProfileTimeline {
+  readonly start: number;
+  /** Seconds of a bin. */
+  readonly step: number;
+  /** Busy seconds that the samples of each bin stand for. */
+  readonly seconds: Float64Array;
+}
+
+const OTHERS = { name: '(others)', filename: '', lineNumber: 0 };
+
+/**
+ * The samples asked for as one call tree; `client.profile()` gives the same of a cluster that runs.
+ *
+ * Cost: one step per sample and per frame.
+ *
+ * @returns a tree whose counts are samples; a sample is worth `samplingInterval(trace)` seconds
+ * @source seed 000, Dask's `Client.profile`
+ */
+export function profileTree(trace: Trace, options: ProfileTreeOptions = {}): CallTree {
+  const { samples } = trace;
+  const tree = new TreeOfFrames(trace);
+  const isWanted = filterOf(trace, options);
+  for (let row = 0; row < samples.length; row++) if (isWanted(row)) tree.add(samples, row);
+  return tree.root;
+}
+
+/** Busy seconds over time in `bins` bins of equal length, from the first sample of the trace to the last. */
+export function profileTimeline(
+  trace: Trace,
+  bins: number,
+  options: Omit<ProfileTreeOptions, 'start' | 'stop'> = {},
+): ProfileTimeline {
+  const { samples } = trace;
+  const { time, count, interval } = samples;
+  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const at of time) {
+    start = Math.min(start, at);
+    stop = Math.max(stop, at);
+  }
+  const seconds = new Float64Array(bins);
+  if (start > stop) return { start: 0, step: 0, seconds };
+  const step = (stop - start) / bins;
+  const isWanted = filterOf(trace, options);
+  for (let row = 0; row < samples.length; row++) {
+    if (!isWanted(row)) continue;
+    const bin = step === 0 ? 0 : Math.min(bins - 1, Math.floor((time[row]! - start) / step));
+    seconds[bin]! += count[row]! * interval[row]!;
+  }
+  return { start, step, seconds };
+}
+
+/** Prefixes of tasks that have samples, most seconds first. */
+export function profiledPrefixes({ samples, strings }: Trace): ProfiledPrefix[] {
+  const sums = new Map<number, { samples: number; seconds: number }>();
+  for (const [row, prefix] of samples.prefix.entries()) {
+    if (prefix < 0) continue;
+    const sum = sums.get(prefix) ?? { samples: 0, seconds: 0 };
+    sum.samples += samples.count[row]!;
+    sum.seconds += samples.count[row]! * samples.interval[row]!;
+    sums.set(prefix, sum);
+  }
+  return Array.from(sums, ([prefix, sum]) => ({ prefix: strings.get(prefix), ...sum })).sort(
+    (a, b) => b.seconds - a.seconds,
+  );
+}
+
+/** Seconds that a sample of the trace is worth, on average; 0.01 where there is none. */
+export function samplingInterval({ samples: { count, interval } }: Trace): number {
+  let [seconds, total] = [0, 0];
+  for (const [row, one] of count.entries()) {
+    total += one;
+    seconds += one * interval[row]!;
+  }
+  return total === 0 ? 0.01 : seconds / total;
+}
+
+/** Grows a tree of the rows of `frames` that samples lead to. */
+class TreeOfFrames {
+  readonly root = emptyTree();
+  readonly #trace: Trace;
+  /** By row of `frames`. */
+  readonly #nodes: (MutableCallTree | undefined)[];
+
+  constructor(trace: Trace) {
+    this.#trace = trace;
+    this.#nodes = new Array(trace.frames.length);
+  }
+
+  add({ frame, line, count }: SampleRows, row: number): void {
+    const { parent } = this.#trace.frames;
+    const [innermost, samples] = [frame[row]!, count[row]!];
+    const node = innermost < 0 ? childOf(this.root, OTHERS) : this.#node(innermost);
+    if (innermost < 0) node.count += samples;
+    addLine(node, line[row]!, samples);
+    for (let at = innermost; at >= 0; at = parent[at]!) this.#node(at).count += samples;
+    this.root.count += samples;
+  }
+
+  #node(row: number): MutableCallTree {
+    const known = this.#nodes[row];
+    if (known !== undefined) return known;
+    const { strings, frames } = this.#trace;
+    // From the outermost frame inwards: stacks may be deep.
+    const path: number[] = [];
+    let at = row;
+    while (at >= 0 && this.#nodes[at] === undefined) {
+      path.push(at);
+      at = frames.parent[at]!;
+    }
+    let node: MutableCallTree = this.#nodes[at] ?? this.root;
+    for (let step = path.pop(); step !== undefined; step = path.pop()) {
+      node = childOf(node, {
+        name: textOf(strings, frames.functionName[step]!),
+        filename: textOf(strings, frames.file[step]!),
+        lineNumber: frames.line[step]!,
+      });
+      this.#nodes[step] = node;
+    }
+    return node;
+  }
+}
+
+function filterOf(
+  trace: Trace,
+  { key, span, task, start, stop, workers, scheduler = false, all = false }: ProfileTreeOptions,
+): (row: number) => boolean {
+  const { samples, strings } = trace;
+  const prefixes = key === undefined ? undefined : idsWhere(samples.prefix, strings, (text) => text === key);
+  const name = span?.join('/');
+  const spans =
+    name === undefined
+      ? undefined
+      : idsWhere(samples.span, strings, (text) => text === name || text.startsWith(`${name}/`));
+  const wanted = workers === undefined ? undefined : workerRows(trace, workers);
+  const from = start ?? Number.NEGATIVE_INFINITY;
+  const to = stop ?? Number.POSITIVE_INFINITY;
+  const anything = all || scheduler;
+  return (row) => {
+    const worker = samples.worker[row]!;
+    const time = samples.time[row]!;
+    if (worker < 0 !== scheduler || time < from || time >= to) return false;
+    if (wanted !== undefined && !scheduler && !wanted.has(worker)) return false;
+    if (prefixes !== undefined && !prefixes.has(samples.prefix[row]!)) return false;
+    if (task !== undefined && samples.task[row] !== task) return false;
+    if (spans !== undefined && !spans.has(samples.span[row]!)) return false;
+    return anything || samples.prefix[row]! >= 0 || !isRuntime(trace, samples.frame[row]!);
+  };
+}
+
+/** Code of Longpole or Node alone, which is no task's. */
+function isRuntime({ frames, strings }: Trace, frame: number): boolean {
+  return (
+    frame >= 0 && frames.parent[frame]! < 0 && textOf(strings, frames.functionName[frame]!) === '(runtime)'
+  );
+}
+
+/** Those ids of a column whose texts are wanted. */
+function idsWhere(
+  column: Int32Array,
+  strings: Trace['strings'],
+  isWanted: (text: string) => boolean,
+): Set<number> {
+  return new Set([...new Set(column)].filter((id) => id >= 0 && isWanted(strings.get(id))));
+}
+
+function workerRows({ workers, strings }: Trace, wanted: readonly string[]): Set<number> {
+  const rows = new Set<number>();
+  for (let row = 0; row < workers.length; row++) {
+    const [name, address] = [textOf(strings, workers.name[row]!), textOf(strings, workers.address[row]!)];
+    if (wanted.includes(name) || wanted.includes(address)) rows.add(row);
+  }
+  return rows;
+}
+
+function textOf(strings: Trace['strings'], id: number): string {
+  return id < 0 ? '' : strings.get(id);
+}

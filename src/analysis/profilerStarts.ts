@@ -1,0 +1,51 @@
+// When workers' threads were held up because their profilers started: tens of milliseconds, once or rarely per worker, in
+// the middle of a task. What measures a run must not be taken for what the run does.
+import type { Trace } from '../trace/trace.js';
+import { firstFrom } from './lanes.js';
+import { actionOf, workIntervalsOf } from './workIntervals.js';
+
+interface Starts {
+  /** Rows of the columns, by start. */
+  readonly rows: Int32Array;
+  readonly start: Float64Array;
+  readonly stop: Float64Array;
+}
+
+const known = new WeakMap<Trace, ReadonlyMap<number, Starts>>();
+
+/** Seconds between two times in which the profiler of a worker (a row of workers) started. Cost: a binary search. */
+export function profilerSeconds(trace: Trace, worker: number, from: number, to: number): number {
+  const starts = startsOf(trace).get(worker);
+  if (starts === undefined) return 0;
+  const { rows, start, stop } = starts;
+  let seconds = 0;
+  for (let at = firstFrom(rows, start, to, 0, rows.length) - 1; at >= 0; at--) {
+    const row = rows[at]!;
+    // They do not overlap, so those before ended earlier still.
+    if (stop[row]! <= from) break;
+    seconds += Math.min(stop[row]!, to) - Math.max(start[row]!, from);
+  }
+  return seconds;
+}
+
+/** Cost: one walk over the intervals of a trace, once. */
+function startsOf(trace: Trace): ReadonlyMap<number, Starts> {
+  let starts = known.get(trace);
+  if (starts === undefined) {
+    starts = findStarts(trace);
+    known.set(trace, starts);
+  }
+  return starts;
+}
+
+function findStarts(trace: Trace): Map<number, Starts> {
+  const work = workIntervalsOf(trace);
+  const { spans, offsets, start, stop } = work;
+  const found = new Map<number, Starts>();
+  for (let worker = 0; worker + 1 < offsets.length; worker++) {
+    const own = spans.rows.subarray(offsets[worker]!, offsets[worker + 1]!);
+    const rows = own.filter((row) => actionOf(work, row) === 'profiler');
+    if (rows.length > 0) found.set(worker, { rows, start, stop });
+  }
+  return found;
+}

@@ -1,0 +1,72 @@
+// Where do tasks wait, from the moment they could run to the moment somebody knows that they have? By prefix, from the
+// lifecycle of every task.
+import { sortedOrder } from '../base/sortedOrder.js';
+import type { TaskRows, Trace } from '../trace/trace.js';
+import { countedOffsets, lanesOf } from './lanes.js';
+import { evenly, median } from './statistics.js';
+import { Table } from './table.js';
+
+type Stage = readonly [title: string, from: keyof TaskRows & Lifecycle, to: keyof TaskRows & Lifecycle];
+type Lifecycle = 'ready' | 'dispatched' | 'received' | 'started' | 'stopped' | 'acknowledged';
+
+/** In order. */
+const STAGES: readonly Stage[] = [
+  ['Queued at scheduler', 'ready', 'dispatched'],
+  ['Sent to worker', 'dispatched', 'received'],
+  ['Queued at worker', 'received', 'started'],
+  ['Computed', 'started', 'stopped'],
+  ['Acknowledged', 'stopped', 'acknowledged'],
+];
+
+/**
+ * One row per prefix: the median seconds of each stage of its tasks (of 20,000 of them, evenly spaced, if there are more), and the sum of all that was not computing, largest
+ * first. Empty where a trace has no lifecycle. Stages of tasks overlap: a queue of a thousand tasks waits a thousand times.
+ */
+export function queueing(trace: Trace): Table {
+  const { tasks, strings } = trace;
+  const { laneOf } = lanesOf(trace);
+  const { prefix, dispatched, ready, started, stopped, acknowledged } = tasks;
+  const groupOf = prefix.slice();
+  for (let row = 0; row < groupOf.length; row++)
+    if (laneOf[row]! < 0 || !(dispatched[row]! >= 0)) groupOf[row] = -1;
+  const offsets = countedOffsets(groupOf, strings.length);
+  const rows = new Int32Array(offsets[strings.length]!);
+  const next = offsets.slice();
+  for (let row = 0; row < groupOf.length; row++) if (groupOf[row]! >= 0) rows[next[groupOf[row]!]!++] = row;
+  const ids = Array.from({ length: strings.length }, (_, id) => id).filter(
+    (id) => offsets[id + 1]! > offsets[id]!,
+  );
+  const membersOf = (id: number) => rows.subarray(offsets[id]!, offsets[id + 1]!);
+  const waited = Float64Array.from(ids, (id) => {
+    let sum = 0;
+    for (const row of membersOf(id)) {
+      const before = started[row]! - ready[row]!;
+      const after = acknowledged[row]! - stopped[row]!;
+      sum += Math.max(0, before || 0) + Math.max(0, after || 0);
+    }
+    return sum;
+  });
+  const stages = STAGES.map(([title, from, to]) => ({
+    title: `${title} (s)`,
+    numbers: Float64Array.from(ids, (id) => medianBetween(evenly(membersOf(id)), tasks[from], tasks[to])),
+  }));
+  return new Table(
+    [
+      { title: 'Prefix', ids: Int32Array.from(ids), strings },
+      { title: 'Tasks', numbers: Float64Array.from(ids, (id) => membersOf(id).length) },
+      ...stages,
+      { title: 'Waited in all (s)', numbers: waited },
+    ],
+    { order: sortedOrder(waited, true) },
+  );
+}
+
+function medianBetween(rows: Int32Array, from: Float64Array, to: Float64Array): number {
+  const seconds = new Float64Array(rows.length);
+  let known = 0;
+  for (const row of rows) {
+    const value = to[row]! - from[row]!;
+    if (value >= 0) seconds[known++] = value;
+  }
+  return median(seconds.subarray(0, known));
+}

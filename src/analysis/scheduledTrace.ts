@@ -1,0 +1,81 @@
+// Traces of runs that never took place, for tests: tasks with durations are put on workers one after the other, each
+// where it can start first.
+import type { SyntheticSpec, SyntheticTask } from '../trace/syntheticTrace.js';
+
+export interface ScheduledTask {
+  readonly key: string;
+  readonly seconds: number;
+  readonly needs?: readonly string[];
+  readonly nbytes?: number;
+  readonly prefix?: string;
+  /** Default: the first free worker. */
+  readonly worker?: string;
+  readonly submitted?: number;
+  readonly computation?: number;
+}
+
+export interface Schedule {
+  /** Default 1. They are called `w0`, `w1`, … */
+  readonly workers?: number;
+  /** Seconds between a task and the next on a worker. Default 0. */
+  readonly overhead?: number;
+  /** Seconds from ready to dispatched, and from dispatched to received. Default 0. */
+  readonly latency?: number;
+  /** Bytes per second between workers. Default: nothing is moved. */
+  readonly bandwidth?: number;
+}
+
+type Parts = Required<Pick<SyntheticSpec, 'workers' | 'tasks' | 'transfers' | 'intervals'>>;
+
+/** Greedy and in the order of the list: a task stands after those that it needs. */
+export function scheduled(tasks: readonly ScheduledTask[], schedule: Schedule = {}): Parts {
+  const { workers = 1, overhead = 0, latency = 0, bandwidth } = schedule;
+  const free = new Map<string, number>(Array.from({ length: workers }, (_, i) => [`w${i}`, 0]));
+  const done = new Map<string, SyntheticTask>();
+  const copies = new Set<string>();
+  const transfers: Parts['transfers'][number][] = [];
+  const intervals: Parts['intervals'][number][] = [];
+  for (const task of tasks) {
+    const { key, seconds, needs = [], submitted = 0 } = task;
+    const ready = Math.max(submitted, ...needs.map((need) => done.get(need)?.stopped ?? 0));
+    const worker = task.worker ?? firstFree(free, ready);
+    const received = Math.max(ready + 2 * latency, 0);
+    let started = Math.max(received, (free.get(worker) ?? 0) + overhead);
+    for (const need of bandwidth === undefined ? [] : needs) {
+      const input = done.get(need);
+      if (input === undefined || input.worker === worker || copies.has(`${need} ${worker}`)) continue;
+      copies.add(`${need} ${worker}`);
+      const [start, stop] = [started, started + (input.nbytes ?? 0) / (bandwidth ?? 1)];
+      const nbytes = input.nbytes ?? 0;
+      transfers.push({ worker, peer: input.worker ?? '', keys: [need], nbytes, start, stop });
+      intervals.push({ worker, action: 'transfer', start, stop, task: key, nbytes });
+      started = stop;
+    }
+    const stopped = started + seconds;
+    free.set(worker, stopped);
+    const { nbytes = 0, prefix, computation = 1 } = task;
+    const lifecycle = { submitted, ready, dispatched: ready + latency, received, started, stopped };
+    const named = prefix === undefined ? {} : { prefix };
+    done.set(key, { key, worker, needs, nbytes, computation, ...named, ...lifecycle });
+  }
+  return {
+    workers: Array.from({ length: workers }, (_, i) => ({ name: `w${i}` })),
+    tasks: [...done.values()].sort((a, b) => a.stopped - b.stopped),
+    transfers,
+    intervals,
+  };
+}
+
+/** The worker that is free first; of those that are free by then, the first. */
+function firstFree(free: ReadonlyMap<string, number>, ready: number): string {
+  let best = 'w0';
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const [worker, time] of free) {
+    const start = Math.max(time, ready);
+    if (start < earliest) {
+      earliest = start;
+      best = worker;
+    }
+  }
+  return best;
+}

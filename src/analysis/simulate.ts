@@ -1,0 +1,324 @@
+// What if? How long the recorded graph would take under other conditions: more workers, a faster network, a function that
+// was made faster. A discrete-event simulation with the engine's policy and the durations that were measured.
+import { LongpoleError } from '../base/errors.js';
+import type { Trace } from '../trace/trace.js';
+import { coreUseOf } from './coreUse.js';
+import { lanesOf } from './lanes.js';
+import { requestedWindow, windowOf } from './path/pathWalk.js';
+import { type Calibration, calibrationOf } from './simulation/calibration.js';
+import { MEMORY_TARGET, recordedConditions } from './simulation/conditions.js';
+import { startupOf, stretchOf } from './simulation/machine.js';
+import { Replay } from './simulation/replay.js';
+import { replayGraphOf } from './simulation/replayGraph.js';
+import type { ReplayConditions, ReplayGraph, ReplayResult } from './simulation/replayTypes.js';
+import { Table } from './table.js';
+
+/** What is not given is as it was recorded. */
+export interface SimulateOptions {
+  /** Threads that run tasks, each with a memory of its own. 1 to 1,000,000. */
+  readonly workers?: number;
+  /** Bytes per second between two workers. */
+  readonly bandwidth?: number;
+  /** Bytes per worker. Results go to disk beyond 60 % of it. 0: no limit. */
+  readonly memoryLimit?: number;
+  /** Prefix → how many times faster its tasks become; below 1: slower. */
+  readonly faster?: Readonly<Record<string, number>>;
+  /** Prefix → into how many tasks each of its tasks is split, which share its work and its result. */
+  readonly split?: Readonly<Record<string, number>>;
+  /** Seconds of the scheduler per task, one after the other. 0: nothing passes between tasks either. */
+  readonly schedulerOverhead?: number;
+  /** Seconds since the epoch; only tasks that started in between. Default: all. */
+  readonly start?: number;
+  readonly stop?: number;
+}
+
+export interface Simulation {
+  readonly workers: number;
+  /** Seconds from the first submission to the last result. */
+  readonly makespan: number;
+  /**
+   * Where the makespan would lie, in seconds: how far a simulation of the recorded conditions is from what was recorded,
+   * what two runs differ by for no reason (8 %; 40 % of the time in which workers start), how the last tasks fall, and what more or fewer tasks at the same time may
+   * do to each other beyond what the trace shows (5 % each time their number is doubled or halved). What other programs
+   * took of the machine meanwhile they may leave free next time, or take again.
+   */
+  readonly low: number;
+  readonly high: number;
+  /** Share of the workers' time in which tasks compute, 0 to 1. */
+  readonly busy: number;
+  /** Bytes of results that one worker holds in memory at most; a memory limit may shrink to that by 0.6. */
+  readonly held: number;
+  /** Bytes that go to disk. */
+  readonly spilled: number;
+}
+
+/** Two runs of the same program on the same machine differ by this share for no reason. */
+const NOISE = 0.08;
+/** The same of the time in which workers start: they read files and compile. Seen: 5 to 62 % between two runs. */
+const STARTING_NOISE = 0.4;
+/** How far the estimate of what tasks at the same time do to each other may be wrong, each time their number doubles. */
+const CONTENTION = 0.05;
+const MAX_CONTENTION = 0.3;
+/** Each takes memory, also those that have nothing to do. */
+const MAX_WORKERS = 1_000_000;
+/** Where no task ran. */
+const NOTHING = { makespan: 0, low: 0, high: 0, busy: 0, held: 0, spilled: 0 } as const;
+/** Of the makespan; beyond it a band says nothing, and below 0 it would be wrong. */
+const MAX_MARGIN = 0.9;
+
+/**
+ * The makespan of a trace under other conditions. The band between `low` and `high` is an estimate, not a bound. A million
+ * tasks on a thousand workers take about 2 s.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an option out of range, and for a prefix that the trace lacks
+ */
+export function simulate(trace: Trace, options: SimulateOptions = {}): Simulation {
+  return new Simulator(trace, options).simulate(options.workers);
+}
+
+/** Answers several questions about the same graph. Everything but the number of workers is fixed by the options. */
+export class Simulator {
+  /** How many workers the trace was recorded with. */
+  readonly recordedWorkers: number;
+  readonly #graph: ReplayGraph;
+  readonly #conditions: ReplayConditions;
+  readonly #floor: number;
+  readonly #work: number;
+  readonly #recorded: Calibration;
+  /** Of the machine, the share that other programs took while it was recorded. */
+  readonly #others: number;
+  /** By number of workers: a sweep asks for some twice. */
+  readonly #replays = new Map<number, ReplayResult>();
+
+  constructor(trace: Trace, options: SimulateOptions = {}) {
+    const window = requestedWindow(trace, options);
+    const changes = { faster: factors(trace, options.faster), split: factors(trace, options.split, true) };
+    const recorded = recordedConditions(trace, window);
+    this.recordedWorkers = recorded.workers;
+    this.#conditions = changed(recorded, options);
+    const asRecorded = replayGraphOf(trace, window, { faster: new Map(), split: new Map() });
+    const isChanged = changes.faster.size + changes.split.size > 0;
+    this.#graph = isChanged ? replayGraphOf(trace, window, changes) : asRecorded;
+    this.#recorded = calibrationOf(trace, window, asRecorded, recorded);
+    const { others, cores } = coreUseOf(trace);
+    this.#others = Math.min(1, others / cores) || 0;
+    const { floor, work } = bounds(this.#graph);
+    this.#floor = floor;
+    this.#work = work;
+  }
+
+  simulate(workers = this.#conditions.workers): Simulation {
+    const isCount = Number.isInteger(workers) && workers >= 1 && workers <= MAX_WORKERS;
+    check('workers', workers, isCount, 'a whole number from 1 to 1,000,000');
+    if (this.#graph.size === 0) return { workers, ...NOTHING };
+    const { makespan, busy, held, spilled } = this.#replay(workers);
+    const { ratio, around, granularity } = this.#recorded;
+    const calibrated = makespan * ratio + around;
+    const doublings = Math.log2((busy * workers) / this.#recorded.concurrency) || 0;
+    const contention = Math.min(MAX_CONTENTION, Math.abs(doublings) * CONTENTION);
+    const margin = Math.min(MAX_MARGIN, NOISE + contention + this.#others);
+    // In another order the last tasks would end earlier or later by about one of them; one worker has no order to change.
+    const end = workers === this.recordedWorkers || workers === 1 ? 0 : granularity;
+    const starting = STARTING_NOISE * this.#startup(workers);
+    const low = Math.min(calibrated, makespan + around) * (1 - margin) - end - starting;
+    const high = Math.max(calibrated, makespan + around) * (1 + margin) + end + starting;
+    // No band reaches below what no schedule can beat, but for the noise of its durations.
+    const bound = Math.max(this.#floor, this.#work / workers) * (1 - margin);
+    return {
+      workers,
+      makespan: calibrated,
+      low: Math.min(calibrated, Math.max(low, bound)),
+      high,
+      busy,
+      held,
+      spilled,
+    };
+  }
+
+  /** Seconds until so many workers are there. */
+  #startup(workers: number): number {
+    return startupOf(this.#recorded.machine, workers);
+  }
+
+  #replay(workers: number): ReplayResult {
+    let result = this.#replays.get(workers);
+    if (result === undefined) {
+      const startup = this.#startup(workers);
+      const stretch = stretchOf(this.#recorded.machine, workers);
+      result = new Replay(this.#graph, { ...this.#conditions, workers, startup, stretch }).run();
+      this.#replays.set(workers, result);
+    }
+    return result;
+  }
+}
+
+/** The longest chain, and the sum, of what tasks take. */
+function bounds({ size, seconds, dependencyOffsets, dependencies }: ReplayGraph): {
+  floor: number;
+  work: number;
+} {
+  const ends = new Float64Array(size);
+  let [floor, work] = [0, 0];
+  for (let id = 0; id < size; id++) {
+    let begin = 0;
+    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
+      begin = Math.max(begin, ends[dependencies[edge]!]!);
+    ends[id] = begin + seconds[id]!;
+    floor = Math.max(floor, ends[id]!);
+    work += seconds[id]!;
+  }
+  return { floor, work };
+}
+
+function changed(recorded: ReplayConditions, options: SimulateOptions): ReplayConditions {
+  const { workers, bandwidth, memoryLimit, schedulerOverhead } = options;
+  if (bandwidth !== undefined) check('bandwidth', bandwidth, bandwidth > 0, 'bytes per second above 0');
+  if (memoryLimit !== undefined)
+    check('memoryLimit', memoryLimit, memoryLimit >= 0, 'bytes, or 0 for no limit');
+  if (schedulerOverhead !== undefined)
+    check('schedulerOverhead', schedulerOverhead, schedulerOverhead >= 0, 'seconds of at least 0');
+  return {
+    ...recorded,
+    ...(workers === undefined ? {} : { workers }),
+    ...(bandwidth === undefined ? {} : { bandwidth }),
+    ...(memoryLimit === undefined
+      ? {}
+      : { memory: (memoryLimit || Number.POSITIVE_INFINITY) * MEMORY_TARGET }),
+    ...(schedulerOverhead === undefined ? {} : { schedulerSeconds: schedulerOverhead }),
+    ...(schedulerOverhead === 0 ? { taskOverhead: 0, latency: 0, followLatency: 0, report: 0 } : {}),
+  };
+}
+
+function factors(
+  trace: Trace,
+  given: Readonly<Record<string, number>> = {},
+  whole = false,
+): ReadonlyMap<number, number> {
+  const result = new Map<number, number>();
+  const ids = new Set(Object.keys(given).length === 0 ? [] : trace.tasks.prefix);
+  const names = new Map([...ids].filter((id) => id >= 0).map((id) => [trace.strings.get(id), id]));
+  for (const [name, factor] of Object.entries(given)) {
+    if (whole)
+      check(
+        `split of '${name}'`,
+        factor,
+        Number.isInteger(factor) && factor >= 1,
+        'a whole number of at least 1',
+      );
+    else
+      check(
+        `faster of '${name}'`,
+        factor,
+        factor > 0 && factor < Number.POSITIVE_INFINITY,
+        'a number above 0',
+      );
+    const id = names.get(name);
+    if (id === undefined) {
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        `The trace has no prefix '${name}'. Its prefixes are: ${[...names.keys()].slice(0, 20).join(', ')}.`,
+      );
+    }
+    result.set(id, factor);
+  }
+  return result;
+}
+
+function check(name: string, value: number, isGood: boolean, expected: string): void {
+  if (isGood) return;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `The option ${name} is ${value}: give ${expected}.`,
+  );
+}
+
+/** Under which conditions the trace was recorded. */
+export interface Recorded {
+  readonly workers: number;
+  /** Seconds; NaN where no task ran. */
+  readonly makespan: number;
+  /** Cores that other programs kept busy meanwhile; NaN: not known. */
+  readonly others: number;
+}
+
+/** The makespan by number of workers, and how many are worth having. */
+export interface Scaling {
+  readonly rows: readonly Simulation[];
+  /**
+   * The number of workers beyond which another one adds less than a tenth of what the first one does; Infinity if that is
+   * not so up to the largest number that was tried.
+   */
+  readonly usefulWorkers: number;
+  readonly recorded: Recorded;
+  toTable(): Table;
+  toString(): string;
+}
+
+const WORTH = 0.1;
+/** Where a sweep ends that nobody limited. */
+const MOST_WORKERS = 4096;
+
+/**
+ * How the makespan scales. Simulates each of `workers`; default 1, 2, 4, … until another worker is not worth it, at most
+ * 4,096.
+ *
+ * @throws LongpoleError as `simulate`
+ */
+export function scaling(
+  trace: Trace,
+  options: Omit<SimulateOptions, 'workers'> & { readonly workers?: readonly number[] } = {},
+): Scaling {
+  const { workers, ...conditions } = options;
+  const hasTasks = lanesOf(trace).count > 0;
+  const simulator = new Simulator(trace, conditions);
+  const useful = usefulWorkers(simulator);
+  const counts = !hasTasks ? [] : (workers ?? doublings(Number.isFinite(useful) ? useful * 2 : MOST_WORKERS));
+  const rows = counts.map((count) => simulator.simulate(count));
+  const window = windowOf(trace);
+  const recorded = {
+    workers: simulator.recordedWorkers,
+    makespan: window.stop - window.start,
+    others: coreUseOf(trace).others,
+  };
+  const toTable = (): Table => scalingTable(rows, hasTasks ? simulator.simulate(1).makespan : Number.NaN);
+  return { rows, usefulWorkers: useful, recorded, toTable, toString: () => toTable().toString() };
+}
+
+function doublings(most: number): number[] {
+  const counts: number[] = [];
+  for (let count = 1; count <= Math.min(most, MOST_WORKERS); count *= 2) counts.push(count);
+  return counts;
+}
+
+/** Doubles until the workers that were added are worth too little, then halves the step. */
+function usefulWorkers(simulator: Simulator): number {
+  const one = simulator.simulate(1).makespan;
+  const speedup = (workers: number) => one / simulator.simulate(workers).makespan;
+  const isWorth = (from: number, to: number) => (speedup(to) - speedup(from)) / (to - from) >= WORTH;
+  if (!(one > 0)) return 1;
+  let good = 1;
+  while (isWorth(good, good * 2)) {
+    good *= 2;
+    if (good >= MOST_WORKERS) return Number.POSITIVE_INFINITY;
+  }
+  for (let step = good / 2; step >= 1; step /= 2) if (isWorth(good, good + step)) good += step;
+  return good;
+}
+
+/** Beside each row how many times faster that is than `one` worker. */
+function scalingTable(rows: readonly Simulation[], one: number): Table {
+  const numbers = (title: string, value: (row: Simulation) => number) => ({
+    title,
+    numbers: Float64Array.from(rows, value),
+  });
+  return new Table([
+    numbers('Workers', ({ workers }) => workers),
+    numbers('Makespan (s)', ({ makespan }) => makespan),
+    numbers('Low (s)', ({ low }) => low),
+    numbers('High (s)', ({ high }) => high),
+    numbers('Speedup', ({ makespan }) => one / makespan),
+    numbers('Busy (%)', ({ busy }) => busy * 100),
+    numbers('Held (MB)', ({ held }) => held / 1e6),
+    numbers('Spilled (MB)', ({ spilled }) => spilled / 1e6),
+  ]);
+}

@@ -1,0 +1,137 @@
+// First calls: a worker that has never run a function compiles it, and V8 optimises it while it runs. Each isolate does that for
+// itself, so more workers do it more often. Seen on five programs: the first call takes 3 to 40 ms longer, the next three 2 to 10
+// each, after 32 calls nothing is left; 50 to 100 ms in all for a function that takes 0.4 ms later.
+import type { Trace } from '../../trace/trace.js';
+import { lanesOf } from '../lanes.js';
+import { median } from '../statistics.js';
+
+/** Calls of a function on a worker that may be first calls. */
+export const FIRST_CALLS = 32;
+/** Calls that are alike, and by how many seconds each may be longer: what is more is another amount of work. */
+const STEPS = [
+  { from: 0, to: 1, most: 0.1 },
+  { from: 1, to: 4, most: 0.03 },
+  { from: 4, to: 16, most: 0.01 },
+  { from: 16, to: FIRST_CALLS, most: 0.003 },
+] as const;
+/** First calls take at least so many times as long as later ones, or there is nothing to see. */
+const LONGER = 1.5;
+/** Calls on one worker from which it is known how long one takes later. */
+const MIN_CALLS = 16;
+/** Prefixes, those that lose most first: each takes a byte per simulated worker. */
+const MAX_KINDS = 16;
+
+export interface WarmUp {
+  /** Row of tasks → number of its kind; -1: its first calls are like all others. */
+  readonly kindOf: Int32Array;
+  /** Seconds that a call takes longer, `FIRST_CALLS` of each kind. */
+  readonly extra: Float64Array;
+}
+
+/** Calls of one prefix, rows of tasks. */
+interface Calls {
+  /** When the first of them began. */
+  since: number;
+  /** By step, those of workers that made enough of them to tell. */
+  readonly steps: number[][];
+  readonly later: number[];
+  /** By step, of all workers. */
+  readonly all: number[][];
+}
+
+/** What first calls of one prefix take. */
+interface Kind {
+  readonly prefix: number;
+  readonly calls: Calls;
+  /** Seconds of a later call. */
+  readonly steady: number;
+  /** By step: seconds that a call takes longer. */
+  readonly longer: readonly number[];
+}
+
+/**
+ * `seconds` by row: what each task takes. First calls are made in it as short as later ones are. Functions that were called
+ * before `from`, seconds since the epoch, are warm.
+ */
+export function takeWarmUp(trace: Trace, seconds: Float64Array, from = Number.NEGATIVE_INFINITY): WarmUp {
+  const kinds = [...callsOf(trace)]
+    .filter(([, { since }]) => since >= from)
+    .map(([prefix, calls]) => kindOfCalls(prefix, calls, seconds))
+    .map((kind) => ({ ...kind, lost: lostSeconds(kind) }))
+    .filter(({ lost }) => lost > 0)
+    .sort((a, b) => b.lost - a.lost)
+    .slice(0, MAX_KINDS);
+  const numbers = new Map(kinds.map(({ prefix }, number) => [prefix, number]));
+  return {
+    kindOf: trace.tasks.prefix.map((prefix) => numbers.get(prefix) ?? -1),
+    extra: Float64Array.from(kinds.flatMap((kind) => shorten(kind, seconds))),
+  };
+}
+
+function callsOf(trace: Trace): ReadonlyMap<number, Calls> {
+  const { prefix, started } = trace.tasks;
+  const { count, spans, offsets } = lanesOf(trace);
+  const calls = new Map<number, Calls>();
+  for (let lane = 0; lane < count; lane++) {
+    const rows = spans.rows.subarray(offsets[lane]!, offsets[lane + 1]!);
+    const totals = new Map<number, number>();
+    for (const row of rows) totals.set(prefix[row]!, (totals.get(prefix[row]!) ?? 0) + 1);
+    const done = new Map<number, number>();
+    for (const row of rows) {
+      const id = prefix[row]!;
+      const call = done.get(id) ?? 0;
+      done.set(id, call + 1);
+      let known = calls.get(id);
+      if (known === undefined) {
+        known = {
+          since: Number.POSITIVE_INFINITY,
+          steps: STEPS.map(() => []),
+          later: [],
+          all: STEPS.map(() => []),
+        };
+        calls.set(id, known);
+      }
+      known.since = Math.min(known.since, started[row]!);
+      addCall(known, row, call, totals.get(id)!);
+    }
+  }
+  return calls;
+}
+
+/** `total`: calls that its worker makes. Of few, those of the first half may be first calls, and the others tell of later ones. */
+function addCall({ steps, later, all }: Calls, row: number, call: number, total: number): void {
+  const step = STEPS.findIndex(({ to }) => call < to);
+  if (step >= 0) all[step]!.push(row);
+  if (total < MIN_CALLS) return;
+  if (step >= 0 && STEPS[step]!.to <= total / 2) steps[step]!.push(row);
+  else if (call >= total / 2 || step < 0) later.push(row);
+}
+
+function kindOfCalls(prefix: number, calls: Calls, seconds: Float64Array): Kind {
+  const middle = (rows: readonly number[]) => median(Float64Array.from(rows, (row) => seconds[row]!));
+  const steady = calls.later.length === 0 ? Number.NaN : middle(calls.later);
+  const longer = STEPS.map(({ most }, step) => {
+    const rows = calls.steps[step]!;
+    const first = rows.length === 0 ? 0 : middle(rows);
+    return first >= LONGER * steady ? Math.min(most, first - steady) : 0;
+  });
+  return { prefix, calls, steady, longer };
+}
+
+function lostSeconds({ calls, longer }: Kind): number {
+  return longer.reduce((sum, one, step) => sum + one * calls.all[step]!.length, 0);
+}
+
+/** Shortens first calls; returns by how many seconds on average, by number of the call. */
+function shorten({ calls, steady, longer }: Kind, seconds: Float64Array): number[] {
+  return STEPS.flatMap(({ from, to }, step) => {
+    const rows = calls.all[step]!;
+    let taken = 0;
+    for (const row of rows) {
+      const before = seconds[row]!;
+      seconds[row] = Math.max(before - longer[step]!, Math.min(before, steady));
+      taken += before - seconds[row]!;
+    }
+    return new Array<number>(to - from).fill(rows.length === 0 ? 0 : taken / rows.length);
+  });
+}

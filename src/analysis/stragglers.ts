@@ -1,0 +1,255 @@
+// Which tasks took far longer than their like, and what was different about them?
+import { ACTIONS } from '../protocol/clusterObserver.js';
+import type { Trace } from '../trace/trace.js';
+import { countedOffsets, firstFrom, groupedRows, lanesOf } from './lanes.js';
+import { profilerSeconds } from './profilerStarts.js';
+import { evenly, type Middle, median, middleOf } from './statistics.js';
+import { Table } from './table.js';
+import { valuesColumn } from './valuesColumn.js';
+import { workIntervalsOf } from './workIntervals.js';
+
+/** A task that took far longer than the median of its prefix. */
+export interface Straggler {
+  /** Row of tasks. */
+  readonly row: number;
+  /** Without those in which its thread's profiler started. */
+  readonly seconds: number;
+  /** Of its prefix. */
+  readonly median: number;
+  /** Bytes of all inputs, and the median of its prefix. */
+  readonly bytesIn: number;
+  readonly medianBytesIn: number;
+  /** Seconds of intervals of the task, and of garbage collection on its worker meanwhile. */
+  readonly transfer: number;
+  readonly disk: number;
+  readonly gc: number;
+  /** Seconds in which it waited for a promise, and its thread had nothing to do. */
+  readonly awaited: number;
+  /** Its worker had run no task of its prefix before. */
+  readonly isFirst: boolean;
+  /** What stands out, e.g. `3.1 times the input`; empty: nothing that the trace knows of. */
+  readonly why: string;
+}
+
+/** So many spreads above the median, and so many times the median: both must hold. */
+const SPREADS = 6;
+const TIMES = 2;
+/** Of fewer tasks nobody knows what is usual. */
+const MIN_TASKS = 5;
+/** Seconds that the first call of a function on a worker may take longer: it loads what it needs, and no code is compiled. */
+export const COLD_SECONDS = 0.1;
+/** Seconds above the median: for less than some slices of time the system takes a core away, whatever the task does. */
+const MIN_EXCESS = 10e-3;
+
+const known = new WeakMap<Trace, readonly Straggler[]>();
+
+/** The stragglers of a trace, those that lost most time first. Cost: a walk, and two sorts of a sample per prefix. */
+export function stragglersOf(trace: Trace): readonly Straggler[] {
+  let stragglers = known.get(trace);
+  if (stragglers === undefined) {
+    stragglers = findStragglers(trace);
+    known.set(trace, stragglers);
+  }
+  return stragglers;
+}
+
+function findStragglers(trace: Trace): Straggler[] {
+  const { prefix, duration } = trace.tasks;
+  const { laneOf } = lanesOf(trace);
+  const isFirst = firstRuns(trace);
+  const groupOf = prefix.slice();
+  for (let row = 0; row < groupOf.length; row++) if (laneOf[row]! < 0) groupOf[row] = -1;
+  const offsets = countedOffsets(groupOf, trace.strings.length);
+  const rows = groupedRows(groupOf, offsets);
+  const slowOf: { readonly slow: Int32Array; readonly members: Int32Array; readonly middle: Middle }[] = [];
+  for (let id = 0; id < trace.strings.length; id++) {
+    const members = rows.subarray(offsets[id]!, offsets[id + 1]!);
+    if (members.length < MIN_TASKS) continue;
+    const middle = middleOf(Float64Array.from(evenly(members), (row) => duration[row]!));
+    const slow = farRows(
+      members,
+      (row) => ownSeconds(trace, row) - (isFirst[row] === 1 ? COLD_SECONDS : 0),
+      middle,
+    );
+    // A prefix of which one in ten is far off has no usual duration.
+    if (slow.length * 10 > members.length && slow.length > 1) continue;
+    if (slow.length > 0) slowOf.push({ slow, members, middle });
+  }
+  if (slowOf.length === 0) return [];
+  const why = new Reasons(
+    trace,
+    slowOf.map(({ slow }) => slow),
+    isFirst,
+  );
+  const found = slowOf.flatMap(({ slow, members, middle }) => why.explain(slow, members, middle));
+  return found.sort((a, b) => b.seconds - b.median - (a.seconds - a.median));
+}
+
+/** By row: 1 for those that are the first of their prefix on their thread. */
+export function firstRuns(trace: Trace): Uint8Array {
+  const { spans, offsets, count } = lanesOf(trace);
+  const { prefix } = trace.tasks;
+  const isFirst = new Uint8Array(trace.tasks.length);
+  const laneOfLast = new Int32Array(trace.strings.length).fill(-1);
+  for (let lane = 0; lane < count; lane++) {
+    for (let at = offsets[lane]!; at < offsets[lane + 1]!; at++) {
+      const row = spans.rows[at]!;
+      if (prefix[row]! < 0 || laneOfLast[prefix[row]!] === lane) continue;
+      laneOfLast[prefix[row]!] = lane;
+      isFirst[row] = 1;
+    }
+  }
+  return isFirst;
+}
+
+/** Seconds of a task without those in which its thread's profiler started. */
+function ownSeconds(trace: Trace, row: number): number {
+  const { duration, worker, started, stopped } = trace.tasks;
+  return duration[row]! - profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
+}
+
+function farRows(
+  members: Int32Array,
+  seconds: (row: number) => number,
+  { median, sigma }: Middle,
+): Int32Array {
+  const limit = Math.max(median + SPREADS * sigma, TIMES * median, median + MIN_EXCESS);
+  return members.filter((row) => seconds(row) > limit);
+}
+
+interface OwnWork {
+  transfer: number;
+  disk: number;
+  awaited: number;
+  /** When the task stopped. */
+  readonly until: number;
+}
+
+/** What was different about slow tasks. */
+class Reasons {
+  readonly #trace: Trace;
+  /** By id of a slow task, seconds of intervals that were for it. */
+  readonly #ownWork: ReadonlyMap<number, OwnWork>;
+  readonly #isFirst: Uint8Array;
+
+  constructor(trace: Trace, slow: readonly Int32Array[], isFirst: Uint8Array) {
+    this.#trace = trace;
+    this.#isFirst = isFirst;
+    this.#ownWork = ownWork(trace, slow);
+  }
+
+  explain(slow: Int32Array, members: Int32Array, { median: usualSeconds }: Middle): Straggler[] {
+    const usual = median(Float64Array.from(evenly(members), (row) => this.#bytesIn(row)));
+    return Array.from(slow, (row) => {
+      const seconds = ownSeconds(this.#trace, row);
+      const bytesIn = this.#bytesIn(row);
+      const times = this.#times(row);
+      const isFirst = this.#isFirst[row] === 1;
+      const facts = { row, seconds, median: usualSeconds, bytesIn, medianBytesIn: usual, isFirst, ...times };
+      return { ...facts, why: reasonOf(facts) };
+    });
+  }
+
+  #bytesIn(row: number): number {
+    const { dependencyOffsets, dependencyRows, nbytes } = this.#trace.tasks;
+    let sum = 0;
+    for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
+      const dependency = dependencyRows[edge]!;
+      if (dependency >= 0 && nbytes[dependency]! > 0) sum += nbytes[dependency]!;
+    }
+    return sum;
+  }
+
+  /** Seconds of its own intervals, and of garbage collections on its worker while it ran. Cost: a binary search. */
+  #times(row: number): Pick<Straggler, 'transfer' | 'disk' | 'gc' | 'awaited'> {
+    const { worker, started, stopped } = this.#trace.tasks;
+    const { spans, offsets, action, start, stop } = workIntervalsOf(this.#trace);
+    const own = worker[row]!;
+    const ownWork = this.#ownWork.size === 0 ? undefined : this.#ownWork.get(this.#trace.tasks.id[row]!);
+    const { transfer = 0, disk = 0, awaited = 0 } = ownWork ?? {};
+    if (own < 0) return { transfer, disk, awaited, gc: 0 };
+    let gc = 0;
+    const from = offsets[own]!;
+    let at = firstFrom(spans.rows, start, stopped[row]!, from, offsets[own + 1]!) - 1;
+    for (; at >= from && stop[spans.latest[at]!]! > started[row]!; at--) {
+      const interval = spans.rows[at]!;
+      const inside = Math.min(stop[interval]!, stopped[row]!) - Math.max(start[interval]!, started[row]!);
+      if (inside > 0 && ACTIONS[action[interval]!] === 'gc') gc += inside;
+    }
+    return { transfer, disk, awaited, gc };
+  }
+}
+
+/** One walk over the intervals of all workers. */
+function ownWork(trace: Trace, slow: readonly Int32Array[]): Map<number, OwnWork> {
+  const sums = new Map<number, OwnWork>();
+  const work = workIntervalsOf(trace);
+  // Ids of tasks are a column of 8 bytes that nothing else here needs.
+  if (!work.task.some((task) => task >= 0)) return sums;
+  const { id, stopped } = trace.tasks;
+  for (const rows of slow)
+    for (const row of rows) sums.set(id[row]!, { transfer: 0, disk: 0, awaited: 0, until: stopped[row]! });
+  const { length, worker, task, action, start, stop } = work;
+  for (let interval = 0; interval < length; interval++) {
+    const sum = worker[interval]! < 0 ? undefined : sums.get(task[interval]!);
+    const seconds = stop[interval]! - start[interval]!;
+    if (sum === undefined || !(seconds >= 0) || start[interval]! >= sum.until) continue;
+    const name = ACTIONS[action[interval]!];
+    if (name === 'transfer') sum.transfer += seconds;
+    else if (name === 'await') sum.awaited += seconds;
+    else if (name === 'disk-read' || name === 'disk-write') sum.disk += seconds;
+  }
+  return sums;
+}
+
+/** What explains at least a third of the excess, or input in proportion to it. */
+function reasonOf(facts: Omit<Straggler, 'why'>): string {
+  const { seconds, median, bytesIn, medianBytesIn, gc, disk, transfer, awaited, isFirst } = facts;
+  const share = (seconds - median) / 3;
+  const reasons: string[] = [];
+  if (gc >= share) reasons.push(`${gc.toPrecision(2)} s of garbage collection`);
+  if (disk >= share) reasons.push(`${disk.toPrecision(2)} s of disk`);
+  if (transfer >= share) reasons.push(`${transfer.toPrecision(2)} s of transfers`);
+  if (awaited >= share) reasons.push(`${awaited.toPrecision(2)} s of waiting for its promise`);
+  const times = bytesIn / medianBytesIn;
+  if (times >= 1.5) reasons.push(`${times.toPrecision(2)} times the input`);
+  if (reasons.length === 0 && isFirst) reasons.push('its worker had not run the function before');
+  return reasons.join(', ');
+}
+
+/**
+ * Tasks at least twice as long as the median of their prefix, and six spreads above it (scaled median absolute deviation),
+ * those that lost most time first. Prefixes of which more than a tenth would be here have no usual duration: they are not. What
+ * is not held against a task: that its thread's profiler started meanwhile, and of the first of its prefix on a thread 0.1 s.
+ */
+export function stragglers(trace: Trace): Table {
+  const found = stragglersOf(trace);
+  const { tasks, workers, strings, keys } = trace;
+  const ids = (column: (row: number) => number) => Int32Array.from(found, ({ row }) => column(row));
+  const numbers = (title: string, value: (one: Straggler) => number) => ({
+    title,
+    numbers: Float64Array.from(found, value),
+  });
+  return new Table([
+    { title: 'Key', ids: ids((row) => tasks.key[row]!), strings: keys },
+    { title: 'Prefix', ids: ids((row) => tasks.prefix[row]!), strings },
+    {
+      title: 'Worker',
+      ids: ids((row) => (tasks.worker[row]! < 0 ? -1 : workers.name[tasks.worker[row]!]!)),
+      strings,
+    },
+    numbers('Duration (s)', ({ seconds }) => seconds),
+    numbers('Median of prefix (s)', ({ median }) => median),
+    numbers('Times the median', ({ seconds, median }) => seconds / median),
+    numbers('Input (MB)', ({ bytesIn }) => bytesIn / 1e6),
+    numbers('Median input (MB)', ({ medianBytesIn }) => medianBytesIn / 1e6),
+    numbers('Transfer (s)', ({ transfer }) => transfer),
+    numbers('Disk (s)', ({ disk }) => disk),
+    numbers('GC (s)', ({ gc }) => gc),
+    numbers('Awaiting (s)', ({ awaited }) => awaited),
+    valuesColumn(
+      'What differed',
+      found.map(({ why }) => (why === '' ? null : why)),
+    ),
+  ]);
+}

@@ -1,0 +1,54 @@
+// Sums over time in equal bins: how much of something there was, on average, in each.
+
+/** Adding an interval costs the same however long it is: it is a step up and a step down. */
+export class TimeBins {
+  readonly start: number;
+  /** Seconds of a bin. */
+  readonly width: number;
+  readonly count: number;
+  /** By bin: what was added inside it, and what from it on is there throughout. */
+  readonly #partial: Float64Array;
+  readonly #steps: Float64Array;
+
+  constructor(start: number, stop: number, count: number) {
+    this.start = start;
+    this.count = count;
+    this.width = (stop - start) / count;
+    this.#partial = new Float64Array(count);
+    this.#steps = new Float64Array(count + 1);
+  }
+
+  /** `amount` is there from `from` to `to`; what lies outside the bins does not count. */
+  add(from: number, to: number, amount = 1): void {
+    const { count, width } = this;
+    const low = Math.max(0, (from - this.start) / width);
+    const high = Math.min(count, (to - this.start) / width);
+    if (!(low < high)) return;
+    const first = Math.min(count - 1, Math.floor(low));
+    const last = Math.min(count - 1, Math.floor(high));
+    if (first === last) {
+      this.#partial[first]! += (high - low) * amount;
+      return;
+    }
+    this.#partial[first]! += (first + 1 - low) * amount;
+    this.#partial[last]! += (high - last) * amount;
+    this.#steps[first + 1]! += amount;
+    this.#steps[last]! -= amount;
+  }
+
+  /** The average of each bin. */
+  means(): Float64Array {
+    const means = new Float64Array(this.count);
+    let level = 0;
+    for (let bin = 0; bin < this.count; bin++) {
+      level += this.#steps[bin]!;
+      means[bin] = level + this.#partial[bin]!;
+    }
+    return means;
+  }
+
+  /** Seconds from the start to the beginning of each bin. */
+  times(): Float64Array {
+    return Float64Array.from({ length: this.count }, (_, bin) => bin * this.width);
+  }
+}

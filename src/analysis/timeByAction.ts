@@ -1,0 +1,39 @@
+// What did the workers do with their time, beside computing?
+import { sortedOrder } from '../base/sortedOrder.js';
+import type { ActionTotals } from '../trace/totals.js';
+import type { Trace } from '../trace/trace.js';
+import { windowOf } from './path/pathWalk.js';
+import { Table } from './table.js';
+import { valuesColumn } from './valuesColumn.js';
+import { threadsTogether } from './workerStarts.js';
+
+/**
+ * Actions by the seconds they took, longest first. The share is of what all threads had: an action that goes on beside a
+ * task, e.g. a transfer, counts beside it, so that shares may add up to more than 100 %.
+ */
+export function timeByAction(trace: Trace): Table {
+  const { actions } = trace.totals;
+  const { start, stop } = windowOf(trace);
+  const available = (stop - start) * threadsTogether(trace);
+  const numbers = (title: string, value: (row: ActionTotals) => number) => ({
+    title,
+    numbers: Float64Array.from(actions, value),
+  });
+  const seconds = numbers('Duration (s)', (row) => row.seconds);
+  return new Table(
+    [
+      valuesColumn(
+        'Action',
+        actions.map(({ action }) => action),
+      ),
+      seconds,
+      numbers('Share of worker time (%)', (row) => (row.seconds / available) * 100),
+      numbers('Count', ({ count }) => count),
+      numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6),
+      numbers('Throughput (MB/s)', ({ action, nbytes, seconds: took }) =>
+        action !== 'compute' && nbytes > 0 ? nbytes / took / 1e6 : Number.NaN,
+      ),
+    ],
+    { order: sortedOrder(seconds.numbers, true) },
+  );
+}

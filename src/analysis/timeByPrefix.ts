@@ -1,0 +1,34 @@
+// Which kind of task takes the time?
+import { sortedOrder } from '../base/sortedOrder.js';
+import type { PrefixTotals } from '../trace/totals.js';
+import type { Trace } from '../trace/trace.js';
+import { Table } from './table.js';
+import { valuesColumn } from './valuesColumn.js';
+
+/** Prefixes by the seconds their tasks computed, longest first. Exact over the whole run, also where rows were let go. */
+export function timeByPrefix(trace: Trace): Table {
+  const totals = [...trace.totals.prefixes.values()];
+  const all = totals.reduce((sum, { seconds }) => sum + seconds, 0);
+  const numbers = (title: string, value: (row: PrefixTotals) => number) => ({
+    title,
+    numbers: Float64Array.from(totals, value),
+  });
+  const seconds = Float64Array.from(totals, (row) => row.seconds);
+  return new Table(
+    [
+      valuesColumn(
+        'Prefix',
+        totals.map(({ prefix }) => prefix),
+      ),
+      numbers('Duration (s)', (row) => row.seconds),
+      numbers('Share (%)', (row) => (row.seconds / all) * 100),
+      numbers('Tasks', ({ count }) => count),
+      numbers('Erred', ({ erred }) => erred),
+      numbers('Mean (s)', (row) => row.seconds / row.count),
+      numbers('Shortest (s)', ({ shortest }) => shortest),
+      numbers('Longest (s)', ({ longest }) => longest),
+      numbers('Results (MB)', ({ nbytes }) => nbytes / 1e6),
+    ],
+    { order: sortedOrder(seconds, true) },
+  );
+}

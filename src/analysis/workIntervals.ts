@@ -1,0 +1,87 @@
+// What workers did beside running tasks, by worker and time.
+import { ACTIONS, type Action } from '../protocol/clusterObserver.js';
+import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
+import { countedOffsets, type TimeSpans, timeSpans } from './lanes.js';
+
+/** Spans of row `w` of `trace.workers`: `spans.rows[offsets[w] .. offsets[w + 1])`, rows of the columns here. */
+export interface WorkIntervals {
+  readonly length: number;
+  readonly worker: Int32Array;
+  /** -1: not known, or none in particular. */
+  readonly thread: Int32Array;
+  /** Index into ACTIONS. */
+  readonly action: Uint8Array;
+  readonly start: Float64Array;
+  readonly stop: Float64Array;
+  /** Id of the task that it was for, or -1. */
+  readonly task: Float64Array;
+  readonly nbytes: Float64Array;
+  readonly spans: TimeSpans;
+  readonly offsets: Int32Array;
+}
+
+const COMPUTE = ACTIONS.indexOf('compute');
+const TRANSFER = ACTIONS.indexOf('transfer');
+const INCOMING = DIRECTIONS.indexOf('incoming');
+const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
+const known = new WeakMap<Trace, WorkIntervals>();
+
+/**
+ * The intervals of a trace by worker, made once. Where it has no intervals of transfers, what workers fetched from each
+ * other stands for them.
+ */
+export function workIntervalsOf(trace: Trace): WorkIntervals {
+  let intervals = known.get(trace);
+  if (intervals === undefined) {
+    intervals = makeWorkIntervals(trace);
+    known.set(trace, intervals);
+  }
+  return intervals;
+}
+
+function makeWorkIntervals(trace: Trace): WorkIntervals {
+  const { intervals, transfers } = trace;
+  const fetched = intervals.action.includes(TRANSFER)
+    ? new Int32Array(0)
+    : rowsWhere(
+        transfers.length,
+        (row) => transfers.direction[row] === INCOMING && transfers.what[row] === GATHER,
+      );
+  const { length } = intervals;
+  const all = length + fetched.length;
+  const columns = {
+    worker: joined(new Int32Array(all), intervals.worker, fetched, (row) => transfers.worker[row]!),
+    thread: joined(new Int32Array(all), intervals.thread, fetched, () => -1),
+    action: joined(new Uint8Array(all), intervals.action, fetched, () => TRANSFER),
+    start: joined(new Float64Array(all), intervals.start, fetched, (row) => transfers.start[row]!),
+    stop: joined(new Float64Array(all), intervals.stop, fetched, (row) => transfers.stop[row]!),
+    task: joined(new Float64Array(all), intervals.task, fetched, () => -1),
+    nbytes: joined(new Float64Array(all), intervals.nbytes, fetched, (row) => transfers.nbytes[row]!),
+  };
+  const { worker, action, start, stop } = columns;
+  const groupOf = worker.map((index, row) =>
+    action[row] === COMPUTE || !(stop[row]! >= start[row]!) ? -1 : index,
+  );
+  const offsets = countedOffsets(groupOf, trace.workers.length);
+  return { length: all, ...columns, spans: timeSpans(groupOf, offsets, start, stop), offsets };
+}
+
+function rowsWhere(length: number, test: (row: number) => boolean): Int32Array {
+  return Int32Array.from({ length }, (_, row) => row).filter(test);
+}
+
+function joined<T extends Int32Array | Uint8Array | Float64Array>(
+  column: T,
+  first: T,
+  rows: Int32Array,
+  value: (row: number) => number,
+): T {
+  column.set(first);
+  for (const [i, row] of rows.entries()) column[first.length + i] = value(row);
+  return column;
+}
+
+/** What row `interval` of the work intervals was. */
+export function actionOf(intervals: WorkIntervals, interval: number): Action {
+  return ACTIONS[intervals.action[interval]!] ?? 'compute';
+}

@@ -1,0 +1,70 @@
+// Did all workers have the same to do? What each thread of each worker did with its time.
+import { sortedOrder } from '../base/sortedOrder.js';
+import type { Trace } from '../trace/trace.js';
+import { lanesOf } from './lanes.js';
+import { windowOf } from './path/pathWalk.js';
+import { Table } from './table.js';
+import { actionOf, workIntervalsOf } from './workIntervals.js';
+
+/**
+ * One row per thread that ran tasks, the busiest first: what it computed, when it ended its last task, and the seconds in
+ * which it did not compute. `Other work (s)` is what the whole worker did beside tasks: transfers, disk, serialization.
+ */
+export function workerBalance(trace: Trace): Table {
+  const { workers, strings, tasks } = trace;
+  const lanes = lanesOf(trace);
+  const { count, offsets, spans } = lanes;
+  const { start, stop } = windowOf(trace);
+  const other = otherWork(trace);
+  const seconds = new Float64Array(count);
+  const ended = new Float64Array(count);
+  for (let lane = 0; lane < count; lane++) {
+    seconds[lane] = coveredSeconds(trace, spans.rows.subarray(offsets[lane]!, offsets[lane + 1]!));
+    ended[lane] = tasks.stopped[spans.latest[offsets[lane + 1]! - 1]!]! - start;
+  }
+  const numbers = (title: string, value: (lane: number) => number) => ({
+    title,
+    numbers: Float64Array.from({ length: count }, (_, lane) => value(lane)),
+  });
+  return new Table(
+    [
+      {
+        title: 'Worker',
+        ids: lanes.worker.map((row) => (row < 0 ? -1 : workers.name[row]!)),
+        strings,
+      },
+      numbers('Thread', (lane) => (lanes.thread[lane]! < 0 ? Number.NaN : lanes.thread[lane]!)),
+      numbers('Tasks', (lane) => offsets[lane + 1]! - offsets[lane]!),
+      { title: 'Computed (s)', numbers: seconds },
+      numbers('Busy (%)', (lane) => (seconds[lane]! / (stop - start)) * 100),
+      numbers('Idle (s)', (lane) => stop - start - seconds[lane]!),
+      { title: 'Last task ended (s)', numbers: ended },
+      numbers('Other work (s)', (lane) =>
+        lanes.worker[lane]! < 0 ? Number.NaN : other[lanes.worker[lane]!]!,
+      ),
+    ],
+    { order: sortedOrder(seconds, true) },
+  );
+}
+
+/** Seconds in which at least one of the rows ran; they stand by start. */
+export function coveredSeconds({ tasks }: Trace, rows: Int32Array): number {
+  let seconds = 0;
+  let until = Number.NEGATIVE_INFINITY;
+  for (const row of rows) {
+    const stopped = tasks.stopped[row]!;
+    if (stopped <= until) continue;
+    seconds += stopped - Math.max(until, tasks.started[row]!);
+    until = stopped;
+  }
+  return seconds;
+}
+
+function otherWork(trace: Trace): Float64Array {
+  const work = workIntervalsOf(trace);
+  const { spans, worker, start, stop } = work;
+  const seconds = new Float64Array(trace.workers.length);
+  for (const row of spans.rows)
+    if (actionOf(work, row) !== 'await') seconds[worker[row]!]! += stop[row]! - start[row]!;
+  return seconds;
+}

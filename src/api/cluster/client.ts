@@ -1,0 +1,384 @@
+// Client: what a program does with a cluster.
+import { LongpoleError } from '../../base/errors.js';
+import { callingLine } from '../../diagnostics/callingLine.js';
+import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
+import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
+import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
+import { bringResults } from '../../engine/cluster/results.js';
+import type { WorkerSnapshot } from '../../engine/cluster/workerView.js';
+import { abortedError } from '../../engine/taskFailure.js';
+import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
+import { compileGraph, type Plan } from '../../graph/compile.js';
+import type { AbortSignalLike } from '../../graph/computeOptions.js';
+import { Delayed } from '../../graph/delayed.js';
+import { functionName } from '../../graph/functionName.js';
+import type { Inputs } from '../../graph/input.js';
+import { flattenKeys, shapeLike } from '../../graph/nestedKeys.js';
+import { functionRef } from '../../graph/shipFunction.js';
+import type { TaskFunction } from '../../graph/taskFunction.js';
+import { tokenize } from '../../graph/tokenize.js';
+import { uniqueToken } from '../../graph/uniqueToken.js';
+import type { Graph, Keys } from '../../protocol/graph.js';
+import { arrayOf, delayedList, notIterable, oneOrMany } from '../argumentChecks.js';
+import { ClientBase } from './clientBase.js';
+import { isSubmitOptions, type SubmitOptions, submitPolicy } from './clientOptions.js';
+import { collectResults } from './collectResults.js';
+import { Future, type FutureOwner } from './future.js';
+import { type Gathered, type GatherOptions, gatherNested } from './gather.js';
+import { HeldHandles } from './heldHandles.js';
+import type { LocalCluster } from './localCluster.js';
+import { namedWorkers } from './namedWorkers.js';
+import { type ScatterOptions, scatterValues } from './scatter.js';
+import { compilePlan, Submissions } from './submissions.js';
+
+/** A function that runs on a worker, see `Client.run`. */
+type Callable<F extends AnyFunction> = F | TaskFunction<F>;
+
+/** What `Client.run` calls on a worker. */
+type OnWorker<R> = (context: { readonly worker: WorkerSnapshot }) => R;
+
+interface RunOptions {
+  /** Names or addresses. Default: all workers. */
+  readonly workers?: string | readonly string[] | undefined;
+}
+
+let nextClient = 1;
+
+/**
+ * A connection to a cluster. Several clients may use one cluster; each holds its own futures.
+ *
+ * @source Dask, `distributed.Client`
+ */
+export class Client extends ClientBase implements AsyncDisposable {
+  readonly name = `client-${nextClient++}`;
+  readonly #engine: ClusterEngine;
+  readonly #ownsCluster: boolean;
+  readonly #owner: FutureOwner;
+  readonly #submissions: Submissions;
+  readonly #held: HeldHandles;
+  #closed = false;
+
+  /** @internal Made by `connect`. */
+  constructor(cluster: LocalCluster, ownsCluster: boolean) {
+    super(cluster);
+    this.#engine = cluster.engine;
+    this.#ownsCluster = ownsCluster;
+    this.#held = new HeldHandles(this.#engine);
+    this.#owner = {
+      flush: () => this.#submissions.flush(),
+      fetch: (handles) => this.#fetch(handles),
+      hold: (handle) => this.#held.hold(handle),
+      letGo: (handle) => {
+        // What waits to be submitted may use it.
+        this.#submissions.flush();
+        this.#held.letGo(handle);
+      },
+      cancel: (handles) => {
+        this.#submissions.flush();
+        this.#engine.results.cancel(handles);
+      },
+    };
+    this.#submissions = new Submissions(
+      this.#engine,
+      this.name,
+      (plan, code) => this.#origin(plan, code),
+      (computation, handles, options) => this.#cancelOnAbort(options.signal, computation, handles),
+    );
+  }
+
+  /**
+   * Computes a Delayed, or several in one pass over the union of their graphs.
+   *
+   * @returns the result, or the results in the same order
+   * @throws (rejects) TaskError, KilledWorkerError, and LongpoleError for what cannot be run
+   */
+  compute<T>(delayed: Delayed<T>, options?: SubmitOptions): Promise<T>;
+  compute<T>(delayeds: readonly Delayed<T>[], options?: SubmitOptions): Promise<T[]>;
+  async compute(
+    delayeds: Delayed<unknown> | readonly Delayed<unknown>[],
+    options: SubmitOptions = {},
+  ): Promise<unknown> {
+    this.#check();
+    const list = delayedList('compute()', delayeds);
+    const plan = compilePlan(this.#engine, list);
+    const values = await this.#collect(
+      plan,
+      list.map(({ key }) => key),
+      options,
+      callingLine(this.compute),
+    );
+    return delayeds instanceof Delayed ? values[0] : values;
+  }
+
+  /**
+   * Computes keys of a graph in Dask's form.
+   *
+   * @returns the results in the shape of `keys`
+   * @throws (rejects) as `compute`
+   */
+  async get(graph: Graph, keys: Keys, options: SubmitOptions = {}): Promise<unknown> {
+    this.#check();
+    const flat = flattenKeys(keys);
+    const plan = compileGraph(graph, flat, {
+      shared: this.#engine.options.threads,
+      known: (key) => this.#engine.results.known(key),
+    });
+    const values = await this.#collect(plan, flat, options, callingLine(this.get));
+    const byKey = new Map(flat.map((key, index) => [key, values[index]]));
+    return shapeLike(keys, (key) => byKey.get(key));
+  }
+
+  /** Starts to compute; the results stay on the workers. Returns a Future, or one for each. */
+  persist<T>(delayed: Delayed<T>, options?: SubmitOptions): Future<T>;
+  persist<T>(delayeds: readonly Delayed<T>[], options?: SubmitOptions): Future<T>[];
+  persist(
+    delayeds: Delayed<unknown> | readonly Delayed<unknown>[],
+    options: SubmitOptions = {},
+  ): Future<unknown> | Future<unknown>[] {
+    this.#check();
+    const list = delayedList('persist()', delayeds);
+    const plan = compilePlan(this.#engine, list);
+    const computation = this.#add(plan, options, callingLine(this.persist));
+    const futures = list.map(({ key }) => {
+      const handle = this.#engine.results.of(computation, plan.ids.get(key)!);
+      return new Future<unknown>(this.#owner, key, handle);
+    });
+    this.#cancelOnAbort(
+      options.signal,
+      computation,
+      futures.flatMap(({ handle }) => handle ?? []),
+    );
+    return delayeds instanceof Delayed ? futures[0]! : futures;
+  }
+
+  /**
+   * Has a function called with these arguments, which may be Futures or hold them. The last argument may be options: a
+   * plain object with names of options only.
+   *
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT; what else is wrong is the error of the future
+   */
+  submit<F extends AnyFunction>(
+    fn: Callable<F>,
+    ...args: Inputs<Parameters<F>>
+  ): Future<Awaited<ReturnType<F>>>;
+  submit<F extends AnyFunction>(
+    fn: Callable<F>,
+    ...args: [...Inputs<Parameters<F>>, SubmitOptions]
+  ): Future<Awaited<ReturnType<F>>>;
+  submit(fn: unknown, ...args: readonly unknown[]): Future<unknown> {
+    this.#check();
+    const last = args.at(-1);
+    const options = isSubmitOptions(last) ? last : {};
+    return this.#submit(fn, options === last ? args.slice(0, -1) : args, options, () =>
+      callingLine(this.submit),
+    );
+  }
+
+  /**
+   * Has a function called once for each element; with several iterables, with one element of each, as long as the shortest.
+   *
+   * @returns one future per call
+   */
+  map<A, R>(
+    fn: TaskFunction<(item: A) => R>,
+    items: Iterable<A | Future<A>>,
+    options?: SubmitOptions,
+  ): Future<Awaited<R>>[];
+  map<A, R>(
+    fn: (item: A) => R,
+    items: Iterable<A | Future<A>>,
+    options?: SubmitOptions,
+  ): Future<Awaited<R>>[];
+  map<F extends AnyFunction>(
+    fn: Callable<F>,
+    ...iterables: [...Iterable<unknown>[], SubmitOptions]
+  ): Future<Awaited<ReturnType<F>>>[];
+  map<F extends AnyFunction>(
+    fn: Callable<F>,
+    ...iterables: Iterable<unknown>[]
+  ): Future<Awaited<ReturnType<F>>>[];
+  map(fn: unknown, ...args: readonly unknown[]): Future<unknown>[] {
+    this.#check();
+    const last = args.at(-1);
+    const options = isSubmitOptions(last) ? last : {};
+    const lists = (options === last ? args.slice(0, -1) : args).map(arrayOf);
+    if (lists.length === 0) throw notIterable('nothing');
+    const length = Math.min(...lists.map((list) => list.length));
+    return Array.from({ length }, (_, index) => {
+      const key = options.key === undefined ? undefined : `${options.key}-${index}`;
+      return this.#submit(
+        fn,
+        lists.map((list) => list[index]),
+        key === undefined ? options : { ...options, key },
+        () => callingLine(this.map),
+      );
+    });
+  }
+
+  /**
+   * The results of futures, which may stand in (nested) arrays or plain objects. The first argument may be one future.
+   *
+   * @returns the same shape with each result in the place of its future
+   * @throws (rejects) the error of the first future that failed, unless `errors` is `'skip'`: then its place is undefined
+   */
+  gather<const T>(futures: T, options?: GatherOptions): Promise<Gathered<T>>;
+  async gather(futures: unknown, { errors = 'raise' }: GatherOptions = {}): Promise<unknown> {
+    this.#check();
+    this.#submissions.flush();
+    return gatherNested(futures, errors, (handles) => this.#fetch(handles));
+  }
+
+  /**
+   * Brings values to the workers, each to one of them, or to all of them with `broadcast`.
+   *
+   * @returns a future, or one for each element of an array
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if a value cannot be copied; ERR_LONGPOLE_INVALID_ARGUMENT
+   */
+  scatter<T>(values: readonly T[], options?: ScatterOptions): Promise<Future<T>[]>;
+  scatter<T>(value: T, options?: ScatterOptions): Promise<Future<T>>;
+  async scatter(value: unknown, options: ScatterOptions = {}): Promise<unknown> {
+    this.#check();
+    const values = Array.isArray(value) ? value : [value];
+    const handles = await scatterValues(this.cluster, this.name, values, options);
+    const futures = handles.map((handle) => new Future<unknown>(this.#owner, handle.key, handle));
+    return Array.isArray(value) ? futures : futures[0];
+  }
+
+  /** The tasks are not run, or their results are not kept, whoever else holds a future of them. */
+  cancel(futures: Future<unknown> | readonly Future<unknown>[]): void {
+    this.#submissions.flush();
+    const list = oneOrMany(
+      'cancel()',
+      futures,
+      (one): one is Future<unknown> => one instanceof Future,
+      'a Future',
+    );
+    const handles = list.flatMap(({ handle }) => handle ?? []);
+    for (const handle of handles) this.#engine.results.checkOwner(handle);
+    this.#engine.results.cancel(handles);
+  }
+
+  /**
+   * Calls a function in the isolate of every worker, or of those named: between two tasks, or in the middle of a long one. It
+   * gets `{ worker }`, a copy of the worker's facts and logs.
+   *
+   * @returns worker name → what it returned
+   * @throws (rejects) what the function throws; ERR_LONGPOLE_INVALID_ARGUMENT for a worker that is not there;
+   *   ERR_LONGPOLE_WORKER_LOST if a worker ends before it answers
+   */
+  run<R>(fn: TaskFunction<OnWorker<R>>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;
+  run<R>(fn: OnWorker<R>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;
+  async run(fn: unknown, { workers: names }: RunOptions = {}): Promise<Record<string, unknown>> {
+    this.#check();
+    if (!isFunction(fn))
+      throw new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `run() takes a function, not ${typeof fn}.`);
+    const ref = functionRef(resolveFunction(fn));
+    const workers = namedWorkers(this.cluster, names);
+    const results = await Promise.all(
+      workers.map(async ({ info, host }): Promise<[string, unknown]> => [info.name, await host.call(ref)]),
+    );
+    return Object.fromEntries(results);
+  }
+
+  /** Lets go of all futures of this client; ends the cluster if `connect` has started it. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.runClosing();
+    this.#held.letGoOfAll();
+    if (this.#ownsCluster) await this.cluster.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #submit(
+    fn: unknown,
+    args: readonly unknown[],
+    options: SubmitOptions,
+    code: () => string,
+  ): Future<unknown> {
+    if (!isFunction(fn))
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        `submit() and map() take a function first, not ${fn === null ? 'null' : typeof fn}.`,
+      );
+    const target = resolveFunction(fn);
+    const token = options.pure ? tokenize(target, ...args) : uniqueToken();
+    const key = options.key ?? `${functionName(fn)}-${token}`;
+    const known = this.#engine.results.known(key);
+    if (known !== undefined) return new Future<unknown>(this.#owner, key, known);
+    const future = new Future<unknown>(this.#owner, key);
+    this.#submissions.add(new Delayed(key, target, args), future, options, code);
+    return future;
+  }
+
+  async #collect(
+    plan: Plan,
+    keys: readonly string[],
+    options: SubmitOptions,
+    code: string,
+  ): Promise<unknown[]> {
+    if (options.signal?.aborted) throw abortedError(options.signal.reason, 0, plan.program.size);
+    const computation = this.#add(plan, options, code);
+    return collectResults(this.#engine, computation, { plan, keys, signal: options.signal });
+  }
+
+  #add(plan: Plan, options: SubmitOptions, code: string): ComputationState {
+    this.#submissions.flush();
+    const { policy, timeout } = submitPolicy(options);
+    return this.#engine.add({
+      plan,
+      functions: plan.functions.map((fn) => functionRef(fn)),
+      client: this.name,
+      policy,
+      timeout,
+      ...this.#origin(plan, code),
+    });
+  }
+
+  #origin(plan: Plan, code: string): Pick<ComputationRequest, 'spans' | 'code'> {
+    const { spans } = plan;
+    if (spans === undefined) return { code };
+    for (const [index, tags] of spans.names.entries())
+      this.cluster.measures.spans.opened(tags, spans.code[index] ?? []);
+    return { code, spans };
+  }
+
+  #cancelOnAbort(
+    signal: AbortSignalLike | undefined,
+    computation: ComputationState,
+    handles: readonly ResultHandle[],
+  ): void {
+    if (signal === undefined) return;
+    const onAbort = (): void => {
+      const { size, unfinished } = computation.segment;
+      this.#engine.results.cancel(handles, abortedError(signal.reason, size - unfinished, size));
+    };
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    signal.addEventListener('abort', onAbort);
+    const forget = (): void => signal.removeEventListener('abort', onAbort);
+    computation.done().then(forget, forget);
+  }
+
+  async #fetch(handles: readonly ResultHandle[]): Promise<unknown[]> {
+    for (const handle of handles) this.#engine.results.checkOwner(handle);
+    const settled = async (): Promise<void> => {
+      for (const handle of handles) {
+        if (!handle.isSettled) await handle.settled();
+        if (handle.status !== 'finished') throw handle.error;
+      }
+    };
+    return bringResults(this.#engine, handles, settled);
+  }
+
+  #check(): void {
+    if (this.#closed)
+      throw new LongpoleError('ERR_LONGPOLE_CLOSED', 'The client is closed. Connect a new one.');
+    this.cluster.checkOpen();
+  }
+}

@@ -1,0 +1,158 @@
+// What every client can tell about its cluster: the trace, recordings, the state of the scheduler, plugins. Client adds
+// the work.
+import { LongpoleError } from '../../base/errors.js';
+import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
+import type { SchedulerPlugin } from '../../engine/cluster/schedulerPlugins.js';
+import {
+  INSTALL_PLUGIN,
+  UNINSTALL_PLUGIN,
+  type WorkerPluginSpec,
+} from '../../engine/worker/workerPlugins.js';
+import type { TraceWriterOptions } from '../../files/traceWriter.js';
+import type { CallTree } from '../../profile/callTree.js';
+import type { ClusterObserver } from '../../protocol/clusterObserver.js';
+import type { Trace } from '../../trace/trace.js';
+import { invalid } from '../argumentChecks.js';
+import { clusterMemory, clusterProfile, type ProfileOptions } from './clientMeasures.js';
+import { writeStreamPage } from './clientPages.js';
+import type { LocalCluster } from './localCluster.js';
+import { recordCluster } from './recording.js';
+import { type SchedulerInfo, type SchedulerView, schedulerView } from './schedulerView.js';
+import { type TaskStreamOptions, type TaskStreamRow, taskStreamRows } from './taskStream.js';
+
+export class ClientBase {
+  /** @internal */
+  readonly cluster: LocalCluster;
+  readonly #closing: (() => Promise<void> | void)[] = [];
+
+  /** @internal */
+  constructor(cluster: LocalCluster) {
+    this.cluster = cluster;
+  }
+
+  /**
+   * The live trace as it stands now: the newest rows, and exact totals over the whole life of the cluster. `letGo` says how
+   * many rows are not held any more.
+   *
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the cluster was started with `record: false`
+   */
+  get trace(): Trace {
+    const { live } = this.cluster;
+    if (live === undefined)
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        'The cluster was started with record: false and has no trace. Start it without that option.',
+      );
+    return live.snapshot();
+  }
+
+  /**
+   * Records everything from now on in a trace directory, which other tools read while it grows.
+   *
+   * @returns what ends the recording: called, it writes what has happened until then, so that the directory is a whole trace. Its
+   *   promise resolves when what workers had sampled and measured until then is in it, too, after three seconds at the latest. It rejects
+   *   with ERR_LONGPOLE_TRACE_FILE if something could not be written
+   * @throws LongpoleError ERR_LONGPOLE_TRACE_FILE if the directory cannot be written, or has a trace
+   */
+  record(directory: string, options: TraceWriterOptions = {}): () => Promise<void> {
+    if (typeof directory !== 'string' || directory === '')
+      throw invalid('record()', directory, 'a directory');
+    const stop = recordCluster(this.cluster, directory, options);
+    this.cluster.onClose(stop);
+    return stop;
+  }
+
+  /**
+   * The runs of tasks in a range of time, in the order in which they ended.
+   *
+   * @param options.filename a performance report that begins at the task stream of this range is written to this file
+   * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
+   * @source Dask, `Client.get_task_stream`
+   */
+  getTaskStream(options: TaskStreamOptions = {}): TaskStreamRow[] {
+    const { trace } = this;
+    if (options.filename !== undefined) writeStreamPage(trace, options.filename, options);
+    return taskStreamRows(trace, options);
+  }
+
+  /**
+   * Registers a plugin: an object with hooks on the scheduler's side, or, given as a module, one that every worker makes
+   * in its isolate, also those that come later.
+   *
+   *     await client.registerPlugin({ transition(key, start, finish) { … } });
+   *     await client.registerPlugin({ url: import.meta.url, export: 'MyWorkerPlugin', options: { … } });
+   *
+   * `teardown` of a worker's plugin is called when it is taken away and when its worker leaves or the cluster closes; a worker
+   * that dies, or is still busy after a second, cannot call it.
+   *
+   * @returns (resolves) what takes the plugin away again
+   * @throws (rejects) what `setup` of a worker's plugin throws
+   */
+  async registerPlugin(plugin: SchedulerPlugin | WorkerPluginSpec): Promise<() => Promise<void> | void> {
+    if (typeof plugin !== 'object' || plugin === null)
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        `registerPlugin() takes an object with hooks, or { url, export } of a worker's plugin, not ${String(plugin)}.`,
+      );
+    if ('url' in plugin) {
+      const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
+      const { installed } = this.cluster.engine;
+      await installed.add(name, { fn: INSTALL_PLUGIN, end: UNINSTALL_PLUGIN, context: { plugin } });
+      return () => installed.remove(name);
+    }
+    return this.cluster.plugins.add(plugin);
+  }
+
+  /** Calls a function on the scheduler's thread, which is this one, with `{ scheduler }`. */
+  async runOnScheduler<R>(fn: (context: { scheduler: SchedulerView }) => R): Promise<Awaited<R>> {
+    if (typeof fn !== 'function') throw invalid('runOnScheduler()', fn, 'a function');
+    return await fn({ scheduler: schedulerView(this.cluster) });
+  }
+
+  /**
+   * What the functions of tasks spent their time on, as sampled while they ran: also of a task that runs now.
+   *
+   * @param options.key only tasks with this prefix, e.g. `inc`
+   * @param options.span only tasks in spans whose tags begin with these
+   * @param options.start from this time on, in seconds since the epoch; `stop`: before that one. Default: all that is known
+   * @param options.workers names or addresses. Default: all
+   * @param options.scheduler the scheduler's own thread instead. Default false
+   * @param options.filename also written to this file: as a performance report that begins at the profile, or for `.pb`, `.pb.gz` (pprof), `.speedscope.json` and `.json`
+   *   in that format
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
+   * @source Dask, `Client.profile`
+   */
+  profile(options: ProfileOptions = {}): Promise<CallTree> {
+    return clusterProfile(this.cluster, () => this.trace, options);
+  }
+
+  /** Bytes of the whole cluster at this moment; see MemorySampler. */
+  memory(): ClusterMemory {
+    return clusterMemory(this.cluster);
+  }
+
+  /** What to open in a browser; undefined if the cluster has no dashboard. */
+  get dashboardLink(): string | undefined {
+    return this.cluster.dashboardLink;
+  }
+
+  /** What is going on, as one plain object. */
+  schedulerInfo(): SchedulerInfo {
+    return schedulerView(this.cluster).info;
+  }
+
+  /** Tells an observer of everything from now on; returns what ends that. */
+  observe(observer: ClusterObserver): () => void {
+    return this.cluster.engine.observe(observer);
+  }
+
+  /** @internal Runs when the client is closed. */
+  onClose(close: () => Promise<void> | void): void {
+    this.#closing.push(close);
+  }
+
+  /** @internal */
+  protected async runClosing(): Promise<void> {
+    for (const close of this.#closing.splice(0)) await close();
+  }
+}

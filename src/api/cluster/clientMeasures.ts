@@ -1,0 +1,53 @@
+// What a client asks a cluster's measures: the profile, and the memory.
+import { isCallTreeFile, writeCallTree } from '../../diagnostics/callTreeFile.js';
+import { type ClusterMemory, MEMORY_MEASURES } from '../../diagnostics/memorySampler.js';
+import { isCalled } from '../../engine/cluster/engineWorker.js';
+import type { CallTree } from '../../profile/callTree.js';
+import type { ProfileQuery } from '../../profile/profileHistory.js';
+import type { Trace } from '../../trace/trace.js';
+import { writeProfileView } from './clientPages.js';
+import type { LocalCluster } from './localCluster.js';
+
+export interface ProfileOptions extends Pick<ProfileQuery, 'key' | 'span' | 'start' | 'stop'> {
+  /** Names or addresses. Default: all. */
+  readonly workers?: readonly string[];
+  /** The scheduler's own thread instead of the workers. Default false. */
+  readonly scheduler?: boolean;
+  /** See `Client.profile`. */
+  readonly filename?: string;
+}
+
+/** See `Client.profile`. */
+export async function clusterProfile(
+  cluster: LocalCluster,
+  trace: () => Trace,
+  { filename, workers, scheduler = false, ...query }: ProfileOptions,
+): Promise<CallTree> {
+  const { engine, measures } = cluster;
+  const all = [...engine.workers.values()];
+  await cluster.flushProfiles();
+  const threads = workers?.map((worker) => all.find((one) => isCalled(one, worker))?.info.name ?? worker);
+  const tree = measures
+    .history(scheduler)
+    .profile({ ...query, ...(threads === undefined || scheduler ? {} : { threads }) });
+  if (filename === undefined) return tree;
+  const what = scheduler ? 'the scheduler' : (query.key ?? 'all tasks');
+  if (isCallTreeFile(filename))
+    writeCallTree(tree, filename, { title: `Profile of ${what}`, interval: measures.samplingInterval });
+  else {
+    const [worker] = threads ?? [];
+    const only = threads?.length === 1 && worker !== undefined ? { worker } : {};
+    writeProfileView(trace(), filename, { ...query, ...only, scheduler });
+  }
+  return tree;
+}
+
+/** See `Client.memory`. */
+export function clusterMemory({ engine }: LocalCluster): ClusterMemory {
+  const sums = { process: 0, managed: 0, unmanaged: 0, spilled: 0 };
+  for (const { memorySample } of engine.workers.values()) {
+    if (memorySample === undefined) continue;
+    for (const measure of MEMORY_MEASURES) sums[measure] += memorySample[measure];
+  }
+  return sums;
+}

@@ -1,0 +1,63 @@
+// Pages that a client writes to files: reports of what it has seen, which begin where somebody asked for them.
+import { hostFacts, writeReport } from '../../diagnostics/performanceReport.js';
+import type { Trace } from '../../trace/trace.js';
+import { packageVersion } from '../packageVersion.js';
+
+/** Seconds since the epoch. */
+interface Range {
+  readonly start?: number;
+  readonly stop?: number;
+}
+
+/** The address of a page with a range of time, in seconds since the first task began, and other choices. */
+function addressOf(
+  page: string,
+  { tasks }: Trace,
+  { start, stop }: Range,
+  choices: [string, string][],
+): string {
+  const query = new URLSearchParams(choices);
+  if (tasks.length > 0 && (start !== undefined || stop !== undefined)) {
+    const first = tasks.started.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);
+    const last = tasks.stopped.reduce((most, time) => Math.max(most, time), first);
+    query.set('from', String((start ?? first) - first));
+    query.set('to', String((stop ?? last) - first));
+  }
+  const text = query.toString();
+  return text === '' ? page : `${page}?${text}`;
+}
+
+/**
+ * @returns the absolute path
+ * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
+ */
+export function writeStreamPage(trace: Trace, filename: string, range: Range): string {
+  return writeReport(trace, filename, {
+    title: 'Task stream',
+    facts: hostFacts(packageVersion()),
+    address: addressOf('stream', trace, range, []),
+  });
+}
+
+export interface ProfileView extends Range {
+  readonly key?: string;
+  readonly span?: readonly string[];
+  /** Name of the only worker. */
+  readonly worker?: string;
+  readonly scheduler: boolean;
+}
+
+/** As writeStreamPage, of the profile. */
+export function writeProfileView(trace: Trace, filename: string, view: ProfileView): string {
+  const { key, span, worker, scheduler } = view;
+  const choices: [string, string][] = [];
+  if (scheduler) choices.push(['of', 'scheduler']);
+  if (key !== undefined) choices.push(['prefix', key]);
+  if (span !== undefined) choices.push(['span', span.join('/')]);
+  if (worker !== undefined) choices.push(['worker', worker]);
+  return writeReport(trace, filename, {
+    title: `Profile of ${scheduler ? 'the scheduler' : (key ?? 'all tasks')}`,
+    facts: hostFacts(packageVersion()),
+    address: addressOf('profile', trace, view, choices),
+  });
+}

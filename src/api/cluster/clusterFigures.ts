@@ -1,0 +1,160 @@
+// The figures of a LocalCluster for Prometheus, read when it is scraped. Costs some microseconds per worker and prefix.
+import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
+import type { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
+import { DURATION_BOUNDS } from '../../engine/metrics/taskDurations.js';
+import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
+import { FORGOTTEN, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
+import { VITALS_DELAY, VITALS_GC, VITALS_INTERVAL, VITALS_TURNED } from '../../protocol/isolateMessages.js';
+import { readVitals } from '../../resources/vitals.js';
+import type { PrefixProgress } from '../../server/prefixProgress.js';
+import type {
+  ClusterFigures,
+  OpenTransfers,
+  PrefixFigures,
+  TransferFigures,
+  WorkerFigures,
+} from '../../server/prometheus/figures.js';
+import type { LiveTrace } from '../../trace/live/liveTrace.js';
+import type { PairTotals } from '../../trace/totals.js';
+import type { ClusterCounters } from './clusterCounters.js';
+import type { ObservedCluster } from './observedCluster.js';
+
+/** What has been counted since the dashboard began. */
+export interface Counted {
+  readonly progress: PrefixProgress;
+  readonly counters: ClusterCounters;
+  readonly load: SchedulerLoad;
+}
+
+/** Takes the longest delay of the event loop since the last call with it. */
+export function clusterFigures(
+  cluster: ObservedCluster,
+  { totals }: LiveTrace,
+  { progress, counters, load }: Counted,
+): ClusterFigures {
+  const { engine, measures, clients } = cluster;
+  const { state } = engine.scheduler;
+  const moved = bytesMoved(totals.pairs);
+  const { max, longest } = load.takeEventLoopDelay();
+  const tasks = STATE_NAMES.map((name, index): [string, number] => [name, state.counts[index]!]);
+  return {
+    clients: clients.size,
+    clientsAdded: clients.added,
+    clientsRemoved: clients.removed,
+    desiredWorkers: desiredWorkers(state),
+    workersAdded: counters.workersAddedTotal,
+    workersRemoved: counters.workersRemovedTotal,
+    tasks: new Map(tasks.filter((_, index) => index !== FORGOTTEN)),
+    tasksForgotten: state.counts[FORGOTTEN]! + state.swept,
+    workers: Array.from(engine.workers.values(), (worker) => ({
+      ...workerFigures(cluster, worker),
+      ...(moved.get(worker.info.index) ?? NOTHING_MOVED),
+      spill: Array.from(
+        counters.store(worker.info.index),
+        ({ activity, unit, value }) => [activity, unit, value] as const,
+      ),
+    })),
+    prefixes: prefixFigures(progress, counters),
+    metrics: measures.cumulativeWorkerMetrics,
+    stimuli: engine.stimuli,
+    thread: { eventLoopDelay: max, longestTick: longest, ticks: load.ticks, gcSeconds: load.gcSeconds },
+    transfers: transferFigures(totals.pairs, counters),
+    durations: measures.durations.histograms,
+    durationBounds: DURATION_BOUNDS,
+  };
+}
+
+export function transferFigures(pairs: readonly PairTotals[], counters: ClusterCounters): TransferFigures[] {
+  return pairs.map(({ from, to, nbytes, seconds }) => ({
+    from: counters.nameOf(from),
+    to: counters.nameOf(to),
+    nbytes,
+    seconds,
+  }));
+}
+
+export function prefixFigures(
+  progress: PrefixProgress,
+  { transferSeconds }: ClusterCounters,
+): PrefixFigures[] {
+  return progress.rows(new Map()).map(({ prefix, finished, erred, cancelled, lost, seconds, nbytes }) => ({
+    prefix,
+    states: new Map([
+      ['memory', finished],
+      ['erred', erred],
+      ['cancelled', cancelled],
+    ]),
+    computeSeconds: seconds,
+    transferSeconds: transferSeconds.get(prefix) ?? 0,
+    outputBytes: nbytes,
+    suspicious: lost,
+  }));
+}
+
+type Moved = Pick<WorkerFigures, 'incomingBytes' | 'incomingCount' | 'outgoingBytes' | 'outgoingCount'>;
+export const NOTHING_MOVED: Moved = {
+  incomingBytes: 0,
+  incomingCount: 0,
+  outgoingBytes: 0,
+  outgoingCount: 0,
+};
+
+/** By index of the worker. */
+export function bytesMoved(pairs: readonly PairTotals[]): Map<number, Moved> {
+  const moved = new Map<number, Moved>();
+  for (const { from, to, nbytes, count } of pairs) {
+    const into = moved.get(to) ?? NOTHING_MOVED;
+    moved.set(to, {
+      ...into,
+      incomingBytes: into.incomingBytes + nbytes,
+      incomingCount: into.incomingCount + count,
+    });
+    const out = moved.get(from) ?? NOTHING_MOVED;
+    moved.set(from, {
+      ...out,
+      outgoingBytes: out.outgoingBytes + nbytes,
+      outgoingCount: out.outgoingCount + count,
+    });
+  }
+  return moved;
+}
+
+/** Between threads of one process a transfer is a look into a map. */
+const NOTHING_OPEN: OpenTransfers = NOTHING_MOVED;
+
+function workerFigures(
+  { engine }: ObservedCluster,
+  { info, isPaused, memorySample, current, host }: EngineWorker,
+): Omit<WorkerFigures, keyof Moved | 'spill'> {
+  const outstanding = engine.scheduler.state.workers.get(info.index)?.outstanding ?? 0;
+  const executing = current === undefined ? 0 : 1;
+  const { managed = 0, unmanaged = 0, spilled = 0, tasks = 0 } = memorySample ?? {};
+  const busy = outstanding === 0 ? 'idle' : outstanding <= info.threads ? 'partially_saturated' : 'saturated';
+  return {
+    name: info.name,
+    state: isPaused ? 'paused' : busy,
+    threads: info.threads,
+    managed,
+    unmanaged,
+    spilled,
+    tasks: new Map([
+      ['executing', executing],
+      ['ready', Math.max(0, outstanding - executing)],
+      ['memory', tasks],
+    ]),
+    open: host.link ?? NOTHING_OPEN,
+    latency: host.link?.latency ?? Number.NaN,
+    ...isolateFigures(host.vitals, engine.clock()),
+  };
+}
+
+function isolateFigures(
+  from: Float64Array | string,
+  now: number,
+): Pick<WorkerFigures, 'gcSeconds' | 'eventLoopDelay'> {
+  const vitals = typeof from === 'string' ? readVitals(from) : from;
+  if (vitals === null) return { gcSeconds: Number.NaN, eventLoopDelay: Number.NaN };
+  const turned = vitals[VITALS_TURNED]!;
+  const late = turned === 0 ? Number.NaN : Math.max(0, now - turned - VITALS_INTERVAL);
+  return { gcSeconds: vitals[VITALS_GC]!, eventLoopDelay: Math.max(late, vitals[VITALS_DELAY]!) };
+}

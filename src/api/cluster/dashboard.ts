@@ -1,0 +1,49 @@
+// The dashboard of a LocalCluster: what `dashboard` may say, and the server behind it.
+import { LongpoleError } from '../../base/errors.js';
+import { DashboardServer, type DashboardServerOptions } from '../../server/dashboardServer.js';
+import type { LiveTrace } from '../../trace/live/liveTrace.js';
+import { config } from '../config.js';
+import { dashboardSource } from './dashboardSource.js';
+import type { ObservedCluster } from './observedCluster.js';
+
+/** Where the dashboard listens and who may look; see docs/dashboard.md. */
+export type DashboardOptions = Pick<DashboardServerOptions, 'host' | 'port' | 'token' | 'names'>;
+
+type OpenCluster = ObservedCluster & { onClose(close: () => Promise<void> | void): void };
+
+/** Starts it; it ends with the cluster. Returns the link. Throws (rejects) as `DashboardServer.start`. */
+export async function startDashboard(
+  cluster: OpenCluster,
+  trace: LiveTrace,
+  options: DashboardOptions,
+): Promise<string> {
+  const { source, close } = dashboardSource(cluster, trace);
+  cluster.onClose(close);
+  const server = await DashboardServer.start({ ...options, source });
+  cluster.onClose(() => server.close('The cluster was closed.'));
+  return server.link;
+}
+
+/**
+ * Starts the dashboard that the settings ask for, not the program: at another port if theirs is taken, and a cluster that
+ * cannot have one does without. Where it is, or why it is not, is an event. Returns the link, if there is one.
+ */
+export async function startConfiguredDashboard(
+  cluster: OpenCluster,
+  trace: LiveTrace,
+): Promise<string | undefined> {
+  for (const port of [config.get('dashboard-port'), 0]) {
+    try {
+      const link = await startDashboard(cluster, trace, { port });
+      cluster.engine.event('dashboard', link);
+      return link;
+    } catch (error) {
+      if (!(error instanceof LongpoleError)) throw error;
+      if (port === 0 || error.code !== 'ERR_LONGPOLE_DASHBOARD') {
+        cluster.engine.event('dashboard-failed', error.message);
+        return undefined;
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,168 @@
+// A LocalCluster as the source of a dashboard: what its workers do now, its live trace, its figures for Prometheus.
+import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
+import type { RunTask } from '../../engine/cluster/hostTypes.js';
+import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
+import { occupancyOf } from '../../engine/scheduler/placement.js';
+import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
+import { type ThreadCpuClock, threadCpuClock } from '../../engine/worker/threadCpuClock.js';
+import type { RunningRow, WorkerRow } from '../../protocol/viewRows.js';
+import { PrefixProgress } from '../../server/prefixProgress.js';
+import type { ClusterStatus, LiveSource } from '../../server/source.js';
+import type { LiveTrace } from '../../trace/live/liveTrace.js';
+import { ClusterCounters } from './clusterCounters.js';
+import { clusterFigures } from './clusterFigures.js';
+import type { ObservedCluster } from './observedCluster.js';
+
+/** `close` ends what it watches. Make it before the first computation. */
+export function dashboardSource(
+  cluster: ObservedCluster,
+  trace: LiveTrace,
+): { readonly source: LiveSource; readonly close: () => void } {
+  const { engine } = cluster;
+  const running = new RunningTasks(cluster);
+  const progress = new PrefixProgress();
+  const counters = new ClusterCounters();
+  const stops = [engine.observe(progress), engine.observe(counters)];
+  const load = new SchedulerLoad();
+  const cpu = new LazyCpuClock();
+  const source: LiveSource = {
+    kind: 'live',
+    title: `LocalCluster on ${engine.host}, process ${process.pid}`,
+    facts: {
+      Host: engine.host,
+      Platform: `${process.platform} ${process.arch}`,
+      Node: process.version,
+      Workers: engine.options.threads ? 'threads' : 'processes',
+    },
+    trace,
+    clock: engine.clock,
+    cpuClock: () => cpu.read,
+    status: () => clusterStatus(cluster, running, progress),
+    isComputing: () => engine.scheduler.state.counts[PROCESSING]! > 0,
+    figures: () => clusterFigures(cluster, trace, { progress, counters, load }),
+  };
+  const close = (): void => {
+    for (const stop of stops) stop();
+    load.close();
+  };
+  return { source, close };
+}
+
+/** Loaded when somebody asks for it first: nobody may ever look. */
+class LazyCpuClock {
+  #read: ThreadCpuClock | undefined;
+  #isAsked = false;
+
+  get read(): ThreadCpuClock | undefined {
+    if (!this.#isAsked) {
+      this.#isAsked = true;
+      threadCpuClock().then(
+        (clock) => {
+          this.#read = clock;
+        },
+        // Without it the time on the wall counts.
+        () => undefined,
+      );
+    }
+    return this.#read;
+  }
+}
+
+function clusterStatus(
+  cluster: ObservedCluster,
+  running: RunningTasks,
+  progress: PrefixProgress,
+): ClusterStatus {
+  const { engine } = cluster;
+  const { counts } = engine.scheduler.state;
+  return {
+    time: engine.clock(),
+    states: Object.fromEntries(STATE_NAMES.map((name, index) => [name, counts[index]!])),
+    workers: Array.from(engine.workers.values(), (worker) => workerRow(cluster, worker)),
+    running: running.rows(),
+    progress: progress.rows(processingByPrefix(cluster)),
+  };
+}
+
+function workerRow(
+  { engine }: ObservedCluster,
+  { info, address, isPaused, memorySample }: EngineWorker,
+): WorkerRow {
+  const known = engine.scheduler.state.workers.get(info.index);
+  const { process = 0, managed = 0, unmanaged = 0, spilled = 0 } = memorySample ?? {};
+  return {
+    index: info.index,
+    name: info.name,
+    address,
+    host: info.host,
+    pid: info.pid,
+    threads: info.threads,
+    status: isPaused ? 'paused' : 'running',
+    processing: known?.outstanding ?? 0,
+    occupancy: known === undefined ? 0 : occupancyOf(engine.scheduler.state, known),
+    memoryLimit: info.memoryLimit,
+    process,
+    managed,
+    unmanaged,
+    spilled,
+    started: info.startTime,
+  };
+}
+
+/** Tasks that workers have and have not finished. Some 50 ns each, and a worker has few at a time. */
+function processingByPrefix({ engine }: ObservedCluster): Map<string, number> {
+  const { state } = engine.scheduler;
+  const counts = new Map<string, number>();
+  for (const { batches } of state.workers.values()) {
+    for (const { ids } of batches) {
+      for (const id of ids) {
+        if (state.state[id] !== PROCESSING) continue;
+        const found = engine.locate(id);
+        if (found === undefined) continue;
+        const { prefixes, prefixOf } = found.computation.info;
+        const prefix = prefixes[prefixOf[found.local]!] ?? '';
+        counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+      }
+    }
+  }
+  return counts;
+}
+
+interface SeenTask {
+  readonly task: RunTask;
+  readonly since: number;
+}
+
+/** What workers run, with when it began or, where that is not known, was first seen. */
+class RunningTasks {
+  readonly #cluster: ObservedCluster;
+  #seen: ReadonlyMap<EngineWorker, SeenTask> = new Map();
+
+  constructor(cluster: ObservedCluster) {
+    this.#cluster = cluster;
+  }
+
+  rows(): RunningRow[] {
+    const { engine } = this.#cluster;
+    const seen = new Map<EngineWorker, SeenTask>();
+    const rows: RunningRow[] = [];
+    for (const worker of engine.workers.values()) {
+      const { current: task, currentSince, info } = worker;
+      const computation = task === undefined ? undefined : engine.computation(task.run)?.info;
+      if (task === undefined || computation === undefined) continue;
+      const before = this.#seen.get(worker);
+      const since =
+        before?.task.run === task.run && before.task.id === task.id ? before.since : engine.clock();
+      seen.set(worker, { task, since });
+      rows.push({
+        id: computation.firstId + task.id,
+        key: computation.keys[task.id] ?? '',
+        prefix: computation.prefixes[computation.prefixOf[task.id]!] ?? '',
+        worker: info.index,
+        started: currentSince > 0 ? currentSince : since,
+      });
+    }
+    this.#seen = seen;
+    return rows;
+  }
+}

@@ -1,0 +1,133 @@
+// A Future: a result that lives on the workers of a cluster, or will.
+import { LongpoleError } from '../../base/errors.js';
+import type { ResultHandle, ResultStatus } from '../../engine/cluster/computationState.js';
+import { External } from '../../graph/external.js';
+
+/** What a future needs of its client. @internal */
+export interface FutureOwner {
+  /** Hands the submissions that wait to the cluster, so that every future has its handle. */
+  flush(): void;
+  fetch(handles: readonly ResultHandle[]): Promise<unknown[]>;
+  /** One future more, or less, stands for it. */
+  hold(handle: ResultHandle): void;
+  letGo(handle: ResultHandle): void;
+  cancel(handles: readonly ResultHandle[]): void;
+}
+
+/** Releases what a future held that nobody can reach any more. */
+const forgotten = new FinalizationRegistry<{ owner: FutureOwner; held: Held }>(({ owner, held }) => {
+  if (held.handle !== undefined && !held.released) owner.letGo(held.handle);
+});
+
+interface Held {
+  handle: ResultHandle | undefined;
+  released: boolean;
+  /** It could not even be submitted. */
+  failure: { readonly error: unknown } | undefined;
+}
+
+/**
+ * A result on the cluster. It stays there as long as a future stands for it: `release()` lets it go, and so does the
+ * garbage collector, some time after nobody can reach the future. As an argument of a task it stands for its result.
+ *
+ * @source Dask, `distributed.Future`
+ */
+export class Future<T> extends External {
+  readonly #owner: FutureOwner;
+  readonly #held: Held = { handle: undefined, released: false, failure: undefined };
+
+  /** @internal Made by a Client. */
+  constructor(owner: FutureOwner, key: string, handle?: ResultHandle) {
+    super(key);
+    this.#owner = owner;
+    if (handle !== undefined) this.bind(handle);
+    forgotten.register(this, { owner, held: this.#held }, this);
+  }
+
+  /** @internal */
+  get handle(): ResultHandle | undefined {
+    if (this.#held.handle === undefined && this.#held.failure === undefined) this.#owner.flush();
+    return this.#held.handle;
+  }
+
+  /** @internal */
+  fail(error: unknown): void {
+    this.#held.failure = { error };
+  }
+
+  /** @internal */
+  bind(handle: ResultHandle): void {
+    this.#owner.hold(handle);
+    this.#held.handle = handle;
+  }
+
+  /** `lost`: its worker died, and it is being computed again. */
+  get status(): ResultStatus {
+    if (this.#held.released) return 'cancelled';
+    const status = this.handle?.status;
+    return status ?? (this.#held.failure === undefined ? 'pending' : 'error');
+  }
+
+  /** The computation is over: there is a result, an error, or it was cancelled. */
+  get done(): boolean {
+    return this.status !== 'pending' && this.status !== 'lost';
+  }
+
+  /**
+   * The result, brought to this thread.
+   *
+   * @throws (rejects) TaskError, KilledWorkerError, or LongpoleError ERR_LONGPOLE_FUTURE if it was cancelled or released
+   */
+  result(): Promise<T>;
+  async result(): Promise<unknown> {
+    const [value] = await this.#owner.fetch([this.live()]);
+    return value;
+  }
+
+  /** Why the task failed, or undefined if it has a result. Resolves when either is known. */
+  async exception(): Promise<unknown> {
+    if (this.handle === undefined && this.#held.failure !== undefined) return this.#held.failure.error;
+    const handle = this.live();
+    await handle.settled();
+    return handle.status === 'error' || handle.status === 'cancelled' ? handle.error : undefined;
+  }
+
+  /** Resolves when the computation is over, whether it has a result or not. */
+  async wait(): Promise<void> {
+    if (this.handle !== undefined || this.#held.failure === undefined) await this.live().settled();
+  }
+
+  /** The task is not run, or its result is not kept, whoever else holds a future of it. */
+  cancel(): void {
+    const { handle } = this;
+    if (handle !== undefined && !this.#held.released) this.#owner.cancel([handle]);
+  }
+
+  /** Lets go of the result. It leaves the workers when no other future stands for it and no task needs it. */
+  release(): void {
+    const { handle } = this;
+    if (this.#held.released) return;
+    this.#held.released = true;
+    forgotten.unregister(this);
+    if (handle !== undefined) this.#owner.letGo(handle);
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  override toString(): string {
+    return `<Future ${this.status} ${this.key}>`;
+  }
+
+  /** @internal */
+  live(): ResultHandle {
+    const { handle } = this;
+    if (this.#held.released)
+      throw new LongpoleError('ERR_LONGPOLE_FUTURE', `The future '${this.key}' was released.`);
+    if (this.#held.failure !== undefined) throw this.#held.failure.error;
+    if (handle === undefined)
+      throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `The future '${this.key}' was never submitted.`);
+    return handle;
+  }
+}

@@ -1,0 +1,302 @@
+// LocalCluster: workers on this machine, threads or processes, and the scheduler that feeds them.
+import { availableParallelism, freemem, totalmem } from 'node:os';
+import { LongpoleError } from '../../base/errors.js';
+import { readBytes, readSetting } from '../../base/settings.js';
+import { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
+import { ClusterResources } from '../../engine/cluster/clusterResources.js';
+import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
+import { ProcessCluster } from '../../engine/cluster/processCluster.js';
+import { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
+import { ThreadCluster } from '../../engine/cluster/threadCluster.js';
+import { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
+import type { MemoryThresholds } from '../../engine/store/memoryMonitor.js';
+import type { ProfileSettings } from '../../protocol/profileCycle.js';
+import { LiveTrace } from '../../trace/live/liveTrace.js';
+import { checkCount, invalid } from '../argumentChecks.js';
+import { config } from '../config.js';
+import { watchCluster } from '../observeProgram.js';
+import { isImportedByWorker } from '../runPlan.js';
+import { ConnectedClients } from './connectedClients.js';
+import { type DashboardOptions, startConfiguredDashboard, startDashboard } from './dashboard.js';
+import { Measures } from './measures.js';
+
+export interface LocalClusterOptions {
+  /** How many. Default: one per core. Minimum 1. */
+  readonly workers?: number;
+  /** Worker processes instead of worker threads. Default false. */
+  readonly processes?: boolean;
+  /** Memory per worker in bytes, or as `'2GB'`, `'500 MiB'`; 0: no limit. Default: this machine's, divided by the workers. */
+  readonly memoryLimit?: number | string;
+  /** Shares of the limit at which a worker spills, pauses and ends. */
+  readonly memory?: Partial<MemoryThresholds>;
+  /** Where workers keep spilled results. Default: a directory of its own below that for temporary files. */
+  readonly localDirectory?: string;
+  /** What each worker offers to tasks that ask for resources, e.g. `{ GPU: 1 }`. */
+  readonly resources?: Readonly<Record<string, number>>;
+  /** How often a task may be running when its worker dies. Default 3, minimum 1. */
+  readonly allowedFailures?: number;
+  /**
+   * How the statistical profiler samples workers and the scheduler, in seconds; false: not at all. Default: the settings
+   * `profile`, `profile-interval` (0.01) and `profile-cycle-interval` (1).
+   */
+  readonly profile?: { readonly interval?: number; readonly cycleInterval?: number } | false;
+  /** Seconds after which a worker is replaced by a new one, once it has finished what it has. Default: never. */
+  readonly lifetime?: number;
+  /**
+   * Seconds after which a worker process of which nothing is heard, not even its heartbeat, is replaced, and what it did is
+   * done again; false: never. Default: the setting `worker-ttl`, which is 300.
+   */
+  readonly workerTtl?: number | string | false;
+  /** Keeps the live trace. Default true: it costs less than a tenth of a microsecond per task. A dashboard needs it. */
+  readonly record?: boolean;
+  /** Serves the dashboard; `dashboardLink` says where. Default: the setting `dashboard`, which is false. */
+  readonly dashboard?: boolean | DashboardOptions;
+  /** @internal How far the clock of a worker process is off, in milliseconds: to test that it is corrected. */
+  readonly clockErrorMs?: (index: number) => number;
+}
+
+/** Results up to this many bytes travel with the message that says that their task has finished. */
+const INLINE_BYTES = 1024;
+
+/**
+ * A cluster on this machine. It keeps the program alive only while tasks run or somebody waits for an answer; closing it ends
+ * its workers and removes their files at once.
+ *
+ *     await using cluster = await LocalCluster.start({ workers: 4 });
+ *     await using client = await connect(cluster);
+ */
+export class LocalCluster {
+  /** @internal */
+  readonly engine: ClusterEngine;
+  /** @internal Undefined with `record: false`. */
+  readonly live: LiveTrace | undefined;
+  /** @internal */
+  readonly plugins: SchedulerPlugins;
+  readonly #places: WorkerPlaces;
+  /** @internal */
+  readonly stores: ClusterStores;
+  readonly #resources: ClusterResources;
+  /** @internal */
+  readonly measures: Measures;
+  /** @internal */
+  readonly clients = new ConnectedClients();
+  #dashboardLink: string | undefined;
+  readonly #lifetimes = new Set<NodeJS.Timeout>();
+  readonly #closing: (() => Promise<void> | void)[] = [];
+  #closed: Promise<void> | undefined;
+
+  private constructor(
+    engine: ClusterEngine,
+    places: WorkerPlaces,
+    stores: ClusterStores,
+    live: LiveTrace | undefined,
+    measures: Measures,
+  ) {
+    this.engine = engine;
+    this.live = live;
+    this.plugins = new SchedulerPlugins(engine);
+    this.#places = places;
+    this.stores = stores;
+    this.#resources = new ClusterResources(engine);
+    this.measures = measures;
+  }
+
+  /**
+   * Starts the workers; resolves when all are up.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_LOCAL_DIRECTORY,
+   *   ERR_LONGPOLE_WORKER_START, ERR_LONGPOLE_DASHBOARD, ERR_LONGPOLE_PAGE_FILE
+   */
+  static async start(options: LocalClusterOptions = {}): Promise<LocalCluster> {
+    // A script that starts a cluster is imported by its workers, too: there it halts here.
+    if (isImportedByWorker()) return new Promise(() => undefined);
+    warnOfUnknown(options);
+    const workers = checkCount('workers', options.workers ?? config.get('workers') ?? availableParallelism());
+    const processes = options.processes ?? config.get('processes');
+    if (typeof processes !== 'boolean') throw invalid('processes', processes, 'true or false');
+    const engine = new ClusterEngine({
+      threads: !processes,
+      allowedFailures: checkCount('allowedFailures', options.allowedFailures ?? 3),
+      inlineBytes: INLINE_BYTES,
+    });
+    const settings = {
+      memoryLimit: memoryLimit(options.memoryLimit ?? config.get('memory-limit'), workers),
+      thresholds: {
+        target: config.get('memory-target'),
+        spill: config.get('memory-spill'),
+        pause: config.get('memory-pause'),
+        terminate: config.get('memory-terminate'),
+        ...options.memory,
+      },
+      profile: profileSettings(options.profile),
+      resources: resourcesOf(options.resources ?? {}),
+      ttl: readSetting(
+        'worker-ttl',
+        options.workerTtl ?? config.get('worker-ttl'),
+        'LocalCluster: workerTtl',
+      ),
+      clockErrorMs: options.clockErrorMs ?? (() => 0),
+    };
+    const dashboard = options.dashboard === true ? {} : options.dashboard || undefined;
+    const live = options.record === false && dashboard === undefined ? undefined : new LiveTrace();
+    if (live !== undefined) engine.observe(live);
+    watchCluster(engine);
+    const Stores = processes ? ProcessCluster : ThreadCluster;
+    const stores = new Stores(engine, settings, options.localDirectory ?? config.get('local-directory'));
+    const places = new WorkerPlaces(engine, settings, (worker, events) => stores.makeHost(worker, events));
+    const measures = new Measures(engine, settings.profile);
+    engine.observe(measures);
+    const cluster = new LocalCluster(engine, places, stores, live, measures);
+    try {
+      if (dashboard !== undefined && live !== undefined)
+        cluster.#dashboardLink = await startDashboard(cluster, live, dashboard);
+      else if (options.dashboard === undefined && live !== undefined && config.get('dashboard'))
+        cluster.#dashboardLink = await startConfiguredDashboard(cluster, live);
+      await places.scale(workers);
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+    if (options.lifetime !== undefined) cluster.#limitLifetimes(options.lifetime);
+    return cluster;
+  }
+
+  /** What to open in a browser; undefined without a dashboard. */
+  get dashboardLink(): string | undefined {
+    return this.#dashboardLink;
+  }
+
+  /** Workers that are there or on their way. */
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** Names of the workers. */
+  get workers(): readonly string[] {
+    return this.#places.workers.map(({ info }) => info.name);
+  }
+
+  /**
+   * Brings the number of workers to `workers`. Those that leave finish what they run and hand their results on.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_WORKER_START, ERR_LONGPOLE_CLOSED
+   */
+  async scale(workers: number): Promise<void> {
+    this.checkOpen();
+    await this.#places.scale(checkCount('workers', workers));
+  }
+
+  /** @internal Resolves when whoever observes has what was sampled so far, or after some seconds in a native call. */
+  async flushProfiles(): Promise<void> {
+    const workers = Array.from(this.engine.workers.values(), ({ host }) => host.flush());
+    await Promise.all([this.measures.flush(), ...workers]);
+  }
+
+  /** @internal Throws ERR_LONGPOLE_CLOSED. */
+  checkOpen(): void {
+    if (this.#closed === undefined) return;
+    throw new LongpoleError('ERR_LONGPOLE_CLOSED', 'The cluster is closed. Start a new one.');
+  }
+
+  /** @internal Runs before the workers end. */
+  onClose(close: () => Promise<void> | void): void {
+    this.#closing.push(close);
+  }
+
+  /** Ends all workers and removes their files. What is pending is cancelled. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    for (const timer of this.#lifetimes) clearInterval(timer);
+    this.engine.failEverything(
+      new LongpoleError('ERR_LONGPOLE_FUTURE', 'The cluster was closed before the result was there.'),
+    );
+    await this.flushProfiles();
+    for (const close of this.#closing) await close();
+    this.measures.close();
+    this.plugins.close();
+    this.#resources.close();
+    await this.#places.close();
+    this.engine.close();
+    await this.stores.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #limitLifetimes(seconds: number): void {
+    if (!(seconds > 0)) throw invalid('lifetime', seconds, 'seconds above 0');
+    const look = setInterval(
+      () => {
+        const now = this.engine.clock();
+        const old = this.#places.workers.find(({ info }) => now - info.startTime > seconds);
+        if (old !== undefined) void this.#places.restart(old);
+      },
+      Math.min(1000, seconds * 250),
+    );
+    look.unref();
+    this.#lifetimes.add(look);
+  }
+}
+
+function profileSettings(option: LocalClusterOptions['profile']): ProfileSettings | undefined {
+  if (option === false || (option === undefined && !config.get('profile'))) return undefined;
+  const where = 'LocalCluster: profile';
+  const { interval = config.get('profile-interval'), cycleInterval = config.get('profile-cycle-interval') } =
+    option ?? {};
+  return {
+    interval: readSetting('profile-interval', interval, `${where}.interval`),
+    cycleInterval: readSetting('profile-cycle-interval', cycleInterval, `${where}.cycleInterval`),
+  };
+}
+
+function memoryLimit(option: number | string | undefined, workers: number): number {
+  if (option === undefined) return Math.floor(Math.max(totalmem() * 0.9, freemem()) / workers);
+  const bytes = typeof option === 'number' ? option : readBytes(option);
+  if (bytes === undefined || !(bytes >= 0))
+    throw invalid('memoryLimit', option, "bytes, or a text such as '2GB' or '500 MiB'");
+  return bytes;
+}
+
+/** What each worker has of each resource. */
+function resourcesOf(option: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  for (const [name, amount] of Object.entries(option))
+    if (typeof amount !== 'number' || !(amount > 0))
+      throw invalid(`resources.${name}`, amount, 'a number above 0');
+  return new Map(Object.entries(option));
+}
+
+const OPTION_NAMES: Readonly<Record<keyof LocalClusterOptions, true>> = {
+  workers: true,
+  processes: true,
+  memoryLimit: true,
+  memory: true,
+  localDirectory: true,
+  resources: true,
+  allowedFailures: true,
+  profile: true,
+  lifetime: true,
+  workerTtl: true,
+  record: true,
+  dashboard: true,
+  clockErrorMs: true,
+};
+
+/** A name that nobody knows is a mistake, e.g. `numWorkers`; it is told, and the cluster starts without it. */
+function warnOfUnknown(options: LocalClusterOptions): void {
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(OPTION_NAMES, name)) continue;
+    const known = Object.keys(OPTION_NAMES).filter((each) => each !== 'clockErrorMs');
+    process.emitWarning(
+      `${name} is no option of a cluster and does nothing. There are ${known.join(', ')}.`,
+      {
+        type: 'LongpoleWarning',
+        code: 'LONGPOLE_UNKNOWN_OPTION',
+      },
+    );
+  }
+}

@@ -1,0 +1,109 @@
+// What a cluster measures, summed up on the scheduler: metrics, spans, profiles, durations. An observer like any other.
+import { MetricLedger } from '../../engine/metrics/metricLedger.js';
+import { Spans } from '../../engine/metrics/spans.js';
+import { TaskDurations } from '../../engine/metrics/taskDurations.js';
+import { ThreadProfiler } from '../../engine/profiler/threadProfiler.js';
+import { ProfileHistory, type ProfileHistoryOptions } from '../../profile/profileHistory.js';
+import type {
+  ClusterObserver,
+  Computation,
+  MetricSample,
+  TaskRuns,
+  WorkerInfo,
+} from '../../protocol/clusterObserver.js';
+import type { ProfileCycle, ProfileSettings } from '../../protocol/profileCycle.js';
+import type { KindOf } from '../../protocol/taskKinds.js';
+
+/** The worker of cycles of the scheduler's own thread. */
+const SCHEDULER = -1;
+
+/** What is measured: a ClusterEngine. */
+export interface MeasuredEngine {
+  /** Seconds since the epoch. */
+  readonly clock: () => number;
+  readonly epochOffsetMs: number;
+  tell(call: (observer: ClusterObserver) => void): void;
+}
+
+export class Measures implements ClusterObserver {
+  /** `["execute", prefix, activity, unit]`, `["gather-dep", activity, unit]`, … → sum. */
+  readonly cumulativeWorkerMetrics = new MetricLedger();
+  readonly spans: Spans;
+  readonly durations = new TaskDurations();
+  /** Seconds that a sample is worth. */
+  readonly samplingInterval: number;
+  readonly #workers: ProfileHistory;
+  readonly #scheduler: ProfileHistory;
+  readonly #profiler: ThreadProfiler | undefined;
+
+  constructor(
+    engine: MeasuredEngine,
+    profile: ProfileSettings | undefined,
+    history: ProfileHistoryOptions = {},
+  ) {
+    this.spans = new Spans(engine.clock);
+    this.samplingInterval = profile?.interval ?? 0.01;
+    this.#workers = new ProfileHistory(history);
+    this.#scheduler = new ProfileHistory(history);
+    if (profile === undefined) return;
+    this.#profiler = new ThreadProfiler({
+      ...profile,
+      epochOffsetMs: engine.epochOffsetMs,
+      onCycle: (cycle) => engine.tell((observer) => observer.profile?.(SCHEDULER, cycle, () => undefined)),
+    });
+  }
+
+  /** The samples of the workers' threads, or of the scheduler's. */
+  history(scheduler: boolean): ProfileHistory {
+    return scheduler ? this.#scheduler : this.#workers;
+  }
+
+  /** Has what the scheduler's thread was sampled for so far. */
+  flush(): Promise<void> {
+    return this.#profiler?.flush() ?? Promise.resolve();
+  }
+
+  computationAdded(computation: Computation): void {
+    this.spans.computationAdded(computation);
+    this.#profiler?.busy();
+  }
+
+  computationForgotten(computation: Computation): void {
+    this.spans.computationForgotten(computation);
+    this.#rest();
+  }
+
+  tasksEnded(runs: TaskRuns): void {
+    this.spans.tasksEnded(runs);
+    this.durations.tasksEnded(runs);
+    this.#rest();
+  }
+
+  workerAdded(worker: WorkerInfo): void {
+    this.spans.workerAdded(worker);
+  }
+
+  workerRemoved(worker: WorkerInfo, time: number): void {
+    this.spans.workerRemoved(worker, time);
+  }
+
+  metric(sample: MetricSample): void {
+    const { context, prefix, activity, unit, value } = sample;
+    const key = context === 'execute' ? [context, prefix, activity, unit] : [context, activity, unit];
+    this.cumulativeWorkerMetrics.add(key, value);
+    this.spans.metric(sample);
+  }
+
+  profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {
+    this.history(worker === SCHEDULER).add(cycle, kindOf);
+  }
+
+  close(): void {
+    this.#profiler?.close();
+  }
+
+  /** Results that clients hold keep a computation alive for as long as they like: without tasks there is nothing to do. */
+  #rest(): void {
+    if (this.spans.pending === 0) this.#profiler?.idle();
+  }
+}

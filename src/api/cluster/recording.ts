@@ -1,0 +1,54 @@
+// Recording a cluster in a trace directory. What workers sample and measure comes up to a second later than what they do, so
+// that the end of a recording waits for it.
+import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
+import { TraceWriter, type TraceWriterOptions } from '../../files/traceWriter.js';
+
+/** How long the end of a recording waits for workers that do not answer, in milliseconds. */
+const PATIENCE_MS = 3000;
+
+/** What is recorded: a LocalCluster. */
+export interface RecordedCluster {
+  readonly engine: ClusterEngine;
+  /** Resolves when observers have what was sampled and measured so far. */
+  flushProfiles(): Promise<void>;
+}
+
+/** Begins at once; see Client.record. Returns what ends it; calling that again changes nothing. */
+export function recordCluster(
+  cluster: RecordedCluster,
+  directory: string,
+  options: TraceWriterOptions,
+): () => Promise<void> {
+  const writer = TraceWriter.create(directory, options);
+  const stopObserving = cluster.engine.observe(writer);
+  let stopped: Promise<void> | undefined;
+  return () => {
+    stopped ??= end(cluster, writer, stopObserving);
+    return stopped;
+  };
+}
+
+async function end(cluster: RecordedCluster, writer: TraceWriter, stopObserving: () => void): Promise<void> {
+  // Measures of what has happened; what happens from here on is not recorded.
+  const stopLate = cluster.engine.observe({
+    profile: (...told) => writer.profile(...told),
+    metric: (sample) => writer.metric(sample),
+  });
+  stopObserving();
+  try {
+    writer.settle();
+    await within(PATIENCE_MS, cluster.flushProfiles());
+  } finally {
+    stopLate();
+    writer.close();
+  }
+}
+
+async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}

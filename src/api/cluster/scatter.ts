@@ -1,0 +1,134 @@
+// scatter: values of the program become results on the workers.
+import { LongpoleError } from '../../base/errors.js';
+import type { ResultHandle } from '../../engine/cluster/computationState.js';
+import { dataPlan } from '../../engine/cluster/dataPlan.js';
+import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
+import type { GatherInput } from '../../engine/cluster/hostTypes.js';
+import { ownResult } from '../../engine/worker/ownResult.js';
+import { packFrames } from '../../engine/worker/packFrames.js';
+import { sizeOf } from '../../graph/sizeOf.js';
+import { uniqueToken } from '../../graph/uniqueToken.js';
+import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
+import { RESULT_TYPES, typeOf } from '../../protocol/results.js';
+import type { LocalCluster } from './localCluster.js';
+import { namedWorkers } from './namedWorkers.js';
+
+export interface ScatterOptions {
+  /** A copy of every value on every worker. Default false. */
+  readonly broadcast?: boolean;
+  /** Names or addresses of the workers that take the values. Default: all, in turn. */
+  readonly workers?: string | readonly string[];
+}
+
+/** The scheduler's side holds the value. */
+const CALLER = -1;
+
+/** A worker that dies while it takes a value is replaced by another this often. */
+const MAX_ATTEMPTS = 5;
+
+export async function scatterValues(
+  cluster: LocalCluster,
+  client: string,
+  values: readonly unknown[],
+  options: ScatterOptions,
+): Promise<ResultHandle[]> {
+  const { engine, stores } = cluster;
+  namedWorkers(cluster, options.workers);
+  const size = values.length;
+  const firstId = engine.reserveIds(size);
+  const keys = values.map((value) => `${RESULT_TYPES[typeOf(value)]!}-${uniqueToken()}`);
+  const results: unknown[] = new Array(size);
+  const nbytes = new Float64Array(size);
+  const offers = new Map<ResultId, Frames>();
+  const inputs: GatherInput[] = [];
+  for (const [local, value] of values.entries()) {
+    let frames: Frames | undefined;
+    try {
+      const own = ownResult(value);
+      const { inlineBytes } = engine.options;
+      nbytes[local] = sizeOf(own, inlineBytes);
+      if (nbytes[local] <= inlineBytes) results[local] = structuredClone(own);
+      else frames = packFrames(own);
+    } catch (error) {
+      throw notCloneableValue(local, error);
+    }
+    if (frames === undefined) continue;
+    nbytes[local] = framesBytes(frames);
+    const result = firstId + local;
+    offers.set(result, frames);
+    inputs.push({ id: local, result, key: keys[local]!, nbytes: nbytes[local], from: CALLER, address: '' });
+  }
+  const address = inputs.length === 0 ? '' : await stores.offer(offers);
+  try {
+    const offered = inputs.map((input) => ({ ...input, address }));
+    const taken = await bring(cluster, offered, options);
+    const holders = new Int32Array(size).fill(CALLER);
+    for (const { id, result } of inputs) holders[id] = taken.get(result)![0]!;
+    const data = { results, holders, nbytes, firstId };
+    const computation = engine.add({ plan: dataPlan(keys), functions: [], client, data });
+    for (const [result, workers] of taken) for (const index of workers) engine.hasCopies(index, [{ result }]);
+    return keys.map((_key, local) => engine.results.of(computation, local));
+  } finally {
+    if (inputs.length > 0) await stores.withdraw(offers.keys());
+  }
+}
+
+function notCloneableValue(index: number, reason: unknown): LongpoleError {
+  const why = reason instanceof Error ? reason.message : String(reason);
+  return new LongpoleError(
+    'ERR_LONGPOLE_NOT_CLONEABLE',
+    `Value ${index} cannot be brought to the workers: ${why} Scatter plain data.`,
+    { cause: reason },
+  );
+}
+
+/** Has the workers take the values; returns who has which, and is alive. */
+async function bring(
+  cluster: LocalCluster,
+  inputs: readonly GatherInput[],
+  { broadcast = false, workers: names }: ScatterOptions,
+): Promise<Map<ResultId, number[]>> {
+  const { engine } = cluster;
+  const taken = new Map<ResultId, number[]>();
+  let left = inputs;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS && left.length > 0; attempt++) {
+    const workers = present(cluster, names);
+    const plans = workers.map((worker, at) => ({
+      worker,
+      inputs: broadcast ? left : left.filter(({ id }) => (id + attempt) % workers.length === at),
+    }));
+    await Promise.all(
+      plans.map(async ({ worker: { host, info }, inputs: wanted }) => {
+        if (wanted.length === 0) return;
+        const missing = new Set(await host.take(wanted, 'scatter'));
+        for (const { result } of wanted)
+          if (!missing.has(result)) taken.set(result, [...(taken.get(result) ?? []), info.index]);
+      }),
+    );
+    // A worker that took a value may have died while another was still taking.
+    for (const [result, holders] of taken) {
+      const alive = holders.filter((index) => engine.workers.has(index));
+      if (alive.length > 0) taken.set(result, alive);
+      else taken.delete(result);
+    }
+    left = inputs.filter(({ result }) => !taken.has(result));
+  }
+  if (left.length === 0) return taken;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_WORKER_LOST',
+    `The data '${left[0]!.key}' could not be scattered: ${MAX_ATTEMPTS} workers died one after the other while they took it.`,
+  );
+}
+
+/** Those that are still there: one that was named may have died meanwhile. */
+function present(
+  cluster: LocalCluster,
+  names: string | readonly string[] | undefined,
+): readonly EngineWorker[] {
+  if (names === undefined) return namedWorkers(cluster, undefined);
+  const list = typeof names === 'string' ? [names] : names;
+  const there = [...cluster.engine.workers.values()].filter((worker) =>
+    list.some((name) => isCalled(worker, name)),
+  );
+  return there.length > 0 ? there : namedWorkers(cluster, names);
+}

@@ -1,0 +1,120 @@
+// Submissions of one client that wait for the end of the current turn: what is submitted together becomes one computation,
+// so that a loop of submits costs a message, not a thousand.
+import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
+import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
+import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
+import { compileDelayed, type Plan } from '../../graph/compile.js';
+import type { Delayed } from '../../graph/delayed.js';
+import { functionRef } from '../../graph/shipFunction.js';
+import type { SubmitOptions, SubmitPolicy } from './clientOptions.js';
+import { submitPolicy } from './clientOptions.js';
+import type { Future } from './future.js';
+
+/** Where a plan comes from: its spans, and the lines that asked for it. */
+export type PlanOrigin = (plan: Plan, code: string) => Pick<ComputationRequest, 'spans' | 'code'>;
+
+interface Waiting {
+  readonly delayed: Delayed<unknown>;
+  readonly future: Future<unknown>;
+}
+
+export class Submissions {
+  readonly #engine: ClusterEngine;
+  readonly #client: string;
+  readonly #origin: PlanOrigin;
+  readonly #watch: (
+    computation: ComputationState,
+    handles: readonly ResultHandle[],
+    options: SubmitOptions,
+  ) => void;
+  #waiting: Waiting[] = [];
+  #options: SubmitOptions | undefined;
+  #policy: SubmitPolicy | undefined;
+  #code = '';
+
+  /** `watch` is told of each computation that was made, with the options that it was submitted with. */
+  constructor(
+    engine: ClusterEngine,
+    client: string,
+    origin: PlanOrigin,
+    watch: (computation: ComputationState, handles: readonly ResultHandle[], options: SubmitOptions) => void,
+  ) {
+    this.#engine = engine;
+    this.#client = client;
+    this.#origin = origin;
+    this.#watch = watch;
+  }
+
+  /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for wrong options */
+  add(delayed: Delayed<unknown>, future: Future<unknown>, options: SubmitOptions, code: () => string): void {
+    if (this.#waiting.length > 0 && !sameOptions(options, this.#options ?? options)) this.flush();
+    if (this.#waiting.length === 0) {
+      this.#policy = submitPolicy(options);
+      this.#options = options;
+      this.#code = code();
+      queueMicrotask(() => this.flush());
+    }
+    this.#waiting.push({ delayed, future });
+  }
+
+  /** What waits becomes a computation. What cannot be compiled or shipped is an error of its futures. */
+  flush(): void {
+    const waiting = this.#waiting;
+    const { policy, timeout } = this.#policy ?? submitPolicy({});
+    const options = this.#options ?? {};
+    this.#waiting = [];
+    if (waiting.length === 0) return;
+    try {
+      const plan = compilePlan(
+        this.#engine,
+        waiting.map(({ delayed }) => delayed),
+      );
+      const computation = this.#engine.add({
+        plan,
+        ...this.#origin(plan, this.#code),
+        functions: plan.functions.map((fn) => functionRef(fn)),
+        client: this.#client,
+        policy,
+        timeout,
+      });
+      const handles: ResultHandle[] = [];
+      for (const { delayed, future } of waiting) {
+        const handle = this.#engine.results.of(computation, plan.ids.get(delayed.key)!);
+        future.bind(handle);
+        handles.push(handle);
+      }
+      this.#watch(computation, handles, options);
+    } catch (error) {
+      if (waiting.length === 1) waiting[0]!.future.fail(error);
+      // One that cannot be submitted must not take the others along.
+      else for (const one of waiting) this.#single(one, options);
+    }
+  }
+
+  #single(one: Waiting, options: SubmitOptions): void {
+    this.#waiting = [one];
+    this.#options = options;
+    this.#policy = submitPolicy(options);
+    this.flush();
+  }
+}
+
+/** The plan of some Delayed; keys of which a future holds the result are not computed again. */
+export function compilePlan(engine: ClusterEngine, delayeds: readonly Delayed<unknown>[]): Plan {
+  return compileDelayed(delayeds, {
+    shared: engine.options.threads,
+    known: (key) => engine.results.known(key),
+  });
+}
+
+function sameOptions(a: SubmitOptions, b: SubmitOptions): boolean {
+  if (a === b) return true;
+  return (
+    a.signal === b.signal &&
+    a.priority === b.priority &&
+    a.retries === b.retries &&
+    a.timeout === b.timeout &&
+    String(a.workers) === String(b.workers) &&
+    JSON.stringify(a.resources) === JSON.stringify(b.resources)
+  );
+}

@@ -1,0 +1,68 @@
+// `client.getTaskStream()`: the runs of tasks in a range of time, as rows.
+import { TASK_STATES } from '../../protocol/clusterObserver.js';
+import type { Trace } from '../../trace/trace.js';
+
+export interface TaskStreamOptions {
+  /** Seconds since the epoch. Default: from the first run that the trace holds. */
+  readonly start?: number;
+  /** Seconds since the epoch. Default: to the last. */
+  readonly stop?: number;
+  /** See `Client.getTaskStream`. */
+  readonly filename?: string;
+}
+
+/** One run of a task. Times are seconds since the epoch on the scheduler's clock. */
+export interface TaskStreamRow {
+  readonly key: string;
+  readonly prefix: string;
+  /** Name of the worker. */
+  readonly worker: string;
+  readonly thread: number;
+  /** `memory`, `erred`, `cancelled` or `lost`. */
+  readonly status: string;
+  /** Bytes of the result. */
+  readonly nbytes: number;
+  readonly type: string;
+  readonly submitted: number;
+  readonly ready: number;
+  readonly dispatched: number;
+  readonly received: number;
+  readonly started: number;
+  readonly stopped: number;
+  readonly acknowledged: number;
+}
+
+/**
+ * Runs that were going on in the range, in the order in which they ended.
+ *
+ * @source Dask, `Client.get_task_stream`
+ */
+export function taskStreamRows(
+  { tasks, strings, workers }: Trace,
+  { start = Number.NEGATIVE_INFINITY, stop = Number.POSITIVE_INFINITY }: TaskStreamOptions,
+): TaskStreamRow[] {
+  const rows: TaskStreamRow[] = [];
+  const { started, stopped, prefix, worker, thread, state, nbytes, resultType } = tasks;
+  const { submitted, ready, dispatched, received, acknowledged } = tasks;
+  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
+  for (let row = 0; row < tasks.length; row++) {
+    if (!(stopped[row]! >= start && started[row]! <= stop)) continue;
+    rows.push({
+      key: tasks.keyOf(row),
+      prefix: text(prefix[row]!),
+      worker: text(workers.name[worker[row]!] ?? -1),
+      thread: thread[row]!,
+      status: TASK_STATES[state[row]!] ?? '',
+      nbytes: nbytes[row]!,
+      type: text(resultType[row]!),
+      submitted: submitted[row]!,
+      ready: ready[row]!,
+      dispatched: dispatched[row]!,
+      received: received[row]!,
+      started: started[row]!,
+      stopped: stopped[row]!,
+      acknowledged: acknowledged[row]!,
+    });
+  }
+  return rows;
+}

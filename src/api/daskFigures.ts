@@ -1,0 +1,91 @@
+// The figures of a Dask cluster for Prometheus, as far as who watches it knows them: sums are since it began to.
+import type { ClusterMirror } from '../dask/clusterMirror.js';
+import type { MirrorWorker } from '../dask/mirrorWorkers.js';
+import { DURATION_BOUNDS, TaskDurations } from '../engine/metrics/taskDurations.js';
+import type { ClusterObserver } from '../protocol/clusterObserver.js';
+import { PrefixProgress } from '../server/prefixProgress.js';
+import type { ClusterFigures, WorkerFigures } from '../server/prometheus/figures.js';
+import type { LiveTrace } from '../trace/live/liveTrace.js';
+import { ClusterCounters } from './cluster/clusterCounters.js';
+import { bytesMoved, NOTHING_MOVED, prefixFigures, transferFigures } from './cluster/clusterFigures.js';
+
+/** What is counted while a cluster is watched. */
+export class DaskCounted {
+  readonly progress = new PrefixProgress();
+  readonly counters = new ClusterCounters();
+  readonly durations = new TaskDurations();
+
+  get observers(): readonly ClusterObserver[] {
+    return [this.progress, this.counters, this.durations];
+  }
+}
+
+/** Nobody told. */
+const UNKNOWN = Number.NaN;
+const UNKNOWN_OPEN = {
+  incomingBytes: UNKNOWN,
+  incomingCount: UNKNOWN,
+  outgoingBytes: UNKNOWN,
+  outgoingCount: UNKNOWN,
+};
+
+export function daskFigures(
+  mirror: ClusterMirror,
+  { totals }: LiveTrace,
+  { progress, counters, durations }: DaskCounted,
+): ClusterFigures {
+  const moved = bytesMoved(totals.pairs);
+  return {
+    clients: UNKNOWN,
+    clientsAdded: UNKNOWN,
+    clientsRemoved: UNKNOWN,
+    desiredWorkers: UNKNOWN,
+    workersAdded: counters.workersAddedTotal,
+    workersRemoved: counters.workersRemovedTotal,
+    tasks: mirror.status?.states ?? new Map(),
+    tasksForgotten: UNKNOWN,
+    workers: Array.from(mirror.workers.all, (worker) => ({
+      ...workerFigures(worker),
+      ...(moved.get(worker.info.index) ?? NOTHING_MOVED),
+      spill: Array.from(
+        counters.store(worker.info.index),
+        ({ activity, unit, value }) => [activity, unit, value] as const,
+      ),
+    })),
+    prefixes: prefixFigures(progress, counters),
+    metrics: totals.metrics.map(({ context, prefix, activity, unit, value }) => [
+      context === 'execute' ? [context, prefix, activity, unit] : [context, activity, unit],
+      value,
+    ]),
+    stimuli: new Map(),
+    thread: { eventLoopDelay: UNKNOWN, longestTick: UNKNOWN, ticks: UNKNOWN, gcSeconds: UNKNOWN },
+    transfers: transferFigures(totals.pairs, counters),
+    durations: durations.histograms,
+    durationBounds: DURATION_BOUNDS,
+  };
+}
+
+type OwnFigures = Omit<WorkerFigures, keyof typeof NOTHING_MOVED | 'spill'>;
+
+function workerFigures({ info, status, memory, running, eventLoopDelay }: MirrorWorker): OwnFigures {
+  const processing = status?.processing ?? 0;
+  const { managed = 0, unmanaged = 0, spilled = 0, tasks = 0 } = memory ?? {};
+  const busy = processing === 0 ? 'idle' : processing <= info.threads ? 'partially_saturated' : 'saturated';
+  return {
+    name: info.name,
+    state: status?.status === 'paused' ? 'paused' : busy,
+    threads: info.threads,
+    managed,
+    unmanaged,
+    spilled,
+    tasks: new Map([
+      ['executing', running.length],
+      ['ready', Math.max(0, processing - running.length)],
+      ['memory', tasks],
+    ]),
+    open: UNKNOWN_OPEN,
+    latency: UNKNOWN,
+    gcSeconds: UNKNOWN,
+    eventLoopDelay,
+  };
+}

@@ -1,0 +1,71 @@
+// A Dask cluster as the source of a dashboard: what its workers do now, and its live trace.
+import type { ClusterMirror } from '../dask/clusterMirror.js';
+import type { MirrorWorker } from '../dask/mirrorWorkers.js';
+import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
+import type { ClusterStatus, LiveSource } from '../server/source.js';
+import type { LiveTrace } from '../trace/live/liveTrace.js';
+import { type DaskCounted, daskFigures } from './daskFigures.js';
+
+export function daskSource(
+  address: string,
+  mirror: ClusterMirror,
+  trace: LiveTrace,
+  counted: DaskCounted,
+): LiveSource {
+  return {
+    kind: 'live',
+    title: `Dask cluster ${address}`,
+    facts: mirror.facts,
+    trace,
+    clock: () => mirror.clock(),
+    // This process computes nothing else: wall time says the same.
+    cpuClock: () => undefined,
+    status: () => clusterStatus(mirror, counted),
+    isComputing: () => mirror.tasks.isProcessing,
+    figures: () => daskFigures(mirror, trace, counted),
+  };
+}
+
+function clusterStatus(mirror: ClusterMirror, { progress }: DaskCounted): ClusterStatus {
+  return {
+    time: mirror.clock(),
+    states: Object.fromEntries(mirror.status?.states ?? []),
+    workers: Array.from(mirror.workers.all, workerRow),
+    running: Array.from(mirror.workers.all, (worker) => runningRows(mirror, worker)).flat(),
+    progress: progress.rows(mirror.tasks.processingByPrefix()),
+  };
+}
+
+function workerRow({ info, status, memory }: MirrorWorker): WorkerRow {
+  const { process = 0, managed = 0, unmanaged = 0, spilled = 0 } = memory ?? {};
+  return {
+    index: info.index,
+    name: info.name,
+    address: info.address,
+    host: info.host,
+    pid: info.pid,
+    threads: info.threads,
+    status: status?.status === 'paused' ? 'paused' : 'running',
+    processing: status?.processing ?? 0,
+    occupancy: status?.occupancy ?? 0,
+    memoryLimit: info.memoryLimit,
+    process,
+    managed,
+    unmanaged,
+    spilled,
+    started: info.startTime,
+  };
+}
+
+/** What a worker said a moment ago, without what has ended since. */
+function runningRows({ tasks }: ClusterMirror, { info, running }: MirrorWorker): RunningRow[] {
+  return running
+    .filter(({ id, key }) => tasks.processing(key) === id)
+    .map(({ id, key, started }) => ({
+      id,
+      key,
+      prefix: tasks.kindOf(id)?.prefix ?? '',
+      worker: info.index,
+      started,
+    }));
+}

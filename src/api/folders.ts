@@ -1,0 +1,2 @@
+// For commands that write files where they are told.
+export { makeFolders } from '../files/makeFolders.js';

@@ -1,0 +1,158 @@
+// What a local scheduler tells whoever observes the program.
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { criticalPath } from '../analysis/criticalPath.js';
+import { LiveTrace } from '../trace/live/liveTrace.js';
+import type { Trace } from '../trace/trace.js';
+import { compute } from './compute.js';
+import { Config } from './config.js';
+import { delayed } from './index.js';
+import { getMultiprocessing, getSync, getThreaded, terminateSharedPools } from './local.js';
+import { observeProgram } from './observeProgram.js';
+
+after(() => terminateSharedPools());
+
+const inc = (x: number): number => x + 1;
+const add = (a: number, b: number): number => a + b;
+const WORKERS = { getSync: /^main$/, getThreaded: /^threads-/, getMultiprocessing: /^processes-/ };
+const GRAPH = { 'inc-1': [inc, 1], 'inc-2': [inc, 'inc-1'], 'add-3': [add, 'inc-1', 'inc-2'] };
+
+async function traceOf(body: () => unknown): Promise<Trace> {
+  const live = new LiveTrace();
+  const stop = observeProgram(live);
+  try {
+    await body();
+  } finally {
+    stop();
+  }
+  return live.snapshot();
+}
+
+function keysOf({ tasks }: Trace): string[] {
+  return Array.from({ length: tasks.length }, (_, row) => tasks.keyOf(row)).sort();
+}
+
+describe('observeProgram', () => {
+  for (const [name, get] of [
+    ['getSync', async () => getSync(GRAPH, 'add-3')],
+    ['getThreaded', () => getThreaded(GRAPH, 'add-3', { numWorkers: 2 })],
+    ['getMultiprocessing', () => getMultiprocessing(GRAPH, 'add-3', { numWorkers: 2 })],
+  ] as const) {
+    it(`${name}: every task with its prefix, its times in order, and what it needed`, async () => {
+      const trace = await traceOf(async () => assert.equal(await get(), 5));
+      assert.deepEqual(keysOf(trace), ['add-3', 'inc-1', 'inc-2']);
+      const { tasks, strings, workers, totals, computations } = trace;
+      assert.deepEqual(totals.states, Float64Array.of(3, 0, 0, 0));
+      assert.deepEqual([...totals.prefixes.keys()].sort(), ['add', 'inc']);
+      assert.deepEqual([computations.length, computations[0]?.client], [1, 'local']);
+      for (let row = 0; row < tasks.length; row++) {
+        const { submitted, ready, dispatched, received, started, stopped, acknowledged } = tasks;
+        const times = [submitted, ready, dispatched, received, started, stopped].map(
+          (column) => column[row]!,
+        );
+        assert.deepEqual(
+          times,
+          times.toSorted((a, b) => a - b),
+          tasks.keyOf(row),
+        );
+        assert.ok(stopped[row]! <= acknowledged[row]! + 1e-3);
+        assert.match(strings.get(workers.name[tasks.worker[row]!]!), WORKERS[name]);
+        const needs = tasks.dependencyOffsets[row + 1]! - tasks.dependencyOffsets[row]!;
+        assert.equal(needs, { 'inc-1': 0, 'inc-2': 1, 'add-3': 2 }[tasks.keyOf(row)]);
+      }
+      const { byKind, makespan } = criticalPath(trace);
+      assert.ok(
+        !byKind.some(({ kind, seconds }) => kind === 'unknown' && seconds > 0),
+        JSON.stringify(byKind),
+      );
+      assert.ok(Math.abs(byKind.reduce((sum, { seconds }) => sum + seconds, 0) - makespan) < 1e-9);
+    });
+  }
+
+  it('what a task waited for: its worker, which ran another', async () => {
+    const spin = (name: string): string => {
+      const until = Date.now() + 30;
+      while (Date.now() < until);
+      return name;
+    };
+    const graph = { 'first-1': [spin, 'a'], 'second-1': [spin, 'b'] };
+    const trace = await traceOf(() => getThreaded(graph, Object.keys(graph), { numWorkers: 1 }));
+    const { behind } = criticalPath(trace);
+    assert.equal(behind.length, 1);
+    assert.ok(behind[0]!.seconds >= 0.025, `${behind[0]!.seconds} s`);
+  });
+
+  it('what the machine and the threads use, in a run that takes long enough', async () => {
+    const gate = new Int32Array(new SharedArrayBuffer(4));
+    const wait = (cells: Int32Array): number => {
+      // Ends however it goes: nobody opens the gate if no sample comes.
+      Atomics.wait(cells, 0, 0, 60_000);
+      return cells[0] ?? 0;
+    };
+    const seen = { host: 0, workers: new Set<number>() };
+    const stop = observeProgram({
+      resources({ worker, cpu, figures }) {
+        if (worker < 0) seen.host = figures?.get('host_cores') ?? 0;
+        else if (cpu >= 0) seen.workers.add(worker);
+        if (seen.host === 0 || seen.workers.size < 2) return;
+        Atomics.store(gate, 0, 1);
+        Atomics.notify(gate, 0);
+      },
+    });
+    try {
+      const graph = { a: [wait, gate], b: [wait, gate] };
+      assert.deepEqual(await getThreaded(graph, ['a', 'b'], { numWorkers: 2 }), [1, 1]);
+    } finally {
+      stop();
+    }
+    assert.deepEqual([seen.host > 0, seen.workers], [true, new Set([0, 1])]);
+  });
+
+  it('the task that failed, and nothing that needed it', async () => {
+    const fail = (): never => {
+      throw new Error('no');
+    };
+    const trace = await traceOf(() =>
+      assert.rejects(async () => getSync({ fail: [fail], 'inc-1': [inc, 'fail'] }, 'inc-1'), /no/),
+    );
+    assert.deepEqual(keysOf(trace), ['fail']);
+    assert.deepEqual(trace.totals.states, Float64Array.of(0, 1, 0, 0));
+  });
+
+  it('nothing after it was stopped, and several runs one after the other', async () => {
+    const live = new LiveTrace();
+    const stop = observeProgram(live);
+    getSync(GRAPH, 'inc-2');
+    getSync(GRAPH, 'inc-1');
+    stop();
+    stop();
+    getSync(GRAPH, 'add-3');
+    const trace = live.snapshot();
+    assert.deepEqual(keysOf(trace), ['inc-1', 'inc-1', 'inc-2']);
+    assert.deepEqual(
+      trace.computations.map(({ number }) => number),
+      [1, 2],
+    );
+    assert.equal(new Set(trace.tasks.id).size, 3);
+  });
+});
+
+describe('the setting scheduler', () => {
+  it('is one of four, from the environment as well', () => {
+    const of = (text: string): Config => new Config({ environment: { LONGPOLE_SCHEDULER: text } });
+    assert.equal(of('cluster').get('scheduler'), 'cluster');
+    assert.throws(() => of('fast').get('scheduler'), {
+      code: 'ERR_LONGPOLE_CONFIG',
+      message: /one of threads, /,
+    });
+  });
+
+  it('cluster: compute() starts a cluster of its own', async () => {
+    const twice = delayed((x: number) => 2 * x, { name: 'twice' });
+    const trace = await traceOf(async () =>
+      assert.deepEqual(await compute(twice(1), twice(2), { scheduler: 'cluster' }), [2, 4]),
+    );
+    assert.deepEqual(trace.totals.states, Float64Array.of(2, 0, 0, 0));
+    assert.equal(trace.computations[0]?.client.startsWith('client-'), true);
+  });
+});

@@ -1,0 +1,100 @@
+// `performanceReport`: watches a client's cluster while a block runs, and writes what happened as one HTML file.
+import { LongpoleError } from '../base/errors.js';
+import { callingLine } from '../diagnostics/callingLine.js';
+import { hostFacts, writeReport } from '../diagnostics/performanceReport.js';
+import { LiveTrace } from '../trace/live/liveTrace.js';
+import type { Client } from './cluster/client.js';
+import { defaultClient } from './cluster/defaultClient.js';
+import { packageVersion } from './packageVersion.js';
+
+export interface PerformanceReportOptions {
+  /** Default `longpole-report.html`, in the working directory. */
+  readonly filename?: string;
+  /** Default: the client that was connected last. */
+  readonly client?: Client;
+  /** Heading of the page. Default: the line that called. */
+  readonly title?: string;
+}
+
+/** Rows of tasks that a report holds: some 300 MB while it is recorded. Beyond it the totals are exact still. */
+const MAX_TASKS = 5_000_000;
+
+/** Watches from when it is made until it is closed. */
+export class PerformanceReport {
+  readonly filename: string;
+  readonly #live = new LiveTrace({ window: { tasks: MAX_TASKS, intervals: MAX_TASKS } });
+  readonly #title: string;
+  readonly #code: string;
+  readonly #stop: () => void;
+  readonly #flush: () => Promise<void>;
+  #path: string | undefined;
+
+  /** @internal */
+  constructor(
+    { filename = 'longpole-report.html', client = defaultClient(), title }: PerformanceReportOptions,
+    code: string,
+  ) {
+    if (client === undefined) {
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        'performanceReport() needs a client. Connect one before, or pass { client }.',
+      );
+    }
+    this.filename = filename;
+    this.#title = title ?? 'Performance report';
+    this.#code = code;
+    this.#stop = client.observe(this.#live);
+    this.#flush = () => client.cluster.flushProfiles();
+  }
+
+  /**
+   * Ends watching and writes the page; further calls do nothing.
+   *
+   * @returns (resolves) the absolute path of the file
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_PAGE_FILE if it cannot be written
+   */
+  async close(): Promise<string> {
+    if (this.#path !== undefined) return this.#path;
+    await this.#flush();
+    this.#stop();
+    const facts = {
+      ...hostFacts(packageVersion()),
+      ...(this.#code === '' ? {} : { 'Called from': this.#code }),
+    };
+    this.#path = writeReport(this.#live.snapshot(), this.filename, { title: this.#title, facts });
+    return this.#path;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/**
+ * Writes a performance report of what a cluster does in a block or in a function: one HTML file with every page of the
+ * dashboard, which needs no server and no network, and which `openTrace` reads again. It is written also when the block
+ * fails.
+ *
+ *     await using report = performanceReport({ filename: 'report.html' });
+ *
+ *     await performanceReport({ filename: 'report.html' }, async () => { … });
+ *
+ * @returns what is held with `await using`, or (resolves) what the function returns
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT without a client; (rejects) ERR_LONGPOLE_PAGE_FILE if the page cannot
+ *   be written
+ * @source seed 000, Dask's `distributed.performance_report`
+ */
+export function performanceReport(options?: PerformanceReportOptions): PerformanceReport;
+export function performanceReport<T>(options: PerformanceReportOptions, fn: () => T): Promise<Awaited<T>>;
+export function performanceReport(options: PerformanceReportOptions = {}, fn?: () => unknown): unknown {
+  const report = new PerformanceReport(options, callingLine(performanceReport));
+  return fn === undefined ? report : reported(report, fn);
+}
+
+async function reported(report: PerformanceReport, fn: () => unknown): Promise<unknown> {
+  try {
+    return await fn();
+  } finally {
+    await report.close();
+  }
+}

@@ -1,0 +1,29 @@
+// The dashboard over a trace that was recorded: what `longpole view` does.
+import { hostname } from 'node:os';
+import { DashboardServer, type DashboardServerOptions } from '../server/dashboardServer.js';
+import type { Trace } from '../trace/trace.js';
+
+export interface ViewTraceOptions extends Pick<DashboardServerOptions, 'host' | 'port' | 'token' | 'names'> {
+  /** What stands above the pages. Default `Trace`. */
+  readonly title?: string;
+}
+
+/**
+ * Serves the pages of the dashboard over a trace, until `close()`. The server alone does not keep the program alive;
+ * `keepAlive()` has it do so.
+ *
+ * @returns the server; `link` is what to open in a browser
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_DASHBOARD, ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PAGE_FILE
+ */
+export function viewTrace(
+  trace: Trace,
+  { title = 'Trace', ...options }: ViewTraceOptions = {},
+): Promise<DashboardServer> {
+  const { damage } = trace;
+  const facts = {
+    'Served by': hostname(),
+    Tasks: trace.tasks.length.toLocaleString('en-US'),
+    ...(damage === undefined ? {} : { Damage: damage.reason }),
+  };
+  return DashboardServer.start({ ...options, source: { kind: 'recorded', title, facts, trace } });
+}

@@ -1,0 +1,207 @@
+// The settings that a configuration file, the environment or a program may change: names, what they mean, what they
+// may be. Durations and sizes may be written as people write them: `10ms`, `2 GB`.
+import { LongpoleError } from './errors.js';
+
+/** Durations in seconds, sizes in bytes. Undefined: worked out from the machine when it is needed. */
+export interface Settings {
+  /** Whether workers and the scheduler are profiled. Default true. */
+  readonly profile: boolean;
+  /** Time between two samples of the profiler, at least 0.0001. Default 0.01. */
+  readonly 'profile-interval': number;
+  /** Time after which the samples of a profile are handed on, at least 0.01. Default 1. */
+  readonly 'profile-cycle-interval': number;
+  /**
+   * Where `compute()` runs when neither the call nor a connected client says so: `threads`, `processes`, `sync`, or
+   * `cluster`, a local cluster of the program's own. Default: threads, or processes if `processes` is set.
+   */
+  readonly scheduler: SchedulerSetting | undefined;
+  /** Workers of a local cluster, and of the local schedulers. Default one per core. */
+  readonly workers: number | undefined;
+  /** Whether workers are processes. Default false. */
+  readonly processes: boolean;
+  /** Memory of one worker. Default its share of the machine. */
+  readonly 'memory-limit': number | undefined;
+  /** Share of the limit beyond which results in memory are spilled; false: never. Default 0.6. */
+  readonly 'memory-target': number | false;
+  /** Share of the limit beyond which the memory of the process causes spilling; false: never. Default 0.7. */
+  readonly 'memory-spill': number | false;
+  /** Share of the limit beyond which no task is started; false: never. Default 0.8. */
+  readonly 'memory-pause': number | false;
+  /** Share of the limit beyond which a worker is ended; false: never. Default 0.95. */
+  readonly 'memory-terminate': number | false;
+  /** Time after which a worker process of which nothing is heard is replaced, at least 5; false: never. Default 300. */
+  readonly 'worker-ttl': number | false;
+  /** Folder for spilled results. Default that of temporary files. */
+  readonly 'local-directory': string | undefined;
+  /** Whether local clusters serve the dashboard. Default false. */
+  readonly dashboard: boolean;
+  /** Its port; any that is free if it is taken. Default 8787. */
+  readonly 'dashboard-port': number;
+}
+
+export type SettingName = keyof Settings;
+
+export const SCHEDULERS = ['threads', 'processes', 'sync', 'cluster'] as const;
+export type SchedulerSetting = (typeof SCHEDULERS)[number];
+
+interface Setting<T> {
+  readonly default: T;
+  /** The value as the program uses it, undefined if it is none. Environment variables are strings. */
+  readonly read: (value: unknown) => T | undefined;
+  /** What `read` takes, for people. */
+  readonly expected: string;
+}
+
+const SETTINGS: { readonly [N in SettingName]: Setting<Settings[N]> } = {
+  profile: flag(true),
+  'profile-interval': duration(0.01, 1e-4),
+  'profile-cycle-interval': duration(1, 0.01),
+  scheduler: {
+    default: undefined,
+    read: (value) => SCHEDULERS.find((name) => name === value),
+    expected: `one of ${SCHEDULERS.join(', ')}`,
+  },
+  workers: { ...count(1, 1024), default: undefined },
+  processes: flag(false),
+  'memory-limit': {
+    default: undefined,
+    read: readBytes,
+    expected: 'a size such as "2 GB" or a number of bytes',
+  },
+  'memory-target': share(0.6),
+  'memory-spill': share(0.7),
+  'memory-pause': share(0.8),
+  'memory-terminate': share(0.95),
+  'worker-ttl': orNever(duration(300, 5)),
+  'local-directory': { default: undefined, read: readText, expected: 'a path' },
+  dashboard: flag(false),
+  'dashboard-port': { ...count(0, 65535), default: 8787 },
+};
+
+export const SETTING_NAMES: readonly SettingName[] = Object.keys(SETTINGS).filter(isSettingName);
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name);
+}
+
+export function defaultSetting<N extends SettingName>(name: N): Settings[N] {
+  return SETTINGS[name].default;
+}
+
+/**
+ * The value of a setting from what somebody wrote.
+ *
+ * @param where who wrote it, e.g. `LONGPOLE_WORKERS` or `profile-interval in /app/longpole.config.yaml`
+ * @throws LongpoleError ERR_LONGPOLE_CONFIG if it cannot have this value
+ */
+export function readSetting<N extends SettingName>(name: N, value: unknown, where: string): Settings[N] {
+  const { read, expected } = SETTINGS[name];
+  const setting = read(value);
+  if (setting === undefined)
+    throw new LongpoleError(
+      'ERR_LONGPOLE_CONFIG',
+      `${where}: expected ${expected}, not ${JSON.stringify(value) ?? String(value)}.`,
+    );
+  return setting;
+}
+
+/** The error of a name that is no setting; names the nearest one if there is one. */
+export function unknownSetting(name: string, where: string): LongpoleError {
+  const near = SETTING_NAMES.find(
+    (known) => letters(known) === letters(name) || known.startsWith(`${name}-`),
+  );
+  const advice =
+    near === undefined ? `The settings are ${SETTING_NAMES.join(', ')}.` : `Did you mean '${near}'?`;
+  return new LongpoleError('ERR_LONGPOLE_CONFIG', `${where}: there is no setting '${name}'. ${advice}`);
+}
+
+/** Seconds of a number of seconds or a text such as `10ms`, `1.5 s`, `2min`, `1h`; undefined: it is none. */
+export function readDuration(value: unknown): number | undefined {
+  return readQuantity(value, { '': 1, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 });
+}
+
+/** Bytes of a number of bytes or a text such as `512 MiB`, `2GB`, `1e9`; undefined: it is none. */
+export function readBytes(value: unknown): number | undefined {
+  const units: Record<string, number> = { '': 1, b: 1 };
+  for (const [index, letter] of ['k', 'm', 'g', 't', 'p'].entries()) {
+    units[letter] = units[`${letter}b`] = 1000 ** (index + 1);
+    units[`${letter}i`] = units[`${letter}ib`] = 1024 ** (index + 1);
+  }
+  const bytes = readQuantity(value, units);
+  return bytes === undefined ? undefined : Math.floor(bytes);
+}
+
+function readQuantity(value: unknown, units: Readonly<Record<string, number>>): number | undefined {
+  if (typeof value === 'number') return value >= 0 && Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'string') return undefined;
+  const match = /^\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+)\s*([a-zµ]*)\s*$/i.exec(value);
+  const unit = match?.[2]?.toLowerCase() ?? '?';
+  if (match === null || !Object.hasOwn(units, unit)) return undefined;
+  const size = units[unit]!;
+  // Divided, so that 100 µs is the double nearest to 0.0001.
+  return size < 1 ? Number(match[1]) / Math.round(1 / size) : Number(match[1]) * size;
+}
+
+function readText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function duration(value: number, minimum: number): Setting<number> {
+  const read = (given: unknown): number | undefined => {
+    const seconds = readDuration(given);
+    return seconds !== undefined && seconds >= minimum ? seconds : undefined;
+  };
+  return {
+    default: value,
+    read,
+    expected: `a duration such as "10ms" or a number of seconds, at least ${minimum}`,
+  };
+}
+
+function count(minimum: number, maximum: number): Omit<Setting<number>, 'default'> {
+  const read = (given: unknown): number | undefined => {
+    const number = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
+    if (typeof number !== 'number' || !Number.isInteger(number)) return undefined;
+    return number >= minimum && number <= maximum ? number : undefined;
+  };
+  return { read, expected: `a whole number from ${minimum} to ${maximum}` };
+}
+
+function share(value: number): Setting<number | false> {
+  const read = (given: unknown): number | false | undefined => {
+    if (given === false || given === 'false') return false;
+    const number = typeof given === 'string' && given.trim() !== '' ? Number(given) : given;
+    return typeof number === 'number' && number > 0 && number <= 1 ? number : undefined;
+  };
+  return { default: value, read, expected: 'a number above 0 and up to 1, or false' };
+}
+
+/** The same, or false. */
+function orNever(setting: Setting<number>): Setting<number | false> {
+  return {
+    default: setting.default,
+    read: (given) => (given === false || given === 'false' ? false : setting.read(given)),
+    expected: `${setting.expected}, or false`,
+  };
+}
+
+function flag(value: boolean): Setting<boolean> {
+  const texts: Record<string, boolean> = {
+    true: true,
+    false: false,
+    1: true,
+    0: false,
+    yes: true,
+    no: false,
+  };
+  const read = (given: unknown): boolean | undefined => {
+    if (typeof given === 'boolean') return given;
+    const text = typeof given === 'string' ? given.toLowerCase() : '';
+    return Object.hasOwn(texts, text) ? texts[text] : undefined;
+  };
+  return { default: value, read, expected: 'true or false' };
+}
+
+function letters(name: string): string {
+  return name.toLowerCase().replace(/[^a-z]/g, '');
+}

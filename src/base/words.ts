@@ -1,0 +1,32 @@
+// Numbers as people read them in a sentence.
+
+/** `1.5 s`, `230 ms`, `12 µs`, `4.2 min`. */
+export function secondsText(seconds: number): string {
+  if (seconds >= 120) return `${short(seconds / 60)} min`;
+  if (seconds >= 1) return `${short(seconds)} s`;
+  return seconds >= 1e-3 ? `${short(seconds * 1e3)} ms` : `${short(seconds * 1e6)} µs`;
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** `80 B`, `1.5 MB`. */
+export function bytesText(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1000 && unit < UNITS.length - 1; unit++) value /= 1000;
+  return `${short(value)} ${UNITS[unit]}`;
+}
+
+/** `37 %` of a share of 0.37. */
+export function percentText(share: number): string {
+  return `${short(share * 100)} %`;
+}
+
+/** `1 task`, `20 tasks`. */
+export function countText(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Two digits, whole numbers in full. */
+function short(value: number): string {
+  return value >= 10 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)));
+}

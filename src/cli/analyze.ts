@@ -1,0 +1,226 @@
+// `longpole analyze`: the tables of a trace, in the terminal or as files.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { QUESTIONS, type Question, type Table } from '../api/analysis.js';
+import type { OpenedTrace } from '../api/trace.js';
+import { openInput } from './openInput.js';
+import { Progress } from './progress.js';
+import { findingText } from './run/summaryText.js';
+import { layoutTable } from './tableLayout.js';
+import {
+  CommandError,
+  FAILED,
+  failingWith,
+  heading,
+  note,
+  outputWidth,
+  print,
+  runCommand,
+} from './terminal.js';
+import { wrapped } from './wrapText.js';
+
+const FORMATS = ['table', 'csv', 'json'] as const;
+type Format = (typeof FORMATS)[number];
+const EXTENSIONS = { table: '.txt', csv: '.csv', json: '.json' } as const;
+/** Rows of a table in a terminal; files and scripts get all. */
+const SHOWN_ROWS = 10;
+/** Rows of all tables of a trace of which a single analysis takes a second. */
+const LARGE = 2_000_000;
+
+/** The question whose table is sentences. */
+const FINDINGS = 'findings';
+
+interface AnalyzeOptions {
+  readonly analyses: readonly Question[];
+  readonly output?: string;
+  readonly format: Format;
+  readonly json?: boolean;
+  readonly head?: number;
+}
+
+interface Answer {
+  readonly question: Question;
+  readonly table: Table;
+}
+
+export function addAnalyze(program: Command): void {
+  const names = QUESTIONS.map(({ name, title }) => `  ${name.padEnd(24)}${title}`).join('\n');
+  program
+    .command('analyze')
+    .description('print what a recorded trace says, as tables')
+    .argument('<trace...>', 'trace directories, event files of DASF, Chrome Trace JSON')
+    .addOption(
+      new Option('-a, --analyses <names>', 'which analyses, names joined by commas (default: all)')
+        .argParser(parseAnalyses)
+        .default(QUESTIONS, 'all'),
+    )
+    .option('-o, --output <folder>', 'write a file for each table there instead of printing')
+    .addOption(
+      new Option('-f, --format <format>', 'of what is printed or written').choices(FORMATS).default('table'),
+    )
+    .option('--json', 'the same as --format json')
+    .option(
+      '--head <rows>',
+      `rows of each table (default: ${SHOWN_ROWS} in a terminal, otherwise all)`,
+      parseRows,
+    )
+    .addHelpText(
+      'after',
+      `\nAnalyses:\n${names}\n\nEvent files of DASF given together are read as one trace.`,
+    )
+    .action((files: readonly string[], options: AnalyzeOptions) => runCommand(() => analyze(files, options)));
+}
+
+function parseAnalyses(text: string): Question[] {
+  return text.split(',').map((name) => {
+    const question = QUESTIONS.find((one) => one.name === name.trim());
+    if (question !== undefined) return question;
+    throw new InvalidArgumentError(
+      `There is no analysis called '${name}'. There are: ${QUESTIONS.map((one) => one.name).join(', ')}.`,
+    );
+  });
+}
+
+function parseRows(text: string): number {
+  const rows = Number(text);
+  if (/^\d+$/.test(text) && rows >= 1) return rows;
+  throw new InvalidArgumentError('It must be a whole number from 1 on.');
+}
+
+async function analyze(files: readonly string[], options: AnalyzeOptions): Promise<void> {
+  const format = options.json === true ? 'json' : options.format;
+  const traces = openInput(files);
+  if (options.output !== undefined) {
+    writeAnswers(traces, options.output, format, options);
+    return;
+  }
+  if (format === 'json') {
+    await print(
+      `${JSON.stringify(
+        traces.map((trace) => jsonAnswers(trace, options)),
+        null,
+        1,
+      )}\n`,
+    );
+    return;
+  }
+  for (const [i, trace] of traces.entries()) {
+    if (i > 0) await print('\n');
+    if (traces.length > 1) await print(`${format === 'csv' ? '# ' : ''}${heading(trace.name)}\n\n`);
+    await printAnswers(trace, format, options);
+  }
+}
+
+function* answersOf({ trace }: OpenedTrace, { analyses }: AnalyzeOptions): Generator<Answer> {
+  const progress = new Progress('analysing', trace.eventCount >= LARGE ? { after: 0 } : {});
+  for (const [i, question] of analyses.entries()) {
+    progress.part(i / analyses.length);
+    let table: Table;
+    try {
+      // A question that this trace has no answer for, e.g. an axis of too many intervals, is the trace's fault.
+      table = failingWith(FAILED, () => question.run(trace));
+    } finally {
+      progress.end();
+    }
+    yield { question, table };
+  }
+}
+
+async function printAnswers(
+  trace: OpenedTrace,
+  format: 'table' | 'csv',
+  options: AnalyzeOptions,
+): Promise<void> {
+  let first = true;
+  for (const { question, table } of answersOf(trace, options)) {
+    if (!first) await print('\n');
+    first = false;
+    if (format === 'csv') {
+      // A single table is plain CSV; of several each has its name above it.
+      if (options.analyses.length > 1) await print(`# ${question.name}\n`);
+      await print((options.head === undefined ? table : table.head(options.head)).toCSV());
+    } else {
+      const rows = options.head ?? (process.stdout.isTTY ? SHOWN_ROWS : Number.MAX_SAFE_INTEGER);
+      const text = question.name === FINDINGS ? findingsText : tableText;
+      await print(`${heading(question.title)}\n${text(table, outputWidth(), rows)}\n`);
+    }
+  }
+}
+
+function tableText(table: Table, width: number, rows: number): string {
+  return table.length === 0 ? '(no rows)' : layoutTable(table, width, rows, heading);
+}
+
+/** Sentences are no cells: they stand below each other. */
+function findingsText(table: Table, width: number, rows: number): string {
+  const lines = table.head(rows).rows.flatMap((row, i) => {
+    const text = (title: string): string => String(row[title] ?? '');
+    return findingText(i + 1, {
+      title: text('Finding'),
+      seconds: Number(row['Costs (s)']),
+      confidence: text('Confidence'),
+      evidence: text('Evidence'),
+      advice: text('Try'),
+    });
+  });
+  if (lines.length === 0) return 'none: nothing costs a twentieth of the run';
+  return lines.flatMap((line) => wrapped(line, width)).join('\n');
+}
+
+function jsonAnswers(opened: OpenedTrace, options: AnalyzeOptions) {
+  const analyses = Object.fromEntries(
+    Array.from(answersOf(opened, options), ({ question, table }) => [
+      question.name,
+      {
+        title: question.title,
+        columns: table.columns,
+        length: table.length,
+        rows: (options.head === undefined ? table : table.head(options.head)).rows,
+      },
+    ]),
+  );
+  return { trace: opened.name, damage: opened.trace.damage ?? null, analyses };
+}
+
+/** One file for each table; of several traces each has a folder. */
+function writeAnswers(
+  traces: readonly OpenedTrace[],
+  output: string,
+  format: Format,
+  options: AnalyzeOptions,
+): void {
+  for (const [i, trace] of traces.entries()) {
+    const folder = traces.length === 1 ? output : join(output, `${i + 1}-${basename(trace.files[0] ?? '')}`);
+    writing(folder, () => makeFolder(folder));
+    for (const { question, table } of answersOf(trace, options)) {
+      const shown = options.head === undefined ? table : table.head(options.head);
+      const file = join(folder, `${question.name}${EXTENSIONS[format]}`);
+      writing(file, () => writeFileSync(file, tableFile(shown, format)));
+    }
+    note(`longpole: ${options.analyses.length} tables written to ${folder}`);
+  }
+}
+
+/** Node's recursive mkdir never ends below /proc, where a folder is that cannot be written to. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  mkdirSync(folder, { recursive: !existsSync(dirname(resolve(folder))) });
+}
+
+function tableFile(table: Table, format: Format): string {
+  if (format === 'csv') return table.toCSV();
+  if (format === 'json') return `${JSON.stringify(table.rows, null, 1)}\n`;
+  return `${layoutTable(table, Number.POSITIVE_INFINITY, table.length)}\n`;
+}
+
+function writing(file: string, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    throw new CommandError(
+      `${file} cannot be written: ${error instanceof Error ? error.message : error}`,
+      FAILED,
+    );
+  }
+}

@@ -1,0 +1,83 @@
+// `longpole diff`: what got slower between two runs, or two sets of runs, and a gate for continuous integration.
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import { type Diff, diff, type Table } from '../api/analysis.js';
+import { writeDiffPage } from '../api/diagnostics.js';
+import { openOne } from './openInput.js';
+import { layoutTable } from './tableLayout.js';
+import {
+  FAILED,
+  failingWith,
+  heading,
+  note,
+  outputWidth,
+  print,
+  runCommand,
+  WRONG_USAGE,
+} from './terminal.js';
+import { parseShare } from './units.js';
+
+const SHOWN_ROWS = 20;
+const SHOWN_PLACES = 30;
+
+interface Options {
+  readonly failOver?: number;
+  readonly json?: boolean;
+  readonly page?: string;
+}
+
+export function addDiff(program: Command): void {
+  program
+    .command('diff')
+    .description('say what got slower or faster between two traces, and what is only noise')
+    .argument('<before>', 'a trace, or several of the same program joined by commas')
+    .argument('<after>', 'a trace, or several joined by commas')
+    .option(
+      '--fail-over <share>',
+      'end with code 1 if the run got slower by more than this, e.g. 5%',
+      parseShare,
+    )
+    .option('--page <file>', 'also write a page: the table, and the call stacks as a flame graph')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nThree or more runs on each side show differences that single runs cannot.')
+    .action((before: string, after: string, options: Options) =>
+      runCommand(() => runDiff(before, after, options)),
+    );
+}
+
+async function runDiff(before: string, after: string, { failOver, json, page }: Options): Promise<void> {
+  const open = (names: string) =>
+    names
+      .split(',')
+      .filter((file) => file !== '')
+      .map((file) => openOne([file]).trace);
+  const result = failingWith(WRONG_USAGE, () =>
+    diff(open(before), open(after), failOver === undefined ? {} : { failOver }),
+  );
+  await print(json === true ? jsonOf(result) : textOf(result));
+  if (page !== undefined) {
+    const path = failingWith(FAILED, () =>
+      writeDiffPage(result, page, { before: sideName(before), after: sideName(after) }),
+    );
+    note(`longpole: the page is ${path}`);
+  }
+  if (result.failed) process.exitCode = FAILED;
+}
+
+/** What a side is called where there is little room: its first trace. */
+function sideName(names: string): string {
+  const [first = '', ...others] = names.split(',').map((name) => basename(name));
+  return others.length === 0 ? first : `${first} and ${others.length} more`;
+}
+
+function textOf(result: Diff): string {
+  const text = (table: Table, rows: number) => layoutTable(table, outputWidth(), rows, heading);
+  const stacks = result.stacksTable();
+  const places = stacks === undefined || stacks.length === 0 ? '' : `${text(stacks, SHOWN_PLACES)}\n\n`;
+  return `${text(result.toTable(), SHOWN_ROWS)}\n\n${places}${result.reason}\n`;
+}
+
+/** What has no number in JSON is null. */
+function jsonOf({ rows, failed, reason, stacks }: Diff): string {
+  return `${JSON.stringify({ failed, reason, rows, stacks: stacks ?? null }, null, 1)}\n`;
+}

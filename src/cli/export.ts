@@ -1,0 +1,72 @@
+// `longpole export`: a trace in the format of another program.
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { EXPORTERS, exportTrace } from '../api/trace.js';
+import { openInput } from './openInput.js';
+import { Progress } from './progress.js';
+import { CommandError, FAILED, failingWith, print, runCommand, WRONG_USAGE } from './terminal.js';
+
+interface ExportOptions {
+  readonly to: string;
+  readonly output?: string;
+  readonly json?: boolean;
+}
+
+export function addExport(program: Command): void {
+  const formats = EXPORTERS.map(({ name, description }) => `  ${name.padEnd(12)}${description}`).join('\n');
+  program
+    .command('export')
+    .description('write a trace in the format of another program')
+    .argument(
+      '<trace...>',
+      'a trace directory, Chrome Trace JSON, or event files of DASF, which are read as one trace',
+    )
+    .addOption(
+      new Option('-t, --to <format>', 'see below')
+        .choices(EXPORTERS.map(({ name }) => name))
+        .makeOptionMandatory(),
+    )
+    .option(
+      '-o, --output <path>',
+      'the file, packed by gzip if it ends with .gz, or the folder (default: named like the trace)',
+    )
+    .option('--json', 'print the files that were written, and their sizes, as JSON')
+    .addHelpText('after', `\nFormats:\n${formats}`)
+    .action((files: readonly string[], options: ExportOptions) =>
+      runCommand(() => runExport(files, options)),
+    );
+}
+
+async function runExport(files: readonly string[], { to, output, json }: ExportOptions): Promise<void> {
+  const [opened, another] = openInput(files);
+  if (opened === undefined || another !== undefined) {
+    throw new CommandError('These are several traces: export them one by one.', WRONG_USAGE);
+  }
+  const target = output ?? defaultOutput(opened.files[0] ?? 'trace', to);
+  if (opened.files.some((file) => resolve(file) === resolve(target))) {
+    throw new CommandError(`${target} is the trace itself: name another file with --output.`, WRONG_USAGE);
+  }
+  const progress = new Progress('writing');
+  const written = failingWith(FAILED, () => {
+    try {
+      return exportTrace(opened.trace, { to, output: target, onProgress: (bytes) => progress.bytes(bytes) });
+    } finally {
+      progress.end();
+    }
+  });
+  const sizes = written.map((file) => ({ file, bytes: statSync(file).size }));
+  if (json === true) {
+    await print(`${JSON.stringify({ files: sizes }, null, 1)}\n`);
+    return;
+  }
+  for (const { file, bytes } of sizes)
+    await print(`${file}  ${(bytes / 1e6).toFixed(bytes < 1e5 ? 3 : 1)} MB\n`);
+}
+
+/** In the current folder, called like the trace without its own ending. */
+function defaultOutput(trace: string, to: string): string {
+  const exporter = EXPORTERS.find(({ name }) => name === to);
+  const name = basename(trace).replace(/(\.trace|\.json|\.msgpack)?(\.gz)?$/, '');
+  return exporter?.kind === 'folder' ? `${name}-${to}` : `${name}${exporter?.extension ?? ''}`;
+}

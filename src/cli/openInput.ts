@@ -1,0 +1,39 @@
+// The traces that a command line names: opened with a progress bar, and with a warning where something is missing.
+import { type OpenedTrace, openTraces, type TraceDamage } from '../api/trace.js';
+import { Progress } from './progress.js';
+import { CommandError, failingWith, note, WRONG_USAGE } from './terminal.js';
+
+/** Throws CommandError with the code of unreadable input. */
+export function openInput(files: readonly string[]): OpenedTrace[] {
+  const progress = new Progress('reading');
+  const opened = failingWith(WRONG_USAGE, () => {
+    try {
+      return openTraces(files, (part) => progress.part(part));
+    } finally {
+      progress.end();
+    }
+  });
+  for (const { name, trace } of opened) {
+    const { damage } = trace;
+    if (damage === undefined) {
+      if (trace.eventCount === 0) note(`longpole: warning: ${name} has no events.`);
+      continue;
+    }
+    note(`longpole: warning: ${name} is not whole: ${whatIsMissing(damage)}.`);
+  }
+  return opened;
+}
+
+/** The one trace that some files are. Throws CommandError as well if they are several. */
+export function openOne(files: readonly string[]): OpenedTrace {
+  const [opened, another] = openInput(files);
+  if (opened === undefined || another !== undefined)
+    throw new CommandError(`${files.join(', ')}: this command takes one trace at a time.`, WRONG_USAGE);
+  return opened;
+}
+
+function whatIsMissing({ stretches, bytes, offset, reason }: TraceDamage): string {
+  if (bytes === 0) return reason;
+  const more = stretches > 1 ? ` and at ${stretches - 1} more` : '';
+  return `${bytes} bytes are left out, at byte ${offset}${more} (${reason})`;
+}

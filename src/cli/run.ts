@@ -1,0 +1,194 @@
+// `longpole run`: a program in a process of its own, recorded; when it has ended, what its computations were like.
+
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { hostFacts, writeReport } from '../api/diagnostics.js';
+import { makeFolders } from '../api/folders.js';
+import { openTrace, type Trace, TraceWriter } from '../api/trace.js';
+import { LongpoleError } from '../base/errors.js';
+import { readSetting, type SettingName } from '../base/settings.js';
+import { secondsText } from '../base/words.js';
+import { ownVersion } from './ownVersion.js';
+import { otherCommandLine } from './run/localVersion.js';
+import { VARIABLE } from './run/settings.js';
+import { type Summary, summarise } from './run/summary.js';
+import { summaryText } from './run/summaryText.js';
+import { runScript, type ScriptEnd } from './runScript.js';
+import { CommandError, FAILED, failingWith, note, print, runCommand, WRONG_USAGE } from './terminal.js';
+
+interface RunOptions {
+  readonly workers?: string;
+  readonly processes?: boolean;
+  readonly memoryLimit?: string;
+  readonly dashboard: boolean;
+  readonly port?: string;
+  readonly trace?: string;
+  readonly report?: string;
+  readonly json?: string;
+}
+
+/** A program as it ended. */
+interface Ended extends ScriptEnd {
+  readonly script: string;
+  readonly args: readonly string[];
+  /** Seconds from the start of its process to its end. */
+  readonly seconds: number;
+}
+
+export function addRun(program: Command): void {
+  program
+    .command('run')
+    .description('run a program, and say what its computations were waiting for')
+    .argument('<script>', 'a program in JavaScript or TypeScript')
+    .argument(
+      '[args...]',
+      "the program's own arguments and options; behind -- also those that longpole knows",
+    )
+    .option(
+      '-w, --workers <count>',
+      'of clusters and local schedulers (default: one per core)',
+      setting('workers'),
+    )
+    .option('--processes', 'workers are processes instead of threads')
+    .option('--memory-limit <size>', 'of each worker of a cluster, e.g. 2GB', setting('memory-limit'))
+    .option(
+      '-p, --port <number>',
+      'of the dashboard (default: 8787, or any that is free)',
+      setting('dashboard-port', '--port'),
+    )
+    .option('--no-dashboard', 'serve no dashboard')
+    .option('--report <file>', 'write a performance report: the pages of the dashboard in one file')
+    .option('--trace <directory>', 'keep what was recorded there; see longpole analyze')
+    .option('--json <file>', 'write the summary as JSON, too; -: as the last line of the output')
+    .addHelpText(
+      'after',
+      '\nProgress and summary go to stderr. What the program itself says about workers and memory, e.g. in connect(), comes\n' +
+        'first. The exit code is that of the program; 128 and the number of the signal that ended it.',
+    )
+    .allowUnknownOption()
+    .action((script: string, args: readonly string[], options: RunOptions) =>
+      runCommand(() => run(resolve(script), args, options)),
+    );
+}
+
+/** Checks what the program will read from its environment. */
+function setting(name: SettingName, option = `--${name}`): (text: string) => string {
+  return (text) => {
+    try {
+      readSetting(name, text, option);
+    } catch (error) {
+      if (error instanceof LongpoleError) throw new InvalidArgumentError(error.message);
+      throw error;
+    }
+    return text;
+  };
+}
+
+async function run(script: string, args: readonly string[], options: RunOptions): Promise<void> {
+  // Options that nobody knows are the program's, so this is where a wrong one before the script comes out.
+  if (basename(script).startsWith('-') && !existsSync(script))
+    throw new CommandError(`unknown option '${basename(script)}'; see longpole run --help.`, WRONG_USAGE);
+  if (!existsSync(script) || !statSync(script).isFile())
+    throw new CommandError(`${script}: there is no such file.`, WRONG_USAGE);
+  const other = otherCommandLine(script);
+  if (other !== undefined) {
+    process.exitCode = (await runScript(other, process.argv.slice(2))).code;
+    return;
+  }
+  if (options.json !== undefined && options.json !== '-') checkFolder(options.json);
+  if (options.report !== undefined) checkFolder(options.report);
+  const directory = options.trace ?? mkdtempSync(join(tmpdir(), 'longpole-run-'));
+  try {
+    // An empty trace: what is wrong with the folder is said before the program runs.
+    failingWith(WRONG_USAGE, () => TraceWriter.create(directory).close());
+    const ended = await runRecorded(script, args, directory, options);
+    process.exitCode = ended.code;
+    await report(ended, directory, options);
+  } finally {
+    if (options.trace === undefined) rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function checkFolder(file: string): void {
+  try {
+    makeFolders(dirname(resolve(file)));
+  } catch (error) {
+    throw new CommandError(`${file} cannot be written: ${String(error)}`, WRONG_USAGE);
+  }
+}
+
+async function runRecorded(
+  script: string,
+  args: readonly string[],
+  directory: string,
+  { workers, processes, memoryLimit, dashboard, port }: RunOptions,
+): Promise<Ended> {
+  const loaders = /\.[cm]?tsx?$/.test(script) ? [import.meta.resolve('tsx')] : [];
+  const modules = [...loaders, new URL('run/preload.js', import.meta.url).href];
+  const { LONGPOLE_SCHEDULER = 'cluster' } = process.env;
+  const environment = {
+    LONGPOLE_SCHEDULER,
+    [VARIABLE]: JSON.stringify({ directory: resolve(directory) }),
+    ...(workers === undefined ? {} : { LONGPOLE_WORKERS: workers }),
+    ...(processes === true ? { LONGPOLE_PROCESSES: 'true' } : {}),
+    LONGPOLE_DASHBOARD: String(dashboard),
+    ...(port === undefined ? {} : { LONGPOLE_DASHBOARD_PORT: port }),
+    ...(memoryLimit === undefined ? {} : { LONGPOLE_MEMORY_LIMIT: memoryLimit }),
+  };
+  const nodeArguments = modules.flatMap((module) => ['--import', module]);
+  const started = performance.now();
+  const end = await runScript(script, args, { nodeArguments, environment });
+  return { ...end, script, args, seconds: (performance.now() - started) / 1000 };
+}
+
+async function report(ended: Ended, directory: string, options: RunOptions): Promise<void> {
+  const trace = failingWith(FAILED, () => openTrace(directory));
+  const summary = failingWith(FAILED, () => summarise(trace));
+  const { script, code, signal, seconds } = ended;
+  // The line of the progress may still be there if the program was killed.
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+  const how = signal === null ? `exit code ${code}` : `ended by ${signal}`;
+  note(`longpole: ${basename(script)} took ${secondsText(seconds)}, ${how}`);
+  if (!isEmpty(summary)) process.stderr.write(summaryText(summary));
+  else note(signal === null ? NOTHING : NOTHING_IN_TIME);
+  if (options.trace !== undefined) note(`${'trace'.padEnd(11)}${options.trace}`);
+  if (options.report !== undefined) writeRunReport(trace, options.report, ended);
+  if (options.json !== undefined) await writeJson(options.json, ended, summary, options.trace);
+}
+
+function writeRunReport(trace: Trace, file: string, { script, args, code }: Ended): void {
+  const title = [basename(script), ...args].join(' ');
+  const facts = { ...hostFacts(`longpole ${ownVersion()}`), Program: title, 'Exit code': String(code) };
+  failingWith(FAILED, () => writeReport(trace, file, { title, facts }));
+  note(`${'report'.padEnd(11)}${file}`);
+}
+
+const NOTHING =
+  'nothing was recorded: the program ran no tasks on clusters or local schedulers of\n' +
+  'Longpole, or it loaded another copy of the package.';
+const NOTHING_IN_TIME =
+  'nothing was recorded: it is written every quarter of a second, when the program\n' +
+  'returns to its event loop.';
+
+function isEmpty({ tasks }: Summary): boolean {
+  return tasks.memory + tasks.erred + tasks.cancelled + tasks.lost === 0;
+}
+
+async function writeJson(file: string, ended: Ended, summary: Summary, trace?: string): Promise<void> {
+  const { script, args, code, signal, seconds } = ended;
+  const result = { script, args, exitCode: code, signal, seconds, trace: trace ?? null, ...summary };
+  if (file === '-') {
+    await print(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  try {
+    writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`);
+  } catch (error) {
+    throw new CommandError(
+      `${file} cannot be written: ${String(error)}`,
+      ended.code === 0 ? FAILED : ended.code,
+    );
+  }
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterObserver } from '../../api/trace.js';
+import { RunProgress } from './runProgress.js';
+
+type Computation = Parameters<NonNullable<ClusterObserver['computationAdded']>>[0];
+
+function computation(size: number, functions: readonly string[] = ['work']): Computation {
+  return {
+    number: 1,
+    firstId: 0,
+    size,
+    keys: Array.from({ length: size }, (_, i) => `work-${i}`),
+    prefixOf: new Int32Array(size),
+    prefixes: ['work'],
+    functionOf: new Int32Array(size),
+    functions,
+    spanOf: null,
+    spans: [['default']],
+    dependencyOffsets: new Int32Array(size + 1),
+    dependencies: new Int32Array(0),
+    externals: new Float64Array(0),
+    submitted: 0,
+    client: 'client-1',
+    code: '',
+  };
+}
+
+function ended(
+  of: Computation,
+  states: readonly number[],
+): Parameters<NonNullable<ClusterObserver['tasksEnded']>>[0] {
+  const count = states.length;
+  const times = new Float64Array(count);
+  return {
+    computation: of,
+    worker: 0,
+    count,
+    ids: new Int32Array(count),
+    states: Uint8Array.from(states),
+    types: new Uint16Array(count),
+    typeNames: [''],
+    nbytes: times,
+    attempts: new Uint8Array(count),
+    ready: times,
+    dispatched: times,
+    received: times,
+    started: times,
+    stopped: times,
+    acknowledged: 0,
+  };
+}
+
+function progress(columns: number | undefined) {
+  const written: string[] = [];
+  const clock = { time: 0 };
+  const shown = new RunProgress({
+    columns,
+    now: () => clock.time,
+    write: (text) => written.push(text),
+    outputs: [],
+  });
+  return { shown, written, clock };
+}
+
+test('a terminal: a line that is drawn over, and erased when all is done', () => {
+  const { shown, written, clock } = progress(60);
+  const work = computation(4);
+  shown.computationAdded(computation(10, []));
+  shown.computationAdded(work);
+  shown.tasksEnded(ended(work, [0]));
+  clock.time = 600;
+  shown.tasksEnded(ended(work, [1]));
+  clock.time = 650;
+  shown.tasksEnded(ended(work, [0]));
+  clock.time = 800;
+  shown.tasksEnded(ended(work, []));
+  shown.tasksEnded(ended(work, [0, 3]));
+  shown.computationForgotten(work);
+  assert.deepEqual(written, [
+    `\r\u001b[K[${'#'.repeat(5)}${' '.repeat(16)}] 25 %, 1 of 4 tasks, 0.6 s, 1 failed`,
+    `\r\u001b[K[${'#'.repeat(10)}${' '.repeat(11)}] 50 %, 2 of 4 tasks, 0.8 s, 1 failed`,
+    '\r\u001b[K',
+  ]);
+  for (const line of written) assert.ok(line.length - '\r\u001b[K'.length < 60);
+});
+
+test('a log: a line every ten percent, five seconds apart at least', () => {
+  const { shown, written, clock } = progress(undefined);
+  const work = computation(1000);
+  shown.computationAdded(work);
+  for (let i = 0; i < 100; i++) {
+    clock.time += 200;
+    shown.tasksEnded(ended(work, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
+  }
+  assert.deepEqual(written, [
+    'longpole: 25 %, 250 of 1,000 tasks, 5.0 s\n',
+    'longpole: 50 %, 500 of 1,000 tasks, 10.0 s\n',
+    'longpole: 75 %, 750 of 1,000 tasks, 15.0 s\n',
+  ]);
+});
+
+test('what is never done is done when its computation is forgotten', () => {
+  const { shown, written, clock } = progress(60);
+  const work = computation(3);
+  shown.computationAdded(work);
+  clock.time = 600;
+  shown.tasksEnded(ended(work, [1]));
+  shown.computationForgotten(work);
+  assert.equal(written.at(-1), '\r\u001b[K');
+});

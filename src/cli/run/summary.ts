@@ -1,0 +1,151 @@
+// What a run was like, from its trace: the numbers of the summary that `longpole run` prints, and of its JSON.
+import { type CriticalPath, criticalPath, type Finding, findings } from '../../api/analysis.js';
+import type { Trace } from '../../api/trace.js';
+
+/** Times in seconds, sizes in bytes, shares from 0 to 1. */
+export interface Summary {
+  /** Runs of tasks by how they ended. */
+  readonly tasks: {
+    memory: number;
+    erred: number;
+    cancelled: number;
+    lost: number;
+    /** Of those that erred: whose task was run again. */
+    retried: number;
+  };
+  readonly computations: number;
+  /** From the first submission to the last result; null where no task ran. */
+  readonly makespan: number | null;
+  /** That all tasks computed together. */
+  readonly computed: number;
+  /** Those that ran tasks, the busiest first. */
+  readonly workers: readonly WorkerSummary[];
+  /** Those that computed longest first. */
+  readonly prefixes: readonly PrefixSummary[];
+  readonly moved: {
+    readonly betweenWorkers: number;
+    readonly toWorkers: number;
+    readonly toProgram: number;
+    readonly spilled: number;
+  };
+  readonly longPole: LongPole | null;
+  readonly findings: readonly Finding[];
+}
+
+export interface WorkerSummary {
+  readonly name: string;
+  readonly tasks: number;
+  readonly computed: number;
+  /** Of the time that it was there, within the makespan. */
+  readonly busy: number;
+}
+
+export interface PrefixSummary {
+  readonly prefix: string;
+  readonly tasks: number;
+  readonly erred: number;
+  readonly computed: number;
+  readonly longest: number | null;
+  readonly nbytes: number;
+}
+
+export interface LongPole {
+  /** That no number of workers makes the run faster than. */
+  readonly floor: number;
+  readonly byKind: CriticalPath['byKind'];
+  readonly byPrefix: CriticalPath['byPrefix'];
+  /** What the path is made of, longest first. */
+  readonly parts: readonly {
+    readonly kind: string;
+    readonly prefix: string | null;
+    /** Of waiting for a worker: what that was busy with; null: it was not there yet. */
+    readonly behind: string | null;
+    readonly seconds: number;
+  }[];
+}
+
+/** A state of `trace.tasks`, and its place in `totals.states`. */
+const ERRED = 1;
+/** Of the long pole: what is less is summed up with others of its kind. */
+const MAX_PARTS = 20;
+
+export function summarise(trace: Trace): Summary {
+  const { states, prefixes, pairs, spilled } = trace.totals;
+  const path = criticalPath(trace);
+  const ran = path.makespan >= 0;
+  const moved = { betweenWorkers: 0, toWorkers: 0, toProgram: 0, spilled };
+  for (const { from, to, nbytes } of pairs) {
+    if (from >= 0 && to >= 0) moved.betweenWorkers += nbytes;
+    else if (to >= 0) moved.toWorkers += nbytes;
+    else moved.toProgram += nbytes;
+  }
+  const [memory = 0, erred = 0, cancelled = 0, lost = 0] = states;
+  return {
+    tasks: { memory, erred, cancelled, lost, retried: erred === 0 ? 0 : retriedRuns(trace) },
+    computations: trace.computations.length,
+    makespan: ran ? path.makespan : null,
+    computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
+    workers: ran ? workersOf(trace, path) : [],
+    prefixes: [...prefixes.values()]
+      .map(({ prefix, count, erred: failed, seconds, longest, nbytes }) => ({
+        prefix,
+        tasks: count,
+        erred: failed,
+        computed: seconds,
+        longest: Number.isNaN(longest) ? null : longest,
+        nbytes,
+      }))
+      .sort((a, b) => b.computed - a.computed),
+    moved,
+    longPole: ran ? longPoleOf(path) : null,
+    findings: findings(trace),
+  };
+}
+
+/** Runs that erred and that another run of the same task followed. */
+function retriedRuns({ tasks }: Trace): number {
+  const again = new Set<number>();
+  let retried = 0;
+  for (let row = tasks.length - 1; row >= 0; row--) {
+    const id = tasks.id[row]!;
+    if (tasks.state[row] === ERRED && again.has(id)) retried++;
+    again.add(id);
+  }
+  return retried;
+}
+
+function workersOf(
+  { workers, tasks, totals, strings }: Trace,
+  { start, stop }: CriticalPath,
+): WorkerSummary[] {
+  const counts = new Float64Array(workers.length);
+  for (const worker of tasks.worker) if (worker >= 0) counts[worker]! += 1;
+  return Array.from(counts, (count, row) => {
+    const { started, stopped } = workers;
+    // Either is NaN where the trace does not say.
+    const from = started[row]! > start ? started[row]! : start;
+    const to = stopped[row]! < stop ? stopped[row]! : stop;
+    const computed = totals.busy[row] ?? 0;
+    return {
+      name: workers.name[row]! < 0 ? '' : strings.get(workers.name[row]!),
+      tasks: count,
+      computed,
+      busy: to > from ? Math.min(1, computed / (to - from)) : 0,
+    };
+  })
+    .filter(({ tasks: count }) => count > 0)
+    .sort((a, b) => b.busy - a.busy);
+}
+
+function longPoleOf(path: CriticalPath): LongPole {
+  const parts = path
+    .summary()
+    .head(MAX_PARTS)
+    .rows.map(({ Kind, Prefix, Behind, 'Duration (s)': seconds }) => ({
+      kind: String(Kind),
+      prefix: Prefix === null ? null : String(Prefix),
+      behind: Behind === null ? null : String(Behind),
+      seconds: Number(seconds),
+    }));
+  return { floor: path.floor, byKind: path.byKind, byPrefix: path.byPrefix, parts };
+}

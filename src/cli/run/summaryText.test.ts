@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from '../../base/properties.test.support.js';
+import type { Summary } from './summary.js';
+import { summaryText } from './summaryText.js';
+
+const SUMMARY: Summary = {
+  tasks: { memory: 1240, erred: 2, cancelled: 0, lost: 1, retried: 0 },
+  computations: 3,
+  makespan: 2.31,
+  computed: 4.21,
+  workers: [
+    { name: 'worker-0', tasks: 700, computed: 2.2, busy: 0.954 },
+    { name: 'worker-1', tasks: 543, computed: 2.01, busy: 0.87 },
+  ],
+  prefixes: [
+    { prefix: 'countPrimes', tasks: 1240, erred: 2, computed: 4.2, longest: 0.13, nbytes: 9920 },
+    { prefix: 'add', tasks: 3, erred: 0, computed: 0.0012, longest: null, nbytes: 8 },
+  ],
+  moved: { betweenWorkers: 12_300_000, toWorkers: 0, toProgram: 1200, spilled: 0 },
+  longPole: {
+    floor: 0.131,
+    byKind: [{ kind: 'compute', seconds: 2.1 }],
+    byPrefix: [{ prefix: 'countPrimes', seconds: 2.1 }],
+    parts: [
+      { kind: 'compute', prefix: 'countPrimes', behind: null, seconds: 1.9 },
+      { kind: 'waiting for a worker', prefix: null, behind: 'countPrimes', seconds: 0.2 },
+      { kind: 'client time', prefix: null, behind: null, seconds: 0.21 },
+    ],
+  },
+  findings: [],
+};
+
+test('what a person reads', () => {
+  assert.equal(
+    summaryText(SUMMARY),
+    `
+tasks      1,240 done, 2 failed, 1 lost with their worker in 3 computations;
+           4.2 s of work in 2.3 s
+workers    worker-0  95 % busy  2.2 s  700 tasks
+           worker-1  87 % busy    2 s  543 tasks
+prefixes   countPrimes   4.2 s   100 %  1,240 tasks  longest 130 ms
+           add          1.2 ms  <0.1 %      3 tasks
+moved      12 MB between workers, 0 B from the program, 1.2 kB to it; spilled
+           0 B
+long pole   82 %   1.9 s  compute: countPrimes
+           8.7 %  200 ms  waiting for a worker busy with countPrimes
+           9.1 %  210 ms  client time
+           No number of workers makes it faster than 131 ms.
+findings   none: nothing costs a twentieth of the run
+`.slice(1),
+  );
+});
+
+test('what failed and was run again is told apart from what failed', () => {
+  const told = (erred: number, retried: number) =>
+    summaryText({ ...SUMMARY, tasks: { memory: 20, erred, cancelled: 0, lost: 0, retried } }).split('\n')[0];
+  assert.match(told(20, 20) ?? '', /20 done, 20 failed and were repeated in 3/);
+  assert.match(told(3, 1) ?? '', /20 done, 2 failed, 1 failed and was repeated in 3/);
+});
+
+test('many workers are summed up', () => {
+  const workers = Array.from({ length: 64 }, (_, i) => ({
+    name: `worker-${i}`,
+    tasks: 10,
+    computed: 1,
+    busy: 1 - i / 100,
+  }));
+  const lines = summaryText({ ...SUMMARY, workers }).split('\n');
+  assert.equal(lines.filter((line) => /worker-\d/.test(line)).length, 7);
+  assert.ok(lines.some((line) => line.includes('and 57 more, 37 % to 93 % busy')));
+});
+
+test('no line is wider than 80 columns, whatever names there are', () => {
+  const name = fc.string({ maxLength: 200 });
+  fc.assert(
+    fc.property(name, name, fc.array(name, { maxLength: 7 }), (prefix, worker, titles) => {
+      const text = summaryText({
+        ...SUMMARY,
+        workers: [{ name: worker, tasks: 1e9, computed: 1e6, busy: 0.5 }],
+        prefixes: [{ prefix, tasks: 1e9, erred: 0, computed: 1e6, longest: 1e5, nbytes: 1 }],
+        findings: titles.map((title) => ({
+          code: 'stragglers',
+          title,
+          seconds: 1,
+          confidence: 'high',
+          evidence: { text: `${title} ${title}`, numbers: {}, tasks: [], question: 'stragglers' },
+          advice: title,
+        })),
+      });
+      for (const line of text.split('\n')) assert.ok(line.length <= 80, line);
+    }),
+  );
+});

@@ -1,0 +1,166 @@
+// The summary of a run as text that fits 80 columns, for people.
+import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
+import { wrapped } from '../wrapText.js';
+import type { LongPole, PrefixSummary, Summary, WorkerSummary } from './summary.js';
+
+const WIDTH = 80;
+/** What every line begins with: what it is about, or nothing. */
+const MARGIN = 11;
+const MAX_WORKERS = 8;
+const MAX_PREFIXES = 5;
+const MAX_PARTS = 5;
+/** Findings that are told in full. */
+const FULL_FINDINGS = 3;
+const MAX_NAME = 24;
+
+/** Lines of at most 80 characters, each with its end. */
+export function summaryText(summary: Summary): string {
+  const lines = [
+    ...labelled('tasks', [tasksText(summary)]),
+    ...labelled('workers', workerLines(summary.workers)),
+    ...labelled('prefixes', prefixLines(summary)),
+    ...labelled('moved', [movedText(summary)]),
+    ...labelled('long pole', summary.longPole === null ? [] : longPoleText(summary.longPole)),
+    ...labelled('findings', findingLines(summary)),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function tasksText({ tasks, computed, makespan, computations }: Summary): string {
+  const { memory, erred, cancelled, lost, retried } = tasks;
+  const others = [
+    [erred - retried, 'failed'],
+    [retried, retried === 1 ? 'failed and was repeated' : 'failed and were repeated'],
+    [cancelled, 'cancelled'],
+    [lost, 'lost with their worker'],
+  ] as const;
+  const states = others.flatMap(([count, what]) =>
+    count === 0 ? [] : [`, ${count.toLocaleString('en')} ${what}`],
+  );
+  const where = ` in ${countText(computations, 'computation')}`;
+  const time = makespan === null ? '' : `; ${secondsText(computed)} of work in ${secondsText(makespan)}`;
+  return `${memory.toLocaleString('en')} done${states.join('')}${where}${time}`;
+}
+
+function workerLines(workers: readonly WorkerSummary[]): string[] {
+  const shown = workers.slice(0, workers.length > MAX_WORKERS ? MAX_WORKERS - 1 : MAX_WORKERS);
+  const lines = columns(
+    shown.map(({ name, busy, tasks, computed }) => [
+      shorten(name),
+      `${percentText(busy)} busy`,
+      `${secondsText(computed)}`,
+      countText(tasks, 'task'),
+    ]),
+  );
+  const others = workers.slice(shown.length);
+  const [first, last] = [others[0], others.at(-1)];
+  if (first !== undefined && last !== undefined)
+    lines.push(`and ${others.length} more, ${percentText(last.busy)} to ${percentText(first.busy)} busy`);
+  return lines;
+}
+
+function prefixLines({ prefixes, computed }: Summary): string[] {
+  const lines = columns(
+    prefixes
+      .slice(0, MAX_PREFIXES)
+      .map((one: PrefixSummary) => [
+        shorten(one.prefix),
+        secondsText(one.computed),
+        computed > 0 ? shareText(one.computed / computed) : '',
+        countText(one.tasks, 'task'),
+        one.longest === null ? '' : `longest ${secondsText(one.longest)}`,
+      ]),
+  );
+  const more = prefixes.length - MAX_PREFIXES;
+  if (more > 0) lines.push(`and ${more.toLocaleString('en')} more`);
+  return lines;
+}
+
+function movedText({ moved: { betweenWorkers, toWorkers, toProgram, spilled } }: Summary): string {
+  return (
+    `${bytesText(betweenWorkers)} between workers, ${bytesText(toWorkers)} from the program, ` +
+    `${bytesText(toProgram)} to it; spilled ${bytesText(spilled)}`
+  );
+}
+
+function longPoleText({ floor, parts }: LongPole): string[] {
+  const all = parts.reduce((sum, { seconds }) => sum + seconds, 0);
+  const shown = parts.slice(0, MAX_PARTS).filter(({ seconds }) => seconds > all / 100);
+  const lines = columns(
+    shown.map((part) => [percentText(part.seconds / all), secondsText(part.seconds), partText(part)]),
+  );
+  return [...lines, `No number of workers makes it faster than ${secondsText(floor)}.`];
+}
+
+type Part = LongPole['parts'][number];
+
+/** A worker that is busy with nothing was not there yet. */
+function isStarting({ kind, behind }: Part): boolean {
+  return kind === 'waiting for a worker' && behind === null;
+}
+
+function partText(part: Part): string {
+  const { kind, prefix, behind } = part;
+  if (isStarting(part)) return 'waiting for workers to start';
+  if (behind !== null) return `${kind} busy with ${shorten(behind)}`;
+  return prefix === null ? kind : `${kind}: ${shorten(prefix)}`;
+}
+
+function findingLines({ findings, makespan, longPole }: Summary): string[] {
+  if (makespan === null) return [];
+  if (findings.length === 0) {
+    const starting = (longPole?.parts ?? [])
+      .filter(isStarting)
+      .reduce((sum, { seconds }) => sum + seconds, 0);
+    return starting >= makespan / 20
+      ? [`none; starting workers takes ${secondsText(starting)}, whatever they run`]
+      : ['none: nothing costs a twentieth of the run'];
+  }
+  return findings.flatMap(({ title, seconds, confidence, evidence, advice }, i) => {
+    const lines = findingText(i + 1, { title, seconds, confidence, evidence: evidence.text, advice });
+    return i < FULL_FINDINGS ? lines : lines.slice(0, 1);
+  });
+}
+
+/** What a finding says: its title, and below it the evidence and what to try. */
+export function findingText(
+  number: number,
+  finding: Readonly<Record<'title' | 'confidence' | 'evidence' | 'advice', string>> & {
+    readonly seconds: number;
+  },
+): [string, string, string] {
+  const { title, seconds, confidence, evidence, advice } = finding;
+  return [
+    `${number}. ${title} (costs ${secondsText(seconds)}, ${confidence} confidence)`,
+    `   ${evidence}`,
+    `   ${advice}`,
+  ];
+}
+
+/** Lines behind a label, wrapped. */
+function labelled(label: string, texts: readonly string[]): string[] {
+  const lines = texts.flatMap((text) => wrapped(text, WIDTH - MARGIN));
+  return lines.map((line, i) => `${(i === 0 ? label : '').padEnd(MARGIN)}${line}`.trimEnd());
+}
+
+/** Cells below each other; numbers end, names begin at the same place. */
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length);
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (/^[<\d]/.test(cell) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function shareText(share: number): string {
+  return share > 0 && share < 0.001 ? '<0.1 %' : percentText(share);
+}
+
+function shorten(name: string): string {
+  const plain = name.replaceAll(/\s+/g, ' ');
+  return plain.length <= MAX_NAME ? plain : `${plain.slice(0, MAX_NAME - 1)}…`;
+}

@@ -1,0 +1,120 @@
+// A table as text that fits a width: long titles stand on several lines, long texts lose their middle, and what still does
+// not fit goes into a block of its own below, with the columns repeated that say what a row is about.
+import type { Cell, Table } from '../api/analysis.js';
+
+const GAP = '  ';
+/** A text column is not made narrower than this. */
+const MIN_TEXT = 12;
+const ELLIPSIS = '…';
+
+interface LaidOut {
+  readonly title: readonly string[];
+  readonly cells: readonly string[];
+  readonly numeric: boolean;
+  width: number;
+}
+
+/** The first `maxRows` rows; `mark` decorates the lines of titles. Lines end without spaces. */
+export function layoutTable(
+  table: Table,
+  width: number,
+  maxRows: number,
+  mark: (text: string) => string = (text) => text,
+): string {
+  const { rows } = table.head(maxRows);
+  const columns = table.columns.map((title) =>
+    layoutColumn(
+      title,
+      rows.map((row) => row[title] ?? null),
+    ),
+  );
+  shrink(columns, width);
+  const blocks = blocksOf(columns, width).map((block) => blockLines(block, rows.length, mark).join('\n'));
+  const more = table.length - rows.length;
+  if (more > 0) blocks.push(`${ELLIPSIS} ${more.toLocaleString('en')} more rows`);
+  return blocks.join('\n\n').replace(/\n\n(?=… )/, '\n');
+}
+
+function layoutColumn(title: string, values: readonly Cell[]): LaidOut {
+  const cells = values.map(cellText);
+  const numeric = values.some((value) => typeof value === 'number');
+  const widest = Math.max(0, ...cells.map((cell) => cell.length));
+  const lines = wrap(title, Math.max(widest, 8));
+  return { title: lines, cells, numeric, width: Math.max(widest, ...lines.map((line) => line.length)) };
+}
+
+/** Numbers with at most six digits. */
+function cellText(cell: Cell): string {
+  if (cell === null) return '';
+  if (typeof cell === 'string') return cell.replaceAll(/[\r\n\t]+/g, ' ');
+  return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(6)));
+}
+
+/** Words on lines of at most `width`; a longer word has a line of its own. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines[lines.length - 1];
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function totalWidth(columns: readonly LaidOut[]): number {
+  return columns.reduce((sum, column) => sum + column.width + GAP.length, -GAP.length);
+}
+
+/** Takes from the widest text column until the table fits, or none is left to take from. */
+function shrink(columns: readonly LaidOut[], width: number): void {
+  for (let excess = totalWidth(columns) - width; excess > 0; excess = totalWidth(columns) - width) {
+    const texts = columns.filter((column) => !column.numeric && column.width > MIN_TEXT);
+    const widest = texts.toSorted((a, b) => b.width - a.width)[0];
+    if (widest === undefined) return;
+    const next = texts.filter((column) => column !== widest).map((column) => column.width);
+    const target = Math.max(MIN_TEXT, widest.width - excess, ...next.filter((one) => one < widest.width));
+    widest.width = target === widest.width ? widest.width - 1 : target;
+  }
+}
+
+/** Columns that fit beside each other, each time behind the texts that the table begins with. */
+function blocksOf(columns: readonly LaidOut[], width: number): LaidOut[][] {
+  const numbers = columns.findIndex(({ numeric }) => numeric);
+  const texts = columns.slice(0, numbers < 0 ? 1 : numbers);
+  const lead = totalWidth(texts) <= width / 2 ? texts : columns.slice(0, 1);
+  const blocks: LaidOut[][] = [];
+  let block = [...lead];
+  for (const column of columns.slice(lead.length)) {
+    if (block.length > lead.length && totalWidth([...block, column]) > width) {
+      blocks.push(block);
+      block = [...lead];
+    }
+    block.push(column);
+  }
+  blocks.push(block);
+  return blocks;
+}
+
+function blockLines(columns: readonly LaidOut[], rows: number, mark: (text: string) => string): string[] {
+  const height = Math.max(...columns.map(({ title }) => title.length));
+  const line = (textOf: (column: LaidOut) => string): string =>
+    columns
+      .map((column) => {
+        const text = shortened(textOf(column), column.width);
+        return column.numeric ? text.padStart(column.width) : text.padEnd(column.width);
+      })
+      .join(GAP)
+      .trimEnd();
+  const titles = Array.from({ length: height }, (_, i) =>
+    mark(line(({ title }) => title[i - (height - title.length)] ?? '')),
+  );
+  return [...titles, ...Array.from({ length: rows }, (_, row) => line(({ cells }) => cells[row] ?? ''))];
+}
+
+/** Keys differ at their ends: the middle goes. */
+function shortened(text: string, width: number): string {
+  if (text.length <= width) return text;
+  const tail = Math.floor((width - 1) / 2);
+  return `${text.slice(0, width - 1 - tail)}${ELLIPSIS}${text.slice(text.length - tail)}`;
+}

@@ -1,0 +1,81 @@
+// Numbers with units, as people write them on a command line.
+import { InvalidArgumentError } from 'commander';
+
+const FACTORS = new Map([
+  ['', 1],
+  ['k', 1e3],
+  ['m', 1e6],
+  ['g', 1e9],
+  ['t', 1e12],
+  ['ki', 2 ** 10],
+  ['mi', 2 ** 20],
+  ['gi', 2 ** 30],
+  ['ti', 2 ** 40],
+]);
+
+/** How many of them are a second. */
+const SECONDS = new Map([
+  ['s', 1],
+  ['ms', 1e3],
+  ['us', 1e6],
+  ['µs', 1e6],
+]);
+
+/** Bytes: `500MB`, `2GiB`, `1000`. */
+export function parseBytes(text: string): number {
+  const [, number, prefix] = /^([\d.]+)\s*([kmgt]?i?)b?$/i.exec(text.trim()) ?? [];
+  return scaled(number, prefix, `'${text}' is no size: write e.g. 500MB or 2GiB.`);
+}
+
+/** Bytes per second: `10Gbit`, `125MB/s`, `1GB`. */
+export function parseBandwidth(text: string): number {
+  const [, number, prefix, unit] = /^([\d.]+)\s*([kmgt]?i?)(bits?|b)?(?:\/s|ps)?$/i.exec(text.trim()) ?? [];
+  const value = scaled(number, prefix, `'${text}' is no bandwidth: write e.g. 10Gbit or 500MB/s.`);
+  return unit?.toLowerCase().startsWith('bit') === true ? value / 8 : value;
+}
+
+function scaled(number: string | undefined, prefix: string | undefined, problem: string): number {
+  const value = Number(number) * (FACTORS.get(prefix?.toLowerCase() ?? '') ?? Number.NaN);
+  if (number !== undefined && value >= 0) return value;
+  throw new InvalidArgumentError(problem);
+}
+
+/** A share: `5%` or `0.05`. */
+export function parseShare(text: string): number {
+  const [, number, percent] = /^([\d.]+)\s*(%?)$/.exec(text.trim()) ?? [];
+  const value = Number(number) / (percent === '%' ? 100 : 1);
+  if (percent === '' && value > 1)
+    throw new InvalidArgumentError(
+      `'${text}' would be ${value * 100} %: write ${text.trim()}% or ${value / 100}.`,
+    );
+  if (number !== undefined && value >= 0) return value;
+  throw new InvalidArgumentError(`'${text}' is no share: write e.g. 5% or 0.05.`);
+}
+
+/** Seconds: `0.0002`, or with a unit `200us`, `0.2ms`, `1s`. */
+export function parseSeconds(text: string): number {
+  const [, number, unit] = /^([\d.]+(?:e-?\d+)?)\s*(s|ms|us|µs)?$/i.exec(text.trim()) ?? [];
+  const value = Number(number) / (SECONDS.get(unit?.toLowerCase() ?? 's') ?? Number.NaN);
+  if (number !== undefined && value >= 0) return value;
+  throw new InvalidArgumentError(`'${text}' is no time: write e.g. 0.0002 or 200us.`);
+}
+
+/** Whole numbers from 1 on, joined by commas. */
+export function parseCounts(text: string): number[] {
+  return text.split(',').map((part) => {
+    const count = Number(part.trim());
+    if (Number.isInteger(count) && count >= 1) return count;
+    throw new InvalidArgumentError(`'${part}' is no whole number of at least 1.`);
+  });
+}
+
+/** `prefix=2`, added to what earlier options said. The last `=` counts: a prefix may hold others. */
+export function parseFactor(
+  text: string,
+  before: Readonly<Record<string, number>> = {},
+): Record<string, number> {
+  const at = text.lastIndexOf('=');
+  const factor = Number(text.slice(at + 1));
+  if (at > 0 && factor > 0 && Number.isFinite(factor)) return { ...before, [text.slice(0, at)]: factor };
+  throw new InvalidArgumentError(`'${text}' is not of the form prefix=2.`);
+}

@@ -1,0 +1,184 @@
+// Where each function of a call tree stands in a flame view: rows from the outermost function down, as wide as its samples.
+// Layout is apart from drawing and from input; widths are samples, so zooming needs no new layout.
+import { type CallTree, selfCount } from '../../profile/callTree.js';
+
+export interface FlameBox {
+  readonly node: CallTree;
+  readonly parent: FlameBox | undefined;
+  /** 0: all samples. */
+  readonly depth: number;
+  /** Samples left of it. */
+  readonly start: number;
+}
+
+export interface FlameLayout {
+  readonly root: FlameBox;
+  /** By depth; each row ascends by start, and boxes of a row do not overlap. */
+  readonly rows: readonly (readonly FlameBox[])[];
+}
+
+/** Children with most samples come first. Cost: one visit per node, and sorting of children. */
+export function flameLayout(tree: CallTree): FlameLayout {
+  const root: FlameBox = { node: tree, parent: undefined, depth: 0, start: 0 };
+  const rows: FlameBox[][] = [];
+  // Breadth first, so that every row is in order.
+  let row = [root];
+  while (row.length > 0) {
+    rows.push(row);
+    const next: FlameBox[] = [];
+    for (const parent of row) {
+      let start = parent.start;
+      for (const node of Object.values(parent.node.children).sort((a, b) => b.count - a.count)) {
+        next.push({ node, parent, depth: parent.depth + 1, start });
+        start += node.count;
+      }
+    }
+    row = next;
+  }
+  return { root, rows };
+}
+
+/** The box of a row in which a sample falls, -1 if none. */
+export function boxAt(row: readonly FlameBox[], sample: number): number {
+  let low = 0;
+  let high = row.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (row[middle]!.start <= sample) low = middle + 1;
+    else high = middle;
+  }
+  const box = row[low - 1];
+  return box !== undefined && sample < box.start + box.node.count ? low - 1 : -1;
+}
+
+/** The box that an arrow key leads to from another: up and down the stack, and to its neighbours there. */
+export function stepFrom({ rows }: FlameLayout, box: FlameBox, key: string): FlameBox | undefined {
+  const row = rows[box.depth] ?? [];
+  switch (key) {
+    case 'ArrowUp':
+      return box.parent;
+    case 'ArrowDown': {
+      const inner = rows[box.depth + 1] ?? [];
+      const first = inner[firstFrom(inner, box.start)];
+      return first?.parent === box ? first : undefined;
+    }
+    case 'ArrowLeft':
+      return row[firstFrom(row, box.start) - 1];
+    case 'ArrowRight':
+      return row[firstFrom(row, box.start) + 1];
+    default:
+      return undefined;
+  }
+}
+
+/** Identifiers from the outermost function to the box: they name the same function in a later tree. */
+export function pathOf(box: FlameBox): readonly string[] {
+  const path: string[] = [];
+  for (let at: FlameBox | undefined = box; at?.parent !== undefined; at = at.parent)
+    path.push(at.node.identifier);
+  return path.reverse();
+}
+
+/** The box that a path leads to, or as far as the tree has it. */
+export function boxOfPath({ root, rows }: FlameLayout, path: readonly string[]): FlameBox {
+  let found = root;
+  for (const identifier of path) {
+    const row = rows[found.depth + 1] ?? [];
+    const end = found.start + found.node.count;
+    let next: FlameBox | undefined;
+    for (let i = firstFrom(row, found.start); i < row.length && row[i]!.start < end; i++)
+      if (row[i]!.node.identifier === identifier) next = row[i];
+    if (next === undefined) return found;
+    found = next;
+  }
+  return found;
+}
+
+function firstFrom(row: readonly FlameBox[], start: number): number {
+  let low = 0;
+  let high = row.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (row[middle]!.start < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Whether a function is what somebody searches for. */
+export function isFound({ description: { name, filename } }: CallTree, query: string): boolean {
+  const wanted = query.trim().toLowerCase();
+  if (wanted === '') return false;
+  return name.toLowerCase().includes(wanted) || filename.toLowerCase().includes(wanted);
+}
+
+/** Samples with a function on their stack that is searched for. */
+export function foundSamples({ root }: FlameLayout, query: string): number {
+  let sum = 0;
+  const work: CallTree[] = Object.values(root.node.children);
+  for (let node = work.pop(); node !== undefined; node = work.pop()) {
+    if (isFound(node, query)) sum += node.count;
+    else work.push(...Object.values(node.children));
+  }
+  return sum;
+}
+
+export interface FunctionSum {
+  readonly identifier: string;
+  readonly name: string;
+  /** `file:line`; empty for code of the engine. */
+  readonly place: string;
+  /** Samples of its own code. */
+  readonly self: number;
+  /** Samples with it on the stack. */
+  readonly total: number;
+  /** To where it has most samples. */
+  readonly path: readonly string[];
+}
+
+interface OpenSum {
+  readonly node: CallTree;
+  self: number;
+  total: number;
+  most: FlameBox;
+}
+
+/** All functions, those with most samples of their own first. A recursive function counts once in a stack. */
+export function functionSums({ rows }: FlameLayout): FunctionSum[] {
+  const sums = new Map<string, OpenSum>();
+  for (const row of rows.slice(1)) {
+    for (const box of row) {
+      const { node } = box;
+      const sum = sums.get(node.identifier) ?? { node, self: 0, total: 0, most: box };
+      sums.set(node.identifier, sum);
+      sum.self += selfCount(node);
+      if (!isInside(box)) sum.total += node.count;
+      if (node.count > sum.most.node.count) sum.most = box;
+    }
+  }
+  return Array.from(sums, ([identifier, { node, self, total, most }]) => ({
+    identifier,
+    name: node.description.name,
+    place: placeOf(node),
+    self,
+    total,
+    path: pathOf(most),
+  })).sort((a, b) => b.self - a.self || b.total - a.total);
+}
+
+/** Whether the same function is further out. */
+function isInside({ node: { identifier }, parent }: FlameBox): boolean {
+  for (let at = parent; at !== undefined; at = at.parent) if (at.node.identifier === identifier) return true;
+  return false;
+}
+
+/** `file:line`, the file without its folders but the last. */
+export function placeOf({ description: { filename, lineNumber } }: CallTree): string {
+  if (filename === '') return '';
+  const short = filename
+    .replace(/^file:\/\//, '')
+    .split('/')
+    .slice(-2)
+    .join('/');
+  return lineNumber > 0 ? `${short}:${lineNumber}` : short;
+}

@@ -1,0 +1,77 @@
+// Tasks by group or by prefix, and which of them needs which. Cost: one walk over runs and edges.
+import { TASK_ERRED } from '../../protocol/clusterObserver.js';
+import type { Trace } from '../../trace/trace.js';
+
+export interface GroupNode {
+  readonly name: string;
+  readonly prefix: string;
+  /** Row of its last run. */
+  readonly last: number;
+  readonly count: number;
+  readonly erred: number;
+  readonly seconds: number;
+  readonly nbytes: number;
+  /** Groups whose results it needs. */
+  readonly needs: number;
+}
+
+export interface GroupGraph {
+  readonly nodes: readonly GroupNode[];
+  /** Places in `nodes`: from what is needed to what needs it. */
+  readonly edges: readonly (readonly [number, number])[];
+}
+
+export function groupGraph(trace: Trace, by: 'group' | 'prefix' = 'group'): GroupGraph {
+  const { tasks, keys, strings } = trace;
+  const names = by === 'group' ? keys : strings;
+  const places = new Map<number, number>();
+  const nodes: { -readonly [K in keyof GroupNode]: GroupNode[K] }[] = [];
+  const placeOf = new Int32Array(tasks.length);
+  for (let row = 0; row < tasks.length; row++) {
+    const group = tasks[by][row]!;
+    let place = places.get(group);
+    if (place === undefined) {
+      const prefix = tasks.prefix[row]!;
+      const name = group < 0 ? '' : names.get(group);
+      place =
+        nodes.push({
+          name,
+          prefix: prefix < 0 ? '' : strings.get(prefix),
+          last: row,
+          count: 0,
+          erred: 0,
+          seconds: 0,
+          nbytes: 0,
+          needs: 0,
+        }) - 1;
+      places.set(group, place);
+    }
+    placeOf[row] = place;
+    const node = nodes[place]!;
+    node.count++;
+    node.last = row;
+    if (tasks.state[row] === TASK_ERRED) node.erred++;
+    if (tasks.duration[row]! > 0) node.seconds += tasks.duration[row]!;
+    if (tasks.nbytes[row]! > 0) node.nbytes += tasks.nbytes[row]!;
+  }
+  return { nodes, edges: edgesOf(trace, placeOf, nodes) };
+}
+
+function edgesOf({ tasks }: Trace, placeOf: Int32Array, nodes: { needs: number }[]): [number, number][] {
+  const seen = new Set<number>();
+  const edges: [number, number][] = [];
+  for (let row = 0; row < tasks.length; row++) {
+    const to = placeOf[row]!;
+    for (let edge = tasks.dependencyOffsets[row]!; edge < tasks.dependencyOffsets[row + 1]!; edge++) {
+      const made = tasks.dependencyRows[edge]!;
+      if (made < 0) continue;
+      const from = placeOf[made]!;
+      const name = from * nodes.length + to;
+      if (from === to || seen.has(name)) continue;
+      seen.add(name);
+      edges.push([from, to]);
+      nodes[to]!.needs++;
+    }
+  }
+  return edges;
+}

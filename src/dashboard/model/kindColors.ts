@@ -1,0 +1,40 @@
+// Colours of what workers do and wait for: those of the task stream where it shows the same.
+import { ACTIVITY_SLOTS, type Scheme, slotColor } from './palette.js';
+
+const SLOTS: Readonly<Record<string, number>> = {
+  transfer: ACTIVITY_SLOTS.gather,
+  'disk-read': ACTIVITY_SLOTS.disk,
+  'disk-write': ACTIVITY_SLOTS.disk,
+  disk: ACTIVITY_SLOTS.disk,
+  serialization: ACTIVITY_SLOTS.serialize,
+  serialize: ACTIVITY_SLOTS.serialize,
+  deserialize: ACTIVITY_SLOTS.serialize,
+  compress: ACTIVITY_SLOTS.serialize,
+  decompress: ACTIVITY_SLOTS.serialize,
+  gc: ACTIVITY_SLOTS.gc,
+};
+const OTHERS: Readonly<Record<string, readonly [light: string, dark: string]>> = {
+  compute: ['#2f6fed', '#6ea0ff'],
+  'thread-cpu': ['#2f6fed', '#6ea0ff'],
+  'thread-noncpu': ['#8fb3f7', '#3d62ad'],
+  idle: ['#dfe3e9', '#333a45'],
+  'waiting for a worker': ['#f5c451', '#caa03c'],
+  'waiting for the scheduler': ['#7b4fb5', '#a47bde'],
+  await: ['#8fb3f7', '#3d62ad'],
+  awaiting: ['#8fb3f7', '#3d62ad'],
+  profiler: ['#9a8f7c', '#8d836f'],
+  'client time': ['#4c9a8a', '#5fb8a5'],
+  unknown: ['#dfe3e9', '#333a45'],
+};
+const SPARE = [3, 5, 7, 9, 11, 13, 15, 1] as const;
+
+/** `#rrggbb` of an action, an activity or a kind of stretch of the critical path. */
+export function kindColor(kind: string, scheme: Scheme): string {
+  const slot = SLOTS[kind];
+  if (slot !== undefined) return slotColor(slot, scheme);
+  const other = OTHERS[kind];
+  if (other !== undefined) return other[scheme === 'light' ? 0 : 1];
+  let hash = 0;
+  for (let i = 0; i < kind.length; i++) hash = (hash * 31 + kind.charCodeAt(i)) >>> 0;
+  return slotColor(SPARE[hash % SPARE.length]!, scheme);
+}

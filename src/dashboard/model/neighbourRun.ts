@@ -1,0 +1,58 @@
+// From one task of a thread to the one before or after it: what the keys step through. Tasks are in order of start; those
+// that start at once, in order of position.
+import { type LaneGroup, lowerBound, type TaskLanes, type WorkerRow } from './taskLanes.js';
+
+/** The task of the same thread before (-1) or after (1) one; undefined at the end. What goes on beside tasks is none. */
+export function neighbourRun(lanes: TaskLanes, position: number, direction: 1 | -1): number | undefined {
+  const lane = lanes.lanes.findIndex((groups) =>
+    groups.some(({ from, to }) => position >= from && position < to),
+  );
+  const row = lanes.rows[lanes.rowOfLane[lane] ?? -1];
+  return row === undefined ? undefined : nearest(lanes, row, lanes.start[position]!, position, direction);
+}
+
+/** The first task (1) or the last one (-1) that starts in a stretch of time, of the first thread that has one. */
+export function firstRun(
+  lanes: TaskLanes,
+  { start, stop }: { readonly start: number; readonly stop: number },
+  direction: 1 | -1,
+): number | undefined {
+  for (const row of lanes.rows) {
+    const [from, beyond] = direction === 1 ? [start, -1] : [stop, Number.POSITIVE_INFINITY];
+    const found = nearest(lanes, row, from, beyond, direction);
+    if (found !== undefined && lanes.start[found]! >= start && lanes.start[found]! <= stop) return found;
+  }
+  return undefined;
+}
+
+/** The task of a row that comes next after (time, position), or before it. */
+function nearest(
+  lanes: TaskLanes,
+  { firstLane, laneCount }: WorkerRow,
+  time: number,
+  position: number,
+  direction: 1 | -1,
+): number | undefined {
+  let best: number | undefined;
+  for (const group of lanes.lanes.slice(firstLane, firstLane + laneCount).flat()) {
+    const found = group.beside ? undefined : inGroup(lanes, group, time, position, direction);
+    if (found === undefined) continue;
+    const nearer = best === undefined ? -1 : lanes.start[found]! - lanes.start[best]! || found - best;
+    if (nearer * direction < 0 || best === undefined) best = found;
+  }
+  return best;
+}
+
+function inGroup(
+  { start }: TaskLanes,
+  { from, to }: LaneGroup,
+  time: number,
+  position: number,
+  direction: 1 | -1,
+): number | undefined {
+  let at = lowerBound(start, from, to, time);
+  const isBefore = (one: number): boolean => start[one] === time && one < position;
+  while (at < to && (isBefore(at) || (direction === 1 && at === position))) at++;
+  const found = direction === 1 ? at : at - 1;
+  return found >= from && found < to ? found : undefined;
+}

@@ -1,0 +1,47 @@
+// The critical path on the lanes of a task stream. Its parts tile the time, so that what a moment belongs to is one search.
+import type { CriticalPath } from '../../analysis/criticalPath.js';
+import { PATH_KINDS } from '../../analysis/path/pathParts.js';
+import type { TaskPlot } from './profileModel.js';
+import { lowerBound } from './taskLanes.js';
+
+/** Parts in order of time, each up to where the next begins; seconds since the model's origin. */
+export interface PathLanes {
+  readonly start: Float64Array;
+  readonly stop: number;
+  /** Lane of the task that computed; -1 while none did. */
+  readonly lane: Int32Array;
+}
+
+const AWAITING = PATH_KINDS.indexOf('awaiting');
+const COMPUTE = PATH_KINDS.indexOf('compute');
+/** Kinds of parts in which the task of the part has its thread. */
+const RUNNING = new Set([COMPUTE, AWAITING, PATH_KINDS.indexOf('gc'), PATH_KINDS.indexOf('profiler')]);
+
+/** Rows of the tasks that run on the path. */
+export function* computingRows({ columns: { length, kind, row } }: CriticalPath): IterableIterator<number> {
+  for (let part = 0; part < length; part++)
+    if (kind[part] === COMPUTE || kind[part] === AWAITING) yield row[part]!;
+}
+
+/** `plot` is the task stream of the trace that the path is of. Cost: a step per task and part. */
+export function pathLanes(path: CriticalPath, { lanes, section }: TaskPlot, origin: number): PathLanes {
+  const laneOf = new Map<number, number>();
+  for (const [lane, groups] of lanes.lanes.entries()) {
+    for (const { from, to } of groups)
+      for (let position = from; position < to; position++)
+        laneOf.set(section.task[lanes.entry[position]!]!, lane);
+  }
+  const { kind, row, start } = path.columns;
+  return {
+    start: start.map((time) => time - origin),
+    stop: path.stop - origin,
+    lane: Int32Array.from(row, (task, part) => (RUNNING.has(kind[part]!) ? (laneOf.get(task) ?? -1) : -1)),
+  };
+}
+
+/** The lane on which the path computes at a time; -1: on none. */
+export function pathLaneAt({ start, stop, lane }: PathLanes, time: number): number {
+  if (time >= stop) return -1;
+  const from = lowerBound(start, 0, start.length, time);
+  return lane[start[from] === time ? from : from - 1] ?? -1;
+}

@@ -1,0 +1,271 @@
+// A trace as the model of a task stream: a row per thread of a worker; runs of tasks coloured by prefix, and between them
+// what else the worker did, in the colours that seed 000 gives it.
+import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
+import type { StringList } from '../../protocol/profilePage.js';
+import { TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
+import { lifecycleFacts } from './lifecycle.js';
+import { ACTIVITY_SLOTS, RUNNING } from './palette.js';
+import { prefixSlots } from './prefixColors.js';
+import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
+
+/** A task that a worker runs now. */
+export interface RunningTask {
+  /** As in the table of tasks. */
+  readonly id: number;
+  readonly key: string;
+  readonly prefix: string;
+  readonly worker: number;
+  readonly started: number;
+}
+
+export interface TraceModelOptions {
+  readonly title: string;
+  /** Epoch seconds of time 0; default: the first event. */
+  readonly origin?: number;
+  readonly running?: readonly RunningTask[];
+  /** Epoch seconds: up to where running tasks are drawn. */
+  readonly now?: number;
+}
+
+/** Activities beside computing: action → its name and colour. */
+const ACTIVITIES: Readonly<Record<string, readonly [name: string, slot: number]>> = {
+  transfer: ['gather dependencies', ACTIVITY_SLOTS.gather],
+  'disk-read': ['disk', ACTIVITY_SLOTS.disk],
+  'disk-write': ['disk', ACTIVITY_SLOTS.disk],
+  serialize: ['serialize', ACTIVITY_SLOTS.serialize],
+  deserialize: ['serialize', ACTIVITY_SLOTS.serialize],
+  compress: ['serialize', ACTIVITY_SLOTS.serialize],
+  decompress: ['serialize', ACTIVITY_SLOTS.serialize],
+  gc: ['garbage collection', ACTIVITY_SLOTS.gc],
+};
+const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
+const TRANSFER = ACTIONS.indexOf('transfer');
+
+/** Rows of the model's task table: first those of `trace.tasks`, then intervals, then running tasks. */
+export function traceModel(trace: Trace, options: TraceModelOptions): ProfileModel {
+  return new ModelBuilder(trace, options).build();
+}
+
+class ModelBuilder {
+  readonly #trace: Trace;
+  readonly #options: TraceModelOptions;
+  readonly #prefixes: string[] = [];
+  /** Prefix → its colour on every page. */
+  readonly #slotOf: (prefix: string) => number;
+  readonly #slots = new Map<number, number>();
+  readonly #byName = new Map<string, number>();
+  readonly #threads: string[] = [];
+  readonly #threadRows = new Map<number, number>();
+  readonly #task: Uint32Array;
+  readonly #worker: Uint32Array;
+  readonly #start: Float64Array;
+  readonly #stop: Float64Array;
+  readonly #prefix: Uint32Array;
+  readonly #keys: string[] = [];
+  /** Of the run, epoch seconds: as the analyses see it. */
+  #first = Number.POSITIVE_INFINITY;
+  #last = Number.NEGATIVE_INFINITY;
+  #entries = 0;
+  /** Entries from here on are intervals, and from there on running tasks. */
+  #firstBeside = 0;
+  #firstRunning = 0;
+  #rows: number;
+
+  constructor(trace: Trace, options: TraceModelOptions) {
+    this.#trace = trace;
+    this.#options = options;
+    this.#slotOf = prefixSlots(trace);
+    this.#rows = trace.tasks.length;
+    const most =
+      trace.tasks.length + trace.intervals.length + trace.transfers.length + (options.running?.length ?? 0);
+    this.#task = new Uint32Array(most);
+    this.#worker = new Uint32Array(most);
+    this.#start = new Float64Array(most);
+    this.#stop = new Float64Array(most);
+    this.#prefix = new Uint32Array(most);
+  }
+
+  build(): ProfileModel {
+    this.#addThreads();
+    this.#addTasks();
+    this.#firstBeside = this.#entries;
+    this.#addIntervals();
+    this.#firstRunning = this.#entries;
+    this.#addRunning();
+    const { tasks } = this.#trace;
+    const entries = this.#entries;
+    const others = this.#keys;
+    const isBeside = new Uint8Array(entries).fill(1, this.#firstBeside, this.#firstRunning);
+    const keys: StringList = {
+      length: this.#rows,
+      at: (row) => (row < tasks.length ? tasks.keyOf(row) : others[row - tasks.length]),
+    };
+    const page = {
+      title: this.#options.title,
+      workers: this.#threads,
+      tasks: { keys, prefix: this.#prefix, prefixes: this.#prefixes, text: NO_TEXT, texts: [''] },
+      sections: [
+        {
+          type: 'tasks' as const,
+          task: this.#task.subarray(0, entries),
+          worker: this.#worker.subarray(0, entries),
+          start: this.#start.subarray(0, entries),
+          stop: this.#stop.subarray(0, entries),
+        },
+      ],
+    };
+    const { origin } = this.#options;
+    return buildModel(page, {
+      slots: this.#slots,
+      beside: (entry) => isBeside[entry] === 1,
+      // Sums of a run that goes on come less often than rows.
+      taskCount: Math.max(
+        tasks.length,
+        this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
+      ),
+      factsOf: (row) => lifecycleFacts(this.#trace, row),
+      prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
+      nothingRan: 'No task has run yet. Ask for work with compute, client.submit or client.map.',
+      ...(origin === undefined ? {} : { origin }),
+      ...this.#run(),
+    });
+  }
+
+  #run(): Pick<ModelOptions, 'run'> {
+    const { running = [], now } = this.#options;
+    const start = running.reduce((least, { started }) => Math.min(least, started), this.#first);
+    const stop = running.length > 0 ? Math.max(this.#last, now ?? this.#last) : this.#last;
+    return stop > start ? { run: { start, stop } } : {};
+  }
+
+  /** Every thread of every worker, those too that had nothing to do. */
+  #addThreads(): void {
+    const { workers } = this.#trace;
+    for (let worker = 0; worker < workers.length; worker++) {
+      const threads = Math.min(1024, workers.threads[worker]! > 0 ? workers.threads[worker]! : 1);
+      for (let thread = 0; thread < threads; thread++) this.#threadOf(worker, thread, threads > 1);
+    }
+  }
+
+  #threadOf(worker: number, thread: number, several = thread > 0): number {
+    const at = (worker + 1) * 4096 + Math.max(0, thread);
+    const known = this.#threadRows.get(at);
+    if (known !== undefined) return known;
+    const { workers, strings } = this.#trace;
+    const name = worker < 0 ? -1 : (workers.name[worker] ?? -1);
+    const text = name < 0 ? `worker ${worker}` : strings.get(name);
+    const row = this.#threads.push(several ? `${text} · ${thread}` : text) - 1;
+    this.#threadRows.set(at, row);
+    return row;
+  }
+
+  #prefixOf(name: string, slot: number): number {
+    const id = `${name}\0${slot}`;
+    const known = this.#byName.get(id);
+    if (known !== undefined) return known;
+    const index = this.#prefixes.push(name) - 1;
+    this.#byName.set(id, index);
+    this.#slots.set(index, slot);
+    return index;
+  }
+
+  #nameOf(prefix: number): string {
+    return prefix < 0 ? '' : this.#trace.strings.get(prefix);
+  }
+
+  #add(row: number, prefix: number, thread: number, start: number, stop: number): void {
+    const entry = this.#entries++;
+    this.#prefix[row] = prefix;
+    this.#task[entry] = row;
+    this.#worker[entry] = thread;
+    this.#start[entry] = start;
+    this.#stop[entry] = stop;
+  }
+
+  #addTasks(): void {
+    const { tasks } = this.#trace;
+    const { length, submitted, started, stopped, acknowledged, state, prefix, worker, thread } = tasks;
+    const indexOf = new Map<number, number>();
+    const erred = (): number => this.#prefixOf('erred', ACTIVITY_SLOTS.erred);
+    let [lastWorker, lastThread, at] = [-2, -2, 0];
+    for (let row = 0; row < length; row++) {
+      if (!(stopped[row]! >= started[row]!)) continue;
+      this.#first = Math.min(this.#first, started[row]!);
+      this.#last = Math.max(this.#last, stopped[row]!);
+      // Either is NaN where the trace does not say.
+      if (submitted[row]! < this.#first) this.#first = submitted[row]!;
+      if (acknowledged[row]! > this.#last) this.#last = acknowledged[row]!;
+      const id = prefix[row]!;
+      let index = indexOf.get(id);
+      if (index === undefined) {
+        const name = this.#nameOf(id);
+        index = this.#prefixOf(name, this.#slotOf(name));
+        indexOf.set(id, index);
+      }
+      if (worker[row] !== lastWorker || thread[row] !== lastThread) {
+        lastWorker = worker[row]!;
+        lastThread = thread[row]!;
+        at = this.#threadOf(lastWorker, lastThread);
+      }
+      this.#add(row, state[row] === TASK_ERRED ? erred() : index, at, started[row]!, stopped[row]!);
+    }
+  }
+
+  #addIntervals(): void {
+    const { intervals, transfers } = this.#trace;
+    const { length, worker, thread, action, start, stop } = intervals;
+    let gathers = false;
+    for (let row = 0; row < length; row++) {
+      const activity = ACTIVITIES[ACTIONS[action[row]!] ?? ''];
+      if (activity === undefined || !(stop[row]! >= start[row]!)) continue;
+      gathers ||= action[row] === TRANSFER;
+      this.#addOther(
+        '',
+        this.#prefixOf(...activity),
+        this.#threadOf(worker[row]!, thread[row]!),
+        start[row]!,
+        stop[row]!,
+      );
+    }
+    if (gathers) return;
+    // A source that tells movements of data only as such: what a worker gathered is drawn where it ran its tasks.
+    for (let row = 0; row < transfers.length; row++) {
+      if (transfers.direction[row] !== 0 || transfers.what[row] !== GATHER) continue;
+      const gather = this.#prefixOf('gather dependencies', ACTIVITY_SLOTS.gather);
+      this.#addOther(
+        '',
+        gather,
+        this.#threadOf(transfers.worker[row]!, 0),
+        transfers.start[row]!,
+        transfers.stop[row]!,
+      );
+    }
+  }
+
+  #addRunning(): void {
+    const { running = [], now } = this.#options;
+    const ended = latestIds(this.#trace);
+    for (const { id, key, prefix, worker, started } of running) {
+      // What the scheduler said a moment ago may have ended since.
+      if (ended.has(id)) continue;
+      const index = this.#prefixOf(`${prefix} (running)`, RUNNING + this.#slotOf(prefix));
+      this.#addOther(key, index, this.#threadOf(worker, 0), started, Math.max(started, now ?? started));
+    }
+  }
+
+  #addOther(key: string, prefix: number, thread: number, start: number, stop: number): void {
+    if (!(stop >= start)) return;
+    this.#add(this.#rows++, prefix, thread, start, stop);
+    this.#keys.push(key);
+  }
+}
+
+/** Rows that may have ended between two messages. */
+const RECENT = 20_000;
+
+function latestIds({ tasks }: Trace): Set<number> {
+  return new Set(tasks.id.subarray(Math.max(0, tasks.length - RECENT)));
+}
+
+/** One text for all rows: the dashboard shows keys. */
+const NO_TEXT = new Uint32Array(0);

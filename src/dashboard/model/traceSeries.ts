@@ -1,0 +1,168 @@
+// Lines over time from the rows of a trace: memory, figures of resources, bytes moved. Times count from the model's origin.
+import { TimeBins } from '../../analysis/timeBins.js';
+import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
+import { assignColors } from './palette.js';
+import type { LinesPlot, PlotLine } from './profileModel.js';
+import { largestOf, type Series } from './series.js';
+import { sortBy } from './taskLanes.js';
+import type { AxisUnit } from './ticks.js';
+
+/** Bins of what is a rate: bytes per second. */
+const BINS = 400;
+/** Lines that can be told apart. */
+const MOST_LINES = 12;
+/** Fixed colours, so that memory looks the same on every page. */
+export const MEMORY_SLOTS = { managed: 12, unmanaged: 2, spilled: 6 } as const;
+const MEMORY_PARTS = ['managed', 'unmanaged', 'spilled'] as const;
+
+function seriesOf(time: Float64Array, value: Float64Array, steps: boolean): Series {
+  return { time, value, steps, largest: largestOf(value) };
+}
+
+export function linesPlot(
+  title: string,
+  unit: AxisUnit,
+  lines: readonly PlotLine[],
+  empty: string,
+  stacked = false,
+): LinesPlot {
+  const largest = lines.reduce((most, { series }) => Math.max(most, series.largest), 0);
+  return { type: 'lines', title, unit, lines, stacked, largest, empty };
+}
+
+/** Memory of all workers, or of one: surfaces of managed, unmanaged and spilled bytes. */
+export function memoryPlot(trace: Trace, origin: number, worker?: number): LinesPlot {
+  const { memory } = trace;
+  const rows = rowsInTime(memory.time, (row) => worker === undefined || memory.worker[row] === worker);
+  const time = new Float64Array(rows.length);
+  const sums = MEMORY_PARTS.map(() => new Float64Array(rows.length));
+  // What each worker said last counts until it says something else.
+  const latest = new Map<number, readonly number[]>();
+  const now = MEMORY_PARTS.map(() => 0);
+  for (const [i, row] of rows.entries()) {
+    const values = MEMORY_PARTS.map((part) => Math.max(0, memory[part][row]! || 0));
+    const before = latest.get(memory.worker[row]!);
+    latest.set(memory.worker[row]!, values);
+    time[i] = memory.time[row]! - origin;
+    let stack = 0;
+    for (const [part, value] of values.entries()) {
+      now[part] = now[part]! + value - (before?.[part] ?? 0);
+      stack += now[part]!;
+      sums[part]![i] = stack;
+    }
+  }
+  const lines = MEMORY_PARTS.map((name, part) => ({
+    name,
+    slot: MEMORY_SLOTS[name],
+    series: seriesOf(time, sums[part]!, true),
+  }));
+  const title = worker === undefined ? 'Memory of all workers' : 'Memory';
+  return linesPlot(
+    title,
+    'bytes',
+    rows.length === 0 ? [] : lines,
+    'The trace has no samples of memory.',
+    true,
+  );
+}
+
+/** One figure of resources: a line per worker that has it, or of the host. */
+export function figurePlot(
+  trace: Trace,
+  origin: number,
+  {
+    figure,
+    title,
+    unit,
+    of,
+  }: { figure: string; title: string; unit: AxisUnit; of: 'host' | 'workers' | 'all' | number },
+): LinesPlot {
+  const { resources, workers, strings } = trace;
+  const values = resources.figures.get(figure);
+  const rowsOf = new Map<number, number[]>();
+  for (let row = 0; row < (values === undefined ? 0 : resources.length); row++) {
+    const worker = resources.worker[row]!;
+    const wanted =
+      of === 'all' || (of === 'host' ? worker < 0 : of === 'workers' ? worker >= 0 : worker === of);
+    if (!wanted || Number.isNaN(values?.[row])) continue;
+    const rows = rowsOf.get(worker);
+    if (rows === undefined) rowsOf.set(worker, [row]);
+    else rows.push(row);
+  }
+  const shown = [...rowsOf].sort(([a], [b]) => a - b);
+  const names = shown.map(([worker]) => {
+    const name = workers.name[worker];
+    return worker < 0
+      ? of === 'all'
+        ? 'scheduler'
+        : 'host'
+      : name === undefined || name < 0
+        ? `worker ${worker}`
+        : strings.get(name);
+  });
+  const slots = assignColors(names);
+  const lines = shown.map(([, list], i): PlotLine => {
+    const rows = Uint32Array.from(list);
+    sortBy(rows, resources.time);
+    const time = Float64Array.from(rows, (row) => resources.time[row]! - origin);
+    const value = Float64Array.from(rows, (row) => values?.[row] ?? Number.NaN);
+    return { name: names[i]!, slot: slots[i]!, series: seriesOf(time, value, false) };
+  });
+  return linesPlot(title, unit, lines.slice(0, MOST_LINES), `The trace has no samples for “${title}”.`);
+}
+
+/** Bytes per second that arrive, by kind of transfer. */
+export function bandwidthPlot(trace: Trace, origin: number, worker?: number): LinesPlot {
+  const { transfers } = trace;
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let row = 0; row < transfers.length; row++) {
+    first = Math.min(first, transfers.start[row]!);
+    last = Math.max(last, transfers.stop[row]!);
+  }
+  const empty = 'Nothing was moved between workers.';
+  if (!(last > first)) return linesPlot('Bytes moved', 'bytes/s', [], empty);
+  const kinds = TRANSFER_KINDS.map(() => new TimeBins(first, last, BINS));
+  const sides = new Set<number>();
+  for (let row = 0; row < transfers.length; row++) {
+    if (worker !== undefined && transfers.worker[row] !== worker) continue;
+    // Of a movement between workers both sides tell; with all workers shown the receiving one counts.
+    const incoming = DIRECTIONS[transfers.direction[row]!] === 'incoming';
+    if (worker === undefined && !incoming && transfers.peer[row]! >= 0) continue;
+    const [start, stop] = [
+      transfers.start[row]!,
+      Math.max(transfers.stop[row]!, transfers.start[row]! + 1e-6),
+    ];
+    kinds[transfers.what[row]!]?.add(start, stop, transfers.nbytes[row]! / (stop - start));
+    sides.add(transfers.what[row]!);
+  }
+  const time = kinds[0]!.times().map((at) => at + first - origin);
+  const slots = assignColors(TRANSFER_KINDS);
+  const lines = TRANSFER_KINDS.flatMap((name, kind) =>
+    sides.has(kind) ? [{ name, slot: slots[kind]!, series: seriesOf(time, kinds[kind]!.means(), true) }] : [],
+  );
+  return linesPlot('Bytes moved', 'bytes/s', lines, empty);
+}
+
+/** Numbers over time as surfaces: each name with its values, the first at the bottom. */
+export function stackedPlot(
+  title: string,
+  unit: AxisUnit,
+  time: Float64Array,
+  parts: readonly { readonly name: string; readonly slot: number; readonly value: Float64Array }[],
+  empty: string,
+): LinesPlot {
+  let below = new Float64Array(time.length);
+  const lines = parts.map(({ name, slot, value }) => {
+    below = below.map((sum, i) => sum + value[i]!);
+    return { name, slot, series: seriesOf(time, below, true) };
+  });
+  return linesPlot(title, unit, lines, empty, true);
+}
+
+function rowsInTime(time: Float64Array, wanted: (row: number) => boolean): Uint32Array {
+  const rows: number[] = [];
+  for (let row = 0; row < time.length; row++) if (wanted(row) && !Number.isNaN(time[row]!)) rows.push(row);
+  const sorted = Uint32Array.from(rows);
+  sortBy(sorted, time);
+  return sorted;
+}

@@ -1,0 +1,72 @@
+// What one worker did, from the columns: its newest transfers, and the last call stack that the profiler saw of a task.
+import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
+
+export interface TransferEntry {
+  /** Epoch seconds. */
+  readonly start: number;
+  readonly stop: number;
+  /** Name of the other side. */
+  readonly peer: string;
+  readonly what: string;
+  /** The first key, and how many there are. */
+  readonly key: string;
+  readonly keys: number;
+  readonly nbytes: number;
+  readonly compressed: number;
+}
+
+const MOST_ENTRIES = 200;
+
+/** Newest first. `count`: all that the trace holds. */
+export function transferLog(
+  { transfers, workers, strings, keys }: Trace,
+  worker: number,
+  direction: (typeof DIRECTIONS)[number],
+): { readonly entries: readonly TransferEntry[]; readonly count: number } {
+  const side = DIRECTIONS.indexOf(direction);
+  const entries: TransferEntry[] = [];
+  let count = 0;
+  for (let row = transfers.length - 1; row >= 0; row--) {
+    if (transfers.worker[row] !== worker || transfers.direction[row] !== side) continue;
+    count++;
+    if (entries.length >= MOST_ENTRIES) continue;
+    const [from, to] = [transfers.keyOffsets[row]!, transfers.keyOffsets[row + 1]!];
+    const peer = transfers.peer[row]!;
+    const name = peer < 0 ? -1 : (workers.name[peer] ?? -1);
+    entries.push({
+      start: transfers.start[row]!,
+      stop: transfers.stop[row]!,
+      peer: peer < 0 ? 'client' : name < 0 ? `worker ${peer}` : strings.get(name),
+      what: TRANSFER_KINDS[transfers.what[row]!] ?? '',
+      key: to > from ? keys.get(transfers.keys[from]!) : '',
+      keys: to - from,
+      nbytes: transfers.nbytes[row]!,
+      compressed: transfers.compressed[row]!,
+    });
+  }
+  return { entries, count };
+}
+
+/** Of the newest sample of a task at a worker, the innermost function first; undefined: there is none. */
+export function callStackOf(
+  { samples, frames, strings }: Trace,
+  worker: number,
+  task: number,
+): { readonly time: number; readonly lines: readonly string[] } | undefined {
+  for (let row = samples.length - 1; row >= 0; row--) {
+    if (samples.worker[row] !== worker || samples.task[row] !== task) continue;
+    const text = (id: number): string => (id < 0 ? '' : strings.get(id));
+    const lines: string[] = [];
+    let line = samples.line[row]!;
+    for (let at = samples.frame[row]!; at >= 0; at = frames.parent[at]!) {
+      const place = text(frames.file[at]!);
+      const where = line > 0 ? line : frames.line[at]!;
+      lines.push(
+        `${text(frames.functionName[at]!) || '(anonymous)'}${place === '' ? '' : ` (${place}:${where})`}`,
+      );
+      line = 0;
+    }
+    return { time: samples.time[row]!, lines };
+  }
+  return undefined;
+}

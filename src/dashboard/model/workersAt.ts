@@ -1,0 +1,80 @@
+// How the workers of a recorded trace stood at a moment, in the form in which a live scheduler tells it.
+import { lanesOf } from '../../analysis/lanes.js';
+import type { WorkerRow } from '../../protocol/viewRows.js';
+import type { Trace } from '../../trace/trace.js';
+import { sortBy } from './taskLanes.js';
+
+const inTime = new WeakMap<Trace, Uint32Array>();
+
+/** `time` in seconds since the epoch. Cost: O(samples of memory) and some look-ups per thread. */
+export function workersAt(trace: Trace, time: number): WorkerRow[] {
+  const { workers, strings, memory } = trace;
+  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
+  const latest = new Map<number, number>();
+  for (const row of memoryInTime(trace)) {
+    if (memory.time[row]! > time) break;
+    latest.set(memory.worker[row]!, row);
+  }
+  const running = runningAt(trace, time);
+  const rows: WorkerRow[] = [];
+  for (let index = 0; index < workers.length; index++) {
+    const gone = workers.stopped[index]! < time;
+    const here = !(workers.started[index]! > time);
+    if (gone || !here) continue;
+    const row = latest.get(index);
+    const bytes = (values: Float64Array): number => (row === undefined ? 0 : Math.max(0, values[row]! || 0));
+    rows.push({
+      index,
+      name: text(workers.name[index]!) || `worker ${index}`,
+      address: text(workers.address[index]!),
+      host: text(workers.host[index]!),
+      pid: workers.pid[index]!,
+      threads: workers.threads[index]! > 0 ? workers.threads[index]! : 1,
+      status: 'running',
+      processing: running.get(index) ?? 0,
+      occupancy: 0,
+      memoryLimit: Math.max(0, workers.memoryLimit[index]! || 0),
+      process: bytes(memory.process),
+      managed: bytes(memory.managed),
+      unmanaged: bytes(memory.unmanaged),
+      spilled: bytes(memory.spilled),
+      started: workers.started[index]!,
+    });
+  }
+  return rows;
+}
+
+function memoryInTime(trace: Trace): Uint32Array {
+  let rows = inTime.get(trace);
+  if (rows === undefined) {
+    rows = Uint32Array.from({ length: trace.memory.length }, (_, row) => row);
+    sortBy(rows, trace.memory.time);
+    inTime.set(trace, rows);
+  }
+  return rows;
+}
+
+/** Asynchronous tasks overlap on a thread: how far to look back for those that go on. */
+const LOOK_BACK = 256;
+
+/** Worker → runs that were going on. */
+function runningAt(trace: Trace, time: number): Map<number, number> {
+  const { tasks } = trace;
+  const lanes = lanesOf(trace);
+  const running = new Map<number, number>();
+  for (let lane = 0; lane < lanes.count; lane++) {
+    let [low, high] = [lanes.offsets[lane]!, lanes.offsets[lane + 1]!];
+    const first = low;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (tasks.started[lanes.spans.rows[middle]!]! <= time) low = middle + 1;
+      else high = middle;
+    }
+    let count = 0;
+    for (let at = low - 1; at >= Math.max(first, low - LOOK_BACK); at--) {
+      if (tasks.stopped[lanes.spans.rows[at]!]! > time) count++;
+    }
+    if (count > 0) running.set(lanes.worker[lane]!, (running.get(lanes.worker[lane]!) ?? 0) + count);
+  }
+  return running;
+}

@@ -1,0 +1,25 @@
+// Which page shows more of what a finding says.
+import { PAGES, type PageName } from './pageNames.js';
+
+/** Name of the question that a finding's evidence names → page. */
+const PAGE_OF: Readonly<Record<string, PageName>> = {
+  concurrency: 'stream',
+  'critical-path': 'stream',
+  findings: 'summary',
+  queueing: 'stream',
+  stragglers: 'stream',
+  'memory-by-prefix': 'memory',
+  'time-by-action': 'actions',
+  'time-by-prefix': 'compute',
+  'transfers-by-pair': 'bandwidth',
+  'transfers-by-type': 'bandwidth',
+  'worker-balance': 'workers',
+};
+
+/** The page's name in the address, and its title; undefined if none shows it. */
+export function pageOfQuestion(
+  question: string,
+): { readonly name: PageName; readonly title: string } | undefined {
+  const name = PAGE_OF[question];
+  return PAGES.find((page) => page.name === name);
+}

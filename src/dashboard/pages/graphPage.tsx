@@ -1,0 +1,194 @@
+// The graph of tasks. Up to 5,000 it is drawn whole. A larger one begins with its groups, or with its prefixes where there are
+// too many groups; a click goes on to the tasks around the last one of a group, and from there from task to task.
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { TASK_ERRED } from '../../protocol/clusterObserver.js';
+import type { Trace } from '../../trace/trace.js';
+import { formatCount } from '../model/format.js';
+import { neighbourhood } from '../model/neighbourhood.js';
+import { ACTIVITY_SLOTS, type Scheme, slotColor } from '../model/palette.js';
+import { computingRows } from '../model/pathLanes.js';
+import { prefixColors } from '../model/prefixColors.js';
+import { GraphView } from '../views/graphView.js';
+import { Key } from '../views/parts.js';
+import { useAnswer } from '../views/useAnswer.js';
+import { GroupsGraph, MOST_DRAWN } from './groupsPage.js';
+import type { PageProps } from './pageProps.js';
+import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './questions.js';
+
+/** Tasks that are drawn at most at once. */
+const WHOLE = 5000;
+/** Of a larger graph: tasks around the chosen one. */
+const WINDOW = 400;
+
+export function GraphPage(props: PageProps) {
+  const { view } = props.state;
+  const { node = '' } = props.state.choices.value;
+  const chosen = node === '' ? undefined : node;
+  const setChosen = (key: string | undefined) => props.state.choose('node', key ?? '');
+  const { tasks } = props.update.trace;
+  const query = view.query.value.trim();
+  // Who searches wants what was found, whatever was clicked before.
+  const before = useRef(query);
+  useEffect(() => {
+    if (query !== '' && query !== before.current) setChosen(undefined);
+    before.current = query;
+  }, [query]);
+  if (tasks.length === 0) {
+    return (
+      <section class="nothing">
+        <h2>No task has ended yet</h2>
+        <p>Tasks appear here with what they needed as soon as they end.</p>
+      </section>
+    );
+  }
+  if (tasks.length > WHOLE && chosen === undefined && query === '')
+    return <ByGroup {...props} onTask={(row) => setChosen(tasks.keyOf(row))} />;
+  return <TaskGraph {...props} chosen={chosen} onChosen={setChosen} />;
+}
+
+function ByGroup({ state, update, onTask }: PageProps & { readonly onTask: (row: number) => void }) {
+  const { trace } = update;
+  const groups = useAnswer(trace, GROUPS);
+  const prefixes = useAnswer(trace, PREFIX_GRAPH);
+  if (groups === undefined || prefixes === undefined)
+    return <p class="loading">Putting tasks into groups…</p>;
+  const byPrefix = groups.nodes.length > MOST_DRAWN;
+  return (
+    <>
+      <div class="filters">
+        <span class="muted">
+          {formatCount(trace.tasks.length)} tasks, by {byPrefix ? 'prefix' : 'group'}. Click one to see the
+          tasks around its last one, or search for a key.
+        </span>
+      </div>
+      <div class="graph">
+        <GroupsGraph
+          graph={byPrefix ? prefixes : groups}
+          state={state}
+          update={update}
+          onNode={onTask}
+          action="shows the tasks around the last one of a group"
+        />
+      </div>
+    </>
+  );
+}
+
+interface TaskGraphProps extends PageProps {
+  readonly chosen: string | undefined;
+  readonly onChosen: (key: string | undefined) => void;
+}
+
+function TaskGraph({ state, update: { trace }, chosen, onChosen }: TaskGraphProps) {
+  const { tasks } = trace;
+  const centre = centreOf(trace, chosen, state.view.query.value);
+  const whole = tasks.length <= WHOLE;
+  const rows = neighbourhood(trace, centre, whole ? WHOLE : WINDOW);
+  const path = useAnswer(trace, CRITICAL_PATH);
+  const onPath = useMemo(() => new Set(path === undefined ? [] : computingRows(path)), [path]);
+  const colors = prefixColors(trace, state.view.scheme.value);
+  const text = (row: number): string => {
+    const prefix = tasks.prefix[row]!;
+    return prefix < 0 ? '' : trace.strings.get(prefix);
+  };
+  const isErred = (row: number): boolean => tasks.state[row] === TASK_ERRED;
+  const erred = rows.filter(isErred).length;
+  const color = (row: number): string =>
+    isErred(row) ? slotColor(ACTIVITY_SLOTS.erred, state.view.scheme.value) : colors(text(row));
+  return (
+    <>
+      <div class="filters">
+        <span class="muted">
+          {whole
+            ? `${formatCount(rows.length)} tasks; thick edges and rings are the critical path`
+            : `${formatCount(rows.length)} of ${formatCount(tasks.length)} tasks: those around ${tasks.keyOf(centre)}. Click a task to go on from it, or search for a key.`}
+        </span>
+        <button type="button" onClick={() => state.selectRow(centre)}>
+          Show {shortened(tasks.keyOf(centre))} in the task stream
+        </button>
+        {whole ? null : (
+          <button
+            type="button"
+            onClick={() => {
+              state.view.setQuery('');
+              onChosen(undefined);
+            }}
+          >
+            Show groups
+          </button>
+        )}
+      </div>
+      <PrefixKeys names={rows.map(text)} color={colors} erred={erred} scheme={state.view.scheme.value} />
+      <div class="graph">
+        <GraphView
+          nodes={rows.map((row) => ({
+            name: tasks.keyOf(row),
+            label: rows.length > 200 ? '' : text(row),
+            color: color(row),
+            strong: row === centre,
+            critical: onPath.has(row),
+          }))}
+          edges={edgesAmong(trace, rows)}
+          onNode={(i) => onChosen(tasks.keyOf(rows[i]!))}
+          action={whole ? 'chooses a task' : 'shows the tasks around a task'}
+          followsFocus={chosen !== undefined}
+        />
+      </div>
+    </>
+  );
+}
+
+/** Prefixes that are named above the graph; most tasks first. */
+const MOST_KEYS = 12;
+
+interface PrefixKeysProps {
+  readonly names: readonly string[];
+  readonly color: (prefix: string) => string;
+  /** Of all these tasks; they have a colour of their own. */
+  readonly erred: number;
+  readonly scheme: Scheme;
+}
+
+function PrefixKeys({ names, color, erred, scheme }: PrefixKeysProps) {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const shown = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_KEYS);
+  const others = counts.size - shown.length;
+  const parts = shown.map(([name, count]) => ({ name: `${name} ${formatCount(count)}`, color: color(name) }));
+  if (erred > 0)
+    parts.push({
+      name: `erred ${formatCount(erred)}, of any prefix`,
+      color: slotColor(ACTIVITY_SLOTS.erred, scheme),
+    });
+  if (others > 0) parts.push({ name: `and ${formatCount(others)} more`, color: 'transparent' });
+  return (
+    <div class="filters">
+      <Key parts={parts} />
+    </div>
+  );
+}
+
+/** Places in `rows`: from what is needed to what needs it. */
+function edgesAmong({ tasks }: Trace, rows: readonly number[]): [number, number][] {
+  const places = new Map(rows.map((row, i) => [row, i]));
+  const edges: [number, number][] = [];
+  for (const [to, row] of rows.entries()) {
+    for (let edge = tasks.dependencyOffsets[row]!; edge < tasks.dependencyOffsets[row + 1]!; edge++) {
+      const from = places.get(tasks.dependencyRows[edge]!);
+      if (from !== undefined) edges.push([from, to]);
+    }
+  }
+  return edges;
+}
+
+const shortened = (key: string): string => (key.length > 28 ? `${key.slice(0, 27)}…` : key);
+
+/** The task that was clicked or searched for, or the last. */
+function centreOf({ tasks }: Trace, chosen: string | undefined, query: string): number {
+  const wanted = query.trim().toLowerCase();
+  if (chosen === undefined && wanted === '') return tasks.length - 1;
+  const isIt = (key: string): boolean =>
+    chosen === undefined ? key.toLowerCase().includes(wanted) : key === chosen;
+  for (let row = tasks.length - 1; row >= 0; row--) if (isIt(tasks.keyOf(row))) return row;
+  return tasks.length - 1;
+}

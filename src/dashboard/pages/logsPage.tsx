@@ -1,0 +1,78 @@
+// What scheduler and workers said, line by line, oldest first as a log is read: of all or of one, everything or problems.
+import { formatClock, formatCount } from '../model/format.js';
+import { Empty, Panel } from '../views/parts.js';
+import { ERROR_TOPIC, linesOf } from './logPages.js';
+import type { PageProps } from './pageProps.js';
+
+const SCHEDULER = -1;
+
+export function LogsPage({ state, update: { trace } }: PageProps) {
+  const { 'from-worker': speaker = '', problems = '' } = state.choices.value;
+  const onlyProblems = problems !== '';
+  const { events, workers, strings } = trace;
+  const speakers = [...new Set(events.worker)].sort((a, b) => a - b);
+  const nameOf = (worker: number): string => {
+    const name = workers.name[worker] ?? -1;
+    return worker === SCHEDULER ? 'scheduler' : name < 0 ? `worker ${worker}` : strings.get(name);
+  };
+  const from = speakers.find((worker) => nameOf(worker) === speaker);
+  const query = state.view.query.value.trim().toLowerCase();
+  const isFound = (row: number): boolean =>
+    query === '' || (events.text[row]! >= 0 && strings.get(events.text[row]!).toLowerCase().includes(query));
+  const lines = linesOf(
+    trace,
+    (topic, row) =>
+      (from === undefined || events.worker[row] === from) &&
+      (!onlyProblems || ERROR_TOPIC.test(topic)) &&
+      isFound(row),
+  ).reverse();
+  return (
+    <>
+      <div class="filters">
+        <label>
+          Of
+          <select
+            value={from === undefined ? '' : speaker}
+            onChange={(event) => state.choose('from-worker', event.currentTarget.value)}
+          >
+            <option value="">scheduler and workers</option>
+            {speakers.map((worker) => (
+              <option key={worker}>{nameOf(worker)}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          <input
+            type="checkbox"
+            checked={onlyProblems}
+            onChange={(event) => state.choose('problems', event.currentTarget.checked ? 'only' : '')}
+          />
+          Only problems
+        </label>
+      </div>
+      <div class="scroll">
+        <div class="panels">
+          <Panel
+            title="Log"
+            note={`${formatCount(lines.length)} of ${formatCount(events.length)} entries`}
+            wide
+          >
+            {lines.length === 0 ? (
+              <Empty>
+                {events.length === 0
+                  ? 'Scheduler and workers have said nothing. Failures, restarts and warnings appear here.'
+                  : 'Nothing of it is what you look for: choose another worker, or clear the search.'}
+              </Empty>
+            ) : (
+              <pre class="log">
+                {lines
+                  .map(({ time, worker, topic, text }) => `${formatClock(time)} ${worker} ${topic}: ${text}`)
+                  .join('\n')}
+              </pre>
+            )}
+          </Panel>
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,168 @@
+// Fine performance metrics, seed 001: task execution by function, by activity, and sending of data by activity; filtered by
+// function and span, in any unit that was measured. Sums are exact over the whole run.
+import type { MetricTotals } from '../../trace/totals.js';
+import { formatBytes, formatDuration, formatNumber } from '../model/format.js';
+import { kindColor } from '../model/kindColors.js';
+import { type BarRow, Bars, Empty, Panel } from '../views/parts.js';
+import type { PageProps } from './pageProps.js';
+
+const EXECUTE = 'execute';
+const SEND = 'get-data';
+/** Between the chosen functions, which are names. */
+const SEPARATOR = '\n';
+
+export function MetricsPage({ state, update: { trace } }: PageProps) {
+  const { metrics } = trace.totals;
+  const units = [...new Set(metrics.map(({ unit }) => unit))].sort(secondsFirst);
+  const { unit: chosenUnit = 'seconds', 'in-span': span = '', functions: names = '' } = state.choices.value;
+  const functions = names === '' ? [] : names.split(SEPARATOR);
+  const unit = units.includes(chosenUnit) ? chosenUnit : (units[0] ?? 'seconds');
+  const ofUnit = metrics.filter((metric) => metric.unit === unit);
+  const execute = ofUnit.filter(({ context }) => context === EXECUTE);
+  const shown = execute.filter(
+    (metric) =>
+      (functions.length === 0 || functions.includes(metric.prefix)) && (span === '' || metric.span === span),
+  );
+  const scheme = state.view.scheme.value;
+  if (metrics.length === 0) return <NoMetrics />;
+  const spans = [...new Set(metrics.map((metric) => metric.span).filter((one) => one !== ''))].sort();
+  const prefixes = [...new Set(metrics.map(({ prefix }) => prefix).filter((one) => one !== ''))].sort();
+  const label = (value: number): string => amount(value, unit);
+  const rows = (list: readonly MetricTotals[], rowOf: (metric: MetricTotals) => string) =>
+    barRows(list, rowOf, scheme, label);
+  const total = (list: readonly MetricTotals[]): string =>
+    `total ${label(list.reduce((sum, { value }) => sum + value, 0))}`;
+  const sent = ofUnit.filter(({ context }) => context === SEND);
+  const others = ofUnit.filter(({ context }) => context !== SEND && context !== EXECUTE);
+  const toggle = (name: string) =>
+    state.choose(
+      'functions',
+      (functions.includes(name) ? functions.filter((one) => one !== name) : [...functions, name]).join(
+        SEPARATOR,
+      ),
+    );
+  return (
+    <>
+      <div class="filters">
+        <label>
+          Unit
+          <select value={unit} onChange={(event) => state.choose('unit', event.currentTarget.value)}>
+            {units.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Span
+          <select value={span} onChange={(event) => state.choose('in-span', event.currentTarget.value)}>
+            <option value="">all</option>
+            {spans.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Function
+          <select value="" onChange={(event) => toggle(event.currentTarget.value)}>
+            <option value="">{functions.length === 0 ? 'all' : functions.join(', ')}</option>
+            {prefixes.map((one) => (
+              <option key={one} value={one}>
+                {functions.includes(one) ? `✓ ${one}` : one}
+              </option>
+            ))}
+          </select>
+        </label>
+        {functions.length > 0 || span !== '' ? (
+          <button
+            type="button"
+            onClick={() => {
+              state.choose('functions', '');
+              state.choose('in-span', '');
+            }}
+          >
+            Show all
+          </button>
+        ) : null}
+      </div>
+      <div class="scroll">
+        <div class="panels">
+          <Panel title="Task execution, by function" note={total(shown)}>
+            <MetricBars rows={rows(shown, ({ prefix }) => prefix)} />
+          </Panel>
+          <Panel title="Task execution, by activity" note={total(shown)}>
+            <MetricBars rows={rows(shown, ({ activity }) => activity)} />
+          </Panel>
+          <Panel title="Send data, by activity" note={total(sent)}>
+            <MetricBars rows={rows(sent, ({ activity }) => activity)} />
+          </Panel>
+          {others.length === 0 ? null : (
+            <Panel title="Beside tasks" note={total(others)}>
+              <MetricBars rows={rows(others, ({ context, activity }) => `${context}: ${activity}`)} />
+            </Panel>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function MetricBars({ rows }: { readonly rows: readonly BarRow[] }) {
+  return rows.length === 0 ? <Empty>Nothing was measured in this unit.</Empty> : <Bars rows={rows} />;
+}
+
+/** Most first; each bar in the colours of its activities. */
+function barRows(
+  list: readonly MetricTotals[],
+  rowOf: (metric: MetricTotals) => string,
+  scheme: 'light' | 'dark',
+  label: (value: number) => string,
+): BarRow[] {
+  const rows = new Map<string, Map<string, number>>();
+  for (const metric of list) {
+    const name = rowOf(metric);
+    const parts = rows.get(name) ?? new Map<string, number>();
+    rows.set(name, parts);
+    parts.set(metric.activity, (parts.get(metric.activity) ?? 0) + metric.value);
+  }
+  const sum = (parts: ReadonlyMap<string, number>): number =>
+    [...parts.values()].reduce((total, value) => total + value, 0);
+  return [...rows]
+    .sort(([, a], [, b]) => sum(b) - sum(a))
+    .map(([name, parts]) => ({
+      name: name === '' ? '(no function)' : name,
+      parts: [...parts]
+        .sort(([, a], [, b]) => b - a)
+        .map(([activity, value]) => ({
+          name: `${activity} ${label(value)}`,
+          value,
+          color: kindColor(activity, scheme),
+        })),
+      label: label(sum(parts)),
+    }));
+}
+
+function amount(value: number, unit: string): string {
+  if (unit === 'seconds') return formatDuration(value);
+  if (unit === 'bytes') return formatBytes(value);
+  return `${formatNumber(value)} ${unit}`;
+}
+
+function secondsFirst(a: string, b: string): number {
+  return (
+    Number(b === 'seconds') - Number(a === 'seconds') ||
+    Number(b === 'bytes') - Number(a === 'bytes') ||
+    a.localeCompare(b)
+  );
+}
+
+function NoMetrics() {
+  return (
+    <section class="nothing">
+      <h2>The trace has no fine performance metrics</h2>
+      <p>
+        A LocalCluster measures them with every heartbeat: what each function spent on its thread, beside it,
+        on serialization and on the disk. Traces of other programs do not have them.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,151 @@
+// What each page draws over time. All of it shares the axis, the zoom and the pointer of the page.
+import { memoryByPrefix } from '../../analysis/memoryByPrefix.js';
+import { windowOf } from '../../analysis/path/pathWalk.js';
+import { type ProfileTreeOptions, profileTimeline, samplingInterval } from '../../analysis/profile.js';
+import type { Trace } from '../../trace/trace.js';
+import { gpuPlot } from '../model/gpuSeries.js';
+import { assignColors } from '../model/palette.js';
+import type { LinesPlot, Plot, ProfileModel } from '../model/profileModel.js';
+import type { AxisUnit } from '../model/ticks.js';
+import { bandwidthPlot, figurePlot, memoryPlot, stackedPlot } from '../model/traceSeries.js';
+import type { PageName } from './pageNames.js';
+import { chosenSamples, type ProfileChoice } from './profileQuery.js';
+
+export interface PlotContext {
+  readonly trace: Trace;
+  readonly stream: ProfileModel;
+  /** The worker that is chosen; undefined: all. */
+  readonly worker: number | undefined;
+  readonly profile: ProfileChoice;
+}
+
+export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot[] {
+  const { trace, stream, worker, profile } = context;
+  const { origin } = stream;
+  switch (page) {
+    case 'stream':
+    case 'status':
+      return stream.plots;
+    case 'workers':
+      return [
+        memoryPlot(trace, origin, worker),
+        ...figures(trace, origin, worker ?? 'workers', WORKER_FIGURES),
+        bandwidthPlot(trace, origin, worker),
+      ].filter((plot, i) => i === 0 || plot.lines.length > 0);
+    case 'profile':
+      return trace.samples.length === 0
+        ? []
+        : [samplesPlot(trace, origin, chosenSamples(profile, worker, trace))];
+    case 'bandwidth':
+      return [bandwidthPlot(trace, origin)];
+    case 'memory':
+      return [memoryPlot(trace, origin), heldPlot(trace, origin)];
+    case 'contention':
+      return [
+        figurePlot(trace, origin, { ...LATE, of: 'all' }),
+        figurePlot(trace, origin, { ...BUSY_LOOP, of: 'all' }),
+      ].filter((plot, i) => i === 0 || plot.lines.length > 0);
+    case 'system': {
+      const plots = [
+        ...figures(trace, origin, 'host', HOST_FIGURES),
+        gpuPlot(trace, origin, 'utilization'),
+        gpuPlot(trace, origin, 'memory_used'),
+      ].filter(({ lines }) => lines.length > 0);
+      return plots.length > 0 ? plots : figures(trace, origin, 'host', HOST_FIGURES.slice(0, 1));
+    }
+    default:
+      return [];
+  }
+}
+
+const LATE: Figure = { figure: 'eventLoopDelay', title: 'Event loop is late by', unit: 'seconds' };
+const BUSY_LOOP: Figure = { figure: 'event_loop_utilization', title: 'Event loop is busy', unit: 'percent' };
+
+interface Figure {
+  readonly figure: string;
+  readonly title: string;
+  readonly unit: AxisUnit;
+}
+
+const WORKER_FIGURES: readonly Figure[] = [
+  { figure: 'cpu', title: 'CPU', unit: 'percent' },
+  { figure: 'heap', title: 'Heap', unit: 'bytes' },
+  LATE,
+  { figure: 'disk_io.read_bps', title: 'Read from disk', unit: 'bytes/s' },
+  { figure: 'disk_io.write_bps', title: 'Written to disk', unit: 'bytes/s' },
+  { figure: 'num_fds', title: 'Open files', unit: 'number' },
+];
+
+const HOST_FIGURES: readonly Figure[] = [
+  { figure: 'host_cpu', title: 'CPU of the host', unit: 'percent' },
+  { figure: 'cpu', title: 'CPU of scheduler and workers', unit: 'percent' },
+  { figure: 'rss', title: 'Memory of the processes', unit: 'bytes' },
+  { figure: 'memory', title: 'Memory', unit: 'bytes' },
+  { figure: 'host_net_io.read_bps', title: 'Received', unit: 'bytes/s' },
+  { figure: 'host_net_io.write_bps', title: 'Sent', unit: 'bytes/s' },
+  { figure: 'host_disk_io.read_bps', title: 'Read from disk', unit: 'bytes/s' },
+  { figure: 'host_disk_io.write_bps', title: 'Written to disk', unit: 'bytes/s' },
+  { figure: 'eventLoopDelay', title: 'The scheduler’s event loop is late by', unit: 'seconds' },
+  { figure: 'num_fds', title: 'Open files', unit: 'number' },
+];
+
+function figures(
+  trace: Trace,
+  origin: number,
+  of: 'host' | 'workers' | number,
+  list: readonly Figure[],
+): LinesPlot[] {
+  return list.map((figure) => figurePlot(trace, origin, { ...figure, of }));
+}
+
+/** Bins of samples over time at most, and of sampling intervals in one at least: fewer samples would be noise. */
+const MOST_BINS = 300;
+const LEAST_SAMPLES = 10;
+
+/** How many threads were busy, as samples saw it. */
+function samplesPlot(trace: Trace, origin: number, chosen: ProfileTreeOptions): LinesPlot {
+  const { time: times } = trace.samples;
+  const span =
+    times.reduce((last, at) => Math.max(last, at), 0) -
+    times.reduce((first, at) => Math.min(first, at), times[0] ?? 0);
+  const bins = Math.floor(span / (LEAST_SAMPLES * samplingInterval(trace)));
+  const { start, step, seconds } = profileTimeline(trace, Math.max(1, Math.min(MOST_BINS, bins)), chosen);
+  const time = Float64Array.from(seconds, (_, bin) => start - origin + bin * step);
+  const value = seconds.map((busy) => (step > 0 ? busy / step : 0));
+  const part = { name: 'busy threads', slot: 12, value };
+  return stackedPlot(
+    'Busy threads by samples',
+    'number',
+    time,
+    [part],
+    'No sample was taken of what is chosen.',
+  );
+}
+
+const held = new WeakMap<Trace, LinesPlot>();
+
+/** Results held over time, by prefix; the numbers of the question `memory-by-prefix`. */
+function heldPlot(trace: Trace, origin: number): LinesPlot {
+  const known = held.get(trace);
+  if (known !== undefined) return known;
+  const table = memoryByPrefix(trace);
+  const start = windowOf(trace).start - origin;
+  const time = Float64Array.from(table.rows, (row) => Number(row['Time (s)']) + start);
+  const titles = table.columns.filter((title) => title !== 'Time (s)' && title !== 'All (MB)');
+  const names = titles.map((title) => title.replace(/ \(MB\)$/, ''));
+  const slots = assignColors(names);
+  const parts = titles.map((title, i) => ({
+    name: names[i]!,
+    slot: slots[i]!,
+    value: Float64Array.from(table.rows, (row) => Number(row[title]) * 1e6),
+  }));
+  const plot = stackedPlot(
+    'Results held, by prefix',
+    'bytes',
+    time,
+    parts,
+    'No result with a size was recorded.',
+  );
+  held.set(trace, plot);
+  return plot;
+}

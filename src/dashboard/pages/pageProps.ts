@@ -1,0 +1,12 @@
+// What every page gets.
+import type { Frames } from '../canvas/frames.js';
+import type { Stage } from '../canvas/stage.js';
+import type { TraceUpdate } from '../source/traceSource.js';
+import type { ShellState } from '../views/shellState.js';
+
+export interface PageProps {
+  readonly state: ShellState;
+  readonly update: TraceUpdate;
+  readonly stage: Stage;
+  readonly frames: Frames;
+}

@@ -1,0 +1,243 @@
+// The statistical profile: where inside tasks the time went. Samples of the window of time that all pages share, of all
+// workers, one, or the scheduler, of all tasks, a prefix, or one task.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { profiledPrefixes, profileTree, samplingInterval } from '../../analysis/profile.js';
+import { type CallTree, selfCount } from '../../profile/callTree.js';
+import type { Trace } from '../../trace/trace.js';
+import { type FlameBox, flameLayout, foundSamples, functionSums } from '../model/flameLayout.js';
+import { formatCount, formatDuration, formatPercent } from '../model/format.js';
+import { FlameView } from '../views/flameView.js';
+import { Empty } from '../views/parts.js';
+import { Plots } from '../views/plots.js';
+import type { ShellState } from '../views/shellState.js';
+import type { PageProps } from './pageProps.js';
+import { profileQuery } from './profileQuery.js';
+
+export function ProfilePage(props: PageProps) {
+  const { state, update, stage, frames } = props;
+  if (update.trace.samples.length === 0) return <NoSamples isLive={update.live !== undefined} />;
+  return (
+    <div class="profile">
+      <Filters state={state} trace={update.trace} />
+      <Flame {...props} />
+      <Plots state={state.view} stage={stage} frames={frames} />
+    </div>
+  );
+}
+
+/** Milliseconds of rest after the window has moved, and after a tree was made so many times what it cost. */
+const REST = 60;
+const COST_FACTOR = 8;
+
+/** The tree of what is chosen; the one before until it is made. */
+function useTree(state: ShellState, trace: Trace): CallTree | undefined {
+  const [tree, setTree] = useState<CallTree | undefined>(undefined);
+  const cost = useRef(0);
+  const query = profileQuery(state, trace);
+  const text = JSON.stringify(query);
+  useEffect(() => {
+    const timer = setTimeout(
+      () => {
+        const before = performance.now();
+        setTree(profileTree(trace, query));
+        cost.current = performance.now() - before;
+      },
+      tree === undefined ? 0 : Math.max(REST, cost.current * COST_FACTOR),
+    );
+    return () => clearTimeout(timer);
+  }, [trace, text]);
+  return tree;
+}
+
+function Flame({ state, update: { trace } }: PageProps) {
+  const tree = useTree(state, trace);
+  const interval = useMemo(() => samplingInterval(trace), [trace]);
+  const layout = useMemo(() => (tree === undefined ? undefined : flameLayout(tree)), [tree]);
+  const [path, setPath] = useState<readonly string[]>([]);
+  if (layout === undefined) return <p class="loading">Putting samples together…</p>;
+  const query = state.view.query.value;
+  const all = layout.root.node.count;
+  if (all === 0) return <NothingChosen state={state} />;
+  return (
+    <div class="profile-panes">
+      <section class="flame" aria-label="Flame view">
+        <FlameView
+          layout={layout}
+          path={path}
+          onPath={setPath}
+          query={query}
+          scheme={state.view.scheme.value}
+          details={(box) => boxTimes(box, all, interval)}
+        />
+      </section>
+      <section class="functions" aria-label="Functions">
+        <p class="muted">
+          {formatCount(all)} samples, {formatDuration(all * interval)}
+          {query.trim() === ''
+            ? ''
+            : `; “${query.trim()}” is in ${formatPercent((100 * foundSamples(layout, query)) / all)} of them`}
+        </p>
+        <Functions layout={layout} interval={interval} onPath={setPath} />
+      </section>
+    </div>
+  );
+}
+
+function boxTimes({ node }: FlameBox, all: number, interval: number): string {
+  const share = all > 0 ? `, ${formatPercent((100 * node.count) / all)}` : '';
+  return `${formatDuration(node.count * interval)}${share}, own ${formatDuration(selfCount(node) * interval)}`;
+}
+
+const MOST_FUNCTIONS = 200;
+
+function Functions({
+  layout,
+  interval,
+  onPath,
+}: {
+  readonly layout: ReturnType<typeof flameLayout>;
+  readonly interval: number;
+  readonly onPath: (path: readonly string[]) => void;
+}) {
+  const sums = useMemo(() => functionSums(layout), [layout]);
+  return (
+    <table>
+      <caption class="hidden">Functions, those with most time of their own first</caption>
+      <thead>
+        <tr>
+          <th scope="col">Function</th>
+          <th scope="col" class="number">
+            Own
+          </th>
+          <th scope="col" class="number">
+            Total
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {sums.slice(0, MOST_FUNCTIONS).map(({ identifier, name, place, self, total, path }) => (
+          <tr key={identifier}>
+            <td title={place}>
+              <button type="button" class="link" onClick={() => onPath(path)}>
+                {name === '' ? '(anonymous)' : name}
+              </button>{' '}
+              <span class="code muted">{place}</span>
+            </td>
+            <td class="number">{formatDuration(self * interval)}</td>
+            <td class="number">{formatDuration(total * interval)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Filters({ state, trace }: { readonly state: ShellState; readonly trace: Trace }) {
+  const { key, span, task, scheduler } = state.profile.value;
+  const prefixes = useMemo(() => profiledPrefixes(trace), [trace]);
+  const worker = state.worker.value;
+  const { workers, strings } = trace;
+  const names = Array.from({ length: workers.length }, (_, row) =>
+    workers.name[row]! < 0 ? `worker ${row}` : strings.get(workers.name[row]!),
+  );
+  const choose = (value: string): void => {
+    if (value === 'scheduler') state.showProfile({ scheduler: true });
+    else {
+      state.worker.value = value === '' ? undefined : Number(value);
+      state.showProfile({ ...state.profile.value, scheduler: false });
+    }
+  };
+  return (
+    <div class="filters">
+      <label>
+        Samples of
+        <select
+          aria-label="Samples of"
+          value={scheduler === true ? 'scheduler' : worker === undefined ? '' : String(worker)}
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          <option value="">all workers</option>
+          {names.map((name, row) => (
+            <option key={row} value={String(row)}>
+              {name}
+            </option>
+          ))}
+          <option value="scheduler">the scheduler</option>
+        </select>
+      </label>
+      {scheduler === true ? null : (
+        <label>
+          Task
+          <select
+            aria-label="Task name"
+            value={key ?? ''}
+            onChange={(event) =>
+              state.showProfile(event.currentTarget.value === '' ? {} : { key: event.currentTarget.value })
+            }
+          >
+            <option value="">all tasks</option>
+            {prefixes.map(({ prefix, seconds }) => (
+              <option key={prefix} value={prefix}>
+                {prefix} · {formatDuration(seconds)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {span === undefined ? null : (
+        <button type="button" onClick={() => state.showProfile(key === undefined ? {} : { key })}>
+          Only span {span.join('/')} ×
+        </button>
+      )}
+      {task === undefined ? null : (
+        <button type="button" onClick={() => state.showProfile(key === undefined ? {} : { key })}>
+          Only {keyOfTask(trace, task)} ×
+        </button>
+      )}
+    </div>
+  );
+}
+
+function keyOfTask({ tasks }: Trace, id: number): string {
+  const row = tasks.id.lastIndexOf(id);
+  return row < 0 ? 'one task' : tasks.keyOf(row);
+}
+
+function NothingChosen({ state }: { readonly state: ShellState }) {
+  const { task, key } = state.profile.value;
+  const { limits } = state.view.model;
+  const { start, stop } = state.view.window.value;
+  return (
+    <div class="profile-none">
+      <Empty>
+        No sample fell into what is chosen:{' '}
+        {task === undefined
+          ? 'choose other tasks, another worker or a longer time.'
+          : 'the task was too short, or its samples are summed up by now.'}
+      </Empty>
+      {task === undefined || key === undefined ? null : (
+        <button type="button" class="choice" onClick={() => state.showProfile({ key })}>
+          Show all tasks {key}
+        </button>
+      )}
+      {start > limits.start || stop < limits.stop ? (
+        <button type="button" class="choice" onClick={() => state.view.moveTo(limits, true)}>
+          Show the whole run
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function NoSamples({ isLive }: { readonly isLive: boolean }) {
+  return (
+    <section class="nothing">
+      <h2>The trace has no samples</h2>
+      <p>
+        {isLive
+          ? 'The profiler looks at every busy worker a hundred times a second; its first samples come after a second of work. Tasks that are over sooner than that are rarely seen.'
+          : 'The profiler of a LocalCluster looks at every busy worker a hundred times a second. This run was too short for it, had it switched off, or was recorded by another program.'}
+      </p>
+    </section>
+  );
+}

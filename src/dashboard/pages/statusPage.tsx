@@ -1,0 +1,273 @@
+// The page to look at while a program runs: the task stream, and below it how far each prefix is, what the workers hold
+// and what they have to do. Of a trace that is over the panels show the moment under the pointer, or the end of the window.
+import type { WorkerRow } from '../../protocol/viewRows.js';
+import type { Trace } from '../../trace/trace.js';
+import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
+import { ACTIVITY_SLOTS, mix, type Scheme, slotColor } from '../model/palette.js';
+import { prefixColors } from '../model/prefixColors.js';
+import { shortNames } from '../model/shortNames.js';
+import { MEMORY_SLOTS } from '../model/traceSeries.js';
+import { workersAt } from '../model/workersAt.js';
+import { type BarPart, type BarRow, Bars, Empty, Key, Panel } from '../views/parts.js';
+import { Plots } from '../views/plots.js';
+import { useFlows } from '../views/useFlows.js';
+import type { PageProps } from './pageProps.js';
+
+/** Of which moment the panels are. */
+function momentNote(view: PageProps['state']['view']): string {
+  return view.hover.value === undefined ? 'at the end, or the pointer' : 'at the pointer';
+}
+
+export function StatusPage({ state, update, stage, frames }: PageProps) {
+  const { view } = state;
+  const { trace, live } = update;
+  const scheme = view.scheme.value;
+  useFlows(state, trace);
+  const time = view.hover.value?.time ?? view.window.value.stop;
+  const at = view.model.origin + time;
+  const workers = live === undefined ? workersAt(trace, at) : live.workers;
+  return (
+    <div class="split">
+      <Plots state={view} stage={stage} frames={frames} beside={<StreamKey state={state} />} />
+      <div class="scroll">
+        <div class="panels four">
+          <Panel title="Progress" note={progressNote(update)}>
+            <Progress trace={trace} live={live} scheme={scheme} />
+          </Panel>
+          <Panel title="Memory per worker">
+            <Memory
+              workers={workers}
+              scheme={scheme}
+              onWorker={(index) => {
+                state.showWorker(index);
+                state.go('workers');
+              }}
+            />
+          </Panel>
+          <Panel
+            title={live === undefined ? 'Tasks running' : 'Tasks processing'}
+            note={live === undefined ? momentNote(view) : 'unfinished on a worker'}
+          >
+            <Processing workers={workers} scheme={scheme} />
+          </Panel>
+          <Panel title="Occupancy and CPU" note="CPU of one core">
+            <Load trace={trace} workers={workers} at={at} scheme={scheme} />
+          </Panel>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** What colours mean that are not those of a prefix; and the way to more about the task that was clicked. */
+function StreamKey({ state }: Pick<PageProps, 'state'>) {
+  const { view, selectedRow, trace } = state;
+  const scheme = view.scheme.value;
+  if (selectedRow !== undefined && trace !== undefined)
+    return (
+      <button type="button" class="quiet stream-task" onClick={() => state.go('stream')}>
+        More about <span class="code">{trace.tasks.keyOf(selectedRow)}</span>
+      </button>
+    );
+  const parts = view.model.legend
+    .filter(({ beside }) => beside)
+    .map(({ name, slot }) => ({ name, color: slotColor(slot, scheme) }));
+  return parts.length === 0 ? null : <Key parts={parts} />;
+}
+
+function progressNote({ trace, live }: PageProps['update']): string {
+  if (live === undefined)
+    return `${formatCount(trace.totals.states.reduce((sum, count) => sum + count, 0))} runs ended`;
+  return Object.entries(live.states)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${formatCount(count)} ${name}`)
+    .join(', ');
+}
+
+interface ProgressProps {
+  readonly trace: Trace;
+  readonly live: PageProps['update']['live'];
+  readonly scheme: Scheme;
+}
+
+/** Prefixes with a bar of their own. */
+const MOST_PREFIXES = 60;
+
+function Progress({ trace, live, scheme }: ProgressProps) {
+  const colors = prefixColors(trace, scheme);
+  const ground = scheme === 'light' ? '#ffffff' : '#14171c';
+  const rows =
+    live === undefined
+      ? [...trace.totals.prefixes.values()].map(({ prefix, count, erred, seconds }) => ({
+          prefix,
+          total: count,
+          finished: count - erred,
+          erred,
+          processing: 0,
+          seconds,
+        }))
+      : live.progress;
+  const sorted = [...rows].sort((a, b) => b.seconds - a.seconds || b.total - a.total).slice(0, MOST_PREFIXES);
+  if (sorted.length === 0) return <Empty>No task was submitted yet.</Empty>;
+  return (
+    <>
+      <ul class="bars">
+        {sorted.map(({ prefix, total, finished, erred, processing }) => {
+          const color = colors(prefix);
+          const parts: BarPart[] = [
+            { name: `${formatCount(finished)} in memory or released`, value: finished, color },
+            {
+              name: `${formatCount(erred)} erred`,
+              value: erred,
+              color: slotColor(ACTIVITY_SLOTS.erred, scheme),
+            },
+            {
+              name: `${formatCount(processing)} processing`,
+              value: processing,
+              color: mix(color, ground, 0.55),
+            },
+          ];
+          const label =
+            live === undefined ? formatCount(total) : `${formatCount(finished)} / ${formatCount(total)}`;
+          return (
+            <BarLine
+              key={prefix}
+              name={prefix}
+              parts={parts}
+              largest={total}
+              label={erred > 0 ? `${label}, ${formatCount(erred)} erred` : label}
+            />
+          );
+        })}
+      </ul>
+      {rows.length > MOST_PREFIXES ? (
+        <p class="muted">and {formatCount(rows.length - MOST_PREFIXES)} more prefixes</p>
+      ) : null}
+    </>
+  );
+}
+
+/** Each prefix fills its own bar: what counts is how far it is. */
+function BarLine({
+  name,
+  parts,
+  largest,
+  label,
+}: {
+  readonly name: string;
+  readonly parts: readonly BarPart[];
+  readonly largest: number;
+  readonly label: string;
+}) {
+  const there = parts.filter(({ value }) => value > 0);
+  return (
+    <li>
+      <span class="name" title={name}>
+        {name}
+      </span>
+      <span class="track" title={there.map((part) => part.name).join(', ')}>
+        {there.map((part) => (
+          <i
+            key={part.name}
+            style={{ width: `${largest > 0 ? (100 * part.value) / largest : 0}%`, background: part.color }}
+          />
+        ))}
+      </span>
+      <span class="number">{label}</span>
+    </li>
+  );
+}
+
+function memoryNote(workers: readonly WorkerRow[]): string {
+  const sum = (of: (worker: WorkerRow) => number) => workers.reduce((total, worker) => total + of(worker), 0);
+  const limit = sum(({ memoryLimit }) => memoryLimit);
+  const used = sum(({ managed, unmanaged }) => managed + unmanaged);
+  return `Cluster: ${formatBytes(used)}${limit > 0 ? ` of ${formatBytes(limit)}` : ''}, ${formatBytes(sum(({ spilled }) => spilled))} on disk`;
+}
+
+interface WorkersProps {
+  readonly workers: readonly WorkerRow[];
+  readonly scheme: Scheme;
+}
+
+function Memory({
+  workers,
+  scheme,
+  onWorker,
+}: WorkersProps & { readonly onWorker: (index: number) => void }) {
+  const colors = {
+    managed: slotColor(MEMORY_SLOTS.managed, scheme),
+    unmanaged: slotColor(MEMORY_SLOTS.unmanaged, scheme),
+    spilled: slotColor(MEMORY_SLOTS.spilled, scheme),
+  };
+  if (workers.every(({ managed, unmanaged, spilled }) => managed + unmanaged + spilled === 0))
+    return <Empty>No worker has told its memory by this time.</Empty>;
+  const short = shortNames(workers.map(({ name }) => name));
+  const rows = workers.map(
+    ({ name, index, managed, unmanaged, spilled, memoryLimit }, i): BarRow => ({
+      name,
+      short: short[i],
+      parts: (['managed', 'unmanaged', 'spilled'] as const).map((part) => ({
+        name: part,
+        value: { managed, unmanaged, spilled }[part],
+        color: colors[part],
+      })),
+      label:
+        memoryLimit > 0
+          ? `${formatBytes(managed + unmanaged)} of ${formatBytes(memoryLimit)}`
+          : formatBytes(managed + unmanaged),
+      limit: memoryLimit > 0 ? memoryLimit : undefined,
+      onClick: () => onWorker(index),
+    }),
+  );
+  return (
+    <>
+      <Bars rows={rows} />
+      <p class="muted">{memoryNote(workers)}</p>
+      <Key parts={Object.entries(colors).map(([name, color]) => ({ name, color }))} />
+    </>
+  );
+}
+
+function Processing({ workers, scheme }: WorkersProps) {
+  if (workers.length === 0) return <Empty>There are no workers.</Empty>;
+  const color = slotColor(12, scheme);
+  const short = shortNames(workers.map(({ name }) => name));
+  const rows = workers.map(({ name, processing, status }, i) => ({
+    name,
+    short: short[i],
+    parts: [{ name: `${formatCount(processing)} tasks`, value: processing, color }],
+    label: `${formatCount(processing)}${status === 'paused' ? ', paused' : ''}`,
+  }));
+  return <Bars rows={rows} />;
+}
+
+function Load({ trace, workers, at, scheme }: WorkersProps & { readonly trace: Trace; readonly at: number }) {
+  const cpu = cpuAt(trace, at);
+  const short = shortNames(workers.map(({ name }) => name));
+  const rows = workers.map(({ name, index, occupancy }, i) => {
+    const percent = cpu.get(index);
+    return {
+      name,
+      short: short[i],
+      parts: [{ name: 'CPU', value: percent ?? 0, color: slotColor(0, scheme) }],
+      label: `${percent === undefined ? '–' : formatPercent(percent)}${occupancy > 0 ? ` · ${formatDuration(occupancy)}` : ''}`,
+    };
+  });
+  return rows.length === 0 ? (
+    <Empty>There are no workers.</Empty>
+  ) : (
+    <Bars rows={rows} largest={Math.max(100, ...cpu.values())} />
+  );
+}
+
+/** Worker → percent of one core, as told last before a time. */
+function cpuAt({ resources }: Trace, at: number): Map<number, number> {
+  const values = resources.figures.get('cpu');
+  const found = new Map<number, number>();
+  for (let row = 0; row < resources.length && values !== undefined; row++) {
+    if (resources.worker[row]! < 0 || resources.time[row]! > at || Number.isNaN(values[row]!)) continue;
+    found.set(resources.worker[row]!, values[row]!);
+  }
+  return found;
+}

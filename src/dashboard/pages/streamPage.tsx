@@ -1,0 +1,201 @@
+// The task stream as large as the window, with the legend and what is known of the task that was clicked.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { TASK_STATES } from '../../protocol/clusterObserver.js';
+import type { Trace } from '../../trace/trace.js';
+import { THEMES } from '../canvas/theme.js';
+import { dependentsOf } from '../model/dependents.js';
+import { formatBytes, formatClock, formatCount, formatDuration } from '../model/format.js';
+import { passedStations } from '../model/lifecycle.js';
+import { taskLog } from '../model/taskLog.js';
+import { Plots } from '../views/plots.js';
+import type { ShellState } from '../views/shellState.js';
+import { Fact, SideBar } from '../views/sideBar.js';
+import { useAnswer } from '../views/useAnswer.js';
+import { useFlows } from '../views/useFlows.js';
+import type { PageProps } from './pageProps.js';
+import { CRITICAL_PATH } from './questions.js';
+
+export function StreamPage({ state, update, stage, frames }: PageProps) {
+  useFlows(state, update.trace);
+  return (
+    <>
+      <PathSwitch state={state} trace={update.trace} />
+      <div class="body">
+        <Plots state={state.view} stage={stage} frames={frames} />
+        <SideBar
+          state={state.view}
+          more={(row) => <TaskMore state={state} trace={update.trace} row={row} />}
+        />
+      </div>
+    </>
+  );
+}
+
+/** Whether the critical path is drawn, and how much of it is computing. */
+function PathSwitch({ state, trace }: { readonly state: ShellState; readonly trace: Trace }) {
+  const [shown, setShown] = useState(true);
+  const path = useAnswer(trace, CRITICAL_PATH);
+  useEffect(() => {
+    state.view.path.value = shown ? path : undefined;
+    return () => {
+      state.view.path.value = undefined;
+    };
+  }, [state, path, shown]);
+  if (path === undefined || !(path.makespan > 0)) return null;
+  const computing = path.byKind.find(({ kind }) => kind === 'compute')?.seconds ?? 0;
+  return (
+    <div class="filters">
+      <label>
+        <input type="checkbox" checked={shown} onChange={(event) => setShown(event.currentTarget.checked)} />{' '}
+        Critical path
+      </label>
+      <span class="muted">
+        the line through the tasks that the last result waited for: {formatDuration(computing)} of computing
+        in {formatDuration(path.makespan)}
+      </span>
+    </div>
+  );
+}
+
+interface MoreProps {
+  readonly state: ShellState;
+  readonly trace: Trace;
+  readonly row: number;
+}
+
+/** Entries of a list before "and n more". */
+const MOST = 12;
+function TaskMore({ state, trace, row }: MoreProps) {
+  const { tasks, strings } = trace;
+  if (row >= tasks.length) return null;
+  const theme = THEMES[state.view.scheme.value];
+  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
+  const needs = tasks.dependencyRows.subarray(
+    tasks.dependencyOffsets[row]!,
+    tasks.dependencyOffsets[row + 1]!,
+  );
+  const facts: readonly (readonly [string, string])[] = [
+    ['State', TASK_STATES[tasks.state[row]!] ?? ''],
+    ['Result', tasks.nbytes[row]! > 0 ? formatBytes(tasks.nbytes[row]!) : ''],
+    ['Type', text(tasks.resultType[row]!)],
+    ['Function', text(tasks.functionName[row]!)],
+    ['Span', text(tasks.span[row]!)],
+    ['Attempt', tasks.attempt[row]! > 1 ? formatCount(tasks.attempt[row]!) : ''],
+  ];
+  return (
+    <div class="task-more">
+      <dl>
+        {facts
+          .filter(([, value]) => value !== '')
+          .map(([name, value]) => (
+            <Fact key={name} name={name} value={value} />
+          ))}
+      </dl>
+      <h3>Lifecycle</h3>
+      <dl>
+        {passedStations(trace, row).map(({ name, time, before }) => (
+          <Fact
+            key={name}
+            name={name}
+            value={formatClock(time)}
+            extra={
+              before !== undefined && time >= before.time
+                ? `+ ${formatDuration(time - before.time)}`
+                : undefined
+            }
+          />
+        ))}
+      </dl>
+      <ProfileLink state={state} trace={trace} row={row} />
+      <TaskList
+        state={state}
+        trace={trace}
+        title="Needs"
+        color={theme.needs}
+        rows={[...needs].filter((one) => one >= 0)}
+      />
+      <TaskList
+        state={state}
+        trace={trace}
+        title="Needed by"
+        color={theme.neededBy}
+        rows={dependentsOf(trace, row)}
+      />
+      <Log trace={trace} row={row} />
+    </div>
+  );
+}
+
+function Log({ trace, row }: Omit<MoreProps, 'state'>) {
+  const { moves, lines } = useMemo(() => taskLog(trace, trace.tasks.keyOf(row)), [trace, row]);
+  return (
+    <>
+      {moves === 0 ? null : (
+        <p class="muted">Its result was moved {moves === 1 ? 'once' : `${formatCount(moves)} times`}.</p>
+      )}
+      {lines.length === 0 ? null : (
+        <>
+          <h3>Log</h3>
+          {lines.map(({ time, topic, text }, i) => (
+            <pre key={i} class="stack">
+              {formatClock(time)} {topic}: {text}
+            </pre>
+          ))}
+        </>
+      )}
+    </>
+  );
+}
+
+/** From a task to where its time went. */
+function ProfileLink({ state, trace: { tasks, strings, samples }, row }: MoreProps) {
+  const prefix = tasks.prefix[row]!;
+  if (samples.length === 0 || prefix < 0) return null;
+  const key = strings.get(prefix);
+  const id = tasks.id[row]!;
+  return (
+    <p class="choices">
+      {samples.task.includes(id) ? (
+        <button type="button" class="quiet" onClick={() => state.showProfile({ key, task: id })}>
+          Profile of this task
+        </button>
+      ) : null}
+      <button type="button" class="quiet" onClick={() => state.showProfile({ key })}>
+        Profile of all {key}
+      </button>
+    </p>
+  );
+}
+
+interface ListProps {
+  readonly state: ShellState;
+  readonly trace: Trace;
+  readonly title: string;
+  /** Of the lines in the stream that lead there. */
+  readonly color: string;
+  readonly rows: readonly number[];
+}
+
+function TaskList({ state, trace, title, color, rows }: ListProps) {
+  if (rows.length === 0) return null;
+  const bytes = rows.reduce((sum, row) => sum + Math.max(0, trace.tasks.nbytes[row]! || 0), 0);
+  return (
+    <>
+      <h3>
+        <span class="flow-key" style={{ background: color }} />
+        {title} {formatCount(rows.length)} {rows.length === 1 ? 'task' : 'tasks'}
+        {bytes > 0 ? `, ${formatBytes(bytes)}` : ''}
+      </h3>
+      <ul>
+        {rows.slice(0, MOST).map((row) => (
+          <li key={row}>
+            <button type="button" class="link code" onClick={() => state.selectRow(row)}>
+              {trace.tasks.keyOf(row)}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {rows.length > MOST ? <p class="muted">and {formatCount(rows.length - MOST)} more</p> : null}
+    </>
+  );
+}

@@ -1,0 +1,291 @@
+// The first page: how long the run took, what it was waiting for, what to do about it, and the facts that a report must
+// have. Counts and sums are those of `trace.totals`, exact also where rows were let go.
+import type { CriticalPath } from '../../analysis/criticalPath.js';
+import type { Finding } from '../../analysis/findings/finding.js';
+import { windowOf } from '../../analysis/path/pathWalk.js';
+import type { Trace } from '../../trace/trace.js';
+import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
+import { kindColor } from '../model/kindColors.js';
+import { prefixColors } from '../model/prefixColors.js';
+import { Bars, Empty, Key, Panel } from '../views/parts.js';
+import { useAnswer } from '../views/useAnswer.js';
+import { pageOfQuestion } from './findingPages.js';
+import type { PageProps } from './pageProps.js';
+import { CRITICAL_PATH, FINDINGS } from './questions.js';
+
+export function SummaryPage(props: PageProps) {
+  const { state, update } = props;
+  const { trace } = update;
+  const scheme = state.view.scheme.value;
+  if (trace.tasks.length === 0 && trace.totals.states.every((count) => count === 0)) return <NoTasks />;
+  return (
+    <div class="scroll">
+      <div class="panels">
+        <Panel title="The run" wide>
+          <Figures trace={trace} />
+        </Panel>
+        {trace.tasks.length === 0 ? null : <PathPanels {...props} />}
+        <Panel title="Time by action" note="all workers together">
+          <Actions trace={trace} scheme={scheme} />
+        </Panel>
+        <Panel title="About the run">
+          <dl class="facts-list">
+            {Object.entries({ ...traceFacts(trace), ...update.facts }).map(([name, value]) => (
+              <>
+                <dt key={`${name} title`}>{name}</dt>
+                <dd key={name}>{value}</dd>
+              </>
+            ))}
+          </dl>
+        </Panel>
+        <CallingCode trace={trace} />
+      </div>
+    </div>
+  );
+}
+
+/** What the critical path says; it is made of the rows of tasks. */
+function PathPanels({ state, update: { trace } }: PageProps) {
+  const scheme = state.view.scheme.value;
+  const path = useAnswer(trace, CRITICAL_PATH);
+  const found = useAnswer(trace, FINDINGS);
+  return (
+    <>
+      <Panel title="What it was waiting for" note="the critical path, by what happened on it" wide>
+        {path === undefined ? (
+          <p class="muted">Following the critical path…</p>
+        ) : (
+          <PathBar path={path} scheme={scheme} />
+        )}
+      </Panel>
+      <Panel title="Findings" note="seconds that would be gained at most; they overlap" wide>
+        {found === undefined ? (
+          <p class="muted">Looking at the trace…</p>
+        ) : (
+          <Findings found={found} onTask={(key) => selectKey(state, trace, key)} />
+        )}
+      </Panel>
+      <Panel title="Longest on the critical path, by prefix">
+        {path === undefined ? null : <PathPrefixes path={path} trace={trace} scheme={scheme} />}
+      </Panel>
+    </>
+  );
+}
+
+function NoTasks() {
+  return (
+    <section class="nothing">
+      <h2>No task has run yet</h2>
+      <p>
+        Numbers appear here as soon as one ends. Ask for work with <code>compute</code>,{' '}
+        <code>client.submit</code> or <code>client.map</code>.
+      </p>
+    </section>
+  );
+}
+
+function selectKey(state: PageProps['state'], trace: Trace, key: string): void {
+  for (let row = trace.tasks.length - 1; row >= 0; row--) {
+    if (trace.tasks.keyOf(row) !== key) continue;
+    state.selectRow(row);
+    return;
+  }
+}
+
+function Figures({ trace }: { readonly trace: Trace }) {
+  const { totals, workers, computations } = trace;
+  const { start, stop } = windowOf(trace);
+  const runs = totals.states.reduce((sum, count) => sum + count, 0);
+  const [, erred = 0, cancelled = 0, lost = 0] = totals.states;
+  const computed = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;
+  const threads = workers.threads.reduce((sum, count) => sum + (count > 0 ? count : 1), 0);
+  const moved = totals.pairs.reduce((sum, { nbytes }) => sum + nbytes, 0);
+  const unusual = [
+    [erred, 'failed'],
+    [cancelled, 'cancelled'],
+    [lost, 'lost'],
+  ] as const;
+  const seconds = stop - start;
+  return (
+    <dl class="figures">
+      <Figure name="Duration" value={seconds > 0 ? formatDuration(seconds) : '–'} />
+      <Figure
+        name="Tasks"
+        value={formatCount(runs)}
+        extra={unusual
+          .filter(([count]) => count > 0)
+          .map(([count, word]) => `${formatCount(count)} ${word}`)
+          .join(', ')}
+      />
+      <Figure
+        name="Computed"
+        value={formatDuration(computed)}
+        extra={
+          seconds > 0 && threads > 0
+            ? `${formatPercent((100 * computed) / (seconds * threads))} of ${formatCount(threads)} threads`
+            : ''
+        }
+      />
+      <Figure name="Workers" value={workers.length > 0 ? formatCount(workers.length) : '–'} />
+      <Figure name="Computations" value={computations.length > 0 ? formatCount(computations.length) : '–'} />
+      <Figure name="Moved" value={formatBytes(moved)} />
+      <Figure name="Spilled" value={formatBytes(totals.spilled)} />
+    </dl>
+  );
+}
+
+function Figure({
+  name,
+  value,
+  extra = '',
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly extra?: string;
+}) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {value} {extra === '' ? null : <small>{extra}</small>}
+      </dd>
+    </div>
+  );
+}
+
+function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly scheme: 'light' | 'dark' }) {
+  if (!(path.makespan > 0)) return <Empty>No task ran, so nothing was waited for.</Empty>;
+  const parts = path.byKind.map(({ kind, seconds }) => ({
+    name: kind,
+    seconds,
+    color: kindColor(kind, scheme),
+  }));
+  return (
+    <>
+      <div
+        class="path-bar"
+        role="img"
+        aria-label={parts.map(({ name, seconds }) => `${name} ${formatDuration(seconds)}`).join(', ')}
+      >
+        {parts.map(({ name, seconds, color }) => (
+          <i
+            key={name}
+            title={`${name}: ${formatDuration(seconds)}`}
+            style={{ width: `${(100 * seconds) / path.makespan}%`, background: color }}
+          />
+        ))}
+      </div>
+      <Key
+        parts={parts.map(({ name, seconds, color }) => ({
+          name: `${name} ${formatDuration(seconds)} (${formatPercent((100 * seconds) / path.makespan)})`,
+          color,
+        }))}
+      />
+      <p class="muted">
+        No number of workers makes the run shorter than {formatDuration(path.floor)}: so long is its longest
+        chain of tasks, with what the client did between them.
+      </p>
+    </>
+  );
+}
+
+function PathPrefixes({
+  path,
+  trace,
+  scheme,
+}: {
+  readonly path: CriticalPath;
+  readonly trace: Trace;
+  readonly scheme: 'light' | 'dark';
+}) {
+  const colors = prefixColors(trace, scheme);
+  const rows = path.byPrefix.slice(0, 12).map(({ prefix, seconds }) => ({
+    name: prefix === '' ? 'client' : prefix,
+    parts: [{ name: prefix, value: seconds, color: colors(prefix) }],
+    label: `${formatDuration(seconds)} · ${formatPercent((100 * seconds) / path.makespan)}`,
+  }));
+  return rows.length === 0 ? <Empty>No task ran.</Empty> : <Bars rows={rows} />;
+}
+
+function Findings({
+  found,
+  onTask,
+}: {
+  readonly found: readonly Finding[];
+  readonly onTask: (key: string) => void;
+}) {
+  if (found.length === 0) return <Empty>Nothing costs this run more than a twentieth of its time.</Empty>;
+  return (
+    <>
+      {found.map(({ code, title, seconds, confidence, evidence, advice }) => (
+        <article key={code} class="finding">
+          <div class="cost">
+            {formatDuration(seconds)}
+            <small>{confidence} confidence</small>
+          </div>
+          <div>
+            <h3>{title}</h3>
+            <p>{evidence.text}</p>
+            <p class="muted">
+              {advice} <MoreLink question={evidence.question} />
+            </p>
+            {evidence.tasks.length === 0 ? null : (
+              <p class="muted">
+                See{' '}
+                {evidence.tasks.map((key, i) => (
+                  <>
+                    {i > 0 ? ', ' : ''}
+                    <button key={key} type="button" class="link code" onClick={() => onTask(key)}>
+                      {key}
+                    </button>
+                  </>
+                ))}
+              </p>
+            )}
+          </div>
+        </article>
+      ))}
+    </>
+  );
+}
+
+function MoreLink({ question }: { readonly question: string }) {
+  const page = pageOfQuestion(question);
+  return page === undefined ? null : <a href={`#${page.name}`}>{page.title}</a>;
+}
+
+function Actions({ trace, scheme }: { readonly trace: Trace; readonly scheme: 'light' | 'dark' }) {
+  const actions = [...trace.totals.actions].sort((a, b) => b.seconds - a.seconds);
+  const rows = actions.map(({ action, seconds, nbytes }) => ({
+    name: action,
+    parts: [{ name: action, value: seconds, color: kindColor(action, scheme) }],
+    label: `${formatDuration(seconds)}${nbytes > 0 ? ` · ${formatBytes(nbytes)}` : ''}`,
+  }));
+  return rows.length === 0 ? <Empty>Nothing was recorded.</Empty> : <Bars rows={rows} />;
+}
+
+function traceFacts(trace: Trace): Record<string, string> {
+  const { start, stop } = windowOf(trace);
+  if (!(stop > start)) return {};
+  return { From: formatDate(start), To: formatDate(stop) };
+}
+
+/** Lines of code before the others are left out. */
+const MOST_LINES = 40;
+
+function CallingCode({ trace }: { readonly trace: Trace }) {
+  const lines = [...new Set(trace.computations.map(({ code }) => code).filter((code) => code !== ''))];
+  if (lines.length === 0) return null;
+  return (
+    <Panel
+      title="Calling code"
+      note={
+        lines.length > MOST_LINES
+          ? `the first ${MOST_LINES} of ${formatCount(lines.length)} places`
+          : undefined
+      }
+    >
+      <pre class="calling">{lines.slice(0, MOST_LINES).join('\n')}</pre>
+    </Panel>
+  );
+}

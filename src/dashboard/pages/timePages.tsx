@@ -1,0 +1,141 @@
+// Pages with plots over time and a table below them: memory, bandwidth, the host.
+import type { ComponentChildren } from 'preact';
+import type { Trace } from '../../trace/trace.js';
+import { formatBytes, formatCount } from '../model/format.js';
+import { mix } from '../model/palette.js';
+import { shortNames } from '../model/shortNames.js';
+import { Empty, Panel, TableView } from '../views/parts.js';
+import { Plots } from '../views/plots.js';
+import { useAnswer } from '../views/useAnswer.js';
+import type { PageProps } from './pageProps.js';
+import { TIME_BY_PREFIX, TRANSFERS_BY_PAIR, TRANSFERS_BY_TYPE } from './questions.js';
+import { PREFIX_SUMS } from './tablePages.js';
+
+export function BandwidthPage(props: PageProps) {
+  const { trace } = props.update;
+  const byType = useAnswer(trace, TRANSFERS_BY_TYPE);
+  const byPair = useAnswer(trace, TRANSFERS_BY_PAIR);
+  return (
+    <TimePage {...props}>
+      <Panel title="From worker to worker" note="bytes; the stronger the colour, the more" wide>
+        <Matrix trace={trace} scheme={props.state.view.scheme.value} />
+      </Panel>
+      <Panel title="By type of result" wide>
+        {byType === undefined ? null : (
+          <TableView table={byType} caption="Bytes moved by type" sums={MOVED_SUMS} />
+        )}
+      </Panel>
+      <Panel title="By pair of workers" wide>
+        {byPair === undefined ? null : (
+          <TableView table={byPair} caption="Bytes moved by pair" sums={MOVED_SUMS} />
+        )}
+      </Panel>
+    </TimePage>
+  );
+}
+
+/** Columns of the tables of transfers of which a sum says something. */
+const MOVED_SUMS = ['Transfers', 'Results', 'Size (MB)', 'Compressed (MB)', 'Duration (s)'];
+/** Workers in the matrix; those that moved most. */
+const MOST_WORKERS = 24;
+
+function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: 'light' | 'dark' }) {
+  const { totals, workers, strings } = trace;
+  if (totals.pairs.length === 0) return <Empty>Nothing was moved between workers, or to a client.</Empty>;
+  const sums = new Map<number, number>();
+  for (const { from, to, nbytes } of totals.pairs) {
+    for (const side of [from, to]) sums.set(side, (sums.get(side) ?? 0) + nbytes);
+  }
+  const shown = [...sums]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, MOST_WORKERS)
+    .map(([row]) => row)
+    .sort((a, b) => a - b);
+  const largest = totals.pairs.reduce((most, { nbytes }) => Math.max(most, nbytes), 0);
+  const name = (row: number): string => (row < 0 ? 'client' : strings.get(workers.name[row]!));
+  const short = shortNames(shown.map(name));
+  const [ink, ground] = scheme === 'light' ? ['#2f6fed', '#ffffff'] : ['#3d6fd0', '#14171c'];
+  return (
+    <div class="table-scroll">
+      <table class="matrix">
+        <thead>
+          <tr>
+            <th scope="col">from \ to</th>
+            {shown.map((to, i) => (
+              <th key={to} scope="col" class="number" title={name(to)}>
+                {short[i]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((from, i) => (
+            <tr key={from}>
+              <th scope="row" title={name(from)}>
+                {short[i]}
+              </th>
+              {shown.map((to) => {
+                const pair = totals.pairs.find((one) => one.from === from && one.to === to);
+                if (pair === undefined) return <td key={to} />;
+                const share = largest > 0 ? 0.06 + 0.5 * (pair.nbytes / largest) : 0;
+                const title = `${formatCount(pair.count)} transfers, ${formatBytes(pair.seconds > 0 ? pair.nbytes / pair.seconds : 0)}/s`;
+                return (
+                  <td key={to} title={title} style={{ background: mix(ink, ground, share) }}>
+                    {formatBytes(pair.nbytes)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {sums.size > MOST_WORKERS ? (
+        <p class="muted">
+          the {MOST_WORKERS} workers that moved most, of {formatCount(sums.size)}
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+export function MemoryPage(props: PageProps) {
+  const { trace } = props.update;
+  const table = useAnswer(trace, TIME_BY_PREFIX);
+  return (
+    <TimePage {...props}>
+      <Panel title="Results by prefix" wide>
+        {table === undefined ? null : (
+          <TableView
+            table={table.sort('Results (MB)', 'descending')}
+            caption="Bytes of results by prefix"
+            columns={['Prefix', 'Results (MB)', 'Tasks', 'Erred']}
+            sums={PREFIX_SUMS}
+          />
+        )}
+      </Panel>
+    </TimePage>
+  );
+}
+
+export function SystemPage(props: PageProps) {
+  return <TimePage {...props}>{null}</TimePage>;
+}
+
+/** Plots above, panels below. */
+export function TimePage({
+  state,
+  stage,
+  frames,
+  children,
+}: PageProps & { readonly children: ComponentChildren }) {
+  const plots = <Plots state={state.view} stage={stage} frames={frames} />;
+  if (children === null) return plots;
+  return (
+    <div class="split">
+      {plots}
+      <div class="scroll">
+        <div class="panels">{children}</div>
+      </div>
+    </div>
+  );
+}

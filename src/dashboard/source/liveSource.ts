@@ -1,0 +1,151 @@
+// A server that sends a trace over a WebSocket as it grows, or a recorded one at once. When the connection breaks the page
+// says so and connects again, and goes on where it was.
+import {
+  type BeginMessage,
+  decodeViewMessage,
+  encodePageMessage,
+  livePath,
+  type ViewMessage,
+} from '../../protocol/viewMessages.js';
+import { LiveTables } from './liveTables.js';
+import type { SourceSink, TraceSource } from './traceSource.js';
+
+/** Milliseconds before the first attempt to connect again, and at most between two. */
+const FIRST_RETRY = 500;
+const LAST_RETRY = 10_000;
+/** Milliseconds between two traces at least; and so many times what making and drawing one takes. */
+const LEAST_INTERVAL = 100;
+const COST_FACTOR = 6;
+
+export class LiveSource implements TraceSource {
+  readonly #base: string;
+  #sink: SourceSink | undefined;
+  #socket: WebSocket | undefined;
+  #tables = new LiveTables(true);
+  #begin: BeginMessage | undefined;
+  #retry = FIRST_RETRY;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #pending: ReturnType<typeof setTimeout> | undefined;
+  #interval = LEAST_INTERVAL;
+  #whole = false;
+  readonly #onVisible = (): void => this.#tellVisibility();
+
+  /** `base`: the address of the page. */
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  start(sink: SourceSink): void {
+    this.#sink = sink;
+    sink.status('loading');
+    document.addEventListener('visibilitychange', this.#onVisible);
+    this.#connect();
+  }
+
+  close(): void {
+    this.#whole = true;
+    document.removeEventListener('visibilitychange', this.#onVisible);
+    clearTimeout(this.#timer);
+    clearTimeout(this.#pending);
+    this.#socket?.close();
+  }
+
+  #connect(): void {
+    const { cursor } = this.#tables;
+    const epoch = this.#begin?.epoch;
+    const path = livePath(epoch === undefined || cursor === undefined ? undefined : { epoch, cursor });
+    const url = new URL(path, this.#base);
+    // A token that opened the page opens the socket.
+    const token = new URL(this.#base).searchParams.get('token');
+    if (token !== null) url.searchParams.set('token', token);
+    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+    const socket = new WebSocket(url);
+    socket.binaryType = 'arraybuffer';
+    this.#socket = socket;
+    socket.onmessage = ({ data }: MessageEvent<unknown>) => this.#onMessage(data);
+    socket.onclose = () => this.#onClose(socket);
+    socket.onopen = () => this.#tellVisibility();
+  }
+
+  #onClose(socket: WebSocket): void {
+    if (socket !== this.#socket || this.#whole) return;
+    this.#sink?.status('lost');
+    this.#timer = setTimeout(() => this.#connect(), this.#retry);
+    this.#retry = Math.min(LAST_RETRY, this.#retry * 2);
+  }
+
+  #onMessage(data: unknown): void {
+    let message: ViewMessage;
+    try {
+      message = decodeViewMessage(data instanceof ArrayBuffer ? new Uint8Array(data) : String(data));
+    } catch (error) {
+      this.close();
+      this.#sink?.fail(error);
+      return;
+    }
+    this.#take(message);
+  }
+
+  #take(message: ViewMessage): void {
+    switch (message.type) {
+      case 'begin':
+        if (message.resumed) this.#tables.forgetStaged();
+        else this.#tables = new LiveTables(message.source === 'live');
+        this.#begin = message;
+        this.#retry = FIRST_RETRY;
+        this.#sink?.status(message.source === 'live' ? 'live' : 'loading');
+        return;
+      case 'schema':
+        this.#tables.setSchema(message.table, message.bytes);
+        return;
+      case 'table':
+        this.#tables.add(message);
+        return;
+      case 'cursor':
+        this.#tables.reach(message.cursor);
+        break;
+      case 'truncated':
+        this.#tables.skip(message.missed);
+        return;
+      case 'totals':
+        this.#tables.totals = message;
+        break;
+      case 'sums':
+        this.#tables.sums = message;
+        break;
+      case 'complete':
+      case 'closed':
+        this.#whole = true;
+        clearTimeout(this.#pending);
+        this.#update();
+        if (message.type === 'complete') this.#sink?.status('whole');
+        else this.#sink?.status(message.complete ? 'whole' : 'cut', message.reason);
+        return;
+    }
+    // A recorded trace comes in pieces that are worth nothing alone.
+    if (this.#begin?.source === 'live') this.#pending ??= setTimeout(() => this.#update(), this.#interval);
+  }
+
+  #update(): void {
+    this.#pending = undefined;
+    const begin = this.#begin;
+    if (begin === undefined) return;
+    const before = performance.now();
+    const { totals } = this.#tables;
+    this.#sink?.update({
+      trace: this.#tables.trace(),
+      title: begin.title,
+      facts: begin.facts,
+      live: begin.source === 'live' && !this.#whole ? totals : undefined,
+    });
+    this.#interval = Math.max(LEAST_INTERVAL, (performance.now() - before) * COST_FACTOR);
+  }
+
+  /** A page that nobody sees costs nothing. */
+  #tellVisibility(): void {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return;
+    this.#socket.send(
+      encodePageMessage({ type: document.visibilityState === 'hidden' ? 'pause' : 'resume' }),
+    );
+  }
+}

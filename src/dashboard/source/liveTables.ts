@@ -1,0 +1,194 @@
+// What a server has sent so far: the bytes of tables, the newest rows of each, and the exact sums beside them. From these
+// a trace is made whenever the page wants to draw one.
+import { ACTIONS, TASK_STATES } from '../../protocol/clusterObserver.js';
+import {
+  CURSOR_TABLES,
+  type SumsMessage,
+  type TableMessage,
+  type TotalsMessage,
+  type ViewCursor,
+  type ViewTable,
+} from '../../protocol/viewMessages.js';
+import type { PrefixSum, ProgressRow } from '../../protocol/viewRows.js';
+import { MemorySource, openTables } from '../../trace/recording/openTables.js';
+import { totalsFromJson } from '../../trace/recording/totalsJson.js';
+import { sampleFacts } from '../../trace/samples/sampleRows.js';
+import { SampleSums } from '../../trace/samples/sampleSums.js';
+import { NOTHING_LET_GO, type RowsLetGo, type Trace } from '../../trace/trace.js';
+import { READ_CODEC } from './fileSource.js';
+
+/** Rows of a table that a page holds of a run that goes on; the sums are exact beyond it. */
+const MAX_ROWS = 200_000;
+/** Of tables that hold more, or all: edges outnumber tasks, and what rows refer to is kept. */
+const LIMITS: Partial<Record<ViewTable, number>> = {
+  dependencies: 1_000_000,
+  workers: Number.POSITIVE_INFINITY,
+  computations: Number.POSITIVE_INFINITY,
+  frames: Number.POSITIVE_INFINITY,
+};
+
+/** Ends an Arrow stream. */
+const END = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0);
+
+interface Piece {
+  readonly rows: number;
+  readonly bytes: Uint8Array;
+}
+
+class TableBytes {
+  schema: Uint8Array = new Uint8Array(0);
+  #pieces: Piece[] = [];
+  rows = 0;
+
+  /** Returns the oldest pieces, which go because there are more rows than `limit`. */
+  add(piece: Piece, limit: number): readonly Piece[] {
+    this.#pieces.push(piece);
+    this.rows += piece.rows;
+    let going = 0;
+    while (this.rows > limit && going < this.#pieces.length - 1) this.rows -= this.#pieces[going++]!.rows;
+    return going === 0 ? [] : this.#pieces.splice(0, going);
+  }
+
+  clear(): void {
+    this.#pieces = [];
+    this.rows = 0;
+  }
+
+  /** Schema, pieces, and an end: what has come is whole. Default: all pieces that are kept. */
+  joined(pieces: readonly Piece[] = this.#pieces): Uint8Array {
+    const size = pieces.reduce((sum, { bytes }) => sum + bytes.length, this.schema.length + END.length);
+    const result = new Uint8Array(size);
+    result.set(this.schema);
+    let at = this.schema.length;
+    for (const { bytes } of pieces) {
+      result.set(bytes, at);
+      at += bytes.length;
+    }
+    result.set(END, at);
+    return result;
+  }
+}
+
+export class LiveTables {
+  readonly #tables = new Map<ViewTable, TableBytes>();
+  /** Rows of a run that goes on, until the message comes that says how far they reach. */
+  #staged: TableMessage[] = [];
+  readonly #older = new SampleSums();
+  /** A recorded trace is kept whole. */
+  readonly #limited: boolean;
+  cursor: ViewCursor | undefined;
+  sums: SumsMessage | undefined;
+  totals: TotalsMessage | undefined;
+
+  constructor(limited: boolean) {
+    this.#limited = limited;
+  }
+
+  #of(table: ViewTable): TableBytes {
+    let bytes = this.#tables.get(table);
+    if (bytes === undefined) {
+      bytes = new TableBytes();
+      this.#tables.set(table, bytes);
+    }
+    return bytes;
+  }
+
+  setSchema(table: ViewTable, bytes: Uint8Array): void {
+    this.#of(table).schema = bytes;
+  }
+
+  add(message: TableMessage): void {
+    if (this.#limited) this.#staged.push(message);
+    else this.#keep(message, Number.POSITIVE_INFINITY);
+  }
+
+  /** Rows that came since the last cursor will come again. */
+  forgetStaged(): void {
+    this.#staged = [];
+  }
+
+  /** All rows before the cursor are there. */
+  reach(cursor: ViewCursor): void {
+    for (const message of this.#staged) this.#keep(message, LIMITS[message.table] ?? MAX_ROWS);
+    this.#staged = [];
+    this.cursor = cursor;
+  }
+
+  /**
+   * Rows are missing before those that come next. What is held goes, so that the newest rows of a table stand together and no
+   * gap looks like time in which nothing ran. Samples are sums of seconds, with gaps or without.
+   */
+  skip(missed: ViewCursor): void {
+    for (const table of CURSOR_TABLES)
+      if (table !== 'computations' && table !== 'samples' && missed[table] > 0) this.#of(table).clear();
+  }
+
+  #keep({ table, rows, bytes }: TableMessage, limit: number): void {
+    const gone = this.#of(table).add({ rows, bytes }, limit);
+    if (table === 'samples' && gone.length > 0) this.#sumUp(this.#of(table).joined(gone));
+  }
+
+  /** Samples that the page cannot hold one by one count on. */
+  #sumUp(bytes: Uint8Array): void {
+    const tables = new Map<ViewTable, Uint8Array>([
+      ['workers', this.#of('workers').joined()],
+      ['frames', this.#of('frames').joined()],
+      ['samples', bytes],
+    ]);
+    const { samples, frames, strings } = openTables(
+      { ended: 'closed' },
+      (table) => ({
+        name: `the table ${table}`,
+        bytes: new MemorySource(tables.get(table) ?? new Uint8Array(0)),
+      }),
+      { codec: READ_CODEC, checked: false },
+    );
+    for (let row = 0; row < samples.length; row++)
+      this.#older.add(sampleFacts(samples, row, strings, frames));
+  }
+
+  /** Cost: a copy of all bytes; columns are read when somebody looks at them. */
+  trace(): Trace {
+    const known = { ...(this.sums === undefined ? {} : this.#known(this.sums)), older: this.#older };
+    return openTables(
+      { ended: 'closed' },
+      (table) => ({ name: `the table ${table}`, bytes: new MemorySource(this.#of(table).joined()) }),
+      { codec: READ_CODEC, checked: false, known },
+    );
+  }
+
+  /** Rows that the run has and the page has not. */
+  letGo(): RowsLetGo {
+    const { cursor } = this;
+    // A recorded trace has no cursor: its sums may count runs whose rows were let go before it was recorded.
+    if (cursor === undefined) return { ...NOTHING_LET_GO, tasks: this.#runsWithoutRow() };
+    const result = { ...NOTHING_LET_GO };
+    for (const table of CURSOR_TABLES)
+      if (table !== 'computations' && table !== 'samples')
+        result[table] = Math.max(0, cursor[table] - this.#of(table).rows);
+    return result;
+  }
+
+  #runsWithoutRow(): number {
+    const runs = Object.values(this.sums?.runs ?? {}).reduce((sum, count) => sum + count, 0);
+    return Math.max(0, runs - this.#of('tasks').rows);
+  }
+
+  #known(sums: SumsMessage) {
+    const totals = totalsFromJson({
+      states: TASK_STATES.map((state) => sums.runs[state] ?? 0),
+      prefixes: this.totals?.progress.map(sumOfProgress) ?? sums.prefixes,
+      actions: sums.actions.filter(({ action }) => ACTIONS.some((name) => name === action)),
+      busy: sums.busy,
+      pairs: sums.pairs,
+      metrics: sums.metrics,
+      spilled: sums.actions.find(({ action }) => action === 'disk-write')?.nbytes ?? 0,
+    });
+    return totals === undefined ? undefined : { totals, letGo: this.letGo() };
+  }
+}
+
+function sumOfProgress(row: ProgressRow): PrefixSum {
+  const { finished, cancelled, lost, ...sums } = row;
+  return { ...sums, count: finished + row.erred + cancelled + lost, durations: [] };
+}

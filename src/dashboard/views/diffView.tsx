@@ -1,0 +1,192 @@
+// What changed between two sets of runs: the verdict, the call stacks as a flame view of both, and the table.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { DiffPageData, DiffPageRow } from '../../analysis/diff/diffPageData.js';
+import type { StackDiff } from '../../profile/stackDiff.js';
+import { changeText, DIFF_COLORS, diffColor, diffFlame } from '../model/diffFlame.js';
+import { foundSamples } from '../model/flameLayout.js';
+import { formatDuration, formatPercent } from '../model/format.js';
+import type { Scheme } from '../model/palette.js';
+import { FlameView } from './flameView.js';
+
+export function DiffView({ data }: { readonly data: DiffPageData }) {
+  const { before, after, failed, reason, stacks } = data;
+  return (
+    <>
+      <header class="bar">
+        <h1>What changed</h1>
+        <p class="diff-sides">
+          from <b>{before}</b> to <b>{after}</b>
+        </p>
+      </header>
+      <main class="diff">
+        <p class={failed ? 'diff-reason failed' : 'diff-reason'}>{reason}</p>
+        {stacks === null ? (
+          <p class="muted">
+            The profiler did not look at all of these runs, so there are no call stacks to compare.
+          </p>
+        ) : (
+          <Stacks root={stacks} />
+        )}
+        <Rows rows={data.rows} more={data.more} />
+      </main>
+    </>
+  );
+}
+
+function useScheme(): Scheme {
+  const dark = useMemo(() => matchMedia('(prefers-color-scheme: dark)'), []);
+  const [scheme, setScheme] = useState<Scheme>(dark.matches ? 'dark' : 'light');
+  useEffect(() => {
+    const follow = () => setScheme(dark.matches ? 'dark' : 'light');
+    dark.addEventListener('change', follow);
+    return () => dark.removeEventListener('change', follow);
+  }, [dark]);
+  return scheme;
+}
+
+function Stacks({ root }: { readonly root: StackDiff }) {
+  const scheme = useScheme();
+  const flame = useMemo(() => diffFlame(root), [root]);
+  const [path, setPath] = useState<readonly string[]>([]);
+  const [query, setQuery] = useState('');
+  const searchBox = useRef<HTMLInputElement>(null);
+  useEffect(() => focusOnSlash(searchBox), []);
+  const all = flame.layout.root.node.count;
+  const found = query.trim() === '' ? undefined : foundSamples(flame.layout, query);
+  return (
+    <section aria-label="Call stacks" class="diff-stacks">
+      <div class="diff-tools">
+        <h2>Call stacks</h2>
+        <Legend scheme={scheme} />
+        {/* biome-ignore lint/a11y/useSemanticElements: <search> is not known to all browsers that open the page */}
+        <div class="search" role="search">
+          <input
+            ref={searchBox}
+            type="search"
+            placeholder="Search functions"
+            aria-label="Search for functions"
+            autocomplete="off"
+            spellcheck={false}
+            value={query}
+            onInput={(event) => setQuery(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'Escape') return;
+              setQuery('');
+              event.currentTarget.blur();
+            }}
+          />
+          {found === undefined ? (
+            <kbd>/</kbd>
+          ) : (
+            <span class="found">{formatPercent((100 * found) / all)}</span>
+          )}
+        </div>
+      </div>
+      <div class="flame">
+        <FlameView
+          layout={flame.layout}
+          path={path}
+          onPath={setPath}
+          query={query}
+          scheme={scheme}
+          details={(box) => <Times place={flame.placeOf(box)} />}
+          paint={{
+            color: (box, to) => diffColor(flame.placeOf(box), to),
+            note: (box) => changeText(flame.placeOf(box)),
+          }}
+        />
+      </div>
+    </section>
+  );
+}
+
+function focusOnSlash(box: { readonly current: HTMLInputElement | null }): () => void {
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== '/' || event.target instanceof HTMLInputElement) return;
+    box.current?.select();
+    event.preventDefault();
+  };
+  document.addEventListener('keydown', onKey);
+  return () => document.removeEventListener('keydown', onKey);
+}
+
+function Times({ place }: { readonly place: StackDiff }) {
+  const { before, after, selfBefore, selfAfter } = place;
+  const change = changeText(place);
+  const share = before > 0 && change !== '' ? `, ${signedPercent(after / before)}` : '';
+  return (
+    <>
+      {formatDuration(before)} → {formatDuration(after)}
+      {change === '' ? ', the same' : ` (${change}${share})`}; own code {formatDuration(selfBefore)} →{' '}
+      {formatDuration(selfAfter)}
+    </>
+  );
+}
+
+function Legend({ scheme }: { readonly scheme: Scheme }) {
+  const { slower, same, faster } = DIFF_COLORS[scheme];
+  const entries = [
+    [slower, 'longer after'],
+    [same, 'the same'],
+    [faster, 'shorter after'],
+  ] as const;
+  return (
+    <ul class="diff-legend">
+      {entries.map(([color, text]) => (
+        <li key={text}>
+          <svg viewBox="0 0 10 10" aria-hidden="true">
+            <rect width="10" height="10" rx="2" fill={color} />
+          </svg>
+          {text}
+        </li>
+      ))}
+      <li class="muted">as wide as the longer of the two times</li>
+    </ul>
+  );
+}
+
+function Rows({ rows, more }: { readonly rows: readonly DiffPageRow[]; readonly more: number }) {
+  return (
+    <section aria-label="Seconds per run">
+      <h2>Seconds per run</h2>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col">Name</th>
+            <th scope="col">Verdict</th>
+            {['Before (s)', 'After (s)', 'Change (s)', 'Change', 'p'].map((title) => (
+              <th key={title} scope="col" class="number">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={`${row.kind} ${row.name}`}>
+              <td>{row.kind}</td>
+              <td>{row.name}</td>
+              <td class={row.verdict}>{row.verdict}</td>
+              <td class="number">{row.before.toFixed(3)}</td>
+              <td class="number">{row.after.toFixed(3)}</td>
+              <td class="number">{signed(row.after - row.before)}</td>
+              <td class="number">{row.ratio === null ? '' : signedPercent(row.ratio)}</td>
+              <td class="number">{row.p === null ? '' : row.p.toPrecision(2)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {more > 0 ? <p class="muted">… and {more} more rows.</p> : null}
+    </section>
+  );
+}
+
+function signed(seconds: number): string {
+  return `${seconds > 0 ? '+' : seconds < 0 ? '−' : ''}${Math.abs(seconds).toFixed(3)}`;
+}
+
+function signedPercent(ratio: number): string {
+  const percent = (ratio - 1) * 100;
+  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${Math.abs(percent).toFixed(1)} %`;
+}

@@ -1,0 +1,103 @@
+// The flame view: a canvas with the functions, what is under the pointer or the keys, and the way back from a function that
+// was zoomed to. Profiles and differences of profiles are drawn by it; what a box says and how it looks is theirs.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { drawFlame, type FlamePaint, flameBoxAt, flameHeight, flameName } from '../canvas/drawFlame.js';
+import { CanvasRenderer } from '../canvas/renderer.js';
+import { THEMES } from '../canvas/theme.js';
+import {
+  boxAt,
+  boxOfPath,
+  type FlameBox,
+  type FlameLayout,
+  pathOf,
+  placeOf,
+  stepFrom,
+} from '../model/flameLayout.js';
+import type { Scheme } from '../model/palette.js';
+
+interface Props {
+  readonly layout: FlameLayout;
+  /** Identifiers of the functions down to the one that was zoomed to. */
+  readonly path: readonly string[];
+  readonly onPath: (path: readonly string[]) => void;
+  readonly query: string;
+  readonly scheme: Scheme;
+  /** The times of a box. */
+  readonly details: (box: FlameBox) => ComponentChildren;
+  readonly paint?: FlamePaint;
+}
+
+export function FlameView({ layout, path, onPath, query, scheme, details, paint }: Props) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const renderer = useRef<CanvasRenderer | undefined>(undefined);
+  const [width, setWidth] = useState(0);
+  const [hovered, setHovered] = useState<FlameBox | undefined>(undefined);
+  const focus = boxOfPath(layout, path);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null) return undefined;
+    const measure = () => setWidth(element.clientWidth);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => setHovered(undefined), [layout]);
+  useLayoutEffect(() => {
+    if (canvas.current === null || width === 0) return;
+    renderer.current ??= new CanvasRenderer(canvas.current);
+    drawFlame(renderer.current, { layout, focus, query, hovered, width, theme: THEMES[scheme], paint });
+  });
+  const boxOf = (event: MouseEvent) =>
+    flameBoxAt({ layout, focus, width }, event.offsetX, event.offsetY, boxAt);
+  const shown = hovered ?? focus;
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = stepFrom(layout, shown, event.key);
+    if (next !== undefined) setHovered(next);
+    else if (event.key === 'Enter' || event.key === ' ') onPath(pathOf(shown));
+    else if (event.key === 'Escape' && path.length > 0) onPath(path.slice(0, -1));
+    else if (event.key === 'Home') onPath([]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <>
+      <div
+        ref={scroller}
+        class="flame-scroll"
+        role="application"
+        aria-label="Arrow keys go from function to function, Enter zooms, Escape goes back"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move inside it
+        tabIndex={0}
+        onKeyDown={onKey}
+      >
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={`Flame view: functions by the time in which they were on the stack, ${layout.rows.length - 1} deep. The table has the same functions.`}
+          style={{ width: `${width}px`, height: `${flameHeight(layout)}px` }}
+          onPointerMove={(event) => setHovered(boxOf(event))}
+          onPointerLeave={() => setHovered(undefined)}
+          onClick={(event) => {
+            const box = boxOf(event);
+            if (box !== undefined) onPath(pathOf(box));
+          }}
+        />
+      </div>
+      <p class="flame-line" aria-live="polite">
+        <b>{flameName(shown)}</b>
+        <span class="code muted">{placeOf(shown.node)}</span>
+        <span class="number">{details(shown)}</span>
+        {path.length === 0 ? null : (
+          <button type="button" class="quiet" onClick={() => onPath([])}>
+            Show all
+          </button>
+        )}
+      </p>
+    </>
+  );
+}

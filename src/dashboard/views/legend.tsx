@@ -1,0 +1,144 @@
+// The legend of the task streams, which is also a table: runs and seconds of each prefix in the stretch of time that is
+// shown, tasks first, below them what else the workers did.
+import { effect } from '@preact/signals';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { formatCount, formatDuration } from '../model/format.js';
+import { slotColor } from '../model/palette.js';
+import type { PrefixInfo } from '../model/profileModel.js';
+import { type PrefixSum, rangeSums } from '../model/rangeSums.js';
+import { spanOf, type TimeWindow } from '../model/timeView.js';
+import type { PageState } from './pageState.js';
+
+const NOTHING: PrefixSum = { runs: 0, seconds: 0 };
+/** Milliseconds that the window rests before its sums are made. */
+const REST = 60;
+
+/** The window once it rests; undefined: all of the run. */
+function useShownRange(state: PageState): TimeWindow | undefined {
+  const [range, setRange] = useState<TimeWindow | undefined>(undefined);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = effect(() => {
+      const window = state.window.value;
+      clearTimeout(timer);
+      if (spanOf(window) >= spanOf(state.model.limits) * 0.9999) setRange(undefined);
+      else timer = setTimeout(() => setRange(window), REST);
+    });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [state]);
+  return range;
+}
+
+export function Legend({ state }: { readonly state: PageState }) {
+  const { model } = state;
+  const locked = state.locked.value;
+  const range = useShownRange(state);
+  const sums = useMemo(() => (range === undefined ? undefined : rangeSums(model, range)), [model, range]);
+  if (model.legend.length === 0) return null;
+  const sumOf = ({ index, count, seconds }: PrefixInfo): PrefixSum =>
+    sums === undefined ? { runs: count, seconds } : (sums.get(index) ?? NOTHING);
+  const all = model.legend.map((prefix) => ({ prefix, ...sumOf(prefix) }));
+  const rows = all.filter(({ runs }) => runs > 0);
+  // A stretch in which something else takes most of the time begins with that.
+  if (sums !== undefined) rows.sort((a, b) => b.seconds - a.seconds);
+  const streams = model.plots.some(({ type }) => type === 'tasks') && rows.some(({ seconds }) => seconds > 0);
+  const largest = streams ? rows.reduce((most, { seconds }) => Math.max(most, seconds), 0) : 0;
+  const tasks = rows.filter(({ prefix }) => !prefix.beside);
+  const beside = rows.filter(({ prefix }) => prefix.beside);
+  const list = (some: readonly LegendEntry[]) =>
+    some.map((row) => <LegendRow key={row.prefix.index} state={state} row={row} largest={largest} />);
+  return (
+    <section class="legend" aria-label="Legend: prefixes">
+      <header>
+        <h2>
+          {range === undefined || !streams ? 'Prefix' : `In the ${formatDuration(spanOf(range))} shown`}
+          {locked.size > 0 ? (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => {
+                state.locked.value = new Set();
+              }}
+            >
+              Show all
+            </button>
+          ) : null}
+        </h2>
+        <span>{streams ? 'Tasks' : 'Results'}</span>
+        <span>{streams ? 'Time' : ''}</span>
+      </header>
+      <ul>
+        {list(tasks)}
+        {streams && tasks.length > 1 ? <TotalRow name="All tasks" rows={tasks} /> : null}
+        {beside.length === 0 ? null : (
+          <li class="beside">
+            <h3>Beside tasks</h3>
+            <span>Times</span>
+            <span>Time</span>
+          </li>
+        )}
+        {list(beside)}
+        {rows.length === all.length ? null : (
+          <li class="absent">{formatCount(all.length - rows.length)} others have none here</li>
+        )}
+      </ul>
+    </section>
+  );
+}
+
+type LegendEntry = PrefixSum & { readonly prefix: PrefixInfo };
+
+function TotalRow({ name, rows }: { readonly name: string; readonly rows: readonly LegendEntry[] }) {
+  return (
+    <li class="entry total">
+      <span class="name">{name}</span>
+      <span class="number">{formatCount(rows.reduce((sum, { runs }) => sum + runs, 0))}</span>
+      <span class="number">{formatDuration(rows.reduce((sum, { seconds }) => sum + seconds, 0))}</span>
+    </li>
+  );
+}
+
+interface RowProps {
+  readonly state: PageState;
+  readonly row: LegendEntry;
+  /** Seconds of the longest bar; 0: no bars. */
+  readonly largest: number;
+}
+
+function LegendRow({ state, row: { prefix, runs, seconds }, largest }: RowProps) {
+  const emphasis = state.emphasis.value;
+  const color = slotColor(prefix.slot, state.scheme.value);
+  const point = (index: number | undefined) => {
+    state.pointed.value = index;
+  };
+  return (
+    <li>
+      <button
+        type="button"
+        class={emphasis === undefined || emphasis.has(prefix.index) ? 'entry' : 'entry faded'}
+        aria-pressed={state.locked.value.has(prefix.index)}
+        title={prefix.name}
+        onClick={() => state.toggleLocked(prefix.index)}
+        onPointerEnter={() => point(prefix.index)}
+        onPointerLeave={() => point(undefined)}
+        onFocus={(event) => {
+          if (event.currentTarget.matches(':focus-visible')) point(prefix.index);
+        }}
+        onBlur={() => point(undefined)}
+      >
+        <span class="swatch" style={{ background: color }} />
+        <span class="name">{prefix.name}</span>
+        <span class="number">{formatCount(runs)}</span>
+        <span class="number">{largest > 0 ? formatDuration(seconds) : ''}</span>
+        {largest > 0 ? (
+          <span class="share">
+            <i style={{ width: `${(100 * seconds) / largest}%`, background: color }} />
+          </span>
+        ) : null}
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,154 @@
+// The frame of the dashboard: navigation, heading, banners, the page that is shown; keys, colour scheme, files that are
+// dropped, and the hooks for tests.
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { Frames } from '../canvas/frames.js';
+import { columnsOf, Stage } from '../canvas/stage.js';
+import { LEFT_GUTTER } from '../model/layout.js';
+import type { TimeWindow } from '../model/timeView.js';
+import { PageContent } from '../pages/pageContent.js';
+import { PAGES, type PageName } from '../pages/pageNames.js';
+import { droppedFiles, FileSource } from '../source/fileSource.js';
+import { followScheme, listenToKeys } from './app.js';
+import { Banners } from './banners.js';
+import { Heading } from './heading.js';
+import { Help } from './help.js';
+import { sceneOf } from './plots.js';
+import { Problem } from './problem.js';
+import type { ShellState } from './shellState.js';
+import { Tooltip } from './tooltip.js';
+import { Welcome } from './welcome.js';
+
+/** What `globalThis.longpoleDashboard` offers to tests and scripts. */
+export interface ShellHooks {
+  /** Resolves when a trace is shown and nothing waits to be drawn. */
+  idle(): Promise<void>;
+  /** Milliseconds of each frame drawn since the last call, at most 240. */
+  frameTimes(): number[];
+  /** Rectangles in the task streams of the last frame. */
+  rectangles(): number;
+  /** The shown window, seconds since the first event, and the pixels it is drawn on. */
+  view(): TimeWindow & { readonly left: number; readonly columns: number };
+  show(start: number, stop: number): void;
+  go(page: PageName): void;
+  pages(): readonly PageName[];
+}
+
+interface Props {
+  readonly state: ShellState;
+  readonly register: (hooks: ShellHooks) => void;
+}
+
+export function Shell({ state, register }: Props) {
+  const { view } = state;
+  const searchBox = useRef<HTMLInputElement>(null);
+  const main = useRef<HTMLElement>(null);
+  const stage = useMemo(() => new Stage(() => view.model), [view]);
+  const frames = useMemo(() => new Frames((time) => drawFrame(state, stage, time)), [state, stage]);
+  useEffect(() => followScheme(view), [view]);
+  useEffect(() => listenToKeys(view, searchBox), [view]);
+  useEffect(() => takeDroppedFiles(state), [state]);
+  useEffect(() => {
+    register({
+      idle: () => frames.idle(),
+      frameTimes: () => frames.takeTimes(),
+      rectangles: () => stage.rectangles,
+      view: () => ({ ...view.window.value, left: LEFT_GUTTER, columns: columnsOf(view.width.value) }),
+      show: (start, stop) => view.moveTo({ start, stop }, false),
+      go: (page) => state.go(page),
+      pages: () => PAGES.map(({ name }) => name),
+    });
+  }, [state, view, stage, frames, register]);
+  const update = state.update.value;
+  const content = (): JSX.Element => {
+    if (state.problem.value !== undefined) return <Problem error={state.problem.value} />;
+    if (!state.opened.value) return <Welcome state={state} />;
+    if (update === undefined)
+      return <p class="loading">{state.status.value === 'lost' ? '' : 'Reading the trace…'}</p>;
+    return <PageContent state={state} update={update} stage={stage} frames={frames} />;
+  };
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Go to the page
+      </button>
+      <Heading
+        state={view}
+        searchBox={searchBox}
+        facts={update === undefined ? [] : undefined}
+        searches={state.page.value === 'profile' ? 'functions' : 'keys'}
+      />
+      <div class="shell">
+        <Navigation state={state} />
+        <main
+          ref={main}
+          tabIndex={-1}
+          class="page"
+          data-page={state.page.value}
+          data-status={state.status.value}
+        >
+          <Banners state={state} />
+          {content()}
+        </main>
+      </div>
+      <Tooltip state={view} />
+      <Help state={view} graphs />
+    </>
+  );
+}
+
+function drawFrame({ view }: ShellState, stage: Stage, time: number): boolean {
+  const moving = view.step(time);
+  const scene = sceneOf(view);
+  if (scene !== undefined) stage.draw(scene);
+  return moving;
+}
+
+function Navigation({ state }: { readonly state: ShellState }) {
+  const shown = state.page.value;
+  return (
+    <nav class="pages" aria-label="Pages">
+      {PAGES.map(({ name, title, group }, i) => (
+        <>
+          {group !== '' && group !== PAGES[i - 1]?.group ? <h2 key={`group ${group}`}>{group}</h2> : null}
+          <a
+            key={name}
+            href={`#${name}`}
+            data-title={title}
+            aria-current={shown === name ? 'page' : undefined}
+            onClick={(event) => {
+              event.preventDefault();
+              state.go(name);
+            }}
+          >
+            {title}
+          </a>
+        </>
+      ))}
+    </nav>
+  );
+}
+
+function takeDroppedFiles(state: ShellState): () => void {
+  const onOver = (event: DragEvent) => {
+    if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
+  };
+  const onDrop = (event: DragEvent) => {
+    const items = event.dataTransfer?.items;
+    if (items === undefined || items.length === 0) return;
+    event.preventDefault();
+    droppedFiles(items)
+      .then(({ files, folder }) => {
+        if (files.length > 0) state.open(new FileSource(files, folder));
+      })
+      .catch((error: unknown) => {
+        state.problem.value = error;
+      });
+  };
+  document.addEventListener('dragover', onOver);
+  document.addEventListener('drop', onDrop);
+  return () => {
+    document.removeEventListener('dragover', onOver);
+    document.removeEventListener('drop', onDrop);
+  };
+}

@@ -1,0 +1,340 @@
+// What the dashboard shows: which trace, which page of it, which range of time, which task. All of it is in the address,
+// so that a link leads to the same view.
+import { effect, signal } from '@preact/signals';
+import type { Trace } from '../../trace/trace.js';
+import { buildModel, type Plot, type ProfileModel } from '../model/profileModel.js';
+import type { TimeWindow } from '../model/timeView.js';
+import { traceModel } from '../model/traceModel.js';
+import { PAGES, type PageName } from '../pages/pageNames.js';
+import { plotsOfPage } from '../pages/pagePlots.js';
+import type { ProfileChoice } from '../pages/profileQuery.js';
+import type { SourceStatus, TraceSource, TraceUpdate } from '../source/traceSource.js';
+import { PageState } from './pageState.js';
+
+const NOTHING = buildModel({
+  title: '',
+  workers: [],
+  tasks: { keys: [], prefix: new Uint32Array(0), prefixes: [], text: new Uint32Array(0), texts: [] },
+  sections: [],
+});
+/** What is chosen on single pages, by name in the address. */
+const CHOICES: Partial<Record<PageName, readonly string[]>> = {
+  metrics: ['unit', 'in-span', 'functions'],
+  events: ['topic'],
+  logs: ['from-worker', 'problems'],
+  graph: ['node'],
+};
+/** Milliseconds after the last change until the address follows. */
+const ADDRESS_DELAY = 250;
+
+/** How long after the page an address asks for rows that a live cluster has yet to send. */
+const WAIT_FOR_ROWS_MS = 10_000;
+
+interface Sought {
+  readonly key: string | null;
+  readonly range: TimeWindow | undefined;
+  /** On performance.now(). */
+  readonly until: number;
+}
+
+export class ShellState {
+  /** The range of time, what the pointer is over, the search: shared by all pages. */
+  readonly view = new PageState(NOTHING);
+  readonly update = signal<TraceUpdate | undefined>(undefined);
+  readonly status = signal<SourceStatus>('loading');
+  /** A word of the source to its status. */
+  readonly detail = signal('');
+  readonly problem = signal<unknown>(undefined);
+  readonly page = signal<PageName>('summary');
+  /** Row of `trace.workers` that pages about workers show; undefined: all. */
+  readonly worker = signal<number | undefined>(undefined);
+  /** Which samples the page of the profile shows; it shows those of `worker`, too. */
+  readonly profile = signal<ProfileChoice>({});
+  /** What is chosen on pages of their own, by name; a choice that is absent is the page's default. */
+  readonly choices = signal<Readonly<Record<string, string>>>({});
+  /** Whether a source was opened. */
+  readonly opened = signal(false);
+  #source: TraceSource | undefined;
+  /** The task stream of the trace, from which the models of all pages are made. */
+  #stream: ProfileModel = NOTHING;
+  #origin: number | undefined;
+  /** What was read from the address, or written to it, last. */
+  #address = '';
+  /** What the address asked for before there was a trace. */
+  #wanted: URLSearchParams | undefined;
+  /** What of it has not been found yet. */
+  #sought: Sought | undefined;
+  #addressTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    this.view.showElsewhere = (row) => this.#showFound(row);
+    this.#readAddress();
+    addEventListener('hashchange', () => this.#readAddress());
+    effect(() => {
+      const page = PAGES.find(({ name }) => name === this.page.value)?.title;
+      const title = this.update.value?.title;
+      document.title = [page, title, 'Longpole']
+        .filter((part) => part !== undefined && part !== '')
+        .join(' – ');
+    });
+    effect(() => {
+      const { page, view } = this;
+      void [page.value, view.window.value, view.pinned.value, view.query.value];
+      void [this.profile.value, this.worker.value, this.choices.value];
+      clearTimeout(this.#addressTimer);
+      this.#addressTimer = setTimeout(() => this.#writeAddress(), ADDRESS_DELAY);
+    });
+  }
+
+  get trace(): Trace | undefined {
+    return this.update.value?.trace;
+  }
+
+  open(source: TraceSource): void {
+    this.#source?.close();
+    this.#source = source;
+    this.opened.value = true;
+    this.problem.value = undefined;
+    this.#origin = undefined;
+    source.start({
+      update: (update) => this.#onUpdate(update),
+      status: (status, detail = '') => {
+        this.status.value = status;
+        this.detail.value = detail;
+      },
+      fail: (error) => {
+        this.problem.value = error;
+      },
+    });
+  }
+
+  go(page: PageName): void {
+    this.#sought = undefined;
+    this.page.value = page;
+    this.#showPage();
+    this.#writeAddress('push');
+  }
+
+  showWorker(worker: number | undefined): void {
+    this.worker.value = worker;
+    this.#showPage();
+  }
+
+  /** Of one of the CHOICES; an empty value is the default. */
+  choose(name: string, value: string): void {
+    this.choices.value = { ...this.choices.value, [name]: value };
+  }
+
+  /** Chooses samples; goes to their page from another one, and there begins with those of the whole run. */
+  showProfile(choice: ProfileChoice): void {
+    this.profile.value = choice;
+    if (this.page.value === 'profile') {
+      this.#showPage();
+      return;
+    }
+    this.go('profile');
+    this.view.moveTo(this.view.model.limits, false);
+  }
+
+  /** Row of `trace.tasks` of the clicked task; undefined: none, or several. */
+  get selectedRow(): number | undefined {
+    const pinned = this.view.pinned.value;
+    if (pinned?.hit.kind !== 'run') return undefined;
+    const plot = this.view.model.plots[pinned.plot];
+    if (plot?.type !== 'tasks') return undefined;
+    const row = plot.section.task[plot.lanes.entry[pinned.hit.position]!]!;
+    return row < (this.trace?.tasks.length ?? 0) ? row : undefined;
+  }
+
+  /** Marks a task and brings it into view, on the page of the task stream unless this one has a stream. */
+  selectRow(row: number): void {
+    if (!this.#hasStream()) this.go('stream');
+    const plot = this.view.model.plots.findIndex(({ type }) => type === 'tasks');
+    const position = this.#positionOf(plot, row);
+    if (position !== undefined) this.view.pin(plot, { kind: 'run', position });
+  }
+
+  #hasStream(): boolean {
+    return this.view.model.plots.some(({ type }) => type === 'tasks');
+  }
+
+  #positionOf(plot: number, row: number): number | undefined {
+    const stream = this.view.model.plots[plot];
+    if (stream?.type !== 'tasks') return undefined;
+    const entry = stream.section.task.indexOf(row);
+    const position = entry < 0 ? -1 : stream.lanes.entry.indexOf(entry);
+    return position < 0 ? undefined : position;
+  }
+
+  #onUpdate(update: TraceUpdate): void {
+    const before = this.update.value;
+    const selected = this.selectedRow;
+    const id = selected === undefined ? undefined : before?.trace.tasks.id[selected];
+    this.update.value = update;
+    const earlier = this.#findOrigin(update);
+    this.#stream = traceModel(update.trace, {
+      title: update.title,
+      ...(this.#origin === undefined ? {} : { origin: this.#origin }),
+      ...(update.live === undefined ? {} : { running: update.live.running, now: update.live.time }),
+    });
+    this.view.pinned.value = undefined;
+    if (earlier > 0) this.view.shift(earlier);
+    this.#showPage();
+    if (id !== undefined && this.#hasStream()) {
+      const row = update.trace.tasks.id.indexOf(id);
+      const plot = this.view.model.plots.findIndex(({ type }) => type === 'tasks');
+      const position = row < 0 ? undefined : this.#positionOf(plot, row);
+      if (position !== undefined) this.view.pinned.value = { plot, hit: { kind: 'run', position } };
+    }
+    if (this.#wanted === undefined) this.#seek();
+    else this.#applyWanted();
+  }
+
+  /** Time 0 is the earliest start that was ever seen. Returns by how many seconds it went back. */
+  #findOrigin({ trace, live }: TraceUpdate): number {
+    let first = this.#origin ?? Number.POSITIVE_INFINITY;
+    for (const time of trace.tasks.started) if (time < first) first = time;
+    for (const { started } of live?.running ?? []) if (started < first) first = started;
+    const before = this.#origin ?? first;
+    this.#origin = Number.isFinite(first) ? first : undefined;
+    return before > first ? before - first : 0;
+  }
+
+  #showPage(): void {
+    const { trace } = this;
+    if (trace === undefined) return;
+    const plots: readonly Plot[] = plotsOfPage(this.page.value, {
+      trace,
+      stream: this.#stream,
+      worker: this.worker.value,
+      profile: this.profile.value,
+    });
+    const keeps = plots.some(({ type }) => type === 'tasks');
+    if (!keeps) this.view.pinned.value = undefined;
+    // The page of the profile searches its functions.
+    const searched = keeps || this.page.value === 'profile' ? {} : { searched: this.#stream.plots };
+    this.view.setModel({ ...this.#stream, plots, ...searched });
+  }
+
+  /** A task that was found, on a page without a task stream. */
+  #showFound(row: number): void {
+    const key = row < (this.trace?.tasks.length ?? 0) ? this.trace?.tasks.keyOf(row) : undefined;
+    if (this.page.value === 'graph' && key !== undefined) this.choose('node', key);
+    else this.selectRow(row);
+  }
+
+  #readAddress(): void {
+    this.#address = location.hash;
+    const [name = '', query = ''] = this.#address.slice(1).split('?');
+    const page = PAGES.find((one) => one.name === name)?.name;
+    if (page !== undefined && page !== this.page.value) {
+      this.page.value = page;
+      this.#showPage();
+    }
+    this.#wanted = new URLSearchParams(query);
+    this.#applyWanted();
+  }
+
+  /** Range, search and selection that the address asks for, once there is a trace to apply them to. */
+  #applyWanted(): void {
+    const { trace } = this;
+    const wanted = this.#wanted;
+    if (wanted === undefined || trace === undefined) return;
+    this.#wanted = undefined;
+    const query = wanted.get('search');
+    if (query !== null) this.view.setQuery(query);
+    this.#applyChoices(wanted, trace);
+    const number = (name: string): number => Number(wanted.get(name) ?? Number.NaN);
+    const range = { start: number('from'), stop: number('to') };
+    const until = performance.now() + WAIT_FOR_ROWS_MS;
+    this.#sought = { key: wanted.get('task'), range: range.stop > range.start ? range : undefined, until };
+    this.#seek();
+  }
+
+  /** Task and range of the address, as far as their rows are there: those of a live page come after it. */
+  #seek(): void {
+    const { trace } = this;
+    const sought = this.#sought;
+    if (sought === undefined || trace === undefined) return;
+    const { key, range, until } = sought;
+    const row = key === null ? undefined : rowOfKey(trace, key);
+    if (row !== undefined && this.#hasStream()) this.selectRow(row);
+    if (range !== undefined) this.view.moveTo(range, false);
+    const missing = {
+      key: row === undefined ? key : null,
+      range: range !== undefined && range.stop > this.view.model.limits.stop ? range : undefined,
+      until,
+    };
+    const isThere = missing.key === null && missing.range === undefined;
+    const waits = this.update.value?.live !== undefined && performance.now() < until;
+    // A task that comes late is shown with its range.
+    this.#sought =
+      isThere || !waits ? undefined : { ...missing, range: missing.key === null ? missing.range : range };
+  }
+
+  #applyChoices(wanted: URLSearchParams, { workers, strings }: Trace): void {
+    const [name, of, key] = [wanted.get('worker'), wanted.get('of'), wanted.get('prefix')];
+    for (let row = 0; name !== null && row < workers.length; row++)
+      if (workers.name[row]! >= 0 && strings.get(workers.name[row]!) === name) this.worker.value = row;
+    const span = wanted.get('span');
+    if (of === 'scheduler') this.profile.value = { scheduler: true };
+    else if (key !== null || span !== null) {
+      const ofSpan = span === null ? {} : { span: span.split('/') };
+      this.profile.value = key === null ? ofSpan : { key, ...ofSpan };
+    }
+    const choices = (CHOICES[this.page.value] ?? []).map((one) => [one, wanted.get(one) ?? '']);
+    if (choices.length > 0) this.choices.value = { ...this.choices.value, ...Object.fromEntries(choices) };
+    if (name !== null || of !== null || key !== null || span !== null) this.#showPage();
+  }
+
+  #writeChoices(query: URLSearchParams, { workers, strings }: Trace): void {
+    const page = this.page.value;
+    for (const one of CHOICES[page] ?? []) {
+      const value = this.choices.value[one] ?? '';
+      if (value !== '') query.set(one, value);
+    }
+    if (page !== 'profile' && page !== 'workers') return;
+    const worker = this.worker.value;
+    const name = worker === undefined ? -1 : (workers.name[worker] ?? -1);
+    if (name >= 0) query.set('worker', strings.get(name));
+    if (page !== 'profile') return;
+    const { key, span, scheduler } = this.profile.value;
+    if (scheduler === true) query.set('of', 'scheduler');
+    if (key !== undefined) query.set('prefix', key);
+    if (span !== undefined) query.set('span', span.join('/'));
+  }
+
+  #writeAddress(how: 'push' | 'replace' = 'replace'): void {
+    if (this.trace === undefined) return;
+    // Somebody has followed a link, and its event is on its way: what it asks for counts.
+    if (how === 'replace' && location.hash !== this.#address) return;
+    const query = new URLSearchParams();
+    const { limits } = this.view.model;
+    const { start, stop } = this.view.target;
+    if (start > limits.start || stop < limits.stop) {
+      query.set('from', shortNumber(start, stop - start));
+      query.set('to', shortNumber(stop, stop - start));
+    }
+    if (this.view.query.value !== '') query.set('search', this.view.query.value);
+    const row = this.selectedRow;
+    if (row !== undefined) query.set('task', this.trace.tasks.keyOf(row));
+    this.#writeChoices(query, this.trace);
+    const text = query.toString();
+    const hash = `#${this.page.value}${text === '' ? '' : `?${text}`}`;
+    if (location.hash === hash) return;
+    if (how === 'push') history.pushState(null, '', hash);
+    else history.replaceState(null, '', hash);
+    this.#address = location.hash;
+  }
+}
+
+/** As many digits as a pixel of the window needs. */
+function shortNumber(value: number, span: number): string {
+  return value.toFixed(Math.min(9, Math.max(0, 4 - Math.floor(Math.log10(span > 0 ? span : 1)))));
+}
+
+/** The last run of a task. */
+function rowOfKey({ tasks }: Trace, key: string): number | undefined {
+  for (let row = tasks.length - 1; row >= 0; row--) if (tasks.keyOf(row) === key) return row;
+  return undefined;
+}

@@ -1,0 +1,218 @@
+// The bridge as a process: how it is started, what it says, and how it ends. It ends when its input does, so it goes with this
+// process, however that ends; on the cluster its plugins go when its connection does.
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { LongpoleError } from '../base/errors.js';
+import type { DaskRow, RefusedRow } from '../protocol/daskRows.js';
+import { FrameReader } from './frameReader.js';
+import { PYTHON_PACKAGES, pythonCandidates } from './python.js';
+
+export interface BridgeOptions {
+  /** Of the scheduler. */
+  readonly address: string;
+  /** Default: see `pythonCandidates`. */
+  readonly python?: string | undefined;
+  /** Seconds for connecting, and again for each plugin. */
+  readonly timeout: number;
+  /** Called for every row. A throw ends the bridge. */
+  readonly onRow: (row: DaskRow) => void;
+}
+
+/** How a bridge ended. */
+export interface BridgeEnd {
+  /** `asked`: because this side ended it; else what happened to the cluster, or to the bridge. */
+  readonly reason: string;
+  /** The bridge failed, or said what nobody understands. */
+  readonly error?: LongpoleError;
+}
+
+/** Seconds that Python may take to start, and to take its plugins off. */
+const START = 30;
+const END = 25;
+const STDERR_KEPT = 4000;
+
+/** A bridge that is attached. */
+export class DaskBridge {
+  readonly ended: Promise<BridgeEnd>;
+  readonly #attempt: Attempt;
+
+  private constructor(attempt: Attempt, ended: Promise<BridgeEnd>) {
+    this.#attempt = attempt;
+    this.ended = ended;
+  }
+
+  /**
+   * Starts it with the first Python that has `distributed`.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_PYTHON, ERR_LONGPOLE_DASK_CONNECT, ERR_LONGPOLE_DASK_VERSION,
+   *   ERR_LONGPOLE_DASK_BRIDGE
+   */
+  static async start(options: BridgeOptions): Promise<DaskBridge> {
+    const tried: string[] = [];
+    for (const python of pythonCandidates(options.python)) {
+      const attempt = new Attempt(python, options);
+      const outcome = await attempt.started;
+      if (outcome === 'attached') return new DaskBridge(attempt, attempt.ended);
+      if (outcome instanceof LongpoleError) throw outcome;
+      tried.push(`${python}: ${outcome}`);
+    }
+    throw new LongpoleError(
+      'ERR_LONGPOLE_PYTHON',
+      `No Python with distributed was found (${tried.join('; ')}). Name one that can use your cluster with --python or ` +
+        'LONGPOLE_PYTHON, or install it: python3 -m pip install distributed.',
+    );
+  }
+
+  /** Takes the plugins off the cluster and ends the process. Resolves when it has ended, after 25 s at the latest. */
+  close(): Promise<BridgeEnd> {
+    this.#attempt.stop();
+    return this.ended;
+  }
+}
+
+/** One process. */
+class Attempt {
+  /** `attached`, why this Python will not do, or why none will. */
+  readonly started: Promise<'attached' | LongpoleError | string>;
+  readonly ended: Promise<BridgeEnd>;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #options: BridgeOptions;
+  readonly #reader = new FrameReader();
+  #stderr = '';
+  #refused: RefusedRow | undefined;
+  #reason: string | undefined;
+  #error: LongpoleError | undefined;
+  #missing: string | undefined;
+  #attached = false;
+  #over = false;
+  #timer: NodeJS.Timeout;
+  #onStart: (outcome: 'attached' | LongpoleError | string) => void = () => {};
+  #onEnd: (end: BridgeEnd) => void = () => {};
+
+  constructor(python: string, options: BridgeOptions) {
+    this.#options = options;
+    this.started = new Promise((resolve) => {
+      this.#onStart = resolve;
+    });
+    this.ended = new Promise((resolve) => {
+      this.#onEnd = resolve;
+    });
+    const { PYTHONPATH } = process.env;
+    const path = process.platform === 'win32' ? ';' : ':';
+    this.#child = spawn(
+      python,
+      ['-B', '-m', 'longpole_dask', options.address, '--timeout', String(options.timeout)],
+      {
+        stdio: ['pipe', 'pipe', 'pipe'],
+        env: {
+          ...process.env,
+          PYTHONPATH: [PYTHON_PACKAGES, ...(PYTHONPATH ? [PYTHONPATH] : [])].join(path),
+        },
+      },
+    );
+    const child = this.#child;
+    // It may have gone before it is told to.
+    child.stdin.on('error', () => {});
+    child.stdout.on('data', (bytes: Buffer) => this.#read(bytes));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT);
+    });
+    child.on('error', (error) => {
+      this.#missing = error.message;
+      if (child.pid === undefined) this.#close(null);
+    });
+    child.on('close', (code) => this.#close(code));
+    const seconds = START + 3 * options.timeout;
+    this.#timer = setTimeout(() => this.#late(seconds), seconds * 1000);
+  }
+
+  stop(): void {
+    if (this.#over) return;
+    this.#child.stdin.end();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#child.kill('SIGKILL'), END * 1000);
+  }
+
+  #late(seconds: number): void {
+    this.#error = new LongpoleError(
+      'ERR_LONGPOLE_DASK_CONNECT',
+      `The bridge to ${this.#options.address} was not attached within ${seconds} s. Is the scheduler busy?`,
+    );
+    this.#child.kill('SIGKILL');
+  }
+
+  #read(bytes: Uint8Array): void {
+    if (this.#error !== undefined) return;
+    try {
+      for (const row of this.#reader.push(bytes)) this.#take(row);
+    } catch (error) {
+      this.#error =
+        error instanceof LongpoleError
+          ? error
+          : new LongpoleError(
+              'ERR_LONGPOLE_DASK_BRIDGE',
+              `What the bridge to Dask said could not be taken.`,
+              {
+                cause: error,
+              },
+            );
+      // It takes its plugins off, unless it is stuck.
+      this.stop();
+    }
+  }
+
+  #take(row: DaskRow): void {
+    if (row.type === 'refused') this.#refused = row;
+    if (row.type === 'closed') this.#reason = row.reason;
+    this.#options.onRow(row);
+    if (row.type !== 'hello') return;
+    this.#attached = true;
+    clearTimeout(this.#timer);
+    this.#onStart('attached');
+  }
+
+  #close(code: number | null): void {
+    clearTimeout(this.#timer);
+    this.#over = true;
+    const error = this.#error ?? this.#failure(code);
+    if (!this.#attached) {
+      this.#onStart(this.#missing ?? this.#unsuited() ?? error ?? this.#unexplained(code));
+    }
+    const reason = this.#reason ?? error?.message ?? 'asked';
+    this.#onEnd(error === undefined ? { reason } : { reason, error });
+  }
+
+  /** Why another Python may do. */
+  #unsuited(): string | undefined {
+    if (this.#refused?.code === 'distributed') return this.#refused.text;
+    return this.#stderr.includes('No module named longpole_dask') ? 'it does not read PYTHONPATH' : undefined;
+  }
+
+  #failure(code: number | null): LongpoleError | undefined {
+    const { address } = this.#options;
+    const refused = this.#refused;
+    if (refused?.code === 'versions') {
+      return new LongpoleError(
+        'ERR_LONGPOLE_DASK_VERSION',
+        `The cluster at ${address} and the bridge have different Pythons: ${refused.text}. Name one like the ` +
+          "cluster's with --python or LONGPOLE_PYTHON.",
+      );
+    }
+    if (refused !== undefined) {
+      return new LongpoleError(
+        'ERR_LONGPOLE_DASK_CONNECT',
+        `${address} cannot be observed: ${refused.text}.`,
+      );
+    }
+    return code === 0 && this.#reason !== undefined ? undefined : this.#unexplained(code);
+  }
+
+  #unexplained(code: number | null): LongpoleError {
+    const last = this.#stderr.trim().split('\n').at(-1) ?? '';
+    const how = code === null ? 'was killed' : `ended with code ${code}`;
+    return new LongpoleError(
+      'ERR_LONGPOLE_DASK_BRIDGE',
+      `The bridge to ${this.#options.address} ${how}${last === '' ? '' : `; the last it said was: ${last}`}.`,
+    );
+  }
+}

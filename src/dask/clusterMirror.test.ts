@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DaskRow, EndedRow, GraphRow } from '../protocol/daskRows.js';
+import { LiveTrace } from '../trace/live/liveTrace.js';
+import type { Trace } from '../trace/trace.js';
+import { ClusterMirror } from './clusterMirror.js';
+
+const START = 1_000_000;
+
+const hello: DaskRow = {
+  type: 'hello',
+  protocol: 1,
+  time: START,
+  bootId: 'one',
+  facts: { Scheduler: 'tcp://10.0.0.1:8786' },
+};
+
+function worker(index: number, host = '10.0.0.2'): DaskRow {
+  const address = `tcp://${host}:${4000 + index}`;
+  return {
+    type: 'worker',
+    index,
+    address,
+    name: `w${index}`,
+    host,
+    pid: 10 + index,
+    threads: 2,
+    memoryLimit: 1e9,
+    time: START,
+  };
+}
+
+function graph(firstId: number, keys: readonly string[], more: Partial<GraphRow> = {}): GraphRow {
+  const none = new Int32Array(keys.length);
+  return {
+    type: 'graph',
+    submitted: START + 1,
+    client: 'Client-1',
+    code: '',
+    firstId,
+    keys,
+    prefixes: ['inc'],
+    prefixOf: none,
+    functions: ['inc'],
+    functionOf: none,
+    spans: [''],
+    spanOf: none,
+    dependencyCounts: none,
+    dependencies: new Float64Array(0),
+    given: new Int32Array(0),
+    ...more,
+  };
+}
+
+/** A run of 0.1 s that the worker's clock says is `behind` earlier than it was. */
+function run(id: number, at: number, more: Partial<EndedRow> = {}, behind = 0): DaskRow[] {
+  const time = START + at;
+  return [
+    { type: 'ready', id, time },
+    { type: 'sent', id, time: time + 0.01, worker: more.worker ?? 0 },
+    {
+      type: 'ended',
+      id,
+      time: time + 0.2,
+      erred: false,
+      worker: 0,
+      thread: 1234,
+      nbytes: 28,
+      resultType: 'int',
+      startstops: [{ action: 'compute', start: time + 0.05 - behind, stop: time + 0.15 - behind }],
+      times: { received: time + 0.02 - behind, delay: 0, transfers: [] },
+      ...more,
+    },
+  ];
+}
+
+function mirrored(rows: readonly DaskRow[]): Trace {
+  const live = new LiveTrace();
+  const mirror = new ClusterMirror([live]);
+  for (const row of rows) mirror.take(row);
+  return live.snapshot();
+}
+
+/** Whole milliseconds since the start. */
+function lifecycle({ tasks }: Trace, row: number): number[] {
+  const { submitted, ready, dispatched, received, started, stopped, acknowledged } = tasks;
+  return [submitted, ready, dispatched, received, started, stopped, acknowledged].map((times) =>
+    Math.round((times[row]! - START) * 1000),
+  );
+}
+
+describe('a Dask cluster as observers see one', () => {
+  it('has the lifecycle of a task', () => {
+    const trace = mirrored([hello, worker(0, '10.0.0.1'), graph(0, ['inc-1']), ...run(0, 2)]);
+    assert.deepEqual(lifecycle(trace, 0), [1000, 2000, 2010, 2020, 2050, 2150, 2200]);
+    assert.equal(trace.strings.get(trace.tasks.resultType[0]!), 'int');
+  });
+
+  it('corrects clocks that are far off, to within what messages take', () => {
+    const behind = 3600;
+    const rows = [0, 1, 2].flatMap((id) => run(id, 2 + id, {}, behind));
+    const trace = mirrored([hello, worker(0), graph(0, ['a', 'b', 'c']), ...rows]);
+    for (const row of [0, 1, 2]) {
+      const [, ready, dispatched, received, started, stopped, acknowledged] = lifecycle(trace, row);
+      assert.deepEqual([ready, acknowledged], [2000 + 1000 * row, 2200 + 1000 * row]);
+      assert.ok(dispatched! <= received! && received! <= started! && stopped! <= acknowledged!);
+      assert.ok(Math.abs(started! - (2050 + 1000 * row)) <= 30, String(started));
+      assert.equal(stopped! - started!, 100);
+    }
+  });
+
+  it('has samples of the machine that scheduler and workers share', () => {
+    const machine: DaskRow = {
+      type: 'machine',
+      time: START + 1,
+      cores: 2,
+      busy: 1.5,
+      used: 1.25,
+      workers: 1,
+    };
+    const { resources } = mirrored([hello, worker(0, '10.0.0.1'), machine]);
+    assert.deepEqual([...resources.worker], [-1]);
+    const figure = (name: string) => resources.figures.get(name)?.[0];
+    assert.deepEqual(['cpu', 'host_cpu', 'host_cores', 'workers_cpu'].map(figure), [125, 150, 2, 100]);
+  });
+
+  it('takes off the correction of distributed where it was wrong on one machine', () => {
+    const wrong = { received: START + 2.02, delay: 0.5, transfers: [{ nbytes: 70, delay: 0.25 }] };
+    const startstops = [
+      { action: 'transfer', start: START + 2.28, stop: START + 2.29 },
+      { action: 'compute', start: START + 2.55, stop: START + 2.65 },
+      { action: 'disk-write', start: START + 2.16, stop: START + 2.17 },
+    ];
+    const trace = mirrored([
+      hello,
+      worker(0, '10.0.0.1'),
+      graph(0, ['inc-1']),
+      ...run(0, 2, { startstops, times: wrong }),
+    ]);
+    assert.deepEqual(lifecycle(trace, 0), [1000, 2000, 2010, 2020, 2050, 2150, 2200]);
+    const starts = Array.from(trace.intervals.start, (time) => Math.round((time - START) * 1000));
+    assert.deepEqual(starts, [2030, 2160]);
+    assert.deepEqual([...trace.intervals.nbytes], [70, 0]);
+  });
+
+  it('tells threads of a worker apart', () => {
+    const keys = ['a', 'b', 'c'];
+    const rows = keys.flatMap((_, id) => run(id, 2 + id, { thread: id === 1 ? 8 : 9 }));
+    const trace = mirrored([hello, worker(0), graph(0, keys), ...rows]);
+    assert.deepEqual([...trace.tasks.thread], [0, 1, 0]);
+  });
+
+  it('numbers attempts, and keeps runs that gave nothing', () => {
+    const again: DaskRow[] = [
+      { type: 'ready', id: 0, time: START + 2 },
+      { type: 'sent', id: 0, time: START + 2, worker: 0 },
+      { type: 'left', id: 0, time: START + 3, why: 'lost' },
+      { type: 'worker-gone', index: 0, time: START + 3, reason: 'killed' },
+      { type: 'sent', id: 0, time: START + 3, worker: 1 },
+      { type: 'left', id: 0, time: START + 4, why: 'retried' },
+      ...run(0, 5, { worker: 1 }),
+    ];
+    const trace = mirrored([hello, worker(0), worker(1), graph(0, ['a']), ...again]);
+    assert.deepEqual([...trace.tasks.attempt], [1, 2, 3]);
+    // lost, erred, memory
+    assert.deepEqual([...trace.tasks.state], [3, 1, 0]);
+    assert.deepEqual([...trace.tasks.worker], [0, 1, 1]);
+    assert.ok(Number.isNaN(trace.tasks.started[0]!));
+  });
+
+  it('joins graphs that need each other', () => {
+    const second = graph(2, ['c', 'd'], {
+      dependencyCounts: Int32Array.of(2, 1),
+      dependencies: Float64Array.of(0, 1, 2),
+    });
+    const rows = [0, 1, 2, 3].flatMap((id) => run(id, 2 + id));
+    const trace = mirrored([hello, worker(0), graph(0, ['a', 'b']), second, ...rows]);
+    assert.deepEqual([...trace.tasks.dependencyRows], [0, 1, 2]);
+    assert.deepEqual([...trace.tasks.dependencyOffsets], [0, 0, 0, 2, 3]);
+  });
+
+  it('spreads what the profiler counted over the runs of the prefix', () => {
+    const rows = [0, 1].flatMap((id) => run(id, 2 + 0.3 * id));
+    const node = (parent: number, count: number, functionName: string, line: number) => ({
+      parent,
+      count,
+      functionName,
+      file: 'inc.py',
+      line,
+    });
+    const batch: DaskRow = {
+      type: 'batch',
+      address: 'tcp://10.0.0.1:4000',
+      time: START + 3,
+      delay: 0,
+      bootId: 'one',
+      sampling: { interval: 0.01, cycle: 1 },
+      moved: [],
+      metrics: [],
+      running: [],
+      profiles: [
+        {
+          time: START + 3,
+          prefix: 'inc',
+          nodes: [
+            node(-1, 20, 'root', 0),
+            node(0, 12, 'inc', 2),
+            node(1, 4, 'deep', 9),
+            node(0, 8, 'inc', 3),
+          ],
+        },
+      ],
+      logs: [],
+    };
+    const trace = mirrored([hello, worker(0, '10.0.0.1'), graph(0, ['a', 'b']), ...rows, batch]);
+    assert.equal(trace.samples.length, 20);
+    const ofLine = (line: number): number => trace.samples.line.filter((one) => one === line).length;
+    assert.deepEqual([2, 3, 9].map(ofLine), [8, 8, 4]);
+    const byTask = [0, 1].map((id) => trace.samples.task.filter((task) => task === id).length);
+    assert.deepEqual(byTask, [10, 10]);
+    for (const [sample, time] of trace.samples.time.entries()) {
+      const task = trace.samples.task[sample]!;
+      assert.ok(time >= trace.tasks.started[task]! && time <= trace.tasks.stopped[task]!);
+    }
+    // As distributed counts: not the innermost frames.
+    const uncounted = [node(-1, 9, 'root', 0), node(0, 9, 'call', 1), node(1, 0, 'a', 2), node(1, 0, 'b', 3)];
+    const other = mirrored([
+      hello,
+      worker(0, '10.0.0.1'),
+      graph(0, ['a', 'b']),
+      ...rows,
+      { ...batch, profiles: [{ time: START + 3, prefix: 'inc', nodes: uncounted }] },
+    ]);
+    assert.deepEqual(
+      [1, 2, 3].map((line) => other.samples.line.filter((one) => one === line).length),
+      [0, 5, 4],
+    );
+    const names = Array.from(trace.frames.functionName, (id) => trace.strings.get(id));
+    assert.deepEqual(names.sort(), ['deep', 'inc']);
+  });
+
+  it('tells of transfers from both sides, and of clients', () => {
+    const moved = { start: START + 2, stop: START + 2.5, nbytes: 100, compressed: Number.NaN, keys: ['a'] };
+    const batch = (address: string, direction: 'incoming' | 'outgoing', peer: string): DaskRow => ({
+      type: 'batch',
+      address,
+      time: START + 3,
+      delay: 0,
+      bootId: 'one',
+      sampling: { interval: 0.01, cycle: 1 },
+      moved: [{ ...moved, direction, peer }],
+      metrics: [],
+      running: [],
+      profiles: [],
+      logs: [],
+    });
+    const [a, b] = ['tcp://10.0.0.2:4000', 'tcp://10.0.0.2:4001'];
+    const { transfers } = mirrored([
+      hello,
+      worker(0),
+      worker(1),
+      batch(a, 'outgoing', b),
+      batch(b, 'incoming', a),
+      batch(a, 'outgoing', 'Client-1'),
+    ]);
+    assert.deepEqual([...transfers.peer], [1, 0, -1]);
+    // get-data, gather-dep, gather
+    assert.deepEqual([...transfers.what], [1, 0, 2]);
+    assert.deepEqual([...transfers.compressed], [100, 100, 100]);
+  });
+
+  it('refuses what it cannot have been told', () => {
+    const impossible: DaskRow[][] = [
+      [{ type: 'ready', id: 0, time: START }],
+      [hello, { type: 'ready', id: 7, time: START }],
+      [hello, graph(5, ['a']), graph(5, ['b'])],
+      [{ ...hello, protocol: 2 }],
+    ];
+    for (const rows of impossible) assert.throws(() => mirrored(rows), { code: 'ERR_LONGPOLE_DASK_BRIDGE' });
+  });
+});

@@ -1,0 +1,261 @@
+// A Dask cluster as observers see a cluster: rows of the bridge become computations, runs, intervals, transfers and samples,
+// all on the scheduler's clock and in the order in which things can have happened.
+import type { ClusterObserver } from '../protocol/clusterObserver.js';
+import { damagedRow } from '../protocol/daskCells.js';
+import {
+  type BatchRow,
+  type BeatRow,
+  DASK_PROTOCOL,
+  type DaskRow,
+  type HelloRow,
+  type MachineRow,
+  type Moved,
+  type StatusRow,
+  type WorkerGoneRow,
+  type WorkerRow,
+} from '../protocol/daskRows.js';
+import { spanId } from '../protocol/metrics.js';
+import { MirrorTasks } from './mirrorTasks.js';
+import { type MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
+import { ProfileMirror } from './profileMirror.js';
+import { RunMirror } from './runMirror.js';
+
+/** Seconds between two ticks of a worker's event loop that is never late: distributed's setting `admin.tick.interval`. */
+const TICK = 0.02;
+
+/** What may come before the bridge is attached, or instead of it. */
+const EARLY_ROWS: readonly DaskRow['type'][] = ['hello', 'warning', 'refused', 'closed'];
+
+export class ClusterMirror {
+  readonly tasks = new MirrorTasks();
+  readonly workers = new MirrorWorkers();
+  readonly #observers: readonly ClusterObserver[];
+  readonly #profiles: ProfileMirror;
+  readonly #runs: RunMirror;
+  #hello: HelloRow | undefined;
+  /** Seconds that the scheduler's clock is ahead of this one's, less what the fastest row took to come. */
+  #ahead = Number.NEGATIVE_INFINITY;
+  #status: StatusRow | undefined;
+
+  constructor(observers: readonly ClusterObserver[]) {
+    this.#observers = observers;
+    this.#profiles = new ProfileMirror(this.tasks);
+    this.#runs = new RunMirror(this.tasks, this.workers, this.#profiles, (call) => this.#tell(call));
+  }
+
+  get facts(): Readonly<Record<string, string>> {
+    return this.#hello?.facts ?? {};
+  }
+
+  /** Seconds since the epoch on the scheduler's clock. */
+  clock(): number {
+    return Date.now() / 1000 + (Number.isFinite(this.#ahead) ? this.#ahead : 0);
+  }
+
+  /** The latest that the scheduler said of how all stands. */
+  get status(): StatusRow | undefined {
+    return this.#status;
+  }
+
+  /** Throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE for what cannot be. */
+  take(row: DaskRow): void {
+    if (this.#hello === undefined && !EARLY_ROWS.includes(row.type))
+      damagedRow(`a row '${row.type}' before the first one`);
+    switch (row.type) {
+      case 'hello':
+        this.#begin(row);
+        break;
+      case 'ready':
+        this.tasks.ready(row.id, row.time);
+        break;
+      case 'sent':
+        this.tasks.sent(row.id, row.time, row.worker);
+        break;
+      case 'ended':
+        this.#runs.ended(row);
+        break;
+      case 'left':
+        this.#runs.left(row);
+        break;
+      case 'forgotten':
+        this.#forget(row.ids);
+        break;
+      case 'beat':
+        this.#beat(row);
+        break;
+      case 'batch':
+        this.#batch(row);
+        break;
+      default:
+        this.#takeRare(row);
+    }
+  }
+
+  #takeRare(
+    row: Exclude<
+      DaskRow,
+      { type: 'hello' | 'ready' | 'sent' | 'ended' | 'left' | 'forgotten' | 'beat' | 'batch' }
+    >,
+  ): void {
+    switch (row.type) {
+      case 'worker':
+      case 'worker-gone':
+        this.#workerChanged(row);
+        break;
+      case 'span':
+        this.tasks.span(row.id, row.tags);
+        break;
+      case 'graph': {
+        const computation = this.tasks.add(row);
+        this.#tell((observer) => observer.computationAdded?.(computation));
+        break;
+      }
+      case 'status':
+        this.#stands(row);
+        break;
+      case 'machine':
+        this.#machine(row);
+        break;
+      case 'event':
+        this.#event(row.time, row.worker, row.topic, row.text);
+        break;
+      case 'warning':
+        this.#event(this.clock(), -1, 'bridge', row.text);
+        break;
+      case 'refused':
+      case 'closed':
+        // For whoever keeps the bridge.
+        break;
+    }
+  }
+
+  #workerChanged(row: WorkerRow | WorkerGoneRow): void {
+    if (row.type === 'worker') {
+      const { info } = this.workers.add(row);
+      this.#tell((observer) => observer.workerAdded?.(info));
+      return;
+    }
+    const gone = this.workers.remove(row.index);
+    if (gone === undefined) return;
+    this.#profiles.gone(row.index);
+    this.#tell((observer) => observer.workerRemoved?.(gone.info, row.time, row.reason));
+  }
+
+  #stands(row: StatusRow): void {
+    this.#status = row;
+    this.#ahead = Math.max(this.#ahead, row.time - Date.now() / 1000);
+    for (const one of row.workers) {
+      const worker = this.workers.get(one.index);
+      if (worker !== undefined) worker.status = one;
+    }
+  }
+
+  #begin(row: HelloRow): void {
+    if (row.protocol !== DASK_PROTOCOL)
+      damagedRow(`it speaks version ${row.protocol} of its language, this is ${DASK_PROTOCOL}`);
+    this.#hello = row;
+    this.workers.scheduler(row.facts['Scheduler'] ?? '', row.bootId);
+  }
+
+  #tell(call: (observer: ClusterObserver) => void): void {
+    for (const observer of this.#observers) call(observer);
+  }
+
+  #event(time: number, worker: number, topic: string, text: string): void {
+    this.#tell((observer) => observer.event?.({ time, worker, topic, text }));
+  }
+
+  #forget(ids: Float64Array): void {
+    for (const id of ids) {
+      const computation = this.tasks.forget(id);
+      if (computation !== undefined) this.#tell((observer) => observer.computationForgotten?.(computation));
+    }
+  }
+
+  #beat({ worker, time, cpu, tick, figures, process, managed, spilled, tasks }: BeatRow): void {
+    const known = this.workers.get(worker);
+    if (known === undefined) return;
+    const unmanaged = Math.max(0, process - managed);
+    known.memory = { worker, time, process, managed, unmanaged, spilled, tasks };
+    known.eventLoopDelay = Math.max(0, tick - TICK);
+    const { memory, eventLoopDelay } = known;
+    this.#tell((observer) => observer.memory?.(memory));
+    this.#tell((observer) =>
+      observer.resources?.({
+        worker,
+        time,
+        cpu,
+        rss: process,
+        heap: Number.NaN,
+        external: Number.NaN,
+        eventLoopDelay,
+        figures,
+      }),
+    );
+  }
+
+  #machine({ time, cores, busy, used, workers }: MachineRow): void {
+    const figures = new Map([
+      ['host_cores', cores],
+      ['host_cpu', 100 * busy],
+      ['workers_cpu', 100 * workers],
+    ]);
+    const unknown = {
+      rss: Number.NaN,
+      heap: Number.NaN,
+      external: Number.NaN,
+      eventLoopDelay: Number.NaN,
+    };
+    this.#tell((observer) =>
+      observer.resources?.({ worker: -1, time, cpu: 100 * used, ...unknown, figures }),
+    );
+  }
+
+  #batch(row: BatchRow): void {
+    const worker = this.workers.at(row.address);
+    if (worker === undefined) return;
+    this.workers.clockOf(worker, row.bootId, row.delay);
+    const { offset } = worker.clock;
+    const { index } = worker.info;
+    for (const moved of row.moved) this.#moved(worker, moved, offset);
+    for (const { context, span, prefix, activity, unit, value } of row.metrics) {
+      const id = context === 'execute' ? spanId(this.tasks.tagsOf(span)) : '';
+      const sample = {
+        worker: index,
+        time: row.time + offset,
+        context,
+        span: id,
+        prefix,
+        activity,
+        unit,
+        value,
+      };
+      this.#tell((observer) => observer.metric?.(sample));
+    }
+    worker.running = row.running.flatMap(({ key, started }) => {
+      const id = this.tasks.processing(key);
+      return id === undefined ? [] : [{ id, key, started: started + offset }];
+    });
+    for (const cycle of this.#profiles.cycles(worker, row))
+      this.#tell((observer) => observer.profile?.(index, cycle, (id) => this.tasks.kindOf(id)));
+    for (const { time, level, text } of row.logs) this.#event(time + offset, index, `log-${level}`, text);
+  }
+
+  /** Who is no worker is a client, or the scheduler on behalf of one. */
+  #moved(worker: MirrorWorker, moved: Moved, offset: number): void {
+    const peer = this.workers.at(moved.peer)?.info.index ?? -1;
+    const between = moved.direction === 'incoming' ? 'gather-dep' : 'get-data';
+    const transfer = {
+      worker: worker.info.index,
+      peer,
+      direction: moved.direction,
+      what: peer < 0 && moved.direction === 'outgoing' ? 'gather' : between,
+      keys: moved.keys,
+      nbytes: moved.nbytes,
+      compressed: Number.isNaN(moved.compressed) ? moved.nbytes : moved.compressed,
+      start: moved.start + offset,
+      stop: Math.max(moved.start, moved.stop) + offset,
+    } as const;
+    this.#tell((observer) => observer.transfer?.(transfer));
+  }
+}

@@ -1,0 +1,201 @@
+// The tasks of a Dask cluster as the bridge tells of them: numbers of tasks to computations, and what is known of tasks that
+// have not ended. What is kept of a task that has ended is its computation, until the scheduler has forgotten all of it.
+import type { Computation } from '../protocol/clusterObserver.js';
+import { damagedRow } from '../protocol/daskCells.js';
+import type { GraphRow } from '../protocol/daskRows.js';
+import { DEFAULT_SPAN } from '../protocol/metrics.js';
+import type { TaskKind } from '../protocol/taskKinds.js';
+
+/** A task between its last input and its end. */
+export interface OpenTask {
+  readonly ready: number;
+  /** NaN: not yet, or before anybody watched. */
+  dispatched: number;
+  /** -1: none yet. */
+  worker: number;
+}
+
+interface Known {
+  readonly info: Computation;
+  /** Tasks that the scheduler has not forgotten. */
+  left: number;
+}
+
+export interface FoundTask {
+  readonly computation: Computation;
+  /** Local id. */
+  readonly local: number;
+}
+
+export class MirrorTasks {
+  /** Ascending by first id. */
+  #known: Known[] = [];
+  readonly #spans = new Map<string, readonly string[]>();
+  readonly #open = new Map<number, OpenTask>();
+  /** Those that workers have, by key: workers know no numbers. */
+  readonly #processing = new Map<string, number>();
+  /** Runs of a task that failed or were lost. */
+  readonly #failedRuns = new Map<number, number>();
+  #next = 0;
+  #number = 0;
+  #forgotten = 0;
+
+  span(id: string, tags: readonly string[]): void {
+    // There is one of these for every computation outside spans.
+    if (tags.join() !== DEFAULT_SPAN.join()) this.#spans.set(id, tags);
+  }
+
+  /** The names of a span; a span that nobody told of is the default one. */
+  tagsOf(spanId: string): readonly string[] {
+    return this.#spans.get(spanId) ?? DEFAULT_SPAN;
+  }
+
+  add(graph: GraphRow): Computation {
+    const { firstId, keys } = graph;
+    if (firstId < this.#next) damagedRow(`a graph begins at task ${firstId}, which there is already`);
+    this.#next = firstId + keys.length;
+    const info: Computation = {
+      number: ++this.#number,
+      firstId,
+      size: keys.length,
+      keys,
+      prefixOf: graph.prefixOf,
+      prefixes: graph.prefixes,
+      functionOf: graph.functionOf,
+      functions: graph.functions,
+      spanOf: graph.spanOf,
+      spans: graph.spans.map((id) => this.tagsOf(id)),
+      ...edgesOf(graph),
+      given: graph.given,
+      submitted: graph.submitted,
+      client: graph.client,
+      code: graph.code,
+    };
+    this.#known.push({ info, left: keys.length });
+    return info;
+  }
+
+  /** Throws if nobody told of the task. */
+  find(id: number): FoundTask {
+    return this.#find(id) ?? damagedRow(`there is no task ${id}`);
+  }
+
+  #find(id: number): FoundTask | undefined {
+    const known = this.#knownOf(id);
+    return known === undefined ? undefined : { computation: known.info, local: id - known.info.firstId };
+  }
+
+  #knownOf(id: number): Known | undefined {
+    let [low, high] = [0, this.#known.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#known[middle]!.info.firstId <= id) low = middle + 1;
+      else high = middle;
+    }
+    const known = this.#known[low - 1];
+    return known !== undefined && id < known.info.firstId + known.info.size ? known : undefined;
+  }
+
+  /** Undefined: the scheduler has forgotten it, or nobody told of it. */
+  kindOf(id: number): TaskKind | undefined {
+    const found = this.#find(id);
+    if (found === undefined) return undefined;
+    const { computation, local } = found;
+    return {
+      prefix: computation.prefixes[computation.prefixOf[local]!] ?? '',
+      span: computation.spans[computation.spanOf?.[local] ?? 0] ?? DEFAULT_SPAN,
+    };
+  }
+
+  ready(id: number, time: number): void {
+    this.find(id);
+    this.#open.set(id, { ready: time, dispatched: Number.NaN, worker: -1 });
+  }
+
+  sent(id: number, time: number, worker: number): void {
+    const { computation, local } = this.find(id);
+    const open = this.#open.get(id) ?? { ready: Number.NaN, dispatched: Number.NaN, worker: -1 };
+    open.dispatched = time;
+    open.worker = worker;
+    this.#open.set(id, open);
+    this.#processing.set(computation.keys[local] ?? '', id);
+  }
+
+  /** What was known of a run that ends. */
+  end(id: number): OpenTask {
+    const { computation, local } = this.find(id);
+    const open = this.#open.get(id) ?? { ready: Number.NaN, dispatched: Number.NaN, worker: -1 };
+    this.#open.delete(id);
+    this.#processing.delete(computation.keys[local] ?? '');
+    return open;
+  }
+
+  /** The task of this key that some worker has. */
+  processing(key: string): number | undefined {
+    return this.#processing.get(key);
+  }
+
+  /** By prefix, tasks that workers have. */
+  processingByPrefix(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const id of this.#processing.values()) {
+      const prefix = this.kindOf(id)?.prefix ?? '';
+      counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  get isProcessing(): boolean {
+    return this.#processing.size > 0;
+  }
+
+  /** 1 for the first run of a task. */
+  attempt(id: number): number {
+    return Math.min(255, 1 + (this.#failedRuns.get(id) ?? 0));
+  }
+
+  failed(id: number): void {
+    this.#failedRuns.set(id, (this.#failedRuns.get(id) ?? 0) + 1);
+  }
+
+  /** Returns the computation if that was its last task. */
+  forget(id: number): Computation | undefined {
+    const known = this.#knownOf(id);
+    if (known === undefined || known.left === 0) return undefined;
+    if (this.#open.has(id)) this.end(id);
+    this.#failedRuns.delete(id);
+    known.left--;
+    if (known.left > 0) return undefined;
+    this.#forgotten++;
+    // One walk over all for every half of them.
+    if (this.#forgotten > 64 && this.#forgotten * 2 > this.#known.length) {
+      this.#known = this.#known.filter(({ left }) => left > 0);
+      this.#forgotten = 0;
+    }
+    return known.info;
+  }
+}
+
+/** From numbers of tasks to local ids, and behind them places among tasks of other graphs. */
+function edgesOf({
+  firstId,
+  keys,
+  dependencyCounts,
+  dependencies,
+}: GraphRow): Pick<Computation, 'dependencyOffsets' | 'dependencies' | 'externals'> {
+  const size = keys.length;
+  const dependencyOffsets = new Int32Array(size + 1);
+  for (let local = 0; local < size; local++)
+    dependencyOffsets[local + 1] = dependencyOffsets[local]! + dependencyCounts[local]!;
+  const places = new Map<number, number>();
+  const locals = Int32Array.from(dependencies, (id) => {
+    if (id >= firstId && id < firstId + size) return id - firstId;
+    let place = places.get(id);
+    if (place === undefined) {
+      place = places.size;
+      places.set(id, place);
+    }
+    return size + place;
+  });
+  return { dependencyOffsets, dependencies: locals, externals: Float64Array.from(places.keys()) };
+}

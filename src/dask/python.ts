@@ -1,0 +1,19 @@
+// Which Python runs the bridge: it must have `distributed`, in the version that the cluster has.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Beside `dist/` in the package. */
+export const PYTHON_PACKAGES = fileURLToPath(new URL('../../python', import.meta.url));
+
+/**
+ * Those to try, in this order. One that was named is the only one.
+ *
+ * @param named what the caller asked for; then the environment's LONGPOLE_PYTHON
+ */
+export function pythonCandidates(named?: string): readonly string[] {
+  const one = named ?? process.env['LONGPOLE_PYTHON'] ?? '';
+  if (one !== '') return [one];
+  const own = ['bin/python', 'Scripts/python.exe'].map((file) => join('.venv', file)).filter(existsSync);
+  return [...own, 'python3', 'python'];
+}

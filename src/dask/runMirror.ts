@@ -1,0 +1,170 @@
+// Runs of tasks as a Dask cluster tells of them, with their times on the scheduler's clock and in the order in which they can
+// have been: a message is not received before it was sent.
+import {
+  ACTIONS,
+  type Action,
+  type ClusterObserver,
+  TASK_CANCELLED,
+  TASK_ERRED,
+  TASK_LOST,
+  TASK_MEMORY,
+  type TaskRuns,
+} from '../protocol/clusterObserver.js';
+import type { EndedRow, LeftRow, StartStop } from '../protocol/daskRows.js';
+import type { FoundTask, MirrorTasks, OpenTask } from './mirrorTasks.js';
+import type { MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
+import type { ProfileMirror } from './profileMirror.js';
+
+/** Names of result types; more are counted under the first. */
+const MAX_TYPES = 65_535;
+
+export class RunMirror {
+  readonly #tasks: MirrorTasks;
+  readonly #workers: MirrorWorkers;
+  readonly #profiles: ProfileMirror;
+  readonly #tell: (call: (observer: ClusterObserver) => void) => void;
+  readonly #typeNames: string[] = [''];
+  readonly #types = new Map<string, number>([['', 0]]);
+  readonly #run = oneRun();
+
+  constructor(
+    tasks: MirrorTasks,
+    workers: MirrorWorkers,
+    profiles: ProfileMirror,
+    tell: (call: (observer: ClusterObserver) => void) => void,
+  ) {
+    this.#tasks = tasks;
+    this.#workers = workers;
+    this.#profiles = profiles;
+    this.#tell = tell;
+  }
+
+  ended(row: EndedRow): void {
+    const found = this.#tasks.find(row.id);
+    const open = this.#tasks.end(row.id);
+    const worker = this.#workers.get(row.worker);
+    const compute = row.startstops.findLast(({ action }) => action === 'compute');
+    // A result that somebody brought: nobody ran anything.
+    if (worker === undefined || compute === undefined) return;
+    const into = this.#run;
+    const corrected = this.#correct(row, worker, open, compute);
+    const submitted = found.computation.submitted;
+    // NaN: before anybody watched.
+    into.ready[0] = orAfter(Math.min(open.ready, open.dispatched), submitted);
+    into.dispatched[0] = open.dispatched;
+    const stopped = Math.min(corrected(compute.stop), row.time);
+    const started = Math.min(orAfter(corrected(compute.start), open.dispatched), stopped);
+    const received = corrected((row.times?.received ?? Number.NaN) + (row.times?.delay ?? 0));
+    into.received[0] = Math.min(orAfter(received, open.dispatched), started);
+    into.started[0] = started;
+    into.stopped[0] = stopped;
+    into.states[0] = row.erred ? TASK_ERRED : TASK_MEMORY;
+    into.nbytes[0] = row.erred ? 0 : row.nbytes;
+    into.types[0] = this.#typeOf(row.resultType);
+    into.threads[0] = worker.threadOf(row.thread);
+    this.#sendRun(row.id, found, worker.info.index, row.time);
+    this.#profiles.ran(worker.info.index, row.id, started, stopped);
+    this.#intervals(row, worker, into.threads[0]!);
+    if (row.erred) this.#tasks.failed(row.id);
+  }
+
+  /** Notes what the times of a run say of its worker's clock; takes times in which distributed's correction stands. */
+  #correct(
+    { times, time }: EndedRow,
+    { clock }: MirrorWorker,
+    open: OpenTask,
+    compute: StartStop,
+  ): (time: number) => number {
+    if (times === undefined) return (told) => told;
+    clock.sent(open.dispatched, times.received);
+    clock.told(compute.stop - times.delay, time);
+    const more = clock.offset - times.delay;
+    return (told) => told + more;
+  }
+
+  #intervals({ id, startstops, times }: EndedRow, { info, clock }: MirrorWorker, thread: number): void {
+    let transfers = 0;
+    for (const { action, start, stop } of startstops) {
+      if (action === 'compute' || !isAction(action)) continue;
+      const transfer = action === 'transfer' ? times?.transfers[transfers++] : undefined;
+      // distributed corrects no times of the disk.
+      const delay = action.startsWith('disk') ? 0 : (transfer?.delay ?? times?.delay);
+      const more = delay === undefined ? 0 : clock.offset - delay;
+      const interval = {
+        worker: info.index,
+        thread,
+        action,
+        start: start + more,
+        stop: Math.max(start, stop) + more,
+        task: id,
+        nbytes: transfer?.nbytes ?? 0,
+      };
+      this.#tell((observer) => observer.interval?.(interval));
+    }
+  }
+
+  left({ id, time, why }: LeftRow): void {
+    const found = this.#tasks.find(id);
+    const open = this.#tasks.end(id);
+    if (open.worker < 0) return;
+    const into = this.#run;
+    into.ready[0] = open.ready;
+    into.dispatched[0] = open.dispatched;
+    for (const column of [into.received, into.started, into.stopped]) column[0] = Number.NaN;
+    into.states[0] = why === 'cancelled' ? TASK_CANCELLED : why === 'lost' ? TASK_LOST : TASK_ERRED;
+    into.nbytes[0] = 0;
+    into.types[0] = 0;
+    into.threads[0] = 0;
+    this.#sendRun(id, found, open.worker, time);
+    if (why !== 'cancelled') this.#tasks.failed(id);
+  }
+
+  #sendRun(id: number, { computation, local }: FoundTask, worker: number, acknowledged: number): void {
+    const into = this.#run;
+    into.ids[0] = local;
+    into.attempts[0] = this.#tasks.attempt(id);
+    const runs: TaskRuns = {
+      computation,
+      worker,
+      count: 1,
+      typeNames: this.#typeNames,
+      acknowledged,
+      ...into,
+    };
+    this.#tell((observer) => observer.tasksEnded?.(runs));
+  }
+
+  #typeOf(name: string): number {
+    let type = this.#types.get(name);
+    if (type === undefined) {
+      type = this.#typeNames.length < MAX_TYPES ? this.#typeNames.push(name) - 1 : 0;
+      this.#types.set(name, type);
+    }
+    return type;
+  }
+}
+
+/** `time`, or `before` where that is later; NaN if the time is not known. */
+function orAfter(time: number, before: number): number {
+  return Number.isNaN(before) ? time : Math.max(time, before);
+}
+
+function isAction(text: string): text is Action {
+  return ACTIONS.some((action) => action === text);
+}
+
+function oneRun() {
+  return {
+    ids: new Int32Array(1),
+    states: new Uint8Array(1),
+    types: new Uint16Array(1),
+    nbytes: new Float64Array(1),
+    attempts: new Uint8Array(1),
+    threads: new Int32Array(1),
+    ready: new Float64Array(1),
+    dispatched: new Float64Array(1),
+    received: new Float64Array(1),
+    started: new Float64Array(1),
+    stopped: new Float64Array(1),
+  };
+}

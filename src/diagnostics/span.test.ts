@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { currentSpan, spanOf } from '../graph/spanContext.js';
+import { delayed } from '../graph/taskFunction.js';
+import { span } from './span.js';
+
+const inc = delayed((value: number) => value + 1);
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('tasks remember the span in which they were defined, and spans nest', () => {
+  const before = inc(0);
+  {
+    using alice = span('Alice');
+    assert.deepEqual(alice.tags, ['Alice']);
+    const inside = inc(1);
+    const load = span('load', () => {
+      assert.deepEqual(currentSpan()?.tags, ['Alice', 'load']);
+      return inc(2);
+    });
+    assert.deepEqual(spanOf(inside)?.tags, ['Alice']);
+    assert.deepEqual(spanOf(load)?.tags, ['Alice', 'load']);
+  }
+  assert.equal(spanOf(before), undefined);
+  assert.equal(spanOf(inc(3)), undefined);
+  assert.equal(currentSpan(), undefined);
+});
+
+test('a span knows the lines that opened it', () => {
+  const opened = span('outer', () => span('inner', () => currentSpan()));
+  assert.equal(opened?.code.length, 2);
+  for (const line of opened?.code ?? []) assert.match(line, /span\.test\.[jt]s:\d+ {2}.*span\('outer'/);
+});
+
+test('concurrent code keeps to its own span, also after an await', async () => {
+  const work = (name: string): Promise<(readonly string[] | undefined)[]> =>
+    span(name, async () => {
+      const seen = [currentSpan()?.tags];
+      await tick();
+      using _inner = span('inner');
+      await tick();
+      seen.push(currentSpan()?.tags);
+      return seen;
+    });
+  assert.deepEqual(await Promise.all([work('a'), work('b')]), [
+    [['a'], ['a', 'inner']],
+    [['b'], ['b', 'inner']],
+  ]);
+  assert.equal(currentSpan(), undefined);
+});
+
+test('a span that throws is closed', () => {
+  const failing = (): never => {
+    using _span = span('failing');
+    throw new RangeError('no');
+  };
+  assert.throws(failing, RangeError);
+  assert.throws(() => span('failing', failing), RangeError);
+  assert.equal(currentSpan(), undefined);
+});
+
+test('a span that is only made is not open', () => {
+  const made = span('later');
+  assert.equal(currentSpan(), undefined);
+  assert.equal(made.id, 'later');
+});
+
+test('what is no name or function is refused', () => {
+  const refused = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
+  assert.throws(() => span(''), refused);
+  assert.throws(() => Reflect.apply(span, undefined, ['load', 3]), refused);
+});

@@ -1,0 +1,104 @@
+// Holds a batch back until the results that it needs have been gathered. Batches overtake each other, except those that
+// need what a waiting one makes or brings along.
+import type { Frames } from '../../protocol/frames.js';
+import type { Program } from '../../protocol/program.js';
+import type { GatherInput, HostBatch } from './hostTypes.js';
+
+/** What came of a gather: frames by local id. */
+export interface GatherOutcome {
+  readonly frames: ReadonlyMap<number, Frames>;
+  readonly missing: readonly GatherInput[];
+}
+
+export interface GateExits {
+  /** The batch can run, except what needs a missing result; frames by local id. */
+  pass(batch: HostBatch, outcome: GatherOutcome): void;
+}
+
+interface Waiting {
+  readonly batch: HostBatch;
+  readonly taken: Set<number>;
+  /** What it makes and what it brings along, by local id. */
+  readonly offers: ReadonlySet<number>;
+  readonly done: Promise<void>;
+}
+
+const NOTHING_GATHERED: GatherOutcome = { frames: new Map(), missing: [] };
+
+export class BatchGate {
+  readonly #program: Program;
+  readonly #exits: GateExits;
+  #waiting: Waiting[] = [];
+
+  constructor(program: Program, exits: GateExits) {
+    this.#program = program;
+    this.#exits = exits;
+  }
+
+  /** `gather` undefined: the batch lacks nothing. */
+  admit(batch: HostBatch, gather: (() => Promise<GatherOutcome>) | undefined): void {
+    const behind = this.#waiting.filter((waiting) => this.#needs(batch, waiting));
+    if (gather === undefined && behind.length === 0) {
+      this.#exits.pass(batch, NOTHING_GATHERED);
+      return;
+    }
+    const taken = new Set<number>();
+    const before = Promise.all(behind.map(({ done }) => done));
+    const entry: Waiting = {
+      batch,
+      taken,
+      offers: new Set([...batch.ids, ...batch.inputs.ids, ...batch.gather.map(({ id }) => id)]),
+      done: Promise.all([gather?.(), before]).then(([outcome]) => this.#leave(entry, outcome)),
+    };
+    this.#waiting.push(entry);
+  }
+
+  /** Tasks of waiting batches that will not run here after all. Returns those that were waiting. */
+  takeBack(ids: Int32Array): number[] {
+    if (this.#waiting.length === 0) return [];
+    const found: number[] = [];
+    for (const id of ids) {
+      const waiting = this.#waiting.find(({ batch, taken }) => batch.ids.includes(id) && !taken.has(id));
+      if (waiting === undefined) continue;
+      waiting.taken.add(id);
+      found.push(id);
+    }
+    return found;
+  }
+
+  /** Whether a waiting batch needs the result, or brings it along. */
+  holds(id: number): boolean {
+    return this.#waiting.some(({ batch, offers }) => offers.has(id) || this.#isNeeded(batch, id));
+  }
+
+  /** Nothing that waits will run here. */
+  clear(): void {
+    this.#waiting = [];
+  }
+
+  #leave(entry: Waiting, outcome: GatherOutcome | undefined): void {
+    const at = this.#waiting.indexOf(entry);
+    if (at < 0) return;
+    this.#waiting.splice(at, 1);
+    const { batch, taken } = entry;
+    const left = batch.ids.filter((id) => !taken.has(id));
+    const publish = batch.publish.filter((_flag, index) => !taken.has(batch.ids[index]!));
+    this.#exits.pass({ ...batch, ids: left, publish }, outcome ?? NOTHING_GATHERED);
+  }
+
+  #isNeeded(batch: HostBatch, dependency: number): boolean {
+    const { dependencyOffsets, dependencies } = this.#program;
+    return batch.ids.some((id) =>
+      dependencies.subarray(dependencyOffsets[id]!, dependencyOffsets[id + 1]!).includes(dependency),
+    );
+  }
+
+  #needs(batch: HostBatch, { offers }: Waiting): boolean {
+    const { dependencyOffsets, dependencies } = this.#program;
+    return batch.ids.some((id) => {
+      for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
+        if (offers.has(dependencies[edge]!)) return true;
+      return false;
+    });
+  }
+}

@@ -1,0 +1,363 @@
+// A worker as the cluster sees it: its host, and what the host tells, turned into events for the scheduler and rows for
+// the observers.
+import type { MemorySample, Transfer, WorkerInfo, WorkInterval } from '../../protocol/clusterObserver.js';
+import type { CompletionColumns } from '../../protocol/completionLog.js';
+import { type ErrorInfo, isErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
+import type { Values } from '../../protocol/isolateMessages.js';
+import type { MetricChanges } from '../../protocol/metrics.js';
+import type { ProfileCycle } from '../../protocol/profileCycle.js';
+import {
+  isScalar,
+  KIND_ERROR,
+  KIND_PRIVATE,
+  KIND_STORED,
+  KIND_VALUE,
+  scalarOf,
+} from '../../protocol/results.js';
+import { PROCESSING } from '../scheduler/taskStates.js';
+import { killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.js';
+import type { ClusterEngine } from './clusterEngine.js';
+import type { ComputationState } from './computationState.js';
+import type { EngineWorker } from './engineWorker.js';
+import type { HostEvents, HostFacts, MissingInput, RunTask, StoredResult, WorkerHost } from './hostTypes.js';
+import { type RunTasks, Stealing, type TakenBack } from './stealing.js';
+
+/** What the cluster does about its workers; see workerPlaces. */
+export interface WorkerKeeper {
+  /** The worker is gone; another takes its place. */
+  replace(worker: ClusterWorker, cause: Error): void;
+}
+
+export class ClusterWorker implements HostEvents, EngineWorker {
+  info: WorkerInfo;
+  /** Where peers reach its store. */
+  address = '';
+  host!: WorkerHost;
+  facts: HostFacts | undefined;
+  isPaused = false;
+  /** Completes what a host tells of a transfer. */
+  onTransfer: (transfer: Transfer) => Transfer = (transfer) => transfer;
+  /** What it runs now, as far as known. */
+  current: RunTask | undefined;
+  currentSince = 0;
+  memorySample: MemorySample | undefined;
+  /** Resolves when the worker is up; rejects if it never will be. */
+  readonly started: Promise<void>;
+  readonly #engine: ClusterEngine;
+  readonly #keeper: WorkerKeeper;
+  #start: () => void = () => undefined;
+  #failStart: (cause: Error) => void = () => undefined;
+  #lastCause: Error = new Error('The worker ended.');
+  #globals = new Int32Array(1024);
+  #accepted = new Uint8Array(1024);
+  #seconds = new Float64Array(1024);
+  readonly #stealing = new Stealing((taken) => this.#takenBack(taken));
+  #gone = false;
+
+  constructor(engine: ClusterEngine, info: WorkerInfo, keeper: WorkerKeeper) {
+    this.#engine = engine;
+    this.info = info;
+    this.#keeper = keeper;
+    this.started = new Promise((resolve, reject) => {
+      this.#start = resolve;
+      this.#failStart = reject;
+    });
+    // Whoever waits for the start hears of its failure; nobody has to.
+    this.started.catch(() => undefined);
+  }
+
+  ready(facts: HostFacts): void {
+    this.facts = facts;
+    this.address = facts.address;
+    this.#start();
+  }
+
+  /** It counts no more: what it still says is not heard. */
+  leave(): void {
+    this.#gone = true;
+  }
+
+  finished(run: number, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
+    const computation = this.#computation(run);
+    if (computation === undefined) {
+      this.#dropAll(run, columns);
+      return;
+    }
+    // The next one may have been seen to run already.
+    const { current } = this;
+    if (current?.run === run && columns.ids.subarray(0, columns.count).includes(current.id))
+      this.current = undefined;
+    const failures = this.#take(computation, columns, values);
+    const { state } = this.#engine.scheduler;
+    if (this.#engine.hasObservers) {
+      const { base, size } = computation.segment;
+      const readyAt = state.readyAt.subarray(base, base + size);
+      const now = this.#engine.clock();
+      this.#engine.recorder.ended(computation, this.info.index, columns, this.#accepted, readyAt, now);
+    }
+    let from = 0;
+    for (const index of failures) {
+      this.#finish(computation, columns, from, index);
+      this.#fail(computation, columns.ids[index]!, values.get(columns.ids[index]!));
+      from = index + 1;
+    }
+    this.#finish(computation, columns, from, columns.count);
+    this.#engine.closeIfSettled(computation);
+  }
+
+  fetched(run: number, values: Values, stored: readonly StoredResult[], missing: Int32Array): void {
+    const computation = this.#computation(run);
+    if (computation === undefined) return;
+    const { base } = computation.segment;
+    for (let index = 0; index < values.ids.length; index++)
+      computation.results[values.ids[index]!] = values.values[index];
+    for (const { id, nbytes } of stored)
+      this.#engine.stored.add(computation.resultId(id), nbytes, this.info.index);
+    this.#engine.handleEvent({
+      type: 'results-fetched',
+      worker: this.info.index,
+      ids: [...values.ids, ...stored.map(({ id }) => id)].map((id) => base + id),
+      stored: stored.map(({ id, nbytes }) => ({ id: base + id, nbytes })),
+      missing: Array.from(missing, (id) => base + id),
+    });
+    this.#engine.closeIfSettled(computation);
+  }
+
+  fetchFailed(run: number, id: number, error: ErrorInfo): void {
+    const computation = this.#computation(run);
+    if (computation === undefined) return;
+    this.#fail(computation, id, error, true);
+    this.#engine.closeIfSettled(computation);
+  }
+
+  steal(parts: readonly RunTasks[]): void {
+    this.#stealing.ask(parts, (run, ids) => this.host.steal(run, ids));
+  }
+
+  stolen(run: number, ids: readonly number[]): void {
+    this.#stealing.answered(run, ids);
+  }
+
+  /** Also if all that was asked for is over: until it hears of it, the scheduler sends the worker nothing. */
+  #takenBack(taken: readonly TakenBack[]): void {
+    if (this.#gone) return;
+    const ids = taken.flatMap(({ run, ids }) => {
+      const base = this.#computation(run)?.segment.base;
+      return base === undefined ? [] : ids.map((id) => base + id);
+    });
+    this.#engine.handleEvent({ type: 'tasks-stolen', worker: this.info.index, ids });
+  }
+
+  gatherFailed(run: number, missing: readonly MissingInput[]): void {
+    if (this.#gone) return;
+    for (const { from, result } of missing) this.#engine.resultMissing(from, result);
+    const base = this.#computation(run)?.segment.base;
+    if (base === undefined) return;
+    const ids = missing.map(({ id }) => base + id);
+    this.#engine.handleEvent({ type: 'results-missing', worker: this.info.index, ids });
+  }
+
+  timedOut({ run, id }: RunTask, seconds: number): void {
+    const computation = this.#computation(run);
+    if (computation === undefined) return;
+    this.#recordLost({ run, id });
+    const { timeout } = computation;
+    this.#engine.explain(
+      computation,
+      id,
+      taskTimeoutError(computation.plan, id, this.info.name, timeout, seconds),
+    );
+    // Its isolate is about to be replaced: what is sent now would be taken back, and might have begun by then.
+    this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused: true });
+    this.#engine.handleEvent({
+      type: 'task-erred',
+      worker: this.info.index,
+      id: computation.segment.base + id,
+    });
+  }
+
+  restarted(running: RunTask | undefined, cause: Error): void {
+    this.#lastCause = cause;
+    this.current = undefined;
+    this.#engine.event('worker-restarted', cause.message, this.info.index);
+    this.#engine.installed.begin(this);
+    this.#engine.handleEvent({
+      type: 'worker-removed',
+      worker: this.info.index,
+      restarted: true,
+      blame: this.#blame(running),
+    });
+    this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused: this.isPaused });
+  }
+
+  running(task: RunTask | undefined, since: number): void {
+    this.current = task;
+    this.currentSince = since;
+  }
+
+  paused(paused: boolean): void {
+    this.isPaused = paused;
+    this.#engine.event(paused ? 'worker-paused' : 'worker-unpaused', this.info.name, this.info.index);
+    this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused });
+  }
+
+  transfer(transfer: Transfer): void {
+    const named = this.onTransfer(transfer);
+    // What a client gathers it tells itself: told by both sides it would count twice.
+    if (named.what === 'get-data' && named.peer < 0) return;
+    this.#engine.tell((observer) => observer.transfer?.(named));
+  }
+
+  interval(interval: WorkInterval): void {
+    this.#engine.tell((observer) => observer.interval?.(interval));
+  }
+
+  memory(sample: MemorySample): void {
+    this.memorySample = sample;
+    this.#engine.tell((observer) => observer.memory?.(sample));
+  }
+
+  metrics({ keys, values }: MetricChanges): void {
+    if (!this.#engine.hasObservers) return;
+    const time = this.#engine.clock();
+    for (const [index, key] of keys.entries()) {
+      const [context = '', ...rest] = key;
+      const [span = '', prefix = ''] = rest.length > 2 ? rest : [];
+      const [activity = '', unit = ''] = rest.slice(-2);
+      const value = values[index]!;
+      const sample = { worker: this.info.index, time, context, span, prefix, activity, unit, value };
+      this.#engine.tell((observer) => observer.metric?.(sample));
+    }
+  }
+
+  profile(cycle: ProfileCycle): void {
+    this.#engine.tell((observer) => observer.profile?.(this.info.index, cycle, this.#engine.kinds.kindOf));
+  }
+
+  event(topic: string, text: string): void {
+    this.#engine.event(topic, text, this.info.index);
+  }
+
+  lost(cause: Error): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#lastCause = cause;
+    this.#failStart(cause);
+    this.#engine.event('worker-lost', cause.message, this.info.index);
+    const blame = this.#blame(this.current);
+    this.#engine.stored.forgetWorker(this.info.index);
+    this.#engine.handleEvent({
+      type: 'worker-removed',
+      worker: this.info.index,
+
+      blame: blame === 'none' && this.facts !== undefined ? 'unknown' : blame,
+    });
+    this.#keeper.replace(this, cause);
+  }
+
+  killed(global: number, attempts: number): void {
+    const found = this.#engine.locate(global);
+    if (found === undefined) return;
+    const { computation, local } = found;
+    this.#engine.explain(
+      computation,
+      local,
+      killedWorkerError(computation.plan, local, this.info.name, attempts, this.#lastCause),
+    );
+  }
+
+  #computation(run: number): ComputationState | undefined {
+    return this.#gone ? undefined : this.#engine.computation(run);
+  }
+
+  /** Nobody knows the computation any more, so nobody will ever drop what was stored for it. */
+  #dropAll(run: number, { ids, kinds, count }: CompletionColumns): void {
+    const firstId = this.#gone ? undefined : this.#engine.firstIdOf(run);
+    if (firstId === undefined) return;
+    for (let index = 0; index < count; index++)
+      if (kinds[index] === KIND_STORED) this.host.drop([firstId + ids[index]!]);
+  }
+
+  /** Keeps what came inline; returns where failures stand. What the scheduler had given up on is dropped. */
+  #take(
+    computation: ComputationState,
+    { ids, kinds, numbers, starts, stops, count }: CompletionColumns,
+    values: ReadonlyMap<number, unknown>,
+  ): number[] {
+    this.#reserve(count);
+    const { state } = this.#engine.scheduler;
+    const { segment, results } = computation;
+    const { index: worker } = this.info;
+    const failures: number[] = [];
+    for (let index = 0; index < count; index++) {
+      const id = ids[index]!;
+      const global = segment.base + id;
+      const kind = kinds[index]!;
+      const accepted = state.state[global] === PROCESSING && state.location[global] === worker;
+      this.#accepted[index] = accepted ? 1 : 0;
+      this.#seconds[index] = stops[index]! - starts[index]!;
+      if (!accepted) {
+        if (kind === KIND_STORED) this.host.drop([computation.resultId(id)]);
+      } else if (kind === KIND_VALUE) results[id] = values.get(id);
+      else if (kind === KIND_STORED)
+        this.#engine.stored.add(computation.resultId(id), numbers[index]!, worker);
+      else if (kind === KIND_ERROR) failures.push(index);
+      else if (kind !== KIND_PRIVATE && isScalar(kind)) results[id] = scalarOf(kind, numbers[index]!);
+    }
+    return failures;
+  }
+
+  #finish(computation: ComputationState, columns: CompletionColumns, from: number, to: number): void {
+    if (from === to) return;
+    // Ids may have moved since the last event.
+    const { base } = computation.segment;
+    for (let index = from; index < to; index++) this.#globals[index] = base + columns.ids[index]!;
+    this.#engine.handleEvent({
+      type: 'tasks-finished',
+      worker: this.info.index,
+      ids: this.#globals,
+      from,
+      to,
+      kinds: columns.kinds,
+      seconds: this.#seconds,
+      nbytes: columns.numbers,
+    });
+  }
+
+  #fail(computation: ComputationState, id: number, thrown: unknown, final = false): void {
+    const global = computation.segment.base + id;
+    const cause = isErrorInfo(thrown) ? thrownOf(thrown) : thrown;
+    this.#engine.explain(computation, id, taskError(computation.plan, id, this.info.name, cause));
+    this.#engine.handleEvent({ type: 'task-erred', worker: this.info.index, id: global, final });
+  }
+
+  #blame(running: RunTask | undefined): number | 'none' {
+    if (running === undefined) return 'none';
+    const computation = this.#engine.computation(running.run);
+    if (computation === undefined) return 'none';
+    this.#recordLost(running);
+    return computation.segment.base + running.id;
+  }
+
+  #recordLost({ run, id }: RunTask): void {
+    const computation = this.#engine.computation(run);
+    if (computation === undefined || !this.#engine.hasObservers) return;
+    const { state } = this.#engine.scheduler;
+    const global = computation.segment.base + id;
+    if (state.state[global] !== PROCESSING || state.location[global] !== this.info.index) return;
+    this.#engine.recorder.lost(
+      computation,
+      this.info.index,
+      id,
+      state.readyAt[global]!,
+      this.#engine.clock(),
+    );
+  }
+
+  #reserve(count: number): void {
+    if (this.#globals.length >= count) return;
+    this.#globals = new Int32Array(2 * count);
+    this.#accepted = new Uint8Array(2 * count);
+    this.#seconds = new Float64Array(2 * count);
+  }
+}

@@ -1,0 +1,100 @@
+// What a worker process tells the cluster, as messages, with its times on the scheduler's clock.
+import type { MemorySample, Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
+import type { CompletionColumns } from '../../protocol/completionLog.js';
+import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
+import { packFinished } from '../../protocol/finishedTasks.js';
+import type { Values } from '../../protocol/isolateMessages.js';
+import type { MetricChanges } from '../../protocol/metrics.js';
+import type { ProfileCycle } from '../../protocol/profileCycle.js';
+import type { FromWorker } from '../../protocol/workerMessages.js';
+import type { HostEvents, MissingInput, RunTask, StoredResult } from './hostTypes.js';
+
+export class CorrectedEvents implements HostEvents {
+  readonly #send: (message: FromWorker) => void;
+  readonly #correct: (time: number) => number;
+
+  /** `correct` takes a time of the isolate's clock to the scheduler's. */
+  constructor(send: (message: FromWorker) => void, correct: (time: number) => number) {
+    this.#send = send;
+    this.#correct = correct;
+  }
+
+  ready(): void {
+    // The process says so itself, once it can be reached.
+  }
+
+  finished(run: number, columns: CompletionColumns, arrived: ReadonlyMap<number, unknown>): void {
+    this.#send(packFinished(run, columns, arrived, this.#correct));
+  }
+
+  fetched(run: number, values: Values, stored: readonly StoredResult[], missing: Int32Array): void {
+    this.#send({ type: 'fetched', run, values, stored, missing });
+  }
+
+  fetchFailed(run: number, id: number, error: ErrorInfo): void {
+    this.#send({ type: 'fetch-failed', run, id, error });
+  }
+
+  stolen(run: number, ids: readonly number[]): void {
+    this.#send({ type: 'stolen', run, ids });
+  }
+
+  gatherFailed(run: number, missing: readonly MissingInput[]): void {
+    const told = missing.map(({ id, from, result }) => ({ id, from, result }));
+    this.#send({ type: 'gather-failed', run, missing: told });
+  }
+
+  timedOut(task: RunTask, seconds: number): void {
+    this.#send({ type: 'timed-out', task, seconds });
+  }
+
+  restarted(running: RunTask | undefined, cause: Error): void {
+    this.#send({ type: 'restarted', running, error: toErrorInfo(cause) });
+  }
+
+  running(task: RunTask | undefined, since: number): void {
+    this.#send({ type: 'running', task, since: this.#correct(since) });
+  }
+
+  paused(paused: boolean): void {
+    this.#send({ type: 'paused', paused });
+  }
+
+  transfer(transfer: Transfer): void {
+    this.#send({ type: 'transfer', transfer });
+  }
+
+  interval(interval: WorkInterval): void {
+    this.#send({ type: 'interval', interval });
+  }
+
+  memory(sample: MemorySample): void {
+    this.#send({ type: 'memory', sample });
+  }
+
+  metrics(changes: MetricChanges, upTo: number): void {
+    this.#send({ type: 'metrics', changes, upTo: this.#correct(upTo) });
+  }
+
+  profile(cycle: ProfileCycle): void {
+    const { start, stop, times } = cycle;
+    this.#send({
+      type: 'profile',
+      cycle: {
+        ...cycle,
+        start: this.#correct(start),
+        stop: this.#correct(stop),
+        times: times.map(this.#correct),
+      },
+    });
+  }
+
+  event(topic: string, text: string): void {
+    this.#send({ type: 'event', topic, text });
+  }
+
+  lost(cause: Error): void {
+    this.#send({ type: 'giving-up', why: cause.message });
+    process.disconnect?.();
+  }
+}

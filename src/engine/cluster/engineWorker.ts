@@ -1,0 +1,30 @@
+// A worker as the engine sees it.
+import type { MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
+import type { HostFacts, RunTask, WorkerHost } from './hostTypes.js';
+import type { RunTasks } from './stealing.js';
+
+export interface EngineWorker {
+  readonly info: WorkerInfo;
+  /** Where peers reach its store. */
+  readonly address: string;
+  readonly host: WorkerHost;
+  /** Undefined: it is not up yet. */
+  readonly facts: HostFacts | undefined;
+  readonly isPaused: boolean;
+  /** What it runs now, as far as known. */
+  readonly current: RunTask | undefined;
+  /** When that began, in seconds since the epoch; 0: not known. */
+  readonly currentSince: number;
+  readonly memorySample: MemorySample | undefined;
+  /** It counts no more: what it still says is not heard. */
+  leave(): void;
+  /** Takes back what it has not begun; the scheduler hears once what that was. */
+  steal(parts: readonly RunTasks[]): void;
+  /** The scheduler gives a task up that was running too often when its worker died. */
+  killed(global: number, attempts: number): void;
+}
+
+/** Whether somebody who says `name` means this worker: its name, or an address of it. */
+export function isCalled({ info, address }: EngineWorker, name: string): boolean {
+  return info.name === name || info.address === name || address === name;
+}

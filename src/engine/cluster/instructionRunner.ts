@@ -1,0 +1,226 @@
+// Carries out what the scheduler says: instructions become calls of workers' hosts, with the ids that a computation knows its
+// tasks by.
+import { LongpoleError } from '../../base/errors.js';
+import { batchConstants } from '../batchValues.js';
+import { DEFAULT_LIMITS } from '../scheduler/batching.js';
+import type { Dispatch, Erred, Instruction, Release, Steal } from '../scheduler/events.js';
+import type { Scheduler } from '../scheduler/scheduler.js';
+import type { Segment } from '../scheduler/taskGraph.js';
+import { ERRED } from '../scheduler/taskStates.js';
+import type { ComputationState } from './computationState.js';
+import type { EngineWorker } from './engineWorker.js';
+import type { GatherInput } from './hostTypes.js';
+import type { RunTasks } from './stealing.js';
+import type { StoredResults } from './storedResults.js';
+import type { TaskRecorder } from './taskRecorder.js';
+
+/** What it needs of the cluster. */
+export interface RunnerContext {
+  readonly scheduler: Scheduler;
+  readonly workers: ReadonlyMap<number, EngineWorker>;
+  readonly stored: StoredResults;
+  readonly options: { readonly inlineBytes: number };
+  readonly installed: { readonly size: number };
+  readonly marksTasks: boolean;
+  readonly hasObservers: boolean;
+  readonly recorder: TaskRecorder;
+  readonly clock: () => number;
+  computationOf(segment: Segment): ComputationState | undefined;
+  gatherInput(computation: ComputationState, local: number, id?: number): GatherInput;
+  closeIfSettled(computation: ComputationState): void;
+  forget(segment: Segment): void;
+}
+
+export class InstructionRunner {
+  readonly #engine: RunnerContext;
+
+  constructor(engine: RunnerContext) {
+    this.#engine = engine;
+  }
+
+  carryOut(instruction: Instruction): void {
+    switch (instruction.type) {
+      case 'dispatch':
+        this.#dispatch(instruction);
+        break;
+      case 'release':
+        this.#release(instruction);
+        break;
+      case 'steal':
+        this.#steal(instruction);
+        break;
+      case 'fetch':
+        this.#byComputation(instruction.ids, (computation, ids) =>
+          this.#engine.workers.get(instruction.worker)?.host.fetch(computation.info.number, ids),
+        );
+        break;
+      case 'cancel':
+        this.#byComputation(instruction.ids, (computation, ids) =>
+          this.#engine.workers.get(instruction.worker)?.host.cancel(computation.info.number, ids),
+        );
+        break;
+      case 'erred':
+        this.#erred(instruction);
+        break;
+      case 'task-killed':
+        this.#engine.workers.get(instruction.worker)?.killed(instruction.id, instruction.attempts);
+        break;
+    }
+  }
+
+  #dispatch({ worker: index, batch, ids, publish, keep, inputs }: Dispatch): void {
+    const worker = this.#engine.workers.get(index);
+    const segment = this.#engine.scheduler.state.graph.segmentOf(ids[0]!);
+    const computation = this.#engine.computationOf(segment);
+    if (worker === undefined || computation === undefined) return;
+    const { base } = segment;
+    const local = base === 0 ? ids : ids.map((id) => id - base);
+    const now = this.#engine.clock();
+    for (const id of local) computation.dispatchedAt[id] = now;
+    const { number } = computation.info;
+    if (!computation.opened.has(index)) this.#open(computation, worker);
+    const gather: GatherInput[] = [];
+    const inlineIds: number[] = [];
+    const inline: unknown[] = [];
+    for (const input of inputs) this.#addInput(computation, input - base, { gather, inlineIds, inline });
+    for (const { result } of gather) this.#engine.stored.copied(result, index);
+    const message = {
+      batch,
+      ids: local,
+      publish,
+      keep: base === 0 ? keep : keep.map((id) => id - base),
+      inputs: { ids: Int32Array.from(inlineIds), values: inline },
+      gather,
+      constants: batchConstants(computation.plan, local),
+    };
+    const post = (): void => worker.host.dispatch(number, message);
+    const { recorder, hasObservers, clock } = this.#engine;
+    if (hasObservers && message.constants.values.length > 0)
+      recorder.sent.send(computation, index, message, clock, post);
+    else post();
+  }
+
+  #steal({ worker, ids }: Steal): void {
+    const parts: RunTasks[] = [];
+    this.#byComputation(ids, ({ info }, locals) => parts.push({ run: info.number, ids: locals }));
+    this.#engine.workers.get(worker)?.steal(parts);
+  }
+
+  #addInput(
+    computation: ComputationState,
+    local: number,
+    into: { gather: GatherInput[]; inlineIds: number[]; inline: unknown[] },
+  ): void {
+    const handle = computation.imports.get(local);
+    const owner = handle?.computation ?? computation;
+    const at = handle?.local ?? local;
+    if (this.#engine.scheduler.state.stored[owner.segment.base + at] !== 0) {
+      into.gather.push(this.#engine.gatherInput(owner, at, local));
+      return;
+    }
+    into.inlineIds.push(local);
+    into.inline.push(owner.results[at]);
+  }
+
+  #open(computation: ComputationState, worker: EngineWorker): void {
+    const { plan, functions, timeout, shared, info, kinds } = computation;
+    computation.opened.add(worker.info.index);
+    worker.host.open({
+      run: info.number,
+      firstId: info.firstId,
+      program: plan.program,
+      functions,
+      timeout,
+      kinds,
+      shared,
+      maxOutstanding: Math.min(plan.program.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
+      inlineBytes: this.#engine.options.inlineBytes,
+      keys: this.#engine.installed.size > 0 || this.#engine.marksTasks ? plan.keys : null,
+      marks: this.#engine.marksTasks,
+    });
+  }
+
+  #release({ ids, workers }: Release): void {
+    const dead = new Set<ComputationState>();
+    this.#byComputation(ids, (computation, locals) => {
+      for (const local of locals) {
+        computation.results[local] = undefined;
+        if (this.#engine.stored.size === 0) continue;
+        const result = computation.resultId(local);
+        for (const holder of this.#engine.stored.remove(result))
+          this.#engine.workers.get(holder)?.host.drop([result]);
+      }
+      if (computation.segment.dead) dead.add(computation);
+    });
+    for (const { worker, ids: copies } of workers)
+      this.#byComputation(copies, (computation, locals) =>
+        this.#engine.workers.get(worker)?.host.release(computation.info.number, locals),
+      );
+    for (const computation of dead) this.#engine.forget(computation.segment);
+  }
+
+  #erred({ ids, lost, because, cancelled = false }: Erred): void {
+    const error = this.#reasonOf(because, lost);
+    const touched = new Set<ComputationState>();
+    for (const id of ids) {
+      const segment = this.#engine.scheduler.state.graph.segmentOf(id);
+      const computation = this.#engine.computationOf(segment);
+      if (computation === undefined) continue;
+      touched.add(computation);
+      if (this.#engine.scheduler.state.graph.requested[id] === 1)
+        computation.failed(id - segment.base, error, cancelled ? 'cancelled' : 'error');
+    }
+    for (const computation of touched) this.#engine.closeIfSettled(computation);
+  }
+
+  /** What is said of a task that failed, or that depends on one that did, maybe long ago. */
+  #reasonOf(id: number, lost: boolean): unknown {
+    const found = this.#knownReason(id);
+    if (found !== undefined) return found;
+    const segment = this.#engine.scheduler.state.graph.segmentOf(id);
+    const key = this.#engine.computationOf(segment)?.plan.keys[id - segment.base] ?? '';
+    return new LongpoleError(
+      lost ? 'ERR_LONGPOLE_DATA_LOST' : 'ERR_LONGPOLE_INTERNAL',
+      lost
+        ? `The data '${key}' was scattered to a worker that has died, and cannot be computed again. Scatter it again, with broadcast: true to keep a copy on every worker.`
+        : `Task '${key}' failed, and nobody knows why.`,
+    );
+  }
+
+  /** Reasons are kept with the task that failed itself and with what clients hold: goes back to the next of them. */
+  #knownReason(id: number): unknown {
+    const { graph, state } = this.#engine.scheduler.state;
+    for (let at: number | undefined = id; at !== undefined; ) {
+      const segment = graph.segmentOf(at);
+      const computation = this.#engine.computationOf(segment);
+      const local = at - segment.base;
+      const known =
+        computation?.reasons.get(local) ??
+        computation?.handles.get(local)?.error ??
+        computation?.imports.get(local)?.error;
+      if (known !== undefined) return known;
+      const from: number = graph.dependencyOffsets[at]!;
+      at = graph.dependencies
+        .subarray(from, graph.dependencyOffsets[at + 1])
+        .find((dependency) => state[dependency] === ERRED);
+    }
+    return undefined;
+  }
+
+  /** Calls `each` with consecutive ids of one computation, as local ids. */
+  #byComputation(ids: Int32Array, each: (computation: ComputationState, locals: Int32Array) => void): void {
+    const { graph } = this.#engine.scheduler.state;
+    for (let from = 0; from < ids.length; ) {
+      const segment = graph.segmentOf(ids[from]!);
+      const end = segment.base + segment.size;
+      let to = from + 1;
+      while (to < ids.length && ids[to]! >= segment.base && ids[to]! < end) to++;
+      const computation = this.#engine.computationOf(segment);
+      if (computation !== undefined) {
+        const part = ids.subarray(from, to);
+        each(computation, segment.base === 0 ? part : part.map((id) => id - segment.base));
+      }
+      from = to;
+    }
+  }
+}

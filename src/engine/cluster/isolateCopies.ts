@@ -1,0 +1,71 @@
+// Which stored results an isolate has views of, and under which names, so that it can be told to let them go when they are
+// spilled, and be given them again when a batch needs them.
+import type { ResultId } from '../../protocol/frames.js';
+import type { GatherInput, HostBatch, HostRun } from './hostTypes.js';
+
+export class IsolateCopies {
+  readonly #copies = new Map<ResultId, { readonly run: number; readonly id: number }[]>();
+  /** Run → local id → the result that the isolate was told to let go. */
+  readonly #evicted = new Map<number, Map<number, ResultId>>();
+
+  add(result: ResultId, run: number, id: number): void {
+    this.#evicted.get(run)?.delete(id);
+    const known = this.#copies.get(result);
+    if (known === undefined) this.#copies.set(result, [{ run, id }]);
+    else if (!known.some((copy) => copy.run === run && copy.id === id)) known.push({ run, id });
+  }
+
+  forget(result: ResultId): void {
+    this.#copies.delete(result);
+  }
+
+  released(run: number, ids: Int32Array): void {
+    const evicted = this.#evicted.get(run);
+    if (evicted !== undefined) for (const id of ids) evicted.delete(id);
+  }
+
+  closed(run: number): void {
+    this.#evicted.delete(run);
+  }
+
+  /** The isolate is a new one and knows nothing. */
+  clear(): void {
+    this.#copies.clear();
+    this.#evicted.clear();
+  }
+
+  /** Notes that the isolate lets these go; returns what to tell it, by run. */
+  evict(results: readonly ResultId[]): Map<number, number[]> {
+    const told = new Map<number, number[]>();
+    for (const result of results) {
+      for (const { run, id } of this.#copies.get(result) ?? []) {
+        const evicted = this.#evicted.get(run) ?? new Map<number, ResultId>();
+        this.#evicted.set(run, evicted.set(id, result));
+        const ids = told.get(run);
+        if (ids === undefined) told.set(run, [id]);
+        else ids.push(id);
+      }
+      this.#copies.delete(result);
+    }
+    return told;
+  }
+
+  /** What the batch needs of the results that the isolate has let go; they are in the store of this worker, `self`. */
+  evictedInputs(spec: HostRun, batch: HostBatch, self: number): GatherInput[] {
+    const evicted = this.#evicted.get(spec.run);
+    if (evicted === undefined || evicted.size === 0) return [];
+    const { dependencyOffsets, dependencies } = spec.program;
+    const given = new Set(batch.gather.map(({ id }) => id));
+    const inputs: GatherInput[] = [];
+    for (const id of batch.ids) {
+      for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
+        const dependency = dependencies[edge]!;
+        const result = evicted.get(dependency);
+        if (result === undefined || given.has(dependency)) continue;
+        given.add(dependency);
+        inputs.push({ id: dependency, result, key: '', nbytes: 0, from: self, address: '' });
+      }
+    }
+    return inputs;
+  }
+}

@@ -1,0 +1,99 @@
+// One computation at a worker: lets its batches through to the isolate when what they need is there, and hands on what the
+// isolate tells of it.
+import type { CompletionColumns } from '../../protocol/completionLog.js';
+import type { ErrorInfo } from '../../protocol/errorInfo.js';
+import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
+import type { Isolate, RunHandler } from '../pool/isolate.js';
+import { BatchGate, type GatherOutcome } from './batchGate.js';
+import type { HostBatch, HostEvents, HostRun } from './hostTypes.js';
+import { sendBatch } from './sendBatch.js';
+
+/** What a run needs of the worker. */
+export interface RunHost {
+  readonly events: HostEvents;
+  readonly isolate: Isolate;
+  /** Counts the isolates that this worker has had. */
+  readonly generation: number;
+  /** Returns the generation of the isolate that knows the run now. */
+  openInIsolate(
+    spec: HostRun,
+    handler: RunHandler,
+    shared: { readonly claims: Int32Array; readonly wanted: Uint8Array },
+  ): number;
+  /** The isolate has the batch. */
+  passed(run: OpenRun, batch: HostBatch, outcome: GatherOutcome): void;
+  finished(spec: HostRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
+  fetched(spec: HostRun, values: Values, missing: Int32Array, packed: PackedValues): void;
+  /** The isolate is gone; told once per open run. */
+  isolateLost(run: number, running: number | undefined, cause: Error): void;
+}
+
+export class OpenRun implements RunHandler {
+  readonly spec: HostRun;
+  readonly gate: BatchGate;
+  readonly #host: RunHost;
+  readonly #shared: { readonly claims: Int32Array; readonly wanted: Uint8Array };
+  #generation = -1;
+  #stolenBefore: readonly number[] = [];
+
+  constructor(host: RunHost, spec: HostRun) {
+    this.#host = host;
+    this.spec = spec;
+    const { size } = spec.program;
+    this.#shared = spec.shared ?? {
+      claims: new Int32Array(new SharedArrayBuffer(4 * size)),
+      wanted: new Uint8Array(new SharedArrayBuffer(size)),
+    };
+    this.gate = new BatchGate(spec.program, {
+      pass: (batch, outcome) => this.#pass(batch, outcome),
+    });
+  }
+
+  /** The isolate that is there now knows the run. */
+  get isOpen(): boolean {
+    return this.#generation === this.#host.generation;
+  }
+
+  /** Steals from the isolate; what was taken back before is told with it. */
+  stolenBefore(ids: readonly number[], steal: () => void): void {
+    this.#stolenBefore = ids;
+    steal();
+    this.#stolenBefore = [];
+  }
+
+  #pass(batch: HostBatch, outcome: GatherOutcome): void {
+    const { frames, missing } = outcome;
+    // First the loss, so that what is skipped is not sent again before it is known.
+    if (missing.length > 0) this.#host.events.gatherFailed(this.spec.run, missing);
+    if (!this.isOpen) this.#generation = this.#host.openInIsolate(this.spec, this, this.#shared);
+    const packed = { ids: Int32Array.from(frames.keys()), frames: [...frames.values()] };
+    const lacking = Int32Array.from(missing, ({ id }) => id);
+    const { gather: _gathered, ...rest } = batch;
+    sendBatch(
+      { ...rest, packed, lacking },
+      (cloneable) => this.#host.isolate.dispatch(this.spec.run, cloneable),
+      structuredClone,
+    );
+    this.#host.passed(this, batch, outcome);
+  }
+
+  finished(_isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
+    this.#host.finished(this.spec, columns, values);
+  }
+
+  fetched(_isolate: Isolate, values: Values, missing: Int32Array, packed: PackedValues): void {
+    this.#host.fetched(this.spec, values, missing, packed);
+  }
+
+  fetchFailed(_isolate: Isolate, id: number, error: ErrorInfo): void {
+    this.#host.events.fetchFailed(this.spec.run, id, error);
+  }
+
+  stolen(_isolate: Isolate, ids: readonly number[]): void {
+    this.#host.events.stolen(this.spec.run, [...this.#stolenBefore, ...ids]);
+  }
+
+  lost(_isolate: Isolate, running: number | undefined, cause: Error): void {
+    this.#host.isolateLost(this.spec.run, running, cause);
+  }
+}

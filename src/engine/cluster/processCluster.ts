@@ -1,0 +1,142 @@
+// Workers that are processes: each keeps its results and hands them to its peers itself. Here is what they share: the
+// directory, the secret, and a server for what clients scatter.
+import { randomBytes } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Transfer } from '../../protocol/clusterObserver.js';
+import type { Frames, ResultId } from '../../protocol/frames.js';
+import { SpillDirectory } from '../store/spillDirectory.js';
+import { Store } from '../store/store.js';
+import { PeerClient } from '../transfer/peerClient.js';
+import { PeerServer } from '../transfer/peerServer.js';
+import { TransferLog } from '../transfer/transferLog.js';
+import type { ClusterEngine } from './clusterEngine.js';
+import type { ClusterStores } from './clusterStores.js';
+import type { ClusterWorker } from './clusterWorker.js';
+import type { HostEvents, WorkerHost } from './hostTypes.js';
+import { ProcessHost } from './processHost.js';
+import type { WorkerSettings } from './workerPlaces.js';
+
+const CLIENT = -1;
+
+export class ProcessCluster implements ClusterStores {
+  readonly #engine: ClusterEngine;
+  readonly #settings: WorkerSettings;
+  readonly #directory: SpillDirectory;
+  readonly #token = randomBytes(16).toString('hex');
+  readonly #clientStore: Store;
+  readonly #client: PeerClient;
+  readonly #hosts = new Set<ProcessHost>();
+  #server: { readonly server: PeerServer; readonly listening: Promise<string> } | undefined;
+  #offers = 0;
+
+  constructor(engine: ClusterEngine, settings: WorkerSettings, localDirectory: string | undefined) {
+    this.#engine = engine;
+    this.#settings = settings;
+    this.#directory = SpillDirectory.create(localDirectory);
+    this.#clientStore = new Store({
+      file: (name) => this.#directory.file(name),
+      name: 'client',
+      now: engine.clock,
+    });
+    this.#client = new PeerClient({
+      token: this.#token,
+      worker: CLIENT,
+      now: engine.clock,
+      keyOf: String,
+    });
+  }
+
+  makeHost(worker: ClusterWorker, events: HostEvents): WorkerHost {
+    const { index, name, memoryLimit } = worker.info;
+    const incoming = new TransferLog();
+    const outgoing = new TransferLog();
+    worker.onTransfer = (transfer) => this.#named(transfer, { incoming, outgoing });
+    const host: ProcessHost = new ProcessHost(
+      {
+        birth: {
+          type: 'birth',
+          index,
+          name,
+          memoryLimit,
+          epochOffsetMs: this.#engine.epochOffsetMs + this.#settings.clockErrorMs(index),
+          thresholds: this.#settings.thresholds,
+          profile: this.#settings.profile,
+          directory: this.#directory.path,
+          token: this.#token,
+        },
+        clock: this.#engine.clock,
+        client: this.#client,
+        ttl: this.#settings.ttl,
+        facts: () => ({
+          incomingTransferLog: incoming.toArray(),
+          outgoingTransferLog: outgoing.toArray(),
+        }),
+        ended: () => this.#ended(host, worker),
+      },
+      events,
+    );
+    this.#hosts.add(host);
+    return host;
+  }
+
+  async offer(results: ReadonlyMap<ResultId, Frames>): Promise<string> {
+    for (const [result, frames] of results) this.#clientStore.put(result, frames);
+    this.#offers++;
+    this.#server ??= this.#listen();
+    return this.#server.listening;
+  }
+
+  async withdraw(results: Iterable<ResultId>): Promise<void> {
+    for (const result of results) this.#clientStore.delete(result);
+    // A server that waits would keep the program alive.
+    if (--this.#offers > 0) return;
+    const server = this.#server?.server;
+    this.#server = undefined;
+    await server?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#client.close();
+    await this.#server?.server.close();
+    await this.#clientStore.close();
+    await this.#directory.close();
+  }
+
+  #listen(): { readonly server: PeerServer; readonly listening: Promise<string> } {
+    const server = new PeerServer({
+      source: this.#clientStore,
+      file: (name) => this.#directory.file(name),
+      name: `client-${randomBytes(3).toString('hex')}`,
+      token: this.#token,
+      worker: CLIENT,
+      now: this.#engine.clock,
+      keyOf: String,
+    });
+    return { server, listening: server.listen() };
+  }
+
+  /** The workers know results by number; here their keys are known. */
+  #named(transfer: Transfer, logs: { incoming: TransferLog; outgoing: TransferLog }): Transfer {
+    const keys = transfer.keys.map((id) => this.#engine.keyOf(Number(id)) ?? id);
+    const named = { ...transfer, keys };
+    const peer = this.#engine.workers.get(transfer.peer)?.address ?? 'client://';
+    logs[transfer.direction].add(named, peer);
+    return named;
+  }
+
+  #ended(host: ProcessHost, worker: ClusterWorker): void {
+    this.#hosts.delete(host);
+    this.#client.forget(worker.address);
+    for (const other of this.#hosts) other.peerGone(worker.address);
+    void this.#clean(`${worker.info.name}-${worker.info.index}`);
+  }
+
+  /** A killed process leaves its files. */
+  async #clean(prefix: string): Promise<void> {
+    const names = await readdir(this.#directory.path).catch(() => []);
+    for (const name of names)
+      if (name.startsWith(`${prefix}-`) || name.startsWith(`${prefix}.`))
+        await rm(join(this.#directory.path, name), { force: true });
+  }
+}

@@ -1,0 +1,313 @@
+// A worker that is a process of its own, as the cluster talks to it: calls become messages, messages become events.
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { serialize } from 'node:v8';
+import type { Transfer } from '../../protocol/clusterObserver.js';
+import { fromErrorInfo } from '../../protocol/errorInfo.js';
+import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
+import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { Several } from '../../protocol/several.js';
+import type { FromWorker, ToWorker, WorkerLink } from '../../protocol/workerMessages.js';
+import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
+import { whenEnded } from '../pool/childEnd.js';
+import { Outbox } from '../pool/outbox.js';
+import { PendingCalls } from '../pool/pendingCalls.js';
+import { workerStartError } from '../taskFailure.js';
+import type { PeerClient } from '../transfer/peerClient.js';
+import type { GatherInput, HostBatch, HostEvents, HostRun, WorkerHost } from './hostTypes.js';
+import { sendBatch } from './sendBatch.js';
+import { SilenceWatch } from './silence.js';
+import { vitalsFile } from './vitalsFile.js';
+
+const ENTRY = fileURLToPath(new URL('./workerProcessMain.js', import.meta.url));
+/**
+ * glibc keeps freed blocks of up to 32 MB for itself once it has seen some, so a worker that had spilled everything would
+ * still look full: 400 MB after 40 arrays of 20 MB. Large blocks are given back to the system at once instead, as Dask's
+ * nanny has it. The user's own settings come first.
+ */
+const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '65536' };
+
+/** How long a process may take to end when it is told to, in milliseconds. */
+const END_MS = 1000;
+/** How long a process may take to start before anything is heard of it, in seconds; on a full machine many start at once. */
+const START_SECONDS = 60;
+
+export interface ProcessHostOptions {
+  readonly birth: Extract<ToWorker, { type: 'birth' }>;
+  readonly clock: () => number;
+  /** Fetches stored results for the client. */
+  readonly client: PeerClient;
+  /** What functions sent by `client.run` see beside what the process knows itself. */
+  readonly facts: () => unknown;
+  /** Seconds after which a process of which nothing is heard is ended; false: never. */
+  readonly ttl: number | false;
+  /** The process has ended. */
+  readonly ended: () => void;
+}
+
+export class ProcessHost implements WorkerHost {
+  readonly name: string;
+  readonly vitals: string;
+  /** As of the last heartbeat. */
+  link: WorkerLink | undefined;
+  readonly #options: ProcessHostOptions;
+  readonly #events: HostEvents;
+  readonly #child: ChildProcess;
+  readonly #outbox = new Outbox<ToWorker>((message) => this.#send(message));
+  readonly #calls = new PendingCalls();
+  readonly #open = new Set<number>();
+  /** The task time that the process has not told of. */
+  readonly #time = new UnmeasuredTime();
+  #executing: Executing | undefined;
+  readonly #silence: SilenceWatch;
+  readonly #exited: Promise<void>;
+  #address = '';
+  #started = false;
+  #cause: Error | undefined;
+
+  constructor(options: ProcessHostOptions, events: HostEvents) {
+    this.name = options.birth.name;
+    this.vitals = vitalsFile(options.birth);
+    this.#options = options;
+    this.#events = events;
+    this.#child = fork(ENTRY, [], {
+      env: { ...ALLOCATOR, ...process.env },
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    this.#silence = new SilenceWatch(options.ttl, START_SECONDS, () => this.#silent());
+    this.#child.on('message', (message: FromWorker) => this.#receive(message));
+    this.#exited = new Promise((resolve) => {
+      whenEnded(this.#child, (cause) => {
+        resolve();
+        this.#ended(this.#cause ?? cause);
+      });
+    });
+    this.#outbox.post(options.birth);
+  }
+
+  /** -1 if it could not be started. */
+  get pid(): number {
+    return this.#child.pid ?? -1;
+  }
+
+  open({ shared: _shared, ...run }: HostRun): void {
+    this.#open.add(run.run);
+    this.#time.opened(run.run, run.kinds);
+    this.#child.ref();
+    this.#child.channel?.ref();
+    this.#outbox.postLater({ type: 'open', run });
+  }
+
+  dispatch(run: number, batch: HostBatch): void {
+    sendBatch(batch, (cloneable) => this.#outbox.post({ type: 'batch', run, ...cloneable }), serialize);
+  }
+
+  release(run: number, ids: Int32Array): void {
+    this.#outbox.post({ type: 'release', run, ids });
+  }
+
+  drop(results: readonly ResultId[]): void {
+    this.#outbox.post({ type: 'drop', results });
+  }
+
+  fetch(run: number, ids: Int32Array): void {
+    this.#outbox.post({ type: 'fetch', run, ids });
+  }
+
+  steal(run: number, ids: Int32Array): void {
+    this.#outbox.post({ type: 'steal', run, ids });
+  }
+
+  cancel(run: number, ids: Int32Array): void {
+    this.#outbox.post({ type: 'cancel', run, ids });
+  }
+
+  close(run: number): void {
+    this.#open.delete(run);
+    this.#time.closed(run, this.#executing?.run === run);
+    this.#outbox.postLater({ type: 'close', run });
+    this.#unrefIfIdle();
+  }
+
+  async take(gather: readonly GatherInput[], what: Transfer['what']): Promise<ResultId[]> {
+    try {
+      const missing = await this.#ask((call) => ({ type: 'take', call, gather, what }));
+      return Array.isArray(missing) ? missing.map(Number) : [];
+    } catch {
+      // It is dead: it has taken nothing.
+      return gather.map(({ result }) => result);
+    }
+  }
+
+  async give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, Frames>> {
+    try {
+      const ids = results.map(({ result }) => result);
+      const peer = this.#options.birth.index;
+      const { frames } = await this.#options.client.fetch(this.#address, ids, { peer, what: 'gather' });
+      return frames;
+    } catch (error) {
+      this.#events.event('peer', error instanceof Error ? error.message : String(error));
+      return new Map();
+    }
+  }
+
+  async flush(): Promise<void> {
+    // A worker that has died has nothing more to tell.
+    await this.#ask((call) => ({ type: 'flush', call })).catch(() => undefined);
+  }
+
+  call(fn: FunctionRef, context: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+    const facts = this.#options.facts();
+    return this.#ask((call) => ({ type: 'call', call, fn, facts, context }));
+  }
+
+  /** A worker died: what is being fetched from it fails at once. */
+  peerGone(address: string): void {
+    this.#outbox.post({ type: 'peer-gone', address });
+  }
+
+  async terminate(): Promise<void> {
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid === undefined) return;
+    const hasExited = exitCode !== null || signalCode !== null;
+    if (!hasExited) this.#outbox.post({ type: 'end' });
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), END_MS);
+    this.#child.ref();
+    await this.#exited;
+    clearTimeout(timer);
+  }
+
+  #ask(message: (call: number) => ToWorker): Promise<unknown> {
+    const { call, answer } = this.#calls.begin(this.name);
+    this.#child.ref();
+    this.#child.channel?.ref();
+    this.#outbox.post(message(call));
+    return answer.finally(() => this.#unrefIfIdle());
+  }
+
+  /** A process with nothing to do does not keep the program alive. */
+  #unrefIfIdle(): void {
+    if (!this.#started || this.#open.size > 0 || this.#calls.size > 0) return;
+    this.#child.unref();
+    this.#child.channel?.unref();
+  }
+
+  #send(message: ToWorker | Several<ToWorker>): void {
+    if (!this.#child.connected) return;
+    // Without a callback a broken channel would be an uncaught exception; 'exit' follows and says the same.
+    this.#child.send(message, () => undefined);
+  }
+
+  /** It may be stopped, so it cannot be asked to end. */
+  #silent(): void {
+    const seconds = Math.max(Number(this.#options.ttl), this.#started ? 0 : START_SECONDS);
+    this.#cause ??= new Error(`nothing was heard of its process for ${seconds} s (the setting worker-ttl)`);
+    this.#child.kill('SIGKILL');
+  }
+
+  #receive(message: FromWorker): void {
+    this.#silence.heard();
+    const events = this.#events;
+    switch (message.type) {
+      case 'ready':
+        this.#ready(message.address, message.pid);
+        break;
+      case 'heartbeat':
+        this.link = message.link;
+        this.#outbox.post({ type: 'clock', sent: message.sent, remote: this.#options.clock() });
+        break;
+      case 'finished':
+        this.#finished(message);
+        break;
+      case 'fetched':
+        events.fetched(message.run, message.values, message.stored, message.missing);
+        break;
+      case 'fetch-failed':
+        events.fetchFailed(message.run, message.id, message.error);
+        break;
+      case 'stolen':
+        events.stolen(message.run, message.ids);
+        break;
+      case 'gather-failed':
+        events.gatherFailed(message.run, message.missing);
+        break;
+      case 'timed-out':
+        events.timedOut(message.task, message.seconds);
+        break;
+      case 'restarted':
+        events.restarted(message.running, fromErrorInfo(message.error));
+        break;
+      case 'running':
+        this.#executing = message.task && { ...message.task, since: message.since };
+        events.running(message.task, message.since);
+        break;
+      case 'taken':
+        this.#calls.answer({ call: message.call, value: message.value, error: undefined });
+        break;
+      case 'called':
+        this.#calls.answer(message);
+        break;
+      case 'giving-up':
+        this.#cause = new Error(message.why);
+        break;
+      default:
+        this.#observed(message);
+    }
+  }
+
+  #observed(
+    message: Extract<
+      FromWorker,
+      { type: 'paused' | 'transfer' | 'interval' | 'memory' | 'metrics' | 'profile' | 'event' }
+    >,
+  ): void {
+    switch (message.type) {
+      case 'paused':
+        this.#events.paused(message.paused);
+        break;
+      case 'transfer':
+        this.#events.transfer(message.transfer);
+        break;
+      case 'interval':
+        this.#events.interval(message.interval);
+        break;
+      case 'memory':
+        this.#events.memory(message.sample);
+        break;
+      case 'metrics':
+        this.#time.measured(message.upTo);
+        this.#events.metrics(message.changes, message.upTo);
+        break;
+      case 'profile':
+        this.#events.profile(message.cycle);
+        break;
+      case 'event':
+        this.#events.event(message.topic, message.text);
+    }
+  }
+
+  #ready(address: string, pid: number): void {
+    const { name, memoryLimit, directory } = this.#options.birth;
+    this.#address = address;
+    this.#started = true;
+    this.#events.ready({ name, address, pid, memoryLimit, localDirectory: directory, nthreads: 1 });
+    this.#unrefIfIdle();
+  }
+
+  #finished(message: FinishedTasks): void {
+    const { columns, arrived } = unpackFinished(message);
+    this.#time.ended(message.run, columns);
+    this.#events.finished(message.run, columns, arrived);
+  }
+
+  #ended(cause: Error): void {
+    this.#silence.close();
+    this.#calls.abandon(this.name, cause);
+    this.#options.ended();
+    const now = this.#options.clock();
+    this.#events.metrics(this.#time.died(this.#executing, 'failed', now), now);
+    this.#events.lost(this.#started ? cause : workerStartError(this.name, cause));
+  }
+}

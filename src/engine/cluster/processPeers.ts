@@ -1,0 +1,49 @@
+// The other workers of a cluster of processes: each is asked over its socket.
+import type { Transfer } from '../../protocol/clusterObserver.js';
+import type { Frames, ResultId } from '../../protocol/frames.js';
+import { OpenTransfers } from '../transfer/openTransfers.js';
+import type { PeerClient } from '../transfer/peerClient.js';
+import type { GatherInput } from './hostTypes.js';
+import type { PeerAnswer, Peers } from './peers.js';
+
+export class ProcessPeers implements Peers {
+  readonly #client: PeerClient;
+  /** What is being fetched. */
+  readonly open = new OpenTransfers();
+  readonly #tell: (topic: string, text: string) => void;
+
+  /** `tell` hears of peers that could not be reached. */
+  constructor(client: PeerClient, tell: (topic: string, text: string) => void) {
+    this.#client = client;
+    this.#tell = tell;
+  }
+
+  async fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer> {
+    const frames = new Map<ResultId, Frames>();
+    const missing: GatherInput[] = [];
+    const byAddress = new Map<string, GatherInput[]>();
+    for (const input of inputs) {
+      const list = byAddress.get(input.address);
+      if (list === undefined) byAddress.set(input.address, [input]);
+      else list.push(input);
+    }
+    await Promise.all(
+      Array.from(byAddress, async ([address, wanted]) => {
+        const peer = wanted[0]!.from;
+        const open = this.open.begin(wanted.reduce((sum, { nbytes }) => sum + nbytes, 0));
+        try {
+          const ids = wanted.map(({ result }) => result);
+          const fetched = await this.#client.fetch(address, ids, { peer, what });
+          for (const [result, one] of fetched.frames) frames.set(result, one);
+          for (const input of wanted) if (!fetched.frames.has(input.result)) missing.push(input);
+        } catch (error) {
+          this.#tell('peer', error instanceof Error ? error.message : String(error));
+          missing.push(...wanted);
+        } finally {
+          open.end();
+        }
+      }),
+    );
+    return { frames, missing };
+  }
+}

@@ -1,0 +1,87 @@
+// Brings results to the client: inline ones are here already, stored ones are asked of the workers that have them. What a
+// worker turns out not to have is computed again, and asked for again.
+import type { Frames, ResultId } from '../../protocol/frames.js';
+import { unpackFrames } from '../worker/packFrames.js';
+import type { ClusterEngine } from './clusterEngine.js';
+import type { ComputationState } from './computationState.js';
+import type { GatherInput } from './hostTypes.js';
+
+/** A result of a computation. */
+export interface ResultPlace {
+  readonly computation: ComputationState;
+  readonly local: number;
+}
+
+/**
+ * The values of results that are there or will be. `settled` waits for them again after a loss.
+ *
+ * @throws (rejects) what the tasks threw
+ */
+export async function bringResults(
+  engine: ClusterEngine,
+  places: readonly ResultPlace[],
+  settled: () => Promise<void>,
+): Promise<unknown[]> {
+  const values: unknown[] = new Array(places.length);
+  let left = places.map((_place, index) => index);
+  for (await settled(); left.length > 0; await settled()) {
+    const stored = new Map<number, { inputs: GatherInput[]; indices: number[] }>();
+    const again: number[] = [];
+    for (const index of left) {
+      const { computation, local } = places[index]!;
+      const { base } = computation.segment;
+      if (engine.scheduler.state.stored[base + local] === 0) {
+        values[index] = computation.results[local];
+        continue;
+      }
+      const input = engine.gatherInput(computation, local);
+      const group = stored.get(input.from) ?? { inputs: [], indices: [] };
+      group.inputs.push(input);
+      group.indices.push(index);
+      stored.set(input.from, group);
+    }
+    await Promise.all(
+      Array.from(stored, async ([worker, { inputs, indices }]) => {
+        const frames = await ask(engine, worker, inputs);
+        for (const [at, index] of indices.entries()) {
+          const found = frames.get(inputs[at]!.result);
+          if (found !== undefined) values[index] = unpackFrames(found);
+          else {
+            engine.resultMissing(worker, inputs[at]!.result);
+            again.push(index);
+          }
+        }
+      }),
+    );
+    if (again.length === 0) break;
+    left = again;
+  }
+  return values;
+}
+
+async function ask(
+  engine: ClusterEngine,
+  worker: number,
+  inputs: readonly GatherInput[],
+): Promise<ReadonlyMap<ResultId, Frames>> {
+  const found = engine.workers.get(worker);
+  if (found === undefined) return new Map();
+  const start = engine.clock();
+  const frames = await found.host.give(inputs);
+  const nbytes = inputs.reduce((sum, input) => sum + input.nbytes, 0);
+  const keys = inputs.map(({ key }) => key);
+  engine.tell((observer) =>
+    observer.transfer?.({
+      worker,
+      peer: -1,
+      direction: 'outgoing',
+      what: 'gather',
+      keys,
+      nbytes,
+      compressed: nbytes,
+      start,
+      stop: engine.clock(),
+    }),
+  );
+  return frames;
+}

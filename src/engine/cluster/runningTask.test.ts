@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { CLOSE_GRACE_MS } from '../pool/isolate.js';
+import type { HostEvents, HostRun } from './hostTypes.js';
+import { RunningTask } from './runningTask.js';
+
+const RUN = 3;
+
+/** An isolate that says what it runs, and what is done about it. */
+function setup() {
+  const state = { id: -1, ended: 0 };
+  const events: Pick<HostEvents, 'running' | 'timedOut'> = {
+    running: () => undefined,
+    timedOut: () => undefined,
+  };
+  const running = new RunningTask(events, () => {
+    state.ended++;
+  });
+  const runs: { readonly spec: Pick<HostRun, 'run' | 'timeout'> }[] = [{ spec: { run: RUN, timeout: 0 } }];
+  const isolate = { running: () => state.id, runningSince: () => 0 };
+  return { state, running, look: () => running.look(runs, isolate) };
+}
+
+test('a task that was cancelled before it was seen to run has a moment and is ended', () => {
+  let now = 5000;
+  const clock = mock.method(performance, 'now', () => now);
+  try {
+    const { state, running, look } = setup();
+    running.cancel(RUN, [7]);
+    assert.ok(running.isCancelled({ run: RUN, id: 7 }));
+    state.id = 7;
+    look();
+    now += CLOSE_GRACE_MS / 2;
+    look();
+    assert.equal(state.ended, 0);
+    now += CLOSE_GRACE_MS;
+    look();
+    assert.equal(state.ended, 1);
+  } finally {
+    clock.mock.restore();
+  }
+});
+
+test('a task that is sent again after it was cancelled may run as long as it likes', () => {
+  const { running } = setup();
+  running.cancel(RUN, [7, 8]);
+  running.dispatched(RUN, Int32Array.of(8));
+  assert.deepEqual(
+    [7, 8].map((id) => running.isCancelled({ run: RUN, id })),
+    [true, false],
+  );
+});
+
+test('a cancelled task that ends by itself takes nothing along, and neither does its closed run', () => {
+  const { running } = setup();
+  running.cancel(RUN, [7, 8]);
+  running.finished(RUN, Int32Array.of(7, 9), 1);
+  assert.deepEqual(
+    [7, 8].map((id) => running.isCancelled({ run: RUN, id })),
+    [false, true],
+  );
+  running.closed(RUN);
+  assert.equal(running.isCancelled({ run: RUN, id: 8 }), false);
+});

@@ -1,0 +1,105 @@
+// The task that an isolate runs now, as its host sees it from outside: how long it has run, whether it may go on, and what
+// to do when it should not.
+import { CLOSE_GRACE_MS } from '../pool/isolate.js';
+import type { ThreadIsolate } from '../pool/threadIsolate.js';
+import type { HostEvents, HostRun, RunTask } from './hostTypes.js';
+
+export class RunningTask {
+  readonly #events: Pick<HostEvents, 'running' | 'timedOut'>;
+  readonly #end: () => void;
+  #task: RunTask | undefined;
+  /** When it was first seen, on performance.now(). */
+  #since = 0;
+  /** Nobody wants these and they have begun, perhaps unseen: run → id → when that was said, on performance.now(). */
+  readonly #cancelled = new Map<number, Map<number, number>>();
+  #timedOut = false;
+
+  /** @param end makes the isolate end whatever it does */
+  constructor(events: Pick<HostEvents, 'running' | 'timedOut'>, end: () => void) {
+    this.#events = events;
+    this.#end = end;
+  }
+
+  get task(): RunTask | undefined {
+    return this.#task;
+  }
+
+  /** Looks at the isolate, every few milliseconds. */
+  look(
+    runs: readonly { readonly spec: Pick<HostRun, 'run' | 'timeout'> }[],
+    isolate: Pick<ThreadIsolate, 'running' | 'runningSince'>,
+  ): void {
+    const now = performance.now();
+    let found: { readonly spec: Pick<HostRun, 'run' | 'timeout'>; readonly id: number } | undefined;
+    for (const { spec } of runs) {
+      const id = isolate.running(spec.run);
+      if (id >= 0) found = { spec, id };
+    }
+    if (found?.id !== this.#task?.id || found?.spec.run !== this.#task?.run) {
+      this.#task = found === undefined ? undefined : { run: found.spec.run, id: found.id };
+      this.#since = now;
+      this.#timedOut = false;
+      this.#events.running(this.#task, found === undefined ? 0 : isolate.runningSince(found.spec.run));
+    }
+    if (this.#task === undefined || found === undefined) return;
+    const { timeout } = found.spec;
+    const seconds = (now - this.#since) / 1000;
+    if (timeout > 0 && seconds > timeout && !this.#timedOut) {
+      this.#timedOut = true;
+      this.#events.timedOut(this.#task, seconds);
+      this.#end();
+      return;
+    }
+    this.#endCancelled(now);
+  }
+
+  /** Nobody wants this task any more, which may be about to take its isolate along. */
+  isCancelled({ run, id }: RunTask): boolean {
+    return this.#cancelled.get(run)?.has(id) === true;
+  }
+
+  /** It has run longer than it may, and takes its isolate along. */
+  get isTimedOut(): boolean {
+    return this.#timedOut;
+  }
+
+  /** These have begun. Whichever runs, now or when it is seen to, has a moment to end. */
+  cancel(run: number, begun: readonly number[]): void {
+    if (begun.length === 0) return;
+    const ids = this.#cancelled.get(run) ?? new Map<number, number>();
+    this.#cancelled.set(run, ids);
+    for (const id of begun) ids.set(id, performance.now());
+  }
+
+  /** These are wanted, perhaps again: what was said of an earlier run of them does not count. */
+  dispatched(run: number, ids: Int32Array): void {
+    this.#forgetCancelled(run, ids, ids.length);
+  }
+
+  finished(run: number, ids: Int32Array, count: number): void {
+    this.#forgetCancelled(run, ids, count);
+    if (this.#task?.run !== run) return;
+    if (ids.subarray(0, count).includes(this.#task.id)) this.#task = undefined;
+  }
+
+  closed(run: number): void {
+    this.#cancelled.delete(run);
+  }
+
+  clear(): void {
+    this.#task = undefined;
+    this.#cancelled.clear();
+    this.#timedOut = false;
+  }
+
+  #forgetCancelled(run: number, ids: Int32Array, count: number): void {
+    const cancelled = this.#cancelled.get(run);
+    if (cancelled !== undefined) for (let index = 0; index < count; index++) cancelled.delete(ids[index]!);
+  }
+
+  #endCancelled(now: number): void {
+    const task = this.#task;
+    const at = task && this.#cancelled.get(task.run)?.get(task.id);
+    if (at !== undefined && now - at > CLOSE_GRACE_MS) this.#end();
+  }
+}

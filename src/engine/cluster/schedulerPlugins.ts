@@ -1,0 +1,141 @@
+// Plugins on the scheduler's side: Dask's hooks, called with keys and names instead of ids and indices. As long as no plugin
+// wants transitions, none are collected.
+
+import type { Segment } from '../scheduler/taskGraph.js';
+import { MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
+import type { ClusterEngine } from './clusterEngine.js';
+import type { ComputationState } from './computationState.js';
+
+/** What a transition was about. */
+export interface TransitionInfo {
+  /** Name of the worker that has or had the task; undefined: none. */
+  readonly worker: string | undefined;
+  /** Prefix of the key. */
+  readonly prefix: string;
+  /** Seconds since the epoch. */
+  readonly time: number;
+}
+
+/** @source Dask, `distributed.SchedulerPlugin` */
+export interface SchedulerPlugin {
+  readonly name?: string;
+  /** It was registered. */
+  start?(): void;
+  addWorker?(worker: string): void;
+  removeWorker?(worker: string): void;
+  /** A task went from one state to another: `released`, `waiting`, `queued`, `processing`, `memory`, `erred`, `forgotten`. */
+  transition?(key: string, start: StateName, finish: StateName, info: TransitionInfo): void;
+  /** The cluster is closing. */
+  close?(): void;
+}
+
+interface Collected {
+  readonly segment: Segment;
+  readonly local: number;
+  /** Undefined while the computation is being added. */
+  readonly computation: ComputationState | undefined;
+  readonly from: StateName;
+  readonly to: StateName;
+  readonly worker: string | undefined;
+  readonly time: number;
+}
+
+export class SchedulerPlugins {
+  readonly #engine: ClusterEngine;
+  readonly #plugins = new Set<SchedulerPlugin>();
+  #collected: Collected[] = [];
+  #delivering = false;
+
+  constructor(engine: ClusterEngine) {
+    this.#engine = engine;
+  }
+
+  /** Returns what takes it away again. */
+  add(plugin: SchedulerPlugin): () => void {
+    this.#plugins.add(plugin);
+    const stopObserving = this.#engine.observe({
+      workerAdded: ({ name }) => plugin.addWorker?.(name),
+      workerRemoved: ({ name }) => plugin.removeWorker?.(name),
+    });
+    this.#listen();
+    this.#call(plugin, () => plugin.start?.());
+    return () => {
+      if (!this.#plugins.delete(plugin)) return;
+      stopObserving();
+      this.#listen();
+      this.#call(plugin, () => plugin.close?.());
+    };
+  }
+
+  close(): void {
+    for (const plugin of [...this.#plugins]) this.#call(plugin, () => plugin.close?.());
+    this.#plugins.clear();
+    this.#listen();
+  }
+
+  #listen(): void {
+    const wanted = [...this.#plugins].some(({ transition }) => transition !== undefined);
+    const { state } = this.#engine.scheduler;
+    this.#engine.afterEvent = wanted ? () => this.#deliver() : undefined;
+    state.onTransition = wanted ? (id, from, to, worker) => this.#collect(id, from, to, worker) : undefined;
+  }
+
+  /** Ids do not outlive the event, so tasks are noted by segment. */
+  #collect(id: number, from: number, to: number, worker: number): void {
+    const { state } = this.#engine.scheduler;
+    const segment = state.graph.segmentOf(id);
+    this.#collected.push({
+      segment,
+      local: id - segment.base,
+      computation: this.#engine.computationOf(segment),
+      from: STATE_NAMES[from]!,
+      to: STATE_NAMES[to]!,
+      // A result that came inline is with the scheduler; its task ran somewhere all the same.
+      worker: this.#engine.workers.get(worker < 0 && to === MEMORY ? state.producer[id]! : worker)?.info.name,
+      time: state.now,
+    });
+  }
+
+  /** After the event: a plugin may call the client, and must not do so in the middle of the scheduler. */
+  #deliver(): void {
+    if (this.#delivering) return;
+    this.#delivering = true;
+    try {
+      for (let collected = this.#take(); collected.length > 0; collected = this.#take())
+        for (const one of collected) this.#tell(one);
+    } finally {
+      this.#delivering = false;
+    }
+  }
+
+  #tell({ segment, local, computation, from, to, worker, time }: Collected): void {
+    const found = computation ?? this.#engine.computationOf(segment);
+    if (found === undefined) return;
+    const { info, plan } = found;
+    const key = plan.keys[local]!;
+    const prefix = info.prefixes[info.prefixOf[local]!]!;
+    // Dask has no way from released to queued but through waiting; what waits for nothing skips it here.
+    const path: StateName[] = from === 'released' && to === 'queued' ? [from, 'waiting', to] : [from, to];
+    for (const plugin of this.#plugins)
+      for (let step = 1; step < path.length; step++)
+        this.#call(plugin, () =>
+          plugin.transition?.(key, path[step - 1]!, path[step]!, { worker, prefix, time }),
+        );
+  }
+
+  #take(): Collected[] {
+    const collected = this.#collected;
+    if (collected.length > 0) this.#collected = [];
+    return collected;
+  }
+
+  /** A plugin that throws is told of in the events and disturbs nobody. */
+  #call(plugin: SchedulerPlugin, body: () => void): void {
+    try {
+      body();
+    } catch (error) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.#engine.event('plugin-error', `${plugin.name ?? 'A plugin'}: ${text}`);
+    }
+  }
+}

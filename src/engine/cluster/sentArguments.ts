@@ -1,0 +1,116 @@
+// Large arguments travel from the client to a worker inside the message that names the tasks. Here that becomes a transfer
+// which observers hear of; small arguments are not worth a row.
+import { sizeOf } from '../../graph/sizeOf.js';
+import type { Transfer } from '../../protocol/clusterObserver.js';
+import { batchConstants } from '../batchValues.js';
+import type { ComputationState } from './computationState.js';
+
+/** Bytes of all arguments of a batch, from where they count. */
+const LARGE = 1e6;
+
+interface Sent {
+  readonly nbytes: number;
+  readonly start: number;
+  /** When this side had packed it: what followed, the worker tells. */
+  readonly packed: number;
+  /** The worker had ended tasks before: it was no longer starting. */
+  readonly wasThere: boolean;
+}
+
+interface EndedTasks {
+  readonly ids: Int32Array;
+  readonly received: Float64Array;
+  readonly stopped: Float64Array;
+}
+
+export class SentArguments {
+  readonly #tell: (transfer: Transfer) => void;
+  /** By task, one of each batch. */
+  readonly #open = new WeakMap<ComputationState, Map<number, Sent>>();
+  /** By worker: when its last task stopped. */
+  readonly #lastStops = new Map<number, number>();
+
+  constructor(tell: (transfer: Transfer) => void) {
+    this.#tell = tell;
+  }
+
+  /** Sends a batch, with how long that took if its arguments are large. Cost: a look at each argument that is no number. */
+  send(
+    computation: ComputationState,
+    worker: number,
+    {
+      ids,
+      constants,
+    }: { readonly ids: Int32Array; readonly constants: { readonly values: readonly unknown[] } },
+    clock: () => number,
+    post: () => void,
+  ): void {
+    const nbytes = bytesOf(constants.values);
+    const start = clock();
+    post();
+    if (nbytes < LARGE) return;
+    const sent = { nbytes, start, packed: clock(), wasThere: this.#lastStops.has(worker) };
+    const open = this.#open.get(computation) ?? new Map<number, Sent>();
+    this.#open.set(computation, open);
+    open.set(largestOf(computation, ids), sent);
+  }
+
+  /**
+   * Tasks of a worker have ended, the first `count` of the columns. Times in seconds on the clock of the scheduler. Cost: none per
+   * task, unless one of the computation has large arguments.
+   */
+  ended(computation: ComputationState, worker: number, columns: EndedTasks, count: number): void {
+    const { ids, received, stopped } = columns;
+    const open = this.#open.get(computation);
+    if (open !== undefined && open.size > 0) {
+      for (let row = 0; row < count; row++) {
+        const sent = open.get(ids[row]!);
+        if (sent === undefined) continue;
+        open.delete(ids[row]!);
+        // A worker that starts, or runs something, takes messages later than they come.
+        const before = row > 0 ? stopped[row - 1]! : (this.#lastStops.get(worker) ?? 0);
+        const wasIdle = sent.wasThere && before <= sent.packed;
+        this.#tell({
+          worker,
+          peer: -1,
+          direction: 'incoming',
+          what: 'scatter',
+          keys: [computation.plan.keys[ids[row]!]!],
+          nbytes: sent.nbytes,
+          compressed: sent.nbytes,
+          start: sent.start,
+          stop: wasIdle ? Math.max(sent.packed, received[row]!) : sent.packed,
+        });
+      }
+    }
+    this.#lastStops.set(worker, stopped[count - 1]!);
+  }
+}
+
+function bytesOf(values: readonly unknown[]): number {
+  let nbytes = 0;
+  for (const value of values) if (!isShared(value)) nbytes += bytesOfOne(value);
+  return nbytes;
+}
+
+/** Exact only for what is large. */
+function bytesOfOne(value: unknown): number {
+  const nbytes = sizeOf(value, LARGE);
+  return nbytes > LARGE ? sizeOf(value, Number.POSITIVE_INFINITY) : nbytes;
+}
+
+/** Between threads it is not copied. */
+function isShared(value: unknown): boolean {
+  if (value instanceof SharedArrayBuffer) return true;
+  return ArrayBuffer.isView(value) && value.buffer instanceof SharedArrayBuffer;
+}
+
+/** The task of a batch that has the largest arguments. */
+function largestOf({ plan }: ComputationState, ids: Int32Array): number {
+  let [largest, most] = [ids[0]!, -1];
+  for (const id of ids) {
+    const nbytes = bytesOf(batchConstants(plan, Int32Array.of(id)).values);
+    if (nbytes > most) [largest, most] = [id, nbytes];
+  }
+  return largest;
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { describe, it, mock } from 'node:test';
+import { SilenceWatch } from './silence.js';
+
+describe('a worker of which nothing is heard', () => {
+  const watched = (ttl: number | false, first: number, act: (watch: SilenceWatch) => void): number => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    let silent = 0;
+    const watch = new SilenceWatch(ttl, first, () => silent++);
+    act(watch);
+    watch.close();
+    mock.timers.reset();
+    return silent;
+  };
+  const pass = (seconds: number): void => mock.timers.tick(seconds * 1000);
+
+  it('is silent after its time, once', () => {
+    assert.equal(
+      watched(8, 0, (watch) => {
+        watch.heard();
+        pass(7.9);
+      }),
+      0,
+    );
+    assert.equal(
+      watched(8, 0, (watch) => {
+        watch.heard();
+        pass(30);
+      }),
+      1,
+    );
+  });
+
+  it('is not if it says anything in between', () => {
+    assert.equal(
+      watched(8, 0, (watch) => {
+        for (let second = 0; second < 50; second += 5) {
+          watch.heard();
+          pass(5);
+        }
+      }),
+      0,
+    );
+  });
+
+  it('may take longer to start', () => {
+    assert.equal(
+      watched(8, 60, () => pass(59)),
+      0,
+    );
+    assert.equal(
+      watched(8, 60, () => pass(61)),
+      1,
+    );
+    assert.equal(
+      watched(300, 60, () => pass(299)),
+      0,
+    );
+  });
+
+  it('is waited for for ever where nobody wants to know, and after the watch has ended', () => {
+    assert.equal(
+      watched(false, 60, () => pass(1e6)),
+      0,
+    );
+    assert.equal(
+      watched(8, 0, (watch) => {
+        watch.close();
+        pass(100);
+      }),
+      0,
+    );
+  });
+});

@@ -1,0 +1,131 @@
+// Workers that are threads of this process: their stores lie side by side, and what is left of a transfer is its record.
+import type { Transfer } from '../../protocol/clusterObserver.js';
+import type { Frames, ResultId } from '../../protocol/frames.js';
+import { WorkerDigests } from '../metrics/workerDigests.js';
+import { SpillDirectory } from '../store/spillDirectory.js';
+import { Store } from '../store/store.js';
+import { TransferLog } from '../transfer/transferLog.js';
+import type { ClusterEngine } from './clusterEngine.js';
+import type { ClusterStores } from './clusterStores.js';
+import type { ClusterWorker } from './clusterWorker.js';
+import type { HostEvents, HostFacts, WorkerHost } from './hostTypes.js';
+import { ThreadHost } from './threadHost.js';
+import { ThreadPeers } from './threadPeers.js';
+import type { WorkerSettings } from './workerPlaces.js';
+import type { WorkerSnapshot } from './workerView.js';
+
+interface Logs {
+  readonly incoming: TransferLog;
+  readonly outgoing: TransferLog;
+  readonly digests: WorkerDigests;
+}
+
+const CLIENT_ADDRESS = 'client://';
+
+export class ThreadCluster implements ClusterStores {
+  readonly #engine: ClusterEngine;
+  readonly #settings: WorkerSettings;
+  readonly #directory: SpillDirectory;
+  readonly #peers: ThreadPeers;
+  readonly #clientStore: Store;
+  readonly #logs = new Map<number, Logs>();
+
+  constructor(engine: ClusterEngine, settings: WorkerSettings, localDirectory: string | undefined) {
+    this.#engine = engine;
+    this.#settings = settings;
+    this.#directory = SpillDirectory.create(localDirectory);
+    this.#peers = new ThreadPeers(engine.clock, (transfer) => this.#noteTransfer(transfer));
+    this.#clientStore = new Store({
+      file: (name) => this.#directory.file(name),
+      name: 'client',
+      now: engine.clock,
+    });
+  }
+
+  makeHost(worker: ClusterWorker, events: HostEvents): WorkerHost {
+    const { index, name, address } = worker.info;
+    const facts: HostFacts = {
+      name,
+      address,
+      pid: process.pid,
+      memoryLimit: this.#settings.memoryLimit,
+      localDirectory: this.#directory.path,
+      nthreads: 1,
+    };
+    let host: ThreadHost | undefined;
+    const logs: Logs = {
+      incoming: new TransferLog(),
+      outgoing: new TransferLog(),
+      digests: new WorkerDigests(),
+    };
+    const store = new Store({
+      file: (file) => this.#directory.file(file),
+      name: `${name}-${index}`,
+      now: this.#engine.clock,
+      onInterval: (interval) => {
+        const told = { ...interval, worker: index, thread: 0 };
+        logs.digests.interval(told);
+        events.interval(told);
+      },
+      onError: (error) => events.event('store', error.message),
+      onSpilled: (result) => host?.spilled([result]),
+    });
+    this.#logs.set(index, logs);
+    this.#peers.join(index, store);
+    host = new ThreadHost(
+      {
+        facts,
+        index,
+        store,
+        epochOffsetMs: this.#engine.epochOffsetMs,
+        peers: this.#peers.of(index, this.#clientStore),
+        clock: this.#engine.clock,
+        thresholds: this.#settings.thresholds,
+        digests: logs.digests,
+        profile: this.#settings.profile,
+        processBytes: undefined,
+        giveUp: (why) => host?.restart(new Error(why)),
+        view: { snapshot: () => snapshot(facts, store, logs, worker.memorySample?.process ?? 0) },
+        closed: () => {
+          this.#peers.leave(index);
+          this.#logs.delete(index);
+        },
+      },
+      events,
+    );
+    events.ready(facts);
+    return host;
+  }
+
+  async offer(results: ReadonlyMap<ResultId, Frames>): Promise<string> {
+    for (const [result, frames] of results) this.#clientStore.put(result, frames);
+    return CLIENT_ADDRESS;
+  }
+
+  async withdraw(results: Iterable<ResultId>): Promise<void> {
+    for (const result of results) this.#clientStore.delete(result);
+  }
+
+  async close(): Promise<void> {
+    await this.#clientStore.close();
+    await this.#directory.close();
+  }
+
+  #noteTransfer(transfer: Transfer): void {
+    const logs = this.#logs.get(transfer.worker);
+    const log = transfer.direction === 'incoming' ? logs?.incoming : logs?.outgoing;
+    logs?.digests.transfer(transfer);
+    log?.add(transfer, this.#engine.workers.get(transfer.peer)?.address ?? CLIENT_ADDRESS);
+    this.#engine.tell((observer) => observer.transfer?.(transfer));
+  }
+}
+
+export function snapshot(facts: HostFacts, store: Store, logs: Logs, process: number): WorkerSnapshot {
+  return {
+    ...facts,
+    incomingTransferLog: logs.incoming.toArray(),
+    outgoingTransferLog: logs.outgoing.toArray(),
+    digestsTotal: new Map(),
+    memory: { managed: store.managedBytes, spilled: store.spilledBytes, process },
+  };
+}

@@ -1,0 +1,380 @@
+// A worker whose host is this process: one isolate that runs tasks, and the store of their results. The host computes
+// nothing, so it answers peers and the cluster while a task runs. In a cluster of threads this is the main process, in a
+// cluster of processes each worker process.
+import type { Transfer } from '../../protocol/clusterObserver.js';
+import type { CompletionColumns } from '../../protocol/completionLog.js';
+import type { Frames, ResultId } from '../../protocol/frames.js';
+import { framesBytes } from '../../protocol/frames.js';
+import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
+import { KIND_STORED } from '../../protocol/results.js';
+import type { Isolate, RunHandler } from '../pool/isolate.js';
+import { ThreadIsolate } from '../pool/threadIsolate.js';
+import { collectGarbage } from '../worker/collectGarbage.js';
+import type { GatherOutcome } from './batchGate.js';
+import { HostMeasures } from './hostMeasures.js';
+import { HostProfile } from './hostProfile.js';
+import type { GatherInput, HostBatch, HostEvents, HostRun, RunTask, WorkerHost } from './hostTypes.js';
+import { IsolateCopies } from './isolateCopies.js';
+import { OpenRun, type RunHost } from './openRun.js';
+import { RunningTask } from './runningTask.js';
+import type { ThreadHostOptions } from './threadHostOptions.js';
+import { WorkerMemory } from './workerMemory.js';
+
+/** How often a busy isolate is looked at, in milliseconds. */
+const POLL_MS = 10;
+/** How often memory is measured, in polls, while the isolate is busy. */
+const BEAT_POLLS = 10;
+const IDLE_BEAT_MS = 500;
+/** Isolates that die one after the other without a task running: more are no use. */
+const MAX_IDLE_DEATHS = 5;
+
+export class ThreadHost implements WorkerHost, RunHost {
+  readonly name: string;
+  readonly pid = process.pid;
+  readonly #options: ThreadHostOptions;
+  readonly #events: HostEvents;
+  readonly #runs = new Map<number, OpenRun>();
+  readonly #copies = new IsolateCopies();
+  readonly #running: RunningTask;
+  readonly #memory: WorkerMemory;
+  readonly #profile: HostProfile;
+  readonly #measures: HostMeasures;
+  #isolate: ThreadIsolate;
+  #generation = 0;
+  #idleDeaths = 0;
+  #died: { running: RunTask | undefined; cause: Error } | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #polls = 0;
+  readonly #idleBeat: NodeJS.Timeout;
+  #ended = false;
+
+  constructor(options: ThreadHostOptions, events: HostEvents) {
+    this.name = options.facts.name;
+    this.#options = options;
+    this.#events = events;
+    this.#measures = new HostMeasures(options, events);
+    this.#running = new RunningTask(events, () => this.#isolate.terminate());
+    this.#memory = new WorkerMemory(options, events, () => this.#collect());
+    this.#profile = new HostProfile(options, events);
+    this.#isolate = this.#startIsolate();
+    this.#idleBeat = setInterval(() => this.#beat(), IDLE_BEAT_MS);
+    this.#idleBeat.unref();
+  }
+
+  open(run: HostRun): void {
+    this.#runs.set(run.run, new OpenRun(this, run));
+    this.#measures.time.opened(run.run, run.kinds);
+  }
+
+  dispatch(run: number, batch: HostBatch): void {
+    const open = this.#runs.get(run);
+    if (open === undefined) return;
+    this.#running.dispatched(run, batch.ids);
+    const gather = this.#gathers(open.spec, batch);
+    this.#poll ??= setInterval(() => this.#look(), POLL_MS);
+    open.gate.admit(batch, gather.length === 0 ? undefined : () => this.#gather(gather));
+  }
+
+  #gathers(spec: HostRun, batch: HostBatch): GatherInput[] {
+    return [...batch.gather, ...this.#copies.evictedInputs(spec, batch, this.#options.index)];
+  }
+
+  release(run: number, ids: Int32Array): void {
+    this.#isolate.release(run, ids);
+    this.#copies.released(run, ids);
+  }
+
+  drop(results: readonly ResultId[]): void {
+    for (const result of results) {
+      this.#options.store.delete(result);
+      this.#copies.forget(result);
+    }
+  }
+
+  fetch(run: number, ids: Int32Array): void {
+    if (this.#runs.get(run)?.isOpen) this.#isolate.fetch(run, ids);
+    else this.#events.fetched(run, { ids: new Int32Array(0), values: [] }, [], ids);
+  }
+
+  steal(run: number, ids: Int32Array): void {
+    const open = this.#runs.get(run);
+    const waiting = open?.gate.takeBack(ids) ?? [];
+    if (open?.isOpen) open.stolenBefore(waiting, () => this.#isolate.steal(run, ids));
+    else this.#events.stolen(run, waiting);
+  }
+
+  cancel(run: number, ids: Int32Array): void {
+    const open = this.#runs.get(run);
+    open?.gate.takeBack(ids);
+    if (!open?.isOpen) return;
+    this.#running.cancel(run, this.#isolate.cancel(run, ids));
+  }
+
+  close(run: number): void {
+    const open = this.#runs.get(run);
+    if (open === undefined) return;
+    this.#runs.delete(run);
+    this.#running.closed(run);
+    this.#copies.closed(run);
+    this.#measures.time.closed(run, open.isOpen && this.#isolate.running(run) >= 0);
+    if (open.isOpen) this.#isolate.close(run);
+    if (this.#runs.size === 0) this.#stopPolling();
+  }
+
+  async take(gather: readonly GatherInput[], what: Transfer['what']): Promise<ResultId[]> {
+    const { frames, missing } = await this.#options.peers.fetch(gather, what);
+    for (const [result, one] of frames) this.#options.store.put(result, one);
+    return missing.map(({ result }) => result);
+  }
+
+  async give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, Frames>> {
+    const given = new Map<ResultId, Frames>();
+    const { store } = this.#options;
+    for (const { result } of results) {
+      if (!store.has(result)) continue;
+      try {
+        const frames = await store.get(result);
+        if (frames !== undefined) given.set(result, frames);
+      } catch (error) {
+        this.#events.event('store', error instanceof Error ? error.message : String(error));
+      }
+    }
+    return given;
+  }
+
+  call(fn: FunctionRef, context: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+    const digestsTotal = new Map(this.#options.digests.ledger);
+    const worker = { ...this.#options.view.snapshot(), digestsTotal };
+    return this.#isolate.call(fn, { ...context, worker });
+  }
+
+  async flush(): Promise<void> {
+    await this.#profile.flush();
+    this.#measures.send();
+  }
+
+  async terminate(): Promise<void> {
+    this.#ended = true;
+    clearInterval(this.#idleBeat);
+    this.#measures.close();
+    this.#stopPolling();
+    this.#profile.abandon();
+    this.#isolate.terminate();
+    this.#options.closed?.();
+    await this.#options.store.close();
+  }
+
+  /** Ends the isolate, whatever it does; a new one takes its place. */
+  restart(cause: Error): void {
+    this.#died = { running: this.#running.task, cause };
+    this.#isolate.terminate();
+  }
+
+  /** What the isolate runs now. */
+  get running(): RunTask | undefined {
+    return this.#running.task;
+  }
+
+  /** Results were spilled: the isolate lets its copies go, so that their memory is free. */
+  spilled(results: readonly ResultId[]): void {
+    for (const [run, ids] of this.#copies.evict(results)) {
+      const gate = this.#runs.get(run)?.gate;
+      // What a waiting batch counts on goes when that batch has been sent.
+      const free = ids.filter((id) => gate?.holds(id) !== true);
+      if (free.length > 0) this.#isolate.evict(run, Int32Array.from(free));
+    }
+  }
+
+  passed({ spec }: OpenRun, batch: HostBatch, { frames }: GatherOutcome): void {
+    const { store, index } = this.#options;
+    const gathered = this.#gathers(spec, batch).filter(({ id }) => frames.has(id));
+    for (const { id, result } of gathered) this.#copies.add(result, spec.run, id);
+    // Results that went to disk while the batch was waiting.
+    this.spilled(gathered.flatMap(({ result }) => (store.isSpilled(result) ? [result] : [])));
+    const late = this.#copies.evictedInputs(spec, batch, index).map(({ id }) => id);
+    if (late.length > 0) this.#isolate.evict(spec.run, Int32Array.from(late));
+  }
+
+  /** The run is opened in the isolate with its first batch, and again after the isolate was replaced. */
+  openInIsolate(
+    spec: HostRun,
+    handler: RunHandler,
+    shared: { claims: Int32Array; wanted: Uint8Array },
+  ): number {
+    const { run, program, functions, maxOutstanding, inlineBytes, keys, marks, kinds } = spec;
+    this.#isolate.open({
+      run,
+      program,
+      functions,
+      ...shared,
+      maxOutstanding,
+      inlineBytes,
+      keys,
+      marks,
+      kinds,
+      handler,
+    });
+    return this.#generation;
+  }
+
+  get vitals(): Float64Array {
+    return this.#isolate.vitals;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  get isolate(): Isolate {
+    return this.#isolate;
+  }
+
+  get events(): HostEvents {
+    return this.#events;
+  }
+
+  /** Keeps the stored results of finished tasks, then tells of them. */
+  finished(spec: HostRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
+    const { ids, kinds, count } = columns;
+    this.#idleDeaths = 0;
+    for (let index = 0; index < count; index++) {
+      if (kinds[index] !== KIND_STORED) continue;
+      const frames = values.get(ids[index]!);
+      if (isFrames(frames)) this.#keep(spec, ids[index]!, frames);
+    }
+    this.#measures.time.ended(spec.run, columns);
+    this.#running.finished(spec.run, ids, count);
+    this.#profile.finished(spec, columns);
+    this.#events.finished(spec.run, columns, values);
+  }
+
+  fetched(spec: HostRun, values: Values, missing: Int32Array, packed: PackedValues): void {
+    const stored = Array.from(packed.ids, (id, index) => {
+      const frames = packed.frames[index]!;
+      this.#keep(spec, id, frames);
+      return { id, nbytes: framesBytes(frames) };
+    });
+    this.#events.fetched(spec.run, values, stored, missing);
+  }
+
+  isolateLost(run: number, running: number | undefined, cause: Error): void {
+    const task = running === undefined || running < 0 ? undefined : { run, id: running };
+    this.#died = { running: task ?? this.#died?.running, cause: this.#died?.cause ?? cause };
+  }
+
+  #keep(spec: HostRun, id: number, frames: Frames): void {
+    const result = spec.firstId + id;
+    this.#options.store.put(result, frames);
+    this.#copies.add(result, spec.run, id);
+    this.#memory.noteResult(framesBytes(frames), this.#isolate.vitals);
+  }
+
+  async #gather(gather: readonly GatherInput[]): Promise<GatherOutcome> {
+    const { store, peers } = this.#options;
+    const frames = new Map<number, Frames>();
+    const remote: GatherInput[] = [];
+    for (const input of gather) {
+      if (!store.has(input.result)) {
+        remote.push(input);
+        continue;
+      }
+      try {
+        const own = await store.get(input.result);
+        if (own === undefined) remote.push(input);
+        else {
+          frames.set(input.id, own);
+          this.#options.digests.memoryRead(1, framesBytes(own));
+        }
+      } catch (error) {
+        this.#events.event('store', error instanceof Error ? error.message : String(error));
+        store.delete(input.result);
+        remote.push(input);
+      }
+    }
+    const missing: GatherInput[] = [];
+    if (remote.length > 0) {
+      const answer = await peers.fetch(remote, 'gather-dep');
+      missing.push(...answer.missing);
+      for (const { id, result } of remote) {
+        const one = answer.frames.get(result);
+        if (one !== undefined) frames.set(id, one);
+      }
+    }
+    return { frames, missing };
+  }
+
+  #look(): void {
+    for (const open of [...this.#runs.values()]) if (open.isOpen) this.#isolate.poll(open.spec.run);
+    this.#running.look(
+      [...this.#runs.values()].filter(({ isOpen }) => isOpen),
+      this.#isolate,
+    );
+    this.#profile.running(this.#running.task, (run) => this.#runs.get(run)?.spec);
+    if (++this.#polls % BEAT_POLLS === 0) this.#beat();
+    if (this.#runs.size === 0) this.#stopPolling();
+  }
+
+  #stopPolling(): void {
+    clearInterval(this.#poll);
+    this.#poll = undefined;
+    this.#profile.idle();
+  }
+
+  /** Spilled results are held by this thread and the isolate; where the process is the worker, both let go. */
+  #collect(): void {
+    this.#isolate.collect();
+    if (this.#options.processBytes !== undefined) collectGarbage();
+  }
+
+  #beat(): void {
+    this.#memory.look(this.#isolate.vitals);
+    this.#measures.send();
+  }
+
+  #startIsolate(): ThreadIsolate {
+    const { facts, epochOffsetMs } = this.#options;
+    // The inspector finds threads by name, so each has its own.
+    const name = this.#generation === 0 ? facts.name : `${facts.name}-${this.#generation}`;
+    this.#profile.follow(name);
+    return new ThreadIsolate(
+      name,
+      epochOffsetMs,
+      () => this.#isolateGone(),
+      (measures) => this.#measures.take(measures, (run) => this.#runs.get(run)?.spec.firstId),
+    );
+  }
+
+  /** The isolate of a run that was closed ends for that reason, unless it has failed before. */
+  #isCancelled(task: RunTask): boolean {
+    if (this.#running.isTimedOut) return false;
+    return !this.#runs.has(task.run) || this.#running.isCancelled(task);
+  }
+
+  #isolateGone(): void {
+    if (this.#ended) return;
+    const { running, cause } = this.#died ?? {
+      running: undefined,
+      cause: new Error('The worker thread ended.'),
+    };
+    this.#died = undefined;
+    this.#generation++;
+    this.#copies.clear();
+    const { executing } = this.#isolate;
+    const isCancelled = executing !== undefined && this.#isCancelled(executing);
+    this.#measures.died(executing, isCancelled ? 'cancelled' : 'failed');
+    this.#running.clear();
+    if (running === undefined && ++this.#idleDeaths >= MAX_IDLE_DEATHS) {
+      void this.terminate();
+      this.#events.lost(cause);
+      return;
+    }
+    this.#isolate = this.#startIsolate();
+    for (const open of this.#runs.values()) open.gate.clear();
+    this.#events.restarted(running, cause);
+  }
+}
+
+function isFrames(value: unknown): value is Frames {
+  return typeof value === 'object' && value !== null && 'header' in value && 'buffers' in value;
+}

@@ -1,0 +1,29 @@
+// What a worker whose host is this process is given.
+import type { ProfileSettings } from '../../protocol/profileCycle.js';
+import type { WorkerDigests } from '../metrics/workerDigests.js';
+import type { MemoryThresholds } from '../store/memoryMonitor.js';
+import type { Store } from '../store/store.js';
+import type { HostFacts } from './hostTypes.js';
+import type { Peers } from './peers.js';
+import type { WorkerView } from './workerView.js';
+
+export interface ThreadHostOptions {
+  readonly facts: HostFacts;
+  readonly epochOffsetMs: number;
+  readonly store: Store;
+  readonly peers: Peers;
+  readonly view: WorkerView;
+  /** Index of the worker, for the samples. */
+  readonly index: number;
+  readonly clock: () => number;
+  readonly thresholds: Partial<MemoryThresholds>;
+  readonly digests: WorkerDigests;
+  /** Undefined: the isolate is not profiled. */
+  readonly profile: ProfileSettings | undefined;
+  /** Bytes of the process; undefined: workers share it, and the isolate's own memory counts. */
+  readonly processBytes: (() => number) | undefined;
+  /** Memory is beyond what can be helped: the worker ends. */
+  readonly giveUp: (why: string) => void;
+  /** The worker has ended. */
+  readonly closed?: () => void;
+}

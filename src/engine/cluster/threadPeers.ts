@@ -1,0 +1,83 @@
+// The stores of workers that are threads of one process, as the workers reach them: a look into a map. Shared memory
+// needs no journey, so all that is left of a transfer is its record.
+import type { Transfer } from '../../protocol/clusterObserver.js';
+import type { Frames, ResultId } from '../../protocol/frames.js';
+import { framesBytes } from '../../protocol/frames.js';
+import type { Store } from '../store/store.js';
+import type { GatherInput } from './hostTypes.js';
+import type { PeerAnswer, Peers } from './peers.js';
+
+/** The index of the client in transfers. */
+const CLIENT = -1;
+
+export class ThreadPeers {
+  readonly #stores = new Map<number, Store>();
+  readonly #clock: () => number;
+  readonly #tell: (transfer: Transfer) => void;
+
+  constructor(clock: () => number, tell: (transfer: Transfer) => void) {
+    this.#clock = clock;
+    this.#tell = tell;
+  }
+
+  join(worker: number, store: Store): void {
+    this.#stores.set(worker, store);
+  }
+
+  leave(worker: number): void {
+    this.#stores.delete(worker);
+  }
+
+  /** The peers as one worker sees them; `clientStore` is where scattered data waits. */
+  of(worker: number, clientStore: Store): Peers {
+    return {
+      fetch: (inputs, what) => this.#fetch(worker, clientStore, inputs, what),
+    };
+  }
+
+  async #fetch(
+    worker: number,
+    clientStore: Store,
+    inputs: readonly GatherInput[],
+    what: Transfer['what'],
+  ): Promise<PeerAnswer> {
+    const frames = new Map<ResultId, Frames>();
+    const missing: GatherInput[] = [];
+    const byPeer = new Map<number, GatherInput[]>();
+    for (const input of inputs) byPeer.set(input.from, [...(byPeer.get(input.from) ?? []), input]);
+    for (const [peer, wanted] of byPeer) {
+      const store = peer === CLIENT ? clientStore : this.#stores.get(peer);
+      const start = this.#clock();
+      const moved: GatherInput[] = [];
+      let nbytes = 0;
+      for (const input of wanted) {
+        const found = await look(store, input.result);
+        if (found === undefined) {
+          missing.push(input);
+          continue;
+        }
+        frames.set(input.result, found);
+        moved.push(input);
+        nbytes += framesBytes(found);
+      }
+      if (moved.length === 0) continue;
+      const keys = moved.map(({ key }) => key);
+      const common = { keys, nbytes, compressed: nbytes, start, stop: this.#clock() };
+      this.#tell({ worker, peer, direction: 'incoming', what, ...common });
+      if (peer !== CLIENT)
+        this.#tell({ worker: peer, peer: worker, direction: 'outgoing', what: 'get-data', ...common });
+    }
+    return { frames, missing };
+  }
+}
+
+async function look(store: Store | undefined, result: ResultId): Promise<Frames | undefined> {
+  if (store === undefined || !store.has(result)) return undefined;
+  try {
+    return await store.get(result);
+  } catch {
+    // The spill file is damaged or gone; the store has said so. Whoever needs the result has it computed again.
+    store.delete(result);
+    return undefined;
+  }
+}

@@ -1,0 +1,184 @@
+// The workers of a cluster: as many places as it was asked for, each with a worker that is alive. One that dies is replaced;
+// places come and go when the cluster is scaled.
+import { LongpoleError } from '../../base/errors.js';
+import type { ProfileSettings } from '../../protocol/profileCycle.js';
+import type { MemoryThresholds } from '../store/memoryMonitor.js';
+import type { ClusterEngine } from './clusterEngine.js';
+import { ClusterWorker, type WorkerKeeper } from './clusterWorker.js';
+import type { HostEvents, WorkerHost } from './hostTypes.js';
+
+export interface WorkerSettings {
+  /** Bytes per worker; 0: no limit. */
+  readonly memoryLimit: number;
+  readonly thresholds: Partial<MemoryThresholds>;
+  /** Undefined: workers are not profiled. */
+  readonly profile: ProfileSettings | undefined;
+  /** Seconds after which a worker process of which nothing is heard is replaced; false: never. */
+  readonly ttl: number | false;
+  /** What each worker offers, by name. */
+  readonly resources: ReadonlyMap<string, number>;
+  /** How far the clock of a worker process is off, in milliseconds: to test that it is corrected. */
+  readonly clockErrorMs: (index: number) => number;
+}
+
+/** Makes the host of a worker: a thread of this process or a process of its own. */
+export type HostFactory = (worker: ClusterWorker, events: HostEvents) => WorkerHost;
+
+/** Workers that die before they are up, one after the other in one place: more are no use. */
+const MAX_FAILED_STARTS = 10;
+/** How long a worker that leaves may finish what it has, in seconds. */
+const RETIRE_SECONDS = 30;
+
+interface Place {
+  readonly name: string;
+  worker: ClusterWorker;
+  failedStarts: number;
+}
+
+export class WorkerPlaces implements WorkerKeeper {
+  readonly #engine: ClusterEngine;
+  readonly #settings: WorkerSettings;
+  readonly #makeHost: HostFactory;
+  readonly #places: Place[] = [];
+  readonly #leaving = new WeakSet<ClusterWorker>();
+  #nextIndex = 0;
+  #nextPlace = 0;
+  #closed = false;
+  /** Told when a place is given up for good. */
+  onGivenUp: (error: LongpoleError) => void = () => undefined;
+
+  constructor(engine: ClusterEngine, settings: WorkerSettings, makeHost: HostFactory) {
+    this.#engine = engine;
+    this.#settings = settings;
+    this.#makeHost = makeHost;
+  }
+
+  get size(): number {
+    return this.#places.length;
+  }
+
+  get workers(): readonly ClusterWorker[] {
+    return this.#places.map(({ worker }) => worker);
+  }
+
+  /** Brings the number of workers to `size`. Those that leave finish what they have and hand their results on. */
+  async scale(size: number): Promise<void> {
+    while (this.#places.length < size) {
+      const name = `worker-${this.#nextPlace++}`;
+      this.#places.push({ name, worker: this.#start(name), failedStarts: 0 });
+    }
+    const leaving = this.#places.splice(size);
+    await Promise.all([
+      ...this.#places.map(({ worker }) => worker.started),
+      ...leaving.map(({ worker }) => this.#retire(worker)),
+    ]);
+  }
+
+  /** Replaces a worker by a new one after it has finished what it has. */
+  async restart(worker: ClusterWorker): Promise<void> {
+    const place = this.#places.find((one) => one.worker === worker);
+    if (place === undefined) return;
+    place.worker = this.#start(place.name);
+    await place.worker.started;
+    await this.#retire(worker);
+  }
+
+  replace(worker: ClusterWorker, cause: Error): void {
+    this.#engine.workers.delete(worker.info.index);
+    this.#engine.tell((observer) =>
+      observer.workerRemoved?.(worker.info, this.#engine.clock(), cause.message),
+    );
+    void worker.host.terminate();
+    const place = this.#places.find((one) => one.worker === worker);
+    if (place === undefined || this.#closed) return;
+    place.failedStarts = worker.facts === undefined ? place.failedStarts + 1 : 0;
+    if (place.failedStarts >= MAX_FAILED_STARTS) {
+      this.#places.splice(this.#places.indexOf(place), 1);
+      this.#giveUp(place, cause);
+      return;
+    }
+    place.worker = this.#start(place.name);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#places.length = 0;
+    const workers = [...this.#engine.workers.values()];
+    await Promise.all(workers.map((worker) => this.#engine.installed.end(worker)));
+    for (const worker of workers) {
+      worker.leave();
+      this.#engine.workers.delete(worker.info.index);
+      this.#engine.tell((observer) =>
+        observer.workerRemoved?.(worker.info, this.#engine.clock(), 'The cluster was closed.'),
+      );
+    }
+    await Promise.all(workers.map((worker) => worker.host.terminate()));
+  }
+
+  #start(name: string): ClusterWorker {
+    const index = this.#nextIndex++;
+    const worker = new ClusterWorker(
+      this.#engine,
+      {
+        index,
+        name,
+        address: `${this.#engine.options.threads ? 'thread' : 'process'}://${process.pid}/${name}`,
+        host: this.#engine.host,
+        pid: process.pid,
+        threads: 1,
+        memoryLimit: this.#settings.memoryLimit,
+        startTime: this.#engine.clock(),
+      },
+      this,
+    );
+    worker.host = this.#makeHost(worker, worker);
+    worker.info = { ...worker.info, pid: worker.host.pid };
+    this.#engine.workers.set(index, worker);
+    this.#engine.installed.begin(worker);
+    this.#engine.tell((observer) => observer.workerAdded?.(worker.info));
+    if (worker.facts !== undefined) this.#admit(worker);
+    else void worker.started.then(() => this.#admit(worker)).catch(() => undefined);
+    return worker;
+  }
+
+  /** It is up: tasks may be sent there. Before, they would wait there while others could run them. */
+  #admit(worker: ClusterWorker): void {
+    const { index, name } = worker.info;
+    const { resources } = this.#settings;
+    if (this.#engine.workers.get(index) !== worker || this.#leaving.has(worker)) return;
+    this.#engine.handleEvent({ type: 'worker-added', worker: index, name, resources });
+  }
+
+  /** Nothing more is sent to it; when it is idle, others take over what it holds, and it ends. */
+  async #retire(worker: ClusterWorker): Promise<void> {
+    this.#leaving.add(worker);
+    this.#engine.handleEvent({ type: 'worker-paused', worker: worker.info.index, paused: true });
+    const until = this.#engine.clock() + RETIRE_SECONDS;
+    const { scheduler } = this.#engine;
+    const state = scheduler.state.workers.get(worker.info.index);
+    while (state !== undefined && state.outstanding > 0 && this.#engine.clock() < until)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    await this.#engine.moveResults(worker);
+    await this.#engine.installed.end(worker);
+    worker.leave();
+    this.#engine.workers.delete(worker.info.index);
+    const { index } = worker.info;
+    this.#engine.stored.forgetWorker(index);
+    this.#engine.handleEvent({ type: 'worker-removed', worker: index, blame: 'none' });
+    this.#engine.tell((observer) =>
+      observer.workerRemoved?.(worker.info, this.#engine.clock(), 'The cluster was made smaller.'),
+    );
+    await worker.host.terminate();
+  }
+
+  #giveUp(place: Place, cause: Error): void {
+    const error = new LongpoleError(
+      'ERR_LONGPOLE_WORKER_START',
+      `Worker ${place.name} could not be started ${MAX_FAILED_STARTS} times: ${cause.message}`,
+      { cause },
+    );
+    this.#engine.event('worker-given-up', error.message);
+    if (this.#places.length === 0) this.#engine.failEverything(error);
+    this.onGivenUp(error);
+  }
+}

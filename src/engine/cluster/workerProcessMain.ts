@@ -1,0 +1,246 @@
+// Entry point of a worker that is a process. Its main thread computes nothing: it stands between the cluster, the peers and
+// the isolate beside it, so that all of them are answered while a task runs.
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { toErrorInfo } from '../../protocol/errorInfo.js';
+import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
+import { ClockOffset } from '../clockOffset.js';
+import { WorkerDigests } from '../metrics/workerDigests.js';
+import { Store } from '../store/store.js';
+import { PeerClient } from '../transfer/peerClient.js';
+import { PeerServer } from '../transfer/peerServer.js';
+import { isolateClock } from '../worker/isolateClock.js';
+import { CorrectedEvents } from './correctedEvents.js';
+import type { HostFacts } from './hostTypes.js';
+import { ProcessPeers } from './processPeers.js';
+import { ThreadHost } from './threadHost.js';
+import { VitalsWriter, vitalsFile } from './vitalsFile.js';
+
+/** How often the clocks are compared, in milliseconds: soon at first, when nothing is known. */
+const HEARTBEAT_MS = 500;
+const FIRST_HEARTBEATS = 5;
+/** How often messages that came up together are sent, in milliseconds: memory is not urgent. */
+const RSS_MS = 10;
+
+type Birth = Extract<ToWorker, { type: 'birth' }>;
+
+function send(message: FromWorker): void {
+  // The parent may end at any moment: between this look and the write, a write fails, and 'disconnect' comes later.
+  if (process.connected) process.send?.(message, undefined, undefined, endIfFailed);
+}
+
+function endIfFailed(error: Error | null): void {
+  if (error !== null) process.kill(process.pid, 'SIGKILL');
+}
+
+class WorkerProcess {
+  readonly #birth: Birth;
+  readonly #offset = new ClockOffset();
+  readonly #clock: () => number;
+  readonly #store: Store;
+  readonly #digests = new WorkerDigests();
+  readonly #server: PeerServer;
+  readonly #client: PeerClient;
+  readonly #peers: ProcessPeers;
+  readonly #host: ThreadHost;
+  #facts: HostFacts;
+  #rss = { bytes: process.memoryUsage.rss(), at: 0 };
+  #process = 0;
+  #hostFacts: unknown = {};
+
+  constructor(birth: Birth) {
+    this.#birth = birth;
+    const { index, name, epochOffsetMs, memoryLimit, directory, token, thresholds, profile } = birth;
+    this.#clock = isolateClock(epochOffsetMs);
+    const now = (): number => this.#correct(this.#clock());
+    const events = new CorrectedEvents(send, (time) => this.#correct(time));
+    const file = (part: string): string => join(directory, part);
+    const unique = `${name}-${index}`;
+    this.#store = new Store({
+      file,
+      name: unique,
+      now,
+      onInterval: (interval) => {
+        const told = { ...interval, worker: index, thread: 0 };
+        this.#digests.interval(told);
+        send({ type: 'interval', interval: told });
+      },
+      onError: (error) => send({ type: 'event', topic: 'store', text: error.message }),
+      onSpilled: (result) => this.#host.spilled([result]),
+    });
+    const common = { token, worker: index, now, keyOf: String } as const;
+    const onTransfer = (transfer: Extract<FromWorker, { type: 'transfer' }>['transfer']): void => {
+      this.#digests.transfer(transfer);
+      send({ type: 'transfer', transfer });
+    };
+    this.#server = new PeerServer({ ...common, source: this.#store, file, name: unique, onTransfer });
+    this.#client = new PeerClient({ ...common, onTransfer });
+    this.#facts = {
+      name,
+      address: this.#server.address,
+      pid: process.pid,
+      memoryLimit,
+      localDirectory: directory,
+      nthreads: 1,
+    };
+    this.#peers = new ProcessPeers(this.#client, (topic, text) => send({ type: 'event', topic, text }));
+    this.#host = new ThreadHost(
+      {
+        facts: this.#facts,
+        index,
+        store: this.#store,
+        epochOffsetMs,
+        clock: now,
+        thresholds,
+        digests: this.#digests,
+        profile,
+        peers: this.#peers,
+        processBytes: () => this.#rssNow(),
+        giveUp: (why) => this.#giveUp(why),
+        view: { snapshot: () => this.#snapshot() },
+      },
+      events,
+    );
+    new VitalsWriter(vitalsFile(birth), () => this.#host.vitals);
+    void this.#begin();
+  }
+
+  handle(message: ToWorker): void {
+    switch (message.type) {
+      case 'several':
+        for (const each of message.messages) this.handle(each);
+        break;
+      case 'birth':
+        break;
+      case 'open':
+        this.#host.open({ ...message.run, shared: undefined });
+        break;
+      case 'batch':
+        this.#host.dispatch(message.run, message);
+        break;
+      case 'release':
+        this.#host.release(message.run, message.ids);
+        break;
+      case 'drop':
+        this.#host.drop(message.results);
+        break;
+      case 'fetch':
+        this.#host.fetch(message.run, message.ids);
+        break;
+      case 'steal':
+        this.#host.steal(message.run, message.ids);
+        break;
+      case 'cancel':
+        this.#host.cancel(message.run, message.ids);
+        break;
+      case 'close':
+        this.#host.close(message.run);
+        break;
+      case 'take':
+        void this.#host
+          .take(message.gather, message.what)
+          .then((value) => send({ type: 'taken', call: message.call, value }));
+        break;
+      case 'flush':
+        void this.#host.flush().then(() => send({ type: 'taken', call: message.call, value: [] }));
+        break;
+      case 'call':
+        this.#call(message);
+        break;
+      case 'clock':
+        this.#offset.add({ sent: message.sent, remote: message.remote, received: this.#clock() });
+        break;
+      case 'peer-gone':
+        this.#client.forget(message.address);
+        break;
+      case 'end':
+        process.exit(0);
+    }
+  }
+
+  #call({ call, fn, facts, context }: Extract<ToWorker, { type: 'call' }>): void {
+    this.#hostFacts = facts;
+    this.#host.call(fn, context).then(
+      (value) => send({ type: 'called', call, value, error: undefined }),
+      (error) => send({ type: 'called', call, value: undefined, error: toErrorInfo(error) }),
+    );
+  }
+
+  async #begin(): Promise<void> {
+    const address = await this.#server.listen();
+    send({ type: 'ready', address, pid: process.pid });
+    for (let beat = 0; beat < FIRST_HEARTBEATS; beat++) this.#beat();
+    setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
+  }
+
+  #beat(): void {
+    const incoming = this.#peers.open;
+    const outgoing = this.#server.open;
+    const link = {
+      latency: this.#offset.latency,
+      incomingBytes: incoming.nbytes,
+      incomingCount: incoming.count,
+      outgoingBytes: outgoing.nbytes,
+      outgoingCount: outgoing.count,
+    };
+    send({ type: 'heartbeat', sent: this.#clock(), link });
+  }
+
+  /** Two clocks that may be the same are taken for the same: the estimate would only make them differ. */
+  #correct(time: number): number {
+    const { offset, roundTrip } = this.#offset;
+    return Math.abs(offset) <= roundTrip || Number.isNaN(roundTrip) ? time : time + offset;
+  }
+
+  #rssNow(): number {
+    const now = performance.now();
+    if (now - this.#rss.at > RSS_MS) this.#rss = { bytes: process.memoryUsage.rss(), at: now };
+    this.#process = this.#rss.bytes;
+    return this.#process;
+  }
+
+  #snapshot() {
+    return {
+      ...this.#facts,
+      incomingTransferLog: [],
+      outgoingTransferLog: [],
+      digestsTotal: new Map(),
+      memory: {
+        managed: this.#store.managedBytes,
+        spilled: this.#store.spilledBytes,
+        process: this.#process,
+      },
+      ...(typeof this.#hostFacts === 'object' ? this.#hostFacts : {}),
+    };
+  }
+
+  #giveUp(why: string): void {
+    const kill = (): void => void process.kill(process.pid, 'SIGKILL');
+    const message: FromWorker = { type: 'giving-up', why };
+    if (process.connected) process.send?.(message, undefined, undefined, kill);
+    else kill();
+  }
+
+  /** Removes what the process has left in the directory of the cluster. */
+  clean(): void {
+    const { directory, name, index } = this.#birth;
+    for (const file of readdirSync(directory))
+      if (file.startsWith(`${name}-${index}`)) rmSync(join(directory, file), { force: true });
+  }
+}
+
+let worker: WorkerProcess | undefined;
+
+process.on('message', (message: ToWorker) => {
+  if (message.type === 'birth') worker = new WorkerProcess(message);
+  else worker?.handle(message);
+});
+// The parent ended or was killed: nobody wants the results any more.
+process.on('disconnect', () => process.exit(0));
+process.on('exit', () => {
+  try {
+    worker?.clean();
+  } catch {
+    // The directory is gone already, or goes with the cluster.
+  }
+});

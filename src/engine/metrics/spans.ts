@@ -1,0 +1,344 @@
+// The spans of a cluster, on the scheduler: which tasks each has, how they stand, when it ran, what it cost. It watches
+// the cluster as any observer does.
+import {
+  type ClusterObserver,
+  type Computation,
+  type MetricSample,
+  TASK_CANCELLED,
+  TASK_ERRED,
+  TASK_LOST,
+  TASK_MEMORY,
+  type TaskRuns,
+  type WorkerInfo,
+} from '../../protocol/clusterObserver.js';
+import { DEFAULT_SPAN, type MetricKey, spanId, spanTags } from '../../protocol/metrics.js';
+import { MetricLedger } from './metricLedger.js';
+import { ThreadSeconds } from './threadSeconds.js';
+
+/** A span with everything in the spans inside it. */
+export interface SpanSummary {
+  readonly id: string;
+  readonly name: readonly string[];
+  /** Ids of the spans directly inside. */
+  readonly children: readonly string[];
+  readonly tasks: number;
+  /** How tasks stand: `pending` have not ended; `erred` and `cancelled` have and will not run again. */
+  readonly states: {
+    readonly pending: number;
+    readonly memory: number;
+    readonly erred: number;
+    readonly cancelled: number;
+  };
+  /** Runs that were lost with their worker; their tasks run again. */
+  readonly lostRuns: number;
+  /** Of all results. */
+  readonly nbytes: number;
+  /** Seconds of all task runs. */
+  readonly duration: number;
+  /** Prefix → tasks that have ended, and their seconds. */
+  readonly prefixes: ReadonlyMap<string, { readonly count: number; readonly seconds: number }>;
+  /** When the first task was submitted, the first began, the last ended, in seconds since the epoch; NaN: not yet. */
+  readonly enqueued: number;
+  readonly start: number;
+  readonly stop: number;
+  readonly done: boolean;
+  /** Thread-seconds that the cluster offered while the span had tasks to run. */
+  readonly activeCpuSeconds: number;
+  /** The lines of the user's program that opened the span or asked for its tasks, without repetitions. */
+  readonly code: readonly string[];
+  /** `["execute", prefix, activity, unit]` → sum; `["execute", "N/A", "idle", "seconds"]` is what is left of activeCpuSeconds. */
+  readonly cumulativeWorkerMetrics: ReadonlyMap<MetricKey, number>;
+}
+
+/** Spans that are kept; beyond it new ones count for the nearest span around them that is, or for the default. */
+const MAX_SPANS = 10_000;
+const MAX_CODE = 20;
+/** In place of how a task stands: a result that is there already. */
+const NO_TASK = 255;
+
+class SpanNode {
+  readonly id: string;
+  readonly tags: readonly string[];
+  readonly parent: SpanNode | undefined;
+  readonly children: SpanNode[] = [];
+  readonly metrics = new MetricLedger(20_000);
+  readonly code = new Set<string>();
+  readonly prefixes = new Map<string, { count: number; seconds: number }>();
+  tasks = 0;
+  memory = 0;
+  erred = 0;
+  cancelled = 0;
+  lostRuns = 0;
+  nbytes = 0;
+  duration = 0;
+  enqueued = Number.NaN;
+  start = Number.NaN;
+  stop = Number.NaN;
+  /** Tasks in here and in all spans inside that have not ended. */
+  pending = 0;
+  /** Thread-seconds of the times in which some were pending, and since when the present one lasts. */
+  offered = 0;
+  activeSince = Number.NaN;
+
+  constructor(tags: readonly string[], parent: SpanNode | undefined) {
+    this.tags = tags;
+    this.id = spanId(tags);
+    this.parent = parent;
+    parent?.children.push(this);
+  }
+}
+
+export class Spans implements ClusterObserver {
+  /** The span around all others; it has no tags. */
+  readonly #root = new SpanNode([], undefined);
+  readonly #spans = new Map<string, SpanNode>();
+  readonly #threads = new ThreadSeconds();
+  /** Computation → how each of its tasks stands: 0 pending, NO_TASK, else the state + 1. A task that is computed again is told again. */
+  readonly #states = new WeakMap<Computation, Uint8Array>();
+  readonly #nodes = new WeakMap<Computation, readonly SpanNode[]>();
+  readonly #clock: () => number;
+
+  /** @param clock seconds since the epoch, for spans that are active when somebody asks */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  workerAdded({ startTime, threads }: WorkerInfo): void {
+    this.#threads.change(startTime, threads);
+  }
+
+  workerRemoved({ threads }: WorkerInfo, time: number): void {
+    this.#threads.change(time, -threads);
+  }
+
+  computationAdded(computation: Computation): void {
+    const { spans, spanOf, size, submitted, code, given } = computation;
+    const nodes = spans.map((tags) => this.#node(tags));
+    this.#nodes.set(computation, nodes);
+    const known = new Uint8Array(size);
+    for (const id of given ?? []) known[id] = NO_TASK;
+    this.#states.set(computation, known);
+    const counts = new Map<SpanNode, number>();
+    const add = (node: SpanNode | undefined, count: number): void => {
+      if (node !== undefined) counts.set(node, (counts.get(node) ?? 0) + count);
+    };
+    if (spanOf === null) add(nodes[0], size);
+    else for (const span of spanOf) add(nodes[span], 1);
+    for (const id of given ?? []) add(nodes[spanOf?.[id] ?? 0], -1);
+    for (const [node, count] of counts) {
+      if (count === 0) continue;
+      node.tasks += count;
+      node.enqueued = earlier(node.enqueued, submitted);
+      if (code !== '' && node.code.size < MAX_CODE) node.code.add(code);
+      this.#pending(node, count, submitted);
+    }
+  }
+
+  tasksEnded(runs: TaskRuns): void {
+    const { computation, count, ids, states, acknowledged } = runs;
+    const nodes = this.#nodes.get(computation);
+    const known = this.#states.get(computation);
+    if (nodes === undefined || known === undefined) return;
+    const ended = new Map<SpanNode, number>();
+    for (let index = 0; index < count; index++) {
+      const id = ids[index]!;
+      const node = nodes[computation.spanOf?.[id] ?? 0] ?? this.#root;
+      const state = states[index]!;
+      this.#note(node, runs, index);
+      if (state === TASK_LOST) continue;
+      const before = known[id]!;
+      if (before > 0) countState(node, before - 1, -1);
+      else ended.set(node, (ended.get(node) ?? 0) + 1);
+      countState(node, state, 1);
+      known[id] = state + 1;
+    }
+    for (const [node, finished] of ended) this.#pending(node, -finished, acknowledged);
+  }
+
+  computationForgotten(computation: Computation): void {
+    const known = this.#states.get(computation);
+    const nodes = this.#nodes.get(computation);
+    if (known === undefined || nodes === undefined) return;
+    const left = new Map<SpanNode, number>();
+    for (const [id, state] of known.entries()) {
+      if (state > 0) continue;
+      const node = nodes[computation.spanOf?.[id] ?? 0] ?? this.#root;
+      left.set(node, (left.get(node) ?? 0) + 1);
+    }
+    // Nobody waits for these any more.
+    for (const [node, count] of left) {
+      node.cancelled += count;
+      this.#pending(node, -count, this.#clock());
+    }
+    this.#states.delete(computation);
+  }
+
+  metric({ context, span, prefix, activity, unit, value }: MetricSample): void {
+    if (context !== 'execute') return;
+    this.#node(span === '' ? DEFAULT_SPAN : spanTags(span)).metrics.add(
+      [context, prefix, activity, unit],
+      value,
+    );
+  }
+
+  /** The lines that opened a span. */
+  opened(tags: readonly string[], code: readonly string[]): void {
+    const node = this.#node(tags);
+    for (const line of code) if (node.code.size < MAX_CODE) node.code.add(line);
+  }
+
+  /** Tasks that have not ended. */
+  get pending(): number {
+    return this.#root.pending;
+  }
+
+  /** Ids of all spans, in the order in which they first appeared. */
+  get ids(): readonly string[] {
+    return [...this.#spans.keys()];
+  }
+
+  /** The span with these tags and all inside it; without tags, all spans together. Undefined: there is none. */
+  get(tags: readonly string[] = []): SpanSummary | undefined {
+    const node = tags.length === 0 ? this.#root : this.#spans.get(spanId(tags));
+    return node === undefined ? undefined : this.#summary(node);
+  }
+
+  /** All spans, in the order in which they were first used. */
+  [Symbol.iterator](): Iterator<SpanSummary> {
+    return this.find([])[Symbol.iterator]();
+  }
+
+  /** All spans whose tags begin with these. */
+  find(prefix: readonly string[]): SpanSummary[] {
+    return [...this.#spans.values()]
+      .filter(({ tags }) => prefix.every((tag, index) => tags[index] === tag))
+      .map((node) => this.#summary(node));
+  }
+
+  #node(tags: readonly string[]): SpanNode {
+    const known = this.#spans.get(spanId(tags));
+    if (known !== undefined) return known;
+    let node = this.#root;
+    for (let depth = 1; depth <= tags.length; depth++) {
+      const part = tags.slice(0, depth);
+      const id = spanId(part);
+      let next = this.#spans.get(id);
+      if (next === undefined) {
+        if (this.#spans.size >= MAX_SPANS && tags !== DEFAULT_SPAN)
+          return node === this.#root ? this.#node(DEFAULT_SPAN) : node;
+        next = new SpanNode(part, node);
+        this.#spans.set(id, next);
+      }
+      node = next;
+    }
+    return node;
+  }
+
+  #note(
+    node: SpanNode,
+    { computation, ids, states, nbytes, started, stopped }: TaskRuns,
+    index: number,
+  ): void {
+    const start = started[index]!;
+    const stop = stopped[index]!;
+    if (states[index] === TASK_LOST) node.lostRuns++;
+    if (states[index] === TASK_MEMORY) node.nbytes += nbytes[index]!;
+    if (Number.isNaN(start) || Number.isNaN(stop)) return;
+    node.start = earlier(node.start, start);
+    node.stop = later(node.stop, stop);
+    node.duration += stop - start;
+    const prefix = computation.prefixes[computation.prefixOf[ids[index]!]!] ?? '';
+    const sums = node.prefixes.get(prefix);
+    if (sums === undefined) node.prefixes.set(prefix, { count: 1, seconds: stop - start });
+    else {
+      sums.count++;
+      sums.seconds += stop - start;
+    }
+  }
+
+  /** Tasks of the span wait for their end, or have come to it; so for all spans around it. */
+  #pending(span: SpanNode, change: number, time: number): void {
+    for (let node: SpanNode | undefined = span; node !== undefined; node = node.parent) {
+      if (node.pending === 0 && change > 0) node.activeSince = time;
+      node.pending += change;
+      if (node.pending > 0 || Number.isNaN(node.activeSince)) continue;
+      node.offered += Math.max(0, this.#threads.at(time) - this.#threads.at(node.activeSince));
+      node.activeSince = Number.NaN;
+    }
+  }
+
+  #summary(span: SpanNode): SpanSummary {
+    const inside = withDescendants(span);
+    const sum = (value: (node: SpanNode) => number): number =>
+      inside.reduce((total, node) => total + value(node), 0);
+    const offered = this.#offered(span);
+    return {
+      id: span.id,
+      name: span.tags,
+      children: span.children.map(({ id }) => id),
+      tasks: sum(({ tasks }) => tasks),
+      states: {
+        pending: span.pending,
+        memory: sum(({ memory }) => memory),
+        erred: sum(({ erred }) => erred),
+        cancelled: sum(({ cancelled }) => cancelled),
+      },
+      lostRuns: sum(({ lostRuns }) => lostRuns),
+      nbytes: sum(({ nbytes }) => nbytes),
+      duration: sum(({ duration }) => duration),
+      prefixes: mergePrefixes(inside),
+      enqueued: inside.reduce((first, { enqueued }) => earlier(first, enqueued), Number.NaN),
+      start: inside.reduce((first, { start }) => earlier(first, start), Number.NaN),
+      stop: inside.reduce((last, { stop }) => later(last, stop), Number.NaN),
+      done: span.pending === 0,
+      activeCpuSeconds: offered,
+      code: [...new Set(inside.flatMap(({ code }) => [...code]))],
+      cumulativeWorkerMetrics: mergeMetrics(inside, offered),
+    };
+  }
+
+  #offered({ offered, activeSince }: SpanNode): number {
+    if (Number.isNaN(activeSince)) return offered;
+    return offered + Math.max(0, this.#threads.at(this.#clock()) - this.#threads.at(activeSince));
+  }
+}
+
+function countState(node: SpanNode, state: number, change: number): void {
+  if (state === TASK_MEMORY) node.memory += change;
+  else if (state === TASK_ERRED) node.erred += change;
+  else if (state === TASK_CANCELLED) node.cancelled += change;
+}
+
+function withDescendants(span: SpanNode): SpanNode[] {
+  const found = [span];
+  for (const node of found) found.push(...node.children);
+  return found;
+}
+
+function mergePrefixes(spans: readonly SpanNode[]): Map<string, { count: number; seconds: number }> {
+  const merged = new Map<string, { count: number; seconds: number }>();
+  for (const { prefixes } of spans)
+    for (const [prefix, { count, seconds }] of prefixes) {
+      const sums = merged.get(prefix) ?? { count: 0, seconds: 0 };
+      merged.set(prefix, { count: sums.count + count, seconds: sums.seconds + seconds });
+    }
+  return merged;
+}
+
+/** As in Dask: the threads' time that no metric accounts for was idle. */
+function mergeMetrics(spans: readonly SpanNode[], offered: number): Map<MetricKey, number> {
+  const ledger = new MetricLedger();
+  for (const { metrics } of spans) for (const [key, value] of metrics) ledger.add(key, value);
+  let known = 0;
+  for (const [key, value] of ledger) if (key.at(-1) === 'seconds') known += value;
+  ledger.add(['execute', 'N/A', 'idle', 'seconds'], Math.max(0, offered - known));
+  return new Map(ledger);
+}
+
+function earlier(a: number, b: number): number {
+  return Number.isNaN(a) || b < a ? b : a;
+}
+
+function later(a: number, b: number): number {
+  return Number.isNaN(a) || b > a ? b : a;
+}

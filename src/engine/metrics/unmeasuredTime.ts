@@ -1,0 +1,129 @@
+// The time of tasks that an isolate has not told its measures of: it sends them twice a second, and with its death they are
+// gone. Whoever hears of completions keeps here what they took until the measures come, so that no second is lost.
+import type { CompletionColumns } from '../../protocol/completionLog.js';
+import { type MetricChanges, type MetricKey, spanId } from '../../protocol/metrics.js';
+import type { TaskKind, TaskKinds } from '../../protocol/taskKinds.js';
+
+/** Completions are kept by the millisecond; the measures' time falls between two. */
+const SLICE_SECONDS = 1e-3;
+/** Beyond it the last slice grows: ~1 s of short tasks, twice of what waits at most. */
+const MAX_SLICES = 1000;
+
+/** What an isolate runs, and since when, in seconds on its clock. */
+export interface Executing {
+  readonly run: number;
+  readonly id: number;
+  readonly since: number;
+}
+
+/** Tasks that ended in one millisecond. */
+interface Slice {
+  readonly start: number;
+  readonly end: number;
+  /** When the first of them came to the isolate. */
+  readonly received: number;
+  readonly seconds: Map<TaskKind, number>;
+}
+
+export class UnmeasuredTime {
+  readonly #kinds = new Map<number, TaskKinds>();
+  /** A run that was closed while the isolate had a task of it. */
+  #leaving: { readonly run: number; readonly kinds: TaskKinds } | undefined;
+  #slices: Slice[] = [];
+  #measuredUpTo = 0;
+  #lastStop = 0;
+
+  opened(run: number, kinds: TaskKinds): void {
+    this.#kinds.set(run, kinds);
+  }
+
+  get measuredUpTo(): number {
+    return this.#measuredUpTo;
+  }
+
+  /** `executing`: a task of the run has not ended. */
+  closed(run: number, executing: boolean): void {
+    const kinds = this.#kinds.get(run);
+    if (kinds !== undefined && executing) this.#leaving = { run, kinds };
+    this.#kinds.delete(run);
+  }
+
+  /** Tasks have ended. Cost: ~20 ns each. */
+  ended(run: number, { count, ids, received, starts, stops }: CompletionColumns): void {
+    const known = this.#kindsOf(run);
+    if (known === undefined) return;
+    const { kinds, kindOf } = known;
+    let slice: Slice | undefined;
+    for (let index = 0; index < count; index++) {
+      const stop = stops[index]!;
+      if (stop > this.#lastStop) this.#lastStop = stop;
+      const kind = kinds[kindOf[ids[index]!]!];
+      if (stop <= this.#measuredUpTo || kind === undefined) continue;
+      if (slice === undefined || stop >= slice.end) slice = this.#sliceFor(stop, received[index]!);
+      slice.seconds.set(kind, (slice.seconds.get(kind) ?? 0) + stop - starts[index]!);
+    }
+  }
+
+  /** The measures of all tasks that ended up to here have come, on the isolate's clock. */
+  measured(upTo: number): void {
+    if (!(upTo > this.#measuredUpTo)) return;
+    this.#measuredUpTo = upTo;
+    let gone = 0;
+    while (gone < this.#slices.length && this.#slices[gone]!.start <= upTo) gone++;
+    if (gone > 0) this.#slices.splice(0, gone);
+  }
+
+  /**
+   * The isolate is gone, at `now` on its clock: what its tasks took and nobody has measured. Of those that ended it is not known on
+   * what (`other`), the one that ran has failed or was cancelled, and what lies between them is the worker's own work.
+   */
+  died(executing: Executing | undefined, activity: 'failed' | 'cancelled', now: number): MetricChanges {
+    const sums = new Map<string, { key: MetricKey; seconds: number }>();
+    const add = (kind: TaskKind, doing: string, seconds: number): void => {
+      const key = ['execute', spanId(kind.span), kind.prefix, doing, 'seconds'];
+      const known = sums.get(key.join('\u0000'));
+      if (known === undefined) sums.set(key.join('\u0000'), { key, seconds });
+      else known.seconds += seconds;
+    };
+    // An isolate says what it runs until the next task begins, also when it has ended.
+    const runs = executing !== undefined && executing.since >= this.#lastStop ? executing : undefined;
+    const kinds = runs === undefined ? undefined : this.#kindsOf(runs.run);
+    const kind = runs === undefined ? undefined : kinds?.kinds[kinds.kindOf[runs.id]!];
+    let last = kind;
+    let accounted = 0;
+    for (const { seconds } of this.#slices) {
+      for (const [one, part] of seconds) {
+        add(one, 'other', part);
+        accounted += part;
+        last ??= one;
+      }
+    }
+    if (runs !== undefined && kind !== undefined) add(kind, activity, Math.max(0, now - runs.since));
+    const [first] = this.#slices;
+    const from = Math.max(this.#measuredUpTo, first?.received ?? runs?.since ?? now);
+    const between = (runs?.since ?? this.#lastStop) - from - accounted;
+    if (last !== undefined && between > 0) add(last, 'executor', between);
+    this.#forget(now);
+    const told = [...sums.values()];
+    return { keys: told.map(({ key }) => key), values: Float64Array.from(told, ({ seconds }) => seconds) };
+  }
+
+  #forget(now: number): void {
+    this.#slices = [];
+    this.#measuredUpTo = now;
+    this.#lastStop = now;
+    this.#leaving = undefined;
+  }
+
+  #kindsOf(run: number): TaskKinds | undefined {
+    return this.#kinds.get(run) ?? (this.#leaving?.run === run ? this.#leaving.kinds : undefined);
+  }
+
+  #sliceFor(stop: number, received: number): Slice {
+    const last = this.#slices.at(-1);
+    if (last !== undefined && (stop < last.end || this.#slices.length >= MAX_SLICES)) return last;
+    const slice = { start: stop, end: stop + SLICE_SECONDS, received, seconds: new Map<TaskKind, number>() };
+    this.#slices.push(slice);
+    return slice;
+  }
+}

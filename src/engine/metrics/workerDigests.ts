@@ -1,0 +1,45 @@
+// The metrics of one worker: those of its tasks, which its isolate sends, and those of what its host does beside them:
+// moving results and keeping them. That is done while tasks run, so its seconds are not among the tasks' seconds.
+import type { Action, Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
+import { MetricLedger } from './metricLedger.js';
+
+/** Where the store's work is counted: results are written because memory is full, and read because a peer or a task wants them. */
+const CONTEXT_OF: Partial<Record<Action, string>> = {
+  'disk-write': 'memory-monitor',
+  compress: 'memory-monitor',
+  'disk-read': 'gather-dep',
+  decompress: 'gather-dep',
+};
+
+export class WorkerDigests {
+  /** `digestsTotal` of the worker. */
+  readonly ledger = new MetricLedger();
+
+  interval({ action, start, stop, nbytes }: WorkInterval): void {
+    const context = CONTEXT_OF[action] ?? 'get-data';
+    this.#count(context, action, stop - start, nbytes);
+  }
+
+  transfer({ direction, start, stop, nbytes }: Transfer): void {
+    this.#count(direction === 'incoming' ? 'gather-dep' : 'get-data', 'network', stop - start, nbytes);
+  }
+
+  /** Results that a batch needed and that were in memory here. */
+  memoryRead(count: number, nbytes: number): void {
+    this.ledger.add(['gather-dep', 'memory-read', 'count'], count);
+    this.ledger.add(['gather-dep', 'memory-read', 'bytes'], nbytes);
+  }
+
+  /** Results that the isolate has packed came to the host's thread, which keeps and serves them. */
+  handedOver({ count, nbytes }: { readonly count: number; readonly nbytes: number }, seconds: number): void {
+    this.ledger.add(['get-data', 'offload', 'seconds'], Math.max(0, seconds));
+    this.ledger.add(['get-data', 'offload', 'bytes'], nbytes);
+    this.ledger.add(['get-data', 'offload', 'count'], count);
+  }
+
+  #count(context: string, activity: string, seconds: number, nbytes: number): void {
+    this.ledger.add([context, activity, 'seconds'], seconds);
+    this.ledger.add([context, activity, 'bytes'], nbytes);
+    this.ledger.add([context, activity, 'count'], 1);
+  }
+}

@@ -1,0 +1,90 @@
+// When a thread ran which task, for as long as samples may still ask. Tasks of a microsecond come by the million and
+// samples by the hundred, so that short tasks of one kind that follow each other are kept as one.
+import type { TaskIntervals } from '../../protocol/profileCycle.js';
+
+/** Tasks of one kind are put together up to this length, and over gaps up to this one, in seconds. */
+const TOGETHER_SECONDS = 1e-3;
+const GAP_SECONDS = 5e-5;
+const DEFAULT_CAPACITY = 1 << 15;
+
+export class TaskIntervalLog {
+  readonly #starts: Float64Array;
+  readonly #stops: Float64Array;
+  readonly #tasks: Float64Array;
+  readonly #kinds: Int32Array;
+  #count = 0;
+
+  /** @param capacity intervals that are kept at most, default 32,768; of more, every second one is let go */
+  constructor(capacity: number = DEFAULT_CAPACITY) {
+    this.#starts = new Float64Array(capacity);
+    this.#stops = new Float64Array(capacity);
+    this.#tasks = new Float64Array(capacity);
+    this.#kinds = new Int32Array(capacity);
+  }
+
+  /** A task ran. In the order of their starts; `kind` is equal for tasks of one prefix and span. Cost ~10 ns. */
+  add(start: number, stop: number, task: number, kind: number): void {
+    const last = this.#count - 1;
+    if (
+      last >= 0 &&
+      this.#kinds[last] === kind &&
+      stop - this.#starts[last]! < TOGETHER_SECONDS &&
+      start - this.#stops[last]! < GAP_SECONDS
+    ) {
+      this.#stops[last] = stop;
+      this.#tasks[last] = task;
+      return;
+    }
+    if (this.#count === this.#starts.length) this.#thinOut();
+    const at = this.#count++;
+    this.#starts[at] = start;
+    this.#stops[at] = stop;
+    this.#tasks[at] = task;
+    this.#kinds[at] = kind;
+  }
+
+  /** What overlaps with the time between the two, and the task that runs still, if any. Valid until the next call. */
+  between(
+    start: number,
+    stop: number,
+    running?: { readonly start: number; readonly task: number },
+  ): TaskIntervals {
+    let from = 0;
+    while (from < this.#count && this.#stops[from]! < start) from++;
+    let to = from;
+    while (to < this.#count && this.#starts[to]! <= stop) to++;
+    const starts = Array.from(this.#starts.subarray(from, to));
+    const stops = Array.from(this.#stops.subarray(from, to));
+    const tasks = Array.from(this.#tasks.subarray(from, to));
+    if (running !== undefined) {
+      starts.push(running.start);
+      stops.push(Number.POSITIVE_INFINITY);
+      tasks.push(running.task);
+    }
+    return { starts, stops, tasks };
+  }
+
+  /** Lets go of what ended before this time. */
+  forget(before: number): void {
+    let from = 0;
+    while (from < this.#count && this.#stops[from]! < before) from++;
+    for (const column of this.#columns()) column.copyWithin(0, from, this.#count);
+    this.#count -= from;
+  }
+
+  /** Half of the intervals go. Those that stay reach over them: a sample finds a neighbour, and the shares stay. */
+  #thinOut(): void {
+    const half = Math.ceil(this.#count / 2);
+    for (let at = 0; at < half; at++) {
+      for (const column of this.#columns()) column[at] = column[2 * at]!;
+      const gone = 2 * at + 1;
+      if (gone < this.#count && this.#starts[gone]! - this.#stops[2 * at]! < GAP_SECONDS)
+        this.#stops[at] = this.#stops[gone]!;
+    }
+    this.#count = half;
+  }
+
+  #columns(): (Float64Array | Int32Array)[] {
+    return [this.#starts, this.#stops, this.#tasks, this.#kinds];
+  }
+}

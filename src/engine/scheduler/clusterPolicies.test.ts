@@ -1,0 +1,351 @@
+// What the scheduler of a cluster decides, one policy at a time: where tasks run, in which order, who takes over from
+// whom, what a failure or a loss means, and that what is forgotten costs nothing.
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { KIND_NUMBER, KIND_PRIVATE, KIND_STORED, KIND_VALUE } from '../../protocol/results.js';
+import type { GraphAdded, Instruction, SchedulerEvent } from './events.js';
+import { Scheduler } from './scheduler.js';
+import { type Edges, requestedOf, toGraph } from './schedulerGraphs.test.support.js';
+import { CALLER } from './taskColumns.js';
+import type { Segment, SegmentPolicy } from './taskGraph.js';
+
+let scheduler: Scheduler;
+
+beforeEach(() => {
+  scheduler = new Scheduler(null, { limits: { maxTasks: 1 } });
+});
+
+function handle(event: SchedulerEvent): Instruction[] {
+  const instructions = scheduler.handle(event);
+  scheduler.validate();
+  return instructions;
+}
+
+function addWorkers(...names: string[]): void {
+  for (const [worker, name] of names.entries()) handle({ type: 'worker-added', worker, name });
+}
+
+interface Added {
+  readonly segment: Segment;
+  readonly instructions: Instruction[];
+}
+
+function add(edges: Edges, policy: SegmentPolicy = {}, more: Partial<GraphAdded> = {}): Added {
+  const graph = toGraph(edges, requestedOf(edges, []));
+  const instructions = handle({ type: 'graph-added', graph, policy, ...more });
+  return { segment: scheduler.lastSegment!, instructions };
+}
+
+function finish(worker: number, id: number, kind = KIND_NUMBER, nbytes = 8, seconds = 1e-4): Instruction[] {
+  return handle({
+    type: 'tasks-finished',
+    worker,
+    ids: Int32Array.of(id),
+    from: 0,
+    to: 1,
+    kinds: Uint8Array.of(kind),
+    seconds: Float64Array.of(seconds),
+    nbytes: Float64Array.of(nbytes),
+  });
+}
+
+/** `[worker, id]` of what is sent, in order. */
+function sent(instructions: readonly Instruction[]): [number, number][] {
+  return instructions.flatMap((each) =>
+    each.type === 'dispatch' ? Array.from(each.ids, (id): [number, number] => [each.worker, id]) : [],
+  );
+}
+
+function only<T extends Instruction['type']>(
+  instructions: readonly Instruction[],
+  type: T,
+): Extract<Instruction, { type: T }>[] {
+  return instructions.filter((each): each is Extract<Instruction, { type: T }> => each.type === type);
+}
+
+/** Data of so many bytes on a worker. */
+function scatter(holder: number, nbytes: number): Segment {
+  const more = { holders: Int32Array.of(holder), nbytes: Float64Array.of(nbytes) };
+  return add([[]], { data: true }, more).segment;
+}
+
+/** One task that needs one result of another segment. */
+function addUser(of: Segment, policy: SegmentPolicy = {}): Added {
+  return add([[], [0]], policy, { imports: new Map([[0, of.base + of.size - 1]]) });
+}
+
+test('a task runs where its bytes are, although another worker is idle', () => {
+  addWorkers('a', 'b');
+  const data = scatter(1, 1e9);
+  const { segment, instructions } = addUser(data);
+  assert.deepEqual(sent(instructions), [[1, segment.base + 1]]);
+});
+
+test('a task leaves its bytes when their worker is busy for longer than it takes to move them', () => {
+  addWorkers('a', 'b');
+  const data = scatter(1, 1e9);
+  // Tasks of ten seconds each, as is known after the first.
+  const { segment } = add([[], [], [], [], []], { workers: new Set(['b']) });
+  finish(1, segment.base, KIND_NUMBER, 8, 10);
+  const user = addUser(data);
+  assert.deepEqual(sent(user.instructions), [[0, user.segment.base + 1]]);
+});
+
+test('small inputs do not matter', () => {
+  addWorkers('a', 'b');
+  const data = scatter(1, 1000);
+  const { segment, instructions } = addUser(data);
+  assert.deepEqual(sent(instructions), [[0, segment.base + 1]]);
+});
+
+test('an idle worker takes over a task that waits for a busy one, if moving its input is quicker', () => {
+  for (const [nbytes, moves] of [
+    [1e5, true],
+    [1e12, false],
+  ] as const) {
+    scheduler = new Scheduler(null, { limits: { maxTasks: 1 } });
+    addWorkers('a', 'b');
+    handle({ type: 'worker-paused', worker: 0, paused: true });
+    const data = scatter(1, nbytes);
+    const first = add([[], [], []], { workers: new Set(['b']) }).segment;
+    finish(1, first.base, KIND_NUMBER, 8, 1);
+    const user = addUser(data).segment;
+    const instructions = handle({ type: 'worker-paused', worker: 0, paused: false });
+    assert.deepEqual(sent(instructions), moves ? [[0, user.base + 1]] : []);
+  }
+});
+
+test('what has a higher priority runs first, what has a lower one last', () => {
+  addWorkers('a');
+  const ordinary = add([[], [], []]).segment;
+  const low = add([[]], { priority: -1 }).segment;
+  const high = add([[]], { priority: 7 }).segment;
+  const order: number[] = [];
+  for (let id: number | undefined = ordinary.base; id !== undefined; id = order.shift())
+    order.push(
+      ...sent(finish(0, id)).map(([, next]) => next),
+      ...(id === ordinary.base ? [ordinary.base + 1] : []),
+    );
+  const story = [high.base, ordinary.base + 2, low.base].map((id) =>
+    scheduler.story(id).find(({ to }) => to === 'processing'),
+  );
+  const steps = story.map((transition) => transition!.step);
+  assert.deepEqual(
+    steps,
+    [...steps].sort((a, b) => a - b),
+  );
+});
+
+test('a paused worker is sent nothing, and what waited for it goes elsewhere', () => {
+  addWorkers('a', 'b');
+  const data = scatter(1, 1e9);
+  const busy = add([[], [], []], { workers: new Set(['b']) }).segment;
+  const user = addUser(data).segment;
+  assert.deepEqual(sent(handle({ type: 'worker-paused', worker: 1, paused: true })), [[0, user.base + 1]]);
+  assert.deepEqual(sent(finish(1, busy.base)), []);
+  // The one that is with nobody may run on no other worker, and nothing may hang.
+  assert.deepEqual(sent(finish(1, busy.base + 1)), [[1, busy.base + 2]]);
+});
+
+test('when all workers are paused, each takes one task at a time', () => {
+  addWorkers('a', 'b');
+  for (const worker of [0, 1]) handle({ type: 'worker-paused', worker, paused: true });
+  const { segment, instructions } = add([[], [], [], []]);
+  const { base } = segment;
+  assert.deepEqual(sent(instructions), [
+    [0, base],
+    [1, base + 1],
+  ]);
+  assert.deepEqual(sent(finish(1, base + 1)), [[1, base + 2]]);
+  assert.deepEqual(sent(handle({ type: 'worker-paused', worker: 0, paused: false })), [[0, base + 3]]);
+});
+
+test('tasks wait for a worker that may run them', () => {
+  addWorkers('a');
+  const policy = { workers: new Set(['gpu']), resources: new Map([['GPU', 2]]) };
+  const { segment, instructions } = add([[]], policy);
+  assert.deepEqual(sent(instructions), []);
+  assert.deepEqual(sent(handle({ type: 'worker-added', worker: 1, name: 'gpu' })), []);
+  const resources = new Map([['GPU', 2]]);
+  assert.deepEqual(sent(handle({ type: 'worker-added', worker: 2, name: 'gpu', resources })), [
+    [2, segment.base],
+  ]);
+  assert.deepEqual(sent(handle({ type: 'worker-removed', worker: 2, blame: 'none' })), []);
+  assert.deepEqual(sent(handle({ type: 'worker-added', worker: 3, name: 'gpu', resources })), [
+    [3, segment.base],
+  ]);
+});
+
+test('the cluster can go on while some task runs or could run', () => {
+  const { state } = scheduler;
+  add([[], [0]], { workers: new Set(['gone']) });
+  assert.equal(state.canGoOn, false);
+  addWorkers('a');
+  assert.equal(state.canGoOn, false);
+  handle({ type: 'worker-paused', worker: 0, paused: true });
+  const { segment } = add([[]]);
+  assert.equal(state.canGoOn, true);
+  finish(0, segment.base);
+  assert.equal(state.canGoOn, false);
+});
+
+test('cancelling a task that runs fails what waits for it, and takes it from its worker', () => {
+  addWorkers('a');
+  const { segment } = add([[], [0], [1], []]);
+  const { base } = segment;
+  const ids = [base];
+  const instructions = handle({ type: 'tasks-cancelled', ids });
+  const [erred] = only(instructions, 'erred');
+  assert.deepEqual([...erred!.ids].sort(), [base, base + 1, base + 2]);
+  assert.equal(erred!.cancelled, true);
+  assert.ok(only(instructions, 'cancel')[0]!.ids.includes(base));
+  handle({ type: 'results-unwanted', ids });
+  assert.equal(scheduler.stateName(base), 'forgotten');
+  // Nobody needs it: letting go is all there is to do.
+  assert.deepEqual(only(handle({ type: 'tasks-cancelled', ids: [base + 3] }), 'erred'), []);
+});
+
+test('nobody steals what he may not run', () => {
+  scheduler = new Scheduler(null, { limits: { minimumSeconds: 0 } });
+  addWorkers('a', 'b', 'c');
+  const { segment } = add([[], [], [], [], [], []], { workers: new Set(['a', 'c']) });
+  handle({ type: 'worker-removed', worker: 2, blame: 'none' });
+  assert.deepEqual(only(handle({ type: 'idle-check' }), 'steal'), []);
+  const steals = only(handle({ type: 'worker-added', worker: 3, name: 'c' }), 'steal');
+  assert.equal(steals[0]?.worker, 0);
+  const ids = [...steals[0]!.ids];
+  assert.ok(ids.length > 0 && ids.every((id) => id >= segment.base));
+  const answer = handle({ type: 'tasks-stolen', worker: 0, ids });
+  assert.deepEqual(
+    sent(answer).map(([worker]) => worker),
+    ids.map(() => 3),
+  );
+});
+
+test('a task that throws is tried again as often as its policy says', () => {
+  addWorkers('a');
+  const { base } = add([[], [0], []], { retries: 2 }).segment;
+  const erred = (): Instruction[] => handle({ type: 'task-erred', worker: 0, id: base });
+  finish(0, base + 2);
+  for (let attempt = 0; attempt < 2; attempt++) assert.deepEqual(sent(erred()), [[0, base]]);
+  const [last] = only(erred(), 'erred');
+  assert.deepEqual([...last!.ids], [base, base + 1]);
+  assert.equal(last!.because, base);
+});
+
+test('a failure that is final is not tried again', () => {
+  addWorkers('a');
+  const { base } = add([[]], { retries: 2 }).segment;
+  const [erred] = only(handle({ type: 'task-erred', worker: 0, id: base, final: true }), 'erred');
+  assert.deepEqual([...erred!.ids], [base]);
+});
+
+test('a failed task takes along what depends on it, also in other graphs, and nothing else', () => {
+  addWorkers('a');
+  // 0 → 1 → 3 (requested), 2 → 3, 2 → 4 (requested)
+  const { base } = add([[], [0], [], [1, 2], [2]]).segment;
+  const user = addUser(scheduler.lastSegment!).segment;
+  const other = add([[], [0]], {}, { imports: new Map([[0, base + 3]]) }).segment;
+  const instructions = handle({ type: 'task-erred', worker: 0, id: base });
+  const [erred] = only(instructions, 'erred');
+  assert.deepEqual(new Set(erred!.ids), new Set([base, base + 1, base + 3, other.base, other.base + 1]));
+  assert.equal(scheduler.stateName(base + 3), 'erred');
+  assert.equal(scheduler.stateName(base), 'forgotten');
+  assert.notEqual(scheduler.stateName(base + 4), 'erred');
+  assert.equal(scheduler.stateName(user.base), 'waiting');
+  // Whoever asks later gets the same error.
+  const [late] = only(add([[], [0]], {}, { imports: new Map([[0, base + 3]]) }).instructions, 'erred');
+  assert.equal(late!.because, base + 3);
+});
+
+test('a lost result fails if what it is made from has failed meanwhile', () => {
+  addWorkers('a', 'b');
+  const data = scatter(0, 8);
+  const { base } = addUser(data).segment;
+  finish(0, base + 1, KIND_STORED);
+  const [lost] = only(handle({ type: 'results-missing', worker: 0, ids: [data.base] }), 'erred');
+  assert.deepEqual([[...lost!.ids], lost!.lost], [[data.base], true]);
+  assert.equal(scheduler.stateName(base + 1), 'memory', 'what was computed before stays');
+  const [doomed] = only(handle({ type: 'results-missing', worker: 0, ids: [base + 1] }), 'erred');
+  assert.equal(scheduler.stateName(base + 1), 'erred');
+  assert.ok(doomed!.ids.includes(base + 1));
+});
+
+test('data outlives its worker where another has been sent it', () => {
+  addWorkers('a', 'b');
+  const data = scatter(0, 8);
+  const { base } = addUser(data, { workers: new Set(['b']) }).segment;
+  finish(1, base + 1);
+  assert.deepEqual(only(handle({ type: 'worker-removed', worker: 0, blame: 'none' }), 'erred'), []);
+  assert.equal(scheduler.state.location[data.base], 1);
+  const [erred] = only(handle({ type: 'worker-removed', worker: 1, blame: 'none' }), 'erred');
+  assert.equal(erred!.lost, true);
+});
+
+test('a new isolate beside the same store loses what was running and private, and nothing else', () => {
+  addWorkers('a');
+  const { base } = add([[], [], [1]]).segment;
+  finish(0, base, KIND_STORED);
+  const instructions = handle({ type: 'worker-removed', worker: 0, restarted: true, blame: base + 1 });
+  assert.equal(scheduler.stateName(base), 'memory');
+  assert.deepEqual(sent(instructions), [[0, base + 1]], 'the suspect runs alone');
+});
+
+test('a result that nobody wants any more is dropped when it comes too late to be stopped', () => {
+  addWorkers('a');
+  const { base } = add([[]]).segment;
+  const instructions = handle({ type: 'results-unwanted', ids: [base] });
+  assert.deepEqual([...only(instructions, 'cancel')[0]!.ids], [base]);
+  const [release] = only(finish(0, base, KIND_STORED), 'release');
+  assert.deepEqual(
+    release!.workers.map(({ worker, ids }) => [worker, ...ids]),
+    [[0, base]],
+  );
+});
+
+test('a private result whose users are cancelled is dropped by a message', () => {
+  scheduler = new Scheduler(null);
+  addWorkers('a');
+  const { base } = add([[], [0]]).segment;
+  finish(0, base, KIND_PRIVATE);
+  const [release] = only(handle({ type: 'results-unwanted', ids: [base + 1] }), 'release');
+  assert.deepEqual(
+    release!.workers.map(({ worker, ids }) => [worker, ...ids]),
+    [[0, base]],
+  );
+});
+
+test('compaction renames what is under way', () => {
+  scheduler = new Scheduler(null);
+  addWorkers('a', 'b');
+  const old = add(Array.from({ length: 100 }, () => [])).segment;
+  const kept = add([[], [0], [0], [1, 2]]).segment;
+  const user = addUser(kept).segment;
+  handle({ type: 'results-unwanted', ids: Array.from({ length: 100 }, (_none, local) => old.base + local) });
+  finish(0, kept.base, KIND_VALUE);
+  assert.equal(scheduler.compact(), false, 'too little to be worth it');
+  assert.equal(scheduler.compact(50), true);
+  scheduler.validate();
+  assert.ok(old.dead);
+  assert.deepEqual([kept.base, user.base, scheduler.state.graph.size], [0, 4, 6]);
+  for (const id of [1, 2, 3, 5]) finish(scheduler.state.location[id]!, id);
+  assert.equal(scheduler.stateName(5), 'memory');
+  assert.equal(scheduler.state.location[5], CALLER);
+});
+
+test('a cluster that has worked for long needs no more memory than what it works on', () => {
+  addWorkers('a');
+  for (let round = 0; round < 20_000; round++) {
+    const graph = toGraph([[]], [0]);
+    scheduler.handle({ type: 'graph-added', graph });
+    const { base } = scheduler.lastSegment!;
+    const [instruction] = scheduler.handle({ type: 'results-unwanted', ids: [base] });
+    assert.equal(instruction?.type, 'cancel');
+    scheduler.compact();
+  }
+  scheduler.validate();
+  const { state } = scheduler;
+  assert.ok(state.graph.segments.length <= 4096);
+  assert.ok(state.state.length <= 16 * 1024, `room for ${state.state.length} tasks`);
+  assert.ok(state.graph.requested.length <= 16 * 1024);
+});

@@ -1,0 +1,70 @@
+// The scheduler of a cluster against a simulated one; see clusterLife.test.support.ts.
+import { test } from 'node:test';
+import fc from '../../base/properties.test.support.js';
+import { CALM, type GraphSpec, Life, type Trouble } from './clusterLife.test.support.js';
+import type { FakeClusterOptions } from './fakeCluster.test.support.js';
+
+/** Other lives: `LONGPOLE_SEED=7 npm test -- clusterScheduler`. */
+const SEED = Number(process.env['LONGPOLE_SEED'] ?? 1);
+
+const specArbitrary: fc.Arbitrary<GraphSpec> = fc.record({
+  lists: fc.array(fc.array(fc.nat({ max: 1000 }), { maxLength: 4, size: 'max' }), {
+    minLength: 1,
+    maxLength: 25,
+    size: 'max',
+  }),
+  kinds: fc.array(fc.nat({ max: 999 }), { minLength: 25, maxLength: 25 }),
+  imports: fc.array(fc.nat({ max: 1000 }), { maxLength: 3 }),
+  extra: fc.array(fc.nat({ max: 1000 }), { maxLength: 3 }),
+  priority: fc.constantFrom(0, 0, 0, 1, -1, 5),
+  workers: fc.constantFrom(null, null, null, ['a'], ['b', 'c'], ['nobody'], ['nobody', 'a']),
+  gpus: fc.constantFrom(0, 0, 0, 0, 1, 2),
+  retries: fc.nat({ max: 2 }),
+  isData: fc.boolean(),
+});
+
+const optionsArbitrary: fc.Arbitrary<FakeClusterOptions> = fc.record({
+  maxTasks: fc.constantFrom(1, 3, 4096),
+  allowedFailures: fc.constantFrom(1, 3, 20),
+  keepsSpares: fc.boolean(),
+  gathersLate: fc.boolean(),
+  stealsAtOnce: fc.boolean(),
+});
+
+function live(life: Life, choices: readonly number[]): void {
+  for (const choice of choices) life.step(choice);
+  life.finish();
+  life.check();
+}
+
+const choicesArbitrary = fc.array(fc.nat({ max: 1 << 20 }), { maxLength: 400, size: 'max' });
+const specsArbitrary = fc.array(specArbitrary, { minLength: 1, maxLength: 8, size: 'max' });
+const workersArbitrary = fc.integer({ min: 1, max: 4 });
+
+const TROUBLES: readonly [string, Trouble, number][] = [
+  ['in peace', CALM, 1000],
+  ['with tasks that fail', { ...CALM, throws: true }, 1000],
+  ['with results that nobody wants any more', { ...CALM, cancels: true }, 1000],
+  ['with workers and results that are lost', { ...CALM, losses: true }, 1500],
+  ['with all of it', { throws: true, losses: true, cancels: true }, 3000],
+];
+
+for (const [name, trouble, numRuns] of TROUBLES) {
+  test(`random graphs ${name} give what a plain evaluation gives, and leave nothing behind`, () => {
+    fc.assert(
+      fc.property(
+        optionsArbitrary,
+        specsArbitrary,
+        workersArbitrary,
+        choicesArbitrary,
+        (options, specs, workers, choices) => {
+          const life = new Life(options, specs, workers, trouble);
+          live(life, choices);
+          if (trouble === CALM) life.checkEffort();
+          life.end();
+        },
+      ),
+      { numRuns, seed: SEED, includeErrorInReport: true },
+    );
+  });
+}

@@ -1,0 +1,64 @@
+// Cuts dead segments out of the scheduler's tables, so that a cluster that lives for weeks needs no more memory than what
+// it works on. Ids move down; their order, which is the order in which tasks run, stays.
+import type { PriorityQueue } from './priorityQueue.js';
+import type { SchedulerState } from './schedulerState.js';
+import type { Moves } from './taskGraph.js';
+import { FORGOTTEN } from './taskStates.js';
+
+/** Below this many dead tasks nothing is done. */
+const MIN_DEAD = 4096;
+
+/**
+ * Compacts when at least half of the tasks are dead, and `least` of them, so that it costs O(1) per task in the long run.
+ * Returns whether ids have changed.
+ */
+export function compactState(state: SchedulerState, least = MIN_DEAD): boolean {
+  const { graph } = state;
+  const before = graph.size;
+  if (graph.deadSize === 0 || graph.deadSize < least || graph.deadSize * 2 < before) return false;
+  const gone = graph.deadSize - deadImports(state);
+  state.counts[FORGOTTEN]! -= gone;
+  state.swept += gone;
+  const { kept, moved } = graph.compact();
+  state.move(kept, before, graph.size);
+  const rename: Rename = (ids) => renamed(ids, moved);
+  renameQueue(state, state.queued, rename);
+  for (const worker of state.workers.values()) {
+    renameQueue(state, worker.followers, rename);
+    renameQueue(state, worker.placed, rename);
+    worker.replicas = new Set(rename(worker.replicas));
+    worker.spares = new Set(rename(worker.spares));
+    worker.leftovers = new Set(rename(worker.leftovers));
+    for (const batch of worker.batches) batch.ids = batch.ids.map((id) => moved(id));
+  }
+  state.parked = new Set(rename(state.parked));
+  state.held = new Set(rename(state.held));
+  state.awaited = new Map(
+    Array.from(state.awaited, ([id, waiters]): [number, number[]] => [moved(id), rename(waiters)]),
+  );
+  state.log.rename(moved, before);
+  state.restricted = graph.segments.some(({ workers, resources }) => workers !== null || resources !== null);
+  return true;
+}
+
+type Rename = (ids: Iterable<number>) => number[];
+
+function deadImports({ graph }: SchedulerState): number {
+  if (graph.importCount === 0) return 0;
+  let count = 0;
+  for (const { dead, base, size } of graph.segments) {
+    if (!dead) continue;
+    for (let id = base; id < base + size; id++) if (graph.isImport(id)) count++;
+  }
+  return count;
+}
+
+function renamed(ids: Iterable<number>, moved: Moves['moved']): number[] {
+  return Array.from(ids, (id) => moved(id)).filter((id) => id >= 0);
+}
+
+function renameQueue(state: SchedulerState, queue: PriorityQueue, rename: Rename): void {
+  const ids = rename(queue);
+  queue.reset(state.graph.size);
+  for (const id of ids) queue.add(id, state.priorityOf(id));
+}

@@ -1,0 +1,53 @@
+// A task that failed, and all that depends on it. What only they needed is not needed any more.
+import type { Erred } from './events.js';
+import type { SchedulerState } from './schedulerState.js';
+import { ERRED, FORGOTTEN, isSettled, MEMORY, PROCESSING } from './taskStates.js';
+
+/** Marks the task and everything behind it that has no result as erred. Returns them, the task first. */
+export function failTask(state: SchedulerState, first: number): Int32Array {
+  const { graph } = state;
+  const erred: number[] = [];
+  // A task that has finished and whose result its isolate cannot hand out needs its inputs no more.
+  const needsNothing = state.state[first] === MEMORY;
+  const stack = [first];
+  for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
+    const at = state.state[id]!;
+    if (id !== first && isSettled(at)) continue;
+    // Of what is held, its worker has nothing to do any more.
+    if (!state.held.delete(id)) {
+      if (at === PROCESSING && id === first) state.eraseFromBatch(id);
+      else state.takeOut(id);
+    }
+    state.awaited.delete(id);
+    state.transition(id, ERRED);
+    erred.push(id);
+    for (let edge = graph.dependentOffsets[id]!; edge < graph.dependentOffsets[id + 1]!; edge++)
+      stack.push(graph.dependents[edge]!);
+    for (const copy of graph.importersOf(id)) stack.push(copy);
+    graph.segmentOf(id).irregular = true;
+  }
+  for (const id of erred) {
+    state.needs[id] = 0;
+    if (id !== first || !needsNothing) unneedInputs(state, id);
+  }
+  // Who asked for a result keeps its error; what nobody asked for is nobody's.
+  for (const id of erred) if (graph.requested[id] === 0 && state.state[id] === ERRED) state.letGo(id);
+  return Int32Array.from(erred);
+}
+
+/** The task is not to be run: what needs it fails with it; null if nothing does. */
+export function cancelTask(state: SchedulerState, id: number): Erred | null {
+  const at = state.state[id]!;
+  if (at === ERRED || at === FORGOTTEN || state.needs[id]! <= 0) return null;
+  if (at === PROCESSING && !state.held.has(id)) state.onTakenOut?.(id, state.location[id]!);
+  return { type: 'erred', ids: failTask(state, id), lost: false, because: id, cancelled: true };
+}
+
+function unneedInputs(state: SchedulerState, id: number): void {
+  const { dependencyOffsets, dependencies, requested } = state.graph;
+  for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
+    const dependency = dependencies[edge]!;
+    if (state.state[dependency] === ERRED) continue;
+    if (--state.needs[dependency]! === 0 && requested[dependency] === 0) state.letGo(dependency);
+  }
+}

@@ -1,0 +1,350 @@
+// A simulated cluster: the scheduler, workers (see fakeWorker.test.support.ts) and the shell between them, which keeps
+// inline results and knows tasks by names that stay. Every event is followed by validate(), every dispatch is checked.
+import assert from 'node:assert/strict';
+import { KIND_NUMBER, KIND_VALUE } from '../../protocol/results.js';
+import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
+import {
+  dependenciesOf,
+  type FakeGraph,
+  type FakeTask,
+  FakeWorker,
+  type FakeWorld,
+  type Finished,
+  GRAPH_NAMES,
+  type Name,
+} from './fakeWorker.test.support.js';
+import { Scheduler } from './scheduler.js';
+import { requestedOf, toGraph } from './schedulerGraphs.test.support.js';
+import { CALLER } from './taskColumns.js';
+import type { Segment, SegmentPolicy } from './taskGraph.js';
+import { MEMORY } from './taskStates.js';
+
+export interface FakeClusterOptions {
+  readonly maxTasks: number;
+  readonly allowedFailures: number;
+  /** A worker's store keeps what it got from other stores. */
+  readonly keepsSpares: boolean;
+  /** Inputs from stores are brought when the first task needs them, not at once. */
+  readonly gathersLate: boolean;
+  /** A steal is answered before anything else that the worker has to say. */
+  readonly stealsAtOnce: boolean;
+}
+
+export class FakeCluster implements FakeWorld {
+  readonly scheduler: Scheduler;
+  readonly graphs: FakeGraph[] = [];
+  readonly segments: Segment[] = [];
+  readonly workers = new Map<number, FakeWorker>();
+  readonly runs = new Map<Name, number>();
+  readonly inline = new Map<Name, number>();
+  /** Results that somebody outside asks for. */
+  readonly wanted = new Set<Name>();
+  readonly erred = new Set<Name>();
+  /** Tasks that killed too many workers, by their own fault or not. */
+  readonly killed = new Set<Name>();
+  /** Results were lost, so that data may be gone for good. */
+  hasLosses = false;
+  /** Messages in both directions. */
+  messages = 0;
+  readonly keepsSpares: boolean;
+  readonly #options: FakeClusterOptions;
+  #nextWorker = 0;
+
+  constructor(options: FakeClusterOptions) {
+    this.#options = options;
+    this.keepsSpares = options.keepsSpares;
+    const { maxTasks, allowedFailures } = options;
+    this.scheduler = new Scheduler(null, { allowedFailures, limits: { maxTasks, minimumSeconds: 0 } });
+  }
+
+  /** The scheduler's id of a task; -1: its segment is dead. */
+  idOf(name: Name): number {
+    const segment = this.segments[Math.floor(name / GRAPH_NAMES)]!;
+    return segment.dead ? -1 : segment.base + (name % GRAPH_NAMES);
+  }
+
+  nameOf(id: number): Name {
+    const segment = this.scheduler.state.graph.segmentOf(id);
+    return segment.number * GRAPH_NAMES + id - segment.base;
+  }
+
+  originOf(name: Name): Name {
+    return this.graphs[Math.floor(name / GRAPH_NAMES)]!.imports.get(name % GRAPH_NAMES) ?? name;
+  }
+
+  addWorker(name: string, resources: ReadonlyMap<string, number>): void {
+    const worker = this.#nextWorker++;
+    this.workers.set(worker, new FakeWorker(this, worker, name, resources));
+    this.handle({ type: 'worker-added', worker, name, resources });
+  }
+
+  /** `imports`: task → wanted result. Returns the number of the graph. */
+  addGraph(
+    tasks: readonly FakeTask[],
+    imports: ReadonlyMap<number, Name>,
+    extra: readonly number[],
+    policy: SegmentPolicy,
+  ): number {
+    const number = this.graphs.length;
+    const edges = tasks.map((task) => task.dependencies);
+    const requested = requestedOf(edges, extra);
+    const graph = toGraph(edges, requested);
+    const origins = new Map(Array.from(imports, ([local, name]) => [local, this.originOf(name)]));
+    this.graphs.push({
+      tasks,
+      imports: origins,
+      dependentCounts: edges.map(
+        (_list, id) => graph.dependentOffsets[id + 1]! - graph.dependentOffsets[id]!,
+      ),
+    });
+    for (const local of requested) this.wanted.add(number * GRAPH_NAMES + local);
+    const ids = new Map(Array.from(imports, ([local, name]) => [local, this.idOf(name)]));
+    this.#handleAdding({ type: 'graph-added', graph, policy, imports: ids });
+    return number;
+  }
+
+  /** Data without code, each on a worker or with the shell (CALLER). */
+  scatter(holders: readonly number[]): void {
+    const base = this.graphs.length * GRAPH_NAMES;
+    const tasks = holders.map((): FakeTask => ({ dependencies: [], throws: 0, kills: false, size: 'large' }));
+    this.graphs.push({ tasks, imports: new Map(), dependentCounts: holders.map(() => 0) });
+    const requested = holders.map((_holder, local) => local);
+    for (const [local, holder] of holders.entries()) {
+      this.wanted.add(base + local);
+      const place = holder === CALLER ? this.inline : this.workers.get(holder)?.store;
+      place?.set(base + local, dataValue(base + local));
+    }
+    this.#handleAdding({
+      type: 'graph-added',
+      graph: toGraph(
+        holders.map(() => []),
+        requested,
+      ),
+      policy: { data: true },
+      holders: Int32Array.from(holders),
+      nbytes: Float64Array.from(holders, (_holder, local) => 10 ** (local % 10)),
+    });
+  }
+
+  #handleAdding(event: SchedulerEvent): void {
+    const instructions = this.scheduler.handle(event);
+    this.segments.push(this.scheduler.lastSegment!);
+    this.scheduler.validate();
+    this.#execute(instructions);
+  }
+
+  unwant(name: Name): void {
+    this.wanted.delete(name);
+    this.erred.delete(name);
+    const id = this.idOf(name);
+    if (id >= 0) this.handle({ type: 'results-unwanted', ids: [id] });
+  }
+
+  compact(): void {
+    this.scheduler.compact(1);
+    this.scheduler.validate();
+  }
+
+  run(worker: FakeWorker): void {
+    const killed = worker.runNext();
+    if (killed !== undefined) this.remove(worker, this.idOf(killed), false);
+  }
+
+  remove(worker: FakeWorker, blame: number | 'none' | 'unknown', restarted: boolean): void {
+    this.hasLosses = true;
+    if (restarted) worker.restart();
+    else this.workers.delete(worker.index);
+    this.handle({ type: 'worker-removed', worker: worker.index, blame, restarted });
+    if (!restarted) this.addWorker(worker.name, worker.resources);
+  }
+
+  /** The isolates let a graph go of which nothing is left to run. */
+  close(choice: number): void {
+    const open = this.segments.filter(({ dead, unfinished }) => !dead && unfinished === 0);
+    const segment = open[choice % open.length];
+    if (segment === undefined) return;
+    for (const worker of this.workers.values()) worker.forget(segment.number);
+    this.scheduler.forgetCopies(segment);
+    this.scheduler.validate();
+  }
+
+  /** Drops results from the isolate that others keep and no task that is there needs. */
+  evict(worker: FakeWorker): void {
+    const { state } = this.scheduler;
+    const { needed } = worker;
+    const ids: number[] = [];
+    for (const name of [...worker.results.keys()]) {
+      const id = this.idOf(name);
+      if (id < 0 || needed.has(name) || state.state[id] !== MEMORY || state.isPrivate(id)) continue;
+      worker.results.delete(name);
+      ids.push(id);
+    }
+    if (ids.length > 0) this.handle({ type: 'results-evicted', worker: worker.index, ids });
+  }
+
+  /** The next things that a worker said arrive; tasks that finished one after the other arrive together. */
+  hear(worker: FakeWorker, most: number): void {
+    const finished: Finished[] = [];
+    for (
+      let next = worker.said[0];
+      next?.type === 'finished' && finished.length < most;
+      next = worker.said[0]
+    ) {
+      worker.said.shift();
+      if (this.idOf(next.name) < 0) worker.drop(next.name);
+      else finished.push(next);
+    }
+    if (finished.length > 0) {
+      this.#hearFinished(worker.index, finished);
+      return;
+    }
+    const said = worker.said.shift();
+    if (said === undefined || said.type === 'finished') return;
+    const { index } = worker;
+    if (said.type === 'threw') {
+      const id = this.idOf(said.name);
+      if (id >= 0) this.handle({ type: 'task-erred', worker: index, id, final: said.final });
+    } else if (said.type === 'stolen') {
+      this.handle({ type: 'tasks-stolen', worker: index, ids: this.#idsOf(said.names) });
+    } else if (said.type === 'missing') {
+      this.handle({ type: 'results-missing', worker: said.holder, ids: this.#idsOf([said.name]) });
+    } else {
+      for (const name of said.stored) if (this.idOf(name) < 0) worker.drop(name);
+      for (const [name, value] of said.inline) if (this.idOf(name) >= 0) this.inline.set(name, value);
+      const stored = this.#idsOf(said.stored).map((id) => ({ id, nbytes: 10 ** (id % 10) }));
+      const ids = this.#idsOf([...said.inline.keys(), ...said.stored]);
+      const missing = this.#idsOf(said.missing);
+      this.handle({ type: 'results-fetched', worker: index, ids, stored, missing });
+    }
+  }
+
+  handle(event: SchedulerEvent): void {
+    this.messages++;
+    const instructions = this.scheduler.handle(event);
+    this.scheduler.validate();
+    this.#execute(instructions);
+  }
+
+  #hearFinished(worker: number, finished: readonly Finished[]): void {
+    for (const { name, kind, value } of finished)
+      if (kind === KIND_NUMBER || kind === KIND_VALUE) this.inline.set(name, value);
+    this.handle({
+      type: 'tasks-finished',
+      worker,
+      ids: Int32Array.from(finished, ({ name }) => this.idOf(name)),
+      from: 0,
+      to: finished.length,
+      kinds: Uint8Array.from(finished, ({ kind }) => kind),
+      seconds: Float64Array.from(finished, ({ name }) => (name % 5) * 1e-4),
+      nbytes: Float64Array.from(finished, ({ name }) => 10 ** (name % 10)),
+    });
+  }
+
+  #idsOf(names: readonly Name[]): number[] {
+    return names.map((name) => this.idOf(name)).filter((id) => id >= 0);
+  }
+
+  #execute(instructions: readonly Instruction[]): void {
+    for (const instruction of instructions) this.#carryOut(instruction);
+  }
+
+  #carryOut(instruction: Instruction): void {
+    this.messages++;
+    const worker = 'worker' in instruction ? this.workers.get(instruction.worker) : undefined;
+    switch (instruction.type) {
+      case 'dispatch':
+        if (worker !== undefined) this.#dispatch(worker, instruction);
+        break;
+      case 'release':
+        for (const id of instruction.ids) this.inline.delete(this.nameOf(id));
+        for (const { worker: holder, ids } of instruction.workers)
+          for (const id of ids) this.workers.get(holder)?.drop(this.nameOf(id));
+        break;
+      case 'steal': {
+        const names = worker?.steal(this.#namesOf(instruction.ids)) ?? [];
+        if (this.#options.stealsAtOnce) worker?.said.unshift({ type: 'stolen', names });
+        else worker?.said.push({ type: 'stolen', names });
+        break;
+      }
+      case 'fetch':
+        worker?.fetches.push([...this.#namesOf(instruction.ids)]);
+        break;
+      case 'cancel':
+        worker?.cancel(this.#namesOf(instruction.ids));
+        break;
+      case 'erred':
+        for (const id of instruction.ids) this.erred.add(this.nameOf(id));
+        break;
+      case 'task-killed':
+        this.killed.add(this.nameOf(instruction.id));
+        break;
+    }
+  }
+
+  #namesOf(ids: Int32Array): Set<Name> {
+    return new Set(Array.from(ids, (id) => this.nameOf(id)));
+  }
+
+  #dispatch(worker: FakeWorker, { ids, publish, keep, inputs }: Dispatch): void {
+    const { graph } = this.scheduler.state;
+    if (this.workers.size === 1) this.#checkPriority(ids[0]!);
+    for (const id of inputs) this.#give(worker, id);
+    const kept = this.#namesOf(keep);
+    for (const entry of worker.queue) if (kept.has(entry.name)) entry.publish = false;
+    for (const [at, id] of ids.entries()) {
+      const name = this.nameOf(id);
+      const { workers, resources } = graph.segmentOf(id);
+      assert.ok(workers?.has(worker.name) ?? true, `task ${name} may not run on ${worker.name}`);
+      for (const [resource, amount] of resources ?? [])
+        assert.ok((worker.resources.get(resource) ?? 0) >= amount, `worker ${worker.name} lacks ${resource}`);
+      for (const other of this.workers.values())
+        assert.ok(!other.queue.some((entry) => entry.name === name), `task ${name} waits on two workers`);
+      worker.queue.push({ name, publish: publish[at] === 1 });
+      if (!this.hasLosses) this.#checkInputs(worker, name);
+    }
+  }
+
+  /** Nothing that could run waits behind a task of a lower priority. */
+  #checkPriority(sent: number): void {
+    const { state } = this.scheduler;
+    const placed = [...state.workers.values()].flatMap((known) => [...known.placed]);
+    for (const id of [...state.queued, ...placed])
+      assert.ok(state.priorityOf(id) <= state.priorityOf(sent), `task ${id} should run before ${sent}`);
+  }
+
+  #give(worker: FakeWorker, id: number): void {
+    const { state } = this.scheduler;
+    const name = this.nameOf(id);
+    const origin = this.originOf(name);
+    const originId = this.idOf(origin);
+    const holder = state.location[originId]!;
+    if (holder === CALLER) {
+      const value = this.inline.get(origin);
+      assert.notEqual(value, undefined, `input ${name} is not with the shell`);
+      worker.receive(name, value!);
+      return;
+    }
+    assert.notEqual(state.stored[originId], 0, `input ${name} is private to worker ${holder}`);
+    const isThere = this.workers.get(holder)?.store.has(origin) ?? false;
+    assert.ok(isThere || this.hasLosses, `input ${name} is not in the store of worker ${holder}`);
+    worker.receiveLater(name, { holder, origin });
+    if (!this.#options.gathersLate) worker.gather(name);
+  }
+
+  /** Every input is there, or comes with a task before, or with the message. */
+  #checkInputs(worker: FakeWorker, name: Name): void {
+    const coming = new Set(worker.queue.map((entry) => entry.name));
+    for (const dependency of dependenciesOf(this, name)) {
+      const isThere =
+        worker.results.has(dependency) ||
+        worker.gathers.has(dependency) ||
+        coming.has(dependency) ||
+        worker.failed.has(dependency);
+      assert.ok(isThere, `task ${name} was sent to worker ${worker.index} without ${dependency}`);
+    }
+  }
+}
+
+export function dataValue(name: Name): number {
+  return name + 17;
+}

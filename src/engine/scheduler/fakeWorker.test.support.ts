@@ -1,0 +1,235 @@
+// A worker of a simulated cluster: an isolate that keeps results and drops them by counting uses, and a store beside it.
+// It behaves as the real ones do, one step at a time, and fails a test if a task finds an input missing that nobody
+// said was missing. Tasks have names here that stay when the scheduler's ids change.
+import assert from 'node:assert/strict';
+import { KIND_NUMBER, KIND_PRIVATE, KIND_SKIPPED, KIND_STORED, KIND_VALUE } from '../../protocol/results.js';
+import { resultOf } from './schedulerGraphs.test.support.js';
+
+/** Number of the graph × 1000 + task. */
+export type Name = number;
+export const GRAPH_NAMES = 1000;
+
+export interface FakeTask {
+  readonly dependencies: readonly number[];
+  /** How often it throws before it succeeds. */
+  readonly throws: number;
+  /** Its worker dies whenever it begins. */
+  readonly kills: boolean;
+  /**
+   * Scalars are always sent; small results inline if they are wanted outside, large ones go to the store then, and bound
+   * ones cannot leave their isolate.
+   */
+  readonly size: 'scalar' | 'small' | 'large' | 'bound';
+}
+
+export interface FakeGraph {
+  readonly tasks: readonly FakeTask[];
+  readonly dependentCounts: readonly number[];
+  /** Import → what it stands for, which is no import. */
+  readonly imports: ReadonlyMap<number, Name>;
+}
+
+export interface Finished {
+  readonly type: 'finished';
+  readonly name: Name;
+  readonly kind: number;
+  readonly value: number;
+}
+
+/** What a worker says, in this order. */
+export type Said =
+  | Finished
+  | { readonly type: 'threw'; readonly name: Name; readonly final: boolean }
+  | { readonly type: 'missing'; readonly holder: number; readonly name: Name }
+  | { readonly type: 'stolen'; readonly names: readonly Name[] }
+  | {
+      readonly type: 'fetched';
+      readonly inline: ReadonlyMap<Name, number>;
+      readonly stored: readonly Name[];
+      readonly missing: readonly Name[];
+    };
+
+/** An input that comes from a store. */
+export interface Gather {
+  readonly holder: number;
+  readonly origin: Name;
+}
+
+export interface FakeWorld {
+  readonly graphs: readonly FakeGraph[];
+  readonly workers: ReadonlyMap<number, FakeWorker>;
+  readonly runs: Map<Name, number>;
+  readonly keepsSpares: boolean;
+}
+
+const NEVER_COUNTED = Number.POSITIVE_INFINITY;
+
+export function taskOf(world: FakeWorld, name: Name): FakeTask {
+  return world.graphs[Math.floor(name / GRAPH_NAMES)]!.tasks[name % GRAPH_NAMES]!;
+}
+
+/** The dependencies as the task's own graph knows them. */
+export function dependenciesOf(world: FakeWorld, name: Name): Name[] {
+  const base = name - (name % GRAPH_NAMES);
+  return taskOf(world, name).dependencies.map((local) => base + local);
+}
+
+export class FakeWorker {
+  readonly index: number;
+  readonly name: string;
+  readonly resources: ReadonlyMap<string, number>;
+  readonly results = new Map<Name, number>();
+  readonly uses = new Map<Name, number>();
+  /** Failed or were skipped here, or could not be gathered. */
+  readonly failed = new Set<Name>();
+  readonly gathers = new Map<Name, Gather>();
+  readonly queue: { readonly name: Name; publish: boolean }[] = [];
+  readonly store = new Map<Name, number>();
+  readonly said: Said[] = [];
+  readonly fetches: Name[][] = [];
+  readonly #world: FakeWorld;
+
+  constructor(world: FakeWorld, index: number, name: string, resources: ReadonlyMap<string, number>) {
+    this.#world = world;
+    this.index = index;
+    this.name = name;
+    this.resources = resources;
+  }
+
+  /** A new isolate beside the same store, which never got what the old one had not yet told. */
+  restart(): void {
+    for (const said of this.said) {
+      if (said.type === 'finished' && said.kind === KIND_STORED) this.store.delete(said.name);
+      if (said.type === 'fetched') for (const name of said.stored) this.store.delete(name);
+    }
+    for (const part of [this.results, this.uses, this.failed, this.gathers]) part.clear();
+    for (const list of [this.queue, this.said, this.fetches]) list.splice(0);
+  }
+
+  receive(name: Name, value: number): void {
+    this.results.set(name, value);
+    this.uses.set(name, NEVER_COUNTED);
+    this.failed.delete(name);
+  }
+
+  /** The input is brought when the first task needs it. */
+  receiveLater(name: Name, gather: Gather): void {
+    this.gathers.set(name, gather);
+    this.failed.delete(name);
+  }
+
+  steal(names: ReadonlySet<Name>): Name[] {
+    const stolen = this.queue.filter((entry) => names.has(entry.name)).map((entry) => entry.name);
+    this.cancel(names);
+    return stolen;
+  }
+
+  cancel(names: ReadonlySet<Name>): void {
+    const kept = this.queue.filter((entry) => !names.has(entry.name));
+    this.queue.splice(0, this.queue.length, ...kept);
+  }
+
+  drop(name: Name): void {
+    this.results.delete(name);
+    this.gathers.delete(name);
+    this.store.delete(name);
+  }
+
+  /** The isolate forgets all tasks of a graph; the store does not. */
+  forget(graph: number): void {
+    for (const part of [this.results, this.uses, this.failed, this.gathers])
+      for (const name of [...part.keys()]) if (Math.floor(name / GRAPH_NAMES) === graph) part.delete(name);
+  }
+
+  /** What tasks in the queue use, with what their inputs are called in the stores. */
+  get needed(): Set<Name> {
+    return new Set(this.queue.flatMap(({ name }) => dependenciesOf(this.#world, name)));
+  }
+
+  /** Runs the next task. Returns its name if it kills the worker. */
+  runNext(): Name | undefined {
+    const entry = this.queue.shift();
+    if (entry === undefined) return undefined;
+    const { name } = entry;
+    const task = taskOf(this.#world, name);
+    const dependencies = dependenciesOf(this.#world, name);
+    for (const dependency of dependencies) this.gather(dependency);
+    if (dependencies.some((dependency) => this.failed.has(dependency))) {
+      this.failed.add(name);
+      this.said.push({ type: 'finished', name, kind: KIND_SKIPPED, value: 0 });
+      return undefined;
+    }
+    const inputs = dependencies.map((dependency) => {
+      const value = this.results.get(dependency);
+      assert.notEqual(value, undefined, `task ${name} on worker ${this.index} lacks ${dependency}`);
+      return value!;
+    });
+    if (task.kills) return name;
+    const runs = (this.#world.runs.get(name) ?? 0) + 1;
+    this.#world.runs.set(name, runs);
+    if (runs <= task.throws || (task.size === 'bound' && entry.publish)) {
+      this.failed.add(name);
+      this.said.push({ type: 'threw', name, final: false });
+    } else {
+      this.#complete(name, task, resultOf(name, inputs), entry.publish);
+      for (const dependency of dependencies) this.#countUse(dependency);
+    }
+    return undefined;
+  }
+
+  answerFetch(): void {
+    const names = this.fetches.shift();
+    if (names === undefined) return;
+    const inline = new Map<Name, number>();
+    const stored: Name[] = [];
+    const missing: Name[] = [];
+    for (const name of names) {
+      const value = this.results.get(name);
+      if (value === undefined) missing.push(name);
+      else if (taskOf(this.#world, name).size === 'bound')
+        this.said.push({ type: 'threw', name, final: true });
+      else if (taskOf(this.#world, name).size === 'large') {
+        this.store.set(name, value);
+        stored.push(name);
+      } else inline.set(name, value);
+    }
+    this.said.push({ type: 'fetched', inline, stored, missing });
+  }
+
+  #complete(name: Name, task: FakeTask, value: number, publish: boolean): void {
+    const graph = this.#world.graphs[Math.floor(name / GRAPH_NAMES)]!;
+    const uses = graph.dependentCounts[name % GRAPH_NAMES]!;
+    this.failed.delete(name);
+    if (uses > 0) {
+      this.results.set(name, value);
+      this.uses.set(name, uses);
+    }
+    let kind = KIND_NUMBER;
+    if (task.size !== 'scalar')
+      kind = publish ? (task.size === 'large' ? KIND_STORED : KIND_VALUE) : KIND_PRIVATE;
+    if (kind === KIND_STORED) this.store.set(name, value);
+    this.said.push({ type: 'finished', name, kind, value });
+  }
+
+  #countUse(name: Name): void {
+    const left = this.uses.get(name)! - 1;
+    this.uses.set(name, left);
+    if (left === 0) this.results.delete(name);
+  }
+
+  /** Brings an input from its store. */
+  gather(name: Name): void {
+    const gather = this.gathers.get(name);
+    if (gather === undefined) return;
+    this.gathers.delete(name);
+    const { holder, origin } = gather;
+    const value = this.#world.workers.get(holder)?.store.get(origin);
+    if (value !== undefined) {
+      this.receive(name, value);
+      if (this.#world.keepsSpares) this.store.set(origin, value);
+      return;
+    }
+    this.failed.add(name);
+    this.said.push({ type: 'missing', holder, name: origin }, { type: 'missing', holder: this.index, name });
+  }
+}

@@ -1,0 +1,64 @@
+// How a graph is taken into a scheduler that runs.
+import type { GraphAdded } from './events.js';
+import { place } from './recovery.js';
+import type { SchedulerState } from './schedulerState.js';
+import { CALLER } from './taskColumns.js';
+import type { Segment } from './taskGraph.js';
+import { ERRED, MEMORY, RELEASED } from './taskStates.js';
+
+/** A task that fails at once; `lost`: it is data that is lost already. */
+export interface StillBorn {
+  readonly id: number;
+  readonly lost: boolean;
+  /** The task that failed before: itself, or what it stands for. */
+  readonly because: number;
+}
+
+/** Adds a graph behind the others. Returns the tasks that have to be failed. */
+export function addGraph(state: SchedulerState, event: GraphAdded): StillBorn[] {
+  const { graph, policy, imports } = event;
+  const segment = state.graph.add(graph, policy, imports);
+  makeRoom(state, graph.functionCount);
+  state.counts[RELEASED]! += segment.size - (imports?.size ?? 0);
+  if (segment.workers !== null || segment.resources !== null) state.restricted = true;
+  if (segment.data) return addData(state, segment, event);
+  if (imports !== undefined)
+    for (const local of imports.keys()) state.needs[state.graph.originOf(segment.base + local)]!++;
+  place(state, segment.base, segment.base + segment.size);
+  const failed: StillBorn[] = [];
+  for (const [local, given] of imports ?? [])
+    if (state.state[given] === ERRED) failed.push({ id: segment.base + local, lost: false, because: given });
+  return failed;
+}
+
+function makeRoom(state: SchedulerState, functionCount: number): void {
+  const { size } = state.graph;
+  state.reserve(size);
+  state.queued.reserve(size);
+  for (const worker of state.workers.values()) {
+    worker.followers.reserve(size);
+    worker.placed.reserve(size);
+  }
+  if (functionCount + 1 <= state.expected.length) return;
+  const expected = new Float64Array(2 * (functionCount + 1));
+  expected.set(state.expected);
+  state.expected = expected;
+}
+
+function addData(state: SchedulerState, segment: Segment, { holders, nbytes }: GraphAdded): StillBorn[] {
+  const lost: StillBorn[] = [];
+  for (let local = 0; local < segment.size; local++) {
+    const id = segment.base + local;
+    const holder = holders?.[local] ?? CALLER;
+    state.bulky[id] = 1;
+    state.nbytes[id] = nbytes?.[local] ?? 0;
+    if (holder !== CALLER && !state.workers.has(holder)) {
+      lost.push({ id, lost: true, because: id });
+      continue;
+    }
+    state.location[id] = holder;
+    if (holder !== CALLER) state.store(id);
+    state.transition(id, MEMORY);
+  }
+  return lost;
+}

@@ -1,0 +1,120 @@
+// Where a task that could run should run: where its bytes are, weighed against how long the worker is busy. Dask's
+// objective. Tasks whose inputs are small go to the common queue, from which workers help themselves.
+import type { TaskColumns } from './taskColumns.js';
+import type { WorkerState } from './workerState.js';
+
+/** The part of the scheduler's state that a placement depends on. */
+export interface PlacementState extends TaskColumns {
+  readonly workers: ReadonlyMap<number, WorkerState>;
+  readonly restricted: boolean;
+  readonly storedCount: number;
+  mayRun(id: number, worker: WorkerState): boolean;
+  load(id: number): number;
+  unplace(id: number, worker: WorkerState): void;
+}
+
+/** Inputs below this are moved without a thought. */
+const PLACE_BYTES = 64 * 1024;
+/** Bytes per second between two workers, before any was measured. */
+const DEFAULT_BANDWIDTH = 1e9;
+
+/** A worker; or the common queue; or nobody may run the task now. */
+export function choosePlace(state: PlacementState, id: number): WorkerState | 'anybody' | 'nobody' {
+  const segment = state.restricted ? state.graph.segmentOf(id) : null;
+  const isRestricted = segment !== null && (segment.workers !== null || segment.resources !== null);
+  const bytes = state.storedCount > 0 ? inputBytes(state, id) : NO_BYTES;
+  if (!isRestricted && bytes.total < PLACE_BYTES) return 'anybody';
+  let best: WorkerState | undefined;
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const worker of state.workers.values()) {
+    if (isRestricted && !state.mayRun(id, worker)) continue;
+    const cost = startCost(state, worker, bytes);
+    if (cost >= lowest) continue;
+    lowest = cost;
+    best = worker;
+  }
+  if (best !== undefined) return best;
+  return isRestricted ? 'nobody' : 'anybody';
+}
+
+/** Tasks of a batch that are looked at for an estimate: most batches are of one kind. */
+const SAMPLE = 8;
+
+/** Expected seconds of what the worker has and of what is to run there. Costs O(1), so it is an estimate. */
+export function occupancyOf(state: PlacementState, worker: WorkerState): number {
+  let seconds = worker.placedWork.seconds;
+  for (const { ids, left } of worker.batches) {
+    // Batches are run in order, so the unfinished tasks are the last ones.
+    const step = Math.max(1, Math.floor(left / SAMPLE));
+    let looked = 0;
+    let sum = 0;
+    for (let index = ids.length - left; index < ids.length; index += step) {
+      sum += state.load(ids[index]!);
+      looked++;
+    }
+    seconds += (sum * left) / looked;
+  }
+  return seconds;
+}
+
+/** Expected seconds until the task could begin there. A paused worker is worse than any other. */
+function startCost(state: PlacementState, worker: WorkerState, bytes: InputBytes): number {
+  const missing = bytes.total - (bytes.at.get(worker.index) ?? 0);
+  return occupancyOf(state, worker) + missing / DEFAULT_BANDWIDTH + (worker.paused ? 1e9 : 0);
+}
+
+interface InputBytes {
+  readonly total: number;
+  /** Worker → bytes that are there. */
+  readonly at: ReadonlyMap<number, number>;
+}
+
+const NO_BYTES: InputBytes = { total: 0, at: new Map() };
+
+/** The stored results that a task needs, by worker. */
+function inputBytes(state: PlacementState, id: number): InputBytes {
+  const { dependencyOffsets, dependencies } = state.graph;
+  let total = 0;
+  let at: Map<number, number> | undefined;
+  const end = dependencyOffsets[id + 1]!;
+  for (let edge = dependencyOffsets[id]!; edge < end; edge++) {
+    const dependency = dependencies[edge]!;
+    const origin = state.graph.originOf(dependency);
+    if (state.stored[origin] === 0) continue;
+    const size = state.nbytes[origin]!;
+    total += size;
+    at ??= new Map();
+    const holder = state.location[origin]!;
+    at.set(holder, (at.get(holder) ?? 0) + size);
+    for (const worker of state.workers.values()) {
+      if (worker.index !== holder && (worker.replicas.has(dependency) || worker.spares.has(origin)))
+        at.set(worker.index, (at.get(worker.index) ?? 0) + size);
+    }
+  }
+  return at === undefined ? NO_BYTES : { total, at };
+}
+
+/** Seconds to bring a task's stored inputs to a worker. */
+export function moveSeconds(state: PlacementState, id: number, worker: WorkerState): number {
+  const bytes = inputBytes(state, id);
+  return (bytes.total - (bytes.at.get(worker.index) ?? 0)) / DEFAULT_BANDWIDTH;
+}
+
+/**
+ * A task that waits for a busy worker, for one that has nothing to do, if moving its inputs takes less time than the
+ * wait. Undefined: there is none.
+ */
+export function takeOver(state: PlacementState, idle: WorkerState): number | undefined {
+  for (const victim of state.workers.values()) {
+    if (victim === idle || victim.placed.size === 0) continue;
+    if (victim.outstanding === 0 && !victim.paused && !victim.quarantined) continue;
+    for (const id of victim.placed) {
+      if (!state.mayRun(id, idle)) continue;
+      const wait = victim.paused ? Number.POSITIVE_INFINITY : occupancyOf(state, victim) - state.load(id);
+      if (moveSeconds(state, id, idle) >= wait) break;
+      state.unplace(id, victim);
+      return id;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+// Tasks in the order in which they should run: by the priority of their segment first, by id then. Almost always there
+// is one priority, and then this is one PriorityBitset and a comparison.
+import { PriorityBitset } from './priorityBitset.js';
+
+export class PriorityQueue {
+  #ordinary: PriorityBitset;
+  /** Other priorities than 0, highest first. */
+  #others: { readonly priority: number; readonly ids: PriorityBitset }[] = [];
+  #capacity: number;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+    this.#ordinary = new PriorityBitset(capacity);
+  }
+
+  get size(): number {
+    let size = this.#ordinary.size;
+    for (const { ids } of this.#others) size += ids.size;
+    return size;
+  }
+
+  /** Makes room for ids below `capacity`. */
+  reserve(capacity: number): void {
+    if (capacity <= this.#capacity) return;
+    this.#capacity = Math.max(capacity, 2 * this.#capacity);
+    this.#ordinary.reserve(this.#capacity);
+    for (const { ids } of this.#others) ids.reserve(this.#capacity);
+  }
+
+  has(id: number): boolean {
+    if (this.#ordinary.has(id)) return true;
+    return this.#others.some(({ ids }) => ids.has(id));
+  }
+
+  add(id: number, priority: number): void {
+    if (priority === 0) this.#ordinary.add(id);
+    else this.#level(priority).add(id);
+  }
+
+  delete(id: number): void {
+    this.#ordinary.delete(id);
+    for (const { ids } of this.#others) ids.delete(id);
+  }
+
+  /** The task that should run first, or -1. */
+  min(): number {
+    if (this.#others.length === 0) return this.#ordinary.min();
+    for (const { priority, ids } of this.#others) if (priority > 0 && ids.size > 0) return ids.min();
+    if (this.#ordinary.size > 0) return this.#ordinary.min();
+    for (const { ids } of this.#others) if (ids.size > 0) return ids.min();
+    return -1;
+  }
+
+  clear(): void {
+    this.#ordinary.clear();
+    this.#others = [];
+  }
+
+  /** Empty, with room for ids below `capacity` and no more. */
+  reset(capacity: number): void {
+    this.#capacity = capacity;
+    this.#ordinary = new PriorityBitset(capacity);
+    this.#others = [];
+  }
+
+  /** In the order in which they should run. */
+  *[Symbol.iterator](): IterableIterator<number> {
+    for (const { priority, ids } of this.#others) if (priority > 0) yield* ids;
+    yield* this.#ordinary;
+    for (const { priority, ids } of this.#others) if (priority < 0) yield* ids;
+  }
+
+  #level(priority: number): PriorityBitset {
+    const known = this.#others.find((level) => level.priority === priority);
+    if (known !== undefined) return known.ids;
+    const ids = new PriorityBitset(this.#capacity);
+    this.#others = [...this.#others.filter((level) => level.ids.size > 0), { priority, ids }].sort(
+      (a, b) => b.priority - a.priority,
+    );
+    return ids;
+  }
+}

@@ -1,0 +1,58 @@
+// Who is told that a result is not needed any more. A worker's isolate drops most private results by itself, once all
+// their dependents have run there; every other copy needs a message, and none may be forgotten.
+import type { Release, ResultsEvicted } from './events.js';
+import type { SchedulerState } from './schedulerState.js';
+import { CALLER, NO_WORKER } from './taskColumns.js';
+import { FORGOTTEN } from './taskStates.js';
+import type { WorkerState } from './workerState.js';
+
+/** What was released since the last call, or null. */
+export function takeReleases(state: SchedulerState): Release | null {
+  if (state.releasedIds.length === 0) return null;
+  // A task that was released may be needed again, after a loss, before the event is done with.
+  const ids = new Int32Array(state.releasedIds.filter((id) => state.state[id] === FORGOTTEN));
+  state.releasedIds = [];
+  const workers: { worker: number; ids: Int32Array }[] = [];
+  for (const worker of state.workers.values()) {
+    const copies: number[] = [];
+    for (const id of ids) if (keepsCopy(state, worker, id)) copies.push(id);
+    if (copies.length > 0) workers.push({ worker: worker.index, ids: new Int32Array(copies) });
+  }
+  if (state.storedCount > 0) for (const id of ids) state.unstore(id);
+  return ids.length === 0 ? null : { type: 'release', ids, workers };
+}
+
+/** Whether the worker must be told; it is not asked again. */
+function keepsCopy(state: SchedulerState, worker: WorkerState, id: number): boolean {
+  const replica =
+    worker.replicas.size > 0 && worker.replicas.delete(id) && state.bulky[state.graph.originOf(id)] === 1;
+  const spare = worker.spares.size > 0 && worker.spares.delete(id);
+  const leftover = worker.leftovers.size > 0 && worker.leftovers.delete(id);
+  if (replica || spare || leftover) return true;
+  if (state.stored[id] !== 0 && state.location[id] === worker.index) return true;
+  if (state.bulky[id] === 0 || state.producer[id] !== worker.index) return false;
+  return (
+    state.location[id] === CALLER || state.stored[id] !== 0 || state.graph.segmentOf(id).irregular === true
+  );
+}
+
+/**
+ * The worker has made a result that nobody counts on, because the task was cancelled or was run elsewhere. `bulky`: it is
+ * worth a message.
+ */
+export function noteCopy(state: SchedulerState, worker: number, id: number, bulky: boolean): void {
+  if (bulky) state.workers.get(worker)?.leftovers.add(id);
+  if (state.state[id] === FORGOTTEN) state.releasedIds.push(id);
+}
+
+/** From now on the results are sent again to whoever needs them there. */
+export function evictResults(state: SchedulerState, { worker: index, ids }: ResultsEvicted): void {
+  const worker = state.workers.get(index);
+  if (worker === undefined) return;
+  for (const id of ids) {
+    if (state.state[id] === FORGOTTEN || state.isPrivate(id) || state.held.has(id)) continue;
+    const produced = state.producer[id] === index;
+    if (produced) state.producer[id] = NO_WORKER;
+    if (worker.replicas.delete(id) || produced) worker.leftovers.add(id);
+  }
+}

@@ -1,0 +1,63 @@
+// What a worker says about its tasks, taken into the state: finished, skipped, given back.
+import { isScalar, KIND_PRIVATE, KIND_SKIPPED, KIND_STORED } from '../../protocol/results.js';
+import type { TasksFinished } from './events.js';
+import { awaitPrivateResults, isPrivateTo } from './privacy.js';
+import { noteCopy } from './releases.js';
+import type { SchedulerState } from './schedulerState.js';
+import { CALLER } from './taskColumns.js';
+import { PROCESSING } from './taskStates.js';
+
+/** Whether the worker has the task and has not finished it. */
+export function isAt({ state, location, held }: SchedulerState, worker: number, id: number): boolean {
+  return state[id] === PROCESSING && location[id] === worker && !(held.size > 0 && held.has(id));
+}
+
+/** Takes a task back that its worker has not run. Returns results to fetch for it. */
+export function takeBack(state: SchedulerState, worker: number, id: number): readonly number[] {
+  if (!isAt(state, worker, id)) return NO_IDS;
+  state.eraseFromBatch(id);
+  const fetches = awaitPrivateResults(state, id);
+  state.unassign(id);
+  return fetches;
+}
+
+const NO_IDS: readonly number[] = [];
+
+/** Returns results to fetch. */
+export function finishTasks(state: SchedulerState, event: TasksFinished): readonly number[] {
+  const worker = state.workers.get(event.worker);
+  if (worker === undefined) return NO_IDS;
+  if (worker.robbed === 'in vain') worker.robbed = 'no';
+  const fetches: number[] = [];
+  for (let index = event.from; index < event.to; index++) {
+    const id = event.ids[index]!;
+    const kind = event.kinds === null ? 0 : event.kinds[index]!;
+    if (kind === KIND_SKIPPED) fetches.push(...takeBack(state, event.worker, id));
+    else if (!isAt(state, event.worker, id)) noteCopy(state, event.worker, id, !isScalar(kind));
+    else {
+      if (event.seconds !== null) state.learn(id, event.seconds[index]!);
+      if (event.nbytes && !isScalar(kind)) state.nbytes[id] = event.nbytes[index]!;
+      if (finishTask(state, event.worker, id, kind)) fetches.push(id);
+    }
+  }
+  return fetches;
+}
+
+/** Returns whether the result has to be fetched before the task counts as finished. */
+function finishTask(state: SchedulerState, worker: number, id: number, kind: number): boolean {
+  state.eraseFromBatch(id);
+  state.producer[id] = worker;
+  if (!isScalar(kind)) state.bulky[id] = 1;
+  if (kind === KIND_STORED) {
+    state.store(id);
+    state.finish(id, worker);
+  } else if (kind !== KIND_PRIVATE) {
+    state.finish(id, CALLER);
+  } else if (isPrivateTo(state, id, worker) && state.graph.requested[id] === 0) {
+    state.finish(id, worker);
+  } else {
+    state.held.add(id);
+    return true;
+  }
+  return false;
+}

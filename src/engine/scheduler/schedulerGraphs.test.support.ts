@@ -1,0 +1,37 @@
+// Graphs for the scheduler's tests, and what their tasks compute.
+import { invert } from '../../graph/compile.js';
+import type { SchedulerGraph } from './taskGraph.js';
+
+/** Dependencies by task; ids ascend along dependencies, as ranks do. */
+export type Edges = readonly (readonly number[])[];
+
+export function toGraph(edges: Edges, requested: readonly number[]): SchedulerGraph {
+  const offsets = new Int32Array(edges.length + 1);
+  for (const [id, list] of edges.entries()) offsets[id + 1] = offsets[id]! + list.length;
+  const dependencies = { offsets, targets: Int32Array.from(edges.flat()) };
+  const dependents = invert(edges.length, dependencies);
+  const flags = new Uint8Array(edges.length);
+  for (const id of requested) flags[id] = 1;
+  return {
+    size: edges.length,
+    dependencyOffsets: offsets,
+    dependencies: dependencies.targets,
+    dependentOffsets: dependents.offsets,
+    dependents: dependents.targets,
+    requested: flags,
+    functionOf: Int32Array.from(edges, (_list, id) => id % 3),
+    functionCount: 3,
+  };
+}
+
+/** Tasks without dependents must be requested: a compiled graph holds nothing that nobody wants. */
+export function requestedOf(edges: Edges, extra: readonly number[]): number[] {
+  const used = new Set(edges.flat());
+  const sinks = [...edges.keys()].filter((id) => !used.has(id));
+  return [...new Set(sinks.concat(extra.map((raw) => raw % edges.length)))];
+}
+
+/** What a task makes of its inputs, in their order. */
+export function resultOf(id: number, inputs: readonly number[]): number {
+  return inputs.reduce((sum, input, index) => (sum * 31 + input * (index + 1)) % 1_000_003, id + 1);
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { LongpoleError } from '../../base/errors.js';
+import fc from '../../base/properties.test.support.js';
+import {
+  CALM,
+  DEFAULT_THRESHOLDS,
+  decideMemory,
+  type MemoryAction,
+  MemoryMonitor,
+  type MemoryThresholds,
+} from './memoryMonitor.js';
+
+const LIMIT = 1000;
+const NEVER: MemoryThresholds = { target: false, spill: false, pause: false, terminate: false };
+
+/** Readings one after the other, 100 ms apart: process and managed bytes; what is done, without `collect`. */
+function run(
+  readings: readonly (readonly [number, number])[],
+  thresholds: Partial<MemoryThresholds> = {},
+): string[] {
+  const monitor = new MemoryMonitor(thresholds);
+  return readings.map(([process, managed], index) =>
+    monitor
+      .update({ process, managed, spilled: 0, limit: LIMIT, time: index / 10 })
+      .filter(({ type }) => type !== 'collect')
+      .map((action) => (action.type === 'spill' ? `spill ${Math.round(action.untilBytes)}` : action.type))
+      .join(', '),
+  );
+}
+
+describe('MemoryMonitor', () => {
+  const table: [string, [number, number][], string[], Partial<MemoryThresholds>?][] = [
+    [
+      'nothing while there is room',
+      [
+        [0, 0],
+        [599, 599],
+        [700, 600],
+      ],
+      ['', '', ''],
+    ],
+    [
+      'results beyond the target are spilled',
+      [
+        [650, 601],
+        [650, 600],
+      ],
+      ['spill 600', ''],
+    ],
+    [
+      'the process beyond spill goes down to the target',
+      [
+        [710, 400],
+        [650, 340],
+        [601, 291],
+        [600, 290],
+        [690, 290],
+      ],
+      ['spill 290', 'spill 290', 'spill 290', '', ''],
+    ],
+    ['the lower goal of both counts', [[750, 620]], ['spill 470']],
+    [
+      'all results are spilled if that is not enough',
+      [
+        [790, 100],
+        [790, 0],
+      ],
+      ['spill 0', ''],
+    ],
+    [
+      'pause and resume',
+      [
+        [801, 0],
+        [900, 0],
+        [801, 0],
+        [800, 0],
+        [801, 0],
+      ],
+      ['pause', '', '', 'resume', 'pause'],
+    ],
+    ['spill and pause at once', [[850, 500]], ['spill 250, pause']],
+    ['terminate at once where there is no hope', [[257_000_000, 700]], ['terminate']],
+    [
+      'without target spilling ends where it began',
+      [
+        [710, 690],
+        [700, 680],
+      ],
+      ['spill 680', ''],
+      { target: false },
+    ],
+    [
+      'without spill only the target counts',
+      [
+        [790, 500],
+        [790, 650],
+      ],
+      ['', 'spill 600'],
+      { spill: false },
+    ],
+    ['without pause', [[940, 0]], [''], { pause: false }],
+    ['without terminate', [[2000, 0]], ['pause'], { terminate: false }],
+    ['without anything', [[2000, 2000]], [''], NEVER],
+  ];
+  for (const [name, readings, actions, thresholds] of table) {
+    it(name, () => assert.deepEqual(run(readings, thresholds), actions));
+  }
+
+  it('does nothing without a limit, and resumes when the limit goes', () => {
+    const monitor = new MemoryMonitor();
+    const reading = { process: 900, managed: 0, spilled: 0, time: 0 };
+    assert.deepEqual(monitor.update({ ...reading, limit: 0 }), []);
+    assert.equal(monitor.update({ ...reading, limit: LIMIT })[0]?.type, 'pause');
+    assert.ok(monitor.paused);
+    assert.deepEqual(monitor.update({ ...reading, limit: 0 }), [{ type: 'resume' }]);
+    assert.ok(!monitor.paused);
+  });
+
+  it('asks for a garbage collection under pressure, not more often than every 2 s', () => {
+    const monitor = new MemoryMonitor();
+    const collects = (process: number, time: number): boolean =>
+      monitor
+        .update({ process, managed: 0, spilled: 0, limit: LIMIT, time })
+        .some(({ type }) => type === 'collect');
+    assert.deepEqual(
+      [
+        [500, 0],
+        [750, 1],
+        [850, 1.1],
+        [850, 2.9],
+        [850, 3],
+        [500, 9],
+      ].map(([process, time]) => collects(process!, time!)),
+      [false, true, false, false, true, false],
+    );
+  });
+
+  it('terminates when it stays beyond the threshold for 2 s, not when garbage and spilling make room meanwhile', () => {
+    const monitor = new MemoryMonitor();
+    const at = (process: number, time: number): string[] =>
+      monitor.update({ process, managed: 700, spilled: 0, limit: LIMIT, time }).map(({ type }) => type);
+    assert.deepEqual(at(951, 0), ['spill', 'pause', 'collect']);
+    assert.deepEqual(at(960, 0.1), ['spill']);
+    assert.deepEqual(at(960, 0.2), ['spill', 'collect']);
+    assert.deepEqual(at(950, 1.9), ['spill']);
+    assert.deepEqual(at(951, 2), ['spill', 'collect']);
+    for (let time = 2.25; time < 4; time += 0.25) assert.deepEqual(at(951, time), ['spill', 'collect']);
+    assert.deepEqual(at(951, 4), ['terminate']);
+    assert.deepEqual(at(951, 4.1), ['terminate']);
+    assert.deepEqual(at(500, 4.2), ['spill', 'resume']);
+  });
+
+  it('does not terminate while results go to disk, unless there is no hope', () => {
+    const monitor = new MemoryMonitor();
+    const at = (process: number, spilled: number, time: number): boolean =>
+      monitor
+        .update({ process, managed: 100, spilled, limit: LIMIT, time })
+        .some(({ type }) => type === 'terminate');
+    for (let second = 0; second < 60; second++) assert.ok(!at(990, second, second));
+    // The last went to disk at 59 s; that results come back is no progress.
+    for (let time = 59.25; time < 61; time += 0.25) assert.ok(!at(990, 10, time));
+    assert.ok(at(990, 9, 61));
+    assert.ok(at(300e6, 20, 61.1));
+  });
+
+  it('does not terminate a worker for the time in which it stood still', () => {
+    const monitor = new MemoryMonitor();
+    const at = (time: number): boolean =>
+      monitor
+        .update({ process: 990, managed: 0, spilled: 0, limit: LIMIT, time })
+        .some(({ type }) => type === 'terminate');
+    // Half a second of each pause counts.
+    for (const time of [0, 10, 20, 30]) assert.ok(!at(time));
+    for (const time of [30.125, 30.25, 30.375]) assert.ok(!at(time));
+    assert.ok(at(30.5));
+  });
+
+  it('refuses thresholds that make no sense', () => {
+    const wrong: Partial<MemoryThresholds>[] = [
+      { target: 0 },
+      { spill: 1.1 },
+      { pause: Number.NaN },
+      { target: 0.8 },
+      { terminate: 0.5 },
+    ];
+    for (const thresholds of wrong) {
+      assert.throws(
+        () => new MemoryMonitor(thresholds),
+        (error) => error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT',
+      );
+    }
+    new MemoryMonitor({ target: 0.9, spill: false, pause: 0.9, terminate: 1 });
+  });
+});
+
+describe('decideMemory', () => {
+  const reading = fc.record({
+    process: fc.nat(1200),
+    managed: fc.nat(1200),
+    spilled: fc.nat(1000),
+    limit: fc.constantFrom(0, LIMIT),
+    time: fc.constant(0),
+  });
+
+  it('spills less than it has, never more than needed, and pauses and resumes in turn', () => {
+    fc.assert(
+      fc.property(fc.array(reading, { maxLength: 30 }), (readings) => {
+        let state = CALM;
+        const turns: MemoryAction['type'][] = [];
+        for (const one of readings) {
+          const decision = decideMemory(state, one, DEFAULT_THRESHOLDS);
+          state = decision.state;
+          for (const action of decision.actions) {
+            if (action.type === 'pause' || action.type === 'resume') turns.push(action.type);
+            if (action.type !== 'spill') continue;
+            assert.ok(action.untilBytes >= 0 && action.untilBytes < one.managed);
+            const excess = Math.max(one.managed - 600, one.process - 600);
+            assert.ok(one.managed - action.untilBytes <= excess + 1e-9);
+          }
+        }
+        assert.ok(turns.every((type, index) => type === (index % 2 === 0 ? 'pause' : 'resume')));
+        assert.equal(state.paused, turns.length % 2 === 1);
+      }),
+    );
+  });
+});

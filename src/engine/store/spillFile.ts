@@ -1,0 +1,288 @@
+// One file with spilled results: written once, read result by result, removed when nobody needs any of them. Small
+// results share a file, because making one costs more than writing a few kilobytes.
+import { open, unlink } from 'node:fs/promises';
+import { LongpoleError } from '../../base/errors.js';
+import type { WorkInterval } from '../../protocol/clusterObserver.js';
+import type { Frame, Frames, ResultId } from '../../protocol/frames.js';
+import { emptyFrame } from '../worker/shareBuffers.js';
+import { compressParts, cut, decompressParts, PART_BYTES, type PackedPart, pays } from './compression.js';
+import { checksum, decodeTable, encodeTable, type StoredFrame, type StoredPart } from './spillRecord.js';
+
+/** What a store needs of the file system; `node:fs/promises` fits. */
+export interface SpillHandle {
+  write(bytes: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }>;
+  read(bytes: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+  close(): Promise<void>;
+}
+
+export interface SpillFiles {
+  open(path: string, flags: string, mode: number): Promise<SpillHandle>;
+  unlink(path: string): Promise<void>;
+}
+
+/** A WorkInterval before its worker and thread are known. `task` is -1 where several results share a file. */
+export type StoreInterval = Pick<WorkInterval, 'action' | 'start' | 'stop' | 'task' | 'nbytes'>;
+
+export interface SpillContext {
+  readonly files: SpillFiles;
+  /** Seconds. */
+  readonly now: () => number;
+  readonly onInterval: (interval: StoreInterval) => void;
+}
+
+/** Where a result lies in its file: parts and then their table. */
+export interface SpillPlace {
+  readonly offset: number;
+  readonly partBytes: number;
+  readonly tableBytes: number;
+}
+
+export const nodeFiles: SpillFiles = { open, unlink };
+
+/** Parts that are compressed before they are written, and read before they are decompressed. */
+const GROUP_BYTES = 8 * PART_BYTES;
+/** Smaller pieces are gathered, so that the system is not called for each. */
+const STAGE_BYTES = 256 * 1024;
+const FILE_MODE = 0o600;
+
+/** Writes results into a new file, in their order. Rejects with the system's error; then there is no file. */
+export async function writeSpillFile(
+  path: string,
+  results: readonly { readonly id: ResultId; readonly frames: Frames }[],
+  context: SpillContext,
+): Promise<SpillPlace[]> {
+  const handle = await context.files.open(path, 'wx', FILE_MODE);
+  try {
+    const writer = new SpillWriter(handle, context, results.length === 1 ? results[0]!.id : -1);
+    const places: SpillPlace[] = [];
+    for (const { id, frames } of results) places.push(await writer.result(id, frames));
+    await writer.flush();
+    await handle.close();
+    return places;
+  } catch (error) {
+    await handle.close().catch(() => undefined);
+    await context.files.unlink(path).catch(() => undefined);
+    throw error;
+  }
+}
+
+class SpillWriter {
+  readonly #handle: SpillHandle;
+  readonly #context: SpillContext;
+  readonly #task: ResultId;
+  readonly #stage = Buffer.allocUnsafe(STAGE_BYTES);
+  #staged = 0;
+  /** Bytes of the file, those on the stage included. */
+  #length = 0;
+  #written = 0;
+
+  constructor(handle: SpillHandle, context: SpillContext, task: ResultId) {
+    this.#handle = handle;
+    this.#context = context;
+    this.#task = task;
+  }
+
+  async result(id: ResultId, frames: Frames): Promise<SpillPlace> {
+    const offset = this.#length;
+    const stored: StoredFrame[] = [];
+    for (const bytes of [frames.header, ...frames.buffers]) stored.push(await this.#frame(bytes));
+    const partBytes = this.#length - offset;
+    const table = encodeTable(id, stored);
+    await this.#append([table]);
+    return { offset, partBytes, tableBytes: table.byteLength };
+  }
+
+  async #frame(bytes: Frame): Promise<StoredFrame> {
+    const compressed = pays(bytes);
+    const parts: StoredPart[] = [];
+    for (let at = 0; at < bytes.byteLength; at += GROUP_BYTES) {
+      const group = bytes.subarray(at, at + GROUP_BYTES);
+      const packed = compressed ? await this.#compress(group) : plainParts(group);
+      for (const part of packed) {
+        parts.push({
+          nbytes: part.nbytes,
+          stored: part.bytes.byteLength,
+          checksum: checksum(part.bytes),
+        });
+      }
+      await this.#append(packed.map((part) => part.bytes));
+    }
+    return { nbytes: bytes.byteLength, parts };
+  }
+
+  async #compress(group: Frame): Promise<PackedPart[]> {
+    const start = this.#context.now();
+    const parts = await compressParts(group);
+    this.#report('compress', start, group.byteLength);
+    return parts;
+  }
+
+  async #append(pieces: readonly Frame[]): Promise<void> {
+    const start = this.#context.now();
+    const before = this.#written;
+    for (const bytes of pieces) {
+      this.#length += bytes.byteLength;
+      if (this.#staged + bytes.byteLength > STAGE_BYTES) await this.#writeStage();
+      if (bytes.byteLength > STAGE_BYTES) await this.#write(bytes);
+      else {
+        this.#stage.set(bytes, this.#staged);
+        this.#staged += bytes.byteLength;
+      }
+    }
+    if (this.#written > before) this.#report('disk-write', start, this.#written - before);
+  }
+
+  async flush(): Promise<void> {
+    const start = this.#context.now();
+    const nbytes = this.#staged;
+    await this.#writeStage();
+    if (nbytes > 0) this.#report('disk-write', start, nbytes);
+  }
+
+  async #writeStage(): Promise<void> {
+    const length = this.#staged;
+    this.#staged = 0;
+    if (length > 0) await this.#write(this.#stage.subarray(0, length));
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.byteLength; ) {
+      const { bytesWritten } = await this.#handle.write(bytes, at, bytes.byteLength - at);
+      at += bytesWritten;
+    }
+    this.#written += bytes.byteLength;
+  }
+
+  #report(action: StoreInterval['action'], start: number, nbytes: number): void {
+    this.#context.onInterval({ action, start, stop: this.#context.now(), task: this.#task, nbytes });
+  }
+}
+
+function plainParts(bytes: Frame): PackedPart[] {
+  return cut(bytes).map((piece) => ({ bytes: piece, nbytes: piece.byteLength }));
+}
+
+/**
+ * Reads a result back, large frames into shared memory.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_SPILL_FILE if the file is missing, cut off or damaged
+ */
+export async function readSpillFile(
+  path: string,
+  id: ResultId,
+  place: SpillPlace,
+  context: SpillContext,
+): Promise<Frames> {
+  try {
+    const handle = await context.files.open(path, 'r', FILE_MODE);
+    try {
+      return await new SpillReader(handle, context, id).result(place);
+    } finally {
+      await handle.close();
+    }
+  } catch (cause) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_SPILL_FILE',
+      `A result that had been spilled cannot be read back from ${path}: ` +
+        `${cause instanceof Error ? cause.message : String(cause)}. It has to be computed again.`,
+      { cause },
+    );
+  }
+}
+
+class SpillReader {
+  readonly #handle: SpillHandle;
+  readonly #context: SpillContext;
+  readonly #id: ResultId;
+  #position = 0;
+  /** All of a small result, from `#start` on in the file. */
+  #whole = new Uint8Array();
+  #start = 0;
+
+  constructor(handle: SpillHandle, context: SpillContext, id: ResultId) {
+    this.#handle = handle;
+    this.#context = context;
+    this.#id = id;
+  }
+
+  async result({ offset, partBytes, tableBytes }: SpillPlace): Promise<Frames> {
+    if (partBytes + tableBytes <= STAGE_BYTES) await this.#readWhole(offset, partBytes + tableBytes);
+    this.#position = offset + partBytes;
+    const table = new Uint8Array(tableBytes);
+    await this.#read(table);
+    const stored = decodeTable(table, this.#id, partBytes);
+    if (stored === undefined) throw new Error('its table is damaged');
+    this.#position = offset;
+    const frames: Frame[] = [];
+    for (const frame of stored) frames.push(await this.#frame(frame));
+    const [header, ...buffers] = frames;
+    if (header === undefined) throw new Error('it has no header');
+    return { header, buffers };
+  }
+
+  async #frame({ nbytes, parts }: StoredFrame): Promise<Frame> {
+    const whole = emptyFrame(nbytes);
+    let at = 0;
+    for (let first = 0; first < parts.length; ) {
+      const group: StoredPart[] = [];
+      let length = 0;
+      for (; first < parts.length && length < GROUP_BYTES; first++) {
+        group.push(parts[first]!);
+        length += parts[first]!.nbytes;
+      }
+      await this.#group(group, whole.subarray(at, at + length));
+      at += length;
+    }
+    if (at !== nbytes) throw new Error('its table is damaged');
+    return whole;
+  }
+
+  /** What was not compressed is read into its place. */
+  async #group(parts: readonly StoredPart[], target: Frame): Promise<void> {
+    const packed: PackedPart[] = [];
+    const start = this.#context.now();
+    const from = this.#position;
+    let at = 0;
+    for (const { nbytes, stored, checksum: expected } of parts) {
+      const bytes = stored === nbytes ? target.subarray(at, at + nbytes) : new Uint8Array(stored);
+      await this.#read(bytes);
+      if (checksum(bytes) !== expected) throw new Error('its bytes have changed');
+      packed.push({ bytes, nbytes });
+      at += nbytes;
+    }
+    if (this.#whole.byteLength === 0) this.#report('disk-read', start, this.#position - from);
+    if (packed.every(({ bytes, nbytes }) => bytes.byteLength === nbytes)) return;
+    const decompressing = this.#context.now();
+    await decompressParts(packed, target);
+    this.#report('decompress', decompressing, target.byteLength);
+  }
+
+  async #readWhole(offset: number, length: number): Promise<void> {
+    const whole = new Uint8Array(length);
+    const start = this.#context.now();
+    this.#position = offset;
+    await this.#read(whole);
+    this.#report('disk-read', start, length);
+    this.#whole = whole;
+    this.#start = offset;
+  }
+
+  async #read(bytes: Uint8Array): Promise<void> {
+    if (this.#whole.byteLength > 0) {
+      const at = this.#position - this.#start;
+      bytes.set(this.#whole.subarray(at, at + bytes.byteLength));
+      this.#position += bytes.byteLength;
+      return;
+    }
+    for (let at = 0; at < bytes.byteLength; ) {
+      const { bytesRead } = await this.#handle.read(bytes, at, bytes.byteLength - at, this.#position);
+      if (bytesRead === 0) throw new Error('it is shorter than it was');
+      at += bytesRead;
+      this.#position += bytesRead;
+    }
+  }
+
+  #report(action: StoreInterval['action'], start: number, nbytes: number): void {
+    this.#context.onInterval({ action, start, stop: this.#context.now(), task: this.#id, nbytes });
+  }
+}

@@ -1,0 +1,86 @@
+// How one result lies in a spill file: the stored parts of its frames, one after the other, and then a table that says
+// where they begin and end. Whatever is read is checked: a bit that a disk has turned must not become a wrong number in
+// somebody's result.
+import { crc32 } from 'node:zlib';
+import type { Frame, ResultId } from '../../protocol/frames.js';
+
+/** A part as it lies in the file; compressed if `stored` is less than `nbytes`. */
+export interface StoredPart {
+  readonly nbytes: number;
+  readonly stored: number;
+  /** Of the stored bytes. */
+  readonly checksum: number;
+}
+
+export interface StoredFrame {
+  readonly nbytes: number;
+  readonly parts: readonly StoredPart[];
+}
+
+/** Little endian: this, the result's id, the number of frames; for each frame its bytes and parts; for each part three numbers. */
+const MAGIC = 0x4c53504c;
+const HEAD_BYTES = 16;
+const FRAME_BYTES = 12;
+const PART_BYTES = 12;
+/** Of the table itself, at its end. */
+const CHECKSUM_BYTES = 4;
+
+export function checksum(bytes: Frame): number {
+  return crc32(bytes);
+}
+
+export function encodeTable(id: ResultId, frames: readonly StoredFrame[]): Uint8Array<ArrayBuffer> {
+  const parts = frames.reduce((sum, frame) => sum + frame.parts.length, 0);
+  const bytes = new Uint8Array(
+    HEAD_BYTES + frames.length * FRAME_BYTES + parts * PART_BYTES + CHECKSUM_BYTES,
+  );
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, MAGIC, true);
+  view.setFloat64(4, id, true);
+  view.setUint32(12, frames.length, true);
+  let at = HEAD_BYTES;
+  for (const frame of frames) {
+    view.setFloat64(at, frame.nbytes, true);
+    view.setUint32(at + 8, frame.parts.length, true);
+    at += FRAME_BYTES;
+    for (const part of frame.parts) {
+      view.setUint32(at, part.nbytes, true);
+      view.setUint32(at + 4, part.stored, true);
+      view.setUint32(at + 8, part.checksum, true);
+      at += PART_BYTES;
+    }
+  }
+  view.setUint32(at, checksum(bytes.subarray(0, at)), true);
+  return bytes;
+}
+
+/** Undefined if the bytes are not the table of this result, with parts of `stored` bytes in all. */
+export function decodeTable(
+  bytes: Uint8Array<ArrayBuffer>,
+  id: ResultId,
+  stored: number,
+): StoredFrame[] | undefined {
+  const end = bytes.byteLength - CHECKSUM_BYTES;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // What the checksum confirms is what encodeTable wrote: the rest needs no further suspicion.
+  if (end < HEAD_BYTES || view.getUint32(end, true) !== checksum(bytes.subarray(0, end))) return undefined;
+  if (view.getUint32(0, true) !== MAGIC || view.getFloat64(4, true) !== id) return undefined;
+  const frames: StoredFrame[] = [];
+  let at = HEAD_BYTES;
+  let sum = 0;
+  for (let left = view.getUint32(12, true); left > 0; left--) {
+    const nbytes = view.getFloat64(at, true);
+    const parts = Array.from({ length: view.getUint32(at + 8, true) }, (_, index) => {
+      const part = at + FRAME_BYTES + index * PART_BYTES;
+      sum += view.getUint32(part + 4, true);
+      return {
+        nbytes: view.getUint32(part, true),
+        stored: view.getUint32(part + 4, true),
+        checksum: view.getUint32(part + 8, true),
+      };
+    });
+    frames.push({ nbytes, parts });
+    at += FRAME_BYTES + parts.length * PART_BYTES;
+  }
+  return at === end && sum === stored ? frames : undefined;
+}

@@ -1,0 +1,309 @@
+// The results of one worker: in memory as long as there is room, on disk after that, the least recently used ones first.
+// The store decides nothing about when to spill; whoever measures memory calls `spill`. It owns its spill files.
+import { LongpoleError } from '../../base/errors.js';
+import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
+import { weigh } from '../worker/sharedWeight.js';
+import {
+  nodeFiles,
+  readSpillFile,
+  type SpillFiles,
+  type SpillPlace,
+  type StoreInterval,
+  writeSpillFile,
+} from './spillFile.js';
+
+export interface StoreOptions {
+  /** Path of a file with this name, in a directory that is there; e.g. a SpillDirectory's. */
+  readonly file: (name: string) => string;
+  /** Stands at the beginning of the names of its files; different for stores that share a directory. */
+  readonly name: string;
+  /** Seconds, for intervals. */
+  readonly now: () => number;
+  readonly onInterval?: (interval: StoreInterval) => void;
+  /** The result is on disk alone now. */
+  readonly onSpilled?: (id: ResultId) => void;
+  /** Spilling or reading back has failed. Nothing is lost by the first. */
+  readonly onError?: (error: LongpoleError) => void;
+  /** Seconds between a failed attempt to spill and the next. Default: 10. */
+  readonly retryAfter?: number;
+  readonly files?: SpillFiles;
+}
+
+/** A file on disk, removed when no result needs it any more. */
+interface SharedFile {
+  readonly path: string;
+  users: number;
+}
+
+interface Copy {
+  readonly file: SharedFile;
+  readonly place: SpillPlace;
+}
+
+interface Entry {
+  readonly id: ResultId;
+  /** In memory. */
+  readonly nbytes: number;
+  /** Undefined while it is on disk alone. */
+  frames: Frames | undefined;
+  /** Results do not change: a copy that was written once stays good when the result is read back. */
+  copy: Copy | undefined;
+  reading: Promise<Frames> | undefined;
+  /** Grows with every use. */
+  used: number;
+}
+
+/** Least recently used results that go into one file together. */
+const BATCH_BYTES = 4 * 2 ** 20;
+
+export class Store {
+  readonly #options: StoreOptions;
+  readonly #files: SpillFiles;
+  /** In the order of their last use. */
+  readonly #inMemory = new Map<ResultId, Entry>();
+  readonly #onDisk = new Map<ResultId, Entry>();
+  readonly #pending = new Set<Promise<unknown>>();
+  #managed = 0;
+  #spilled = 0;
+  #uses = 0;
+  #fileCount = 0;
+  #closed = false;
+  /** Of the attempt that runs. */
+  #target = Number.POSITIVE_INFINITY;
+  #spilling: Promise<void> | undefined;
+  #retryAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+    this.#files = options.files ?? nodeFiles;
+  }
+
+  /** Bytes of the results in memory. */
+  get managedBytes(): number {
+    return this.#managed;
+  }
+
+  /** Bytes on disk of the results that are not in memory. */
+  get spilledBytes(): number {
+    return this.#spilled;
+  }
+
+  /** Results in memory. */
+  get memoryCount(): number {
+    return this.#inMemory.size;
+  }
+
+  /** Results that are on disk alone. */
+  get spilledCount(): number {
+    return this.#onDisk.size;
+  }
+
+  /** Whether spilling has failed a short time ago and will not be tried now. */
+  get spillPaused(): boolean {
+    return this.#options.now() < this.#retryAt;
+  }
+
+  /** Keeps a result; one that was there under the same id is replaced. */
+  put(id: ResultId, frames: Frames): void {
+    this.delete(id);
+    if (this.#closed) return;
+    for (const { buffer } of frames.buffers) if (buffer instanceof SharedArrayBuffer) weigh(buffer);
+    const entry: Entry = {
+      id,
+      nbytes: framesBytes(frames),
+      frames,
+      copy: undefined,
+      reading: undefined,
+      used: ++this.#uses,
+    };
+    this.#inMemory.set(id, entry);
+    this.#managed += entry.nbytes;
+  }
+
+  /** Whether the result is here and on disk alone. */
+  isSpilled(id: ResultId): boolean {
+    return this.#onDisk.has(id);
+  }
+
+  has(id: ResultId): boolean {
+    return this.#inMemory.has(id) || this.#onDisk.has(id);
+  }
+
+  /** Bytes in memory that the result takes or would take; undefined if it is not here. */
+  nbytes(id: ResultId): number | undefined {
+    return (this.#inMemory.get(id) ?? this.#onDisk.get(id))?.nbytes;
+  }
+
+  /**
+   * The frames of a result; a promise if they have to be read back from disk, undefined if the result is not here.
+   *
+   * @throws LongpoleError ERR_LONGPOLE_SPILL_FILE (rejects) if the file is missing or damaged; then the result is gone
+   */
+  get(id: ResultId): Frames | Promise<Frames> | undefined {
+    const entry = this.#inMemory.get(id);
+    if (entry?.frames !== undefined) {
+      entry.used = ++this.#uses;
+      this.#inMemory.delete(id);
+      this.#inMemory.set(id, entry);
+      return entry.frames;
+    }
+    const spilled = this.#onDisk.get(id);
+    if (spilled === undefined) return undefined;
+    spilled.reading ??= this.#track(this.#readBack(spilled));
+    return spilled.reading;
+  }
+
+  delete(id: ResultId): void {
+    const entry = this.#inMemory.get(id);
+    if (entry !== undefined) {
+      this.#inMemory.delete(id);
+      this.#managed -= entry.nbytes;
+      this.#dropCopy(entry);
+      return;
+    }
+    const spilled = this.#onDisk.get(id);
+    if (spilled === undefined) return;
+    this.#onDisk.delete(id);
+    this.#spilled -= diskBytes(spilled);
+    this.#dropCopy(spilled);
+  }
+
+  /**
+   * Moves results to disk, the least recently used first, until at most `untilBytes` are in memory. Returns whether that
+   * has been reached: it may not be if the disk is full, or if all results are being used. Called while it runs, it goes
+   * on until the lower of both numbers. Never rejects.
+   */
+  async spill(untilBytes: number): Promise<boolean> {
+    this.#target = Math.min(this.#target, untilBytes);
+    this.#spilling ??= this.#track(this.#spillAll()).finally(() => {
+      this.#spilling = undefined;
+      this.#target = Number.POSITIVE_INFINITY;
+    });
+    await this.#spilling;
+    return this.#managed <= untilBytes;
+  }
+
+  /** Forgets all results and removes their files, once what is being read or written is done. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const id of [...this.#inMemory.keys(), ...this.#onDisk.keys()]) this.delete(id);
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+  }
+
+  async #spillAll(): Promise<void> {
+    while (this.#managed > this.#target && !this.#closed) {
+      const batch = this.#leastUsed();
+      if (batch.length === 0 || this.spillPaused) return;
+      await this.#writeOut(batch);
+    }
+  }
+
+  /** Lets go of what has a copy on disk, and returns what must be written next. */
+  #leastUsed(): Entry[] {
+    const batch: Entry[] = [];
+    let bytes = 0;
+    for (const entry of this.#inMemory.values()) {
+      if (this.#managed - bytes <= this.#target || bytes >= BATCH_BYTES) break;
+      if (entry.copy !== undefined) this.#letGo(entry);
+      else {
+        batch.push(entry);
+        bytes += entry.nbytes;
+      }
+    }
+    return batch;
+  }
+
+  async #writeOut(batch: readonly Entry[]): Promise<void> {
+    const path = this.#options.file(`${this.#options.name}-${++this.#fileCount}.spill`);
+    const results = batch.flatMap(({ id, frames }) => (frames === undefined ? [] : [{ id, frames }]));
+    const uses = batch.map((entry) => entry.used);
+    let places: readonly SpillPlace[];
+    try {
+      places = await writeSpillFile(path, results, this.#context);
+    } catch (cause) {
+      this.#writingFailed(path, cause);
+      return;
+    }
+    // One for us, until all others are counted.
+    const file = { path, users: 1 };
+    batch.forEach((entry, index) => {
+      if (this.#inMemory.get(entry.id) !== entry) return;
+      file.users += 1;
+      entry.copy = { file, place: places[index]! };
+      if (entry.used === uses[index]) this.#letGo(entry);
+    });
+    this.#release(file);
+  }
+
+  #writingFailed(path: string, cause: unknown): void {
+    this.#retryAt = this.#options.now() + (this.#options.retryAfter ?? 10);
+    // Copies of what is in memory anyway make room for what is not.
+    for (const entry of this.#inMemory.values()) this.#dropCopy(entry);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `Results cannot be spilled to ${path}: ${why}. They stay in memory.`;
+    this.#options.onError?.(new LongpoleError('ERR_LONGPOLE_SPILL_WRITE', message, { cause }));
+  }
+
+  /** From memory to disk. */
+  #letGo(entry: Entry): void {
+    entry.frames = undefined;
+    this.#inMemory.delete(entry.id);
+    this.#onDisk.set(entry.id, entry);
+    this.#managed -= entry.nbytes;
+    this.#spilled += diskBytes(entry);
+    this.#options.onSpilled?.(entry.id);
+  }
+
+  async #readBack(entry: Entry): Promise<Frames> {
+    const { copy, id } = entry;
+    if (copy === undefined) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Result ${id} is nowhere.`);
+    copy.file.users += 1;
+    try {
+      const frames = await readSpillFile(copy.file.path, id, copy.place, this.#context);
+      if (this.#onDisk.get(id) === entry) {
+        this.#onDisk.delete(id);
+        this.#spilled -= diskBytes(entry);
+        entry.frames = frames;
+        entry.used = ++this.#uses;
+        this.#inMemory.set(id, entry);
+        this.#managed += entry.nbytes;
+      }
+      return frames;
+    } catch (error) {
+      if (this.#onDisk.get(id) === entry) this.delete(id);
+      if (error instanceof LongpoleError) this.#options.onError?.(error);
+      throw error;
+    } finally {
+      entry.reading = undefined;
+      this.#release(copy.file);
+    }
+  }
+
+  #dropCopy(entry: Entry): void {
+    if (entry.copy === undefined) return;
+    this.#release(entry.copy.file);
+    entry.copy = undefined;
+  }
+
+  #release(file: SharedFile): void {
+    file.users -= 1;
+    // What cannot be removed now goes with the directory.
+    if (file.users === 0) this.#track(this.#files.unlink(file.path)).catch(() => undefined);
+  }
+
+  get #context() {
+    const { now, onInterval = () => undefined } = this.#options;
+    return { files: this.#files, now, onInterval };
+  }
+
+  /** `close` waits for it. */
+  #track<T>(work: Promise<T>): Promise<T> {
+    const done: Promise<unknown> = work.catch(() => undefined).then(() => this.#pending.delete(done));
+    this.#pending.add(done);
+    return work;
+  }
+}
+
+function diskBytes({ copy }: Entry): number {
+  return copy === undefined ? 0 : copy.place.partBytes + copy.place.tableBytes;
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { LongpoleError } from '../../base/errors.js';
+import fc from '../../base/properties.test.support.js';
+import { framesBytes } from '../../protocol/frames.js';
+import { packFrames } from '../worker/packFrames.js';
+import { gated, noise, parent, putAll, setup, valueIn } from './store.test.support.js';
+
+describe('Store on a disk that fails', () => {
+  const isCode = (code: string) => (error: unknown) => error instanceof LongpoleError && error.code === code;
+
+  it('loses nothing when the disk is full, reports it once, and tries again later', async () => {
+    let full = true;
+    const files = gated((action) => {
+      if (action !== 'write' || !full) return undefined;
+      return Promise.reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }));
+    });
+    const own = setup({ files, retryAfter: 5 });
+    const value = noise(50_000);
+    own.store.put(1, packFrames(value));
+    assert.equal(await own.store.spill(0), false);
+    assert.equal(await own.store.spill(0), false);
+    assert.deepEqual(
+      own.errors.map(({ code }) => code),
+      ['ERR_LONGPOLE_SPILL_WRITE'],
+    );
+    assert.match(own.errors[0]!.message, /ENOSPC/);
+    assert.ok(own.store.spillPaused);
+    assert.deepEqual(readdirSync(own.directory), []);
+    full = false;
+    own.clock += 5;
+    assert.ok(!own.store.spillPaused);
+    assert.equal(await own.store.spill(0), true);
+    assert.deepEqual(await valueIn(own.store, 1), value);
+    await own.store.close();
+  });
+
+  it('gives up copies of what is in memory when the disk is full', async () => {
+    let full = false;
+    const files = gated((action) =>
+      action === 'write' && full ? Promise.reject(new Error('ENOSPC')) : undefined,
+    );
+    const { store, directory } = setup({ files });
+    const value = noise(20_000);
+    store.put(1, packFrames(value));
+    await store.spill(0);
+    await store.get(1);
+    store.put(2, packFrames(noise(20_000)));
+    full = true;
+    store.get(1);
+    assert.equal(await store.spill(framesBytes(packFrames(value))), false);
+    assert.deepEqual(await valueIn(store, 1), value);
+    await store.close();
+    assert.deepEqual(readdirSync(directory), []);
+  });
+
+  it('loses nothing on a real disk that is full', async (context: TestContext) => {
+    const directory = join(parent, 'tiny');
+    mkdirSync(directory);
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
+    if (mounted.status !== 0) {
+      context.skip('only root may mount a file system');
+      return;
+    }
+    try {
+      const own = setup({}, directory);
+      const values = Array.from({ length: 8 }, () => noise(30_000));
+      putAll(own.store, values);
+      assert.equal(await own.store.spill(0), false);
+      assert.equal(own.errors.length, 1);
+      const { cause } = own.errors[0]!;
+      assert.ok(cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC');
+      for (const [id, value] of values.entries()) assert.deepEqual(await valueIn(own.store, id), value);
+      // Two of them fit.
+      for (let id = 2; id < 8; id++) own.store.delete(id);
+      own.clock += 10;
+      assert.equal(await own.store.spill(0), true);
+      for (const id of [0, 1]) assert.deepEqual(await valueIn(own.store, id), values[id]);
+      await own.store.close();
+      assert.deepEqual(readdirSync(directory), []);
+    } finally {
+      spawnSync('umount', [directory]);
+    }
+  });
+
+  it('says which file is missing, cut off or damaged, and then has not got the result', async () => {
+    const damage: Record<string, (path: string) => void> = {
+      missing: (path) => rmSync(path),
+      short: (path) => truncateSync(path, 100_000),
+      changed: (path) => {
+        const bytes = readFileSync(path);
+        bytes[200_000]! ^= 4;
+        writeFileSync(path, bytes);
+      },
+      empty: (path) => writeFileSync(path, ''),
+    };
+    for (const [name, harm] of Object.entries(damage)) {
+      const { store, directory, errors } = setup();
+      store.put(1, packFrames(noise(50_000)));
+      await store.spill(0);
+      const path = join(directory, readdirSync(directory)[0]!);
+      harm(path);
+      const reading = store.get(1);
+      assert.ok(reading instanceof Promise, name);
+      await assert.rejects(reading, (error: unknown) => {
+        assert.ok(isCode('ERR_LONGPOLE_SPILL_FILE')(error), name);
+        assert.ok(error instanceof Error && error.message.includes(path), name);
+        return true;
+      });
+      assert.equal(store.has(1), false);
+      assert.deepEqual([store.managedBytes, store.spilledBytes, errors.length], [0, 0, 1]);
+      await store.close();
+    }
+  });
+
+  it('notices every changed bit', async () => {
+    const values = [
+      'a short result',
+      new Float64Array(20_000),
+      { noise: noise(10), text: 'ab'.repeat(20_000) },
+    ];
+    const { store, directory } = setup();
+    putAll(store, values);
+    await store.spill(0);
+    const path = join(directory, readdirSync(directory)[0]!);
+    const bytes = readFileSync(path);
+    await fc.assert(
+      fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(7), async (at, bit) => {
+        const changed = Buffer.from(bytes);
+        changed[at]! ^= 1 << bit;
+        const other = setup();
+        putAll(other.store, values);
+        await other.store.spill(0);
+        writeFileSync(join(other.directory, 'worker-0-1.spill'), changed);
+        const outcomes = await Promise.allSettled(values.map((_, id) => valueIn(other.store, id)));
+        const failed = outcomes.filter(({ status }) => status === 'rejected');
+        assert.equal(failed.length, 1);
+        outcomes.forEach((outcome, id) => {
+          if (outcome.status === 'fulfilled') assert.deepEqual(outcome.value, values[id]);
+          else assert.ok(isCode('ERR_LONGPOLE_SPILL_FILE')(outcome.reason), String(outcome.reason));
+        });
+        await other.store.close();
+      }),
+      { numRuns: 100 },
+    );
+    await store.close();
+  });
+});

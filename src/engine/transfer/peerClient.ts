@@ -1,0 +1,140 @@
+// Fetches results from peers, over a few connections to each, so that a small result need not wait behind a large one.
+import { LongpoleError } from '../../base/errors.js';
+import type { Transfer } from '../../protocol/clusterObserver.js';
+import type { ResultId } from '../../protocol/frames.js';
+import { abortedError, PeerConnection } from './peerConnection.js';
+import type { Fetched } from './pendingFetch.js';
+import { MAX_IDS } from './transferMessages.js';
+
+export type { Fetched } from './pendingFetch.js';
+
+export interface PeerClientOptions {
+  /** The secret of the cluster. */
+  readonly token: string;
+  /** Index of this worker, or -1 for a client. */
+  readonly worker: number;
+  /** Seconds since the epoch on the scheduler's clock. */
+  readonly now: () => number;
+  readonly keyOf: (id: ResultId) => string;
+  readonly onTransfer?: (transfer: Transfer) => void;
+  /** Connections to one peer at a time. Default: 4. */
+  readonly connections?: number;
+  /** A result with more bytes is refused. Default: 1 TB. */
+  readonly maxResultBytes?: number;
+}
+
+export interface FetchOptions {
+  /** Index of the peer; -1, the default: not known. */
+  readonly peer?: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Seconds without a byte from the peer after which it is given up. Default: 30. */
+  readonly timeout?: number;
+  /** Default: `gather-dep`. */
+  readonly what?: Transfer['what'];
+}
+
+const MAX_RESULT_BYTES = 2 ** 40;
+
+export class PeerClient {
+  readonly #options: PeerClientOptions;
+  readonly #connections = new Map<string, PeerConnection[]>();
+  #closed = false;
+
+  constructor(options: PeerClientOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The frames of results, in shared memory where they are large, and which results the peer does not have.
+   *
+   * @throws LongpoleError (rejects) ERR_LONGPOLE_PEER if the peer cannot be reached, breaks off, or is silent for too long;
+   *   ERR_LONGPOLE_ABORTED through `signal`. What has come until then is let go of.
+   */
+  async fetch(address: string, ids: readonly ResultId[], options: FetchOptions = {}): Promise<Fetched> {
+    const { signal, timeout = 30, peer = -1, what = 'gather-dep' } = options;
+    if (signal?.aborted) throw abortedError(signal.reason);
+    if (this.#closed) throw closed(address);
+    const unique = [...new Set(ids)];
+    const start = this.#options.now();
+    const pieces: Promise<Fetched>[] = [];
+    for (let at = 0; at < unique.length; at += MAX_IDS) {
+      const piece = unique.slice(at, at + MAX_IDS);
+      pieces.push(this.#connection(address).request(piece, { signal, timeoutMs: timeout * 1000 }));
+    }
+    const fetched = joined(await Promise.all(pieces));
+    if (fetched.frames.size > 0) {
+      const { worker, now, keyOf, onTransfer } = this.#options;
+      const { nbytes, compressed } = fetched;
+      const keys = [...fetched.frames.keys()].map(keyOf);
+      onTransfer?.({
+        worker,
+        peer,
+        direction: 'incoming',
+        what,
+        keys,
+        nbytes,
+        compressed,
+        start,
+        stop: now(),
+      });
+    }
+    return fetched;
+  }
+
+  /** Closes the connections to a peer, e.g. because it is known to be dead: what is being fetched from it fails. */
+  forget(address: string): void {
+    for (const connection of [...(this.#connections.get(address) ?? [])]) connection.close('it is gone');
+  }
+
+  /** What is being fetched fails. */
+  close(): void {
+    this.#closed = true;
+    for (const connections of [...this.#connections.values()]) {
+      for (const connection of [...connections]) connection.close('this worker is closing');
+    }
+  }
+
+  /** One with nothing to do, a new one, or the one with the least to do. */
+  #connection(address: string): PeerConnection {
+    const open = this.#connections.get(address) ?? [];
+    const best = open.reduce<PeerConnection | undefined>(
+      (least, one) => (least === undefined || one.load < least.load ? one : least),
+      undefined,
+    );
+    const full = open.length >= (this.#options.connections ?? 4);
+    if (best !== undefined && (best.load === 0 || full)) return best;
+    const { token, worker, maxResultBytes = MAX_RESULT_BYTES } = this.#options;
+    const onClose = (): void => {
+      open.splice(open.indexOf(connection), 1);
+      if (open.length === 0) this.#connections.delete(address);
+    };
+    const connection: PeerConnection = new PeerConnection({
+      address,
+      token,
+      worker,
+      maxResultBytes,
+      onClose,
+    });
+    open.push(connection);
+    this.#connections.set(address, open);
+    return connection;
+  }
+}
+
+function joined(pieces: readonly Fetched[]): Fetched {
+  const [only] = pieces;
+  if (only !== undefined && pieces.length === 1) return only;
+  return {
+    frames: new Map(pieces.flatMap(({ frames }) => [...frames])),
+    missing: pieces.flatMap(({ missing }) => missing),
+    nbytes: pieces.reduce((sum, { nbytes }) => sum + nbytes, 0),
+    compressed: pieces.reduce((sum, { compressed }) => sum + compressed, 0),
+  };
+}
+
+function closed(address: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_PEER',
+    `Results could not be fetched from ${address}: this worker is closing.`,
+  );
+}

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { LongpoleError } from '../../base/errors.js';
+import type { Frames } from '../../protocol/frames.js';
+import { plainFrame } from '../store/compression.js';
+import { packFrames } from '../worker/packFrames.js';
+import { clientOf, folder, peers } from './peers.test.support.js';
+import { DONE, encodeHello, encodeIds, encodeResult, REQUEST } from './transferMessages.js';
+
+function isPeerError(address: string, what = ''): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_PEER', String(error));
+    assert.ok(error.message.includes(address) && error.message.includes(what), error.message);
+    return true;
+  };
+}
+
+/** A peer that says what it likes as soon as it is asked; returns its address. */
+async function strange(test: TestContext, name: string, say: (socket: Socket) => void): Promise<string> {
+  const path = join(folder, `${name}.sock`);
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    let asked = false;
+    socket.on('data', () => {
+      if (!asked) say(socket);
+      asked = true;
+    });
+  });
+  server.listen(path);
+  await once(server, 'listening');
+  test.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `unix://${path}`;
+}
+
+/**
+ * A process that serves: 1 a small result, 2 a large one, 3 never. It sends its address, and the number of every result
+ * before it begins to send it.
+ */
+async function otherProcess(
+  test: TestContext,
+  name: string,
+): Promise<{ child: ChildProcess; address: string }> {
+  const child = fork(fileURLToPath(new URL('./servingProcess.test.support.js', import.meta.url)), [
+    folder,
+    name,
+  ]);
+  test.after(() => child.kill('SIGKILL'));
+  const [address] = await once(child, 'message');
+  return { child, address: String(address) };
+}
+
+function asked(child: ChildProcess, id: number): Promise<void> {
+  return new Promise((resolve) => {
+    child.on('message', (message) => {
+      if (message === id) resolve();
+    });
+  });
+}
+
+/** Serves one connection: an answer to each request, and a word when the second is on its way. */
+const ANSWERING = `
+  const { createServer } = require('node:net');
+  const { parentPort, workerData: { path, words, answers, first, each } } = require('node:worker_threads');
+  createServer((socket) => {
+    let received = 0;
+    let answered = 0;
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      received += bytes.length;
+      for (; answered < answers.length && received >= first + each * (answered + 1); answered++) {
+        const last = answered + 1 === answers.length;
+        socket.write(answers[answered], () => {
+          if (last) Atomics.store(words, 0, 1), Atomics.notify(words, 0);
+        });
+      }
+    });
+  }).listen(path, () => parentPort.postMessage('up'));
+`;
+
+describe('a peer that fails', () => {
+  it('is named when it is not there', async () => {
+    const { client } = clientOf();
+    const address = `unix://${join(folder, 'nobody.sock')}`;
+    await assert.rejects(client.fetch(address, [1]), isPeerError(address));
+    await assert.rejects(client.fetch(address, [1]), isPeerError(address));
+    await assert.rejects(client.fetch('http://example.org', [1]), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
+    client.close();
+    await assert.rejects(client.fetch(address, [1]), isPeerError(address, 'closing'));
+  });
+
+  it('is named when it is killed in the middle of a result', async (test) => {
+    const { child, address } = await otherProcess(test, 'killed');
+    const { client, incoming } = clientOf();
+    assert.equal((await client.fetch(address, [1])).frames.size, 1);
+    const begun = asked(child, 2);
+    const fetches = [client.fetch(address, [1, 2, 3]), client.fetch(address, [3])];
+    const rejected = fetches.map((fetching) => assert.rejects(fetching, isPeerError(address)));
+    await begun;
+    child.kill('SIGKILL');
+    await Promise.all(rejected);
+    assert.equal(incoming.length, 1);
+    await assert.rejects(client.fetch(address, [1]), isPeerError(address));
+    client.close();
+  });
+
+  it('is given up when it stands still', { skip: process.platform === 'win32' }, async (test) => {
+    const { child, address } = await otherProcess(test, 'stopped');
+    const { client } = clientOf();
+    const begun = asked(child, 2);
+    await client.fetch(address, [1]);
+    const fetching = client.fetch(address, [2, 3], { timeout: 0.3 });
+    const rejected = assert.rejects(fetching, isPeerError(address, 'nothing for 0.3 s'));
+    // Where the machine itself makes the process stand still, it may be given up before it is stopped.
+    await Promise.race([begun, rejected]);
+    child.kill('SIGSTOP');
+    await rejected;
+    client.close();
+  });
+
+  it('is given up when it never answers', async (test) => {
+    const { client } = clientOf();
+    const silent = await strange(test, 'silent', () => undefined);
+    await assert.rejects(client.fetch(silent, [1], { timeout: 0.05 }), isPeerError(silent, 'nothing'));
+    client.close();
+  });
+
+  it('is not given up for what this process has not read yet', async (test) => {
+    // A thread of its own answers while this one stands still.
+    const words = new Int32Array(new SharedArrayBuffer(4));
+    const [hello, request] = [
+      encodeHello({ worker: 1, token: 'secret' }),
+      encodeIds(REQUEST, { request: 1, ids: [7] }),
+    ];
+    const answers = [1, 2].map((number) => encodeIds(DONE, { request: number, ids: [7] }));
+    const path = join(folder, 'thread.sock');
+    const server = new Worker(ANSWERING, {
+      eval: true,
+      workerData: { path, words, answers, first: hello.byteLength, each: request.byteLength },
+    });
+    test.after(() => server.terminate());
+    await once(server, 'message');
+    const { client } = clientOf();
+    const address = `unix://${path}`;
+    assert.deepEqual((await client.fetch(address, [7])).missing, [7]);
+    const timeout = 0.2;
+    const fetching = client.fetch(address, [7], { timeout });
+    const asked = performance.now();
+    assert.notEqual(Atomics.wait(words, 0, 0, 60_000), 'timed-out');
+    while (performance.now() < asked + 2000 * timeout);
+    assert.deepEqual((await fetching).missing, [7]);
+    client.close();
+  });
+
+  it('is named when it talks nonsense', async (test) => {
+    const result = (id: number, length = 5): Buffer =>
+      Buffer.concat([
+        encodeResult(1, id, { frames: [plainFrame(new Uint8Array(length))], nbytes: length, seconds: 0 }),
+        new Uint8Array(length),
+      ]);
+    const end = (...ids: number[]): Uint8Array => encodeIds(DONE, { request: 1, ids });
+    const nonsense: Record<string, Uint8Array> = {
+      http: Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'),
+      'another result': result(8),
+      'twice the same': Buffer.concat([result(7), result(7)]),
+      'a result left out': end(),
+      'another missing': end(8),
+      'another request': encodeIds(DONE, { request: 9, ids: [7] }),
+      'too large': encodeResult(1, 7, { frames: [{ nbytes: 2 ** 50, parts: [] }], nbytes: 0, seconds: 0 }),
+      'not lz4': Buffer.concat([
+        encodeResult(1, 7, {
+          frames: [{ nbytes: 50, parts: [{ bytes: new Uint8Array(9), nbytes: 50 }] }],
+          nbytes: 9,
+          seconds: 0,
+        }),
+        new Uint8Array(9),
+        end(),
+      ]),
+    };
+    const { client } = clientOf();
+    for (const [name, bytes] of Object.entries(nonsense)) {
+      const address = await strange(test, name.replaceAll(' ', '-'), (socket) => socket.write(bytes));
+      await assert.rejects(client.fetch(address, [7]), isPeerError(address), name);
+    }
+    client.close();
+  });
+
+  it('is named when it closes in the middle', async (test) => {
+    const { client, address, server } = await peers(test, {
+      get: () => new Promise<Frames>(() => undefined),
+    });
+    const fetching = client.fetch(address, [1]);
+    const rejected = assert.rejects(fetching, isPeerError(address));
+    await server.close();
+    await rejected;
+  });
+
+  it('is forgotten at once when somebody else knows that it is dead', async (test) => {
+    let seen = (): void => undefined;
+    const reached = new Promise<void>((resolve) => {
+      seen = resolve;
+    });
+    const source = {
+      get(): Promise<Frames> {
+        seen();
+        return new Promise(() => undefined);
+      },
+    };
+    const { client, address } = await peers(test, source);
+    const fetching = client.fetch(address, [1]);
+    await reached;
+    client.forget(address);
+    await assert.rejects(fetching, isPeerError(address, 'gone'));
+    client.forget('unix:///never/seen');
+  });
+});
+
+describe('a fetch that is cancelled', () => {
+  const isAborted = (reason: unknown) => (error: unknown) =>
+    error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_ABORTED' && error.cause === reason;
+
+  it('rejects at once, and leaves other requests alone', async (test) => {
+    const asking: number[] = [];
+    let seen = (): void => undefined;
+    const reached = new Promise<void>((resolve) => {
+      seen = resolve;
+    });
+    let release = (_: Frames): void => undefined;
+    const late = new Promise<Frames>((resolve) => {
+      release = resolve;
+    });
+    const source = {
+      get(id: number): Frames | Promise<Frames> {
+        asking.push(id);
+        if (id !== 1) return packFrames(id);
+        seen();
+        return late;
+      },
+    };
+    const { client, address } = await peers(test, source, { client: { connections: 1 } });
+    const abort = new AbortController();
+    const cancelled = client.fetch(address, [1, 2], { signal: abort.signal });
+    const other = client.fetch(address, [1, 3]);
+    await reached;
+    abort.abort('enough');
+    await assert.rejects(cancelled, isAborted('enough'));
+    // By the answer to a later request the server has read the cancellation.
+    await client.fetch(address, [4]);
+    release(packFrames('late'));
+    assert.deepEqual([...(await other).frames.keys()], [1, 3]);
+    assert.ok(!asking.includes(2));
+    assert.equal((await client.fetch(address, [5])).frames.size, 1);
+    await assert.rejects(client.fetch(address, [1], { signal: abort.signal }), isAborted('enough'));
+  });
+
+  it('in the middle of a large result is over as well', async (test) => {
+    const { child, address } = await otherProcess(test, 'aborted');
+    const { client } = clientOf();
+    const abort = new AbortController();
+    const begun = asked(child, 2);
+    const fetching = client.fetch(address, [2, 3], { signal: abort.signal });
+    await begun;
+    abort.abort('enough');
+    await assert.rejects(fetching, isAborted('enough'));
+    assert.equal((await client.fetch(address, [1])).frames.size, 1);
+    client.close();
+  });
+});

@@ -1,0 +1,120 @@
+// Gives the results of a worker to its peers. Belongs to the thread that never computes, so that it always answers.
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { LongpoleError } from '../../base/errors.js';
+import type { Transfer } from '../../protocol/clusterObserver.js';
+import type { ResultId } from '../../protocol/frames.js';
+import { LinkSpeed, type Speeds } from './linkSpeed.js';
+import { OpenTransfers } from './openTransfers.js';
+import { type Endpoint, makeEndpoint } from './peerAddress.js';
+import { type ResultSource, type Sent, ServedPeer } from './servedPeer.js';
+
+export interface PeerServerOptions {
+  readonly source: ResultSource;
+  /** Path of a file with this name in a directory that only this user may enter, e.g. a SpillDirectory's. */
+  readonly file: (name: string) => string;
+  /** Of the socket; different for servers that share a directory. */
+  readonly name: string;
+  /** The secret of the cluster: who does not know it gets nothing. */
+  readonly token: string;
+  /** Index of this worker. */
+  readonly worker: number;
+  /** Seconds since the epoch on the scheduler's clock. */
+  readonly now: () => number;
+  readonly keyOf: (id: ResultId) => string;
+  readonly onTransfer?: (transfer: Transfer) => void;
+  /** What is assumed until it has been measured. */
+  readonly speeds?: Speeds;
+  /** Seconds after which a peer that takes nothing is given up. Default: 60. */
+  readonly stallAfter?: number;
+}
+
+export class PeerServer {
+  readonly #options: PeerServerOptions;
+  readonly #endpoint: Endpoint;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #speed: LinkSpeed;
+  /** What is being sent. */
+  readonly open = new OpenTransfers();
+
+  constructor(options: PeerServerOptions) {
+    this.#options = options;
+    this.#speed = new LinkSpeed(options.speeds);
+    this.#endpoint = makeEndpoint(options.file, options.name);
+    this.#server = createServer((socket) => this.#serve(socket));
+  }
+
+  /** Where peers find it: `unix:///path`, or `pipe://name` on Windows. */
+  get address(): string {
+    return this.#endpoint.address;
+  }
+
+  /** Bytes per second that peers have taken lately. */
+  get bandwidth(): number {
+    return this.#speed.bandwidth;
+  }
+
+  /**
+   * Returns the address.
+   *
+   * @throws LongpoleError ERR_LONGPOLE_LOCAL_DIRECTORY if no socket can be made there
+   */
+  async listen(): Promise<string> {
+    try {
+      this.#server.listen(this.#endpoint.path);
+      await once(this.#server, 'listening');
+    } catch (cause) {
+      this.#endpoint.remove();
+      throw new LongpoleError(
+        'ERR_LONGPOLE_LOCAL_DIRECTORY',
+        `A worker cannot listen on ${this.address}: ${cause instanceof Error ? cause.message : String(cause)}. ` +
+          'Pass another localDirectory.',
+        { cause },
+      );
+    }
+    return this.address;
+  }
+
+  /** Breaks off what is being sent. */
+  async close(): Promise<void> {
+    const closed = this.#server.listening ? once(this.#server, 'close') : undefined;
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+    this.#endpoint.remove();
+  }
+
+  #serve(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    const { source, token, now, stallAfter = 60 } = this.#options;
+    const sent = (transfer: Sent): void => this.#report(transfer);
+    const { open } = this;
+    new ServedPeer(socket, {
+      source,
+      token,
+      now,
+      speed: this.#speed,
+      open,
+      stallMs: stallAfter * 1000,
+      sent,
+    });
+  }
+
+  #report({ peer, ids, nbytes, compressed, start, stop }: Sent): void {
+    const { worker, keyOf, onTransfer } = this.#options;
+    const keys = ids.map(keyOf);
+    onTransfer?.({
+      worker,
+      peer,
+      direction: 'outgoing',
+      what: 'get-data',
+      keys,
+      nbytes,
+      compressed,
+      start,
+      stop,
+    });
+  }
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, truncateSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Frames } from '../../protocol/frames.js';
+import { Store } from '../store/store.js';
+import { packFrames, unpackFrames } from '../worker/packFrames.js';
+import { folder, peers } from './peers.test.support.js';
+
+function results(values: Record<number, unknown>): Map<number, Frames> {
+  return new Map(Object.entries(values).map(([id, value]) => [Number(id), packFrames(value)]));
+}
+
+function noise(length: number): Float64Array {
+  return Float64Array.from({ length }, Math.random);
+}
+
+function valueIn(frames: ReadonlyMap<number, Frames>, id: number): unknown {
+  const found = frames.get(id);
+  assert.ok(found !== undefined, `result ${id} has not come`);
+  return unpackFrames(found);
+}
+
+describe('PeerClient and PeerServer', () => {
+  it('bring results from one to the other, and say what is missing', async (test) => {
+    const values = {
+      1: { a: [1, 2], b: noise(3) },
+      2: 'text',
+      3: noise(3_000_000),
+      4: new Map([[1, noise(20_000)]]),
+    };
+    const { client, address } = await peers(test, results(values));
+    const { frames, missing } = await client.fetch(address, [1, 2, 9, 3, 4, 8, 3]);
+    assert.deepEqual(missing, [9, 8]);
+    for (const [id, value] of Object.entries(values)) assert.deepEqual(valueIn(frames, Number(id)), value);
+    assert.ok(frames.get(3)?.buffers[0]?.buffer instanceof SharedArrayBuffer);
+    assert.equal((await client.fetch(address, [])).frames.size, 0);
+  });
+
+  it('tell of every transfer from both sides', async (test) => {
+    const { client, address, incoming, nextOutgoing } = await peers(
+      test,
+      results({ 1: noise(50_000), 2: 'x' }),
+    );
+    const told = nextOutgoing();
+    const { nbytes, compressed } = await client.fetch(address, [1, 2, 3], { peer: 0 });
+    const outgoing = await told;
+    const [one] = incoming;
+    assert.ok(one !== undefined && incoming.length === 1);
+    assert.ok(nbytes > 400_000 && compressed === nbytes);
+    const { start, stop, ...rest } = one;
+    assert.ok(start <= stop && start <= outgoing.start && outgoing.start <= outgoing.stop);
+    const keys = ['key-1', 'key-2'];
+    assert.deepEqual(rest, {
+      worker: 1,
+      peer: 0,
+      direction: 'incoming',
+      what: 'gather-dep',
+      keys,
+      nbytes,
+      compressed,
+    });
+    assert.deepEqual(
+      { ...outgoing, start: 0, stop: 0 },
+      {
+        worker: 0,
+        peer: 1,
+        direction: 'outgoing',
+        what: 'get-data',
+        keys,
+        nbytes,
+        compressed,
+        start: 0,
+        stop: 0,
+      },
+    );
+    await client.fetch(address, [7]);
+    assert.equal(incoming.length, 1);
+  });
+
+  it('compress where the bytes travel slowly and shrink', async (test) => {
+    const slow = { link: 1e6, compress: 1e9, decompress: 1e9 };
+    const values = { 1: new Float64Array(1_000_000).fill(3), 2: noise(100_000) };
+    const { client, address } = await peers(test, results(values), { server: { speeds: slow } });
+    const { frames, nbytes, compressed } = await client.fetch(address, [1, 2]);
+    assert.ok(nbytes > 8_800_000 && compressed < 900_000, `${compressed} of ${nbytes} bytes`);
+    assert.deepEqual([valueIn(frames, 1), valueIn(frames, 2)], [values[1], values[2]]);
+    assert.ok(frames.get(1)?.buffers[0]?.buffer instanceof SharedArrayBuffer);
+  });
+
+  it('bring many small results at once', async (test) => {
+    const source = { get: (id: number) => packFrames({ id, text: `result ${id}` }) };
+    const { client, address } = await peers(test, source);
+    const ids = Array.from({ length: 70_000 }, (_, id) => id);
+    const { frames } = await client.fetch(address, ids);
+    assert.equal(frames.size, ids.length);
+    for (const id of [0, 1, 40_000, 69_999])
+      assert.deepEqual(valueIn(frames, id), { id, text: `result ${id}` });
+  });
+
+  it('serve many requests at once, over few connections', async (test) => {
+    const source = results(
+      Object.fromEntries(Array.from({ length: 40 }, (_, id) => [id, noise(id * 5_000)])),
+    );
+    const { client, address } = await peers(test, source, { client: { connections: 2 } });
+    const fetches = Array.from({ length: 100 }, (_, i) => [i % 40, (i * 7) % 40, 100 + i]);
+    const all = await Promise.all(fetches.map((ids) => client.fetch(address, ids)));
+    all.forEach(({ frames, missing }, i) => {
+      assert.deepEqual(missing, [100 + i]);
+      for (const id of [i % 40, (i * 7) % 40]) assert.deepEqual(frames.get(id), source.get(id));
+    });
+  });
+
+  it('serve what has been spilled; what cannot be read back is missing', async (test) => {
+    const store = new Store({ file: (name) => join(folder, name), name: 'spilled', now: () => 0 });
+    const value = noise(100_000);
+    store.put(1, packFrames(value));
+    store.put(2, packFrames(noise(10)));
+    await store.spill(0);
+    const { client, address } = await peers(test, store);
+    assert.deepEqual(valueIn((await client.fetch(address, [1])).frames, 1), value);
+    for (const name of readdirSync(folder)) if (name.endsWith('.spill')) truncateSync(join(folder, name), 10);
+    const { missing } = await client.fetch(address, [1, 2]);
+    assert.deepEqual(missing, [2]);
+    await store.close();
+  });
+
+  it('a result that has to be read back first does not hold up a request after it', async (test) => {
+    let release = (_: Frames): void => undefined;
+    const late = new Promise<Frames>((resolve) => {
+      release = resolve;
+    });
+    const source = { get: (id: number) => (id === 1 ? late : packFrames(id)) };
+    const { client, address } = await peers(test, source, { client: { connections: 1 } });
+    const waiting = client.fetch(address, [2, 1, 3]);
+    assert.equal(valueIn((await client.fetch(address, [4])).frames, 4), 4);
+    release(packFrames('late'));
+    const { frames } = await waiting;
+    assert.deepEqual([...frames.keys()], [2, 1, 3]);
+    assert.equal(valueIn(frames, 1), 'late');
+  });
+
+  it('listen at a short path where the directory has a long one', async (test) => {
+    const long = join(folder, 'l'.repeat(100));
+    mkdirSync(long);
+    const { client, address, server } = await peers(test, results({ 1: 'x' }), {
+      server: { file: (name) => join(long, name) },
+    });
+    assert.ok(process.platform === 'win32' || address.length < 115);
+    assert.equal((await client.fetch(address, [1])).frames.size, 1);
+    await server.close();
+    assert.ok(!existsSync(address.replace('unix://', '')));
+  });
+
+  it('give nothing to who does not know the secret', async (test) => {
+    const { address } = await peers(test, results({ 1: 'x' }));
+    const { client } = await peers(test, results({}), { client: { token: 'guessed' } });
+    await assert.rejects(client.fetch(address, [1]), { code: 'ERR_LONGPOLE_PEER' });
+    const socket = connect(address.replace('unix://', ''));
+    socket.write('GET / HTTP/1.1\r\n\r\n');
+    const data: unknown[] = [];
+    await new Promise((resolve) =>
+      socket
+        .on('data', (bytes) => data.push(bytes))
+        .on('close', resolve)
+        .on('error', () => undefined),
+    );
+    assert.deepEqual(data, []);
+  });
+});

@@ -1,0 +1,27 @@
+// A process of its own that serves results to a test: 1 is small, 2 has 64 MB, 3 never comes. It tells its parent its
+// address, and which result it is asked for before it sends it.
+import { join } from 'node:path';
+import type { Frames } from '../../protocol/frames.js';
+import { packFrames } from '../worker/packFrames.js';
+import { PeerServer } from './peerServer.js';
+
+const [folder = '', name = ''] = process.argv.slice(2);
+const large = packFrames(new Float64Array(8_000_000));
+
+function get(id: number): Frames | Promise<Frames> {
+  process.send?.(id);
+  if (id === 1) return packFrames('small');
+  return id === 2 ? large : new Promise(() => undefined);
+}
+
+const server = new PeerServer({
+  source: { get },
+  file: (file) => join(folder, file),
+  name,
+  token: 'secret',
+  worker: 0,
+  now: () => performance.now() / 1000,
+  keyOf: String,
+});
+process.once('disconnect', () => process.exit());
+process.send?.(await server.listen());

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { LongpoleError } from '../../base/errors.js';
+import fc from '../../base/properties.test.support.js';
+import { type PackedFrame, type PackedFrames, plainFrame } from '../store/compression.js';
+import { MessageReader } from './messageReader.js';
+import {
+  CANCEL,
+  DONE,
+  decodeCancel,
+  decodeHello,
+  decodeIds,
+  decodeResult,
+  encodeCancel,
+  encodeHello,
+  encodeIds,
+  encodeResult,
+  HEAD_BYTES,
+  HELLO,
+  REQUEST,
+  RESULT,
+} from './transferMessages.js';
+
+const isPeerError = (error: unknown): boolean =>
+  error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_PEER';
+
+function packed(...frames: PackedFrame[]): PackedFrames {
+  return { frames, nbytes: 0, seconds: 0 };
+}
+
+const RESULT_1 = packed(plainFrame(Uint8Array.of(1, 2, 3)), plainFrame(new Uint8Array()), {
+  nbytes: 10,
+  parts: [
+    { bytes: Uint8Array.of(9, 9), nbytes: 6 },
+    { bytes: Uint8Array.of(5, 6, 7, 8), nbytes: 4 },
+  ],
+});
+
+/** What a reader makes of a stream that comes in pieces that end at `cuts`. */
+function read(stream: Uint8Array, cuts: readonly number[]): unknown[] {
+  const seen: unknown[] = [];
+  const reader = new MessageReader((type, body) => {
+    if (type === HELLO) seen.push(decodeHello(body));
+    else if (type === REQUEST || type === DONE) seen.push([type, decodeIds(body)]);
+    else if (type === CANCEL) seen.push(decodeCancel(body));
+    else if (type === RESULT) {
+      const head = decodeResult(body, 1e6);
+      const targets = head.frames.flatMap(({ nbytes, parts }) =>
+        parts.length === 0 ? [new Uint8Array(nbytes)] : parts.map(({ stored }) => new Uint8Array(stored)),
+      );
+      return { targets, done: () => void seen.push([head, targets]) };
+    }
+    return undefined;
+  });
+  let from = 0;
+  for (const cut of [...cuts].sort((a, b) => a - b)) {
+    reader.push(stream.subarray(from, cut));
+    from = cut;
+  }
+  reader.push(stream.subarray(from));
+  return seen;
+}
+
+function everything(): Uint8Array {
+  return Buffer.concat([
+    encodeHello({ worker: -1, token: 'gehéim' }),
+    encodeIds(REQUEST, { request: 2 ** 32 - 1, ids: [0, 2 ** 52, 7] }),
+    encodeResult(3, 2 ** 40, RESULT_1),
+    ...RESULT_1.frames.flatMap(({ parts }) => parts.map(({ bytes }) => bytes)),
+    encodeCancel(5),
+    encodeResult(4, 1, packed(plainFrame(new Uint8Array()))),
+    encodeIds(DONE, { request: 3, ids: [] }),
+  ]);
+}
+
+describe('messages between peers', () => {
+  it('arrive as they were sent, however the stream is cut', () => {
+    const stream = everything();
+    const whole = read(stream, []);
+    assert.deepEqual(whole, [
+      { worker: -1, token: 'gehéim' },
+      [REQUEST, { request: 2 ** 32 - 1, ids: [0, 2 ** 52, 7] }],
+      [
+        {
+          request: 3,
+          id: 2 ** 40,
+          frames: [
+            { nbytes: 3, parts: [] },
+            { nbytes: 0, parts: [] },
+            {
+              nbytes: 10,
+              parts: [
+                { nbytes: 6, stored: 2 },
+                { nbytes: 4, stored: 4 },
+              ],
+            },
+          ],
+        },
+        [Uint8Array.of(1, 2, 3), new Uint8Array(), Uint8Array.of(9, 9), Uint8Array.of(5, 6, 7, 8)],
+      ],
+      5,
+      [{ request: 4, id: 1, frames: [{ nbytes: 0, parts: [] }] }, [new Uint8Array()]],
+      [DONE, { request: 3, ids: [] }],
+    ]);
+    const bytewise = Array.from({ length: stream.byteLength }, (_, i) => i);
+    assert.deepEqual(read(stream, bytewise), whole);
+    fc.assert(
+      fc.property(fc.array(fc.nat(stream.byteLength)), (cuts) => {
+        assert.deepEqual(read(stream, cuts), whole);
+      }),
+    );
+  });
+
+  it('can be long', () => {
+    const ids = Array.from({ length: 20_000 }, (_, i) => i);
+    const stream = encodeIds(REQUEST, { request: 1, ids });
+    assert.deepEqual(read(stream, [5, 100, 70_000]), [[REQUEST, { request: 1, ids }]]);
+  });
+
+  it('are refused when damaged, before anything is allocated for them', () => {
+    const stream = everything();
+    fc.assert(
+      fc.property(fc.nat(stream.byteLength - 1), fc.nat(255), (at, byte) => {
+        const changed = Uint8Array.from(stream);
+        changed[at] = byte;
+        try {
+          read(changed, []);
+        } catch (error) {
+          assert.ok(isPeerError(error), String(error));
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('are refused when they are too large, or of another version', () => {
+    const head = (change: (view: DataView) => void): Uint8Array => {
+      const bytes = encodeCancel(1);
+      change(new DataView(bytes.buffer));
+      return bytes;
+    };
+    assert.throws(
+      () =>
+        read(
+          head((view) => view.setUint8(1, 9)),
+          [],
+        ),
+      /version 9/,
+    );
+    assert.throws(
+      () =>
+        read(
+          head((view) => view.setUint32(4, 2 ** 31, true)),
+          [],
+        ),
+      isPeerError,
+    );
+    const large = encodeResult(1, 1, packed({ nbytes: 2e6, parts: [] }));
+    assert.throws(() => decodeResult(large.subarray(HEAD_BYTES), 1e6), /2000000 bytes/);
+    const parts = [{ bytes: Uint8Array.of(1), nbytes: 5 }];
+    const short = encodeResult(1, 1, packed({ nbytes: 6, parts }));
+    assert.throws(() => decodeResult(short.subarray(HEAD_BYTES), 1e6), isPeerError);
+  });
+});

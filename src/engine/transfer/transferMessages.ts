@@ -1,0 +1,187 @@
+// What peers say to each other, as bytes. Each message has a head (type, version, length of the body) and a body; after
+// the body of a result come the bytes of its frames, as many as the body says. All numbers are little endian. Whatever
+// arrives is checked before anything is allocated for it.
+import { LongpoleError } from '../../base/errors.js';
+import type { ResultId } from '../../protocol/frames.js';
+import { PART_BYTES, type PackedFrames } from '../store/compression.js';
+
+export const VERSION = 1;
+/** Type u8, version u8, two bytes of zero, length of the body u32. */
+export const HEAD_BYTES = 8;
+/** Ids in one request; the client cuts longer ones. */
+export const MAX_IDS = 32_768;
+/** Bytes of a body: a request, or the lengths of the 600,000 parts of 1 TB. */
+export const MAX_BODY_BYTES = 8 * 2 ** 20;
+
+/** Client → server, first of all: worker i32 (-1: no worker), token in UTF-8. */
+export const HELLO = 1;
+/** Client → server: number of the request u32, ids f64. */
+export const REQUEST = 2;
+/** Client → server: nothing more of this request. Number u32. */
+export const CANCEL = 3;
+/** Server → client: number u32, id f64, frames u32; per frame: bytes f64, parts u32; per part: bytes u32, stored u32. */
+export const RESULT = 4;
+/** Server → client: the request is answered. Number u32, ids f64 of the results that are not here. */
+export const DONE = 5;
+
+const NUMBER_BYTES = 4;
+const ID_BYTES = 8;
+const RESULT_BYTES = 16;
+const FRAME_BYTES = 12;
+const PART_ENTRY_BYTES = 8;
+
+export interface Hello {
+  readonly worker: number;
+  readonly token: string;
+}
+
+/** A list of results: what a request asks for, or what its end says is missing. */
+export interface IdList {
+  readonly request: number;
+  readonly ids: readonly ResultId[];
+}
+
+/** The lengths of a frame that follows; no parts: it comes as it is. */
+export interface FrameLengths {
+  readonly nbytes: number;
+  readonly parts: readonly { readonly nbytes: number; readonly stored: number }[];
+}
+
+export interface ResultHead {
+  readonly request: number;
+  readonly id: ResultId;
+  readonly frames: readonly FrameLengths[];
+}
+
+export function encodeHello({ worker, token }: Hello): Uint8Array<ArrayBuffer> {
+  const text = new TextEncoder().encode(token);
+  const { bytes, view } = message(HELLO, NUMBER_BYTES + text.byteLength);
+  view.setInt32(HEAD_BYTES, worker, true);
+  bytes.set(text, HEAD_BYTES + NUMBER_BYTES);
+  return bytes;
+}
+
+export function decodeHello(body: Uint8Array): Hello {
+  const view = viewOf(body);
+  if (body.byteLength < NUMBER_BYTES) throw malformed('a greeting is too short');
+  return { worker: view.getInt32(0, true), token: new TextDecoder().decode(body.subarray(NUMBER_BYTES)) };
+}
+
+export function encodeIds(
+  type: typeof REQUEST | typeof DONE,
+  { request, ids }: IdList,
+): Uint8Array<ArrayBuffer> {
+  const { bytes, view } = message(type, NUMBER_BYTES + ids.length * ID_BYTES);
+  view.setUint32(HEAD_BYTES, request, true);
+  ids.forEach((id, index) => {
+    view.setFloat64(HEAD_BYTES + NUMBER_BYTES + index * ID_BYTES, id, true);
+  });
+  return bytes;
+}
+
+export function decodeIds(body: Uint8Array): IdList {
+  const view = viewOf(body);
+  const count = (body.byteLength - NUMBER_BYTES) / ID_BYTES;
+  if (!Number.isInteger(count) || count < 0 || count > MAX_IDS)
+    throw malformed('a list of results is damaged');
+  const ids = Array.from({ length: count }, (_, i) => view.getFloat64(NUMBER_BYTES + i * ID_BYTES, true));
+  return { request: view.getUint32(0, true), ids };
+}
+
+export function encodeCancel(request: number): Uint8Array<ArrayBuffer> {
+  const { bytes, view } = message(CANCEL, NUMBER_BYTES);
+  view.setUint32(HEAD_BYTES, request, true);
+  return bytes;
+}
+
+export function decodeCancel(body: Uint8Array): number {
+  if (body.byteLength !== NUMBER_BYTES) throw malformed('a cancellation is damaged');
+  return viewOf(body).getUint32(0, true);
+}
+
+/** The head of a result; the bytes of its parts have to follow. */
+export function encodeResult(
+  request: number,
+  id: ResultId,
+  { frames }: PackedFrames,
+): Uint8Array<ArrayBuffer> {
+  const listed = frames.map(({ nbytes, parts }) => ({
+    nbytes,
+    parts: parts.length === 1 && parts[0]!.bytes.byteLength === nbytes ? [] : parts,
+  }));
+  const parts = listed.reduce((sum, frame) => sum + frame.parts.length, 0);
+  const { bytes, view } = message(
+    RESULT,
+    RESULT_BYTES + frames.length * FRAME_BYTES + parts * PART_ENTRY_BYTES,
+  );
+  view.setUint32(HEAD_BYTES, request, true);
+  view.setFloat64(HEAD_BYTES + 4, id, true);
+  view.setUint32(HEAD_BYTES + 12, frames.length, true);
+  let at = HEAD_BYTES + RESULT_BYTES;
+  for (const frame of listed) {
+    view.setFloat64(at, frame.nbytes, true);
+    view.setUint32(at + 8, frame.parts.length, true);
+    at += FRAME_BYTES;
+    for (const part of frame.parts) {
+      view.setUint32(at, part.nbytes, true);
+      view.setUint32(at + 4, part.bytes.byteLength, true);
+      at += PART_ENTRY_BYTES;
+    }
+  }
+  return bytes;
+}
+
+/** `maxBytes`: a result with more is refused. */
+export function decodeResult(body: Uint8Array, maxBytes: number): ResultHead {
+  const view = viewOf(body);
+  if (body.byteLength < RESULT_BYTES) throw malformed('a result is too short');
+  const count = view.getUint32(12, true);
+  if (count === 0 || count > body.byteLength / FRAME_BYTES) throw malformed('a result has no frames');
+  let at = RESULT_BYTES;
+  let total = 0;
+  const frames = Array.from({ length: count }, () => {
+    const frame = decodeFrame(view, at);
+    at += FRAME_BYTES + frame.parts.length * PART_ENTRY_BYTES;
+    total += frame.nbytes;
+    return frame;
+  });
+  if (at !== body.byteLength) throw malformed('a result has another length than it says');
+  if (!(total <= maxBytes)) throw malformed(`a result claims to have ${total} bytes`);
+  return { request: view.getUint32(0, true), id: view.getFloat64(4, true), frames };
+}
+
+function decodeFrame(view: DataView, at: number): FrameLengths {
+  if (at + FRAME_BYTES > view.byteLength) throw malformed('a frame is cut off');
+  const nbytes = view.getFloat64(at, true);
+  const count = view.getUint32(at + 8, true);
+  if (!Number.isSafeInteger(nbytes) || nbytes < 0) throw malformed('a frame has an impossible length');
+  if (at + FRAME_BYTES + count * PART_ENTRY_BYTES > view.byteLength) throw malformed('a frame is cut off');
+  let sum = 0;
+  const parts = Array.from({ length: count }, (_, index) => {
+    const entry = at + FRAME_BYTES + index * PART_ENTRY_BYTES;
+    const part = { nbytes: view.getUint32(entry, true), stored: view.getUint32(entry + 4, true) };
+    if (part.stored > part.nbytes || part.nbytes > PART_BYTES)
+      throw malformed('a part has an impossible length');
+    sum += part.nbytes;
+    return part;
+  });
+  if (count > 0 && sum !== nbytes) throw malformed('the parts of a frame do not make it up');
+  return { nbytes, parts };
+}
+
+export function malformed(what: string): LongpoleError {
+  return new LongpoleError('ERR_LONGPOLE_PEER', `A peer sent what cannot be understood: ${what}.`);
+}
+
+function message(type: number, length: number): { bytes: Uint8Array<ArrayBuffer>; view: DataView } {
+  const bytes = new Uint8Array(HEAD_BYTES + length);
+  const view = viewOf(bytes);
+  view.setUint8(0, type);
+  view.setUint8(1, VERSION);
+  view.setUint32(4, length, true);
+  return { bytes, view };
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

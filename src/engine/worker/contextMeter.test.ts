@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from '../../base/properties.test.support.js';
+import { MetricLedger } from '../metrics/metricLedger.js';
+import { contextMeter } from './contextMeter.js';
+import { meterContext } from './meterContext.js';
+import { type Outcome, type TaskKind, TaskMetering } from './taskMetering.js';
+
+/** Of a test that waits for what would not come if it were counted elsewhere. */
+const LIMIT = { timeout: 60_000 };
+const clock = (): number => performance.now() / 1000;
+
+/** Time that passes, in seconds. */
+function spin(seconds: number): void {
+  const end = clock() + seconds;
+  while (clock() < end);
+}
+
+interface Bench {
+  readonly ledger: MetricLedger;
+  readonly metering: TaskMetering;
+  /** Wall seconds of all tasks. */
+  wall: number;
+  run<T>(kind: TaskKind, body: () => T): T;
+  runAsync<T>(kind: TaskKind, body: () => Promise<T>): Promise<T>;
+  /** The sums of the prefix in this unit, by activity. */
+  sums(prefix: string, unit?: string): Record<string, number>;
+}
+
+function bench(cpuClock: (() => number) | undefined = () => process.cpuUsage().user / 1e6): Bench {
+  const ledger = new MetricLedger();
+  const metering = new TaskMetering(ledger, clock, cpuClock);
+  metering.close();
+  const self: Bench = {
+    ledger,
+    metering,
+    wall: 0,
+    run: (kind, body) => {
+      const start = clock();
+      const task = metering.begin(kind, start);
+      let outcome: Outcome = 'failed';
+      try {
+        const value = body();
+        outcome = 'done';
+        return value;
+      } finally {
+        const stop = clock();
+        metering.end(task, kind, start, stop, outcome);
+        self.wall += stop - start;
+        meterContext.enterWith(undefined);
+      }
+    },
+    runAsync: (kind, body) =>
+      meterContext.run(undefined, async () => {
+        const start = clock();
+        const task = metering.begin(kind, start);
+        const value = await body();
+        const stop = clock();
+        metering.end(task, kind, start, stop);
+        self.wall += stop - start;
+        return value;
+      }),
+    sums: (prefix, unit = 'seconds') => {
+      metering.flush();
+      return Object.fromEntries(
+        [...ledger]
+          .filter(([key]) => key[2] === prefix && key[4] === unit)
+          .map(([key, value]) => [key[3], value]),
+      );
+    },
+  };
+  return self;
+}
+
+const total = (sums: Record<string, number>): number =>
+  Object.values(sums).reduce((sum, each) => sum + each, 0);
+const near = (actual: number, expected: number): void =>
+  assert.ok(Math.abs(actual - expected) < 1e-6, `${actual} is not ${expected}`);
+
+interface Step {
+  readonly label: string;
+  readonly block: boolean;
+  readonly inner: readonly Step[];
+}
+
+function steps(depth: number): fc.Arbitrary<Step> {
+  return fc.record({
+    label: fc.constantFrom('I/O', 'parse', 'wait'),
+    block: fc.boolean(),
+    inner: depth === 0 ? fc.constant([]) : fc.array(steps(depth - 1), { maxLength: 3 }),
+  });
+}
+
+function perform({ label, inner, block }: Step): void {
+  const body = (): void => {
+    spin(2e-6);
+    inner.forEach(perform);
+  };
+  if (!block) {
+    contextMeter.meter(label, body)();
+    return;
+  }
+  using _meter = contextMeter.meter(label);
+  body();
+}
+
+test('however meters nest, the seconds of a task add up to its wall time', () => {
+  fc.assert(
+    fc.property(fc.array(steps(3), { maxLength: 4 }), (list) => {
+      const fixture = bench();
+      const kind = fixture.metering.kind('task');
+      fixture.run(kind, () => list.forEach(perform));
+      fixture.run(kind, () => spin(1e-6));
+      const sums = fixture.sums('task');
+      near(total(sums), fixture.wall);
+      assert.ok(Object.values(sums).every((seconds) => seconds >= -1e-9));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('seconds add up to wall time exactly, and inner meters are taken from outer ones', () => {
+  const fixture = bench();
+  const kind = fixture.metering.kind('task');
+  fixture.run(kind, () => {
+    using _outer = contextMeter.meter('outer');
+    spin(2e-3);
+    contextMeter.meter('inner', () => spin(5e-3))();
+  });
+  fixture.run(kind, () => spin(1e-3));
+  const sums = fixture.sums('task');
+  near(total(sums), fixture.wall);
+  assert.ok((sums['inner'] ?? 0) >= 5e-3);
+  assert.ok((sums['outer'] ?? 0) >= 2e-3);
+  near(
+    (sums['thread-cpu'] ?? 0) + (sums['thread-noncpu'] ?? 0),
+    fixture.wall - (sums['inner'] ?? 0) - (sums['outer'] ?? 0),
+  );
+});
+
+test('a short task shares its reading of the CPU clock, and the sum is exact', () => {
+  let cpu = 0;
+  const ledger = new MetricLedger();
+  const metering = new TaskMetering(
+    ledger,
+    () => 0,
+    () => cpu,
+  );
+  metering.close();
+  const [a, b] = [metering.kind('a'), metering.kind('b')];
+  for (const [kind, start] of [
+    [a, 0],
+    [b, 1e-5],
+    [b, 2e-5],
+  ] as const) {
+    const task = metering.begin(kind, start);
+    cpu += 5e-6;
+    metering.end(task, kind, start, start + 1e-5);
+  }
+  metering.leave();
+  near(ledger.get(['execute', 'default', 'a', 'thread-cpu', 'seconds']), 5e-6);
+  near(ledger.get(['execute', 'default', 'b', 'thread-cpu', 'seconds']), 1e-5);
+  near(ledger.get(['execute', 'default', 'b', 'thread-noncpu', 'seconds']), 1e-5);
+});
+
+test('without a CPU clock the time is not divided', () => {
+  const fixture = bench(undefined);
+  const plain = new TaskMetering(fixture.ledger, clock);
+  plain.close();
+  const kind = plain.kind('task', ['Alice', 'load']);
+  const task = plain.begin(kind, 1);
+  plain.end(task, kind, 1, 3);
+  plain.leave();
+  assert.deepEqual([...fixture.ledger], [[['execute', 'Alice/load', 'task', 'other', 'seconds'], 2]]);
+});
+
+test('concurrent asynchronous tasks are kept apart, and callbacks that a task started count for it', async () => {
+  const fixture = bench();
+  const opened: (() => void)[] = [];
+  const gate = (): Promise<void> => new Promise((resolve) => opened.push(resolve));
+  const task = async (label: string, turn: Promise<void>): Promise<void> => {
+    using _meter = contextMeter.meter(label);
+    await turn;
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    contextMeter.digestMetric(label, 1, 'count');
+    await new Promise<void>((resolve) => {
+      setImmediate(() => {
+        contextMeter.digestMetric('callback', 1, 'count');
+        resolve();
+      });
+    });
+  };
+  const first = fixture.runAsync(fixture.metering.kind('first'), () => task('A', gate()));
+  const second = fixture.runAsync(fixture.metering.kind('second'), () => task('B', gate()));
+  opened[1]?.();
+  await second;
+  opened[0]?.();
+  await first;
+  assert.deepEqual(fixture.sums('first', 'count'), { A: 1, callback: 1 });
+  assert.deepEqual(fixture.sums('second', 'count'), { B: 1, callback: 1 });
+  assert.ok('A' in fixture.sums('first') && !('B' in fixture.sums('first')));
+});
+
+test('promises that one task awaits together do not count a second twice', async () => {
+  const fixture = bench();
+  const read = contextMeter.meter('I/O', () => new Promise<void>((resolve) => setImmediate(resolve)));
+  await fixture.runAsync(fixture.metering.kind('task'), () => Promise.all([read(), read(), read()]));
+  near(total(fixture.sums('task')), fixture.wall);
+});
+
+test('the time of a task that failed is lost, what it counted is not', () => {
+  const fixture = bench();
+  const kind = fixture.metering.kind('task');
+  const failing = (): void => {
+    using _meter = contextMeter.meter('I/O');
+    contextMeter.digestMetric('S3 Infrequent Access', 1000, 'bytes');
+    spin(1e-4);
+    throw new RangeError('no');
+  };
+  assert.throws(() => fixture.run(kind, failing), RangeError);
+  assert.deepEqual(Object.keys(fixture.sums('task')), ['failed']);
+  near(total(fixture.sums('task')), fixture.wall);
+  assert.deepEqual(fixture.sums('task', 'bytes'), { 'S3 Infrequent Access': 1000 });
+});
+
+test('a promise that outlives its task counts for it, but not its seconds', async () => {
+  const fixture = bench();
+  const kind = fixture.metering.kind('task');
+  const late = fixture.run(kind, () =>
+    (async () => {
+      using _meter = contextMeter.meter('I/O');
+      await new Promise((resolve) => setImmediate(resolve));
+      contextMeter.digestMetric('rows', 3, 'count');
+    })(),
+  );
+  const before = total(fixture.sums('task'));
+  await late;
+  assert.equal(total(fixture.sums('task')), before);
+  assert.deepEqual(fixture.sums('task', 'count'), { rows: 3 });
+});
+
+test('seconds that a task reports itself are taken from the meter around them', () => {
+  const fixture = bench();
+  fixture.run(fixture.metering.kind('task'), () => {
+    using _meter = contextMeter.meter('I/O');
+    spin(2e-3);
+    contextMeter.digestMetric('disk', 1e-3, 'seconds');
+  });
+  const sums = fixture.sums('task');
+  assert.equal(sums['disk'], 1e-3);
+  near(total(sums), fixture.wall);
+});
+
+class Reader {
+  readonly name = 'reader';
+
+  @contextMeter.meter('I/O')
+  read(count: number): string {
+    contextMeter.digestMetric('rows', count, 'count');
+    return `${this.name} ${count}`;
+  }
+}
+
+test('as a decorator of a method, also in the older form', () => {
+  const fixture = bench();
+  const legacy = { value: () => spin(1e-6), writable: true };
+  const decorated = contextMeter.meter('old')({}, 'method', legacy);
+  fixture.run(fixture.metering.kind('task'), () => {
+    assert.equal(new Reader().read(2), 'reader 2');
+    decorated.value();
+  });
+  assert.deepEqual(fixture.sums('task', 'count'), { rows: 2 });
+  assert.ok('I/O' in fixture.sums('task') && 'old' in fixture.sums('task'));
+});
+
+test('outside a task everything works and nothing is counted', async () => {
+  using _meter = contextMeter.meter('I/O');
+  contextMeter.digestMetric('rows', 1, 'count');
+  assert.equal(new Reader().read(1), 'reader 1');
+  const double = contextMeter.meter('I/O', async (value: number) => 2 * value);
+  assert.equal(await double(4), 8);
+  assert.equal(meterContext.getStore(), undefined);
+});
+
+test('what is no label, function, value or unit is refused', () => {
+  const refused = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
+  assert.throws(() => contextMeter.meter(''), refused);
+  assert.throws(() => contextMeter.digestMetric('rows', Number.NaN, 'count'), refused);
+  assert.throws(() => contextMeter.digestMetric('rows', 1, ''), refused);
+  assert.throws(() => Reflect.apply(contextMeter.meter, undefined, ['I/O', 3]), refused);
+});
+
+/**
+ * A task that collects garbage: its seconds, and once Node has told of it those that were counted for it. Of collections
+ * before and after the task, which may happen as well, Node tells on its own: they do not end the wait.
+ */
+async function collectingTask(time: () => number, ended: () => void = () => undefined) {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  assert.ok(typeof collect === 'function');
+  const ledger = new MetricLedger();
+  const metering = new TaskMetering(ledger, time);
+  const kind = metering.kind('task');
+  const start = time();
+  const task = metering.begin(kind, start);
+  collect();
+  const stop = time();
+  metering.end(task, kind, start, stop);
+  metering.leave();
+  ended();
+  const seconds = (activity: string) => ledger.get(['execute', 'default', 'task', activity, 'seconds']);
+  while (seconds('gc') === 0) await new Promise((resolve) => setImmediate(resolve));
+  metering.close();
+  return { wall: stop - start, gc: seconds('gc'), other: seconds('other') };
+}
+
+test('a garbage collection inside a task moves from its time to gc', LIMIT, async () => {
+  const { wall, gc, other } = await collectingTask(clock);
+  assert.ok(gc > 0);
+  near(gc + other, wall);
+});
+
+test(
+  'a garbage collection counts for its task though the thread loses its core when Node tells of it',
+  LIMIT,
+  async () => {
+    let slow = false;
+    const time = () => {
+      const now = clock();
+      if (slow) spin(0.05);
+      return now;
+    };
+    const { gc } = await collectingTask(time, () => {
+      slow = true;
+    });
+    assert.ok(gc > 0);
+  },
+);

@@ -1,0 +1,27 @@
+// Which task's code runs, also after an await: what contextMeter finds its task by. On the global object, because the
+// user's module may load another copy of the package.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { OpenMeter } from './taskMeter.js';
+
+/** What contextMeter needs of a task. */
+export interface MeteredTask {
+  open(label: string, parent: OpenMeter | undefined): OpenMeter;
+  close(meter: OpenMeter): void;
+  digest(label: string, value: number, unit: string, inside: OpenMeter | undefined): void;
+}
+
+export interface MeterFrame {
+  readonly task: MeteredTask;
+  /** The meter that is open here. */
+  readonly meter: OpenMeter | undefined;
+}
+
+const STORAGE: unique symbol = Symbol.for('longpole.meterContext');
+
+function storage(): AsyncLocalStorage<MeterFrame | undefined> {
+  const holder: typeof globalThis & { [STORAGE]?: AsyncLocalStorage<MeterFrame | undefined> } = globalThis;
+  holder[STORAGE] ??= new AsyncLocalStorage();
+  return holder[STORAGE];
+}
+
+export const meterContext = storage();

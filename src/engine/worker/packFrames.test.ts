@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { serialize } from 'node:v8';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { LongpoleError } from '../../base/errors.js';
+import fc from '../../base/properties.test.support.js';
+import { type Frames, framesBytes } from '../../protocol/frames.js';
+import { packFrames, unpackFrames } from './packFrames.js';
+import { SHARE_BYTES } from './shareBuffers.js';
+
+const LARGE = SHARE_BYTES / 8;
+const back = (value: unknown): unknown => unpackFrames(packFrames(value));
+
+/** As another process gets them: nothing in common with the original. */
+function carried({ header, buffers }: Frames): Frames {
+  const copy = (bytes: Uint8Array): Uint8Array<SharedArrayBuffer> => {
+    const shared = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+    shared.set(bytes);
+    return shared;
+  };
+  return { header: copy(header), buffers: buffers.map(copy) };
+}
+
+function members(value: unknown): unknown[] {
+  assert.ok(typeof value === 'object' && value !== null);
+  return Object.values(value);
+}
+
+function ints(value: unknown): Int32Array {
+  assert.ok(value instanceof Int32Array);
+  return value;
+}
+
+function bytes(value: unknown): Uint8Array {
+  assert.ok(value instanceof Uint8Array);
+  return value;
+}
+
+function shared(value: unknown): SharedArrayBuffer {
+  assert.ok(value instanceof SharedArrayBuffer);
+  return value;
+}
+
+function floats(value: unknown): Float64Array {
+  assert.ok(value instanceof Float64Array);
+  return value;
+}
+
+describe('packFrames', () => {
+  it('keeps what a structured clone keeps', () => {
+    const cyclic: { self?: unknown; [name: string]: unknown } = {
+      name: 'ü日本',
+      list: Object.assign([1], { 2: 3 }),
+      big: 2n ** 70n,
+      nothing: undefined,
+    };
+    cyclic.self = cyclic;
+    const value = {
+      cyclic,
+      map: new Map<unknown, unknown>([[{ a: 1 }, new Set([1, 'x'])]]),
+      date: new Date(5),
+      expression: /a+/gi,
+      error: new RangeError('no', { cause: 'why' }),
+      numbers: [-0, Number.NaN, Number.POSITIVE_INFINITY, 1e-300],
+      boxed: [new Number(3), new String('s'), new Boolean(false)],
+      bytes: new Uint8Array([1, 2]),
+      buffer: new ArrayBuffer(3),
+    };
+    for (const frames of [packFrames(value), carried(packFrames(value))]) {
+      assert.equal(frames.buffers.length, 0);
+      assert.deepEqual(unpackFrames(frames), structuredClone(value));
+    }
+  });
+
+  it('is the same as a structured clone for any data', () => {
+    const anything = fc.anything({
+      withBigInt: true,
+      withDate: true,
+      withMap: true,
+      withSet: true,
+      withTypedArray: true,
+      withSparseArray: true,
+    });
+    fc.assert(
+      fc.property(anything, (value) => {
+        // By their bytes: for assert, one invalid date does not equal another.
+        assert.deepEqual(
+          serialize(unpackFrames(carried(packFrames(value)))),
+          serialize(structuredClone(value)),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('puts large arrays of every kind into shared memory', () => {
+    const buffer = new ArrayBuffer(SHARE_BYTES + 64);
+    new Uint8Array(buffer).forEach((_, i, bytes) => {
+      bytes[i] = i % 251;
+    });
+    const views = [
+      new Float64Array(buffer),
+      new Float32Array(buffer),
+      new Int32Array(buffer),
+      new Uint32Array(buffer),
+      new Int16Array(buffer),
+      new Uint16Array(buffer),
+      new Int8Array(buffer),
+      new Uint8Array(buffer),
+      new Uint8ClampedArray(buffer),
+      new BigInt64Array(buffer),
+      new BigUint64Array(buffer),
+      new DataView(buffer),
+    ];
+    for (const view of views) {
+      const frames = packFrames([view]);
+      assert.ok(frames.header.byteLength < 200);
+      assert.equal(framesBytes(frames), frames.header.byteLength + buffer.byteLength);
+      assert.deepEqual(frames.buffers[0], new Uint8Array(frames.buffers[0]!.buffer));
+      for (const some of [frames, carried(frames)]) assert.deepEqual(unpackFrames(some), [view]);
+    }
+  });
+
+  it('copies nothing that is shared already', () => {
+    const own = new Float64Array(new SharedArrayBuffer(1 << 20));
+    const frames = packFrames({ whole: own, part: own.subarray(1000, 2000) });
+    assert.equal(frames.buffers.length, 1);
+    assert.equal(frames.buffers[0]!.buffer, own.buffer);
+    const [whole, part] = members(unpackFrames(frames));
+    assert.equal(floats(whole).buffer, own.buffer);
+    floats(part)[0] = 7;
+    assert.equal(own[1000], 7);
+  });
+
+  it('keeps only the range of a large buffer that views cover, and views that overlap overlap', () => {
+    const whole = Float64Array.from({ length: 10 * LARGE }, (_, i) => i);
+    const first = whole.subarray(LARGE + 1, 2 * LARGE + 1);
+    const second = new Uint8Array(whole.buffer, 8 * (LARGE + 10), 3);
+    const frames = packFrames({ first, second });
+    assert.equal(framesBytes({ ...frames, header: new Uint8Array() }), 8 * LARGE);
+    const [one, two] = members(unpackFrames(carried(frames)));
+    assert.deepEqual([one, two], [first, second]);
+    bytes(two).fill(255);
+    assert.notEqual(floats(one)[9], first[9]);
+  });
+
+  it('windows on shared memory are counted and carried as windows', () => {
+    const shared = Float64Array.from({ length: 100 }, (_, i) => i);
+    const memory = new Float64Array(new SharedArrayBuffer(800));
+    memory.set(shared);
+    const frames = packFrames(memory.subarray(3, 5));
+    assert.equal(frames.buffers[0]!.byteLength, 16);
+    assert.deepEqual(unpackFrames(carried(frames)), Float64Array.of(3, 4));
+    const odd = packFrames(new Uint8Array(memory.buffer, 9, 3));
+    assert.deepEqual(unpackFrames(carried(odd)), new Uint8Array(memory.buffer, 9, 3));
+    const askew = new Uint8Array(new SharedArrayBuffer(17)).subarray(1);
+    askew.set(frames.buffers[0]!);
+    assert.deepEqual(unpackFrames({ ...frames, buffers: [askew] }), Float64Array.of(3, 4));
+  });
+
+  it('small windows on a large buffer take only their own bytes', () => {
+    const window = new Float64Array(100 * LARGE).fill(1).subarray(5, 7);
+    const frames = packFrames(window);
+    assert.equal(frames.buffers.length, 0);
+    assert.ok(frames.header.byteLength < 200);
+    assert.deepEqual(unpackFrames(frames), window);
+    assert.ok(packFrames({ text: Buffer.from('a few bytes of a pool') }).header.byteLength < 200);
+  });
+
+  it('an ArrayBuffer stays one, and keeps its views', () => {
+    const buffer = new ArrayBuffer(SHARE_BYTES);
+    const deep = { a: { b: { c: { d: { e: [buffer] } } } }, view: new Int32Array(buffer, 4, 2) };
+    for (const value of [{ e: buffer, view: new Int32Array(buffer, 4, 2) }, deep]) {
+      new Int32Array(buffer)[1] = 42;
+      const frames = packFrames(value);
+      assert.equal(frames.buffers.length, 1);
+      assert.ok(frames.header.byteLength < 300);
+      const view = ints(members(unpackFrames(carried(frames)))[1]);
+      assert.ok(view.buffer instanceof ArrayBuffer);
+      assert.equal(view[0], 42);
+      assert.equal(view.byteOffset, 4);
+    }
+    assert.ok(back(buffer) instanceof ArrayBuffer);
+  });
+
+  it('a SharedArrayBuffer is the same memory afterwards', () => {
+    const memory = new SharedArrayBuffer(16);
+    const other = new SharedArrayBuffer(8);
+    const [first, again, second, view] = members(back([memory, memory, other, new Int32Array(memory, 4)]));
+    assert.equal(shared(first), again);
+    assert.equal(shared(second).byteLength, 8);
+    new Int32Array(memory)[1] = 5;
+    assert.equal(ints(view)[0], 5);
+    assert.equal(new Int32Array(shared(first))[1], 5);
+    const apart = members(unpackFrames(carried(packFrames([memory, new Int32Array(memory)]))));
+    assert.equal(shared(apart[0]).byteLength, 16);
+    assert.equal(ints(apart[1])[1], 5);
+  });
+
+  it('bytes that look like the mark of a shared buffer change nothing', () => {
+    const mark = String.fromCharCode(0x75, 0x80, 0x80, 0x80, 0x80, 0x0e);
+    const memory = new SharedArrayBuffer(8);
+    assert.deepEqual(back([mark, memory, mark]), [mark, memory, mark]);
+  });
+
+  it('large headers are shared too', () => {
+    const text = 'x'.repeat(SHARE_BYTES);
+    const { header } = packFrames(text);
+    assert.ok(header.buffer instanceof SharedArrayBuffer);
+    assert.equal(unpackFrames({ header, buffers: [] }), text);
+    const small = packFrames('x').header;
+    assert.equal(small.buffer.byteLength, small.byteLength);
+  });
+
+  it('says what cannot be cloned, as structuredClone does', () => {
+    const { port1 } = new MessageChannel();
+    for (const value of [() => 1, { symbol: Symbol('s') }, Promise.resolve(), [port1]]) {
+      assert.throws(
+        () => packFrames(value),
+        (error) => error instanceof DOMException && error.name === 'DataCloneError',
+      );
+    }
+    port1.close();
+  });
+
+  it('crosses into a thread without a copy', async () => {
+    const array = new Float64Array(LARGE).fill(2);
+    const frames = packFrames({ array });
+    const url = new URL('./packFrames.js', import.meta.url).href;
+    const code = `
+      const { parentPort, workerData } = require('node:worker_threads');
+      import(${JSON.stringify(url)}).then(({ unpackFrames }) => {
+        const { array } = unpackFrames(workerData);
+        array[3] = 9;
+        parentPort.postMessage(array.length);
+      });`;
+    const worker = new Worker(code, { eval: true, workerData: frames });
+    const length = await new Promise((resolve, reject) =>
+      worker.once('message', resolve).once('error', reject),
+    );
+    assert.equal(length, LARGE);
+    assert.equal(floats(members(unpackFrames(frames))[0])[3], 9);
+  });
+});
+
+describe('unpackFrames', () => {
+  it('says so when the bytes are damaged', () => {
+    const whole = packFrames({
+      list: [1, 2],
+      array: new Float64Array(LARGE),
+      small: new Uint8Array(4),
+      at: new Date(),
+    });
+    const isOurs = (error: unknown): boolean =>
+      error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_FRAMES';
+    assert.throws(() => unpackFrames({ ...whole, buffers: [] }), isOurs);
+    fc.assert(
+      fc.property(fc.nat(whole.header.byteLength - 1), fc.nat(255), fc.nat(3), (at, byte, cut) => {
+        const header = Uint8Array.from(whole.header);
+        header[at] = byte;
+        try {
+          unpackFrames({ header: header.subarray(0, header.length - cut), buffers: whole.buffers });
+        } catch (error) {
+          assert.ok(isOurs(error), String(error));
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

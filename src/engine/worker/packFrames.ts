@@ -1,0 +1,356 @@
+// A result as frames and back. Large typed arrays become windows on shared memory: one copy in the isolate that made them,
+// none if they are shared already, none between the threads of a process. Everything else is written by V8's serializer,
+// so that whatever a structured clone keeps is kept: cycles, Map, Set, Date, errors, views over one buffer.
+import { DefaultDeserializer, DefaultSerializer } from 'node:v8';
+import { LongpoleError } from '../../base/errors.js';
+import type { Frame, Frames } from '../../protocol/frames.js';
+import { bareBuffers, SHALLOW, THOROUGH } from './bareBuffers.js';
+import { SHARE_BYTES } from './shareBuffers.js';
+import { weigh } from './sharedWeight.js';
+
+// A view is written as: kind, place, then either the window (number of the memory, byte offset and length there in
+// elements) or the buffer as a value with the same offset and length. Numbers of memories count in the order of writing.
+const KINDS = [
+  'DataView',
+  'Int8Array',
+  'Uint8Array',
+  'Uint8ClampedArray',
+  'Int16Array',
+  'Uint16Array',
+  'Int32Array',
+  'Uint32Array',
+  'Float32Array',
+  'Float64Array',
+  'BigInt64Array',
+  'BigUint64Array',
+  // In Node 24 and later.
+  'Float16Array',
+];
+const IN_VALUE = 0;
+const IN_WINDOW = 1;
+
+// V8 writes a SharedArrayBuffer that stands for itself as a tag and a number of ours, and Node cannot read that back. So
+// the tag becomes that of an object which we read; numbers from here on are no kinds. They take five bytes as varints,
+// so that tag and number together are found again; if the value's own bytes hold the same six, other numbers are tried.
+const FIRST_SHARED = 0xe000_0000;
+const SHARED_TRIES = 64;
+const SHARED_STEP = 0x0010_0000;
+const TAG_SHARED_BUFFER = 0x75;
+const TAG_HOST_OBJECT = 0x5c;
+/** Followed by the length as a varint and the bytes. */
+const TAG_ARRAY_BUFFER = 0x42;
+
+/** Windows begin at a multiple of this, so that every kind of element is aligned in them as it was. */
+const ALIGNMENT = 8;
+/** Per memory at the end of a header: first byte of the window, and its length if it is in the header itself. */
+const MEMORY_BYTES = 16;
+/** In place of that length: the next buffer of the frames, for windows, or as the contents of an ArrayBuffer. */
+const IN_BUFFERS = -1;
+const AS_ARRAY_BUFFER = -2;
+/** The number of memories. */
+const COUNT_BYTES = 4;
+
+interface Memory {
+  readonly buffer: ArrayBuffer | SharedArrayBuffer;
+  start: number;
+  end: number;
+}
+
+/**
+ * The frames of a value. Memory that is shared already is not copied: the frames are windows on it.
+ *
+ * Of a large buffer only the range that the views in the value cover is kept. Class instances become plain objects and
+ * a Buffer a Uint8Array, as in a structured clone.
+ *
+ * @throws DOMException DataCloneError if the value holds what cannot be copied, e.g. a function
+ */
+export function packFrames(value: unknown): Frames {
+  const shallow = bareBuffers(value, SHALLOW);
+  const frames = pack(value, shallow);
+  // Bytes of buffers that the look at the surface has missed would be copied once more on the other side.
+  if (!mayHoldBuffer(frames.header)) return frames;
+  const all = bareBuffers(value, THOROUGH);
+  return all.size === shallow.size ? frames : pack(value, all);
+}
+
+/**
+ * The value of frames; its typed arrays are windows on the memory of the frames, which the value keeps alive.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_FRAMES if the bytes are damaged
+ */
+export function unpackFrames(frames: Frames): unknown {
+  for (const { buffer } of [frames.header, ...frames.buffers]) {
+    if (buffer instanceof SharedArrayBuffer) weigh(buffer);
+  }
+  try {
+    return new FramesReader(frames).read();
+  } catch (error) {
+    if (error instanceof LongpoleError) throw error;
+    throw damaged(error);
+  }
+}
+
+function pack(value: unknown, bare: ReadonlySet<ArrayBuffer>): Frames {
+  for (let attempt = 0; attempt < SHARED_TRIES; attempt++) {
+    const frames = new FramesWriter(bare, FIRST_SHARED + attempt * SHARED_STEP).write(value);
+    if (frames !== undefined) return frames;
+  }
+  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'No number was free for a shared buffer in a result.');
+}
+
+class FramesWriter extends DefaultSerializer {
+  readonly #memories: Memory[] = [];
+  readonly #numbers = new Map<ArrayBuffer | SharedArrayBuffer, number>();
+  readonly #bare: ReadonlySet<ArrayBuffer>;
+  readonly #firstShared: number;
+  /** Numbers of the memories that stand for themselves. */
+  readonly #standing: number[] = [];
+
+  constructor(bare: ReadonlySet<ArrayBuffer>, firstShared: number) {
+    super();
+    this.#bare = bare;
+    this.#firstShared = firstShared;
+    for (const buffer of bare) {
+      this.transferArrayBuffer(this.#memory(buffer, 0, buffer.byteLength), buffer);
+    }
+  }
+
+  /** Undefined: the bytes hold the mark of a shared buffer by chance. */
+  write(value: unknown): Frames | undefined {
+    this.writeHeader();
+    this.writeValue(value);
+    const buffers = this.#writeMemories();
+    const bytes = this.releaseBuffer();
+    for (const number of this.#standing) {
+      const at = markOf(bytes, this.#firstShared + number);
+      if (at < 0) return undefined;
+      bytes[at] = TAG_HOST_OBJECT;
+    }
+    const header = bytes.byteLength < SHARE_BYTES ? new Uint8Array(bytes.buffer) : sharedCopy(bytes);
+    return { header, buffers };
+  }
+
+  _writeHostObject(object: object): void {
+    if (!ArrayBuffer.isView(object)) {
+      const name = object.constructor?.name ?? 'object';
+      throw this._getDataCloneError(`#<${name}> could not be cloned.`);
+    }
+    const { buffer, byteOffset, byteLength } = object;
+    const kind = kindOf(object);
+    this.writeUint32(kind);
+    const length = elements(object);
+    if (isWindow(object) && !(buffer instanceof ArrayBuffer && this.#bare.has(buffer))) {
+      this.writeUint32(IN_WINDOW);
+      this.writeDouble(byteOffset);
+      this.writeDouble(length);
+      this.writeUint32(this.#memory(buffer, byteOffset, byteOffset + byteLength));
+    } else {
+      this.writeUint32(IN_VALUE);
+      this.writeDouble(byteOffset);
+      this.writeDouble(length);
+      this.writeValue(buffer);
+    }
+  }
+
+  /** Called once for every SharedArrayBuffer that is met not through a view. */
+  _getSharedArrayBufferId(buffer: SharedArrayBuffer): number {
+    const number = this.#memory(buffer, 0, buffer.byteLength);
+    this.#standing.push(number);
+    return this.#firstShared + number;
+  }
+
+  _getDataCloneError(message: string): DOMException {
+    return new DOMException(message, 'DataCloneError');
+  }
+
+  #memory(buffer: ArrayBuffer | SharedArrayBuffer, start: number, end: number): number {
+    const known = this.#numbers.get(buffer);
+    if (known === undefined) {
+      this.#numbers.set(buffer, this.#memories.length);
+      return this.#memories.push({ buffer, start, end }) - 1;
+    }
+    const memory = this.#memories[known]!;
+    memory.start = Math.min(memory.start, start);
+    memory.end = Math.max(memory.end, end);
+    return known;
+  }
+
+  #writeMemories(): Frame[] {
+    const buffers: Frame[] = [];
+    const table = new DataView(new ArrayBuffer(this.#memories.length * MEMORY_BYTES + COUNT_BYTES));
+    this.#memories.forEach(({ buffer, start, end }, index) => {
+      const first = start - (start % ALIGNMENT);
+      let inside = IN_BUFFERS;
+      if (buffer instanceof SharedArrayBuffer) {
+        weigh(buffer);
+        buffers.push(new Uint8Array(buffer, first, end - first));
+      } else if (end - first < SHARE_BYTES) {
+        this.writeRawBytes(new Uint8Array(buffer, first, end - first));
+        inside = end - first;
+      } else {
+        if (this.#bare.has(buffer)) inside = AS_ARRAY_BUFFER;
+        buffers.push(sharedCopy(new Uint8Array(buffer, first, end - first)));
+      }
+      table.setFloat64(index * MEMORY_BYTES, first, true);
+      table.setFloat64(index * MEMORY_BYTES + 8, inside, true);
+    });
+    table.setUint32(table.byteLength - COUNT_BYTES, this.#memories.length, true);
+    this.writeRawBytes(table);
+    return buffers;
+  }
+}
+
+class FramesReader extends DefaultDeserializer {
+  readonly #frames: Frames;
+  readonly #memories: { readonly bytes: Frame; readonly first: number }[] = [];
+
+  constructor(frames: Frames) {
+    super(frames.header);
+    this.#frames = frames;
+  }
+
+  read(): unknown {
+    this.#readMemories();
+    this.readHeader();
+    return this.readValue();
+  }
+
+  _readHostObject(): unknown {
+    const kind = this.readUint32();
+    if (kind >= FIRST_SHARED) return this.#standing((kind - FIRST_SHARED) % SHARED_STEP);
+    const place = this.readUint32();
+    const offset = this.readDouble();
+    const length = this.readDouble();
+    if (place === IN_WINDOW) {
+      const { bytes, first } = this.#memoryAt(this.readUint32());
+      return makeView(kind, bytes.buffer, bytes.byteOffset + offset - first, length);
+    }
+    const buffer: unknown = this.readValue();
+    if (buffer instanceof ArrayBuffer || buffer instanceof SharedArrayBuffer)
+      return makeView(kind, buffer, offset, length);
+    throw damaged();
+  }
+
+  /** A shared buffer that is a value itself; only if the frame is not all of its memory, a copy. */
+  #standing(number: number): SharedArrayBuffer {
+    const { bytes } = this.#memoryAt(number);
+    if (bytes.buffer instanceof SharedArrayBuffer && bytes.byteLength === bytes.buffer.byteLength)
+      return bytes.buffer;
+    return sharedCopy(bytes).buffer;
+  }
+
+  #memoryAt(number: number): { readonly bytes: Frame; readonly first: number } {
+    const memory = this.#memories[number];
+    if (memory === undefined) throw damaged();
+    return memory;
+  }
+
+  #readMemories(): void {
+    const { header, buffers } = this.#frames;
+    const table = new DataView(header.buffer, header.byteOffset, header.byteLength);
+    const count = table.getUint32(table.byteLength - COUNT_BYTES, true);
+    const start = table.byteLength - COUNT_BYTES - count * MEMORY_BYTES;
+    if (start < 0) throw damaged();
+    const lengths = Array.from({ length: count }, (_, index) =>
+      table.getFloat64(start + index * MEMORY_BYTES + 8, true),
+    );
+    let inside = start - lengths.reduce((sum, length) => sum + Math.max(0, length), 0);
+    let next = 0;
+    lengths.forEach((length, index) => {
+      const first = table.getFloat64(start + index * MEMORY_BYTES, true);
+      const bytes = length < 0 ? buffers[next++] : ownCopy(header.subarray(inside, inside + length));
+      if (bytes === undefined || !(first >= 0) || inside < 0) throw damaged();
+      inside += Math.max(0, length);
+      this.#memories.push({ bytes: aligned(bytes), first });
+      // Whoever returned an ArrayBuffer gets one, not a SharedArrayBuffer: the only copy on the reading side.
+      if (length === AS_ARRAY_BUFFER) this.transferArrayBuffer(index, ownCopy(bytes).buffer);
+    });
+  }
+}
+
+/** Large buffers are shared as the windows that a value has on them; so are Buffers, small windows on a common pool. */
+function isWindow(view: ArrayBufferView): boolean {
+  return (
+    view.buffer instanceof SharedArrayBuffer || view.buffer.byteLength >= SHARE_BYTES || Buffer.isBuffer(view)
+  );
+}
+
+function kindOf(view: ArrayBufferView): number {
+  const name = view instanceof DataView ? 'DataView' : Reflect.get(view, Symbol.toStringTag);
+  const kind = KINDS.indexOf(name);
+  if (kind < 0) throw new DOMException(`#<${String(name)}> could not be cloned.`, 'DataCloneError');
+  return kind;
+}
+
+function elements(view: ArrayBufferView): number {
+  return 'length' in view && typeof view.length === 'number' ? view.length : view.byteLength;
+}
+
+function makeView(
+  kind: number,
+  buffer: ArrayBuffer | SharedArrayBuffer,
+  offset: number,
+  length: number,
+): object {
+  const Kind: unknown = Reflect.get(globalThis, KINDS[kind] ?? '');
+  if (typeof Kind !== 'function') throw damaged();
+  const view: unknown = Reflect.construct(Kind, [buffer, offset, length]);
+  if (typeof view !== 'object' || view === null) throw damaged();
+  return view;
+}
+
+function sharedCopy(bytes: Frame): Uint8Array<SharedArrayBuffer> {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
+  weigh(copy.buffer);
+  copy.set(bytes);
+  return copy;
+}
+
+function ownCopy(bytes: Frame): Uint8Array<ArrayBuffer> {
+  const copy = new Uint8Array(bytes.byteLength);
+  copy.set(bytes);
+  return copy;
+}
+
+/** Frames that somebody cut out of other memory may lie askew. */
+function aligned(bytes: Frame): Frame {
+  return bytes.byteOffset % ALIGNMENT === 0 ? bytes : sharedCopy(bytes);
+}
+
+/** Where the number of a shared buffer stands in the bytes; -1 if the same bytes occur elsewhere too. */
+function markOf(bytes: Buffer, number: number): number {
+  const mark = [TAG_SHARED_BUFFER];
+  let rest = number;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) mark.push((rest % 0x80) | 0x80);
+  mark.push(rest);
+  const pattern = Uint8Array.from(mark);
+  const at = bytes.indexOf(pattern);
+  return bytes.indexOf(pattern, at + 1) < 0 ? at : -1;
+}
+
+/**
+ * Whether V8 may have written a large ArrayBuffer into the header: its tag and a length that fits. Cost: a search for one
+ * byte; looking at every part of the value would take longer than writing it did.
+ */
+function mayHoldBuffer(header: Frame): boolean {
+  const { byteLength } = header;
+  if (byteLength < SHARE_BYTES) return false;
+  for (let at = header.indexOf(TAG_ARRAY_BUFFER); at >= 0; at = header.indexOf(TAG_ARRAY_BUFFER, at + 1)) {
+    let length = 0;
+    let scale = 1;
+    let next = at + 1;
+    for (; header[next]! >= 0x80 && next < at + 9; next++, scale *= 0x80)
+      length += (header[next]! & 0x7f) * scale;
+    length += (header[next] ?? 0) * scale;
+    if (length >= SHARE_BYTES && length < byteLength - next) return true;
+  }
+  return false;
+}
+
+function damaged(cause?: unknown): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_FRAMES',
+    'The bytes of a result cannot be read back: they are damaged, or another version of Node wrote them.',
+    { cause },
+  );
+}

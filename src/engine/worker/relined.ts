@@ -1,0 +1,123 @@
+// Gives compiled code its lines back. Loaders such as tsx put a module into one line, and V8 tells of samples only the line,
+// so nobody could see where in a function time went. Here lines are broken where the source map says that another line
+// of the user's begins, as far as that cannot change what the code means; the map follows.
+import { decode, encode, type SourceMapMappings, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
+import { parse, type Token } from 'acorn';
+
+const MAP = /\/\/# sourceMappingURL=data:application\/json[^,\n]*;base64,([A-Za-z0-9+/=]+)\s*$/;
+/**
+ * After these a line break may mean something: the restricted productions of ECMAScript, "no LineTerminator here". Elsewhere a
+ * break between two tokens that may follow each other means nothing.
+ */
+const NOT_AFTER: ReadonlySet<string> = new Set([
+  'return',
+  'throw',
+  'break',
+  'continue',
+  'yield',
+  'async',
+  'accessor',
+  'using',
+]);
+/** Nor before these; the text of a template is data. */
+const NOT_BEFORE: ReadonlySet<string> = new Set(['=>', '++/--', '`', '${', 'template', 'invalidTemplate']);
+/** Larger modules stay as they are, in characters: parsing them twice takes some 100 ms. */
+const MAX_LENGTH = 2_000_000;
+
+interface CompiledMap {
+  readonly mappings: string;
+}
+
+/**
+ * A module with its source map inline, in lines as the user wrote it. Anything else, and code whose tokens would not stay the
+ * same, comes back as it was. Costs some milliseconds per 100 kB.
+ */
+export function relined(source: string): string {
+  const found = source.length > MAX_LENGTH ? null : MAP.exec(source);
+  if (found === null) return source;
+  const code = source.slice(0, found.index);
+  try {
+    const map: unknown = JSON.parse(Buffer.from(found[1] ?? '', 'base64').toString('utf8'));
+    if (!isMap(map)) return source;
+    const tokens = tokensOf(code);
+    const { text, mappings } = broken(code, decode(map.mappings), breaksOf(code, tokens));
+    if (!sameTokens(texts(code, tokens), texts(text, tokensOf(text)))) return source;
+    const told = Buffer.from(JSON.stringify({ ...map, mappings: encode(mappings) })).toString('base64');
+    return `${text}//# sourceMappingURL=data:application/json;base64,${told}\n`;
+  } catch {
+    // It is no JavaScript that the parser knows, or no map.
+    return source;
+  }
+}
+
+function isMap(value: unknown): value is CompiledMap {
+  return (
+    typeof value === 'object' && value !== null && 'mappings' in value && typeof value.mappings === 'string'
+  );
+}
+
+function tokensOf(code: string): Token[] {
+  const tokens: Token[] = [];
+  parse(code, { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true, onToken: tokens });
+  return tokens;
+}
+
+/** Where a line may be broken: offsets at which tokens begin. */
+function breaksOf(code: string, tokens: readonly Token[]): Set<number> {
+  const breaks = new Set<number>();
+  let before = '';
+  for (const { type, start, end } of tokens) {
+    if (!NOT_BEFORE.has(type.label) && !NOT_AFTER.has(before)) breaks.add(start);
+    before = code.slice(start, end);
+  }
+  return breaks;
+}
+
+function broken(
+  code: string,
+  mappings: SourceMapMappings,
+  breaks: ReadonlySet<number>,
+): { text: string; mappings: SourceMapMappings } {
+  const lines = code.split('\n');
+  const pieces: string[] = [];
+  const moved: SourceMapMappings = [];
+  let offset = 0;
+  for (const [index, line] of lines.entries()) {
+    let from = 0;
+    let segments: SourceMapSegment[] = [];
+    let current: number | undefined;
+    for (const segment of mappings[index] ?? []) {
+      const [column] = segment;
+      const original = segment[2];
+      if (original !== undefined && original !== current && column > from && breaks.has(offset + column)) {
+        pieces.push(line.slice(from, column));
+        moved.push(segments);
+        segments = [];
+        from = column;
+      }
+      if (original !== undefined && (current === undefined || from === column)) current = original;
+      segments.push(shifted(segment, from));
+    }
+    pieces.push(line.slice(from));
+    moved.push(segments);
+    offset += line.length + 1;
+  }
+  return { text: pieces.join('\n'), mappings: moved };
+}
+
+function shifted(segment: SourceMapSegment, by: number): SourceMapSegment {
+  const [column, ...rest] = segment;
+  const [source, line, at, name] = rest;
+  if (source === undefined || line === undefined || at === undefined) return [column - by];
+  return name === undefined ? [column - by, source, line, at] : [column - by, source, line, at, name];
+}
+
+/** The texts of the tokens; between them is nothing that counts. */
+function* texts(code: string, tokens: readonly Token[]): Generator<string> {
+  for (const { start, end } of tokens) yield code.slice(start, end);
+}
+
+function sameTokens(one: Generator<string>, other: Generator<string>): boolean {
+  for (const text of one) if (other.next().value !== text) return false;
+  return other.next().done === true;
+}

@@ -1,0 +1,332 @@
+// Measures the tasks of an isolate: thread CPU, the rest of their wall time, garbage collection, and what they count
+// themselves. A reading of the CPU clock costs as much as an empty task, so short tasks that follow each other share
+// the readings: the CPU time between two is divided by wall time, and the sums are exact.
+import { PerformanceObserver } from 'node:perf_hooks';
+import type { IsolateWork } from '../../protocol/isolateMessages.js';
+import { DEFAULT_SPAN, spanId } from '../../protocol/metrics.js';
+import { idleTime } from '../../resources/idleTime.js';
+import type { MetricEntry, MetricLedger } from '../metrics/metricLedger.js';
+import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
+import { leadMs } from './isolateClock.js';
+import { meterContext } from './meterContext.js';
+import { type Digest, TaskMeter } from './taskMeter.js';
+import type { ThreadCpuClock } from './threadCpuClock.js';
+
+/** Tasks share a reading of the CPU clock for this long, in seconds. */
+const WINDOW_SECONDS = 1e-4;
+/** At most so many tasks in one window. */
+const WINDOW_TASKS = 256;
+
+/** Work beside tasks that is shorter is counted, but not told one by one, in seconds. */
+const SEEN_SECONDS = 5e-5;
+const SEEN_GC_SECONDS = 1e-3;
+const SEEN_AWAIT_SECONDS = SEEN_SECONDS;
+/** Stretches of work that wait to be sent; beyond it they are counted only. */
+const MAX_WORK = 1000;
+/** Work that is no task's. */
+const NO_RUN = -1;
+
+/** How a task ended: its time goes where Dask puts it. */
+export type Outcome = 'done' | 'failed' | 'cancelled';
+
+/** A task of a run, by local id. */
+export type TaskNumber = Pick<IsolateWork, 'run' | 'id'>;
+
+/** The metrics of tasks of one prefix and span. */
+class Kind {
+  readonly number: number;
+  readonly #ledger: MetricLedger;
+  readonly #span: string;
+  readonly #prefix: string;
+  readonly #entries = new Map<string, MetricEntry>();
+
+  constructor(number: number, ledger: MetricLedger, span: string, prefix: string) {
+    this.number = number;
+    this.#ledger = ledger;
+    this.#span = span;
+    this.#prefix = prefix;
+  }
+
+  entry(activity: string, unit: string): MetricEntry {
+    const name = unit === 'seconds' ? activity : `${activity}\u0000${unit}`;
+    let entry = this.#entries.get(name);
+    if (entry === undefined) {
+      entry = this.#ledger.entry(['execute', this.#span, this.#prefix, activity, unit]);
+      this.#entries.set(name, entry);
+    }
+    return entry;
+  }
+}
+
+/** Kinds that are kept; beyond it all are forgotten and made again on demand. */
+const MAX_KINDS = 20_000;
+
+export class TaskMetering {
+  readonly #ledger: MetricLedger;
+  readonly #clock: () => number;
+  #cpuClock: ThreadCpuClock | undefined;
+  readonly #kinds = new Map<string, Kind>();
+  #byNumber: Kind[] = [];
+  /** Which kind ran when, for garbage collections, of which Node tells afterwards. */
+  readonly #log = new TaskIntervalLog(4096);
+  readonly #gc: PerformanceObserver;
+  /** Tasks since the last reading of the CPU clock: their kinds, their wall time outside meters, how they ended. */
+  readonly #windowKinds: Kind[] = [];
+  readonly #windowSeconds = new Float64Array(WINDOW_TASKS);
+  readonly #windowOutcomes: Outcome[] = [];
+  #windowOpen = false;
+  #windowStart = 0;
+  #windowCpu = 0;
+  #meteredCpu = 0;
+  /** Seconds that were counted for tasks, and for what is done beside them, since the metering was made. */
+  #accounted = 0;
+  /** Since when the isolate has been busy with a batch, and what was accounted for then. */
+  #busySince = 0;
+  #accountedThen = 0;
+  #work: IsolateWork[] = [];
+  /** Tasks that have begun and not ended: more than one where promises are awaited side by side. */
+  #running = 0;
+  /** Collections of tasks whose time has not been settled. */
+  readonly #collections: { kind: Kind; seconds: number }[] = [];
+
+  /**
+   * @param clock seconds since the epoch, the one that tasks are timed with
+   * @param cpuClock without it time outside meters counts as `other`
+   * @param collected called when garbage collections have been counted
+   */
+  constructor(
+    ledger: MetricLedger,
+    clock: () => number,
+    cpuClock?: ThreadCpuClock,
+    collected: () => void = () => undefined,
+  ) {
+    this.#ledger = ledger;
+    this.#clock = clock;
+    this.#cpuClock = cpuClock;
+    // Node tells of a collection after it, on the clock that `clock` is made of. One lead for all of them: taken anew
+    // each time it is off by what the thread waits for its core between two readings, and the task is missed.
+    const lead = leadMs(() => clock() * 1000);
+    this.#gc = new PerformanceObserver((list) => {
+      for (const { startTime, duration } of list.getEntries())
+        this.#collected((lead + startTime) / 1000, duration / 1000);
+      collected();
+    });
+    this.#gc.observe({ entryTypes: ['gc'] });
+  }
+
+  /** The CPU clock, which takes a while to load. */
+  useCpuClock(cpuClock: ThreadCpuClock): void {
+    this.flush();
+    this.#cpuClock = cpuClock;
+  }
+
+  /** A number for tasks of this prefix and span, for `begin` and `end`. */
+  kind(prefix: string, span: readonly string[] = DEFAULT_SPAN): Kind {
+    const id = spanId(span);
+    const name = `${id}\u0000${prefix}`;
+    let kind = this.#kinds.get(name);
+    if (kind === undefined) {
+      if (this.#kinds.size >= MAX_KINDS) this.#forgetKinds();
+      kind = new Kind(this.#byNumber.length, this.#ledger, id, prefix);
+      this.#kinds.set(name, kind);
+      this.#byNumber.push(kind);
+    }
+    return kind;
+  }
+
+  /** A task begins: what runs from here on, in this call and in what it starts, is the task's. */
+  begin(kind: Kind, start: number): TaskMeter {
+    if (!this.#windowOpen) this.#openWindow(start);
+    this.#running++;
+    const task = new TaskMeter(this.#cpuClock, (late) => kind.entry(late.label, late.unit).add(late.value));
+    meterContext.enterWith({ task, meter: undefined });
+    return task;
+  }
+
+  /** The task is over. `start` and `stop` are those that are told of it. */
+  end(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome = 'done'): void {
+    const digests = task.end();
+    this.#running--;
+    const wall = stop - start;
+    this.#accounted += wall;
+    for (const digest of digests) this.#count(kind, digest, outcome);
+    this.#meteredCpu += task.meteredCpu;
+    const at = this.#windowKinds.push(kind) - 1;
+    this.#windowSeconds[at] = outcome === 'done' ? Math.max(0, wall - task.metered) : wall;
+    this.#windowOutcomes.push(outcome);
+    this.#log.add(start, stop, kind.number, kind.number);
+    if (stop - this.#windowStart >= WINDOW_SECONDS || at + 1 === WINDOW_TASKS) this.#settleWindow(stop);
+  }
+
+  /**
+   * Does what the isolate itself has to do for a task, `serialize` or `deserialize`: it counts as `execute` of the task's kind, in
+   * seconds, bytes and times.
+   */
+  beside<T>(
+    kind: Kind,
+    task: TaskNumber,
+    action: 'serialize' | 'deserialize',
+    work: () => T,
+    nbytes: (value: T) => number,
+  ): T {
+    const start = this.#clock();
+    const value = work();
+    const stop = this.#clock();
+    const bytes = nbytes(value);
+    this.#accounted += stop - start;
+    kind.entry(action, 'seconds').add(stop - start);
+    kind.entry(action, 'bytes').add(bytes);
+    kind.entry(action, 'count').add(1);
+    if (stop - start >= SEEN_SECONDS) this.#note({ action, start, stop, ...task, nbytes: bytes });
+    return value;
+  }
+
+  /** CPU seconds of this thread; NaN where they cannot be read. */
+  cpuSeconds(): number {
+    return this.#cpuClock?.() ?? Number.NaN;
+  }
+
+  /**
+   * A task has waited from `start` to `stop` for a promise; meanwhile its event loop says that it had nothing to do for `idle`
+   * seconds and its CPU did so many seconds of work.
+   */
+  awaited(task: TaskNumber, start: number, stop: number, idle: number, cpu: number): void {
+    const seconds = idleTime(stop - start, idle, cpu);
+    if (seconds >= SEEN_AWAIT_SECONDS)
+      this.#note({ action: 'await', start, stop: Math.min(stop, start + seconds), ...task, nbytes: 0 });
+  }
+
+  /** The isolate begins to work on a batch, or goes on. */
+  enterBatch(): void {
+    this.#busySince = this.#clock();
+    this.#accountedThen = this.#accounted;
+  }
+
+  /**
+   * The isolate has worked on a batch up to `now`. What was not a task's own time, nor work for one, is `executor`: claiming
+   * tasks, reading mail, reporting.
+   */
+  leaveBatch(kind: Kind, now: number): void {
+    const seconds = now - this.#busySince - (this.#accounted - this.#accountedThen);
+    if (seconds > 0) {
+      kind.entry('executor', 'seconds').add(seconds);
+      this.#accounted += seconds;
+    }
+    this.#busySince = now;
+    this.#accountedThen = this.#accounted;
+  }
+
+  /** What was worth telling one by one since the last call. */
+  takeWork(): IsolateWork[] {
+    const work = this.#work;
+    this.#work = [];
+    return work;
+  }
+
+  #note(work: IsolateWork): void {
+    if (this.#work.length < MAX_WORK) this.#work.push(work);
+  }
+
+  /** Divides the CPU time since the last reading. Call it when the isolate has nothing more to do. */
+  flush(): void {
+    if (this.#windowKinds.length > 0) this.#settleWindow(this.#clock());
+  }
+
+  /** No task runs here any more. */
+  leave(): void {
+    this.flush();
+    meterContext.enterWith(undefined);
+  }
+
+  close(): void {
+    this.#gc.disconnect();
+  }
+
+  #openWindow(start: number): void {
+    this.#windowOpen = true;
+    this.#windowStart = start;
+    this.#windowCpu = this.#cpuClock?.() ?? 0;
+    this.#meteredCpu = 0;
+  }
+
+  #settleWindow(now: number): void {
+    const kinds = this.#windowKinds;
+    let total = 0;
+    for (let index = 0; index < kinds.length; index++) total += this.#windowSeconds[index]!;
+    const used = this.#cpuClock === undefined ? 0 : this.#cpuClock() - this.#windowCpu - this.#meteredCpu;
+    const share = total === 0 ? 0 : Math.min(1, Math.max(0, used / total));
+    for (let index = 0; index < kinds.length; index++)
+      this.#settle(kinds[index]!, this.#windowSeconds[index]!, share, this.#windowOutcomes[index]!);
+    kinds.length = 0;
+    this.#windowOutcomes.length = 0;
+    this.#windowOpen = false;
+    if (this.#running > 0) this.#openWindow(now);
+    for (const { kind, seconds } of this.#collections.splice(0)) moveToGc(kind, seconds);
+  }
+
+  #settle(kind: Kind, seconds: number, share: number, outcome: Outcome): void {
+    if (outcome !== 'done') {
+      kind.entry(outcome, 'seconds').add(seconds);
+    } else if (this.#cpuClock === undefined) {
+      kind.entry('other', 'seconds').add(seconds);
+    } else {
+      const cpu = seconds * share;
+      kind.entry('thread-cpu', 'seconds').add(cpu);
+      kind.entry('thread-noncpu', 'seconds').add(seconds - cpu);
+    }
+  }
+
+  /** All the time of a task that failed is lost, whatever it was spent on; what it counted otherwise is not. */
+  #count(kind: Kind, { label, value, unit }: Digest, outcome: Outcome): void {
+    if (unit === 'seconds' && outcome !== 'done') return;
+    kind.entry(label, unit).add(value);
+  }
+
+  /** A garbage collection is time of the task in which it happened; it moves from its CPU time to `gc`. */
+  #collected(start: number, seconds: number): void {
+    if (seconds >= SEEN_GC_SECONDS)
+      this.#note({ action: 'gc', start, stop: start + seconds, run: NO_RUN, id: -1, nbytes: 0 });
+    const [number] = Array.from(this.#log.between(start, start).tasks);
+    const kind = number === undefined ? undefined : this.#byNumber[number];
+    if (kind === undefined) {
+      this.#ledger.add(['memory-monitor', 'gc', 'seconds'], seconds);
+      return;
+    }
+    if (this.#windowKinds.length > 0) this.#collections.push({ kind, seconds });
+    else moveToGc(kind, seconds);
+  }
+
+  #forgetKinds(): void {
+    this.flush();
+    this.#log.forget(Number.POSITIVE_INFINITY);
+    this.#kinds.clear();
+    this.#byNumber = [];
+  }
+}
+
+function moveToGc(kind: Kind, seconds: number): void {
+  const known = (activity: string): number => kind.entry(activity, 'seconds').total;
+  const parts = collectionParts(seconds, known('thread-cpu'), known('thread-noncpu'), known('other'));
+  for (const [activity, part] of Object.entries(parts)) {
+    if (part <= 0) continue;
+    kind.entry(activity, 'seconds').add(-part);
+    kind.entry('gc', 'seconds').add(part);
+  }
+}
+
+/**
+ * From which of a kind's seconds those of a garbage collection are taken. It computes, so they are CPU time; but where it took
+ * longer than all CPU time that there is, it was kept from its core, as the task was: then it has its share of both.
+ */
+export function collectionParts(
+  seconds: number,
+  cpu: number,
+  noncpu: number,
+  other: number,
+): Readonly<Record<'thread-cpu' | 'thread-noncpu' | 'other', number>> {
+  const inside = Math.min(seconds, cpu + noncpu);
+  const own = inside <= cpu ? inside : (cpu * inside) / (cpu + noncpu);
+  return { 'thread-cpu': own, 'thread-noncpu': inside - own, other: Math.min(seconds - inside, other) };
+}
+
+export type TaskKind = Kind;

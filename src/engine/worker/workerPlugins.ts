@@ -1,0 +1,161 @@
+// Plugins inside an isolate: a module of the user's is imported there, and its hooks are called around every task.
+import { LongpoleError } from '../../base/errors.js';
+import { registerTasks } from '../../graph/taskRegistry.js';
+import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { WorkerSnapshot } from '../cluster/workerView.js';
+import { isCallable, type TaskCallable } from './evaluator.js';
+import { importModule } from './importModule.js';
+import { addTaskHook } from './taskHook.js';
+
+/**
+ * A plugin inside every worker's isolate.
+ *
+ * @source Dask, `distributed.WorkerPlugin`
+ */
+export interface WorkerPlugin {
+  /** Before its worker runs another task. */
+  setup?(context: { readonly worker: WorkerSnapshot }): Promise<void> | void;
+  /** It is taken away, or the worker leaves. */
+  teardown?(context: { readonly worker: WorkerSnapshot }): Promise<void> | void;
+  /** Around every task: from `ready` to `executing`, and from there to `memory` or `error`. */
+  transition?(
+    key: string,
+    start: WorkerTaskState,
+    finish: WorkerTaskState,
+    context: { readonly worker: { readonly name: string } },
+  ): void;
+}
+
+export type WorkerTaskState = 'ready' | 'executing' | 'memory' | 'error';
+
+/** Where a WorkerPlugin is: `export` of the module `url` is it, or a class or a function that gets `options` and makes it. */
+export interface WorkerPluginSpec {
+  readonly url: string;
+  /** Default `default`. */
+  readonly export?: string;
+  readonly options?: unknown;
+  /** A plugin with the same name takes the place of this one. Default: url and export. */
+  readonly name?: string;
+}
+
+type Hook = (...args: unknown[]) => unknown;
+
+interface Installed {
+  /** Of the worker, not of its isolate. */
+  readonly worker: { readonly name: string };
+  readonly setup: Hook | undefined;
+  readonly teardown: Hook | undefined;
+  readonly transition: Hook | undefined;
+}
+
+const installed = new Map<string, Installed>();
+/** Tells all plugins that want to hear of tasks; undefined: nobody does. */
+let removeHook: (() => void) | undefined;
+
+/** Makes the plugin and calls its `setup({ worker })`; throws what that throws. */
+async function install(context: unknown): Promise<string> {
+  const { worker, plugin } = checked(context);
+  const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
+  await remove(name, worker);
+  const module = await importModule(plugin.url);
+  const made: unknown =
+    typeof module === 'object' && module !== null
+      ? Reflect.get(module, plugin.export ?? 'default')
+      : undefined;
+  const object = makePlugin(made, plugin);
+  const hook = (key: string): Hook | undefined => {
+    const method: unknown =
+      typeof object === 'object' && object !== null ? Reflect.get(object, key) : undefined;
+    return isCallable(method) ? (...args) => Reflect.apply(method, object, args) : undefined;
+  };
+  const hooks = {
+    worker: { name: worker.name },
+    setup: hook('setup'),
+    teardown: hook('teardown'),
+    transition: hook('transition'),
+  };
+  installed.set(name, hooks);
+  listen();
+  await hooks.setup?.({ worker });
+  return name;
+}
+
+function makePlugin(made: unknown, { url, export: name = 'default', options }: WorkerPluginSpec): unknown {
+  if (typeof made === 'object' && made !== null) return made;
+  if (isCallable(made)) return isClass(made) ? Reflect.construct(made, [options]) : made(options);
+  throw new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `The module ${url} exports no '${name}' that is a worker plugin, or a class or function that makes one.`,
+  );
+}
+
+async function uninstall(context: unknown): Promise<void> {
+  const { worker, plugin } = checked(context);
+  await remove(plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`, worker);
+}
+
+async function remove(name: string, worker: unknown): Promise<void> {
+  const old = installed.get(name);
+  installed.delete(name);
+  listen();
+  await old?.teardown?.({ worker });
+}
+
+/** What a plugin throws when it hears of a task fails nothing. */
+function listen(): void {
+  removeHook?.();
+  removeHook = undefined;
+  const listeners = [...installed.values()].flatMap(({ transition, worker }) =>
+    transition === undefined ? [] : { transition, worker },
+  );
+  if (listeners.length === 0) return;
+  let key = '';
+  const tell = (start: string, finish: string): void => {
+    for (const { transition, worker } of listeners) {
+      try {
+        transition(key, start, finish, { worker });
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? error : String(error), 'LongpolePluginWarning');
+      }
+    }
+  };
+  removeHook = addTaskHook({
+    before: (label) => {
+      key = label;
+      tell('ready', 'executing');
+    },
+    after: (failed) => tell('executing', failed ? 'error' : 'memory'),
+  });
+}
+
+function isClass(fn: unknown): boolean {
+  return typeof fn === 'function' && /^class\b/.test(Function.prototype.toString.call(fn));
+}
+
+function checked(context: unknown): { worker: { readonly name: string }; plugin: WorkerPluginSpec } {
+  if (typeof context === 'object' && context !== null && 'worker' in context && 'plugin' in context) {
+    const { worker, plugin } = context;
+    if (isNamed(worker) && isSpec(plugin)) return { worker, plugin };
+  }
+  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'A worker plugin was sent without saying which.');
+}
+
+function isNamed(value: unknown): value is { readonly name: string } {
+  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
+}
+
+function isSpec(value: unknown): value is WorkerPluginSpec {
+  return typeof value === 'object' && value !== null && 'url' in value && typeof value.url === 'string';
+}
+
+registerTasks(
+  import.meta.url,
+  new Map<string, TaskCallable>([
+    ['install', install],
+    ['uninstall', uninstall],
+  ]),
+);
+
+/** For `WorkerHost.call` with `{ plugin }`. */
+export const INSTALL_PLUGIN: FunctionRef = { type: 'module', url: import.meta.url, name: 'install' };
+export const UNINSTALL_PLUGIN: FunctionRef = { type: 'module', url: import.meta.url, name: 'uninstall' };

@@ -1,0 +1,97 @@
+// Gzip in chunks, without waiting: Node itself unpacks either whole files at once, or asynchronously.
+import { crc32 } from 'node:zlib';
+import { Gunzip } from 'fflate';
+import { LongpoleError } from '../base/errors.js';
+import type { ByteReader } from '../trace/formats/dasfReader.js';
+
+const TRAILER = 8;
+/** Bytes that are unpacked at a time: they may become a thousand times as many. */
+const PIECE = 1 << 15;
+
+/** Whether bytes begin as a gzip file does. */
+export function looksLikeGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 8;
+}
+
+/**
+ * Unpacks the bytes of a gzip file for another reader, which sees plain text. `problem` says afterwards what was wrong
+ * with the file; then the reader got what could be unpacked before.
+ */
+export class GunzipReader implements ByteReader {
+  readonly #reader: ByteReader;
+  readonly #gunzip = new Gunzip((chunk) => this.#take(chunk));
+  /** Unpacked bytes that the reader has not done with. */
+  #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 20);
+  #held = 0;
+  #crc = 0;
+  #size = 0;
+  /** Files may be several gzip files in a row; then no checksum is compared. */
+  #several = false;
+  /** The last bytes of the file. */
+  #tail: Uint8Array = new Uint8Array(0);
+  /** A clause without a full stop. */
+  problem: string | undefined;
+
+  constructor(reader: ByteReader) {
+    this.#reader = reader;
+    this.#gunzip.onmember = () => {
+      this.#several = true;
+    };
+  }
+
+  feed(bytes: Uint8Array<ArrayBuffer>, length: number, last: boolean): number {
+    const chunk = bytes.subarray(0, length);
+    if (length > 0) this.#tail = lastBytes(this.#tail, chunk);
+    for (let at = 0; at < length && this.problem === undefined; at += PIECE) {
+      this.#unpack(chunk.subarray(at, at + PIECE));
+    }
+    if (last) {
+      this.problem ??= this.#checked();
+      this.#reader.feed(this.#buffer, this.#held, true);
+      this.#held = 0;
+    }
+    return length;
+  }
+
+  #unpack(piece: Uint8Array): void {
+    try {
+      // What is pushed is kept until the next call, and the caller uses its buffer again.
+      this.#gunzip.push(piece.slice(), false);
+    } catch (error) {
+      if (error instanceof LongpoleError) throw error;
+      this.problem = `it cannot be unpacked further (${error instanceof Error ? error.message : String(error)})`;
+    }
+  }
+
+  #take(chunk: Uint8Array): void {
+    this.#crc = crc32(chunk, this.#crc);
+    this.#size += chunk.length;
+    if (this.#held + chunk.length > this.#buffer.length) {
+      const larger = new Uint8Array(Math.max(this.#buffer.length * 2, this.#held + chunk.length));
+      larger.set(this.#buffer.subarray(0, this.#held));
+      this.#buffer = larger;
+    }
+    this.#buffer.set(chunk, this.#held);
+    this.#held += chunk.length;
+    const consumed = this.#reader.feed(this.#buffer, this.#held, false);
+    this.#buffer.copyWithin(0, consumed, this.#held);
+    this.#held -= consumed;
+  }
+
+  /** The file ends with the checksum and the size of what it holds. */
+  #checked(): string | undefined {
+    if (this.#several) return undefined;
+    if (this.#tail.length < TRAILER) return 'it is cut off';
+    const view = new DataView(this.#tail.buffer, this.#tail.byteOffset, TRAILER);
+    if (view.getUint32(4, true) !== this.#size % 2 ** 32) return 'it is cut off, or its size is damaged';
+    return view.getUint32(0, true) === this.#crc ? undefined : 'its checksum is wrong';
+  }
+}
+
+function lastBytes(before: Uint8Array, chunk: Uint8Array): Uint8Array {
+  if (chunk.length >= TRAILER) return chunk.slice(-TRAILER);
+  const both = new Uint8Array(before.length + chunk.length);
+  both.set(before);
+  both.set(chunk, before.length);
+  return both.slice(-TRAILER);
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { makeFolders } from './makeFolders.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-folders-'));
+after(() => rmSync(folder, { recursive: true }));
+
+test('folders are made with those around them, and may be there already', () => {
+  const path = join(folder, 'a/b/c');
+  makeFolders(path, 0o700);
+  makeFolders(path);
+  assert.equal(statSync(path).mode & 0o777, 0o700);
+});
+
+test('where no folder can be made, the system says why, at once', {
+  skip: process.platform !== 'linux',
+}, () => {
+  writeFileSync(join(folder, 'file'), '');
+  for (const path of [
+    join(folder, 'file'),
+    join(folder, 'file/below'),
+    '/proc/nothing',
+    '/proc/nothing/below',
+  ])
+    assert.throws(() => makeFolders(path), /E(EXIST|NOTDIR|NOENT)/, path);
+});

@@ -1,0 +1,76 @@
+// Several trace files at once, as a command line gives them.
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { looksLikeDasf } from '../trace/formats/dasfRecords.js';
+import type { Trace } from '../trace/trace.js';
+import { TraceBuilder } from '../trace/traceBuilder.js';
+import { openTrace } from './openTrace.js';
+import { readInChunks } from './readFile.js';
+import { TraceFileReader } from './traceFormat.js';
+
+const HEAD = 64;
+
+export interface OpenedTrace {
+  /** The names of the files, joined by ` + `. */
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly trace: Trace;
+}
+
+/**
+ * Opens traces. DASF records tasks and resources of one run in several files, so its event files become one trace, which
+ * stands where the first of them does; every other file is a trace of its own. `onProgress` is called with the part of
+ * the bytes that is read, 0 to 1. Throws as `openTrace`.
+ */
+export function openTraces(paths: readonly string[], onProgress?: (part: number) => void): OpenedTrace[] {
+  const groups = grouped(paths);
+  const total = paths.reduce((sum, path) => sum + sizeOf(path), 0);
+  let before = 0;
+  return groups.map((files) => {
+    const [first = '', ...more] = files;
+    const report = (bytes: number): void => onProgress?.(total === 0 ? 1 : (before + bytes) / total);
+    if (more.length === 0) {
+      const trace = openTrace(first, { onProgress: report });
+      before += sizeOf(first);
+      return { name: first, files, trace };
+    }
+    const builder = new TraceBuilder();
+    for (const file of files) {
+      for (const bytes of readInChunks(file, new TraceFileReader(file, builder))) report(bytes);
+      before += sizeOf(file);
+    }
+    return { name: files.join(' + '), files, trace: builder.build() };
+  });
+}
+
+function grouped(paths: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  let dasf: string[] | undefined;
+  for (const path of paths) {
+    if (!beginsLikeDasf(path)) groups.push([path]);
+    else if (dasf !== undefined) dasf.push(path);
+    else {
+      dasf = [path];
+      groups.push(dasf);
+    }
+  }
+  return groups;
+}
+
+/** False also where the file cannot be read: opening it will say why. */
+function beginsLikeDasf(path: string): boolean {
+  let fd: number | undefined;
+  try {
+    fd = openSync(path, 'r');
+    const head = new Uint8Array(HEAD);
+    const read = readSync(fd, head, 0, HEAD, 0);
+    return read > 0 && looksLikeDasf(head.subarray(0, read));
+  } catch {
+    return false;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,65 @@
+// The trace in a performance report: recognises the page, takes the data out of it and unpacks it.
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { inflateSync } from 'node:zlib';
+import { LongpoleError } from '../base/errors.js';
+import { decodeReport, REPORT_ELEMENT } from '../trace/recording/reportBytes.js';
+import type { Trace } from '../trace/trace.js';
+import { fileError } from './readFile.js';
+
+const HEAD = 64;
+
+/** Whether bytes begin like a page. */
+export function looksLikeHtml(bytes: Uint8Array): boolean {
+  const text = new TextDecoder().decode(bytes.subarray(0, HEAD)).trimStart().toLowerCase();
+  return text.startsWith('<!doctype html') || text.startsWith('<html');
+}
+
+/** False also where the file cannot be read: opening it will say why. */
+export function isHtmlFile(file: string): boolean {
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, 'r');
+    const head = new Uint8Array(HEAD);
+    return looksLikeHtml(head.subarray(0, readSync(fd, head, 0, HEAD, 0)));
+  } catch {
+    return false;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** Throws ERR_LONGPOLE_TRACE_FILE if the file cannot be read, and what `openReport` throws. */
+export function openReportFile(file: string): Trace {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw fileError(file, error);
+  }
+  return openReport(file, bytes);
+}
+
+/**
+ * The trace in a page. Throws ERR_LONGPOLE_TRACE_FORMAT if it is no report or damaged, ERR_LONGPOLE_TRACE_VERSION if a
+ * newer Longpole wrote it.
+ */
+export function openReport(name: string, page: Uint8Array): Trace {
+  const bytes = Buffer.from(page.buffer, page.byteOffset, page.byteLength);
+  const mark = bytes.indexOf(`<script id="${REPORT_ELEMENT}"`);
+  const from = mark < 0 ? -1 : bytes.indexOf('>', mark) + 1;
+  const to = from <= 0 ? -1 : bytes.indexOf('<', from);
+  if (to < 0) notAReport(name, 'it is a page, but no report of Longpole');
+  const text = bytes.toString('latin1', from, to).trim();
+  if (text === '') notAReport(name, 'it is a dashboard without a trace');
+  let data: Uint8Array;
+  try {
+    data = inflateSync(Buffer.from(text, 'base64'));
+  } catch {
+    return notAReport(name, 'the data of the report is damaged: the file was cut off or changed');
+  }
+  return decodeReport(data).trace;
+}
+
+function notAReport(name: string, what: string): never {
+  throw new LongpoleError('ERR_LONGPOLE_TRACE_FORMAT', `${name} cannot be read as a trace: ${what}.`);
+}

@@ -1,0 +1,379 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import fc from '../base/properties.test.support.js';
+import { tellStory } from '../trace/live/clusterScript.test.support.js';
+import { LiveTrace } from '../trace/live/liveTrace.js';
+import { restOf, tasksOf, toldTasks } from '../trace/live/toldRows.test.support.js';
+import { RECORDED_TABLE_NAMES } from '../trace/recording/traceTables.js';
+import type { Trace } from '../trace/trace.js';
+import { openTrace } from './openTrace.js';
+import { pythonWith } from './pythonWith.test.support.js';
+import { TraceWriter, tableFile } from './traceWriter.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-trace-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+let traces = 0;
+const newName = (): string => join(folder, `${traces++}.trace`);
+
+/** Looks at every column, as an analysis of everything would. */
+function readAll(trace: Trace): unknown {
+  return [
+    tasksOf(trace),
+    restOf(trace),
+    trace.computations.map(({ keys, stop }) => [keys, stop]),
+    trace.totals,
+  ];
+}
+
+function recorded(options: Parameters<typeof tellStory>[1], batchRows?: number) {
+  const directory = newName();
+  const live = new LiveTrace();
+  const writer = TraceWriter.create(directory, batchRows === undefined ? {} : { batchRows });
+  const told = tellStory(writer, options);
+  tellStory(live, options);
+  writer.close();
+  return { directory, told, live: live.snapshot() };
+}
+
+/** A sum of doubles depends on its order; everything else is equal. */
+const rounded = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_, one: unknown) => {
+      if (one instanceof Map) return [...one].sort();
+      if (ArrayBuffer.isView(one)) return Object.values(one);
+      return typeof one === 'number' ? Number(one.toPrecision(10)) : one;
+    }),
+  );
+
+describe('a trace directory', () => {
+  it('gives back everything that was told', () => {
+    const story = fc.record({
+      seed: fc.integer({ min: 1, max: 1e9 }),
+      sizes: fc.array(fc.oneof(fc.integer({ min: 0, max: 40 }), fc.constantFrom(511, 700)), { maxLength: 6 }),
+      workers: fc.integer({ min: 2, max: 4 }),
+      batch: fc.constantFrom(1, 7, 60),
+      tuples: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(story, fc.constantFrom(5, 64, 16_384), (options, batchRows) => {
+        const { directory, told, live } = recorded(options, batchRows);
+        const trace = openTrace(directory);
+        assert.equal(trace.damage, undefined);
+        assert.deepEqual(tasksOf(trace), toldTasks(told));
+        assert.deepEqual(restOf(trace), restOf(live));
+        assert.deepEqual([...trace.tasks.dependencyRows], [...live.tasks.dependencyRows]);
+        assert.deepEqual(rounded(trace.totals), rounded(live.totals));
+        assert.deepEqual(
+          trace.computations.map(({ number, start, stop, client, code, keys }) => [
+            number,
+            start,
+            stop,
+            client,
+            code,
+            keys,
+          ]),
+          told.computations.map(({ number, submitted, client, code, keys }, i) => [
+            number,
+            submitted,
+            live.computations[i]?.stop,
+            client,
+            code,
+            keys,
+          ]),
+        );
+        rmSync(directory, { recursive: true });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('does not begin a recording over another', () => {
+    const { directory } = recorded({ seed: 1, sizes: [3] });
+    assert.throws(() => TraceWriter.create(directory), {
+      code: 'ERR_LONGPOLE_TRACE_FILE',
+      message: /already/,
+    });
+    TraceWriter.create(directory, { overwrite: true }).close();
+    assert.equal(openTrace(directory).tasks.length, 0);
+    assert.throws(() => TraceWriter.create(newName(), { interval: 0 }), {
+      code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+    });
+  });
+
+  it('can be opened while it is recorded', () => {
+    const directory = newName();
+    const writer = TraceWriter.create(directory);
+    tellStory(writer, { seed: 4, sizes: [40] });
+    writer.flush();
+    const trace = openTrace(directory);
+    assert.ok(trace.tasks.length >= 40);
+    assert.match(trace.damage?.reason ?? '', /still goes on, or was killed/);
+    assert.equal(trace.damage?.bytes, 0);
+    writer.close();
+    assert.equal(openTrace(directory).damage, undefined);
+  });
+
+  it('of a newer Longpole is refused with the version', () => {
+    const { directory } = recorded({ seed: 1, sizes: [3] });
+    const file = join(directory, 'meta.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"version": 1', '"version": 7'));
+    assert.throws(() => openTrace(directory), {
+      code: 'ERR_LONGPOLE_TRACE_VERSION',
+      message: /version 7 .* version 1/,
+    });
+  });
+
+  it('is refused where it is none', () => {
+    const empty = newName();
+    mkdirSync(empty);
+    assert.throws(() => openTrace(empty), {
+      code: 'ERR_LONGPOLE_TRACE_FORMAT',
+      message: /without meta.json/,
+    });
+    for (const text of ['', '{', '[]', '{"format":"longpole-trace"}', '{"version":1}']) {
+      writeFileSync(join(empty, 'meta.json'), text);
+      assert.throws(() => openTrace(empty), { code: 'ERR_LONGPOLE_TRACE_FORMAT' });
+    }
+  });
+
+  it('without one of its files opens and says which', () => {
+    const { directory } = recorded({ seed: 1, sizes: [30] });
+    for (const table of RECORDED_TABLE_NAMES) {
+      const copy = newName();
+      cpSync(directory, copy, { recursive: true });
+      rmSync(join(copy, tableFile(table)));
+      const trace = openTrace(copy);
+      // Traces recorded before there were tables for them are whole without.
+      if (table === 'frames' || table === 'samples') assert.equal(trace.damage, undefined);
+      else assert.match(trace.damage?.reason ?? '', new RegExp(`${table}.arrows: it is missing`));
+      if (table === 'tasks') continue;
+      readAll(trace);
+    }
+  });
+});
+
+describe('a torn trace directory', () => {
+  it('has all batches before the byte at which it was torn', () => {
+    const { directory, told } = recorded({ seed: 9, sizes: [20, 25] }, 16);
+    const rows = toldTasks(told);
+    const file = join(directory, tableFile('tasks'));
+    const meta = join(directory, 'meta.json');
+    writeFileSync(meta, readFileSync(meta, 'utf8').replace('"closed"', '"recording"'));
+    let last = rows.length;
+    for (let size = statSync(file).size - 1; size >= 0; size--) {
+      truncateSync(file, size);
+      const trace = openTrace(directory);
+      assert.notEqual(trace.damage, undefined);
+      const { length } = trace.tasks;
+      assert.ok(
+        length === last || length === last - 16 || last === rows.length,
+        `${length} rows after ${last}`,
+      );
+      // Looking at everything is slow: once for every number of rows.
+      if (length !== last) {
+        assert.deepEqual(
+          tasksOf(trace).map(({ needs, ...task }) => task),
+          rows.slice(0, length).map(({ needs, ...task }) => task),
+        );
+      }
+      last = length;
+    }
+    assert.equal(last, 0);
+  });
+
+  it('in any of its tables, at any byte, opens', () => {
+    const { directory } = recorded({ seed: 9, sizes: [20, 25] }, 16);
+    fc.assert(
+      fc.property(fc.constantFrom(...RECORDED_TABLE_NAMES), fc.nat(), (table, at) => {
+        const copy = newName();
+        cpSync(directory, copy, { recursive: true });
+        const file = join(copy, tableFile(table));
+        truncateSync(file, at % statSync(file).size);
+        const trace = openTrace(copy);
+        assert.notEqual(trace.damage, undefined);
+        if (trace.tasks.length > 0) readAll(trace);
+        rmSync(copy, { recursive: true });
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it('with flipped bits opens, or is refused with a reason', () => {
+    const { directory } = recorded({ seed: 12, sizes: [20, 25] }, 16);
+    const names = readdirSync(directory);
+    const flips = fc.array(fc.tuple(fc.constantFrom(...names), fc.nat(), fc.nat(7)), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(flips, (list) => {
+        const copy = newName();
+        cpSync(directory, copy, { recursive: true });
+        for (const [name, at, bit] of list) {
+          const bytes = readFileSync(join(copy, name));
+          bytes[at % bytes.length]! ^= 1 << bit;
+          writeFileSync(join(copy, name), bytes);
+        }
+        try {
+          readAll(openTrace(copy));
+        } catch (error) {
+          assert.ok(
+            error instanceof Error && 'code' in error,
+            `${String(error)}\n${error instanceof Error ? error.stack : ''}`,
+          );
+          assert.match(String(error.code), /^ERR_LONGPOLE_TRACE_(FORMAT|VERSION)$/);
+        }
+        rmSync(copy, { recursive: true });
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('that a killed process left has what it had written', () => {
+    const directory = newName();
+    const here = new URL('.', import.meta.url);
+    const program = `
+      import { TraceWriter } from '${new URL('traceWriter.js', here)}';
+      import { tellStory } from '${new URL('../trace/live/clusterScript.test.support.js', here)}';
+      const writer = TraceWriter.create(process.argv[1], { batchRows: 16 });
+      const told = tellStory(writer, { seed: 5, sizes: [100] });
+      process.kill(process.pid, 'SIGKILL');`;
+    const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', program, directory]);
+    assert.equal(signal, 'SIGKILL');
+    const trace = openTrace(directory);
+    assert.ok(trace.tasks.length >= 96);
+    assert.match(trace.damage?.reason ?? '', /was killed/);
+    readAll(trace);
+  });
+
+  it('that a program left which ended without closing it is whole', () => {
+    const directory = newName();
+    const program = `
+      import { TraceWriter } from '${new URL('traceWriter.js', new URL('.', import.meta.url))}';
+      import { tellStory } from '${new URL('../trace/live/clusterScript.test.support.js', new URL('.', import.meta.url))}';
+      tellStory(TraceWriter.create(process.argv[1]), { seed: 5, sizes: [100] });`;
+    const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', program, directory]);
+    assert.equal(status, 0);
+    const trace = openTrace(directory);
+    assert.equal(trace.damage, undefined);
+    assert.ok(trace.tasks.length >= 100);
+  });
+
+  it('of a recorder that could not write any more says so, and has what was before', (context) => {
+    if (process.platform !== 'linux')
+      return context.skip('limits the size of files with the ulimit of Linux');
+    const directory = newName();
+    const here = new URL('.', import.meta.url);
+    const program = `
+      import { TraceWriter } from '${new URL('traceWriter.js', here)}';
+      import { tellStory } from '${new URL('../trace/live/clusterScript.test.support.js', here)}';
+      const writer = TraceWriter.create(process.argv[1], { batchRows: 16 });
+      tellStory(writer, { seed: 5, sizes: Array.from({ length: 40 }, () => 50) });
+      try { writer.close(); } catch (error) { console.log(error.code, error.message); }`;
+    const { stdout, stderr } = spawnSync(
+      'bash',
+      [
+        '-c',
+        `ulimit -f 24; trap '' XFSZ; exec "$0" --input-type=module -e "$1" "$2"`,
+        process.execPath,
+        program,
+        directory,
+      ],
+      { encoding: 'utf8' },
+    );
+    assert.match(stdout, /^ERR_LONGPOLE_TRACE_FILE .*arrows cannot be written/, stderr);
+    const trace = openTrace(directory);
+    assert.match(trace.damage?.reason ?? '', /the recording failed/);
+    assert.ok(trace.tasks.length > 0 && trace.tasks.length < 2000, `${trace.tasks.length} rows`);
+    readAll(trace);
+  });
+});
+
+describe('other programs', () => {
+  it('read every table: pyarrow, and pandas, polars and DuckDB where they are there', (context) => {
+    const python = pythonWith('pyarrow');
+    if (python === undefined)
+      return context.skip('no Python here has pyarrow (set LONGPOLE_PYTHON to one that has)');
+    const { directory, told, live } = recorded({ seed: 21, sizes: [700, 30], tuples: true }, 64);
+    const program = `
+import glob, json, sys, importlib
+import pyarrow as pa
+tables = {}
+for file in glob.glob(sys.argv[1] + '/*.arrows'):
+    table = pa.ipc.open_stream(file).read_all()
+    table.validate(full=True)
+    tables[file.split('/')[-1].split('.')[0]] = table
+tasks = tables['tasks']
+result = {'rows': {name: table.num_rows for name, table in tables.items()},
+          'keys': tasks.column('key').to_pylist(),
+          'prefixes': tasks.column('prefix').to_pylist(),
+          'states': tasks.column('state').to_pylist(),
+          'stopped': tasks.column('stopped').to_pylist()[:1],
+          'moved': tables['transfers'].column('keys').to_pylist()}
+def there(name):
+    try: return importlib.import_module(name)
+    except ImportError: return None
+if there('pandas'): result['pandas'] = len(tasks.to_pandas().groupby('prefix', observed=True))
+if there('polars'): result['polars'] = there('polars').read_ipc_stream(sys.argv[1] + '/tasks.arrows').height
+if there('duckdb'): result['duckdb'] = there('duckdb').sql("select count(distinct prefix) from tasks").fetchall()[0][0]
+print(json.dumps(result))`;
+    const { stdout, stderr } = spawnSync(python, ['-c', program, directory], {
+      encoding: 'utf8',
+      maxBuffer: 1e8,
+    });
+    assert.notEqual(stdout, '', stderr);
+    const result: PythonsView = JSON.parse(stdout);
+    const rows = toldTasks(told);
+    assert.deepEqual(
+      result.keys,
+      rows.map(({ key }) => key),
+    );
+    assert.deepEqual(
+      result.prefixes,
+      rows.map(({ prefix }) => prefix),
+    );
+    assert.deepEqual(
+      result.states,
+      rows.map(({ state }) => state),
+    );
+    assert.deepEqual(result.stopped, [rows[0]?.stopped]);
+    assert.equal(JSON.stringify(result.moved), JSON.stringify(movedKeys(live)));
+    assert.equal(result.pandas ?? 3, 3);
+    assert.equal(result.polars ?? rows.length, rows.length);
+    assert.equal(result.duckdb ?? 3, 3);
+  });
+});
+
+interface PythonsView {
+  readonly keys: string[];
+  readonly prefixes: string[];
+  readonly states: string[];
+  readonly stopped: number[];
+  readonly moved: string[][];
+  readonly pandas?: number;
+  readonly polars?: number;
+  readonly duckdb?: number;
+}
+
+function movedKeys({ transfers, keys }: Trace): string[][] {
+  return Array.from({ length: transfers.length }, (_, row) =>
+    Array.from(transfers.keys.subarray(transfers.keyOffsets[row], transfers.keyOffsets[row + 1]), (key) =>
+      keys.get(key),
+    ),
+  );
+}

@@ -1,0 +1,123 @@
+// Opens a trace directory. Small ones are read into memory and checked whole; of large ones columns are read from their files
+// when somebody asks for them.
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { LongpoleError } from '../base/errors.js';
+import type { ByteSource } from '../trace/formats/arrowMessages.js';
+import { MemorySource, openTables, type TableSource } from '../trace/recording/openTables.js';
+import { META_FILE, parseMeta, type TraceMeta } from '../trace/recording/traceMeta.js';
+import { RECORDED_TABLE_NAMES, type RecordedTable } from '../trace/recording/traceTables.js';
+import type { Trace } from '../trace/trace.js';
+import { lz4Codec } from './lz4Codec.js';
+import { fileError } from './readFile.js';
+import { tableFile } from './traceWriter.js';
+
+/** Bytes of all tables up to which every byte is checked at once: some 2,000,000 tasks, half a second. */
+const CHECKED_BYTES = 64 * 2 ** 20;
+
+/** Whether it is a folder, of a trace or not. */
+export function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/**
+ * The trace in a directory. What a killed recorder left opens with everything that was written; `trace.damage` says so.
+ *
+ * Throws ERR_LONGPOLE_TRACE_FILE if files cannot be read, ERR_LONGPOLE_TRACE_FORMAT if it is no trace, and
+ * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it. Of a trace of more than 64 MiB, columns are read when they
+ * are used: that, too, throws ERR_LONGPOLE_TRACE_FILE if the files are gone, and ERR_LONGPOLE_TRACE_FORMAT if they are damaged.
+ */
+export function openTraceDirectory(directory: string): Trace {
+  const meta = readMeta(directory);
+  const sizes = new Map(
+    RECORDED_TABLE_NAMES.map((table) => [
+      table,
+      statSync(join(directory, tableFile(table)), { throwIfNoEntry: false })?.size,
+    ]),
+  );
+  const total = [...sizes.values()].reduce<number>((sum, size) => sum + (size ?? 0), 0);
+  const checked = total <= CHECKED_BYTES;
+  const tableOf = (table: RecordedTable): TableSource => {
+    const name = join(directory, tableFile(table));
+    const size = sizes.get(table);
+    if (size === undefined) return { name, bytes: undefined };
+    return { name, bytes: checked ? new MemorySource(readWhole(name)) : new FileSource(name, size) };
+  };
+  return openTables(meta, tableOf, { codec: lz4Codec, checked });
+}
+
+function readMeta(directory: string): TraceMeta {
+  const file = join(directory, META_FILE);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw fileError(file, error);
+    throw new LongpoleError(
+      'ERR_LONGPOLE_TRACE_FORMAT',
+      `${directory} is a folder without ${META_FILE}, so it is no trace that Longpole recorded.`,
+    );
+  }
+  return parseMeta(file, text);
+}
+
+function readWhole(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw fileError(file, error);
+  }
+}
+
+/** Reads of one column follow each other, so one array serves them all: new memory costs more than reading. */
+const SCRATCH = 1 << 20;
+let scratch = new Uint8Array(0);
+
+/** Open while somebody reads, and closed when the program comes to rest: a trace that nobody uses holds no file. */
+class FileSource implements ByteSource {
+  readonly #file: string;
+  readonly length: number;
+  #fd: number | undefined;
+
+  constructor(file: string, length: number) {
+    this.#file = file;
+    this.length = length;
+  }
+
+  read(from: number, to: number): Uint8Array {
+    const bytes = spareBytes(Math.max(0, Math.min(to, this.length) - from));
+    try {
+      const fd = this.#open();
+      let done = 0;
+      while (done < bytes.length) {
+        const read = readSync(fd, bytes, done, bytes.length - done, from + done);
+        if (read === 0) break;
+        done += read;
+      }
+      return bytes.subarray(0, done);
+    } catch (error) {
+      throw fileError(this.#file, error);
+    }
+  }
+
+  /** A column is thousands of reads. */
+  #open(): number {
+    if (this.#fd === undefined) {
+      this.#fd = openSync(this.#file, 'r');
+      setImmediate(() => this.#close());
+    }
+    return this.#fd;
+  }
+
+  #close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+}
+
+/** Good until the next call. */
+function spareBytes(size: number): Uint8Array {
+  if (size > SCRATCH) return new Uint8Array(size);
+  if (scratch.length === 0) scratch = new Uint8Array(SCRATCH);
+  return scratch.subarray(0, size);
+}

@@ -1,0 +1,73 @@
+// Which format a trace file has, by its first bytes: the reader for it, or a sentence about what it looks like instead.
+import { LongpoleError } from '../base/errors.js';
+import { ChromeReader } from '../trace/formats/chromeReader.js';
+import { looksLikeChrome } from '../trace/formats/chromeText.js';
+import { type ByteReader, DasfReader } from '../trace/formats/dasfReader.js';
+import { looksLikeDasf } from '../trace/formats/dasfRecords.js';
+import type { TraceBuilder } from '../trace/traceBuilder.js';
+import { describeBytes } from './describeBytes.js';
+import { GunzipReader, looksLikeGzip } from './gunzip.js';
+
+/** Enough to recognise every format; of white space before the text some more. */
+const HEAD = 256;
+/** What a trace may be, for messages. */
+const KNOWN =
+  'a trace directory, a performance report, an event file of DASF or of EventProfiler, or Chrome Trace JSON, packed by gzip or not';
+
+/** Reads a file of any known format into `builder`. `feed` throws ERR_LONGPOLE_TRACE_FORMAT if it is none. */
+export class TraceFileReader implements ByteReader {
+  readonly #name: string;
+  readonly #builder: TraceBuilder;
+  readonly #packed: boolean;
+  #reader: ByteReader | undefined;
+  #chrome: ChromeReader | undefined;
+  #gunzip: GunzipReader | undefined;
+
+  /** `packed`: what comes was in a gzip file. */
+  constructor(name: string, builder: TraceBuilder, packed = false) {
+    this.#name = name;
+    this.#builder = builder;
+    this.#packed = packed;
+  }
+
+  feed(bytes: Uint8Array<ArrayBuffer>, length: number, last: boolean): number {
+    if (this.#reader === undefined) {
+      if (length < HEAD && !last) return 0;
+      this.#reader = this.#readerFor(bytes.subarray(0, length));
+    }
+    const consumed = this.#reader.feed(bytes, length, last);
+    if (last) this.#end();
+    return consumed;
+  }
+
+  #readerFor(head: Uint8Array): ByteReader {
+    if (looksLikeGzip(head) && !this.#packed) {
+      this.#gunzip = new GunzipReader(new TraceFileReader(this.#name, this.#builder, true));
+      return this.#gunzip;
+    }
+    if (looksLikeDasf(head)) return new DasfReader(this.#builder);
+    if (looksLikeChrome(head)) {
+      this.#chrome = new ChromeReader(this.#builder);
+      return this.#chrome;
+    }
+    throw this.#noTrace(describeBytes(head));
+  }
+
+  /** What shows only at the end. */
+  #end(): void {
+    const problem = this.#chrome?.problem;
+    if (problem !== undefined) throw this.#noTrace(problem);
+    const packing = this.#gunzip?.problem;
+    if (packing === undefined) return;
+    if (this.#builder.eventCount === 0) throw this.#noTrace(`it begins like gzip, but ${packing}`);
+    this.#builder.addDamage(0, 0, `the gzip file: ${packing}`);
+  }
+
+  #noTrace(what: string): LongpoleError {
+    const where = this.#packed ? 'inside its gzip, ' : '';
+    return new LongpoleError(
+      'ERR_LONGPOLE_TRACE_FORMAT',
+      `${this.#name} is no trace that Longpole knows: ${where}${what}. It should be ${KNOWN}.`,
+    );
+  }
+}

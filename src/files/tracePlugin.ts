@@ -1,0 +1,158 @@
+// DASF's task plugin for a cluster of Longpole's: every task that ends becomes a Compute event, what a worker holds becomes
+// Managed Memory events, in the form that DASF's plugin writes and its analyser reads.
+import type {
+  ClusterObserver,
+  Computation,
+  MemorySample,
+  TaskRuns,
+  WorkerInfo,
+} from '../protocol/clusterObserver.js';
+import { TASK_MEMORY } from '../protocol/clusterObserver.js';
+import type { EventFields } from '../trace/formats/dasfEvents.js';
+import type { EventProfiler } from './eventProfiler.js';
+
+/** A computation with what its events need: keys from elsewhere, and the edges the other way round. */
+interface Known {
+  readonly computation: Computation;
+  /** By index of `computation.externals`. */
+  readonly externalKeys: readonly string[];
+  readonly dependentOffsets: Int32Array;
+  readonly dependents: Int32Array;
+}
+
+/** What DASF calls a worker: `worker-HOST-NAME`, and names are `0`, `1`, … there. */
+export function dasfWorkerName(worker: WorkerInfo): string {
+  return `worker-${worker.host}-${worker.name.replace(/^worker-/, '')}`;
+}
+
+/**
+ * Records tasks as DASF's `WorkerTaskPlugin` does, with two differences: the time of a Compute event is when the task ended,
+ * exactly, and `name` is the whole prefix of its key.
+ */
+export class WorkerTaskPlugin implements ClusterObserver {
+  readonly #profiler: EventProfiler;
+  readonly #known = new Map<number, Known>();
+  /** By index of the worker. */
+  readonly #workers = new Map<number, EventFields>();
+  /** The key that a worker finished last. */
+  readonly #lastKey = new Map<number, string>();
+
+  constructor(profiler: EventProfiler) {
+    this.#profiler = profiler;
+  }
+
+  workerAdded(worker: WorkerInfo): void {
+    this.#workers.set(worker.index, { processId: worker.host, threadId: dasfWorkerName(worker) });
+  }
+
+  workerRemoved(worker: WorkerInfo): void {
+    this.#workers.delete(worker.index);
+    this.#lastKey.delete(worker.index);
+  }
+
+  computationAdded(computation: Computation): void {
+    const { externals } = computation;
+    const externalKeys = Array.from(externals, (id) => this.#keyOf(id));
+    this.#known.set(computation.firstId, { computation, externalKeys, ...dependentsOf(computation) });
+  }
+
+  computationForgotten(computation: Computation): void {
+    this.#known.delete(computation.firstId);
+  }
+
+  tasksEnded(runs: TaskRuns): void {
+    const { computation } = runs;
+    const origin = this.#workers.get(runs.worker);
+    if (!this.#known.has(computation.firstId)) this.computationAdded(computation);
+    const known = this.#known.get(computation.firstId);
+    if (origin === undefined || known === undefined) return;
+    for (let row = 0; row < runs.count; row++) {
+      if (runs.states[row] !== TASK_MEMORY) continue;
+      this.#record(runs, row, known, origin);
+    }
+  }
+
+  memory(sample: MemorySample): void {
+    const origin = this.#workers.get(sample.worker);
+    if (origin === undefined) return;
+    const key = this.#lastKey.get(sample.worker) ?? null;
+    this.#profiler.recordInstantEvent('Managed Memory', sample.time, {
+      ...origin,
+      args: { key, state: 'memory', size: sample.managed, tasks: sample.tasks },
+    });
+  }
+
+  #record(runs: TaskRuns, row: number, known: Known, origin: EventFields): void {
+    const { computation } = known;
+    const id = runs.ids[row]!;
+    const key = computation.keys[id]!;
+    const type = runs.typeNames[runs.types[row]!] ?? 'unknown';
+    const stopped = runs.stopped[row]!;
+    this.#lastKey.set(runs.worker, key);
+    this.#profiler.recordCompleteEvent('Compute', stopped, Math.max(0, stopped - runs.started[row]!), {
+      ...origin,
+      args: {
+        key,
+        name: computation.prefixes[computation.prefixOf[id]!] ?? key,
+        state: 'memory',
+        size: runs.nbytes[row]!,
+        shape: [],
+        dtype: DTYPES.get(type) ?? 'unknown',
+        type,
+        dependencies: dependenciesOf(known, id),
+        dependents: dependentKeys(known, id),
+      },
+    });
+  }
+
+  /** The key of a task of an earlier computation, which cannot be forgotten while others need its results. */
+  #keyOf(id: number): string {
+    for (const { computation } of this.#known.values()) {
+      const local = id - computation.firstId;
+      if (local >= 0 && local < computation.size) return computation.keys[local]!;
+    }
+    return `#${id}`;
+  }
+}
+
+/** Element types of typed arrays, by NumPy's names. */
+const DTYPES: ReadonlyMap<string, string> = new Map([
+  ['Float64Array', 'float64'],
+  ['Float32Array', 'float32'],
+  ['BigInt64Array', 'int64'],
+  ['BigUint64Array', 'uint64'],
+  ['Int32Array', 'int32'],
+  ['Uint32Array', 'uint32'],
+  ['Int16Array', 'int16'],
+  ['Uint16Array', 'uint16'],
+  ['Int8Array', 'int8'],
+  ['Uint8Array', 'uint8'],
+  ['Uint8ClampedArray', 'uint8'],
+]);
+
+function dependenciesOf({ computation, externalKeys }: Known, id: number): string[] {
+  const { dependencies, dependencyOffsets, keys, size } = computation;
+  const ids = dependencies.subarray(dependencyOffsets[id]!, dependencyOffsets[id + 1]!);
+  return Array.from(ids, (other) => (other < size ? keys[other]! : externalKeys[other - size]!));
+}
+
+function dependentKeys({ computation, dependents, dependentOffsets }: Known, id: number): string[] {
+  const ids = dependents.subarray(dependentOffsets[id]!, dependentOffsets[id + 1]!);
+  return Array.from(ids, (other) => computation.keys[other]!);
+}
+
+/** The edges inside a computation, the other way round: count, sum up, fill. */
+function dependentsOf({ size, dependencies, dependencyOffsets }: Computation) {
+  const dependentOffsets = new Int32Array(size + 1);
+  for (const id of dependencies) if (id < size) dependentOffsets[id + 1]!++;
+  for (let id = 0; id < size; id++) dependentOffsets[id + 1]! += dependentOffsets[id]!;
+  const dependents = new Int32Array(dependentOffsets[size]!);
+  const next = dependentOffsets.slice();
+  for (let id = 0; id < size; id++) {
+    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
+      const dependency = dependencies[edge]!;
+      if (dependency < size) dependents[next[dependency]!++] = id;
+    }
+  }
+  return { dependentOffsets, dependents };
+}

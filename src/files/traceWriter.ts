@@ -1,0 +1,297 @@
+// Records a trace directory: batches appended to one file per table, forced to the disk on a schedule, and a meta.json that
+// says how the recording ended. Killed at any byte, it leaves a trace with all batches that it had written.
+
+import {
+  closeSync,
+  existsSync,
+  fsync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { availableParallelism, hostname } from 'node:os';
+import { join } from 'node:path';
+import { LongpoleError } from '../base/errors.js';
+import { TraceEncoder } from '../trace/recording/traceEncoder.js';
+import { CLOCK, FORMAT_NAME, META_FILE, metaText, type TraceEnding } from '../trace/recording/traceMeta.js';
+import { FORMAT_VERSION, RECORDED_TABLE_NAMES, type RecordedTable } from '../trace/recording/traceTables.js';
+import { flushAtExit, nothingToFlush } from './exitFlush.js';
+import { lz4Codec } from './lz4Codec.js';
+import { makeFolders } from './makeFolders.js';
+
+export interface TraceWriterOptions {
+  /** Seconds between two times that rows are written and forced to the disk, more than 0. Default 1. */
+  readonly interval?: number;
+  /** Deletes a trace that is there. Default false: that is an error. */
+  readonly overwrite?: boolean;
+  /** What meta.json calls the recorder. Default `longpole`. */
+  readonly tool?: string;
+  /** Whether what is held is also written when SIGINT or SIGTERM end the process. Default true. */
+  readonly onSignals?: boolean;
+  /** Rows of a table that are written as soon as there are so many. Default 16,384. */
+  readonly batchRows?: number;
+}
+
+/** The file of a table in a trace directory. */
+export function tableFile(table: RecordedTable): string {
+  return `${table}.arrows`;
+}
+
+/**
+ * An observer of a cluster that records a trace directory. It begins with `TraceWriter.create` and ends with `close`, or
+ * with the process (not by SIGKILL). What is told later is not recorded.
+ */
+export class TraceWriter extends TraceEncoder {
+  readonly directory: string;
+  readonly #files: TraceFiles;
+  readonly #timer: NodeJS.Timeout;
+  readonly #atExit = (): void => this.#closeAtExit();
+  #open = true;
+
+  /**
+   * Makes the directory and the beginnings of its files. Throws ERR_LONGPOLE_TRACE_FILE if they cannot be written or a
+   * trace is there already, ERR_LONGPOLE_INVALID_ARGUMENT for an interval that is none.
+   */
+  static create(directory: string, options: TraceWriterOptions = {}): TraceWriter {
+    const { interval = 1, overwrite = false, tool = 'longpole' } = options;
+    if (!(interval > 0)) {
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        `interval must be more than 0 seconds, not ${interval}.`,
+      );
+    }
+    const files = new TraceFiles(directory, tool, overwrite);
+    return new TraceWriter(files, interval, options);
+  }
+
+  private constructor(
+    files: TraceFiles,
+    interval: number,
+    { batchRows, onSignals = true }: TraceWriterOptions,
+  ) {
+    super((table, parts) => files.append(table, parts), {
+      codec: lz4Codec,
+      ...(batchRows === undefined ? {} : { batchRows }),
+    });
+    this.#files = files;
+    this.directory = files.directory;
+    this.start();
+    this.#timer = setInterval(() => this.#onTimer(), interval * 1000);
+    // A recording does not keep a program alive.
+    this.#timer.unref();
+    flushAtExit(this.#atExit, onSignals);
+  }
+
+  /** Why nothing is recorded any more; undefined while all goes well. */
+  get failure(): LongpoleError | undefined {
+    return this.#files.failure;
+  }
+
+  /**
+   * Writes what has been told, and the ends of the files, so that the trace is whole as it is; what is told from here on, until
+   * `close`, is added. Throws as `close`.
+   */
+  settle(): void {
+    if (!this.#open) return;
+    this.flush();
+    this.#files.provisionally(() => this.end());
+    const { failure } = this.#files;
+    if (failure !== undefined) throw failure;
+  }
+
+  /**
+   * Writes what is left, forces it to the disk and says in meta.json that the trace is whole. Throws
+   * ERR_LONGPOLE_TRACE_FILE if that, or anything before, could not be written.
+   */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    clearInterval(this.#timer);
+    nothingToFlush(this.#atExit);
+    this.end();
+    this.#files.close();
+    const { failure } = this.#files;
+    if (failure !== undefined) throw failure;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #onTimer(): void {
+    this.flush();
+    this.#files.sync();
+    const { failure } = this.#files;
+    if (failure === undefined) return;
+    clearInterval(this.#timer);
+    process.emitWarning(`Recording stopped: ${failure.message}`, 'LongpoleWarning');
+  }
+
+  #closeAtExit(): void {
+    try {
+      this.close();
+    } catch (error) {
+      process.emitWarning(`${this.directory} is not complete: ${String(error)}`, 'LongpoleWarning');
+    }
+  }
+}
+
+interface TableHandle {
+  readonly fd: number;
+  readonly file: string;
+  size: number;
+  /** Since the last time that it was forced to the disk. */
+  dirty: boolean;
+}
+
+/** The files of a trace that is being recorded. After the first failure they stay as they are. */
+class TraceFiles {
+  readonly directory: string;
+  failure: LongpoleError | undefined;
+  readonly #tool: string;
+  readonly #started = Date.now() / 1000;
+  readonly #handles = new Map<RecordedTable, TableHandle>();
+  /** What is appended will be overwritten by what is appended next. */
+  #provisional = false;
+  #syncing = 0;
+  #closed = false;
+
+  constructor(directory: string, tool: string, overwrite: boolean) {
+    this.directory = directory;
+    this.#tool = tool;
+    const names = [META_FILE, ...RECORDED_TABLE_NAMES.map(tableFile)];
+    const there = names.find((name) => existsSync(join(directory, name)));
+    if (there !== undefined && !overwrite) {
+      throw new LongpoleError(
+        'ERR_LONGPOLE_TRACE_FILE',
+        `${directory} holds a trace already (${there}). Choose another name, or pass { overwrite: true }.`,
+      );
+    }
+    try {
+      makeFolders(directory);
+      for (const name of names) rmSync(join(directory, name), { force: true });
+      this.#writeMeta('recording');
+      for (const table of RECORDED_TABLE_NAMES) {
+        const file = join(directory, tableFile(table));
+        this.#handles.set(table, { fd: openSync(file, 'w'), file, size: 0, dirty: true });
+      }
+    } catch (error) {
+      this.#closeHandles();
+      throw writeError(directory, error);
+    }
+  }
+
+  /** All of the bytes or, where the disk is full, none of them and no others any more. */
+  append(table: RecordedTable, parts: readonly Uint8Array[]): void {
+    const handle = this.#handles.get(table);
+    if (handle === undefined || this.failure !== undefined || this.#closed) return;
+    const bytes = Buffer.concat(parts);
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        done += writeSync(handle.fd, bytes, done, bytes.length - done, handle.size + done);
+      }
+      if (!this.#provisional) handle.size += bytes.length;
+      handle.dirty = true;
+    } catch (error) {
+      this.#fail(writeError(handle.file, error));
+      try {
+        ftruncateSync(handle.fd, handle.size);
+      } catch {
+        // The torn end is found when the trace is opened.
+      }
+    }
+  }
+
+  /** What `end` appends are the ends of the files, unless more comes: then that takes their place. */
+  provisionally(end: () => void): void {
+    this.#provisional = true;
+    end();
+    this.#provisional = false;
+    this.#tellEnding();
+  }
+
+  /** Has the system write what it holds to the disk, in the background. */
+  sync(): void {
+    if (this.#syncing > 0) return;
+    for (const handle of this.#handles.values()) {
+      if (!handle.dirty) continue;
+      handle.dirty = false;
+      this.#syncing++;
+      fsync(handle.fd, (error) => {
+        this.#syncing--;
+        // A file that was closed meanwhile has been forced to the disk by `close`.
+        if (error !== null && !this.#closed) this.#fail(writeError(handle.file, error));
+      });
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    try {
+      for (const { fd } of this.#handles.values()) fsyncSync(fd);
+    } catch (error) {
+      this.#fail(writeError(this.directory, error));
+    }
+    this.#closeHandles();
+    this.#tellEnding();
+  }
+
+  #tellEnding(): void {
+    try {
+      this.#writeMeta(this.failure === undefined ? 'closed' : 'failed');
+    } catch (error) {
+      this.#fail(writeError(join(this.directory, META_FILE), error));
+    }
+  }
+
+  #closeHandles(): void {
+    for (const { fd } of this.#handles.values()) closeSync(fd);
+  }
+
+  #fail(error: LongpoleError): void {
+    this.failure ??= error;
+  }
+
+  /** Written beside and renamed, so that whoever reads it meets the old one or the new one. */
+  #writeMeta(ended: TraceEnding): void {
+    const file = join(this.directory, META_FILE);
+    const fd = openSync(`${file}.new`, 'w');
+    try {
+      writeSync(
+        fd,
+        metaText({
+          format: FORMAT_NAME,
+          version: FORMAT_VERSION,
+          tool: this.#tool,
+          host: hostname(),
+          platform: `${process.platform} ${process.arch}, Node ${process.version}`,
+          cores: availableParallelism(),
+          clock: CLOCK,
+          started: this.#started,
+          stopped: ended === 'recording' ? null : Date.now() / 1000,
+          ended,
+          ...(this.failure === undefined ? {} : { reason: this.failure.message }),
+        }),
+      );
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(`${file}.new`, file);
+  }
+}
+
+function writeError(file: string, cause: unknown): LongpoleError {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const what =
+    code === 'ENOSPC'
+      ? 'the disk is full'
+      : code === 'EACCES' || code === 'EPERM'
+        ? 'it is not allowed'
+        : String(cause);
+  return new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${file} cannot be written: ${what}.`, { cause });
+}

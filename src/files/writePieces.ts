@@ -1,0 +1,69 @@
+// Files that are written piece by piece, so that what is exported never has to be in memory as a whole.
+
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { Gzip } from 'fflate';
+import { LongpoleError } from '../base/errors.js';
+import { makeFolders } from './makeFolders.js';
+
+/**
+ * Writes a file, packed if its name ends with `.gz`; the name only appears when the file is whole. Returns its size in bytes. Throws ERR_LONGPOLE_TRACE_FILE if it
+ * cannot be written; then a file that had the name before is as it was.
+ */
+export function writePieces(
+  file: string,
+  pieces: Iterable<string | Uint8Array>,
+  onPiece: (bytes: number) => void = () => {},
+): number {
+  const partial = `${file}.${process.pid}.part`;
+  let size = 0;
+  const fd = attempt(file, () => openSync(partial, 'w'));
+  try {
+    for (const bytes of file.endsWith('.gz') ? packed(encoded(pieces)) : encoded(pieces)) {
+      attempt(file, () => writeAll(fd, bytes));
+      size += bytes.length;
+      onPiece(size);
+    }
+  } catch (error) {
+    closeSync(fd);
+    rmSync(partial, { force: true });
+    throw error;
+  }
+  closeSync(fd);
+  attempt(file, () => renameSync(partial, file));
+  return size;
+}
+
+function* encoded(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {
+  for (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece;
+}
+
+/** As a gzip file. */
+function* packed(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  const ready: Uint8Array[] = [];
+  const gzip = new Gzip((chunk) => ready.push(chunk));
+  for (const piece of pieces) {
+    // What is pushed is kept for a while, and writers use their buffers again.
+    gzip.push(piece.slice());
+    yield* ready.splice(0);
+  }
+  gzip.push(new Uint8Array(0), true);
+  yield* ready;
+}
+
+/** Makes a folder unless it is there. Throws ERR_LONGPOLE_TRACE_FILE. */
+export function makeFolder(folder: string): void {
+  attempt(folder, () => makeFolders(folder));
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+}
+
+function attempt<T>(file: string, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    const what = cause instanceof Error ? cause.message : String(cause);
+    throw new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${file} cannot be written: ${what}.`, { cause });
+  }
+}

@@ -1,0 +1,86 @@
+// A pipeline as an image: a box per step, an arrow per input with the input's name. One SVG file without anything from
+// elsewhere; readable on light and dark backgrounds.
+import { BOX_HEIGHT, layout, type Point } from './layout.js';
+
+export interface PipelineDrawing {
+  readonly nodes: readonly string[];
+  readonly edges: readonly { readonly from: number; readonly to: number; readonly label: string }[];
+}
+
+const MARGIN = 16;
+const TITLE = 28;
+/** Of a letter of the font below, in pixels: wide enough for every usual system font. */
+const LETTER = 7.6;
+const PADDING = 28;
+
+const STYLE = `
+text { font: 13px system-ui, sans-serif; fill: #1d2733; text-anchor: middle; dominant-baseline: central; }
+.title { font-weight: 600; text-anchor: start; }
+.box { fill: #eef3f8; stroke: #4a6582; rx: 6px; }
+.edge { fill: none; stroke: #4a6582; stroke-width: 1.3; }
+.label { font-size: 11px; text-anchor: start; fill: #4a6582; }
+.page { fill: #ffffff; }`;
+
+/** The image as text. */
+export function drawPipeline(title: string, { nodes, edges }: PipelineDrawing): string {
+  const widths = nodes.map((name) => [...name].length * LETTER + PADDING);
+  const places = layout({ widths, edges });
+  const width = Math.ceil(Math.max(places.width, [...title].length * LETTER) + 2 * MARGIN);
+  const height = Math.ceil(places.height + 2 * MARGIN + TITLE);
+  const body = [
+    ...places.edges.flatMap((points, index) => arrow(points, edges[index]!.label)),
+    ...places.nodes.flatMap((centre, index) => box(centre, widths[index]!, nodes[index]!)),
+  ];
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
+    `<title>${escapeXml(title)}</title>`,
+    `<style>${STYLE}</style>`,
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#4a6582"/></marker></defs>',
+    `<rect class="page" width="${width}" height="${height}"/>`,
+    `<text class="title" x="${MARGIN}" y="${MARGIN + 6}">${escapeXml(title)}</text>`,
+    `<g transform="translate(${MARGIN} ${MARGIN + TITLE})">`,
+    ...body,
+    '</g>',
+    '</svg>',
+    '',
+  ].join('\n');
+}
+
+function box({ x, y }: Point, width: number, name: string): string[] {
+  const [left, top] = [x - width / 2, y - BOX_HEIGHT / 2].map(round);
+  return [
+    `<rect class="box" x="${left}" y="${top}" width="${round(width)}" height="${BOX_HEIGHT}"/>`,
+    `<text x="${round(x)}" y="${round(y)}">${escapeXml(name)}</text>`,
+  ];
+}
+
+/** A curve that leaves and meets the boxes, and the rows between, straight up and down. */
+function arrow(points: readonly Point[], label: string): string[] {
+  const [first, ...rest] = points;
+  if (first === undefined) return [];
+  let path = `M${round(first.x)} ${round(first.y)}`;
+  let from = first;
+  for (const to of rest) {
+    const middle = round((from.y + to.y) / 2);
+    path += `C${round(from.x)} ${middle} ${round(to.x)} ${middle} ${round(to.x)} ${round(to.y)}`;
+    from = to;
+  }
+  const before = points.at(-2) ?? first;
+  const [x, y] = [(before.x + from.x) / 2 + 9, (before.y + from.y) / 2 - 6].map(round);
+  return [
+    `<path class="edge" d="${path}" marker-end="url(#tip)"/>`,
+    `<text class="label" x="${x}" y="${y}">${escapeXml(label)}</text>`,
+  ];
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function escapeXml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,235 @@
+// A pipeline: steps with names, and which of them needs the results of which. Runs each step as soon as its inputs are there,
+// and at the end computes what the last steps have described.
+import { LongpoleError } from '../base/errors.js';
+import type { Delayed } from '../graph/delayed.js';
+import type { Input } from '../graph/input.js';
+import { drawPipeline } from './drawing.js';
+import { lazyParts, withResults } from './lazyParts.js';
+import { asOperator, type Operator, type OperatorContext, toOperator } from './operator.js';
+
+/** Runs what steps describe. */
+export interface PipelineExecutor {
+  /** Results in the order of `delayeds`; what several of them need runs once. */
+  compute(delayeds: readonly Delayed<unknown>[]): Promise<readonly unknown[]>;
+  /** What stands for the results, in the same order, and may be an argument of further tasks. */
+  persist(delayeds: readonly Delayed<unknown>[]): Promise<readonly unknown[]>;
+}
+
+/** Where the inputs of a step come from, by the names under which the step takes them. */
+export type Sources = Readonly<Record<string, unknown>>;
+
+export interface StepOptions {
+  /** What the step is called; default: the name of its function, with its object's before it. */
+  readonly name?: string;
+}
+
+interface Step {
+  readonly operator: Operator;
+  /** What the user calls it. */
+  label: string | undefined;
+  /** By the name of the input: another step, or data. */
+  readonly inputs: Map<string, { readonly step: Step } | { readonly data: unknown }>;
+  result: { readonly value: unknown } | undefined;
+}
+
+export interface PipelineOptions {
+  /** Called with a line of text when the pipeline and each step begin and end. */
+  readonly log?: (line: string) => void;
+}
+
+export class StepGraph {
+  readonly name: string;
+  readonly #executor: PipelineExecutor;
+  readonly #log: (line: string) => void;
+  readonly #steps = new Map<object, Step>();
+
+  constructor(name: string, executor: PipelineExecutor, { log = () => undefined }: PipelineOptions) {
+    this.name = name;
+    this.#executor = executor;
+    this.#log = log;
+  }
+
+  add(operator: unknown, sources: Sources, { name }: StepOptions): void {
+    const step = this.#stepOf(toOperator(operator), name);
+    for (const [input, source] of Object.entries(sources)) {
+      const other = asOperator(source);
+      step.inputs.set(
+        input,
+        other === undefined ? { data: source } : { step: this.#stepOf(other, undefined) },
+      );
+    }
+  }
+
+  /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the step is not there, or has not run */
+  resultOf(operator: unknown): unknown {
+    const step = this.#steps.get(toOperator(operator).identity);
+    if (step?.result !== undefined) return step.result.value;
+    const what = step === undefined ? 'has not been added to' : 'has not been run by';
+    throw invalid(`${toOperator(operator).name} ${what} the pipeline '${this.name}'.`);
+  }
+
+  /** See `Pipeline.run`. */
+  async run(): Promise<ReadonlyMap<string, unknown>> {
+    const steps = this.#inOrder();
+    const names = this.#names(steps);
+    this.#log(`Beginning pipeline run for '${this.name}'`);
+    for (const step of steps) step.result = undefined;
+    try {
+      await this.#runSteps(steps, names);
+      const last = steps.filter((step) => !steps.some((other) => needs(other, step)));
+      const values = last.map((step) => step.result?.value);
+      const computed = await replaceLazy(values, (lazy) => this.#executor.compute(lazy));
+      for (const [index, step] of last.entries()) step.result = { value: partOf(computed, index) };
+    } catch (error) {
+      this.#log(`Pipeline run failed: ${error instanceof Error ? error.message : String(error)}`);
+      throw error;
+    }
+    this.#log('Pipeline run successfully');
+    return new Map(steps.map((step) => [names.get(step)!, step.result?.value]));
+  }
+
+  /** The steps and their sources as an SVG image. */
+  draw(): string {
+    const steps = this.#inOrder();
+    const names = this.#names(steps);
+    const edges = steps.flatMap((step, to) =>
+      [...step.inputs].flatMap(([label, source]) =>
+        'step' in source ? [{ from: steps.indexOf(source.step), to, label }] : [],
+      ),
+    );
+    return drawPipeline(this.name, { nodes: steps.map((step) => names.get(step)!), edges });
+  }
+
+  #stepOf(operator: Operator, label: string | undefined): Step {
+    const step = this.#steps.get(operator.identity) ?? {
+      operator,
+      label,
+      inputs: new Map(),
+      result: undefined,
+    };
+    step.label = label ?? step.label;
+    this.#steps.set(operator.identity, step);
+    return step;
+  }
+
+  async #runSteps(steps: readonly Step[], names: ReadonlyMap<Step, string>): Promise<void> {
+    const context = new StepContext(this.#executor);
+    const running = new Map<Step, Promise<void>>();
+    for (const step of steps) {
+      const before = [...step.inputs.values()].flatMap((source) =>
+        'step' in source ? [running.get(source.step)] : [],
+      );
+      running.set(step, this.#runStep(step, names.get(step)!, before, context));
+    }
+    // All of them end before the first error is told: nothing goes on behind the caller's back.
+    const outcomes = await Promise.allSettled(running.values());
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  async #runStep(
+    step: Step,
+    name: string,
+    before: readonly (Promise<void> | undefined)[],
+    context: OperatorContext,
+  ): Promise<void> {
+    await Promise.all(before);
+    const inputs: Record<string, unknown> = {};
+    for (const [input, source] of step.inputs)
+      inputs[input] = 'step' in source ? source.step.result?.value : source.data;
+    this.#log(`Task '${name}': Starting task run...`);
+    try {
+      step.result = { value: await step.operator.run(inputs, context) };
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new LongpoleError(
+        'ERR_LONGPOLE_PIPELINE_STEP',
+        `The step '${name}' of the pipeline '${this.name}' failed: ${reason}`,
+        { cause },
+      );
+    }
+    this.#log(`Task '${name}': Finished task run`);
+  }
+
+  /** Sources before the steps that need them; otherwise as they were added. */
+  #inOrder(): Step[] {
+    const order: Step[] = [];
+    const open = new Set<Step>();
+    const visit = (step: Step): void => {
+      if (order.includes(step)) return;
+      if (open.has(step)) throw this.#cycle(step);
+      open.add(step);
+      for (const source of step.inputs.values()) if ('step' in source) visit(source.step);
+      order.push(step);
+    };
+    for (const step of this.#steps.values()) visit(step);
+    return order;
+  }
+
+  #cycle(step: Step): LongpoleError {
+    const { name } = step.operator;
+    return new LongpoleError(
+      'ERR_LONGPOLE_CYCLE',
+      `In the pipeline '${this.name}' the step '${step.label ?? name}' needs its own result, directly or through others.`,
+    );
+  }
+
+  /** Names that differ: of steps with the same name the second is `name 2`. */
+  #names(steps: readonly Step[]): ReadonlyMap<Step, string> {
+    const names = new Map<Step, string>();
+    const taken = new Set<string>();
+    for (const step of steps) {
+      const wanted = step.label ?? step.operator.name;
+      let name = wanted;
+      for (let number = 2; taken.has(name); number++) name = `${wanted} ${number}`;
+      taken.add(name);
+      names.set(step, name);
+    }
+    return names;
+  }
+}
+
+class StepContext implements OperatorContext {
+  readonly #executor: PipelineExecutor;
+
+  constructor(executor: PipelineExecutor) {
+    this.#executor = executor;
+    // Steps take them out of the context.
+    this.compute = this.compute.bind(this);
+    this.persist = this.persist.bind(this);
+  }
+
+  compute<T>(value: Delayed<T>): Promise<T>;
+  compute<T>(values: readonly Input<T>[]): Promise<T[]>;
+  compute(value: unknown): Promise<unknown>;
+  compute(value: unknown): Promise<unknown> {
+    return replaceLazy(value, (lazy) => this.#executor.compute(lazy));
+  }
+
+  persist<T>(values: readonly Input<T>[]): Promise<Input<T>[]>;
+  persist(value: unknown): Promise<unknown>;
+  persist(value: unknown): Promise<unknown> {
+    return replaceLazy(value, (lazy) => this.#executor.persist(lazy));
+  }
+}
+
+async function replaceLazy(
+  value: unknown,
+  run: (lazy: readonly Delayed<unknown>[]) => Promise<readonly unknown[]>,
+): Promise<unknown> {
+  const lazy = lazyParts(value);
+  if (lazy.length === 0) return value;
+  const results = await run(lazy);
+  return withResults(value, new Map(lazy.map((delayed, index) => [delayed, results[index]])));
+}
+
+function needs(step: Step, other: Step): boolean {
+  return [...step.inputs.values()].some((source) => 'step' in source && source.step === other);
+}
+
+function partOf(value: unknown, index: number): unknown {
+  return Array.isArray(value) ? value[index] : undefined;
+}
+
+function invalid(message: string): LongpoleError {
+  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profileCycle.js';
+import { type ProfileReading, readCpuProfile } from './cpuProfile.js';
+import { cpuProfileOf } from './samples.test.support.js';
+
+const READING: ProfileReading = {
+  thread: 'threads-0',
+  interval: 0.01,
+  toEpoch: (microseconds) => 1000 + microseconds / 1e6,
+  isRuntime: (url) => url.startsWith('node:') || url.startsWith('longpole/'),
+  callsTasks: (url) => url === 'longpole/evaluator.js',
+  functionPosition: (url, line) => ({ file: `/${url}`, line: line + 1 }),
+  runningLine: (_url, line) => line,
+  tasks: () => ({ starts: [1000], stops: [Number.POSITIVE_INFINITY], tasks: [42] }),
+  after: 0,
+};
+
+/** The stacks of the samples as names, `idle` and `runtime`. */
+function stacksOf(cycle: ProfileCycle): string[] {
+  return Array.from(cycle.stacks, (stack) => {
+    if (stack === STACK_IDLE) return 'idle';
+    if (stack === STACK_RUNTIME) return 'runtime';
+    const names: string[] = [];
+    for (let at = stack; at >= 0; at = cycle.parents[at]!) names.unshift(cycle.names[at]!);
+    return names.join('>');
+  });
+}
+
+function read(frames: readonly string[], changes: Partial<ProfileReading> = {}): string | undefined {
+  return stacksOf(readCpuProfile(cpuProfileOf([frames]), { ...READING, ...changes }))[0];
+}
+
+const ENGINE = ['emit@node:events', 'work@longpole/runtime.js', 'call@longpole/evaluator.js'];
+const NO_TASKS = { tasks: () => ({ starts: [], stops: [], tasks: [] }) };
+
+test("frames of Longpole and Node that lead to a task are cut off, and those inside it are the task's", () => {
+  assert.equal(read([...ENGINE, 'inc@user.ts', 'add@user.ts']), 'inc>add');
+  assert.equal(read([...ENGINE, 'inc@user.ts', 'map', 'add@user.ts']), 'inc>map>add');
+  assert.equal(read([...ENGINE, 'inc@user.ts', 'meter@longpole/meter.js', 'f@user.ts']), 'inc>meter>f');
+});
+
+test('a task that goes on after an await, and one that is a function of the engine', () => {
+  assert.equal(read(['processTicks@node:task_queues', 'load@user.ts']), 'load');
+  assert.equal(read(['load@user.ts']), 'load');
+  assert.equal(read([...ENGINE, 'stringify']), 'stringify');
+});
+
+test('waiting, work of the runtime, and garbage collection are told apart', () => {
+  assert.equal(read(['(idle)']), 'idle');
+  assert.equal(read(ENGINE), 'runtime');
+  assert.equal(read(['emit@node:events', 'post@longpole/runtime.js', 'postMessage']), 'runtime');
+  assert.equal(read(['(garbage collector)']), '(garbage collector)');
+  assert.equal(read(['(program)']), '(program)');
+  assert.equal(read(['(program)'], NO_TASKS), 'idle');
+});
+
+test('the sample that V8 takes when a profile starts is left out, and none is told twice', () => {
+  const profile = cpuProfileOf([['f@user.ts', '@longpole:profiler'], ['f@user.ts'], ['g@user.ts']]);
+  assert.deepEqual(stacksOf(readCpuProfile(profile, READING)), ['f', 'g']);
+  assert.deepEqual(stacksOf(readCpuProfile(profile, { ...READING, after: 1000.02 })), ['g']);
+});
+
+test('positions, times and tasks', () => {
+  const profile = cpuProfileOf([['f@user.ts'], ['f@user.ts']]);
+  const cycle = readCpuProfile(profile, {
+    ...READING,
+    tasks: () => ({ starts: [1000.015], stops: [1000.03], tasks: [7] }),
+  });
+  assert.deepEqual(cycle.files, ['/user.ts']);
+  assert.deepEqual(Array.from(cycle.lines), [7]);
+  assert.deepEqual(Array.from(cycle.times), [1000.01, 1000.02]);
+  assert.deepEqual(Array.from(cycle.tasks), [-1, 7]);
+});
+
+test('lines that ran are counted exactly', () => {
+  const profile = cpuProfileOf([['f@user.ts'], ['f@user.ts'], ['f@user.ts']]);
+  const nodes = profile.nodes.map((node) =>
+    node.callFrame.functionName === 'f'
+      ? {
+          ...node,
+          positionTicks: [
+            { line: 9, ticks: 2 },
+            { line: 11, ticks: 1 },
+          ],
+        }
+      : node,
+  );
+  const cycle = readCpuProfile({ ...profile, nodes }, READING);
+  assert.deepEqual(Array.from(cycle.sampleLines).sort(), [11, 9, 9]);
+});
+
+test('samples that V8 recorded late are put in order', () => {
+  const profile = cpuProfileOf([['f@user.ts'], ['g@user.ts'], ['h@user.ts']]);
+  const cycle = readCpuProfile({ ...profile, timeDeltas: [10_000, 20_000, -10_000] }, READING);
+  assert.deepEqual(stacksOf(cycle), ['f', 'h', 'g']);
+});

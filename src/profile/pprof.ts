@@ -1,0 +1,187 @@
+// A call tree as a file for pprof: protocol buffers, `perftools.profiles.Profile`, not compressed (pprof reads both).
+// The format needs varints and length-delimited fields only; it is written here so that the browser can, too.
+import { ByteWriter } from '../protocol/columnBytes.js';
+import { type CallTree, type FrameDescription, forEachStack, frameIdentifier } from './callTree.js';
+
+// Pure folders know no environment; every one of them has this.
+declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+
+const encoder = new TextEncoder();
+
+export interface PprofOptions {
+  /** Seconds between two samples; what a sample is worth. Default 0.01. */
+  readonly interval?: number;
+  /** When the profile began, in seconds since the epoch, and how many seconds it took. Default: not told. */
+  readonly start?: number;
+  readonly duration?: number;
+}
+
+/** Numbers of the fields in `profile.proto`. */
+const PROFILE = {
+  sampleType: 1,
+  sample: 2,
+  location: 4,
+  function: 5,
+  strings: 6,
+  time: 9,
+  duration: 10,
+  periodType: 11,
+  period: 12,
+};
+const VALUE_TYPE = { type: 1, unit: 2 };
+const SAMPLE = { location: 1, value: 2 };
+const LOCATION = { id: 1, line: 4 };
+const LINE = { function: 1, line: 2 };
+const FUNCTION = { id: 1, name: 2, systemName: 3, filename: 4, startLine: 5 };
+
+const NANOSECONDS = 1e9;
+
+/**
+ * The profile's bytes; `go tool pprof FILE` opens them. Two values per sample: how many, and nanoseconds.
+ *
+ * @source github.com/google/pprof, proto/profile.proto
+ */
+export function toPprof(tree: CallTree, { interval = 0.01, start, duration }: PprofOptions = {}): Uint8Array {
+  const strings = new Strings();
+  const locations = new Locations(strings);
+  const profile = new Message();
+  const period = Math.round(interval * NANOSECONDS);
+  profile.message(PROFILE.sampleType, valueType(strings, 'samples', 'count'));
+  profile.message(PROFILE.sampleType, valueType(strings, 'wall', 'nanoseconds'));
+  forEachStack(tree, (frames, self, node) => {
+    for (const [line, count] of linesOf(node, self)) {
+      const stack = frames.map((frame, index) =>
+        locations.of(frame, index === frames.length - 1 && line > 0 ? line : frame.lineNumber),
+      );
+      const sample = new Message();
+      sample.packed(SAMPLE.location, stack.reverse());
+      sample.packed(SAMPLE.value, [count, count * period]);
+      profile.message(PROFILE.sample, sample);
+    }
+  });
+  for (const location of locations.locations) profile.message(PROFILE.location, location);
+  for (const fn of locations.functions) profile.message(PROFILE.function, fn);
+  const periodType = valueType(strings, 'wall', 'nanoseconds');
+  for (const text of strings.all) profile.text(PROFILE.strings, text);
+  if (start !== undefined) profile.number(PROFILE.time, Math.round(start * NANOSECONDS));
+  if (duration !== undefined) profile.number(PROFILE.duration, Math.round(duration * NANOSECONDS));
+  profile.message(PROFILE.periodType, periodType);
+  profile.number(PROFILE.period, period);
+  return profile.bytes();
+}
+
+/** A node's own samples by line; those whose line is not known under 0. */
+function linesOf(node: CallTree, self: number): [line: number, count: number][] {
+  const known = Object.entries(node.lines ?? {}).map(([line, count]): [number, number] => [
+    Number(line),
+    count,
+  ]);
+  const rest = known.reduce((left, [, count]) => left - count, self);
+  return rest > 0 ? [...known, [0, rest]] : known;
+}
+
+function valueType(strings: Strings, type: string, unit: string): Message {
+  const message = new Message();
+  message.number(VALUE_TYPE.type, strings.of(type));
+  message.number(VALUE_TYPE.unit, strings.of(unit));
+  return message;
+}
+
+/** The string table; its first entry is the empty string. */
+class Strings {
+  readonly all: string[] = [''];
+  readonly #index = new Map<string, number>([['', 0]]);
+
+  of(text: string): number {
+    let index = this.#index.get(text);
+    if (index === undefined) {
+      index = this.all.push(text) - 1;
+      this.#index.set(text, index);
+    }
+    return index;
+  }
+}
+
+/** Functions, and lines in them, each once. Ids begin at 1: 0 means none. */
+class Locations {
+  readonly locations: Message[] = [];
+  readonly functions: Message[] = [];
+  readonly #strings: Strings;
+  readonly #functionIds = new Map<string, number>();
+  readonly #locationIds = new Map<string, number>();
+
+  constructor(strings: Strings) {
+    this.#strings = strings;
+  }
+
+  of(frame: FrameDescription, line: number): number {
+    const identifier = frameIdentifier(frame);
+    const key = `${line};${identifier}`;
+    let id = this.#locationIds.get(key);
+    if (id !== undefined) return id;
+    const place = new Message();
+    place.number(LINE.function, this.#function(identifier, frame));
+    place.number(LINE.line, line);
+    const location = new Message();
+    id = this.locations.length + 1;
+    location.number(LOCATION.id, id);
+    location.message(LOCATION.line, place);
+    this.locations.push(location);
+    this.#locationIds.set(key, id);
+    return id;
+  }
+
+  #function(identifier: string, { name, filename, lineNumber }: FrameDescription): number {
+    let id = this.#functionIds.get(identifier);
+    if (id !== undefined) return id;
+    const message = new Message();
+    id = this.functions.length + 1;
+    message.number(FUNCTION.id, id);
+    message.number(FUNCTION.name, this.#strings.of(name));
+    message.number(FUNCTION.systemName, this.#strings.of(name));
+    message.number(FUNCTION.filename, this.#strings.of(filename));
+    message.number(FUNCTION.startLine, lineNumber);
+    this.functions.push(message);
+    this.#functionIds.set(identifier, id);
+    return id;
+  }
+}
+
+/** A protocol buffer that is being written. */
+class Message {
+  readonly #writer = new ByteWriter();
+
+  /** A whole number, not negative. Zero is the default and is left out. */
+  number(field: number, value: number): void {
+    if (value === 0) return;
+    this.#writer.varint(field * 8);
+    // Nanoseconds since the epoch have more than 53 bits: whole in a double, as they are multiples of 256.
+    let rest = value;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) this.#writer.byte((rest % 128) + 128);
+    this.#writer.byte(rest);
+  }
+
+  packed(field: number, values: readonly number[]): void {
+    const body = new ByteWriter();
+    for (const value of values) body.varint(value);
+    this.#delimited(field, body.finish());
+  }
+
+  text(field: number, text: string): void {
+    this.#delimited(field, encoder.encode(text));
+  }
+
+  message(field: number, message: Message): void {
+    this.#delimited(field, message.bytes());
+  }
+
+  bytes(): Uint8Array {
+    return this.#writer.finish();
+  }
+
+  #delimited(field: number, bytes: Uint8Array): void {
+    this.#writer.varint(field * 8 + 2);
+    this.#writer.varint(bytes.length);
+    this.#writer.bytes(bytes);
+  }
+}

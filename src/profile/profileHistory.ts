@@ -1,0 +1,262 @@
+// The samples of a cluster, kept within bounds: of the last cycles every sample with its time, of older ones how often
+// each stack was seen, in blocks that double their length whenever there are too many. The total is never lost.
+import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profileCycle.js';
+import type { CallTree, FrameDescription } from './callTree.js';
+import { NO_STACK, StackTable } from './stackTable.js';
+
+/** What a sample counts for. */
+export interface SampleLabel {
+  /** Of the task's key; empty outside tasks. */
+  readonly prefix: string;
+  /** E.g. `["Alice", "load"]`; empty outside tasks. */
+  readonly span: readonly string[];
+}
+
+export interface ProfileQuery {
+  /** Only samples of tasks with this prefix. */
+  readonly key?: string;
+  /** Only samples of tasks in spans whose tags begin with these. */
+  readonly span?: readonly string[];
+  /** Only samples from this time on, and before that one, in seconds since the epoch. Default: all. */
+  readonly start?: number;
+  readonly stop?: number;
+  /** Only samples of these threads. */
+  readonly threads?: readonly string[];
+  /** Also time in which no task ran, as the nodes `(idle)` and `(runtime)` below the root. Default false. */
+  readonly all?: boolean;
+}
+
+/** Samples of a prefix over time, for the timeline of the profile's page. */
+export interface ProfileTimeline {
+  /** Where the blocks begin, and how long they are, in seconds. */
+  readonly starts: Float64Array;
+  readonly durations: Float64Array;
+  /** Samples of tasks in each block. */
+  readonly counts: Float64Array;
+}
+
+/** Samples of one thread: one by one, or summed up. Columns of the same length. */
+interface Block {
+  readonly thread: string;
+  readonly start: number;
+  readonly stop: number;
+  /** Null: the samples were summed up, and count for the middle of the block. */
+  readonly times: Float64Array | null;
+  readonly stacks: Int32Array;
+  readonly labels: Int32Array;
+  /** Null: one each. */
+  readonly counts: Float64Array | null;
+}
+
+export interface ProfileHistoryOptions {
+  /** Cycles kept of each thread, at least 4, default 600: ten minutes of cycles of a second. */
+  readonly maxCycles?: number;
+  /** See StackTable. */
+  readonly maxStacks?: number;
+  /** Labels (prefix and span) that are kept apart at most, default 20,000; samples beyond it keep the prefix `(others)`. */
+  readonly maxLabels?: number;
+}
+
+const OUTSIDE: SampleLabel = { prefix: '', span: [] };
+const IDLE: FrameDescription = { name: '(idle)', filename: '', lineNumber: 0 };
+const RUNTIME: FrameDescription = { name: '(runtime)', filename: '', lineNumber: 0 };
+
+export class ProfileHistory {
+  readonly #stacks: StackTable;
+  readonly #idle: number;
+  readonly #runtime: number;
+  readonly #labels: SampleLabel[] = [OUTSIDE];
+  readonly #labelIndex = new Map<string, number>([[labelKey(OUTSIDE), 0]]);
+  /** Thread → its blocks, the oldest first. */
+  readonly #blocks = new Map<string, Block[]>();
+  readonly #maxCycles: number;
+  readonly #maxLabels: number;
+
+  constructor({ maxCycles = 600, maxStacks, maxLabels = 20_000 }: ProfileHistoryOptions = {}) {
+    this.#maxCycles = Math.max(4, maxCycles);
+    this.#maxLabels = maxLabels;
+    this.#stacks = new StackTable(maxStacks);
+    this.#idle = this.#stacks.add(NO_STACK, IDLE);
+    this.#runtime = this.#stacks.add(NO_STACK, RUNTIME);
+  }
+
+  /** @param labelOf the prefix and span of a task by the number that the cycle has for it; undefined: nobody knows */
+  add(cycle: ProfileCycle, labelOf: (task: number) => SampleLabel | undefined): void {
+    const numbers = this.#intern(cycle);
+    const count = cycle.times.length;
+    const stacks = new Int32Array(count);
+    const labels = new Int32Array(count);
+    const known = new Map<number, number>();
+    for (let sample = 0; sample < count; sample++) {
+      const task = cycle.tasks[sample]!;
+      let label = task < 0 ? 0 : known.get(task);
+      if (label === undefined) {
+        label = this.#label(labelOf(task) ?? OUTSIDE);
+        known.set(task, label);
+      }
+      labels[sample] = label;
+      stacks[sample] = this.#stackOf(cycle, sample, numbers);
+    }
+    const { thread, start, stop } = cycle;
+    const blocks = this.#blocks.get(thread) ?? [];
+    this.#blocks.set(thread, blocks);
+    blocks.push({ thread, start, stop, times: cycle.times.slice(), stacks, labels, counts: null });
+    if (blocks.length > this.#maxCycles) mergeOlderHalf(blocks);
+  }
+
+  /**
+   * The samples asked for as one tree. Windows that follow each other without a gap share no sample and lose none.
+   *
+   * @source Dask's `Client.profile`
+   */
+  profile(query: ProfileQuery = {}): CallTree {
+    const totals = new Map<number, number>();
+    this.#forEach(query, (stack, count) => totals.set(stack, (totals.get(stack) ?? 0) + count));
+    return this.#stacks.tree(totals);
+  }
+
+  /** Samples of tasks over time, one row per block of any thread, sorted by start. */
+  timeline({ key, span, threads }: Omit<ProfileQuery, 'start' | 'stop' | 'all'> = {}): ProfileTimeline {
+    const wanted = this.#wantedLabels({ ...(key === undefined ? {} : { key }), ...(span ? { span } : {}) });
+    const blocks = this.#selected(threads).sort((a, b) => a.start - b.start);
+    return {
+      starts: Float64Array.from(blocks, ({ start }) => start),
+      durations: Float64Array.from(blocks, ({ start, stop }) => stop - start),
+      counts: Float64Array.from(blocks, (block) => {
+        let sum = 0;
+        for (const [index, label] of block.labels.entries())
+          if (wanted[label] === 1 && !this.#isOutside(block, index)) sum += block.counts?.[index] ?? 1;
+        return sum;
+      }),
+    };
+  }
+
+  /** The prefixes that have samples, sorted. */
+  get prefixes(): readonly string[] {
+    return [...new Set(this.#labels.map(({ prefix }) => prefix))].filter((prefix) => prefix !== '').sort();
+  }
+
+  /** Cycles and blocks of cycles that are kept. */
+  get blockCount(): number {
+    let sum = 0;
+    for (const blocks of this.#blocks.values()) sum += blocks.length;
+    return sum;
+  }
+
+  #selected(threads: readonly string[] | undefined): Block[] {
+    if (threads === undefined) return [...this.#blocks.values()].flat();
+    return threads.flatMap((thread) => this.#blocks.get(thread) ?? []);
+  }
+
+  #forEach(query: ProfileQuery, visit: (stack: number, count: number) => void): void {
+    const { start = Number.NEGATIVE_INFINITY, stop = Number.POSITIVE_INFINITY, all = false } = query;
+    const wanted = this.#wantedLabels(query);
+    for (const block of this.#selected(query.threads)) {
+      if (block.stop < start || block.start >= stop) continue;
+      const middle = (block.start + block.stop) / 2;
+      for (const [index, stack] of block.stacks.entries()) {
+        const time = block.times?.[index] ?? middle;
+        if (time < start || time >= stop || wanted[block.labels[index]!] !== 1) continue;
+        if (!all && this.#isOutside(block, index)) continue;
+        visit(stack, block.counts?.[index] ?? 1);
+      }
+    }
+  }
+
+  /** No task's code ran. */
+  #isOutside({ stacks, labels }: Block, index: number): boolean {
+    const stack = stacks[index];
+    return stack === this.#idle || (stack === this.#runtime && labels[index] === 0);
+  }
+
+  #wantedLabels({ key, span }: ProfileQuery): Uint8Array {
+    return Uint8Array.from(this.#labels, (label) => {
+      if (key !== undefined && label.prefix !== key) return 0;
+      return span === undefined || span.every((tag, index) => label.span[index] === tag) ? 1 : 0;
+    });
+  }
+
+  /** The cycle's stack nodes as numbers of the table. */
+  #intern({ parents, names, files, lines }: ProfileCycle): Int32Array {
+    const numbers = new Int32Array(parents.length);
+    for (const [node, parent] of parents.entries()) {
+      const frame = { name: names[node]!, filename: files[node]!, lineNumber: lines[node]! };
+      numbers[node] = this.#stacks.add(parent < 0 ? NO_STACK : numbers[parent]!, frame);
+    }
+    return numbers;
+  }
+
+  #stackOf(cycle: ProfileCycle, sample: number, numbers: Int32Array): number {
+    const node = cycle.stacks[sample]!;
+    if (node === STACK_IDLE) return this.#idle;
+    if (node === STACK_RUNTIME) return this.#runtime;
+    const line = cycle.sampleLines[sample]!;
+    if (line === 0) return numbers[node]!;
+    const parent = cycle.parents[node]!;
+    const frame = {
+      name: cycle.names[node]!,
+      filename: cycle.files[node]!,
+      lineNumber: cycle.lines[node]!,
+    };
+    return this.#stacks.add(parent < 0 ? NO_STACK : numbers[parent]!, frame, line);
+  }
+
+  #label(label: SampleLabel): number {
+    const key = labelKey(label);
+    const known = this.#labelIndex.get(key);
+    if (known !== undefined) return known;
+    if (this.#labels.length >= this.#maxLabels && label.prefix !== '(others)')
+      return this.#label({ prefix: '(others)', span: [] });
+    const index = this.#labels.push({ prefix: label.prefix, span: [...label.span] }) - 1;
+    this.#labelIndex.set(key, index);
+    return index;
+  }
+}
+
+function labelKey({ prefix, span }: SampleLabel): string {
+  return JSON.stringify([prefix, ...span]);
+}
+
+/** Makes one block of each two neighbours among the older half. */
+function mergeOlderHalf(blocks: Block[]): void {
+  const older = blocks.splice(0, 2 * Math.floor(blocks.length / 4));
+  const merged: Block[] = [];
+  for (let index = 0; index < older.length; index += 2) merged.push(sumUp(older[index]!, older[index + 1]!));
+  blocks.unshift(...merged);
+}
+
+function sumUp(first: Block, second: Block): Block {
+  /** Label → stack → count. */
+  const sums = new Map<number, Map<number, number>>();
+  let size = 0;
+  for (const { stacks, labels, counts } of [first, second]) {
+    for (const [index, stack] of stacks.entries()) {
+      const label = labels[index]!;
+      let ofLabel = sums.get(label);
+      if (ofLabel === undefined) {
+        ofLabel = new Map();
+        sums.set(label, ofLabel);
+      }
+      const before = ofLabel.get(stack);
+      if (before === undefined) size++;
+      ofLabel.set(stack, (before ?? 0) + (counts?.[index] ?? 1));
+    }
+  }
+  const block = {
+    thread: first.thread,
+    start: first.start,
+    stop: second.stop,
+    times: null,
+    stacks: new Int32Array(size),
+    labels: new Int32Array(size),
+    counts: new Float64Array(size),
+  };
+  let at = 0;
+  for (const [label, ofLabel] of sums)
+    for (const [stack, count] of ofLabel) {
+      block.labels[at] = label;
+      block.stacks[at] = stack;
+      block.counts[at++] = count;
+    }
+  return block;
+}

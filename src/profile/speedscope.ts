@@ -1,0 +1,85 @@
+// A call tree as a file for speedscope.app, which draws it as a flame graph.
+import { type CallTree, forEachStack, frameIdentifier } from './callTree.js';
+
+export interface SpeedscopeFile {
+  readonly $schema: 'https://www.speedscope.app/file-format-schema.json';
+  readonly exporter: string;
+  readonly name: string;
+  readonly activeProfileIndex: number;
+  readonly shared: { readonly frames: readonly SpeedscopeFrame[] };
+  readonly profiles: readonly SpeedscopeProfile[];
+}
+
+export interface SpeedscopeFrame {
+  readonly name: string;
+  readonly file?: string;
+  readonly line?: number;
+}
+
+export interface SpeedscopeProfile {
+  readonly type: 'sampled';
+  readonly name: string;
+  readonly unit: 'seconds';
+  readonly startValue: number;
+  readonly endValue: number;
+  /** From the outermost frame inwards, as indexes of frames. */
+  readonly samples: readonly (readonly number[])[];
+  readonly weights: readonly number[];
+}
+
+/**
+ * The profile as speedscope's own format, one profile per tree; write it with `JSON.stringify`.
+ *
+ * @param trees name → tree, e.g. one per prefix
+ * @param interval seconds that a sample is worth
+ * @source speedscope's file-format-spec.ts
+ */
+export function toSpeedscope(
+  trees: ReadonlyMap<string, CallTree>,
+  { name = 'Longpole', interval = 0.01 }: { readonly name?: string; readonly interval?: number } = {},
+): SpeedscopeFile {
+  const frames: SpeedscopeFrame[] = [];
+  const indexes = new Map<string, number>();
+  const profiles: SpeedscopeProfile[] = [];
+  for (const [title, tree] of trees) {
+    const samples: number[][] = [];
+    const weights: number[] = [];
+    forEachStack(tree, (stack, self) => {
+      samples.push(
+        stack.map((frame) => {
+          const identifier = frameIdentifier(frame);
+          let index = indexes.get(identifier);
+          if (index === undefined) {
+            index =
+              frames.push({
+                name: frame.name,
+                ...(frame.filename === '' ? {} : { file: frame.filename }),
+                ...(frame.lineNumber === 0 ? {} : { line: frame.lineNumber }),
+              }) - 1;
+            indexes.set(identifier, index);
+          }
+          return index;
+        }),
+      );
+      weights.push(self * interval);
+    });
+    const endValue = weights.reduce((sum, weight) => sum + weight, 0);
+    profiles.push({
+      type: 'sampled',
+      name: title,
+      unit: 'seconds',
+      startValue: 0,
+      endValue,
+      samples,
+      weights,
+    });
+  }
+  return {
+    $schema: 'https://www.speedscope.app/file-format-schema.json',
+    exporter: 'longpole',
+    name,
+    activeProfileIndex: 0,
+    shared: { frames },
+    profiles,
+  };
+}

@@ -1,0 +1,92 @@
+// Two sets of call trees as one: each place in a stack with what it took before and after. Functions are told apart by name
+// and file; lines move when a file is edited, and do not count.
+import { type CallTree, selfCount } from './callTree.js';
+
+/** A function in one place of the stack. Seconds are per run. */
+export interface StackDiff {
+  /** Empty for the root. */
+  readonly name: string;
+  readonly filename: string;
+  /** Where the function begins, as it is after; 0: not known. */
+  readonly lineNumber: number;
+  /** With all that it called. */
+  readonly before: number;
+  readonly after: number;
+  /** Its own code. */
+  readonly selfBefore: number;
+  readonly selfAfter: number;
+  /** What took longest, before or after, first. */
+  readonly children: readonly StackDiff[];
+}
+
+export interface WeightedTree {
+  readonly tree: CallTree;
+  /** Seconds that a sample counts for; of several runs of a side, divided by their number. */
+  readonly seconds: number;
+}
+
+interface Node {
+  readonly name: string;
+  readonly filename: string;
+  lineNumber: number;
+  before: number;
+  after: number;
+  selfBefore: number;
+  selfAfter: number;
+  readonly children: Map<string, Node>;
+}
+
+/** Cost: one visit per node of all trees. */
+export function diffTrees(before: readonly WeightedTree[], after: readonly WeightedTree[]): StackDiff {
+  const root = emptyNode('', '');
+  for (const one of before) add(root, one, 'before', 'selfBefore');
+  for (const one of after) add(root, one, 'after', 'selfAfter');
+  return sorted(root);
+}
+
+/** Every place below the root, callers before what they called, with how deep it is, from 0. */
+export function* placesOf(
+  root: StackDiff,
+): IterableIterator<{ readonly place: StackDiff; readonly depth: number }> {
+  const work = root.children.map((place) => ({ place, depth: 0 })).reverse();
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    yield next;
+    const depth = next.depth + 1;
+    for (const place of next.place.children.toReversed()) work.push({ place, depth });
+  }
+}
+
+function emptyNode(name: string, filename: string): Node {
+  const nothing = { before: 0, after: 0, selfBefore: 0, selfAfter: 0 };
+  return { name, filename, lineNumber: 0, ...nothing, children: new Map() };
+}
+
+function add(
+  root: Node,
+  { tree, seconds }: WeightedTree,
+  all: 'before' | 'after',
+  self: 'selfBefore' | 'selfAfter',
+): void {
+  const work: [Node, CallTree][] = [[root, tree]];
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    const [into, from] = next;
+    into[all] += from.count * seconds;
+    into[self] += selfCount(from) * seconds;
+    for (const child of Object.values(from.children)) {
+      const { name, filename, lineNumber } = child.description;
+      const key = `${name};${filename}`;
+      let node = into.children.get(key);
+      if (node === undefined) {
+        node = emptyNode(name, filename);
+        into.children.set(key, node);
+      }
+      node.lineNumber = lineNumber;
+      work.push([node, child]);
+    }
+  }
+}
+
+function sorted({ children, ...node }: Node): StackDiff {
+  const largest = (one: StackDiff) => Math.max(one.before, one.after);
+  return { ...node, children: Array.from(children.values(), sorted).sort((a, b) => largest(b) - largest(a)) };
+}

@@ -1,0 +1,118 @@
+// Reading a row of the bridge to Dask cell by cell: each method takes the next cell, or throws if it is not what the row has
+// there.
+import { LongpoleError } from '../base/errors.js';
+
+/** Throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE. */
+export function damagedRow(what: string): never {
+  throw new LongpoleError(
+    'ERR_LONGPOLE_DASK_BRIDGE',
+    `The bridge to Dask said what nobody understands: ${what}. If your cluster has its own copy of longpole_dask, update it.`,
+  );
+}
+
+export class Cells {
+  readonly #cells: readonly unknown[];
+  #at = 0;
+
+  constructor(value: unknown) {
+    if (!Array.isArray(value)) damagedRow('a row is no list');
+    this.#cells = value;
+  }
+
+  #next(): unknown {
+    return this.#cells[this.#at++];
+  }
+
+  text(): string {
+    const value = this.#next();
+    return typeof value === 'string' ? value : this.#wrong('a text');
+  }
+
+  /** A finite number. */
+  number(): number {
+    const value = this.#next();
+    return typeof value === 'number' && Number.isFinite(value) ? value : this.#wrong('a number');
+  }
+
+  /** A number, or NaN for none. */
+  perhaps(): number {
+    const value = this.#next();
+    if (value === null || value === undefined) return Number.NaN;
+    return typeof value === 'number' && Number.isFinite(value) ? value : this.#wrong('a number or nothing');
+  }
+
+  /** A whole number from 0 on. */
+  count(): number {
+    const value = this.#next();
+    return isCount(value) ? value : this.#wrong('a whole number');
+  }
+
+  /** A whole number from -1 on: none. */
+  index(): number {
+    const value = this.#next();
+    return value === -1 || isCount(value) ? value : this.#wrong('an index');
+  }
+
+  oneOf<const T extends string>(choices: readonly T[]): T {
+    const value = this.#next();
+    return choices.find((choice) => choice === value) ?? this.#wrong(`one of ${choices.join(', ')}`);
+  }
+
+  texts(): readonly string[] {
+    const values = this.#list();
+    return values.every((value) => typeof value === 'string') ? values : this.#wrong('a list of texts');
+  }
+
+  /** Whole numbers below 2^31, or up to 2^53 where they are numbers of tasks. */
+  counts(): readonly number[] {
+    const values = this.#list();
+    return values.every(isCount) ? values : this.#wrong('a list of whole numbers');
+  }
+
+  /** A list of rows. */
+  rows<T>(read: (cells: Cells) => T): T[] {
+    return this.#list().map((value) => read(new Cells(value)));
+  }
+
+  /** A row, or undefined for none. */
+  row<T>(read: (cells: Cells) => T): T | undefined {
+    const value = this.#next();
+    return value === null || value === undefined ? undefined : read(new Cells(value));
+  }
+
+  /** A map of numbers. */
+  numberMap(): ReadonlyMap<string, number> {
+    const entries = this.#entries();
+    const all = entries.filter(
+      (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),
+    );
+    return all.length === entries.length ? new Map(all) : this.#wrong('a map of numbers');
+  }
+
+  /** A map of texts. */
+  textMap(): ReadonlyMap<string, string> {
+    const entries = this.#entries();
+    const all = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+    return all.length === entries.length ? new Map(all) : this.#wrong('a map of texts');
+  }
+
+  #list(): readonly unknown[] {
+    const value = this.#next();
+    return Array.isArray(value) ? value : this.#wrong('a list');
+  }
+
+  #entries(): [string, unknown][] {
+    const value = this.#next();
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.#wrong('a map');
+    return Object.entries(value);
+  }
+
+  #wrong(what: string): never {
+    const tag = typeof this.#cells[0] === 'string' ? this.#cells[0].slice(0, 40) : '';
+    return damagedRow(`cell ${this.#at - 1} of a row '${tag}' is not ${what}`);
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}

@@ -1,0 +1,69 @@
+// Tasks that have ended in a process, as a message to its parent: the columns of the log, and what arrived with them.
+import type { CompletionColumns } from './completionLog.js';
+import { type ErrorInfo, isErrorInfo, toErrorInfo } from './errorInfo.js';
+import type { Values } from './isolateMessages.js';
+import { KIND_ERROR, KIND_VALUE } from './results.js';
+
+/** `values` holds the results of kind VALUE, `errors` those of kind ERROR. */
+export interface FinishedTasks extends Omit<CompletionColumns, 'count'> {
+  readonly type: 'finished';
+  readonly run: number;
+  readonly values: Values;
+  readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
+}
+
+/** `correct` takes a time of the isolate's clock to the parent's. */
+export function packFinished(
+  run: number,
+  columns: CompletionColumns,
+  arrived: ReadonlyMap<number, unknown>,
+  correct?: (time: number) => number,
+): FinishedTasks {
+  const { count, ids, kinds } = columns;
+  const valueIds: number[] = [];
+  const values: unknown[] = [];
+  const errors: { id: number; error: ErrorInfo }[] = [];
+  for (let index = 0; index < count; index++) {
+    const id = ids[index]!;
+    if (kinds[index] === KIND_VALUE) {
+      valueIds.push(id);
+      values.push(arrived.get(id));
+    } else if (kinds[index] === KIND_ERROR) {
+      const error = arrived.get(id);
+      errors.push({ id, error: isErrorInfo(error) ? error : toErrorInfo(error) });
+    }
+  }
+  const times = (column: Float64Array): Float64Array => {
+    const own = column.slice(0, count);
+    if (correct !== undefined) for (let index = 0; index < count; index++) own[index] = correct(own[index]!);
+    return own;
+  };
+  return {
+    type: 'finished',
+    run,
+    ids: ids.slice(0, count),
+    kinds: kinds.slice(0, count),
+    types: columns.types.slice(0, count),
+    numbers: columns.numbers.slice(0, count),
+    received: times(columns.received),
+    starts: times(columns.starts),
+    stops: times(columns.stops),
+    values: { ids: Int32Array.from(valueIds), values },
+    errors,
+  };
+}
+
+/** What was packed: the columns, and by task the values and errors that came with them. */
+export function unpackFinished(message: FinishedTasks): {
+  readonly columns: CompletionColumns;
+  readonly arrived: ReadonlyMap<number, unknown>;
+} {
+  const { ids, kinds, types, numbers, received, starts, stops, values, errors } = message;
+  const arrived = new Map<number, unknown>();
+  for (const [index, id] of values.ids.entries()) arrived.set(id, values.values[index]);
+  for (const { id, error } of errors) arrived.set(id, error);
+  return {
+    columns: { count: ids.length, ids, kinds, types, numbers, received, starts, stops },
+    arrived,
+  };
+}

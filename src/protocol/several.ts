@@ -1,0 +1,5 @@
+// One message instead of many, where every message wakes a thread or a process.
+export interface Several<M> {
+  readonly type: 'several';
+  readonly messages: readonly M[];
+}

@@ -1,0 +1,370 @@
+// What a dashboard and its server say to each other: tables of the trace as Arrow bytes, exact sums beside them, and how far
+// a page has come. A table travels as one binary WebSocket message, everything else as one JSON text. All times are seconds
+// since the epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
+import { LongpoleError } from '../base/errors.js';
+import type {
+  ActionSum,
+  MetricSum,
+  PairSum,
+  PrefixSum,
+  ProgressRow,
+  RunningRow,
+  WorkerRow,
+} from './viewRows.js';
+
+/** Raised with every change that an older page would misread. */
+export const VIEW_VERSION = 3;
+
+/** The tables of a trace directory, see docs/trace-format.md; a message names them by place. */
+export const VIEW_TABLES = [
+  'workers',
+  'computations',
+  'dependencies',
+  'tasks',
+  'intervals',
+  'transfers',
+  'memory',
+  'resources',
+  'metrics',
+  'frames',
+  'samples',
+  'events',
+] as const;
+export type ViewTable = (typeof VIEW_TABLES)[number];
+
+/** Rows of each table that a page has seen or missed, counted since the beginning of the run. */
+export interface ViewCursor {
+  /** The highest number of a computation. */
+  readonly computations: number;
+  readonly tasks: number;
+  readonly intervals: number;
+  readonly transfers: number;
+  readonly memory: number;
+  readonly resources: number;
+  readonly metrics: number;
+  readonly samples: number;
+  readonly events: number;
+}
+
+export const CURSOR_TABLES = [
+  'computations',
+  'tasks',
+  'intervals',
+  'transfers',
+  'memory',
+  'resources',
+  'metrics',
+  'samples',
+  'events',
+] as const satisfies readonly (keyof ViewCursor)[];
+
+/** The first message; a page that was left out for a while gets it again. */
+export interface BeginMessage {
+  readonly type: 'begin';
+  readonly version: number;
+  /** A recorded trace sends all of its rows and then `complete`. */
+  readonly source: 'live' | 'recorded';
+  /** E.g. the address of the scheduler, or the name of the trace. */
+  readonly title: string;
+  /** Names the run: send it with the cursor to go on where a connection broke. */
+  readonly epoch: string;
+  /** What the page has seen up to the last cursor goes on, rows after it come again; otherwise it starts empty. */
+  readonly resumed: boolean;
+  /** Facts to show, e.g. `Node` → `v20.19.0`. */
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+/**
+ * How the bytes of a table begin; one for each table, after `begin`. `schema` and any of the `table` messages after it,
+ * joined, are an Arrow IPC stream: every batch brings the dictionaries that it needs.
+ */
+export interface SchemaMessage {
+  readonly type: 'schema';
+  readonly table: ViewTable;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Rows of a table. A row of `workers` or `computations` replaces the one with the same `index` or `number`, one of `frames`
+ * with an `id` that is known says the same again; rows of the other tables are new. The edges of a computation come once, with the computation, so also of tasks that did not run yet.
+ */
+export interface TableMessage {
+  readonly type: 'table';
+  readonly table: ViewTable;
+  readonly rows: number;
+  /** Begins at a multiple of 8 in the message. */
+  readonly bytes: Uint8Array;
+}
+
+/** Everything up to here has been sent, or was missed. Rows of a run that goes on count from here on. */
+export interface CursorMessage {
+  readonly type: 'cursor';
+  readonly cursor: ViewCursor;
+}
+
+/**
+ * Rows that the page does not get, because the server has let them go or they are too many; 0 for computations. The sums have
+ * them. They would stand between what the page has and what comes next.
+ */
+export interface TruncatedMessage {
+  readonly type: 'truncated';
+  readonly missed: ViewCursor;
+}
+
+/** How it stands now, exact; a few times a second while it changes. */
+export interface TotalsMessage {
+  readonly type: 'totals';
+  readonly time: number;
+  /** Dask's state (`waiting`, `queued`, `processing`, `memory`, `erred`, …) → tasks that the scheduler knows. */
+  readonly states: Readonly<Record<string, number>>;
+  /** Most seconds first; beyond 500 the others are one row, `(other prefixes)`. */
+  readonly progress: readonly ProgressRow[];
+  readonly workers: readonly WorkerRow[];
+  /** Of each worker at most one per thread. */
+  readonly running: readonly RunningRow[];
+}
+
+/** Exact sums over the whole run, also of rows that a page has not got; about once a second while they change. */
+export interface SumsMessage {
+  readonly type: 'sums';
+  readonly time: number;
+  /** `memory`, `erred`, `cancelled`, `lost` → runs that ended so. */
+  readonly runs: Readonly<Record<string, number>>;
+  readonly actions: readonly ActionSum[];
+  readonly pairs: readonly PairSum[];
+  readonly metrics: readonly MetricSum[];
+  /** Seconds of computing by index of the worker. */
+  readonly busy: readonly number[];
+  /** Of a recorded trace. Empty of a run that goes on: its progress has them. */
+  readonly prefixes: readonly PrefixSum[];
+}
+
+/** A recorded trace has been sent whole. */
+export interface CompleteMessage {
+  readonly type: 'complete';
+}
+
+/** Nothing more comes, because the run is over or the server has failed. The page need not connect again. */
+export interface ClosedMessage {
+  readonly type: 'closed';
+  readonly reason: string;
+  /** What the page was sent before is all that there is. */
+  readonly complete: boolean;
+}
+
+export type ViewTextMessage =
+  | BeginMessage
+  | CursorMessage
+  | TruncatedMessage
+  | TotalsMessage
+  | SumsMessage
+  | CompleteMessage
+  | ClosedMessage;
+
+export type ViewMessage = ViewTextMessage | SchemaMessage | TableMessage;
+
+/** A page that nobody sees wants nothing for a while, and catches up afterwards. */
+export type PageMessage = { readonly type: 'pause' } | { readonly type: 'resume' };
+
+/** The path of the WebSocket, beside the page. */
+export const LIVE_PATH = 'api/live';
+
+/** Where a page was when its connection broke. */
+export interface ResumePoint {
+  readonly epoch: string;
+  readonly cursor: ViewCursor;
+}
+
+/** The path and query to connect to; without a point the page starts empty. */
+export function livePath(from?: ResumePoint): string {
+  if (from === undefined) return LIVE_PATH;
+  const rows = CURSOR_TABLES.map((name) => from.cursor[name]).join(',');
+  return `${LIVE_PATH}?epoch=${encodeURIComponent(from.epoch)}&cursor=${rows}`;
+}
+
+/** The point in a query, `epoch` and `cursor` as they stand in it; undefined if it is none. */
+export function parseResumePoint(epoch: string | null, cursor: string | null): ResumePoint | undefined {
+  if (epoch === null || cursor === null || !/^\d{1,15}(,\d{1,15}){8}$/.test(cursor)) return undefined;
+  const [
+    computations = 0,
+    tasks = 0,
+    intervals = 0,
+    transfers = 0,
+    memory = 0,
+    resources = 0,
+    metrics = 0,
+    samples = 0,
+    events = 0,
+  ] = cursor.split(',').map(Number);
+  return {
+    epoch,
+    cursor: { computations, tasks, intervals, transfers, memory, resources, metrics, samples, events },
+  };
+}
+
+/** Longer ones are refused. */
+export const MAX_PAGE_MESSAGE_BYTES = 1024;
+
+const SCHEMA = 1;
+const TABLE = 2;
+/** Kind, table, 2 spare bytes, rows (32 bits, little endian), 8 spare bytes. */
+export const BINARY_HEAD = 16;
+
+/** What to send: a text as it is, bytes as one binary message. `bytes` are copied. */
+export function encodeViewMessage(message: ViewTextMessage): string;
+export function encodeViewMessage(message: SchemaMessage | TableMessage): Uint8Array<ArrayBuffer>;
+export function encodeViewMessage(message: ViewMessage): string | Uint8Array<ArrayBuffer>;
+export function encodeViewMessage(message: ViewMessage): string | Uint8Array<ArrayBuffer> {
+  switch (message.type) {
+    case 'schema':
+      return encodeTable(SCHEMA, message.table, 0, [message.bytes]);
+    case 'table':
+      return encodeTable(TABLE, message.table, message.rows, [message.bytes]);
+    default:
+      return JSON.stringify(message);
+  }
+}
+
+/** A `table` message of bytes that lie in parts; each is copied once. */
+export function encodeTableMessage(
+  table: ViewTable,
+  rows: number,
+  parts: readonly Uint8Array[],
+): Uint8Array<ArrayBuffer> {
+  return encodeTable(TABLE, table, rows, parts);
+}
+
+function encodeTable(
+  kind: number,
+  table: ViewTable,
+  rows: number,
+  parts: readonly Uint8Array[],
+): Uint8Array<ArrayBuffer> {
+  let size = BINARY_HEAD;
+  for (const part of parts) size += part.length;
+  const bytes = new Uint8Array(size);
+  bytes[0] = kind;
+  bytes[1] = VIEW_TABLES.indexOf(table);
+  new DataView(bytes.buffer).setUint32(4, rows, true);
+  let at = BINARY_HEAD;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/**
+ * What a server sent; `bytes` of the result are a view of `data`.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_PAGE_DATA if it is no message of this version.
+ */
+export function decodeViewMessage(data: string | Uint8Array): ViewMessage {
+  return typeof data === 'string' ? decodeText(data) : decodeBinary(data);
+}
+
+function decodeBinary(data: Uint8Array): ViewMessage {
+  if (data.length < BINARY_HEAD) refuse('it is shorter than the head of a table');
+  const table = VIEW_TABLES[data[1]!];
+  if (table === undefined) return refuse('it names no table');
+  const bytes = data.subarray(BINARY_HEAD);
+  const rows = new DataView(data.buffer, data.byteOffset).getUint32(4, true);
+  if (data[0] === SCHEMA) return { type: 'schema', table, bytes };
+  return data[0] === TABLE ? { type: 'table', table, rows, bytes } : refuse(`its kind is ${data[0]}`);
+}
+
+/** What each text message must have: enough that a page can draw it without looking. */
+const SHAPES: {
+  readonly [M in ViewTextMessage as M['type']]: Readonly<Record<Exclude<keyof M, 'type'>, Shape>>;
+} = {
+  begin: {
+    version: 'number',
+    source: 'string',
+    title: 'string',
+    epoch: 'string',
+    resumed: 'boolean',
+    facts: 'object',
+  },
+  cursor: { cursor: 'cursor' },
+  truncated: { missed: 'cursor' },
+  totals: { time: 'number', states: 'object', progress: 'list', workers: 'list', running: 'list' },
+  sums: {
+    time: 'number',
+    runs: 'object',
+    actions: 'list',
+    pairs: 'list',
+    metrics: 'list',
+    busy: 'list',
+    prefixes: 'list',
+  },
+  complete: {},
+  closed: { reason: 'string', complete: 'boolean' },
+};
+type Shape = 'number' | 'string' | 'boolean' | 'object' | 'list' | 'cursor';
+
+function decodeText(text: string): ViewMessage {
+  const value = parsed(text);
+  if (!isTextMessage(value)) return refuse('it is no JSON message of the dashboard');
+  if (value.type === 'begin' && value.version !== VIEW_VERSION)
+    refuse(`the server speaks version ${value.version} and this page version ${VIEW_VERSION}; load it again`);
+  return value;
+}
+
+function isTextMessage(value: unknown): value is ViewTextMessage {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false;
+  const shape = Object.entries(SHAPES).find(([type]) => type === value.type)?.[1];
+  return (
+    shape !== undefined &&
+    Object.entries(shape).every(([name, one]) => hasShape(Reflect.get(value, name), one))
+  );
+}
+
+function hasShape(value: unknown, shape: Shape): boolean {
+  switch (shape) {
+    case 'list':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    case 'cursor':
+      return isViewCursor(value);
+    default:
+      return typeof value === shape;
+  }
+}
+
+export function isViewCursor(value: unknown): value is ViewCursor {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    CURSOR_TABLES.every((name) => {
+      const rows: unknown = Reflect.get(value, name);
+      return typeof rows === 'number' && Number.isSafeInteger(rows) && rows >= 0;
+    })
+  );
+}
+
+/** What a page sent; undefined if it is nothing that a page sends. */
+export function decodePageMessage(text: string): PageMessage | undefined {
+  const value = parsed(text);
+  if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
+  return value.type === 'pause' || value.type === 'resume' ? { type: value.type } : undefined;
+}
+
+export function encodePageMessage(message: PageMessage): string {
+  return JSON.stringify(message);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(what: string): never {
+  throw new LongpoleError(
+    'ERR_LONGPOLE_PAGE_DATA',
+    `A message of the dashboard's server cannot be read: ${what}.`,
+  );
+}

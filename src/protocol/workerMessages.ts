@@ -1,0 +1,165 @@
+// What a cluster and a worker that is a process of its own say to each other. The channel copies typed arrays as bytes, so
+// everything that is much travels in columns; stored results travel between the workers, not here.
+
+import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js';
+import type { ErrorInfo } from './errorInfo.js';
+import type { FinishedTasks } from './finishedTasks.js';
+import type { FunctionRef } from './functionRef.js';
+import type { UncloneableConstant, Values } from './isolateMessages.js';
+import type { MetricChanges } from './metrics.js';
+import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
+import type { Program } from './program.js';
+import type { Several } from './several.js';
+import type { TaskKinds } from './taskKinds.js';
+
+/** A computation, as a worker needs it. */
+export interface WorkerRun {
+  /** Number of the computation. */
+  readonly run: number;
+  /** Local id + firstId is the ResultId. */
+  readonly firstId: number;
+  readonly program: Program;
+  readonly functions: readonly FunctionRef[];
+  readonly maxOutstanding: number;
+  readonly inlineBytes: number;
+  /** See OpenRun.keys. */
+  readonly keys: readonly string[] | null;
+  /** Seconds that a task may run; 0: as long as it likes. */
+  readonly timeout: number;
+  /** See OpenRun.marks. */
+  readonly marks: boolean;
+  /** What its tasks are counted under. */
+  readonly kinds: TaskKinds;
+}
+
+/** See GatherInput of the engine. */
+export interface WorkerGather {
+  readonly id: number;
+  readonly result: number;
+  readonly key: string;
+  readonly nbytes: number;
+  readonly from: number;
+  readonly address: string;
+}
+
+/** See MemoryThresholds of the engine. */
+export interface WorkerThresholds {
+  readonly target?: number | false;
+  readonly spill?: number | false;
+  readonly pause?: number | false;
+  readonly terminate?: number | false;
+}
+
+export type ToWorker =
+  | Several<ToWorker>
+  | {
+      readonly type: 'birth';
+      readonly index: number;
+      readonly name: string;
+      /** See isolateClock; a worker whose clock is off by something is born with that much more. */
+      readonly epochOffsetMs: number;
+      readonly memoryLimit: number;
+      readonly thresholds: WorkerThresholds;
+      readonly profile: ProfileSettings | undefined;
+      /** Directory for spilled results and the socket. */
+      readonly directory: string;
+      /** The secret of the cluster. */
+      readonly token: string;
+    }
+  | { readonly type: 'open'; readonly run: WorkerRun }
+  | {
+      readonly type: 'batch';
+      readonly uncloneable?: readonly UncloneableConstant[];
+      readonly run: number;
+      readonly batch: number;
+      readonly ids: Int32Array;
+      readonly publish: Uint8Array;
+      readonly keep: Int32Array;
+      readonly inputs: Values;
+      readonly gather: readonly WorkerGather[];
+      readonly constants: Values;
+    }
+  | { readonly type: 'release'; readonly run: number; readonly ids: Int32Array }
+  | { readonly type: 'drop'; readonly results: readonly number[] }
+  | { readonly type: 'fetch'; readonly run: number; readonly ids: Int32Array }
+  | { readonly type: 'steal'; readonly run: number; readonly ids: Int32Array }
+  | { readonly type: 'cancel'; readonly run: number; readonly ids: Int32Array }
+  | { readonly type: 'close'; readonly run: number }
+  | {
+      readonly type: 'take';
+      readonly call: number;
+      readonly gather: readonly WorkerGather[];
+      readonly what: Transfer['what'];
+    }
+  /** Tell what has been measured so far; answered by `taken`. */
+  | { readonly type: 'flush'; readonly call: number }
+  | {
+      readonly type: 'call';
+      readonly call: number;
+      readonly fn: FunctionRef;
+      readonly facts: unknown;
+      readonly context: Readonly<Record<string, unknown>>;
+    }
+  /** The answer to a heartbeat: its own time, and the scheduler's. */
+  | { readonly type: 'clock'; readonly sent: number; readonly remote: number }
+  /** A peer is gone: what is being fetched from it fails. */
+  | { readonly type: 'peer-gone'; readonly address: string }
+  | { readonly type: 'end' };
+
+/** A running task. */
+export interface WorkerTask {
+  readonly run: number;
+  readonly id: number;
+}
+
+/** A worker's ways to the others, as they are now. */
+export interface WorkerLink {
+  /** Seconds of the last heartbeat's round trip; NaN: none has come back. */
+  readonly latency: number;
+  /** What it is fetching from peers, and sending to them. */
+  readonly incomingBytes: number;
+  readonly incomingCount: number;
+  readonly outgoingBytes: number;
+  readonly outgoingCount: number;
+}
+
+export type FromWorker =
+  | { readonly type: 'ready'; readonly address: string; readonly pid: number }
+  | FinishedTasks
+  | {
+      readonly type: 'fetched';
+      readonly run: number;
+      readonly values: Values;
+      readonly stored: readonly { readonly id: number; readonly nbytes: number }[];
+      readonly missing: Int32Array;
+    }
+  | { readonly type: 'fetch-failed'; readonly run: number; readonly id: number; readonly error: ErrorInfo }
+  | { readonly type: 'stolen'; readonly run: number; readonly ids: readonly number[] }
+  | {
+      readonly type: 'gather-failed';
+      readonly run: number;
+      readonly missing: readonly { readonly id: number; readonly from: number; readonly result: number }[];
+    }
+  | { readonly type: 'timed-out'; readonly task: WorkerTask; readonly seconds: number }
+  | { readonly type: 'restarted'; readonly running: WorkerTask | undefined; readonly error: ErrorInfo }
+  /** `since`: when it began, on the scheduler's clock. */
+  | { readonly type: 'running'; readonly task: WorkerTask | undefined; readonly since: number }
+  | { readonly type: 'paused'; readonly paused: boolean }
+  /** Keys are ResultIds as text: who knows their names is the scheduler. */
+  | { readonly type: 'transfer'; readonly transfer: Transfer }
+  | { readonly type: 'interval'; readonly interval: WorkInterval }
+  | { readonly type: 'memory'; readonly sample: MemorySample }
+  /** `upTo`: the tasks that ended before are among them. */
+  | { readonly type: 'metrics'; readonly changes: MetricChanges; readonly upTo: number }
+  | { readonly type: 'profile'; readonly cycle: ProfileCycle }
+  | { readonly type: 'event'; readonly topic: string; readonly text: string }
+  | { readonly type: 'heartbeat'; readonly sent: number; readonly link: WorkerLink }
+  | { readonly type: 'taken'; readonly call: number; readonly value: readonly number[] }
+  | {
+      readonly type: 'called';
+      readonly call: number;
+      readonly value: unknown;
+      readonly error: ErrorInfo | undefined;
+    }
+  /** The worker ends itself; the process is about to exit. */
+  | { readonly type: 'giving-up'; readonly why: string };

@@ -1,0 +1,112 @@
+// GPUs through NVIDIA's own tool: one child process prints a line per GPU every 100 ms, as long as somebody looks. Where
+// there is no such tool, or no driver, there are no figures; a child that dies is started again.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { epochSeconds } from './clock.js';
+
+export interface GpuUsage {
+  /** Percent of the time in which the GPU did something; NaN: not known. */
+  readonly utilization: number;
+  /** Bytes; NaN: not known. */
+  readonly memoryUsed: number;
+}
+
+export interface GpuMonitorOptions {
+  /** Program to run; default `nvidia-smi`, found in PATH. */
+  readonly command?: string;
+  /** Seconds before a child that died is started again; twice as many each time it has said nothing. Default 1. */
+  readonly pause?: number;
+}
+
+const MEBIBYTE = 1024 * 1024;
+const INTERVAL_MS = 100;
+/** Figures older than this are not those of now, in seconds. The tool takes a second to begin on large machines. */
+const STALE = 2;
+/** New starts, none of which says anything, after which the machine counts as one without GPUs. */
+const ATTEMPTS = 3;
+const FIELDS = 'index,utilization.gpu,memory.used';
+
+/**
+ * One line of `nvidia-smi --query-gpu=index,utilization.gpu,memory.used --format=csv,noheader,nounits`, e.g.
+ * `0, 37, 3012`. What the tool does not know stands in brackets, e.g. `[N/A]`. Undefined for any other line.
+ */
+export function parseGpuLine(line: string): { readonly index: number; readonly usage: GpuUsage } | undefined {
+  const match = /^\s*(\d+)\s*,\s*(\d+(?:\.\d+)?|\[.*?\]|N\/A)\s*,\s*(\d+(?:\.\d+)?|\[.*?\]|N\/A)\s*$/.exec(
+    line,
+  );
+  if (match === null) return undefined;
+  const [, index, utilization, memory] = match;
+  return {
+    index: Number(index),
+    usage: { utilization: Number(utilization), memoryUsed: Number(memory) * MEBIBYTE },
+  };
+}
+
+export class GpuMonitor {
+  readonly #command: string;
+  readonly #pause: number;
+  readonly #usage = new Map<number, GpuUsage & { readonly time: number }>();
+  #child: ChildProcess | undefined;
+  #restart: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #running = false;
+
+  constructor({ command = 'nvidia-smi', pause = 1 }: GpuMonitorOptions = {}) {
+    this.#command = command;
+    this.#pause = pause;
+  }
+
+  /** Starts the child. */
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#failures = 0;
+    this.#spawn();
+  }
+
+  stop(): void {
+    this.#running = false;
+    clearTimeout(this.#restart);
+    this.#child?.kill();
+    this.#child = undefined;
+    this.#usage.clear();
+  }
+
+  /** By the tool's index of the GPU; empty where none is known. */
+  read(): ReadonlyMap<number, GpuUsage> {
+    const oldest = epochSeconds() - STALE;
+    for (const [index, { time }] of this.#usage) if (time < oldest) this.#usage.delete(index);
+    return this.#usage;
+  }
+
+  #spawn(): void {
+    const args = [`--query-gpu=${FIELDS}`, '--format=csv,noheader,nounits', `--loop-ms=${INTERVAL_MS}`];
+    const child = spawn(this.#command, args, { stdio: ['ignore', 'pipe', 'ignore'], windowsHide: true });
+    this.#child = child;
+    let spoke = false;
+    let rest = '';
+    child.stdout.setEncoding('latin1').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) spoke = this.#take(line) || spoke;
+    });
+    // 'error' alone if the program does not exist; otherwise 'close' comes, after the last output.
+    child.once('error', () => this.#ended(child, false));
+    child.once('close', () => this.#ended(child, spoke));
+  }
+
+  #take(line: string): boolean {
+    const gpu = parseGpuLine(line);
+    if (gpu !== undefined) this.#usage.set(gpu.index, { ...gpu.usage, time: epochSeconds() });
+    return gpu !== undefined;
+  }
+
+  #ended(child: ChildProcess, spoke: boolean): void {
+    if (child !== this.#child) return;
+    this.#child = undefined;
+    this.#failures = spoke ? 1 : this.#failures + 1;
+    const missing = child.pid === undefined;
+    if (!this.#running || missing || this.#failures > ATTEMPTS) return;
+    const pause = this.#pause * 2 ** (this.#failures - 1);
+    this.#restart = setTimeout(() => this.#spawn(), pause * 1000);
+  }
+}

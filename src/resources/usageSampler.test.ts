@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { VITALS_ACTIVE, VITALS_IDLE, VITALS_TURNED } from '../protocol/isolateMessages.js';
+import type { GpuUsage } from './gpuMonitor.js';
+import { type Counters, HOST, type MonitorTarget, UsageSampler } from './usageSampler.js';
+import { makeVitals } from './vitals.js';
+
+const NOTHING = { received: 0, sent: 0, read: 0, written: 0, busy: 0 };
+const IDLE = { cpu: 0, rss: 100, descriptors: 10, read: 0, written: 0 };
+
+function counters(changes: Partial<Counters>): Counters {
+  return {
+    host: () => NOTHING,
+    process: () => IDLE,
+    thread: () => ({ cpu: 0, read: 0, written: 0 }),
+    gpus: () => new Map(),
+    vitals: () => null,
+    ...changes,
+  };
+}
+
+const host: MonitorTarget = { worker: HOST, pid: 1, thread: false, vitals: null };
+
+describe('UsageSampler', () => {
+  it('gives rates since the sample before, and none in the first', () => {
+    let traffic = 0;
+    const sampler = new UsageSampler(
+      counters({
+        host: () => ({ received: traffic, sent: 2 * traffic, read: 0, written: 5, busy: traffic / 1000 }),
+      }),
+    );
+    const [first] = sampler.sample(10, [host]);
+    assert.equal(first?.figures?.get('host_net_io.read_bps'), Number.NaN);
+    traffic = 500;
+    const [second] = sampler.sample(10.5, [host]);
+    assert.equal(second?.time, 10.5);
+    assert.equal(second?.figures?.get('host_net_io.read_bps'), 1000);
+    assert.equal(second?.figures?.get('host_net_io.write_bps'), 2000);
+    assert.equal(second?.figures?.get('host_disk_io.write_bps'), 0);
+    assert.equal(second?.figures?.get('host_cpu'), 100);
+    traffic = 400;
+    const [third] = sampler.sample(11, [host]);
+    assert.equal(third?.figures?.get('host_net_io.read_bps'), Number.NaN, 'a counter that went back');
+  });
+
+  it('adds up processes for the host, once each, and keeps workers apart', () => {
+    const cpu = new Map([
+      [1, 5],
+      [2, 7],
+    ]);
+    const sampler = new UsageSampler(
+      counters({ process: (pid) => ({ ...IDLE, cpu: cpu.get(pid)!, rss: 100 * pid, descriptors: pid }) }),
+    );
+    const workers = [0, 1].map((worker): MonitorTarget => ({ worker, pid: 2, thread: false, vitals: null }));
+    const targets = [host, ...workers];
+    sampler.sample(0, targets);
+    cpu.set(1, 5.5).set(2, 9);
+    const [ofHost, ...ofWorkers] = sampler.sample(1, targets);
+    assert.deepEqual([ofHost?.cpu, ofHost?.rss, ofHost?.figures?.get('num_fds')], [250, 300, 3]);
+    assert.deepEqual(
+      ofWorkers.map((sample) => [sample.worker, sample.cpu, sample.rss]),
+      [
+        [0, 200, 200],
+        [1, 200, 200],
+      ],
+    );
+  });
+
+  it("takes a thread's own CPU, and what its isolate tells", () => {
+    let cpu = 0;
+    const vitals = Float64Array.of(3e6, 2e6, 0, 100, 0.004, 0, 0, 77);
+    const sampler = new UsageSampler(
+      counters({ thread: (_pid, tid) => ({ cpu: tid === 77 ? cpu : Number.NaN, read: 0, written: 0 }) }),
+    );
+    const worker: MonitorTarget = { worker: 0, pid: 1, thread: true, vitals };
+    sampler.sample(100, [worker]);
+    cpu = 0.09;
+    vitals[VITALS_TURNED] = 100.1;
+    vitals[VITALS_ACTIVE] = 25;
+    vitals[VITALS_IDLE] = 75;
+    const [sample] = sampler.sample(100.1, [worker]);
+    assert.ok(Math.abs(sample!.cpu - 90) < 1e-6);
+    assert.deepEqual([sample?.heap, sample?.external, sample?.eventLoopDelay], [3e6, 2e6, 0.004]);
+    assert.equal(sample?.figures?.get('event_loop_utilization'), 25);
+    const [late] = sampler.sample(105.2, [worker]);
+    assert.ok(Math.abs(late!.eventLoopDelay - 5) < 1e-9, 'silent for 5.1 s, of which 0.1 s were due');
+    assert.equal(late?.figures?.get('event_loop_utilization'), 100);
+  });
+
+  it('says nothing of what is not known', () => {
+    const vitals = makeVitals();
+    const [sample] = new UsageSampler(counters({})).sample(1, [{ ...host, vitals }]);
+    for (const value of [sample!.cpu, sample!.heap, sample!.eventLoopDelay]) assert.equal(value, Number.NaN);
+    assert.equal(sample?.figures?.get('gpu_utilization'), Number.NaN);
+    assert.equal(sample?.figures?.get('gpu_memory_used'), Number.NaN);
+  });
+
+  it('takes several GPUs together, and each', () => {
+    const gpus = new Map<number, GpuUsage>([
+      [0, { utilization: 10, memoryUsed: 1e9 }],
+      [1, { utilization: 90, memoryUsed: 2e9 }],
+      [2, { utilization: Number.NaN, memoryUsed: Number.NaN }],
+    ]);
+    const [sample] = new UsageSampler(counters({ gpus: () => gpus })).sample(1, [host]);
+    assert.equal(sample?.figures?.get('gpu_utilization'), 50);
+    assert.equal(sample?.figures?.get('gpu_memory_used'), 3e9);
+    assert.equal(sample?.figures?.get('gpu_1_utilization'), 90);
+    assert.equal(sample?.figures?.get('gpu_2_memory_used'), Number.NaN);
+  });
+});

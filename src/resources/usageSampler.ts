@@ -1,0 +1,188 @@
+// Turns counters into samples: one for the host, one for each worker. Keeps the counters of the sample before, because most
+// figures are rates. NaN stands for what is not known.
+import { availableParallelism } from 'node:os';
+import type { ResourceSample } from '../protocol/clusterObserver.js';
+import {
+  VITALS_ACTIVE,
+  VITALS_DELAY,
+  VITALS_EXTERNAL,
+  VITALS_HEAP,
+  VITALS_IDLE,
+  VITALS_INTERVAL,
+  VITALS_THREAD,
+  VITALS_TURNED,
+} from '../protocol/isolateMessages.js';
+import type { GpuUsage } from './gpuMonitor.js';
+import type { HostCounters } from './hostCounters.js';
+import type { ProcessCounters } from './processCounters.js';
+
+/** A worker to watch. */
+export interface MonitorTarget {
+  /** Its index in the cluster; -1 for the host. */
+  readonly worker: number;
+  readonly pid: number;
+  /** It is a thread of its process, which others share. */
+  readonly thread: boolean;
+  /** What its isolate says about itself: of `makeVitals`, or a file that holds a copy; null: nothing. */
+  readonly vitals: Float64Array | string | null;
+}
+
+/** Where the counters come from. */
+export interface Counters {
+  host(): HostCounters;
+  process(pid: number): ProcessCounters;
+  /** CPU seconds, and bytes read from and written to disks, of one thread. */
+  thread(pid: number, tid: number): { readonly cpu: number; readonly read: number; readonly written: number };
+  gpus(): ReadonlyMap<number, GpuUsage>;
+  /** The copy of an isolate's vitals in a file; null if there is none. */
+  vitals(file: string): Float64Array | null;
+}
+
+export const HOST = -1;
+/** Logical processors that this process may use. */
+const CORES = availableParallelism();
+
+export class UsageSampler {
+  readonly #counters: Counters;
+  #before = new Map<string, { readonly time: number; readonly value: number }>();
+  #now = new Map<string, { readonly time: number; readonly value: number }>();
+  /** Worker → share of the time in which its event loop was busy, lately. */
+  readonly #shares = new Map<number, number>();
+
+  constructor(counters: Counters) {
+    this.#counters = counters;
+  }
+
+  /**
+   * A sample per target. In the first sample that knows a target its rates are NaN. The host's CPU, memory and
+   * descriptors are the sums over the processes of all targets.
+   */
+  sample(time: number, targets: readonly MonitorTarget[]): ResourceSample[] {
+    const processes = new Map(
+      targets.map(({ pid }): [number, ProcessCounters] => [pid, this.#counters.process(pid)]),
+    );
+    const loads = new Map(
+      [...processes].map(([pid, { cpu }]): [number, number] => [
+        pid,
+        100 * this.#rate(`cpu ${pid}`, time, cpu),
+      ]),
+    );
+    const samples = targets.map((target) =>
+      target.worker === HOST
+        ? this.#hostSample(time, target, processes, loads)
+        : this.#workerSample(time, target, processes, loads),
+    );
+    this.#before = this.#now;
+    this.#now = new Map();
+    return samples;
+  }
+
+  #hostSample(
+    time: number,
+    target: MonitorTarget,
+    processes: ReadonlyMap<number, ProcessCounters>,
+    loads: ReadonlyMap<number, number>,
+  ): ResourceSample {
+    const host = this.#counters.host();
+    const { isolate, figures } = this.#isolate(time, target);
+    figures.set('host_cores', CORES);
+    figures.set('host_cpu', 100 * this.#rate('host cpu', time, host.busy));
+    figures.set('host_net_io.read_bps', this.#rate('net read', time, host.received));
+    figures.set('host_net_io.write_bps', this.#rate('net write', time, host.sent));
+    figures.set('host_disk_io.read_bps', this.#rate('disk read', time, host.read));
+    figures.set('host_disk_io.write_bps', this.#rate('disk write', time, host.written));
+    figures.set('num_fds', sum(Array.from(processes.values(), ({ descriptors }) => descriptors)));
+    addGpus(figures, this.#counters.gpus());
+    return {
+      worker: HOST,
+      time,
+      cpu: sum([...loads.values()]),
+      rss: sum(Array.from(processes.values(), ({ rss }) => rss)),
+      ...isolate,
+      figures,
+    };
+  }
+
+  #workerSample(
+    time: number,
+    target: MonitorTarget,
+    processes: ReadonlyMap<number, ProcessCounters>,
+    loads: ReadonlyMap<number, number>,
+  ): ResourceSample {
+    const { worker, pid } = target;
+    const { isolate, figures, thread } = this.#isolate(time, target);
+    const own = processes.get(pid);
+    let cpu = loads.get(pid) ?? Number.NaN;
+    let { read, written } = own ?? { read: Number.NaN, written: Number.NaN };
+    if (target.thread) {
+      const counters = this.#counters.thread(pid, thread);
+      cpu = 100 * this.#rate(`thread cpu ${worker}`, time, counters.cpu);
+      ({ read, written } = counters);
+    }
+    figures.set('disk_io.read_bps', this.#rate(`disk read ${worker}`, time, read));
+    figures.set('disk_io.write_bps', this.#rate(`disk write ${worker}`, time, written));
+    figures.set('num_fds', own?.descriptors ?? Number.NaN);
+    addGpus(figures, this.#counters.gpus());
+    return { worker, time, cpu, rss: own?.rss ?? Number.NaN, ...isolate, figures };
+  }
+
+  /** What the isolate says, and what its silence says: a loop that has not turned is late by as much, and busy. */
+  #isolate(time: number, { worker, vitals: place }: MonitorTarget) {
+    const vitals = typeof place === 'string' ? this.#counters.vitals(place) : place;
+    const figures = new Map<string, number>([['event_loop_utilization', Number.NaN]]);
+    if (vitals === null || vitals[VITALS_TURNED] === 0) {
+      const isolate = { heap: Number.NaN, external: Number.NaN, eventLoopDelay: Number.NaN };
+      return { isolate, figures, thread: 0 };
+    }
+    const turned = vitals[VITALS_TURNED]!;
+    const overdue = time - turned - VITALS_INTERVAL;
+    const active = this.#difference(`active ${worker}`, turned, vitals[VITALS_ACTIVE]!);
+    const idle = this.#difference(`idle ${worker}`, turned, vitals[VITALS_IDLE]!);
+    // No turn since the last sample: the loop is busy with one thing, or the two timers have just passed each other.
+    const late = overdue > VITALS_INTERVAL / 2;
+    const known = this.#shares.get(worker) ?? Number.NaN;
+    const share = active + idle > 0 ? active / (active + idle) : late ? 1 : known;
+    this.#shares.set(worker, share);
+    figures.set('event_loop_utilization', 100 * share);
+    const isolate = {
+      heap: vitals[VITALS_HEAP]!,
+      external: vitals[VITALS_EXTERNAL]!,
+      eventLoopDelay: Math.max(vitals[VITALS_DELAY]!, overdue, 0),
+    };
+    return { isolate, figures, thread: vitals[VITALS_THREAD]! };
+  }
+
+  /** Per second since the sample before. A counter that went back, or began, has no rate. */
+  #rate(name: string, time: number, value: number): number {
+    const before = this.#before.get(name);
+    const difference = this.#difference(name, time, value);
+    return difference >= 0 && before !== undefined && time > before.time
+      ? difference / (time - before.time)
+      : Number.NaN;
+  }
+
+  #difference(name: string, time: number, value: number): number {
+    const before = this.#before.get(name);
+    this.#now.set(name, { time, value });
+    return before === undefined ? Number.NaN : value - before.value;
+  }
+}
+
+/** Of what is known; NaN if nothing is. */
+function sum(values: readonly number[]): number {
+  const known = values.filter((value) => !Number.isNaN(value));
+  return known.length === 0 ? Number.NaN : known.reduce((total, value) => total + value, 0);
+}
+
+/** All GPUs of the host as one: the mean of how busy they are, the sum of their memory; where there are several, each too. */
+function addGpus(figures: Map<string, number>, gpus: ReadonlyMap<number, GpuUsage>): void {
+  const all = [...gpus.values()];
+  const busy = all.map(({ utilization }) => utilization).filter((value) => !Number.isNaN(value));
+  figures.set('gpu_utilization', sum(busy) / busy.length);
+  figures.set('gpu_memory_used', sum(all.map(({ memoryUsed }) => memoryUsed)));
+  if (gpus.size < 2) return;
+  for (const [index, { utilization, memoryUsed }] of gpus) {
+    figures.set(`gpu_${index}_utilization`, utilization);
+    figures.set(`gpu_${index}_memory_used`, memoryUsed);
+  }
+}

@@ -1,0 +1,115 @@
+// What an isolate says about itself in shared memory, so that its host and the monitor thread can read it while a task
+// computes. A double of 8 aligned bytes is written at once; figures of two moments may stand beside each other.
+import { readFileSync, readlinkSync } from 'node:fs';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+import {
+  VITALS_ACTIVE,
+  VITALS_DELAY,
+  VITALS_EXTERNAL,
+  VITALS_GC,
+  VITALS_HEAP,
+  VITALS_IDLE,
+  VITALS_INTERVAL,
+  VITALS_LENGTH,
+  VITALS_THREAD,
+  VITALS_TURNED,
+} from '../protocol/isolateMessages.js';
+import { epochSeconds } from './clock.js';
+import { idleTime } from './idleTime.js';
+
+/** Asking V8 costs some microseconds, so it is asked this often at most, in seconds. */
+const REFRESH_SECONDS = 20e-3;
+
+export function makeVitals(): Float64Array<SharedArrayBuffer> {
+  return new Float64Array(new SharedArrayBuffer(VITALS_LENGTH * Float64Array.BYTES_PER_ELEMENT));
+}
+
+/** The copy in a file; null if there is none, or not a whole one. */
+export function readVitals(file: string): Float64Array | null {
+  try {
+    const bytes = readFileSync(file);
+    if (bytes.length < VITALS_LENGTH * Float64Array.BYTES_PER_ELEMENT) return null;
+    return new Float64Array(Uint8Array.from(bytes).buffer, 0, VITALS_LENGTH);
+  } catch {
+    return null;
+  }
+}
+
+/** Writes the heap when it is told to, and the state of the event loop ten times a second; that costs some 5 µs each time. */
+export class Vitals {
+  readonly #cells: Float64Array;
+  readonly #observer: PerformanceObserver;
+  readonly #timer: NodeJS.Timeout;
+  /** CPU seconds of this thread; undefined: not known. */
+  #cpuClock: (() => number) | undefined;
+  /** At the last turn: of the event loop in ms, of the CPU in seconds. */
+  #before = { active: 0, idle: 0, cpu: Number.NaN };
+  #refreshed = 0;
+  #due = epochSeconds() + VITALS_INTERVAL;
+
+  /** Keeps nothing alive. */
+  constructor(cells: Float64Array) {
+    this.#cells = cells;
+    this.#observer = new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) cells[VITALS_GC]! += entry.duration / 1000;
+    });
+    this.#observer.observe({ entryTypes: ['gc'] });
+    cells[VITALS_THREAD] = ownThread();
+    this.#turn();
+    this.#timer = setInterval(() => this.#turn(), VITALS_INTERVAL * 1000);
+    this.#timer.unref();
+  }
+
+  /** With it the event loop's idle time is known while a profiler interrupts its waits, too. */
+  useCpuClock(clock: () => number): void {
+    this.#cpuClock = clock;
+  }
+
+  /** `now` in seconds; Infinity: whenever it was done last. */
+  refresh(now: number): void {
+    if (now - this.#refreshed < REFRESH_SECONDS) return;
+    if (Number.isFinite(now)) this.#refreshed = now;
+    const heap = getHeapStatistics();
+    this.#cells[VITALS_HEAP] = heap.used_heap_size;
+    this.#cells[VITALS_EXTERNAL] = heap.external_memory;
+  }
+
+  /** The cells stay as they are. */
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#observer.disconnect();
+  }
+
+  #turn(): void {
+    const cells = this.#cells;
+    const time = epochSeconds();
+    this.refresh(time);
+    const { active, idle } = this.#loopSeconds();
+    cells[VITALS_DELAY] = Math.max(0, time - this.#due);
+    cells[VITALS_ACTIVE]! += active;
+    cells[VITALS_IDLE]! += idle;
+    cells[VITALS_TURNED] = time;
+    this.#due = time + VITALS_INTERVAL;
+  }
+
+  /** Since the last turn, in seconds. */
+  #loopSeconds(): { active: number; idle: number } {
+    const before = this.#before;
+    const { active, idle } = performance.eventLoopUtilization();
+    this.#before = { active, idle, cpu: this.#cpuClock?.() ?? Number.NaN };
+    const elapsed = (active + idle - before.active - before.idle) / 1000;
+    const without = idleTime(elapsed, (idle - before.idle) / 1000, this.#before.cpu - before.cpu);
+    return { active: elapsed - without, idle: without };
+  }
+}
+
+/** Linux names the thread that asks: `4711/task/4720`. */
+function ownThread(): number {
+  if (process.platform !== 'linux') return 0;
+  try {
+    return Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { WebSocket } from 'ws';
+import { MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
+import { TEST_PAGE, TestPage, ToldCluster } from './dashboard.test.support.js';
+import { DashboardServer } from './dashboardServer.js';
+
+const TOKEN = 'a-secret-of-the-test-0001';
+const STORY = { seed: 5, sizes: [20, 40], workers: 2, batch: 7 };
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A request as an attacker writes it: any path, any headers. */
+function ask(
+  { port }: DashboardServer,
+  path: string,
+  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(parts).toString('latin1'),
+        }),
+      );
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** 101, or the status with which a WebSocket was refused. */
+function askSocket(
+  { port }: DashboardServer,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers });
+    socket.on('unexpected-response', (_request, response) => {
+      resolve(response.statusCode ?? 0);
+      socket.terminate();
+    });
+    socket.on('open', () => {
+      resolve(101);
+      socket.terminate();
+    });
+    socket.on('error', (error) => {
+      if (socket.readyState !== WebSocket.CLOSING) reject(error);
+    });
+  });
+}
+
+function started(
+  options: { token?: string; host?: string; names?: string[] } = {},
+): Promise<DashboardServer> {
+  const cluster = new ToldCluster(STORY);
+  cluster.tell();
+  return DashboardServer.start({ source: cluster.source(), port: 0, page: TEST_PAGE, ...options });
+}
+
+describe('the server of the dashboard', () => {
+  let server: DashboardServer;
+  before(async () => {
+    server = await started();
+  });
+  after(() => server.close());
+
+  it('serves its page under a strict policy, and marks everything as no page to frame, sniff or keep', async () => {
+    const page = await ask(server, '/');
+    assert.equal(page.status, 200);
+    assert.equal(page.body, TEST_PAGE.html.toString());
+    assert.equal(page.headers['content-security-policy'], TEST_PAGE.contentSecurityPolicy);
+    for (const path of ['/', '/health', '/metrics', '/api/task/1000', '/nothing']) {
+      const { headers } = await ask(server, path);
+      assert.equal(headers['x-content-type-options'], 'nosniff', path);
+      assert.equal(headers['x-frame-options'], 'DENY', path);
+      assert.equal(headers['cache-control'], 'no-store', path);
+      assert.equal(headers['referrer-policy'], 'no-referrer', path);
+      assert.match(String(headers['content-security-policy']), /^default-src 'none'/, path);
+      assert.equal(headers['access-control-allow-origin'], undefined, path);
+    }
+  });
+
+  it('answers health, metrics and tasks', async () => {
+    const health: unknown = JSON.parse((await ask(server, '/health')).body);
+    assert.deepEqual(health, { status: 'ok', source: 'live', title: 'told', viewers: 0 });
+    assert.match((await ask(server, '/metrics')).body, /dask_scheduler_clients 1\n/);
+    const task: { id: number } = JSON.parse((await ask(server, '/api/task/1000')).body);
+    assert.equal(task.id, 1000);
+    assert.equal((await ask(server, '/api/task/999999')).status, 404);
+  });
+
+  it('listens at 127.0.0.1 and nowhere else', async () => {
+    assert.match(server.link, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+    const reached = await new Promise<boolean>((resolve) => {
+      const socket = connect({ host: '127.0.0.2', port: server.port });
+      socket.on('connect', () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.on('error', () => resolve(false));
+    });
+    assert.equal(reached, false);
+  });
+
+  it('refuses requests that were meant for another name (DNS rebinding)', async () => {
+    const { port } = server;
+    for (const host of [
+      'evil.example',
+      `evil.example:${port}`,
+      `127.0.0.1.evil.example:${port}`,
+      `localhost.evil.example`,
+      `127.0.0.1:${port}@evil.example`,
+      'a b',
+      'x'.repeat(400),
+    ]) {
+      const { status } = await ask(server, '/', { headers: { host } });
+      assert.ok(status === 403 || status === 400, `${host}: ${status}`);
+      assert.notEqual(await askSocket(server, '/api/live', { host }), 101, host);
+    }
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'LOCALHOST'])
+      assert.equal((await ask(server, '/', { headers: { host } })).status, 200, host);
+  });
+
+  it('opens its WebSocket to its own page, and to no page of another site', async () => {
+    const { port } = server;
+    for (const origin of [
+      'http://evil.example',
+      'null',
+      `http://127.0.0.1:${port + 1}`,
+      `http://localhost:${port}`,
+      `https://127.0.0.1.evil.example:${port}`,
+      'file://',
+      '',
+    ])
+      assert.equal(await askSocket(server, '/api/live', { origin }), 403, origin);
+    assert.equal(await askSocket(server, '/api/live', { origin: `http://127.0.0.1:${port}` }), 101);
+    assert.equal(await askSocket(server, '/api/live'), 101);
+    assert.equal(await askSocket(server, '/api/other'), 404);
+  });
+
+  it('gives out nothing but what it names, whatever the path', async () => {
+    for (const path of [
+      '/../package.json',
+      '/..%2f..%2fpackage.json',
+      '/%2e%2e/%2e%2e/etc/passwd',
+      '/....//....//etc/passwd',
+      '//etc/passwd',
+      '/api/trace/../../../etc/passwd.arrow',
+      '/api/trace/tasks.arrow%00',
+      '/api/trace/%2e%2e%2fmeta.json',
+      '/api/task/../../etc/passwd',
+      '/api/task/1e3',
+      '/api/task/-1',
+      '/api/task/99999999999999999999',
+      '/dashboard.html',
+      '\\..\\package.json',
+      '/%',
+      'http://127.0.0.1/',
+      '*',
+    ]) {
+      const { status, body } = await ask(server, path);
+      assert.ok(status === 404 || status === 400, `${path}: ${status}`);
+      assert.ok(!body.includes('longpole"') && !body.includes('root:'), path);
+    }
+  });
+
+  it('only reads: every other method is refused', async () => {
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])
+      assert.equal((await ask(server, '/', { method })).status, 405, method);
+    assert.equal((await ask(server, '/', { method: 'HEAD' })).body, '');
+  });
+
+  it('refuses long addresses and large headers', async () => {
+    assert.equal((await ask(server, `/?${'a'.repeat(3000)}`)).status, 414);
+    assert.equal((await ask(server, '/', { headers: { 'x-large': 'a'.repeat(20_000) } })).status, 400);
+  });
+
+  it('disconnects a page that says too much, or something else', async () => {
+    for (const [said, code] of [
+      [`{"type":"pause","x":"${'a'.repeat(MAX_PAGE_MESSAGE_BYTES)}"}`, 1009],
+      ['{"type":"run","code":"process.exit()"}', 1008],
+      ['not JSON', 1008],
+      ['null', 1008],
+    ] as const) {
+      const page = new TestPage();
+      await page.connect(server.link);
+      const ended = page.ended();
+      page.send(said);
+      assert.equal(await ended, code, said.slice(0, 40));
+    }
+  });
+
+  it('takes only so many pages', async () => {
+    const cluster = new ToldCluster(STORY);
+    const crowded = await DashboardServer.start({
+      source: cluster.source(),
+      port: 0,
+      page: TEST_PAGE,
+      limits: { maxViewers: 1 },
+    });
+    const page = new TestPage();
+    await page.connect(crowded.link);
+    assert.equal(await askSocket(crowded, '/api/live'), 503);
+    await crowded.close();
+  });
+});
+
+describe('a dashboard that asks for a token', () => {
+  it('lets nobody in without it: not to the page, nor the trace, nor the WebSocket', async () => {
+    const server = await started({ token: TOKEN });
+    const cookie = `longpole-${server.port}`;
+    for (const path of ['/', '/health', '/metrics', '/api/task/1000', '/nothing']) {
+      assert.equal((await ask(server, path)).status, 401, path);
+      for (const wrong of ['', 'a', `${TOKEN}x`, TOKEN.slice(1), encodeURIComponent('ä')])
+        assert.equal((await ask(server, `${path}?token=${wrong}`)).status, 401, wrong);
+      const headers = { cookie: `${cookie}=wrong; longpole-1=${TOKEN}` };
+      assert.equal((await ask(server, path, { headers })).status, 401);
+    }
+    assert.equal(await askSocket(server, '/api/live'), 401);
+    assert.equal(await askSocket(server, '/api/live?token=wrong'), 401);
+    await server.close();
+  });
+
+  it('lets those in who have it, and takes it out of the address', async () => {
+    const server = await started({ token: TOKEN });
+    assert.equal(server.link, `http://127.0.0.1:${server.port}/?token=${TOKEN}`);
+    const first = await ask(server, `/?token=${TOKEN}`);
+    assert.equal(first.status, 303);
+    assert.equal(first.headers.location, '/');
+    const [cookie] = first.headers['set-cookie'] ?? [];
+    assert.match(String(cookie), /; HttpOnly; SameSite=Lax; Path=\/$/);
+    const headers = { cookie: String(cookie).split(';')[0] ?? '' };
+    assert.equal((await ask(server, '/', { headers })).status, 200);
+    assert.equal(await askSocket(server, '/api/live', headers), 101);
+    assert.equal(
+      (await ask(server, '/metrics', { headers: { authorization: `Bearer ${TOKEN}` } })).status,
+      200,
+    );
+    // The cookie comes along from another site's page too: its Origin gives it away.
+    const origin = 'http://evil.example';
+    assert.equal(await askSocket(server, '/api/live', { ...headers, origin }), 403);
+    await server.close();
+  });
+
+  it('is what listens anywhere but at 127.0.0.1, with a random one if none is given', async () => {
+    const servers = [await started({ host: '0.0.0.0' }), await started({ host: '0.0.0.0' })];
+    const tokens = servers.map(({ link }) => new URL(link).searchParams.get('token') ?? '');
+    assert.match(tokens[0]!, /^[\w-]{24}$/);
+    assert.notEqual(tokens[0], tokens[1]);
+    assert.equal((await ask(servers[0]!, '/')).status, 401);
+    assert.equal((await ask(servers[0]!, `/health?token=${tokens[0]}`)).status, 200);
+    for (const server of servers) await server.close();
+  });
+
+  it('refuses a token that is easily guessed, and answers to names that it was given', async () => {
+    const code = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
+    for (const token of ['', 'short', 'with spaces in it, long enough', 'x'.repeat(300)])
+      await assert.rejects(started({ token }), code, token);
+    const server = await started({ names: ['Proxy.example'] });
+    assert.equal((await ask(server, '/', { headers: { host: 'proxy.example' } })).status, 200);
+    await server.close();
+  });
+});
+
+describe('where a dashboard listens', () => {
+  it('is said when it cannot', async () => {
+    const server = await started();
+    const source = new ToldCluster(STORY).source();
+    const page = TEST_PAGE;
+    await assert.rejects(DashboardServer.start({ source, page, port: server.port }), {
+      code: 'ERR_LONGPOLE_DASHBOARD',
+      message: /port \d+: the port is taken/,
+    });
+    await assert.rejects(DashboardServer.start({ source, page, port: 0, host: '203.0.113.1' }), {
+      code: 'ERR_LONGPOLE_DASHBOARD',
+    });
+    for (const port of [-1, 70_000, 1.5, Number.NaN])
+      await assert.rejects(DashboardServer.start({ source, page, port }), {
+        code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+      });
+    await server.close();
+  });
+
+  it('is any free port if nothing was said and the usual one is taken', async () => {
+    const source = new ToldCluster(STORY).source();
+    const first = await DashboardServer.start({ source, page: TEST_PAGE });
+    const second = await DashboardServer.start({ source, page: TEST_PAGE });
+    assert.notEqual(first.port, second.port);
+    await first.close();
+    await second.close();
+  });
+});

@@ -1,0 +1,54 @@
+// The pages that a server gives out: the HTML files that the build made, read once, each with the policy that it was built
+// with. A name is looked up in this list, so there is no path that a request could leave.
+import { readFileSync } from 'node:fs';
+import { LongpoleError } from '../base/errors.js';
+
+export interface PageFile {
+  readonly html: Buffer;
+  /** For the header of this name: only the page's own script and style, and connections to its own server. */
+  readonly contentSecurityPolicy: string;
+}
+
+const FOLDER = new URL('../dashboard/', import.meta.url);
+const POLICY_TAG = /[ \t]*<meta\s+http-equiv="Content-Security-Policy"\s+content="([^"]*)"\s*\/?>\n?/i;
+
+/**
+ * The page of this name, e.g. `dashboard.html`.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if it is not part of the installation.
+ */
+export function readPage(name: string, folder: URL = FOLDER): PageFile {
+  const url = new URL(name, folder);
+  let text: string;
+  try {
+    text = readFileSync(url, 'utf8');
+  } catch (cause) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_PAGE_FILE',
+      `The page ${url.href} cannot be read (${cause instanceof Error ? cause.message : String(cause)}). Install longpole again, or build it with \`npm run build\`.`,
+      { cause },
+    );
+  }
+  const policy = POLICY_TAG.exec(text)?.[1];
+  if (policy === undefined) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_PAGE_FILE',
+      `The page ${url.href} has no Content-Security-Policy. Install longpole again, or build it with \`npm run build\`.`,
+    );
+  }
+  return {
+    // A page that opens from disk may connect to nothing; one that is served may, to its server. Of two policies both hold.
+    html: Buffer.from(text.replace(POLICY_TAG, '')),
+    contentSecurityPolicy: servedPolicy(policy),
+  };
+}
+
+function servedPolicy(policy: string): string {
+  const own = policy
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .split(';')
+    .map((directive) => directive.trim())
+    .filter((directive) => directive !== '' && !/^(?:connect-src|frame-ancestors)\b/.test(directive));
+  return [...own, "connect-src 'self'", "frame-ancestors 'none'"].join('; ');
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Computation, TASK_ERRED, TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
+import { PrefixProgress } from './prefixProgress.js';
+
+function computation(
+  number: number,
+  prefixOf: readonly number[],
+  given: readonly number[] = [],
+): Computation {
+  return {
+    number,
+    firstId: number * 100,
+    size: prefixOf.length,
+    keys: prefixOf.map((_, i) => `key-${i}`),
+    prefixOf: Int32Array.from(prefixOf),
+    prefixes: ['load', 'fit'],
+    functionOf: new Int32Array(prefixOf.length),
+    functions: ['f'],
+    spanOf: null,
+    spans: [['default']],
+    dependencyOffsets: new Int32Array(prefixOf.length + 1),
+    dependencies: new Int32Array(0),
+    externals: new Float64Array(0),
+    given: Int32Array.from(given),
+    submitted: 1,
+    client: 'client',
+    code: '',
+  };
+}
+
+function ended(
+  progress: PrefixProgress,
+  of: Computation,
+  ids: readonly number[],
+  states: readonly number[],
+  stopped = 2,
+) {
+  const times = (time: number) => new Float64Array(ids.length).fill(time);
+  progress.tasksEnded({
+    computation: of,
+    worker: 0,
+    count: ids.length,
+    ids: Int32Array.from(ids),
+    states: Uint8Array.from(states),
+    types: new Uint16Array(ids.length),
+    typeNames: ['number'],
+    nbytes: times(8),
+    attempts: new Uint8Array(ids.length).fill(1),
+    ready: times(1),
+    dispatched: times(1),
+    received: times(1),
+    started: times(1),
+    stopped: times(stopped),
+    acknowledged: 2,
+  });
+}
+
+const rowsOf = (progress: PrefixProgress) =>
+  new Map(progress.rows(new Map()).map(({ prefix, ...row }) => [prefix, row]));
+
+test('a result that a later computation was given counts once', () => {
+  const progress = new PrefixProgress();
+  const first = computation(1, [0, 0]);
+  progress.computationAdded(first);
+  ended(progress, first, [0, 1], [TASK_MEMORY, TASK_MEMORY]);
+  const second = computation(2, [0, 0, 1], [0, 1]);
+  progress.computationAdded(second);
+  const before = rowsOf(progress);
+  assert.deepEqual([before.get('load')?.total, before.get('load')?.finished], [2, 2]);
+  assert.deepEqual([before.get('fit')?.total, before.get('fit')?.finished], [1, 0]);
+  ended(progress, second, [2], [TASK_MEMORY]);
+  progress.computationForgotten(second);
+  const after = rowsOf(progress);
+  assert.equal(after.get('fit')?.finished, 1);
+  assert.equal(after.get('load')?.cancelled, 0);
+});
+
+test('the shortest and the longest run are known of prefixes of which any ran', () => {
+  const progress = new PrefixProgress();
+  const one = computation(1, [0, 0, 1]);
+  progress.computationAdded(one);
+  ended(progress, one, [0], [TASK_MEMORY], 3);
+  ended(progress, one, [1], [TASK_ERRED], 1.5);
+  const { load, fit } = Object.fromEntries(rowsOf(progress));
+  assert.deepEqual([load?.shortest, load?.longest], [0.5, 2]);
+  assert.deepEqual([fit?.shortest, fit?.longest], [null, null]);
+});
+
+test('a task counts as its latest run ended; what never ends is cancelled', () => {
+  const progress = new PrefixProgress();
+  const one = computation(1, [0, 0, 0]);
+  progress.computationAdded(one);
+  ended(progress, one, [0], [TASK_ERRED]);
+  ended(progress, one, [1], [TASK_LOST]);
+  ended(progress, one, [0, 1], [TASK_MEMORY, TASK_MEMORY]);
+  progress.computationForgotten(one);
+  const { finished, erred, lost, cancelled, total } = rowsOf(progress).get('load') ?? {};
+  assert.deepEqual(
+    { finished, erred, lost, cancelled, total },
+    { finished: 2, erred: 0, lost: 1, cancelled: 1, total: 3 },
+  );
+});

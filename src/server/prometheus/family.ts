@@ -1,0 +1,51 @@
+// A family is one name on the page of metrics with its samples, as prom-client and Prometheus call it: what its labels are
+// and how they are read from the figures. Families are data; the page is made in prometheus.ts.
+import type { ClusterFigures } from './figures.js';
+
+export type Labels = Record<string, string>;
+export type Sample = readonly [labels: Labels, value: number];
+export type Read = (figures: ClusterFigures) => Iterable<Sample>;
+
+export interface Family {
+  readonly name: string;
+  readonly type: 'gauge' | 'counter';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Samples with equal labels are added up; those that are NaN are not known and left out. */
+  readonly read: Read;
+}
+
+/** Beyond so many prefixes, those with the least weight are one: a scrape must stay small. */
+const MAX_PREFIXES = 500;
+const OTHERS = '(others)';
+
+/** A family of one sample. */
+export function single(
+  name: string,
+  type: Family['type'],
+  help: string,
+  value: (figures: ClusterFigures) => number,
+): Family {
+  return { name, type, help, labels: [], read: (figures) => [[{}, value(figures)]] };
+}
+
+/** Each row with its prefix; the prefixes with the least weight are told as one. */
+export function* busiest<T>(
+  rows: Iterable<T>,
+  weight: (row: T) => number,
+  name: (row: T) => string = prefixName,
+): Iterable<[T, string]> {
+  const weights = new Map<string, number>();
+  const all = [...rows];
+  for (const row of all) weights.set(name(row), (weights.get(name(row)) ?? 0) + weight(row));
+  const kept =
+    weights.size <= MAX_PREFIXES
+      ? weights
+      : new Map([...weights].sort((a, b) => b[1] - a[1]).slice(0, MAX_PREFIXES));
+  for (const row of all) yield [row, kept.has(name(row)) ? name(row) : OTHERS];
+}
+
+function prefixName(row: unknown): string {
+  const known = typeof row === 'object' && row !== null && 'prefix' in row ? row.prefix : '';
+  return typeof known === 'string' ? known : '';
+}

@@ -1,0 +1,77 @@
+// Histograms of task durations as prom-client tells them. The engine counts them; here they only become text.
+import {
+  Histogram,
+  type HistogramConfiguration,
+  type MetricObjectWithValues,
+  type MetricValueWithName,
+} from 'prom-client';
+import { busiest } from './family.js';
+import type { ClusterFigures, DurationFigures } from './figures.js';
+
+export const DURATIONS: HistogramConfiguration<string> = {
+  name: 'longpole_task_duration_seconds',
+  help: 'How long tasks ran, by prefix',
+  labelNames: ['task_prefix_name'],
+  registers: [],
+};
+
+/** Histograms that are counted elsewhere: observing task by task would cost a microsecond each. */
+export class DurationHistograms extends Histogram {
+  /** One of prom-client's own, for everything but the values. */
+  readonly #empty: Histogram;
+  readonly #figures: () => ClusterFigures;
+
+  constructor(figures: () => ClusterFigures) {
+    super(DURATIONS);
+    this.#empty = new Histogram(DURATIONS);
+    this.#figures = figures;
+  }
+
+  /** What the registry asks for when it writes text; prom-client has it, its types do not. */
+  getForPromString(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
+    return this.get();
+  }
+
+  override async get(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
+    const { durations, durationBounds } = this.#figures();
+    const values = mergeDurations(durations).flatMap(({ prefix, buckets, count, sum }) => {
+      const labels = { task_prefix_name: prefix };
+      let below = 0;
+      const rows = durationBounds.map((bound, index) => {
+        below += buckets[index] ?? 0;
+        return {
+          metricName: `${DURATIONS.name}_bucket`,
+          labels: { ...labels, le: bound },
+          value: below,
+        };
+      });
+      return [
+        ...rows,
+        {
+          metricName: `${DURATIONS.name}_bucket`,
+          labels: { ...labels, le: '+Inf' },
+          value: count,
+        },
+        { metricName: `${DURATIONS.name}_sum`, labels, value: sum },
+        { metricName: `${DURATIONS.name}_count`, labels, value: count },
+      ];
+    });
+    return { ...(await this.#empty.get()), values };
+  }
+}
+
+/** One histogram per label: those of the prefixes that are told as one are added up. */
+function mergeDurations(durations: Iterable<DurationFigures>): DurationFigures[] {
+  const merged = new Map<string, { prefix: string; count: number; sum: number; buckets: Float64Array }>();
+  for (const [{ count, sum, buckets }, prefix] of busiest(durations, (each) => each.sum)) {
+    const known = merged.get(prefix);
+    if (known === undefined) {
+      merged.set(prefix, { prefix, count, sum, buckets: Float64Array.from(buckets) });
+      continue;
+    }
+    known.count += count;
+    known.sum += sum;
+    for (let bucket = 0; bucket < buckets.length; bucket++) known.buckets[bucket]! += buckets[bucket]!;
+  }
+  return [...merged.values()];
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterFigures, PrefixFigures } from './figures.js';
+import { PrometheusMetrics } from './prometheus.js';
+
+const PREFIX: PrefixFigures = {
+  prefix: 'inc',
+  states: new Map([
+    ['memory', 5],
+    ['erred', 1],
+  ]),
+  computeSeconds: 12.5,
+  transferSeconds: 0.75,
+  outputBytes: 4096,
+  suspicious: 2,
+};
+
+const FIGURES: ClusterFigures = {
+  clients: 1,
+  clientsAdded: 3,
+  clientsRemoved: 2,
+  desiredWorkers: 7,
+  workersAdded: 4,
+  workersRemoved: 1,
+  tasksForgotten: 11,
+  tasks: new Map([
+    ['waiting', 3],
+    ['memory', 5],
+  ]),
+  workers: ['idle', 'saturated', 'saturated'].map((state, index) => ({
+    name: `threads-${index}`,
+    state,
+    threads: 1,
+    managed: 100,
+    unmanaged: 50,
+    spilled: 0,
+    tasks: new Map([['executing', index]]),
+    incomingBytes: 10,
+    incomingCount: 1,
+    outgoingBytes: 20,
+    outgoingCount: 2,
+    open: { incomingBytes: 5, incomingCount: 1, outgoingBytes: 6, outgoingCount: 2 },
+    latency: index === 0 ? Number.NaN : 0.001,
+    gcSeconds: 0.5,
+    eventLoopDelay: 1.5,
+    spill: [
+      ['disk-write', 'bytes', 800],
+      ['disk-write', 'seconds', 0.25],
+      ['memory-read', 'count', 9],
+    ],
+  })),
+  prefixes: [PREFIX],
+  metrics: [
+    [['execute', 'inc', 'thread-cpu', 'seconds'], 1.5],
+    [['execute', 'inc', 'S3 "cold"\n', 'bytes'], 1000],
+    [['gather-dep', 'network', 'seconds'], 0.5],
+  ],
+  stimuli: new Map([['tasks-finished', { count: 7, seconds: 0.25 }]]),
+  thread: { eventLoopDelay: 0.02, longestTick: 0.03, ticks: 100, gcSeconds: 0.125 },
+  transfers: [{ from: 'threads-0', to: 'client', nbytes: 30, seconds: 0.5 }],
+  durations: [{ prefix: 'inc', count: 4, sum: 3, buckets: [1, 2, 1] }],
+  durationBounds: [0.1, 1],
+};
+
+/** `name{labels}` → value, of all samples; a line that is none fails. */
+async function scrape(metrics: PrometheusMetrics): Promise<Map<string, number>> {
+  const samples = new Map<string, number>();
+  for (const line of (await metrics.text()).split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    const match = /^([a-z_]+(?:\{.*\})?) (\S+)$/.exec(line);
+    assert.ok(match !== null, `no sample: ${line}`);
+    const [, name = '', value] = match;
+    assert.ok(!samples.has(name), `${name} is told twice`);
+    samples.set(name, Number(value));
+  }
+  return samples;
+}
+
+test('figures have the names of Dask where Dask has one', async () => {
+  const samples = await scrape(new PrometheusMetrics(() => FIGURES));
+  const expected: Record<string, number> = {
+    dask_scheduler_clients: 1,
+    dask_scheduler_client_connections_added_total: 3,
+    dask_scheduler_client_connections_removed_total: 2,
+    dask_scheduler_desired_workers: 7,
+    dask_scheduler_workers_added_total: 4,
+    dask_scheduler_workers_removed_total: 1,
+    dask_scheduler_tasks_forgotten_total: 11,
+    dask_scheduler_gc_collection_seconds_total: 0.125,
+    dask_scheduler_tick_duration_maximum_seconds: 0.03,
+    dask_scheduler_tick_count_total: 100,
+    dask_stealing_request_count_total: 0,
+    'dask_scheduler_tasks_transfer_seconds_total{task_prefix_name="inc"}': 0.75,
+    'dask_scheduler_workers{state="paused"}': 0,
+    'dask_worker_latency_seconds{worker="threads-1"}': 0.001,
+    'dask_worker_gc_collection_seconds_total{worker="threads-1"}': 0.5,
+    'dask_worker_transfer_incoming_bytes{worker="threads-1"}': 5,
+    'dask_worker_transfer_outgoing_count{worker="threads-1"}': 2,
+    'dask_worker_spill_bytes_total{worker="threads-0",activity="disk-write"}': 800,
+    'dask_worker_spill_count_total{worker="threads-0",activity="memory-read"}': 9,
+    'dask_worker_spill_time_seconds_total{worker="threads-0",activity="disk-write"}': 0.25,
+    'longpole_worker_event_loop_delay_seconds{worker="threads-0"}': 1.5,
+    'longpole_transfer_bytes_total{from="threads-0",to="client"}': 30,
+    'longpole_transfer_seconds_total{from="threads-0",to="client"}': 0.5,
+    'dask_scheduler_workers{state="saturated"}': 2,
+    'dask_scheduler_tasks{state="waiting"}': 3,
+    'dask_worker_memory_bytes{worker="threads-0",type="unmanaged"}': 50,
+    'dask_worker_tasks{worker="threads-2",state="executing"}': 2,
+    'dask_worker_transfer_outgoing_bytes_total{worker="threads-1"}': 20,
+    'dask_scheduler_tasks_compute_seconds_total{task_prefix_name="inc"}': 12.5,
+    'dask_scheduler_tasks_output_bytes{task_prefix_name="inc"}': 4096,
+    'dask_scheduler_tasks_suspicious_total{task_prefix_name="inc"}': 2,
+    'dask_scheduler_prefix_state_totals_total{task_prefix_name="inc",state="erred"}': 1,
+    'longpole_scheduler_busy_seconds_total{stimulus="tasks-finished"}': 0.25,
+    longpole_scheduler_event_loop_delay_seconds: 0.02,
+  };
+  for (const [name, value] of Object.entries(expected)) assert.equal(samples.get(name), value, name);
+  // What is not known is not told.
+  assert.ok(!samples.has('dask_worker_latency_seconds{worker="threads-0"}'));
+});
+
+test('fine performance metrics, with any label that a user chose', async () => {
+  const samples = await scrape(new PrometheusMetrics(() => FIGURES));
+  const seconds = 'longpole_activity_seconds_total';
+  assert.equal(
+    samples.get(`${seconds}{context="execute",task_prefix_name="inc",activity="thread-cpu"}`),
+    1.5,
+  );
+  assert.equal(samples.get(`${seconds}{context="gather-dep",task_prefix_name="",activity="network"}`), 0.5);
+  assert.equal(
+    samples.get(
+      'longpole_activity_bytes_total{context="execute",task_prefix_name="inc",activity="S3 \\"cold\\"\\n"}',
+    ),
+    1000,
+  );
+});
+
+test('histograms of task durations accumulate', async () => {
+  const samples = await scrape(new PrometheusMetrics(() => FIGURES));
+  const at = (suffix: string): number | undefined => samples.get(`longpole_task_duration_seconds_${suffix}`);
+  assert.equal(at('bucket{task_prefix_name="inc",le="0.1"}'), 1);
+  assert.equal(at('bucket{task_prefix_name="inc",le="1"}'), 3);
+  assert.equal(at('bucket{task_prefix_name="inc",le="+Inf"}'), 4);
+  assert.equal(at('sum{task_prefix_name="inc"}'), 3);
+  assert.equal(at('count{task_prefix_name="inc"}'), 4);
+});
+
+test('each scrape tells what is then, and what is gone is not told', async () => {
+  let workers = FIGURES.workers;
+  const metrics = new PrometheusMetrics(() => ({ ...FIGURES, workers }));
+  assert.ok((await scrape(metrics)).has('dask_worker_threads{worker="threads-2"}'));
+  workers = workers.slice(0, 1);
+  const samples = await scrape(metrics);
+  assert.ok(!samples.has('dask_worker_threads{worker="threads-2"}'));
+  assert.equal(samples.get('dask_scheduler_workers{state="idle"}'), 1);
+});
+
+test('a scrape stays small with 10,000 prefixes, and its sums whole', async () => {
+  const names = Array.from({ length: 10_000 }, (_, index) => `prefix-${index}`);
+  const metrics = new PrometheusMetrics(() => ({
+    ...FIGURES,
+    prefixes: names.map((prefix, index) => ({ ...PREFIX, prefix, computeSeconds: index })),
+    metrics: names.map((prefix) => [['execute', prefix, 'thread-cpu', 'seconds'], 1] as const),
+    durations: names.map((prefix) => ({ prefix, count: 1, sum: 1, buckets: [0, 1, 0] })),
+  }));
+  const samples = await scrape(metrics);
+  assert.ok(samples.size < 10_000, `${samples.size} samples`);
+  const sum = (name: string): number =>
+    [...samples].filter(([sample]) => sample.startsWith(name)).reduce((total, [, value]) => total + value, 0);
+  assert.equal(sum('longpole_activity_seconds_total'), 10_000);
+  assert.equal(sum('longpole_task_duration_seconds_count'), 10_000);
+  assert.equal(sum('dask_scheduler_tasks_compute_seconds_total'), (9999 * 10_000) / 2);
+});

@@ -1,0 +1,54 @@
+// The text that Prometheus scrapes at `/metrics`. What Dask exports has Dask's name (`dask_scheduler_…`, `dask_worker_…`),
+// so that dashboards made for Dask work; what only Longpole has begins with `longpole_`.
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { Family } from './family.js';
+import type { ClusterFigures } from './figures.js';
+import { DURATIONS, DurationHistograms } from './histograms.js';
+import { OWN_FAMILIES } from './ownFamilies.js';
+import { SCHEDULER_FAMILIES } from './schedulerFamilies.js';
+import { WORKER_FAMILIES } from './workerFamilies.js';
+
+const FAMILIES: readonly Family[] = [...SCHEDULER_FAMILIES, ...WORKER_FAMILIES, ...OWN_FAMILIES];
+
+/** Every name on the page. */
+export const METRIC_NAMES: readonly string[] = [...FAMILIES.map(({ name }) => name), DURATIONS.name];
+
+/** Answers scrapes. The figures are asked for once per scrape. */
+export class PrometheusMetrics {
+  readonly #registry = new Registry();
+  readonly #source: () => ClusterFigures;
+  #figures: ClusterFigures;
+
+  constructor(source: () => ClusterFigures) {
+    this.#source = source;
+    this.#figures = source();
+    for (const family of FAMILIES) this.#add(family);
+    this.#registry.registerMetric(new DurationHistograms(() => this.#figures));
+  }
+
+  /** To be sent as the Content-Type. */
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  async text(): Promise<string> {
+    this.#figures = this.#source();
+    return this.#registry.metrics();
+  }
+
+  #add({ name, type, help, labels, read }: Family): void {
+    const isCounter = type === 'counter';
+    const configuration = {
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [this.#registry],
+      collect: (): void => {
+        metric.reset();
+        for (const [values, value] of read(this.#figures))
+          if (!Number.isNaN(value)) metric.inc(values, isCounter ? Math.max(0, value) : value);
+      },
+    };
+    const metric: Counter | Gauge = isCounter ? new Counter(configuration) : new Gauge(configuration);
+  }
+}

@@ -1,0 +1,140 @@
+// The answers of the dashboard's server to requests that were let in. Everything that is given out is text of a kind that
+// no browser runs, but the page.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { AccessRules } from './access.js';
+import { wholeTable } from './catchUp.js';
+import { TABLES } from './opening.js';
+import type { PageFile } from './pageFiles.js';
+import { PrometheusMetrics } from './prometheus/prometheus.js';
+import type { DashboardSource } from './source.js';
+import type { Stream } from './stream.js';
+import { taskDetails } from './taskDetails.js';
+
+const NOTHING = "default-src 'none'; frame-ancestors 'none'";
+const JSON_TYPE = 'application/json; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
+const ARROW_TYPE = 'application/vnd.apache.arrow.stream';
+/** Task ids are whole numbers below 2^53. */
+const TASK_PATH = /^\/api\/task\/(\d{1,16})$/;
+const TABLE_PATH = /^\/api\/trace\/([a-z]{1,20})\.arrow$/;
+
+export class Routes {
+  readonly #rules: AccessRules;
+  readonly #source: DashboardSource;
+  readonly #stream: Stream;
+  readonly #page: PageFile;
+  readonly #metrics: PrometheusMetrics | undefined;
+
+  constructor(rules: AccessRules, source: DashboardSource, stream: Stream, page: PageFile) {
+    this.#rules = rules;
+    this.#source = source;
+    this.#stream = stream;
+    this.#page = page;
+    this.#metrics = source.kind === 'live' ? new PrometheusMetrics(() => source.figures()) : undefined;
+  }
+
+  answer(request: IncomingMessage, response: ServerResponse, url: URL): void {
+    // Nobody needs what comes with a GET.
+    request.resume();
+    this.#route(response, url).catch(() => {
+      if (response.headersSent) response.destroy();
+      else this.sendText(response, 500, 'The answer could not be made.');
+    });
+  }
+
+  async #route(response: ServerResponse, { pathname, searchParams }: URL): Promise<void> {
+    if (pathname === '/' || pathname === '/index.html') return this.#sendPage(response, searchParams);
+    if (pathname === '/health') return this.#sendHealth(response);
+    if (pathname === '/metrics') return this.#sendMetrics(response);
+    const task = TASK_PATH.exec(pathname)?.[1];
+    if (task !== undefined) return this.#sendTask(response, Number(task));
+    const name = TABLE_PATH.exec(pathname)?.[1];
+    if (name !== undefined) return this.#sendTable(response, name);
+    this.sendText(response, 404, 'There is nothing here.');
+  }
+
+  /** The token moves from the address, where others may see it, into a cookie that no script reads. */
+  #sendPage(response: ServerResponse, query: URLSearchParams): void {
+    const { token, cookie } = this.#rules;
+    if (token !== undefined && query.has('token')) {
+      this.#head(response, 303, TEXT_TYPE, {
+        Location: '/',
+        'Set-Cookie': `${cookie}=${token}; HttpOnly; SameSite=Lax; Path=/`,
+      });
+      response.end();
+      return;
+    }
+    const { html, contentSecurityPolicy } = this.#page;
+    this.#head(response, 200, 'text/html; charset=utf-8', {
+      'Content-Security-Policy': contentSecurityPolicy,
+      'Content-Length': String(html.length),
+    });
+    response.end(html);
+  }
+
+  #sendHealth(response: ServerResponse): void {
+    const { kind, title } = this.#source;
+    this.#sendJson(response, { status: 'ok', source: kind, title, viewers: this.#stream.viewers });
+  }
+
+  async #sendMetrics(response: ServerResponse): Promise<void> {
+    if (this.#metrics === undefined)
+      return this.sendText(response, 404, 'A recorded trace has no metrics of a cluster that runs.');
+    const text = await this.#metrics.text();
+    this.#head(response, 200, this.#metrics.contentType);
+    response.end(text);
+  }
+
+  #sendTask(response: ServerResponse, id: number): void {
+    const { trace } = this.#source;
+    const details = taskDetails('snapshot' in trace ? trace.snapshot() : trace, id);
+    if (details === undefined)
+      this.sendText(response, 404, 'The trace holds no run of this task: it has not ended, or was let go.');
+    else this.#sendJson(response, details);
+  }
+
+  async #sendTable(response: ServerResponse, name: string): Promise<void> {
+    const source = this.#source;
+    const table = TABLES.find((one) => one === name);
+    if (table === undefined || source.kind === 'live')
+      return this.sendText(response, 404, 'There is no such table of a recorded trace.');
+    this.#head(response, 200, ARROW_TYPE);
+    await pipeline(Readable.from(wholeTable(source.trace, table)), response);
+  }
+
+  #sendJson(response: ServerResponse, value: unknown): void {
+    this.#head(response, 200, JSON_TYPE);
+    response.end(JSON.stringify(value));
+  }
+
+  sendText(response: ServerResponse, status: number, text: string): void {
+    this.#head(
+      response,
+      status,
+      TEXT_TYPE,
+      status === 405 ? { Allow: 'GET, HEAD', Connection: 'close' } : {},
+    );
+    response.end(`${text}\n`);
+  }
+
+  #head(
+    response: ServerResponse,
+    status: number,
+    contentType: string,
+    more: Readonly<Record<string, string>> = {},
+  ): void {
+    response.writeHead(status, {
+      'Content-Type': contentType,
+      'Content-Security-Policy': NOTHING,
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+      'Referrer-Policy': 'no-referrer',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      'Cache-Control': 'no-store',
+      ...more,
+    });
+  }
+}

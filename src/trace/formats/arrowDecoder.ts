@@ -1,0 +1,386 @@
+// An Arrow IPC stream as columns. Opening it walks over the descriptions of its messages; a column is read from the source,
+// unpacked and checked when it is asked for, so that memory holds what is looked at and not what there is.
+
+import { LongpoleError } from '../../base/errors.js';
+import type { StringTable } from '../stringTable.js';
+import { type BatchMessage, type ByteSource, bufferPlace, nullsOf } from './arrowMessages.js';
+import { checkLengths, type Field, readBuffer, type StreamDamage, scanStream, WIDTH } from './arrowScan.js';
+import type { ArrowCodec, ArrowType } from './arrowTypes.js';
+import { DamagedBytes, damaged, unusableTrace } from './damage.js';
+import type { TextBatch, TextColumn, TextLists } from './textColumns.js';
+
+interface Batch {
+  readonly message: BatchMessage;
+  /** Of the stream. */
+  readonly firstRow: number;
+  /** The dictionary that was valid, by its number. */
+  readonly dictionaries: ReadonlyMap<number, BatchMessage>;
+}
+
+export class ArrowStream {
+  readonly length: number;
+  readonly damage: readonly StreamDamage[];
+  readonly #name: string;
+  readonly #source: ByteSource;
+  readonly #codec: ArrowCodec;
+  readonly #fields: ReadonlyMap<string, Field>;
+  readonly #batches: readonly Batch[];
+
+  /**
+   * `checked`: all bytes are unpacked once, and batches that are damaged are left out; otherwise the last two, which a fall
+   * of the system may have torn, and damage elsewhere is an ERR_LONGPOLE_TRACE_FORMAT when a column is read. `name` is
+   * what errors call the source.
+   */
+  constructor(name: string, source: ByteSource, codec: ArrowCodec, checked: boolean) {
+    this.#name = name;
+    this.#source = source;
+    this.#codec = codec;
+    const scan = scanStream(source);
+    this.#fields = scan.fields;
+    const batches = scan.batches.filter((batch, i) => {
+      const whole = checked || i >= scan.batches.length - 2;
+      const reason = this.#faultOf(batch, scan.dictionaries.get(batch), whole);
+      const { from, to } = batch;
+      if (reason !== undefined) scan.damage.push({ offset: from, bytes: to - from, reason });
+      return reason === undefined;
+    });
+    let firstRow = 0;
+    this.#batches = batches.map((message) => {
+      const batch = { message, firstRow, dictionaries: scan.dictionaries.get(message) ?? new Map() };
+      firstRow += message.rows;
+      return batch;
+    });
+    this.length = firstRow;
+    this.damage = scan.damage;
+    if (firstRow >= 2 ** 31) unusableTrace(`${name} has more rows than Longpole can open`);
+  }
+
+  has(name: string): boolean {
+    return this.#fields.has(name);
+  }
+
+  /** Undefined if the stream has no such column. */
+  float64(name: string): Float64Array | undefined {
+    return this.#guarded(() => this.#float64(name));
+  }
+
+  #float64(name: string): Float64Array | undefined {
+    const field = this.#field(name, ['float64']);
+    if (field === undefined) return undefined;
+    const column = new Float64Array(this.length);
+    this.#fill(field, column);
+    return column;
+  }
+
+  /** Null is -1. */
+  int32(name: string): Int32Array | undefined {
+    return this.#guarded(() => this.#int32(name));
+  }
+
+  #int32(name: string): Int32Array | undefined {
+    const field = this.#field(name, ['int32']);
+    return field === undefined ? undefined : this.#codes(field);
+  }
+
+  /** As doubles; null is -1. */
+  int64(name: string): Float64Array | undefined {
+    return this.#guarded(() => this.#int64(name));
+  }
+
+  #int64(name: string): Float64Array | undefined {
+    const field = this.#field(name, ['int64']);
+    if (field === undefined) return undefined;
+    const column = new Float64Array(this.length);
+    this.#fill(field, column);
+    // In place: of each row the two words become the number.
+    const words = new Uint32Array(column.buffer);
+    for (let row = 0; row < column.length; row++)
+      column[row] = words[row * 2 + 1]! * 2 ** 32 + words[row * 2]!;
+    this.#eachNull(field, (row) => {
+      column[row] = -1;
+    });
+    return column;
+  }
+
+  /** What `map` makes of each value; null is what it makes of -1. Half the memory, where few values are needed as they are. */
+  mappedInt64(name: string, map: (value: number) => number): Int32Array | undefined {
+    return this.#guarded(() => this.#mappedInt64(name, map));
+  }
+
+  #mappedInt64(name: string, map: (value: number) => number): Int32Array | undefined {
+    const field = this.#field(name, ['int64']);
+    if (field === undefined) return undefined;
+    const column = new Int32Array(this.length);
+    let words = new Uint32Array(0);
+    for (const { message, firstRow } of this.#batches) {
+      const { rows } = message;
+      if (words.length < rows * 2) words = new Uint32Array(rows * 2);
+      const target = new Uint8Array(words.buffer, 0, rows * 8);
+      const bytes = this.#read(message, field.buffer + 1, target.length, target);
+      if (bytes.buffer !== target.buffer) target.set(bytes);
+      for (let i = 0; i < rows; i++) column[firstRow + i] = map(words[i * 2 + 1]! * 2 ** 32 + words[i * 2]!);
+    }
+    const absent = map(-1);
+    this.#eachNull(field, (row) => {
+      column[row] = absent;
+    });
+    return column;
+  }
+
+  uint8(name: string): Uint8Array | undefined {
+    return this.#guarded(() => this.#uint8(name));
+  }
+
+  #uint8(name: string): Uint8Array | undefined {
+    const field = this.#field(name, ['uint8']);
+    if (field === undefined) return undefined;
+    const column = new Uint8Array(this.length);
+    this.#fill(field, column);
+    return column;
+  }
+
+  /** Interns what the column says; ids by row, -1 for null. */
+  texts(name: string, into: StringTable): Int32Array | undefined {
+    return this.#guarded(() => this.#texts(name, into));
+  }
+
+  #texts(name: string, into: StringTable): Int32Array | undefined {
+    const field = this.#field(name, ['utf8', 'dictionary']);
+    if (field?.type === 'dictionary') return this.#dictionaryTexts(field, (text) => into.intern(...text));
+    if (field === undefined) return undefined;
+    const column = new Int32Array(this.length);
+    for (const { message, firstRow } of this.#batches) {
+      const { rows } = message;
+      const texts = this.#readTexts(message, field.buffer + 1, rows);
+      const { offsets, bytes, view } = texts;
+      for (let i = 0; i < rows; i++)
+        column[firstRow + i] = into.intern(bytes, view, offsets[i]!, offsets[i + 1]!);
+    }
+    this.#eachNull(field, (row) => {
+      column[row] = -1;
+    });
+    return column;
+  }
+
+  /** A column of texts without null that is not read now; undefined if there is none. */
+  textColumn(name: string): TextColumn | undefined {
+    const field = this.#guarded(() => this.#field(name, ['utf8']));
+    if (field === undefined) return undefined;
+    const batches = this.#batches;
+    return {
+      firstRows: Int32Array.from([...batches.map(({ firstRow }) => firstRow), this.length]),
+      read: (batch, target) => {
+        const { message } = batches[batch]!;
+        return this.#guarded(() => this.#readTexts(message, field.buffer + 1, message.rows, target));
+      },
+    };
+  }
+
+  /** All texts that stand in dictionaries of the column, some maybe in no row. */
+  dictionary(name: string, into: StringTable): void {
+    this.#guarded(() => this.#dictionary(name, into));
+  }
+
+  #dictionary(name: string, into: StringTable): void {
+    const field = this.#field(name, ['dictionary']);
+    if (field === undefined) return;
+    const seen = new Set<BatchMessage | undefined>();
+    for (const { dictionaries } of this.#batches) {
+      const message = dictionaries.get(field.dictionary);
+      if (message === undefined || seen.has(message)) continue;
+      seen.add(message);
+      this.#dictionaryIds(message, (text) => into.intern(...text));
+    }
+  }
+
+  textLists(name: string, into: StringTable): TextLists | undefined {
+    return this.#guarded(() => this.#textLists(name, into));
+  }
+
+  #textLists(name: string, into: StringTable): TextLists | undefined {
+    const field = this.#field(name, ['utf8-list']);
+    if (field === undefined) return undefined;
+    const offsets = new Int32Array(this.length + 1);
+    const ids: Int32Array[] = [];
+    let count = 0;
+    for (const { message, firstRow } of this.#batches) {
+      const own = this.#offsets(message, field.buffer + 1, message.rows);
+      const items = own[message.rows]!;
+      const { offsets: ends, bytes, view } = this.#readTexts(message, field.buffer + 3, items);
+      ids.push(
+        Int32Array.from({ length: items }, (_, i) => into.intern(bytes, view, ends[i]!, ends[i + 1]!)),
+      );
+      for (let i = 0; i < message.rows; i++) offsets[firstRow + i + 1] = count + own[i + 1]!;
+      count += items;
+    }
+    return { offsets, ids: joined(ids, count) };
+  }
+
+  #guarded<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof DamagedBytes)) throw error;
+      throw new LongpoleError('ERR_LONGPOLE_TRACE_FORMAT', `${this.#name} is damaged: ${error.message}.`);
+    }
+  }
+
+  #field(name: string, types: readonly ArrowType[]): Field | undefined {
+    const field = this.#fields.get(name);
+    if (field !== undefined && !types.includes(field.type))
+      damaged(`its column '${name}' is not of its usual type`);
+    return field;
+  }
+
+  #codes(field: Field): Int32Array {
+    const column = new Int32Array(this.length);
+    this.#fill(field, column);
+    this.#eachNull(field, (row) => {
+      column[row] = -1;
+    });
+    return column;
+  }
+
+  #dictionaryTexts(field: Field, intern: (text: Text) => number): Int32Array {
+    const column = this.#codes(field);
+    const known = new Map<BatchMessage, Int32Array>();
+    for (const { message, firstRow, dictionaries } of this.#batches) {
+      const dictionary = dictionaries.get(field.dictionary);
+      if (dictionary === undefined) {
+        column.fill(-1, firstRow, firstRow + message.rows);
+        continue;
+      }
+      const ids = known.get(dictionary) ?? this.#dictionaryIds(dictionary, intern);
+      known.set(dictionary, ids);
+      for (let row = firstRow; row < firstRow + message.rows; row++) {
+        const code = column[row]!;
+        if (code >= ids.length) damaged(`a code in its column '${field.name}' has no text`);
+        if (code >= 0) column[row] = ids[code]!;
+      }
+    }
+    return column;
+  }
+
+  #dictionaryIds(message: BatchMessage, intern: (text: Text) => number): Int32Array {
+    const { offsets, bytes, view } = this.#readTexts(message, 1, message.rows);
+    return Int32Array.from({ length: message.rows }, (_, i) =>
+      intern([bytes, view, offsets[i]!, offsets[i + 1]!]),
+    );
+  }
+
+  /** The values of a column of fixed width, unpacked to where they shall be. */
+  #fill(field: Field, column: Float64Array | Int32Array | Uint8Array): void {
+    const width = column.BYTES_PER_ELEMENT;
+    for (const { message, firstRow } of this.#batches) {
+      const target = asBytes(column, firstRow, message.rows * width);
+      const bytes = this.#read(message, field.buffer + 1, target.length, target);
+      if (bytes.buffer !== target.buffer) target.set(bytes);
+    }
+  }
+
+  #eachNull(field: Field, each: (row: number) => void): void {
+    for (const { message, firstRow } of this.#batches) {
+      if (nullsOf(message, field.node) === 0) continue;
+      const bits = this.#read(message, field.buffer, (message.rows + 7) >> 3);
+      for (let i = 0; i < message.rows; i++) if (((bits[i >> 3]! >> (i & 7)) & 1) === 0) each(firstRow + i);
+    }
+  }
+
+  #readTexts(message: BatchMessage, buffer: number, count: number, target?: Uint8Array): TextBatch {
+    const offsets = this.#offsets(message, buffer, count);
+    const bytes = this.#read(message, buffer + 1, offsets[count]!, target);
+    return { offsets, bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+  }
+
+  /** Ascending, from 0. */
+  #offsets(message: BatchMessage, buffer: number, count: number): Int32Array {
+    // A column of no rows may have no offsets at all.
+    if (count === 0) return new Int32Array(1);
+    // Memory is taken when the bytes are there.
+    const bytes = this.#read(message, buffer, (count + 1) * 4);
+    const offsets = new Int32Array(count + 1);
+    asBytes(offsets, 0, bytes.length).set(bytes);
+    if (offsets[0] !== 0) damaged('its texts do not begin at their beginning');
+    for (let i = 0; i < count; i++) if (offsets[i + 1]! < offsets[i]!) damaged('its texts overlap');
+    return offsets;
+  }
+
+  /** The first `size` bytes of a buffer, unpacked. */
+  #read(message: BatchMessage, buffer: number, size: number, target?: Uint8Array): Uint8Array {
+    const place = bufferPlace(message, buffer) ?? damaged('a batch has too few buffers');
+    if (size === 0) return new Uint8Array(0);
+    return readBuffer(this.#source, place, message.compressed ? this.#codec : undefined, size, target);
+  }
+
+  /** Why a batch cannot be read; undefined if it can. */
+  #faultOf(
+    message: BatchMessage,
+    dictionaries: ReadonlyMap<number, BatchMessage> | undefined,
+    whole: boolean,
+  ): string | undefined {
+    try {
+      for (const field of this.#fields.values()) {
+        checkLengths(message, field);
+        if (whole) this.#checkColumn(message, field);
+        if (whole && field.type === 'dictionary') this.#checkCodes(message, field, dictionaries);
+      }
+      return undefined;
+    } catch (error) {
+      if (error instanceof DamagedBytes) return error.message;
+      throw error;
+    }
+  }
+
+  #checkCodes(
+    message: BatchMessage,
+    field: Field,
+    dictionaries: ReadonlyMap<number, BatchMessage> | undefined,
+  ): void {
+    const { rows } = message;
+    if (rows === 0) return;
+    const dictionary = dictionaries?.get(field.dictionary) ?? damaged('a batch has no dictionary');
+    this.#readTexts(dictionary, 1, dictionary.rows);
+    const bytes = this.#read(message, field.buffer + 1, rows * 4);
+    const codes = new Int32Array(rows);
+    asBytes(codes, 0, bytes.length).set(bytes);
+    const nulls = nullsOf(message, field.node) > 0;
+    for (const code of codes) {
+      // Under a null may stand anything.
+      if ((code < 0 && !nulls) || code >= Math.max(1, dictionary.rows)) damaged('a code has no text');
+    }
+  }
+
+  #checkColumn(message: BatchMessage, { type, node, buffer }: Field): void {
+    const { rows } = message;
+    if (nullsOf(message, node) > 0) this.#read(message, buffer, (rows + 7) >> 3);
+    switch (type) {
+      case 'utf8':
+        this.#readTexts(message, buffer + 1, rows);
+        break;
+      case 'utf8-list': {
+        const items = this.#offsets(message, buffer + 1, rows)[rows]!;
+        this.#readTexts(message, buffer + 3, items);
+        break;
+      }
+      default:
+        this.#read(message, buffer + 1, rows * WIDTH[type]);
+    }
+  }
+}
+
+/** Arguments of `StringTable.intern`. */
+type Text = [bytes: Uint8Array, view: DataView, start: number, end: number];
+
+function asBytes(array: Float64Array | Int32Array | Uint8Array, row: number, size: number): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset + row * array.BYTES_PER_ELEMENT, size);
+}
+
+function joined(parts: readonly Int32Array[], length: number): Int32Array {
+  const all = new Int32Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

@@ -1,0 +1,163 @@
+// The messages of an Arrow IPC stream: where each begins, what it is, where its buffers lie. Nothing of a body is read here.
+import { type ArrowField, type ArrowType, CONTINUATION } from './arrowTypes.js';
+import { DamagedBytes, damaged } from './damage.js';
+import { FlatTable } from './flatTable.js';
+
+/** The bytes of a file, in memory or on a disk. */
+export interface ByteSource {
+  readonly length: number;
+  /** Bytes `[from .. to)`; fewer if the file has become shorter. Good until the next call. */
+  read(from: number, to: number): Uint8Array;
+}
+
+/** A buffer of a body: where it lies in the file. */
+export interface BufferPlace {
+  readonly at: number;
+  readonly size: number;
+}
+
+export interface BatchMessage {
+  readonly kind: 'batch' | 'dictionary';
+  /** Where the message begins in the file, and where the next one does. */
+  readonly from: number;
+  readonly to: number;
+  /** Of a dictionary: its number. */
+  readonly id: number;
+  readonly rows: number;
+  readonly compressed: boolean;
+  /** By column, those in columns of lists behind them: rows and how many are null, one after the other. */
+  readonly nodes: Float64Array;
+  /** Where each buffer lies in the file, and its size, one after the other: a large trace has a hundred thousand. */
+  readonly buffers: Float64Array;
+}
+
+/** Undefined if there are not so many. */
+export function bufferPlace({ buffers }: BatchMessage, buffer: number): BufferPlace | undefined {
+  if (buffer * 2 >= buffers.length) return undefined;
+  return { at: buffers[buffer * 2]!, size: buffers[buffer * 2 + 1]! };
+}
+
+/** How many rows of a column are null. */
+export function nullsOf({ nodes }: BatchMessage, node: number): number {
+  return nodes[node * 2 + 1] ?? 0;
+}
+
+export interface SchemaField extends ArrowField {
+  /** Of the dictionary; -1 without one. */
+  readonly dictionary: number;
+}
+
+export interface SchemaMessage {
+  readonly kind: 'schema';
+  readonly to: number;
+  readonly fields: readonly SchemaField[];
+}
+
+export interface StreamEnd {
+  readonly kind: 'end';
+  /** Where what can be read ends. */
+  readonly to: number;
+  /** Undefined if the stream was closed. */
+  readonly damage: string | undefined;
+}
+
+const METADATA_LIMIT = 1 << 24;
+const HEADER = { schema: 1, dictionary: 2, batch: 3 } as const;
+/** Arrow's numbers of types. */
+const TYPE = { int: 2, float: 3, utf8: 5, list: 12 } as const;
+const LZ4_FRAME = 0;
+
+/** The message that begins at `at`. Never throws: what cannot be read ends the stream. */
+export function readMessage(source: ByteSource, at: number): SchemaMessage | BatchMessage | StreamEnd {
+  try {
+    if (at === source.length) return { kind: 'end', to: at, damage: 'it was not closed' };
+    const prefix = source.read(at, at + 8);
+    if (prefix.length < 8) damaged('the last message is not complete');
+    const view = new DataView(prefix.buffer, prefix.byteOffset, 8);
+    if (view.getUint32(0, true) !== CONTINUATION) damaged('there is no message where one should begin');
+    const size = view.getUint32(4, true);
+    if (size === 0) {
+      return at + 8 === source.length
+        ? { kind: 'end', to: at + 8, damage: undefined }
+        : { kind: 'end', to: at + 8, damage: 'there are bytes behind its end' };
+    }
+    if (size > METADATA_LIMIT) damaged('a message has an impossible length');
+    const bytes = source.read(at + 8, at + 8 + size).slice();
+    if (bytes.length < size) damaged('the last message is not complete');
+    return parsed(bytes, source.length, at, at + 8 + size);
+  } catch (error) {
+    if (error instanceof DamagedBytes) return { kind: 'end', to: at, damage: error.message };
+    throw error;
+  }
+}
+
+function parsed(bytes: Uint8Array, length: number, from: number, body: number): SchemaMessage | BatchMessage {
+  const message = FlatTable.root(bytes);
+  const header = message.table(2) ?? damaged('a message has no content');
+  const to = body + message.size(3);
+  if (to > length) damaged('the last message is not complete');
+  switch (message.uint8(1)) {
+    case HEADER.schema:
+      return { kind: 'schema', to, fields: header.tables(1).map(schemaField) };
+    case HEADER.batch:
+      return { kind: 'batch', from, to, id: -1, ...batchParts(header, body, to) };
+    case HEADER.dictionary: {
+      if (header.uint8(2) !== 0) damaged('it has a dictionary in pieces, which Longpole does not write');
+      const data = header.table(1) ?? damaged('a dictionary has no content');
+      return { kind: 'dictionary', from, to, id: header.size(0), ...batchParts(data, body, to) };
+    }
+    default:
+      return damaged('a message is of a kind that Longpole does not write');
+  }
+}
+
+function batchParts(
+  batch: FlatTable,
+  body: number,
+  to: number,
+): Pick<BatchMessage, 'rows' | 'compressed' | 'nodes' | 'buffers'> {
+  const compression = batch.table(3);
+  if (compression !== undefined && (compression.uint8(0) !== LZ4_FRAME || compression.uint8(1) !== 0))
+    damaged('it is compressed in a way that Longpole does not use');
+  const buffers = batch.pairs(2);
+  for (let i = 0; i < buffers.length; i += 2) {
+    buffers[i]! += body;
+    if (buffers[i]! + buffers[i + 1]! > to) damaged('a buffer reaches beyond its message');
+  }
+  const rows = batch.size(0);
+  if (rows >= 2 ** 31) damaged('a batch has an impossible number of rows');
+  return { rows, compressed: compression !== undefined, nodes: batch.pairs(1), buffers };
+}
+
+function schemaField(field: FlatTable): SchemaField {
+  const name = field.text(0);
+  const encoding = field.table(4);
+  const type = arrowType(field);
+  if (encoding === undefined) return { name, type, dictionary: -1 };
+  const index = encoding.table(1);
+  if (type !== 'utf8' || (index !== undefined && index.int32(0) !== 32))
+    damaged(`its column '${name}' is of a type that Longpole does not write`);
+  return { name, type: 'dictionary', dictionary: encoding.size(0) };
+}
+
+function arrowType(field: FlatTable): ArrowType {
+  const type = field.table(3);
+  switch (field.uint8(2)) {
+    case TYPE.int: {
+      const bits = type?.int32(0);
+      if (bits === 64) return 'int64';
+      if (bits === 32) return 'int32';
+      if (bits === 8) return 'uint8';
+      break;
+    }
+    case TYPE.float:
+      if (type?.int16(0) === 2) return 'float64';
+      break;
+    case TYPE.utf8:
+      return 'utf8';
+    case TYPE.list:
+      if (field.tables(5)[0]?.uint8(2) === TYPE.utf8) return 'utf8-list';
+      break;
+  }
+  return damaged(`its column '${field.text(0)}' is of a type that Longpole does not write`);
+}

@@ -1,0 +1,131 @@
+// What an Arrow IPC stream holds, from the descriptions of its messages alone: columns, batches, the dictionaries that are
+// valid for each, and where it is damaged.
+import {
+  type BatchMessage,
+  type BufferPlace,
+  type ByteSource,
+  bufferPlace,
+  readMessage,
+  type SchemaField,
+} from './arrowMessages.js';
+import type { ArrowCodec, ArrowType } from './arrowTypes.js';
+import { damaged } from './damage.js';
+
+/** Bytes that an LZ4 frame can at most become, per byte. Guards the memory against damaged lengths. */
+const LZ4_RATIO = 256;
+const COLUMN_BUFFERS: Readonly<Record<ArrowType, number>> = {
+  float64: 2,
+  int64: 2,
+  int32: 2,
+  uint8: 2,
+  dictionary: 2,
+  utf8: 3,
+  'utf8-list': 5,
+};
+
+export interface Field extends SchemaField {
+  /** Of its first node and first buffer in every batch. */
+  readonly node: number;
+  readonly buffer: number;
+}
+
+/** What could not be read. */
+export interface StreamDamage {
+  readonly offset: number;
+  readonly bytes: number;
+  readonly reason: string;
+}
+
+/** Whether the buffers of a column can hold its rows, without reading them: nobody takes memory for rows that are not there. */
+export function checkLengths(message: BatchMessage, { type, node, buffer }: Field): void {
+  const { rows, nodes, compressed } = message;
+  if (nodes[node * 2] !== rows) damaged('a column of a batch has another length than the batch');
+  const needed = type === 'utf8' || type === 'utf8-list' ? 4 : WIDTH[type];
+  const size = bufferPlace(message, buffer + 1)?.size ?? 0;
+  if (rows * needed > size * (compressed ? LZ4_RATIO : 1))
+    damaged('a batch has more rows than its bytes can hold');
+}
+
+export const WIDTH = { float64: 8, int64: 8, int32: 4, uint8: 1, dictionary: 4 } as const;
+
+/**
+ * The first `wanted` bytes of a buffer, unpacked if there is a codec: at the beginning of `target` if that has room for the
+ * whole buffer, otherwise where they are good until the next read.
+ */
+export function readBuffer(
+  source: ByteSource,
+  { at, size }: BufferPlace,
+  codec: ArrowCodec | undefined,
+  wanted: number,
+  target?: Uint8Array,
+): Uint8Array {
+  const bytes = source.read(at, at + size);
+  if (bytes.length < size) damaged('the file has become shorter');
+  if (codec === undefined)
+    return size < wanted ? damaged('a buffer is too short') : bytes.subarray(0, wanted);
+  if (size < 8) damaged('a buffer is too short');
+  const prefix = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigInt64(0, true);
+  const packed = bytes.subarray(8);
+  if (prefix === -1n)
+    return packed.length < wanted ? damaged('a buffer is too short') : packed.subarray(0, wanted);
+  const unpackedSize = Number(prefix);
+  if (!(unpackedSize >= wanted) || unpackedSize > packed.length * LZ4_RATIO)
+    damaged('a buffer has an impossible length');
+  const unpacked =
+    target !== undefined && unpackedSize <= target.length
+      ? target.subarray(0, unpackedSize)
+      : new Uint8Array(unpackedSize);
+  try {
+    codec.decompress(packed, unpacked);
+  } catch {
+    return damaged('a buffer cannot be unpacked');
+  }
+  return unpacked.subarray(0, wanted);
+}
+
+export interface Scan {
+  readonly fields: ReadonlyMap<string, Field>;
+  readonly batches: BatchMessage[];
+  readonly dictionaries: Map<BatchMessage, ReadonlyMap<number, BatchMessage>>;
+  readonly damage: StreamDamage[];
+}
+
+/** Walks over all messages; what cannot be read ends the walk. */
+export function scanStream(source: ByteSource): Scan {
+  const batches: BatchMessage[] = [];
+  const dictionaries: Scan['dictionaries'] = new Map();
+  const damage: StreamDamage[] = [];
+  let fields: ReadonlyMap<string, Field> | undefined;
+  let current: ReadonlyMap<number, BatchMessage> = new Map();
+  for (let at = 0; ; ) {
+    const message = readMessage(source, at);
+    if (message.kind === 'end') {
+      const { to, damage: reason } = message;
+      if (reason !== undefined) damage.push({ offset: to, bytes: source.length - to, reason });
+      return { fields: fields ?? new Map(), batches, dictionaries, damage };
+    }
+    if (message.kind === 'schema') {
+      fields ??= placed(message.fields);
+    } else if (fields === undefined) {
+      damage.push({ offset: at, bytes: source.length - at, reason: 'it does not begin with a schema' });
+      return { fields: new Map(), batches, dictionaries, damage };
+    } else if (message.kind === 'dictionary') {
+      current = new Map([...current, [message.id, message]]);
+    } else {
+      batches.push(message);
+      dictionaries.set(message, current);
+    }
+    at = message.to;
+  }
+}
+
+function placed(fields: readonly SchemaField[]): ReadonlyMap<string, Field> {
+  const result = new Map<string, Field>();
+  let [node, buffer] = [0, 0];
+  for (const field of fields) {
+    result.set(field.name, { ...field, node, buffer });
+    node += field.type === 'utf8-list' ? 2 : 1;
+    buffer += COLUMN_BUFFERS[field.type];
+  }
+  return result;
+}

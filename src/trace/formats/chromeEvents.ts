@@ -1,0 +1,253 @@
+// From the events of a Chrome trace to rows: slices become tasks, counters become figures, instants become events. Rows
+// of Longpole's own traces are recognised by their first event and read by `chromeOwnRows.ts`.
+import { Float64Column } from '../columns.js';
+import type { TraceBuilder } from '../traceBuilder.js';
+import { ChromeCounters } from './chromeCounters.js';
+import { FLOW_BEGIN, FLOW_END, FLOW_END_NEXT, FLOW_STEP } from './chromeFlows.js';
+import { Arg, secondsOf } from './chromeFormat.js';
+import { ChromeOrigins } from './chromeOrigins.js';
+import { ChromeOwnRows } from './chromeOwnRows.js';
+import { ChromeSlices } from './chromeSlices.js';
+import { EventField } from './chromeText.js';
+import { type JsonCursor, OPEN_BRACE } from './jsonCursor.js';
+import type { JsonFields } from './jsonFields.js';
+
+const code = (letter: string): number => letter.charCodeAt(0);
+const PHASE = {
+  complete: code('X'),
+  begin: code('B'),
+  end: code('E'),
+  instant: code('i'),
+  oldInstant: code('I'),
+  mark: code('R'),
+  asyncInstant: code('n'),
+  asyncBegin: code('b'),
+  asyncEnd: code('e'),
+  oldAsyncBegin: code('S'),
+  oldAsyncEnd: code('F'),
+  counter: code('C'),
+  metadata: code('M'),
+  flowBegin: code('s'),
+  flowStep: code('t'),
+  flowEnd: code('f'),
+} as const;
+
+/** Bytes of an event's arguments that are kept as its text. */
+const MAX_TEXT = 1000;
+
+/** A slice that has begun. */
+interface OpenSlice {
+  readonly name: number;
+  readonly key: number;
+  readonly start: number;
+}
+
+export class ChromeEvents {
+  readonly #builder: TraceBuilder;
+  readonly #origins: ChromeOrigins;
+  readonly #slices = new ChromeSlices();
+  readonly #counters: ChromeCounters;
+  readonly #own: ChromeOwnRows;
+  readonly #args: JsonFields;
+  /** By lane: `B` without their `E`, the innermost last. */
+  readonly #open = new Map<number, OpenSlice[]>();
+  /** By category, id and name: `b` without their `e`. */
+  readonly #openAsync = new Map<string, (OpenSlice & { readonly lane: number })[]>();
+  readonly #flows = new Map<string, number>();
+  /** Instants wait for the names of their processes: time, process, topic, text. */
+  readonly #instants = new Float64Column();
+
+  constructor(builder: TraceBuilder, cursor: JsonCursor, args: JsonFields) {
+    this.#builder = builder;
+    this.#origins = new ChromeOrigins(builder);
+    this.#counters = new ChromeCounters(builder, this.#origins, cursor);
+    this.#own = new ChromeOwnRows(builder, this.#origins, cursor, args);
+    this.#args = args;
+  }
+
+  /** Whether there was any event that says something. */
+  get empty(): boolean {
+    return this.#builder.eventCount === 0;
+  }
+
+  event(fields: JsonFields): boolean {
+    const phase = fields.letter(EventField.ph);
+    if (phase < 0) return false;
+    const time = secondsOf(fields.number(EventField.ts), this.#own.origin);
+    const known = phase === PHASE.metadata ? this.#metadata(fields) : this.#timed(fields, phase, time);
+    if (known) this.#builder.eventCount++;
+    return known;
+  }
+
+  /** An event of a phase without a table is read and counted; one without a time is none. */
+  #timed(fields: JsonFields, phase: number, time: number): boolean {
+    if (!Number.isFinite(time)) return false;
+    switch (phase) {
+      case PHASE.complete:
+        return this.#complete(fields, time);
+      case PHASE.begin:
+        this.#begin(fields, time);
+        break;
+      case PHASE.end:
+        this.#end(fields, time);
+        break;
+      case PHASE.asyncBegin:
+      case PHASE.oldAsyncBegin:
+        this.#asyncBegin(fields, time);
+        break;
+      case PHASE.asyncEnd:
+      case PHASE.oldAsyncEnd:
+        this.#asyncEnd(fields, time);
+        break;
+      case PHASE.counter:
+        this.#counters.add(fields, time, this.#own.isOwn);
+        break;
+      case PHASE.instant:
+      case PHASE.oldInstant:
+      case PHASE.mark:
+      case PHASE.asyncInstant:
+        return this.#own.instant(fields) || this.#instant(fields, time);
+      case PHASE.flowBegin:
+        this.#flow(fields, time, FLOW_BEGIN);
+        break;
+      case PHASE.flowStep:
+        this.#flow(fields, time, FLOW_STEP);
+        break;
+      case PHASE.flowEnd:
+        this.#flow(fields, time, fields.letter(EventField.bp) === code('e') ? FLOW_END : FLOW_END_NEXT);
+        break;
+    }
+    return true;
+  }
+
+  #complete(fields: JsonFields, time: number): boolean {
+    const duration = fields.number(EventField.dur) / 1e6;
+    // A slice without a duration never ended.
+    if (!(duration >= 0 && duration < Number.POSITIVE_INFINITY)) return !fields.has(EventField.dur);
+    if (this.#own.complete(fields, time, duration)) return true;
+    this.#slices.add(this.#name(fields), this.#argument(Arg.key), this.#lane(fields), time, duration);
+    return true;
+  }
+
+  #begin(fields: JsonFields, start: number): void {
+    const lane = this.#lane(fields);
+    const slice = { name: this.#name(fields), key: this.#argument(Arg.key), start };
+    const stack = this.#open.get(lane);
+    if (stack === undefined) this.#open.set(lane, [slice]);
+    else stack.push(slice);
+  }
+
+  /** Ends the innermost slice; its name, where it has one, is not asked: threads nest their slices. */
+  #end(fields: JsonFields, stop: number): void {
+    const lane = this.#lane(fields);
+    const slice = this.#open.get(lane)?.pop();
+    if (slice === undefined) return;
+    const key = slice.key < 0 ? this.#argument(Arg.key) : slice.key;
+    this.#slices.add(slice.name, key, lane, slice.start, Math.max(0, stop - slice.start));
+  }
+
+  #asyncBegin(fields: JsonFields, start: number): void {
+    const lane = this.#lane(fields);
+    const id = this.#id(fields);
+    const slice = { name: this.#name(fields), key: this.#argument(Arg.key), start, lane };
+    const stack = this.#openAsync.get(id);
+    if (stack === undefined) this.#openAsync.set(id, [slice]);
+    else stack.push(slice);
+  }
+
+  #asyncEnd(fields: JsonFields, stop: number): void {
+    const id = this.#id(fields);
+    const stack = this.#openAsync.get(id);
+    const slice = stack?.pop();
+    if (stack === undefined || slice === undefined) return;
+    if (stack.length === 0) this.#openAsync.delete(id);
+    this.#slices.add(slice.name, slice.key, ~slice.lane, slice.start, Math.max(0, stop - slice.start));
+  }
+
+  #flow(fields: JsonFields, time: number, phase: number): void {
+    // Longpole's own tasks name their dependencies; the flows are for viewers.
+    if (this.#own.isOwn) return;
+    const id = this.#id(fields);
+    let flow = this.#flows.get(id);
+    if (flow === undefined) {
+      flow = this.#flows.size;
+      this.#flows.set(id, flow);
+    }
+    const points = this.#slices.flows;
+    points.time.push(time);
+    points.lane.push(this.#lane(fields));
+    points.flow.push(flow);
+    points.phase.push(phase);
+  }
+
+  #instant(fields: JsonFields, time: number): boolean {
+    const row = this.#instants;
+    row.push(time);
+    row.push(this.#origins.process(this.#text(fields, EventField.pid)));
+    row.push(this.#name(fields));
+    row.push(this.#argumentText(fields));
+    return true;
+  }
+
+  /** The argument `text`, or all arguments as they stand. */
+  #argumentText(fields: JsonFields): number {
+    const text = this.#argument(Arg.text);
+    if (text >= 0) return text;
+    if (fields.type(EventField.args) !== OPEN_BRACE) return -1;
+    const size = fields.size(EventField.args);
+    return size <= 2 || size > MAX_TEXT ? -1 : fields.raw(EventField.args, this.#builder.strings);
+  }
+
+  #metadata(fields: JsonFields): boolean {
+    const { strings } = this.#builder;
+    const name = fields.text(EventField.name, strings);
+    if (name < 0) return false;
+    const event = strings.get(name);
+    if (this.#own.metadata(event, fields)) return true;
+    if (event !== 'process_name') return true;
+    const process = this.#origins.processes[this.#origins.process(this.#text(fields, EventField.pid))]!;
+    const given = this.#argument(Arg.name);
+    if (given >= 0 && process.row < 0 && process.isWorker) process.name = given;
+    return true;
+  }
+
+  /** All events were read: what waited for names becomes rows. */
+  finish(): void {
+    const origins = this.#origins;
+    for (const process of origins.processes) origins.workerOf(process);
+    this.#slices.finish(this.#builder, origins);
+    this.#counters.finish();
+    const instants = this.#instants.take();
+    for (let at = 0; at < instants.length; at += 4) {
+      const worker = origins.workerOf(origins.processes[instants[at + 1]!]!);
+      this.#builder.events.add(instants[at]!, worker, instants[at + 2]!, instants[at + 3]!);
+    }
+  }
+
+  #text(fields: JsonFields, field: number): number {
+    return fields.text(field, this.#builder.strings);
+  }
+
+  /** An event without a name is called nothing. */
+  #name(fields: JsonFields): number {
+    const name = this.#text(fields, EventField.name);
+    return name < 0 ? this.#builder.strings.internString('') : name;
+  }
+
+  #lane(fields: JsonFields): number {
+    return this.#origins.lane(this.#text(fields, EventField.pid), this.#text(fields, EventField.tid));
+  }
+
+  #argument(field: number): number {
+    return this.#args.text(field, this.#builder.strings);
+  }
+
+  /** What async events and flows of one chain have in common; local ids are those of one process. */
+  #id(fields: JsonFields): string {
+    const category = this.#text(fields, EventField.cat);
+    const name = this.#text(fields, EventField.name);
+    if (fields.has(EventField.id)) return `${category} ${name} ${this.#text(fields, EventField.id)}`;
+    const pid = this.#text(fields, EventField.pid);
+    return `${category} ${name} ${pid} ${fields.raw(EventField.id2, this.#builder.strings)}`;
+  }
+}

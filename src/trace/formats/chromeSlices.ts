@@ -1,0 +1,119 @@
+// Tasks of Chrome traces that other programs wrote: slices of time on threads, and flows between them. Names of processes
+// and the other ends of flows may come later in the file, so rows are made when it is over.
+import { sortedOrder } from '../../base/sortedOrder.js';
+import { Float64Column, Int32Column } from '../columns.js';
+import type { TraceBuilder } from '../traceBuilder.js';
+import { bindFlows, type FlowPoints, type SliceTimes } from './chromeFlows.js';
+import type { ChromeOrigins } from './chromeOrigins.js';
+
+/** Digits of a slice's number in its key. */
+const MAX_DIGITS = 12;
+const [OPEN, MIDDLE, CLOSE] = ["('", "', ", ')'].map((text) =>
+  Uint8Array.from(text, (one) => one.charCodeAt(0)),
+);
+
+export class ChromeSlices {
+  readonly flows: FlowPoints = {
+    time: new Float64Column(),
+    lane: new Int32Column(),
+    flow: new Int32Column(),
+    phase: new Int32Column(),
+  };
+  readonly #name = new Int32Column();
+  readonly #key = new Int32Column();
+  readonly #lane = new Int32Column();
+  readonly #start = new Float64Column();
+  readonly #duration = new Float64Column();
+
+  get length(): number {
+    return this.#name.length;
+  }
+
+  /** Seconds; `key` is -1 where the event names none; `~lane` for a slice that only names a thread, as async ones do. */
+  add(name: number, key: number, lane: number, start: number, duration: number): void {
+    this.#name.push(name);
+    this.#key.push(key);
+    this.#lane.push(lane);
+    this.#start.push(start);
+    this.#duration.push(duration);
+  }
+
+  /**
+   * Adds a task for every slice, in the order in which they ended, so that what a flow comes from stands before where it
+   * goes. A slice without a key gets one of its own, `('name', 12)`, because every slice is a run of its own.
+   */
+  finish(builder: TraceBuilder, origins: ChromeOrigins): void {
+    const slices: SliceTimes = {
+      length: this.length,
+      lane: this.#lane.take(),
+      start: this.#start.take(),
+      duration: this.#duration.take(),
+    };
+    const edges = bindFlows(slices, this.flows);
+    const keys = this.#keys(builder);
+    const stops = Float64Array.from(slices.start, (start, row) => start + slices.duration[row]!);
+    const names = this.#name.take();
+    for (const row of sortedOrder(stops, false)) {
+      const lane = slices.lane[row]! < 0 ? ~slices.lane[row]! : slices.lane[row]!;
+      const process = origins.processOf(lane);
+      const worker = origins.workerOf(process);
+      for (let edge = edges.offsets[row]!; edge < edges.offsets[row + 1]!; edge++) {
+        builder.dependencies.push(keys[edges.sources[edge]!]!);
+      }
+      builder.addTask(
+        {
+          key: keys[row]!,
+          recordedName: names[row]!,
+          host: process.host,
+          worker: worker < 0 ? -1 : process.name,
+          device: -1,
+          stop: stops[row]!,
+          duration: slices.duration[row]!,
+          nbytes: Number.NaN,
+          resultType: -1,
+          dtype: -1,
+          shape: -1,
+        },
+        { functionName: names[row]!, thread: origins.threadOf(lane), started: slices.start[row]! },
+      );
+    }
+  }
+
+  #keys({ strings }: TraceBuilder): Int32Array {
+    const keys = this.#key.take();
+    const names = this.#name.take();
+    let text = new Uint8Array(256);
+    let view = new DataView(text.buffer);
+    for (let row = 0; row < keys.length; row++) {
+      if (keys[row]! >= 0) continue;
+      const from = strings.startOf(names[row]!);
+      const size = strings.endOf(names[row]!) - from;
+      if (size + MAX_DIGITS + 8 > text.length) {
+        text = new Uint8Array(size * 2 + 256);
+        view = new DataView(text.buffer);
+      }
+      let at = put(text, 0, OPEN!);
+      text.set(strings.bytes.subarray(from, from + size), at);
+      at = put(text, at + size, MIDDLE!);
+      at = put(text, putNumber(text, at, row), CLOSE!);
+      keys[row] = strings.intern(text, view, 0, at);
+    }
+    return keys;
+  }
+}
+
+function put(text: Uint8Array, at: number, part: Uint8Array): number {
+  text.set(part, at);
+  return at + part.length;
+}
+
+function putNumber(text: Uint8Array, at: number, value: number): number {
+  let digits = 1;
+  for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits++;
+  let rest = value;
+  for (let place = digits - 1; place >= 0; place--) {
+    text[at + place] = 0x30 + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+  return at + digits;
+}

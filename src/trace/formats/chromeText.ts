@@ -1,0 +1,289 @@
+// The frame of Chrome Trace JSON: an array of events, or an object whose `traceEvents` is that array; recorders that are
+// killed leave out the end. The text comes in chunks, of which only the event that is being read is kept. After a damaged
+// stretch reading goes on at the next event.
+import { Arg } from './chromeFormat.js';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  INCOMPLETE,
+  INVALID,
+  JsonCursor,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './jsonCursor.js';
+import { FieldNames, JsonFields } from './jsonFields.js';
+import { TopLevelSkip } from './jsonSkip.js';
+
+/** Bytes of one event. A longer one is left out, so that a quote that was lost does not collect the whole file. */
+const MAX_EVENT = 1 << 24;
+/** Bytes of the first event behind damage: what looks like an event there may be none. */
+const MAX_CANDIDATE = 1 << 16;
+/** Names of top-level fields that are kept for error messages. */
+const MAX_NAMES = 8;
+
+/** Fields of an event that are looked at, as numbers. */
+export const EventField = {
+  ph: 0,
+  name: 1,
+  cat: 2,
+  ts: 3,
+  dur: 4,
+  pid: 5,
+  tid: 6,
+  id: 7,
+  args: 8,
+  bp: 9,
+  id2: 10,
+  s: 11,
+} as const;
+
+const EVENT_FIELDS = new FieldNames(Object.keys(EventField));
+const ARGS = new FieldNames(Object.keys(Arg));
+const TRACE_EVENTS = new FieldNames(['traceEvents']);
+
+export interface ChromeEventSink {
+  /** The event whose fields were read. The cursor may be moved. False: it is no event of a trace. */
+  event(fields: JsonFields): boolean;
+  /** `size` bytes from `offset` of the text on were left out. */
+  damage(offset: number, size: number, reason: string): void;
+}
+
+type State = 'start' | 'fields' | 'skip' | 'events' | 'lost' | 'end';
+
+/** Cuts chunks of text into events. */
+export class ChromeText {
+  readonly cursor = new JsonCursor();
+  /** The arguments of the event that was read last. */
+  readonly args = new JsonFields(this.cursor, ARGS);
+  readonly #fields = new JsonFields(this.cursor, EVENT_FIELDS, { field: EventField.args, fields: this.args });
+  readonly #skip = new TopLevelSkip();
+  readonly #sink: ChromeEventSink;
+  #state: State = 'start';
+  /** The array is the whole text; otherwise it is a field of an object. */
+  #bare = false;
+  /** Where the chunk begins in the text. */
+  #offset = 0;
+  #lostFrom = 0;
+  #reason = '';
+  /** Whether there was an array of events. */
+  found = false;
+  /** Whether nothing was left out. */
+  whole = true;
+  /** Other fields of the object, the first few. */
+  readonly otherFields: string[] = [];
+
+  constructor(sink: ChromeEventSink) {
+    this.#sink = sink;
+  }
+
+  /** As `ByteReader.feed`. */
+  feed(bytes: Uint8Array, length: number, last: boolean): number {
+    const { cursor } = this;
+    cursor.use(bytes, length);
+    while (this.#step(last));
+    const done = cursor.at;
+    if (last) this.#finish(done);
+    const consumed = last ? length : done;
+    this.#offset += consumed;
+    return consumed;
+  }
+
+  /** Goes on by one event or field; false where that needs more text. The cursor stands where reading goes on. */
+  #step(last: boolean): boolean {
+    switch (this.#state) {
+      case 'start':
+        return this.#start();
+      case 'fields':
+        return this.#field();
+      case 'skip':
+        if (!this.#skip.skip(this.cursor)) return false;
+        this.#state = 'fields';
+        return true;
+      case 'events':
+        return this.#event();
+      case 'lost':
+        return this.#resume(last);
+      case 'end':
+        return this.cursor.peek() >= 0 && this.#lose('something follows the end');
+    }
+  }
+
+  #start(): boolean {
+    const { cursor } = this;
+    if (cursor.bytes[cursor.at] === 0xef) {
+      if (cursor.end - cursor.at < BYTE_ORDER_MARK) return false;
+      cursor.at += BYTE_ORDER_MARK;
+    }
+    const first = cursor.peek();
+    if (first < 0) return false;
+    cursor.at++;
+    this.#bare = first === OPEN_BRACKET;
+    if (this.#bare) this.found = true;
+    if (!this.#bare && first !== OPEN_BRACE) return this.#lose('it does not begin like JSON');
+    this.#state = this.#bare ? 'events' : 'fields';
+    return true;
+  }
+
+  /** A field of the object around the events, or its end. */
+  #field(): boolean {
+    const { cursor } = this;
+    let first = cursor.peek();
+    if (first === COMMA) {
+      cursor.at++;
+      first = cursor.peek();
+    }
+    if (first < 0) return false;
+    if (first === CLOSE_BRACE) {
+      cursor.at++;
+      this.#state = 'end';
+      return true;
+    }
+    const begin = cursor.at;
+    if (!cursor.readString()) return this.#stop(begin);
+    const isEvents = TRACE_EVENTS.at(cursor.bytes, cursor.start, cursor.stop) === 0;
+    const { start, stop } = cursor;
+    if (!cursor.expect(COLON)) return this.#stop(begin);
+    if (cursor.peek() < 0) {
+      cursor.fail(INCOMPLETE);
+      return this.#stop(begin);
+    }
+    if (isEvents && cursor.peek() === OPEN_BRACKET) {
+      cursor.at++;
+      this.found = true;
+      this.#state = 'events';
+      return true;
+    }
+    if (this.otherFields.length < MAX_NAMES) this.otherFields.push(ascii(cursor.bytes, start, stop));
+    this.#skip.begin();
+    this.#state = 'skip';
+    return true;
+  }
+
+  #event(): boolean {
+    const { cursor } = this;
+    let first = cursor.peek();
+    // Recorders that append events leave a comma behind the last.
+    while (first === COMMA) {
+      cursor.at++;
+      first = cursor.peek();
+    }
+    if (first < 0) return false;
+    const begin = cursor.at;
+    if (first === CLOSE_BRACKET) {
+      cursor.at++;
+      this.#state = this.#bare ? 'end' : 'fields';
+      return true;
+    }
+    if (first !== OPEN_BRACE) return this.#lose('an event does not begin with a brace');
+    if (!this.#fields.read()) {
+      const incomplete = cursor.failure === INCOMPLETE && cursor.end - begin < MAX_EVENT;
+      cursor.at = begin;
+      return !incomplete && this.#lose('an event is no JSON');
+    }
+    const behind = cursor.at;
+    if (!this.#sink.event(this.#fields)) {
+      this.#leaveOut(this.#offset + begin, behind - begin, 'an event has no phase or no time');
+    }
+    cursor.at = behind;
+    return true;
+  }
+
+  /** What stands at the cursor cannot be read. */
+  #lose(reason: string): true {
+    this.#reason = reason;
+    this.#lostFrom = this.#offset + this.cursor.at;
+    this.#state = 'lost';
+    return true;
+  }
+
+  /** A field that is no JSON, or not whole yet. */
+  #stop(begin: number): boolean {
+    const { cursor } = this;
+    const incomplete = cursor.failure === INCOMPLETE && cursor.end - begin < MAX_EVENT;
+    cursor.at = begin;
+    if (incomplete) return false;
+    return this.#lose('a field around the events is no JSON');
+  }
+
+  /** Looks for the next event: an object that begins with a field of events, can be read, and has a phase. */
+  #resume(last: boolean): boolean {
+    const { cursor } = this;
+    const { bytes, end } = cursor;
+    for (let at = cursor.at; at < end; at++) {
+      if (bytes[at] !== OPEN_BRACE) continue;
+      cursor.at = at;
+      if (this.#candidate()) {
+        const behind = cursor.at;
+        if (this.#sink.event(this.#fields)) {
+          this.#leaveOut(this.#lostFrom, this.#offset + at - this.#lostFrom, this.#reason);
+          this.found = true;
+          this.#state = 'events';
+          cursor.at = behind;
+          return true;
+        }
+      } else if (cursor.failure === INCOMPLETE && !last && end - at < MAX_CANDIDATE) {
+        cursor.at = at;
+        return false;
+      }
+    }
+    cursor.at = end;
+    return false;
+  }
+
+  #leaveOut(offset: number, size: number, reason: string): void {
+    this.whole = false;
+    this.#sink.damage(offset, size, reason);
+  }
+
+  #candidate(): boolean {
+    const { cursor } = this;
+    const { at, end } = cursor;
+    cursor.at++;
+    if (cursor.peek() < 0) return cursor.fail(INCOMPLETE);
+    if (!cursor.readString()) return false;
+    if (EVENT_FIELDS.at(cursor.bytes, cursor.start, cursor.stop) < 0) return cursor.fail(INVALID);
+    cursor.at = at;
+    cursor.end = Math.min(end, at + MAX_CANDIDATE);
+    const read = this.#fields.read();
+    cursor.end = end;
+    return read && (this.#fields.has(EventField.ph) || cursor.fail(INVALID));
+  }
+
+  /** The text is over, and from `at` on not all of it was read. */
+  #finish(at: number): void {
+    const { end } = this.cursor;
+    if (this.#state === 'lost') {
+      this.#leaveOut(this.#lostFrom, this.#offset + end - this.#lostFrom, this.#reason);
+    } else if (at < end) {
+      this.cursor.at = at;
+      if (this.cursor.peek() >= 0 || !this.#bare) {
+        this.#leaveOut(this.#offset + at, end - at, 'the last event is not complete');
+      }
+    } else if (this.#state !== 'end' && !this.#bare && this.found) {
+      // Of an array the bracket may be missing; an object that ends early was cut off, perhaps between two events.
+      this.#leaveOut(this.#offset + end, 0, 'the end of the text is missing');
+    }
+    this.#state = 'end';
+  }
+}
+
+const BYTE_ORDER_MARK = 3;
+
+/** Whether a text may be a Chrome trace: an array of objects, or an object. What it holds shows when it is read. */
+export function looksLikeChrome(bytes: Uint8Array): boolean {
+  const cursor = new JsonCursor();
+  cursor.use(bytes, bytes.length);
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) cursor.at = BYTE_ORDER_MARK;
+  const first = cursor.peek();
+  cursor.at++;
+  const second = cursor.peek();
+  if (first === OPEN_BRACKET) return second === OPEN_BRACE || second === CLOSE_BRACKET;
+  return first === OPEN_BRACE && (second === QUOTE || second === CLOSE_BRACE);
+}
+
+function ascii(bytes: Uint8Array, start: number, stop: number): string {
+  return String.fromCharCode(...bytes.subarray(start, Math.min(stop, start + 40)));
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { plainTables, type TableCell } from '../plainTables.js';
+import { syntheticTrace } from '../syntheticTrace.js';
+import type { Trace } from '../trace.js';
+import { TraceBuilder } from '../traceBuilder.js';
+import { ChromeReader } from './chromeReader.js';
+import { chromeTrace } from './chromeWriter.js';
+
+function reread(trace: Trace): Trace {
+  const bytes = new TextEncoder().encode([...chromeTrace(trace)].join(''));
+  const builder = new TraceBuilder();
+  const reader = new ChromeReader(builder);
+  reader.feed(bytes, bytes.length, true);
+  assert.equal(reader.problem, undefined);
+  return builder.build();
+}
+
+function cells(trace: Trace): Record<string, TableCell[][]> {
+  return Object.fromEntries(
+    plainTables(trace).map(({ name, length, columns }) => [
+      name,
+      Array.from({ length }, (_, row) =>
+        [columns.map(({ title }) => title), ...columns.map((c) => c.cell(row))].flat(),
+      ),
+    ]),
+  );
+}
+
+/** Everything that a trace may hold, at times since the epoch. */
+function everything(t: number): Trace {
+  return syntheticTrace({
+    workers: [
+      { name: 'w0', host: 'alpha', threads: 2, memoryLimit: 1e9, started: t },
+      { name: 'w1', host: 'beta', threads: 1, started: t + 0.5, stopped: t + 9.25 },
+    ],
+    tasks: [
+      {
+        key: 'load-1',
+        started: t + 1.000001,
+        stopped: t + 2.1234567,
+        worker: 'w0',
+        thread: 1,
+        nbytes: 5e9,
+        resultType: 'Float64Array',
+      },
+      {
+        key: "('load-2', 0)",
+        started: t + 1.5,
+        stopped: t + 2.5,
+        worker: 'w1',
+        span: 'Alice / load',
+        group: 'load-2',
+      },
+      {
+        key: 'add "x" \\ ü-3',
+        started: t + 3,
+        stopped: t + 3,
+        worker: 'w0',
+        needs: ['load-1', "('load-2', 0)", 'scattered'],
+        ready: t + 2.6,
+      },
+      {
+        key: 'add-4',
+        started: t + 3.1,
+        stopped: t + 3.2,
+        worker: 'w1',
+        needs: ['load-1'],
+        state: 'erred',
+        attempt: 2,
+        prefix: 'ADD',
+      },
+      {
+        key: 'overlap',
+        started: t + 3.15,
+        stopped: t + 3.3,
+        worker: 'w1',
+        functionName: 'f',
+        dispatched: t + 3.12,
+      },
+      { key: 'lost-5', started: Number.NaN, stopped: Number.NaN, worker: 'w1', state: 'lost' },
+    ],
+    transfers: [
+      {
+        worker: 'w1',
+        peer: 'w0',
+        what: 'gather-dep',
+        direction: 'incoming',
+        keys: ['load-1'],
+        nbytes: 100,
+        compressed: 50,
+        start: t + 2.9,
+        stop: t + 3,
+      },
+      { worker: 'w0', nbytes: 8, start: t + 4, stop: t + 4.5 },
+    ],
+    intervals: [
+      {
+        worker: 'w0',
+        action: 'disk-write',
+        start: t + 2,
+        stop: t + 2.25,
+        task: 'load-1',
+        nbytes: 7,
+        thread: 1,
+      },
+      { worker: 'w0', action: 'gc', start: t + 2.1, stop: t + 2.15 },
+    ],
+    memory: [
+      { worker: 'w0', time: t + 1, managed: 10, unmanaged: 20, spilled: 0, process: 40, tasks: 1 },
+      { worker: 'w0', time: t + 2, managed: 11, tasks: 2 },
+      { worker: 'w1', time: t + 2, managed: 0 },
+    ],
+    resources: [
+      { time: t + 1, worker: 'w0', figures: { cpu: 99.5, rss: 1234567 } },
+      { time: t + 1, figures: { cpu: 12, memory: 7, 'host_net_io.read_bps': 3, gpu_utilization: 50 } },
+    ],
+    events: [
+      { time: t + 2, worker: 'w1', topic: 'pause', text: 'memory is full' },
+      { time: t + 3, topic: 'note', text: '' },
+    ],
+  });
+}
+
+describe('a trace written as Chrome Trace JSON and read again', () => {
+  for (const [what, t] of [
+    ['since the epoch', 1_700_000_000.25],
+    ['from zero', 0],
+    ['of a clock of its own', 12345.678901234],
+  ] as const) {
+    it(`has the same rows in all tables, at times ${what}`, () => {
+      const trace = everything(t);
+      const again = reread(trace);
+      assert.deepEqual(cells(again), cells(trace));
+      assert.equal(again.damage, undefined);
+    });
+  }
+});

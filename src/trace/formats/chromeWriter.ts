@@ -1,0 +1,334 @@
+// A trace as Chrome Trace JSON, for Perfetto, speedscope and chrome://tracing: workers are processes, tasks are slices on
+// their threads, dependencies are flows, figures are counters. Arguments and metadata carry the rest, so that reading the
+// file gives the trace again; metrics and profiles alone have no place in this format.
+import { ACTIONS, TASK_STATES } from '../../protocol/clusterObserver.js';
+import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace.js';
+import { ChromeClock } from './chromeClock.js';
+import {
+  COMPUTATION_EVENT,
+  HOST_EVENT,
+  INTERVAL_CATEGORY,
+  MEMORY_CATEGORY,
+  MEMORY_COUNTERS,
+  ORIGIN_EVENT,
+  TASK_CATEGORY,
+  THREAD_EVENT,
+  TRANSFER_CATEGORY,
+  WORKER_EVENT,
+} from './chromeFormat.js';
+import { JsonObjectText, QuotedStrings, TextPieces } from './jsonText.js';
+import { layOut, type Tracks, taskTracks, trackName, workerName } from './tracks.js';
+
+/** Tracks that stand below the threads of a worker. */
+const BELOW = 1000;
+const LIFECYCLE = ['submitted', 'ready', 'dispatched', 'received', 'acknowledged'] as const;
+
+/** The text of the file in pieces. Memory: some 20 bytes for each row of tasks. */
+export function* chromeTrace(trace: Trace): Generator<string> {
+  const writer = new ChromeWriter(trace);
+  const pieces = new TextPieces();
+  let first = true;
+  pieces.add('{"traceEvents":[\n');
+  for (const event of writer.events()) {
+    pieces.add(first ? event : `,\n${event}`);
+    first = false;
+    if (pieces.full) yield pieces.take();
+  }
+  pieces.add('\n]}\n');
+  yield pieces.take();
+}
+
+/** The tracks of one table and the ids of their threads. */
+interface Placed {
+  readonly tracks: Tracks;
+  readonly firstTid: number;
+}
+
+class ChromeWriter {
+  readonly #trace: Trace;
+  readonly #clock: ChromeClock;
+  readonly #texts: QuotedStrings;
+  readonly #tasks: Placed;
+  readonly #intervals: Placed;
+  readonly #transfers: Placed;
+  /** Host → pid of the process that stands for it. */
+  readonly #hostPids = new Map<number, number>();
+  #flows = 0;
+
+  constructor(trace: Trace) {
+    this.#trace = trace;
+    this.#clock = new ChromeClock(trace);
+    this.#texts = new QuotedStrings(trace.strings);
+    // Pids and tids are counted together, because some viewers take a thread with the number of its process for its first.
+    let next = trace.workers.length + 2;
+    for (const host of this.#hostsWithoutWorkers()) this.#hostPids.set(host, next++);
+    const place = (tracks: Tracks): Placed => {
+      const placed = { tracks, firstTid: next };
+      next += tracks.tracks.length;
+      return placed;
+    };
+    const { intervals, transfers } = trace;
+    const noThread = (length: number): Int32Array => new Int32Array(length).fill(-1);
+    this.#tasks = place(taskTracks(trace));
+    this.#intervals = place(layOut({ ...intervals, thread: noThread(intervals.length) }));
+    this.#transfers = place(layOut({ ...transfers, thread: noThread(transfers.length) }));
+  }
+
+  /** Metadata first, then the tables. */
+  *events(): Generator<string> {
+    yield* this.#metadata();
+    yield* this.#taskEvents();
+    yield* this.#intervalEvents();
+    yield* this.#transferEvents();
+    yield* this.#memoryEvents();
+    yield* this.#resourceEvents();
+    yield* this.#instantEvents();
+  }
+
+  #pid(worker: number): number {
+    return worker < 0 ? this.#trace.workers.length + 1 : worker + 1;
+  }
+
+  #hostsWithoutWorkers(): Set<number> {
+    const { resources, memory } = this.#trace;
+    const hosts = new Set<number>();
+    for (const table of [resources, memory]) {
+      for (let row = 0; row < table.length; row++) if (table.worker[row]! < 0) hosts.add(table.host[row]!);
+    }
+    return hosts;
+  }
+
+  *#metadata(): Generator<string> {
+    const { workers, strings } = this.#trace;
+    const none = this.#pid(-1);
+    yield metadata(
+      ORIGIN_EVENT,
+      none,
+      -1,
+      new JsonObjectText().number('origin', this.#clock.origin).number('version', 1),
+    );
+    for (let worker = 0; worker < workers.length; worker++) {
+      const name = new JsonObjectText().string('name', workerName(this.#trace, worker));
+      yield metadata('process_name', this.#pid(worker), -1, name);
+      yield metadata(
+        'process_sort_index',
+        this.#pid(worker),
+        -1,
+        new JsonObjectText().number('sort_index', worker),
+      );
+      yield this.#workerMetadata(worker);
+    }
+    for (const [host, pid] of this.#hostPids) {
+      const text = host < 0 ? 'no host' : `host ${strings.get(host)}`;
+      yield metadata('process_name', pid, -1, new JsonObjectText().string('name', text));
+      yield metadata(HOST_EVENT, pid, -1, new JsonObjectText().text('host', this.#texts, host));
+    }
+    for (const computation of this.#trace.computations) {
+      const { number, firstId, size, start, stop, client, code } = computation;
+      const args = new JsonObjectText().number('id', number).number('firstId', firstId).number('size', size);
+      this.#clock.field(args, 'start', start);
+      this.#clock.field(args, 'stopped', stop);
+      yield metadata(COMPUTATION_EVENT, none, -1, args.string('client', client).string('code', code));
+    }
+    yield* this.#threadMetadata(this.#tasks, 'thread', 0);
+    yield* this.#threadMetadata(this.#intervals, 'disk, serialization, gc', BELOW);
+    yield* this.#threadMetadata(this.#transfers, 'transfers', 2 * BELOW);
+  }
+
+  #workerMetadata(worker: number): string {
+    const { workers } = this.#trace;
+    const args = new JsonObjectText()
+      .string('name', workerName(this.#trace, worker))
+      .text('host', this.#texts, workers.host[worker]!)
+      .text('address', this.#texts, workers.address[worker]!)
+      .number('pid', workers.pid[worker]!)
+      .number('threads', workers.threads[worker]!)
+      .number('memoryLimit', workers.memoryLimit[worker]!)
+      .text('reason', this.#texts, workers.reason[worker]!);
+    this.#clock.field(args, 'started', workers.started[worker]!);
+    this.#clock.field(args, 'stopped', workers.stopped[worker]!);
+    return metadata(WORKER_EVENT, this.#pid(worker), -1, args);
+  }
+
+  *#threadMetadata({ tracks, firstTid }: Placed, what: string, below: number): Generator<string> {
+    for (const [i, track] of tracks.tracks.entries()) {
+      const pid = this.#pid(track.worker);
+      const tid = firstTid + i;
+      yield metadata('thread_name', pid, tid, new JsonObjectText().string('name', trackName(track, what)));
+      yield metadata('thread_sort_index', pid, tid, new JsonObjectText().number('sort_index', below + i));
+      yield metadata(THREAD_EVENT, pid, tid, new JsonObjectText().number('thread', track.thread));
+    }
+  }
+
+  *#taskEvents(): Generator<string> {
+    const { tasks } = this.#trace;
+    const { started, stopped, duration, worker, functionName } = tasks;
+    for (let row = 0; row < tasks.length; row++) {
+      const args = this.#taskArgs(row);
+      const place = `"pid":${this.#pid(worker[row]!)},"tid":${this.#tid(this.#tasks, row)}`;
+      const name = functionName[row]! < 0 ? '""' : this.#texts.get(functionName[row]!);
+      const head = `{"name":${name},"cat":"${TASK_CATEGORY}"`;
+      if (!(duration[row]! >= 0) || Number.isNaN(started[row]!) || Number.isNaN(stopped[row]!)) {
+        this.#clock.field(args, 'started', started[row]!);
+        this.#clock.field(args, 'stopped', stopped[row]!);
+        args.number('duration', duration[row]!);
+        yield `${head},"ph":"i","s":"t","ts":${this.#clock.micros(this.#lastKnown(row))},${place},"args":${args}}`;
+        continue;
+      }
+      const times = this.#clock.slice(args, started[row]!, stopped[row]!, duration[row]!);
+      yield `${head},"ph":"X",${times},${place},"args":${args}}`;
+      yield* this.#flowEvents(row);
+    }
+  }
+
+  #taskArgs(row: number): JsonObjectText {
+    const { tasks, keys } = this.#trace;
+    const args = new JsonObjectText().string('key', tasks.keyOf(row)).number('id', tasks.id[row]!);
+    const texts = this.#texts;
+    const prefix = tasks.prefix[row]!;
+    if (prefix !== tasks.functionName[row]) args.text('prefix', texts, prefix);
+    const group = tasks.group[row]!;
+    if (group >= 0 && (prefix < 0 || keys.get(group) !== this.#trace.strings.get(prefix))) {
+      args.string('group', keys.get(group));
+    }
+    args.text('span', texts, tasks.span[row]!);
+    if (tasks.computation[row]! >= 0) args.number('computation', tasks.computation[row]!);
+    if (tasks.state[row] !== 0) args.string('state', TASK_STATES[tasks.state[row]!] ?? '');
+    if (tasks.attempt[row] !== 1) args.number('attempt', tasks.attempt[row]!);
+    for (const stage of LIFECYCLE) this.#clock.field(args, stage, tasks[stage][row]!);
+    args.number('nbytes', tasks.nbytes[row]!).text('type', texts, tasks.resultType[row]!);
+    args.text('dtype', texts, tasks.dtype[row]!).text('shape', texts, tasks.shape[row]!);
+    args.text('device', texts, tasks.device[row]!);
+    args.text('recorded', texts, tasks.recordedName[row]!);
+    const list = (name: string, offsets: Int32Array, ids: Int32Array): void => {
+      const [from, to] = [offsets[row]!, offsets[row + 1]!];
+      if (from < to) args.raw(name, keyList(ids.subarray(from, to), keys));
+    };
+    list('dependencies', tasks.dependencyOffsets, tasks.dependencies);
+    list('dependents', tasks.dependentOffsets, tasks.dependents);
+    return args;
+  }
+
+  /** Of a task that never ran: the last stage of its life that is known. */
+  #lastKnown(row: number): number {
+    const { tasks } = this.#trace;
+    for (const stage of [...LIFECYCLE].reverse()) {
+      if (Number.isFinite(tasks[stage][row]!)) return tasks[stage][row]!;
+    }
+    return this.#clock.origin;
+  }
+
+  /** An arrow from the end of what was needed to the start of what needed it. */
+  *#flowEvents(row: number): Generator<string> {
+    const { dependencyOffsets, dependencyRows, started, stopped, worker } = this.#trace.tasks;
+    for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
+      const source = dependencyRows[edge]!;
+      if (source < 0 || !(stopped[source]! >= started[source]!)) continue;
+      const head = `{"name":"dependency","cat":"dependency","id":${++this.#flows}`;
+      // Just before the end: at the end itself the next slice of the thread may have begun.
+      const end = this.#clock.inside(started[source]!, stopped[source]!);
+      yield `${head},"ph":"s","ts":${end},"pid":${this.#pid(worker[source]!)},"tid":${this.#tid(this.#tasks, source)}}`;
+      const start = this.#clock.micros(started[row]!);
+      yield `${head},"ph":"f","bp":"e","ts":${start},"pid":${this.#pid(worker[row]!)},"tid":${this.#tid(this.#tasks, row)}}`;
+    }
+  }
+
+  #tid({ tracks, firstTid }: Placed, row: number): number {
+    return firstTid + tracks.trackOf[row]!;
+  }
+
+  *#intervalEvents(): Generator<string> {
+    const { intervals } = this.#trace;
+    const { worker, thread, action, start, stop, task, nbytes } = intervals;
+    for (let row = 0; row < intervals.length; row++) {
+      const args = new JsonObjectText().number('task', task[row]!).number('nbytes', nbytes[row]!);
+      if (thread[row]! >= 0) args.number('thread', thread[row]!);
+      const times = this.#clock.slice(args, start[row]!, stop[row]!, stop[row]! - start[row]!);
+      const head = `{"name":"${ACTIONS[action[row]!]}","cat":"${INTERVAL_CATEGORY}","ph":"X",${times}`;
+      yield `${head},"pid":${this.#pid(worker[row]!)},"tid":${this.#tid(this.#intervals, row)},"args":${args}}`;
+    }
+  }
+
+  *#transferEvents(): Generator<string> {
+    const { transfers, keys } = this.#trace;
+    const { worker, peer, direction, what, nbytes, compressed, start, stop, keyOffsets } = transfers;
+    for (let row = 0; row < transfers.length; row++) {
+      const kind = TRANSFER_KINDS[what[row]!] ?? '';
+      const args = new JsonObjectText()
+        .string('direction', DIRECTIONS[direction[row]!] ?? '')
+        .string('what', kind)
+        .number('nbytes', nbytes[row]!)
+        .number('compressed', compressed[row]!);
+      if (peer[row]! >= 0) args.number('peer', peer[row]!);
+      const ids = transfers.keys.subarray(keyOffsets[row]!, keyOffsets[row + 1]!);
+      if (ids.length > 0) args.raw('keys', keyList(ids, keys));
+      const times = this.#clock.slice(args, start[row]!, stop[row]!, stop[row]! - start[row]!);
+      const head = `{"name":"${kind}","cat":"${TRANSFER_CATEGORY}","ph":"X",${times}`;
+      yield `${head},"pid":${this.#pid(worker[row]!)},"tid":${this.#tid(this.#transfers, row)},"args":${args}}`;
+    }
+  }
+
+  *#memoryEvents(): Generator<string> {
+    const { memory } = this.#trace;
+    for (let row = 0; row < memory.length; row++) {
+      for (const [name, series] of Object.entries(MEMORY_COUNTERS)) {
+        const args = new JsonObjectText();
+        for (const figure of series) args.number(figure, memory[figure][row]!);
+        yield* this.#counter(`${JSON.stringify(name)},"cat":"${MEMORY_CATEGORY}"`, memory, row, args);
+      }
+    }
+  }
+
+  *#resourceEvents(): Generator<string> {
+    const { resources } = this.#trace;
+    const figures = [
+      ...resources.figures,
+      ['gpu_utilization', resources.gpuUtilization] as const,
+      ['gpu_memory_used', resources.gpuMemoryUsed] as const,
+    ];
+    for (let row = 0; row < resources.length; row++) {
+      for (const [name, values] of figures) {
+        const args = new JsonObjectText().number('value', values[row]!);
+        yield* this.#counter(JSON.stringify(name), resources, row, args, resources.device[row]!);
+      }
+    }
+  }
+
+  /** `name` is JSON, perhaps with a category behind it. */
+  *#counter(
+    name: string,
+    table: { readonly time: Float64Array; readonly worker: Int32Array; readonly host: Int32Array },
+    row: number,
+    args: JsonObjectText,
+    device = -1,
+  ): Generator<string> {
+    const text = args.toString();
+    if (text === '{}') return;
+    const worker = table.worker[row]!;
+    const pid = worker < 0 ? this.#hostPids.get(table.host[row]!) : this.#pid(worker);
+    const id = device < 0 ? '' : `"id":${this.#texts.get(device)},`;
+    const time = this.#clock.micros(table.time[row]!);
+    yield `{"name":${name},"ph":"C",${id}"ts":${time},"pid":${pid},"args":${text}}`;
+  }
+
+  *#instantEvents(): Generator<string> {
+    const { events } = this.#trace;
+    const { time, worker, topic, text } = events;
+    for (let row = 0; row < events.length; row++) {
+      if (!Number.isFinite(time[row]!)) continue;
+      const args = new JsonObjectText().text('text', this.#texts, text[row]!);
+      const scope = worker[row]! < 0 ? 'g' : 'p';
+      const head = `{"name":${topic[row]! < 0 ? '""' : this.#texts.get(topic[row]!)},"ph":"i","s":"${scope}"`;
+      yield `${head},"ts":${this.#clock.micros(time[row]!)},"pid":${this.#pid(worker[row]!)},"args":${args}}`;
+    }
+  }
+}
+
+function metadata(name: string, pid: number, tid: number, args: JsonObjectText): string {
+  const thread = tid < 0 ? '' : `"tid":${tid},`;
+  return `{"name":"${name}","ph":"M","pid":${pid},${thread}"args":${args}}`;
+}
+
+function keyList(ids: Int32Array, keys: Trace['keys']): string {
+  return `[${Array.from(ids, (id) => JSON.stringify(keys.get(id))).join(',')}]`;
+}

@@ -1,0 +1,174 @@
+// A trace as DASF's events: tasks that gave a result, what workers held, samples of resources, in the order in which DASF's
+// plugins would have recorded them. Everything else has no event in DASF. Its analyses divide by durations, split the names
+// of workers and look up the figures of GPUs, so none of these is 0 or left out.
+import { TASK_MEMORY } from '../../protocol/clusterObserver.js';
+import type { Trace } from '../trace.js';
+import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent } from './dasfEvents.js';
+import { DasfEncoder } from './dasfWriter.js';
+
+/** Bytes that are collected before they are handed on. */
+const PIECE = 1 << 20;
+/** Seconds of a task that took no measurable time. */
+const SHORTEST = 1e-9;
+
+/** The bytes of an event file in pieces. A piece is good until the next is asked for. */
+export function* dasfEventFile(trace: Trace): Generator<Uint8Array> {
+  const encoder = new DasfEncoder();
+  for (const event of dasfEvents(trace)) {
+    encoder.add(event);
+    if (encoder.bytes.length < PIECE) continue;
+    yield encoder.bytes;
+    encoder.clear();
+  }
+  yield encoder.bytes;
+}
+
+/** The events of a trace: each table in its own order, the tables merged by time; of equal times tasks come first. */
+export function* dasfEvents(trace: Trace): Generator<DasfEvent> {
+  const { tasks, memory, resources } = trace;
+  const dependents = new DependentKeys(trace);
+  const sources = [
+    source(tasks.stopped, (row) => taskEvent(trace, dependents, row)),
+    source(memory.time, (row) => memoryEvent(trace, row)),
+    source(resources.time, (row) => resourceEvent(trace, row)),
+  ];
+  for (;;) {
+    let first: Source | undefined;
+    for (const one of sources) if (one.time < (first?.time ?? Number.POSITIVE_INFINITY)) first = one;
+    if (first === undefined) return;
+    const event = first.take();
+    if (event !== undefined) yield event;
+  }
+}
+
+/** The rows of one table. */
+interface Source {
+  /** Of the next row; NaN behind the last. */
+  readonly time: number;
+  take(): DasfEvent | undefined;
+}
+
+/** Rows without a time are left out. */
+function source(times: Float64Array, eventOf: (row: number) => DasfEvent | undefined): Source {
+  let at = 0;
+  return {
+    get time() {
+      while (at < times.length && Number.isNaN(times[at]!)) at++;
+      return times[at] ?? Number.NaN;
+    },
+    take: () => eventOf(at++),
+  };
+}
+
+function taskEvent(trace: Trace, dependents: DependentKeys, row: number): DasfEvent | undefined {
+  const { tasks, strings, keys } = trace;
+  if (tasks.state[row] !== TASK_MEMORY || !(tasks.duration[row]! >= 0)) return undefined;
+  const text = (id: number): string | null => (id < 0 ? null : strings.get(id));
+  const nbytes = tasks.nbytes[row]!;
+  const name = tasks.recordedName[row]! < 0 ? tasks.functionName[row]! : tasks.recordedName[row]!;
+  const [from, to] = [tasks.dependencyOffsets[row]!, tasks.dependencyOffsets[row + 1]!];
+  const device = text(tasks.device[row]!);
+  const args = {
+    key: tasks.keyOf(row),
+    name: text(name) ?? '',
+    state: 'memory',
+    size: Number.isNaN(nbytes) ? 0 : nbytes,
+    shape: shapeOf(text(tasks.shape[row]!)),
+    dtype: text(tasks.dtype[row]!),
+    type: text(tasks.resultType[row]!),
+    dependencies: Array.from(tasks.dependencies.subarray(from, to), (id) => keys.get(id)),
+    dependents: dependents.of(row),
+    ...(device === null ? {} : { device }),
+  };
+  return new CompleteEvent('Compute', tasks.stopped[row]!, Math.max(SHORTEST, tasks.duration[row]!), {
+    processId: text(tasks.host[row]!),
+    threadId: workerName(trace, tasks.worker[row]!) ?? '',
+    args,
+  });
+}
+
+function memoryEvent(trace: Trace, row: number): DasfEvent | undefined {
+  const { memory, strings } = trace;
+  if (Number.isNaN(memory.tasks[row]!)) return undefined;
+  const host = memory.host[row]!;
+  return new InstantEvent('Managed Memory', memory.time[row]!, {
+    processId: host < 0 ? null : strings.get(host),
+    threadId: workerName(trace, memory.worker[row]!) ?? '',
+    args: { key: '', state: 'memory', size: memory.managed[row]!, tasks: memory.tasks[row]! },
+  });
+}
+
+function resourceEvent(trace: Trace, row: number): DasfEvent {
+  const { resources, strings } = trace;
+  const known = [...resources.figures].filter(([, values]) => !Number.isNaN(values[row]!));
+  const args: EventArgs = {
+    ...Object.fromEntries(known.map(([name, values]) => [name, values[row]!])),
+    gpu_utilization: resources.gpuUtilization[row]!,
+    gpu_memory_used: resources.gpuMemoryUsed[row]!,
+  };
+  const host = resources.host[row]!;
+  const device = resources.device[row]!;
+  return new InstantEvent('Resource Usage', resources.time[row]!, {
+    processId: host < 0 ? null : strings.get(host),
+    threadId: workerName(trace, resources.worker[row]!),
+    args: device < 0 ? args : { ...args, device: strings.get(device) },
+  });
+}
+
+function workerName({ workers, strings }: Trace, worker: number): string | null {
+  const name = worker < 0 ? -1 : workers.name[worker]!;
+  return name < 0 ? null : strings.get(name);
+}
+
+function shapeOf(text: string | null): unknown {
+  if (text === null) return [];
+  try {
+    return JSON.parse(text);
+  } catch {
+    return [];
+  }
+}
+
+/** Keys of the tasks that needed a task's result: as recorded, or from the other side of the edges. */
+class DependentKeys {
+  readonly #trace: Trace;
+  readonly #recorded: boolean;
+  readonly #offsets: Int32Array;
+  readonly #rows: Int32Array;
+
+  constructor(trace: Trace) {
+    const { tasks } = trace;
+    this.#trace = trace;
+    this.#recorded = tasks.dependents.length > 0;
+    this.#offsets = new Int32Array(tasks.length + 1);
+    this.#rows = new Int32Array(this.#recorded ? 0 : tasks.dependencyRows.length);
+    if (!this.#recorded) this.#invert();
+  }
+
+  of(row: number): string[] {
+    const { tasks, keys } = this.#trace;
+    if (this.#recorded) {
+      const { dependents, dependentOffsets } = tasks;
+      const ids = dependents.subarray(dependentOffsets[row]!, dependentOffsets[row + 1]!);
+      return Array.from(ids, (id) => keys.get(id));
+    }
+    const rows = this.#rows.subarray(this.#offsets[row]!, this.#offsets[row + 1]!);
+    return Array.from(rows, (dependent) => tasks.keyOf(dependent));
+  }
+
+  #invert(): void {
+    const { dependencyRows, dependencyOffsets, length } = this.#trace.tasks;
+    const offsets = this.#offsets;
+    for (const needed of dependencyRows) if (needed >= 0) offsets[needed + 1]! += 1;
+    for (let row = 0; row < length; row++) offsets[row + 1]! += offsets[row]!;
+    const next = offsets.slice();
+    for (let row = 0; row < length; row++) {
+      for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
+        const needed = dependencyRows[edge]!;
+        if (needed < 0) continue;
+        this.#rows[next[needed]!] = row;
+        next[needed]! += 1;
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// Reads flatbuffers, as Arrow describes its messages in, without trusting them: every offset is checked before it is followed
+// and every vector before it is walked. apache-arrow's own reader believes a damaged length and fills the memory.
+import { damaged } from './damage.js';
+
+/** A table within a flatbuffer. Fields have numbers; an absent one has its default. */
+export class FlatTable {
+  readonly #view: DataView;
+  readonly #at: number;
+  readonly #vtable: number;
+  readonly #vtableSize: number;
+
+  private constructor(view: DataView, at: number) {
+    this.#view = view;
+    this.#at = at;
+    this.#vtable = at - view.getInt32(at, true);
+    this.#vtableSize = check(view, this.#vtable, 4) ? view.getUint16(this.#vtable, true) : 0;
+    if (!check(view, this.#vtable, this.#vtableSize)) damaged('a description points outside itself');
+  }
+
+  static root(bytes: Uint8Array): FlatTable {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return FlatTable.#follow(view, 0);
+  }
+
+  /** The table that the offset at `at` leads to. */
+  static #follow(view: DataView, at: number): FlatTable {
+    if (!check(view, at, 4)) damaged('a description ends too early');
+    const to = at + view.getUint32(at, true);
+    if (!check(view, to, 4)) damaged('a description points outside itself');
+    return new FlatTable(view, to);
+  }
+
+  /** Where a field of `size` bytes stands; -1 if it is absent. */
+  #field(number: number, size: number): number {
+    const entry = 4 + number * 2;
+    if (entry + 2 > this.#vtableSize) return -1;
+    const offset = this.#view.getUint16(this.#vtable + entry, true);
+    if (offset === 0) return -1;
+    const at = this.#at + offset;
+    if (!check(this.#view, at, size)) damaged('a description points outside itself');
+    return at;
+  }
+
+  uint8(number: number): number {
+    const at = this.#field(number, 1);
+    return at < 0 ? 0 : this.#view.getUint8(at);
+  }
+
+  int16(number: number): number {
+    const at = this.#field(number, 2);
+    return at < 0 ? 0 : this.#view.getInt16(at, true);
+  }
+
+  int32(number: number): number {
+    const at = this.#field(number, 4);
+    return at < 0 ? 0 : this.#view.getInt32(at, true);
+  }
+
+  /** A length or an offset: from 0 to 2^53. */
+  size(number: number): number {
+    const at = this.#field(number, 8);
+    return at < 0 ? 0 : sizeAt(this.#view, at);
+  }
+
+  table(number: number): FlatTable | undefined {
+    const at = this.#field(number, 4);
+    return at < 0 ? undefined : FlatTable.#follow(this.#view, at);
+  }
+
+  text(number: number): string {
+    const { view, at, length } = this.#vector(number, 1);
+    return new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset + at, length));
+  }
+
+  tables(number: number): FlatTable[] {
+    const { view, at, length } = this.#vector(number, 4);
+    return Array.from({ length }, (_, i) => FlatTable.#follow(view, at + i * 4));
+  }
+
+  /** Pairs of lengths or offsets: FieldNodes and Buffers. */
+  pairs(number: number): Float64Array {
+    const { view, at, length } = this.#vector(number, 16);
+    const values = new Float64Array(length * 2);
+    for (let i = 0; i < values.length; i++) values[i] = sizeAt(view, at + i * 8);
+    return values;
+  }
+
+  #vector(number: number, size: number): { view: DataView; at: number; length: number } {
+    const view = this.#view;
+    const field = this.#field(number, 4);
+    if (field < 0) return { view, at: 0, length: 0 };
+    const at = field + view.getUint32(field, true);
+    if (!check(view, at, 4)) damaged('a description points outside itself');
+    const length = view.getUint32(at, true);
+    if (!check(view, at + 4, length * size)) damaged('a list in a description is longer than it');
+    return { view, at: at + 4, length };
+  }
+}
+
+declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
+
+function check(view: DataView, at: number, size: number): boolean {
+  return at >= 0 && at + size <= view.byteLength;
+}
+
+function sizeAt(view: DataView, at: number): number {
+  const high = view.getInt32(at + 4, true);
+  if (high < 0 || high >= 2 ** 21) damaged('a length is impossible');
+  return high * 2 ** 32 + view.getUint32(at, true);
+}

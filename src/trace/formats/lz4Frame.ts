@@ -1,0 +1,106 @@
+// Unpacks LZ4 frames without any library, straight to where the bytes shall be. The native one makes new memory for each
+// buffer of a batch, and then a copy: three times as slow over a trace of ten million tasks, and not there in a browser.
+import { damaged } from './damage.js';
+import { xxHash32 } from './xxHash32.js';
+
+const MAGIC = 0x184d2204;
+/** Bits of the frame's descriptor. */
+const CONTENT_CHECKSUM = 0x04;
+const CONTENT_SIZE = 0x08;
+const BLOCK_CHECKSUM = 0x10;
+const DICTIONARY = 0x01;
+/** A block of which this bit is set was left as it is. */
+const UNCOMPRESSED = 0x80000000;
+const MIN_MATCH = 4;
+/** Fewer bytes are copied faster by four than by a call. */
+const FEW = 64;
+
+/**
+ * Fills `result` with what is packed in the frame `packed`. Throws DamagedBytes if that is not what comes out: another
+ * number of bytes, or others than its checksum is of. Cost: about 1 ns per byte.
+ *
+ * @source the LZ4 frame and block formats, https://github.com/lz4/lz4/tree/dev/doc
+ */
+export function unpackLz4Frame(packed: Uint8Array, result: Uint8Array): void {
+  const size = result.length;
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
+  if (packed.length < 7 || view.getUint32(0, true) !== MAGIC) damaged('a buffer is no LZ4 frame');
+  const flags = packed[4]!;
+  let at = 7 + ((flags & CONTENT_SIZE) === 0 ? 0 : 8) + ((flags & DICTIONARY) === 0 ? 0 : 4);
+  let filled = 0;
+  for (;;) {
+    if (at + 4 > packed.length) damaged('an LZ4 frame is not complete');
+    const word = view.getUint32(at, true);
+    at += 4;
+    if (word === 0) break;
+    const length = (word & ~UNCOMPRESSED) >>> 0;
+    if (at + length > packed.length) damaged('an LZ4 frame is not complete');
+    const block = packed.subarray(at, at + length);
+    if ((word & UNCOMPRESSED) !== 0) {
+      if (filled + length > size) damaged('an LZ4 frame holds more than it should');
+      result.set(block, filled);
+      filled += length;
+    } else filled = unpackBlock(block, result, filled);
+    at += length + ((flags & BLOCK_CHECKSUM) === 0 ? 0 : 4);
+  }
+  if (filled < size) damaged('an LZ4 frame holds less than it should');
+  if ((flags & CONTENT_CHECKSUM) === 0) return;
+  if (at + 4 > packed.length) damaged('an LZ4 frame is not complete');
+  if (view.getUint32(at, true) !== xxHash32(result)) damaged('an LZ4 frame has another checksum');
+}
+
+/** Matches may reach into earlier blocks of the frame. Returns where the result ends now. */
+function unpackBlock(block: Uint8Array, result: Uint8Array, filled: number): number {
+  const from = new DataView(block.buffer, block.byteOffset, block.byteLength);
+  const into = new DataView(result.buffer, result.byteOffset, result.byteLength);
+  let at = 0;
+  let to = filled;
+  while (at < block.length) {
+    const token = block[at++]!;
+    let literals = token >> 4;
+    if (literals === 15) {
+      for (let more = 255; more === 255; literals += more)
+        more = block[at++] ?? damaged('an LZ4 block ends early');
+    }
+    if (at + literals > block.length || to + literals > result.length) damaged('an LZ4 block is too long');
+    // Four at a time, some bytes too many: what is written behind the end is written again.
+    const roomy = to + literals + 4 <= result.length && at + literals + 4 <= block.length;
+    if (literals < FEW && roomy) {
+      for (let i = 0; i < literals; i += 4) into.setInt32(to + i, from.getInt32(at + i, true), true);
+    } else if (literals < FEW) for (let i = 0; i < literals; i++) result[to + i] = block[at + i]!;
+    else result.set(block.subarray(at, at + literals), to);
+    at += literals;
+    to += literals;
+    if (at === block.length) break;
+    const offset = block[at]! | ((block[at + 1] ?? 0) << 8);
+    at += 2;
+    if (offset === 0 || offset > to) damaged('an LZ4 block refers to what is not there');
+    let match = token & 15;
+    if (match === 15) {
+      for (let more = 255; more === 255; match += more)
+        more = block[at++] ?? damaged('an LZ4 block ends early');
+    }
+    match += MIN_MATCH;
+    if (to + match > result.length) damaged('an LZ4 block is too long');
+    if (match < FEW && offset >= 4 && to + match + 4 <= result.length) {
+      for (let i = 0; i < match; i += 4) into.setInt32(to + i, into.getInt32(to - offset + i, true), true);
+    } else copyMatch(result, to, offset, match);
+    to += match;
+  }
+  return to;
+}
+
+/** What lies `offset` bytes before `to`, again; a match that is longer than its offset repeats itself. */
+function copyMatch(result: Uint8Array, to: number, offset: number, match: number): void {
+  if (match < FEW) {
+    for (let i = 0; i < match; i++) result[to + i] = result[to - offset + i]!;
+    return;
+  }
+  let done = 0;
+  // Every step doubles what there is to copy from.
+  for (let step = offset; done < match; step *= 2) {
+    const count = Math.min(step, match - done);
+    result.copyWithin(to + done, to - offset, to - offset + count);
+    done += count;
+  }
+}

@@ -1,0 +1,43 @@
+// Tables of a trace as Parquet, row group by row group, so that no table has to be in memory as cells.
+import { ByteWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer';
+import type { PlainTable, TableColumn } from '../plainTables.js';
+
+/** Rows of a row group: some 100,000 are what readers like. */
+const GROUP = 100_000;
+const TYPES = { text: 'STRING', float: 'DOUBLE', integer: 'INT64' } as const;
+
+/** The bytes of the file in pieces, one for each row group. All columns may have nulls: absent cells. */
+export function* parquetTable({ columns, length }: PlainTable): Generator<Uint8Array> {
+  const writer = new ByteWriter();
+  const schema = schemaFromColumnData({
+    columnData: columns.map(({ title, type }) => ({ name: title, data: [], type: TYPES[type] })),
+  });
+  const parquet = new ParquetWriter({ writer, schema, createdBy: 'longpole' });
+  for (let from = 0; from < length; from += GROUP) {
+    const rows = Math.min(GROUP, length - from);
+    parquet.write({
+      columnData: columns.map((column) => ({ name: column.title, data: cellsOf(column, from, rows) })),
+      rowGroupSize: rows,
+    });
+    yield taken(writer);
+  }
+  parquet.finish();
+  yield taken(writer);
+}
+
+/** What was written since the last call. */
+function taken(writer: ByteWriter): Uint8Array {
+  const bytes = writer.getBytes().slice();
+  writer.index = 0;
+  return bytes;
+}
+
+function cellsOf(column: TableColumn, from: number, rows: number): (string | number | bigint | null)[] {
+  return Array.from({ length: rows }, (_, i) => {
+    const cell = column.cell(from + i);
+    if (cell === undefined) return null;
+    if (column.type !== 'integer' || typeof cell !== 'number') return cell;
+    // A size that is no whole number is a damaged one; Parquet's integers have no place for it.
+    return Number.isSafeInteger(Math.round(cell)) ? BigInt(Math.round(cell)) : null;
+  });
+}

@@ -1,0 +1,92 @@
+// The samples of the statistical profiler in speedscope's own format: one sampled profile for each thread that has samples, in the
+// order of time, with a gap as long as the thread had nothing to do.
+import type { Trace } from '../trace.js';
+import type { QuotedStrings, TextPieces } from './jsonText.js';
+import { workerName } from './tracks.js';
+
+/** Samples that lie further apart than this many intervals have a gap between them. */
+const GAP_INTERVALS = 1.5;
+
+/** The frames of the profiler, as JSON: first one for what has no frame, then one for each row of `trace.frames`. */
+export function* sampleFrames({ frames }: Trace, quoted: QuotedStrings): Generator<string> {
+  yield '{"name":"(others)"}';
+  for (let row = 0; row < frames.length; row++) {
+    const [name, file, line] = [frames.functionName[row]!, frames.file[row]!, frames.line[row]!];
+    const place = file < 0 || quoted.get(file) === '""' ? '' : `,"file":${quoted.get(file)}`;
+    yield `{"name":${name < 0 ? '"(anonymous)"' : quoted.get(name)}${place}${line > 0 ? `,"line":${line}` : ''}}`;
+  }
+}
+
+/** Rows of `samples` by worker, -1 for the scheduler's own thread, in the order of time. */
+export function samplesByThread({ samples }: Trace): Map<number, number[]> {
+  const rows = new Map<number, number[]>();
+  for (let row = 0; row < samples.length; row++) {
+    const worker = samples.worker[row]!;
+    const known = rows.get(worker);
+    if (known === undefined) rows.set(worker, [row]);
+    else known.push(row);
+  }
+  for (const one of rows.values()) one.sort((a, b) => samples.time[a]! - samples.time[b]!);
+  return new Map([...rows].sort(([a], [b]) => (a < 0 ? 1 : b < 0 ? -1 : a - b)));
+}
+
+/**
+ * One thread's profile. Times are seconds since `origin`; `firstFrame` is the index of the first of `sampleFrames`.
+ *
+ * @source speedscope's file-format-spec.ts
+ */
+export function* sampledProfile(
+  trace: Trace,
+  worker: number,
+  rows: readonly number[],
+  { origin, firstFrame, pieces }: { origin: number; firstFrame: number; pieces: TextPieces },
+): Generator<string> {
+  const { samples } = trace;
+  const stacks = new Stacks(trace, firstFrame);
+  const first = rows[0]!;
+  const start = samples.time[first]! - samples.interval[first]! - origin;
+  const weights: number[] = [];
+  let at = start;
+  const name = JSON.stringify(`${worker < 0 ? 'scheduler' : workerName(trace, worker)}, samples`);
+  pieces.add(`{"type":"sampled","name":${name},"unit":"seconds","samples":[`);
+  for (const row of rows) {
+    const [time, interval] = [samples.time[row]! - origin, samples.interval[row]!];
+    if (time - at > GAP_INTERVALS * interval) {
+      pieces.add(`${weights.length === 0 ? '' : ','}[]`);
+      at += weights[weights.push(time - interval - at) - 1]!;
+    }
+    pieces.add(`${weights.length === 0 ? '' : ','}${stacks.of(samples.frame[row]!)}`);
+    at += weights[weights.push(samples.count[row]! * interval) - 1]!;
+    if (pieces.full) yield pieces.take();
+  }
+  pieces.add(`],"weights":[`);
+  for (const [index, weight] of weights.entries()) {
+    pieces.add(`${index === 0 ? '' : ','}${weight}`);
+    if (pieces.full) yield pieces.take();
+  }
+  pieces.add(`],"startValue":${start},"endValue":${at}}`);
+}
+
+/** The stack of a frame, from the outermost inwards, as JSON; those that come again are kept. */
+class Stacks {
+  readonly #parent: Int32Array;
+  readonly #firstFrame: number;
+  readonly #texts = new Map<number, string>();
+
+  constructor({ frames }: Trace, firstFrame: number) {
+    this.#parent = frames.parent;
+    this.#firstFrame = firstFrame;
+  }
+
+  of(frame: number): string {
+    let text = this.#texts.get(frame);
+    if (text === undefined) {
+      const stack: number[] = [];
+      for (let at = frame; at >= 0; at = this.#parent[at]!) stack.push(this.#firstFrame + 1 + at);
+      if (stack.length === 0) stack.push(this.#firstFrame);
+      text = `[${stack.reverse().join(',')}]`;
+      this.#texts.set(frame, text);
+    }
+    return text;
+  }
+}

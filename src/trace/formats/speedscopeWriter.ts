@@ -1,0 +1,111 @@
+// A trace in speedscope's own format. First the samples of the statistical profiler, where there are some, a profile for each
+// thread; then the task stream, one evented profile for each thread of each worker, its tasks as frames. Tasks of a thread
+// that overlap get profiles of their own, because frames of a profile must nest.
+import type { Trace } from '../trace.js';
+import { QuotedStrings, TextPieces } from './jsonText.js';
+import { sampledProfile, sampleFrames, samplesByThread } from './speedscopeSamples.js';
+import { type Track, taskTracks, trackName, workerName } from './tracks.js';
+
+const SCHEMA = 'https://www.speedscope.app/file-format-schema.json';
+
+/** The text of the file in pieces; times in seconds since the first start or sample. Tasks that never ran are left out. */
+export function* speedscopeProfile(trace: Trace, name = 'Longpole'): Generator<string> {
+  const { tracks, trackOf, order } = taskTracks(trace);
+  const { functionName } = trace.tasks;
+  const quoted = new QuotedStrings(trace.strings);
+  const frames = frameList(functionName, quoted);
+  const origin = firstTime(trace, order);
+  const pieces = new TextPieces();
+  pieces.add(
+    `{"$schema":"${SCHEMA}","exporter":"longpole","name":${JSON.stringify(name)},"shared":{"frames":[\n`,
+  );
+  pieces.add(frames.texts.map((text) => `{"name":${text}}`).join(',\n'));
+  const threads = samplesByThread(trace);
+  const firstFrame = frames.texts.length;
+  if (threads.size > 0) {
+    let first = firstFrame === 0;
+    for (const text of sampleFrames(trace, quoted)) {
+      pieces.add(first ? text : `,\n${text}`);
+      first = false;
+    }
+  }
+  pieces.add('\n]},"profiles":[');
+  let separator = '\n';
+  for (const [worker, rows] of threads) {
+    pieces.add(separator);
+    separator = ',\n';
+    yield* sampledProfile(trace, worker, rows, { origin, firstFrame, pieces });
+  }
+  const rows = rowsByTrack(tracks.length, trackOf, order);
+  for (const [i, track] of tracks.entries()) {
+    pieces.add(separator);
+    separator = ',\n';
+    yield* profileOf(trace, track, rows[i]!, frames.frameOf, origin, pieces);
+  }
+  pieces.add('\n]}\n');
+  yield pieces.take();
+}
+
+function* profileOf(
+  trace: Trace,
+  track: Track,
+  rows: Int32Array,
+  frameOf: ReadonlyMap<number, number>,
+  origin: number,
+  pieces: TextPieces,
+): Generator<string> {
+  const { started, stopped, functionName } = trace.tasks;
+  const ran = rows.filter((row) => stopped[row]! >= started[row]!);
+  let end = 0;
+  for (const row of ran) end = Math.max(end, stopped[row]! - origin);
+  const start = ran.length === 0 ? 0 : started[ran[0]!]! - origin;
+  const name = `${workerName(trace, track.worker)}, ${trackName(track)}`;
+  pieces.add(
+    `{"type":"evented","name":${JSON.stringify(name)},"unit":"seconds","startValue":${start},"endValue":${end},"events":[`,
+  );
+  let at = start;
+  for (const [i, row] of ran.entries()) {
+    const frame = frameOf.get(functionName[row]!);
+    // Never before the event before: the last layer of a thread may hold tasks that overlap.
+    const opened = Math.max(at, started[row]! - origin);
+    at = Math.max(opened, stopped[row]! - origin);
+    pieces.add(
+      `${i === 0 ? '' : ','}\n{"type":"O","frame":${frame},"at":${opened}},{"type":"C","frame":${frame},"at":${at}}`,
+    );
+    if (pieces.full) yield pieces.take();
+  }
+  pieces.add(']}');
+}
+
+/** When the first task began, or the first sample was. */
+function firstTime({ tasks, samples }: Trace, order: Int32Array): number {
+  let first = order.length === 0 ? Number.POSITIVE_INFINITY : tasks.started[order[0]!]!;
+  for (const [row, time] of samples.time.entries()) first = Math.min(first, time - samples.interval[row]!);
+  return Number.isFinite(first) ? first : 0;
+}
+
+/** Every function once, its name as JSON. */
+function frameList(functionName: Int32Array, quoted: QuotedStrings) {
+  const frameOf = new Map<number, number>();
+  const texts: string[] = [];
+  for (const name of functionName) {
+    if (frameOf.has(name)) continue;
+    frameOf.set(name, texts.length);
+    texts.push(name < 0 ? '"(no name)"' : quoted.get(name));
+  }
+  return { frameOf, texts };
+}
+
+/** The rows of each track, in order. */
+function rowsByTrack(tracks: number, trackOf: Int32Array, order: Int32Array): Int32Array[] {
+  const counts = new Int32Array(tracks);
+  for (const track of trackOf) counts[track]! += 1;
+  const rows = Array.from(counts, (count) => new Int32Array(count));
+  counts.fill(0);
+  for (const row of order) {
+    const track = trackOf[row]!;
+    rows[track]![counts[track]!] = row;
+    counts[track]! += 1;
+  }
+  return rows;
+}

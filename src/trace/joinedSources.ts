@@ -1,0 +1,164 @@
+// Several sources of events as one: each cluster of a program, and its local schedulers, number their workers, computations
+// and tasks from 0. Here they get numbers of their own, so that an observer may watch all of them.
+import type {
+  ClusterEvent,
+  ClusterObserver,
+  Computation,
+  MemorySample,
+  MetricSample,
+  ResourceSample,
+  TaskRuns,
+  Transfer,
+  WorkerInfo,
+  WorkInterval,
+} from '../protocol/clusterObserver.js';
+import type { ProfileCycle } from '../protocol/profileCycle.js';
+import type { KindOf } from '../protocol/taskKinds.js';
+
+/** Ids of the tasks of source `n` begin at n times this. They stay exact in float64 for 8,192 sources. */
+const IDS_PER_SOURCE = 2 ** 40;
+
+/** What the sources have in common. */
+interface Joined {
+  readonly observers: readonly ClusterObserver[];
+  workers: number;
+  computations: number;
+  /** Names of workers, with the number of sources that have one of this name. */
+  readonly names: Map<string, number>;
+}
+
+/** Hands on what its sources tell to some observers, as if it were one cluster. */
+export class JoinedSources {
+  readonly #joined: Joined;
+  #sources = 0;
+
+  constructor(observers: readonly ClusterObserver[]) {
+    this.#joined = { observers, workers: 0, computations: 0, names: new Map() };
+  }
+
+  /** The observer for one more source. */
+  add(): ClusterObserver {
+    return new Source(this.#joined, this.#sources++);
+  }
+}
+
+class Source implements ClusterObserver {
+  readonly #joined: Joined;
+  readonly #names = new Map<string, string>();
+  readonly #firstId: number;
+  readonly #workers = new Map<number, WorkerInfo>();
+  readonly #computations = new WeakMap<Computation, Computation>();
+
+  constructor(joined: Joined, number: number) {
+    this.#joined = joined;
+    this.#firstId = number * IDS_PER_SOURCE;
+  }
+
+  computationAdded(computation: Computation): void {
+    const joined = this.#computation(computation);
+    this.#tell((observer) => observer.computationAdded?.(joined));
+  }
+
+  computationForgotten(computation: Computation): void {
+    const joined = this.#computation(computation);
+    this.#tell((observer) => observer.computationForgotten?.(joined));
+  }
+
+  tasksEnded(runs: TaskRuns): void {
+    const computation = this.#computation(runs.computation);
+    const joined = { ...runs, computation, worker: this.#index(runs.worker) };
+    this.#tell((observer) => observer.tasksEnded?.(joined));
+  }
+
+  workerAdded(worker: WorkerInfo): void {
+    const joined = this.#worker(worker);
+    this.#tell((observer) => observer.workerAdded?.(joined));
+  }
+
+  workerRemoved(worker: WorkerInfo, time: number, reason: string): void {
+    const joined = this.#worker(worker);
+    this.#tell((observer) => observer.workerRemoved?.(joined, time, reason));
+  }
+
+  interval(interval: WorkInterval): void {
+    const task = interval.task < 0 ? -1 : interval.task + this.#firstId;
+    const joined = { ...interval, worker: this.#index(interval.worker), task };
+    this.#tell((observer) => observer.interval?.(joined));
+  }
+
+  transfer(transfer: Transfer): void {
+    const { worker, peer } = transfer;
+    const joined = { ...transfer, worker: this.#index(worker), peer: this.#index(peer) };
+    this.#tell((observer) => observer.transfer?.(joined));
+  }
+
+  memory(sample: MemorySample): void {
+    const joined = { ...sample, worker: this.#index(sample.worker) };
+    this.#tell((observer) => observer.memory?.(joined));
+  }
+
+  resources(sample: ResourceSample): void {
+    const joined = { ...sample, worker: this.#index(sample.worker) };
+    this.#tell((observer) => observer.resources?.(joined));
+  }
+
+  metric(sample: MetricSample): void {
+    const joined = { ...sample, worker: this.#index(sample.worker) };
+    this.#tell((observer) => observer.metric?.(joined));
+  }
+
+  profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {
+    const tasks = cycle.tasks.map((task) => (task < 0 ? -1 : task + this.#firstId));
+    const [index, joined] = [this.#index(worker), { ...cycle, tasks }];
+    this.#tell((observer) => observer.profile?.(index, joined, (task) => kindOf(task - this.#firstId)));
+  }
+
+  event(event: ClusterEvent): void {
+    const joined = { ...event, worker: this.#index(event.worker) };
+    this.#tell((observer) => observer.event?.(joined));
+  }
+
+  #tell(call: (observer: ClusterObserver) => void): void {
+    for (const observer of this.#joined.observers) call(observer);
+  }
+
+  #computation(computation: Computation): Computation {
+    let joined = this.#computations.get(computation);
+    if (joined === undefined) {
+      joined = {
+        ...computation,
+        number: ++this.#joined.computations,
+        firstId: computation.firstId + this.#firstId,
+        externals: computation.externals.map((id) => id + this.#firstId),
+      };
+      this.#computations.set(computation, joined);
+    }
+    return joined;
+  }
+
+  /** -1, the client's or the scheduler's, and workers that nobody has told of stay what they are. */
+  #index(worker: number): number {
+    return this.#workers.get(worker)?.index ?? -1;
+  }
+
+  #worker(worker: WorkerInfo): WorkerInfo {
+    let joined = this.#workers.get(worker.index);
+    if (joined === undefined) {
+      joined = { ...worker, index: this.#joined.workers++, name: this.#nameOf(worker.name) };
+      this.#workers.set(worker.index, joined);
+    }
+    return joined;
+  }
+
+  /** `threads-0`; in the second source that has one of this name `threads-0 (2)`. */
+  #nameOf(name: string): string {
+    let joined = this.#names.get(name);
+    if (joined === undefined) {
+      const count = (this.#joined.names.get(name) ?? 0) + 1;
+      this.#joined.names.set(name, count);
+      joined = count === 1 ? name : `${name} (${count})`;
+      this.#names.set(name, joined);
+    }
+    return joined;
+  }
+}

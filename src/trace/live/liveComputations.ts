@@ -1,0 +1,141 @@
+// The computations that a live trace still knows: those that the cluster holds, and those that rows of the window belong to.
+import type { Computation } from '../../protocol/clusterObserver.js';
+import type { StringTable } from '../stringTable.js';
+import type { PrefixSums, TotalSums } from '../totals.js';
+import type { TraceComputation } from '../trace.js';
+import { CopiedPage, type NameIds, SharedPage, type TaskPage } from './taskPages.js';
+
+/** From this many tasks on a computation is not copied. */
+const LARGE = 512;
+
+/** One computation in the live trace. */
+export class LiveComputation implements TraceComputation {
+  readonly number: number;
+  readonly firstId: number;
+  readonly size: number;
+  readonly start: number;
+  readonly client: string;
+  readonly code: string;
+  readonly page: TaskPage;
+  /** Where local id 0 stands in `page`. */
+  readonly slot: number;
+  stop = Number.NaN;
+  /** Of the latest row; counts rows that were let go, too. */
+  lastRow = -1;
+  forgotten = false;
+
+  constructor(computation: Computation, page: TaskPage, slot: number) {
+    this.number = computation.number;
+    this.firstId = computation.firstId;
+    this.size = computation.size;
+    this.start = computation.submitted;
+    this.client = computation.client;
+    this.code = computation.code;
+    this.page = page;
+    this.slot = slot;
+  }
+
+  get keys(): readonly string[] {
+    return Array.from({ length: this.size }, (_, local) => this.page.keyAt(this.slot + local));
+  }
+
+  /** As it stands now. */
+  freeze(): TraceComputation {
+    const { number, firstId, size, start, stop, client, code } = this;
+    let keys: readonly string[] | undefined;
+    const make = (): readonly string[] => this.keys;
+    return {
+      number,
+      firstId,
+      size,
+      start,
+      stop,
+      client,
+      code,
+      get keys() {
+        keys ??= make();
+        return keys;
+      },
+    };
+  }
+}
+
+/** What is needed while the cluster can still tell of a computation. */
+export interface KnownComputation {
+  readonly live: LiveComputation;
+  /** By index into the computation's prefixes. */
+  readonly sums: readonly PrefixSums[];
+}
+
+export class LiveComputations {
+  readonly #names: StringTable;
+  readonly #totals: TotalSums;
+  readonly #known = new Map<Computation, KnownComputation>();
+  #all: LiveComputation[] = [];
+  #page = new CopiedPage();
+
+  constructor(names: StringTable, totals: TotalSums) {
+    this.#names = names;
+    this.#totals = totals;
+  }
+
+  get count(): number {
+    return this.#all.length;
+  }
+
+  /** Newest last. */
+  get all(): readonly LiveComputation[] {
+    return this.#all;
+  }
+
+  /** An observer that came late meets a computation with its first runs. */
+  of(computation: Computation): KnownComputation {
+    return this.#known.get(computation) ?? this.#add(computation);
+  }
+
+  #add(computation: Computation): KnownComputation {
+    const names = this.#nameIds(computation);
+    let live: LiveComputation;
+    if (computation.size >= LARGE) {
+      live = new LiveComputation(computation, new SharedPage(computation, names), 0);
+    } else {
+      if (this.#page.full) this.#page = new CopiedPage();
+      live = new LiveComputation(computation, this.#page, this.#page.add(computation, names));
+    }
+    const known = { live, sums: computation.prefixes.map((prefix) => this.#totals.prefix(prefix)) };
+    this.#known.set(computation, known);
+    this.#insert(live);
+    return known;
+  }
+
+  /** Numbers ascend, but for computations that an observer met late. */
+  #insert(live: LiveComputation): void {
+    const all = this.#all;
+    let at = all.length;
+    while (at > 0 && all[at - 1]!.number > live.number) at--;
+    if (at === all.length) all.push(live);
+    else all.splice(at, 0, live);
+  }
+
+  forget(computation: Computation): void {
+    const known = this.#known.get(computation);
+    if (known === undefined) return;
+    known.live.forgotten = true;
+    this.#known.delete(computation);
+  }
+
+  /** Lets go of those that nothing will be told of any more and that have no row from `firstRow` on. */
+  sweep(firstRow: number): void {
+    this.#all = this.#all.filter(({ forgotten, lastRow }) => !forgotten || lastRow >= firstRow);
+  }
+
+  #nameIds(computation: Computation): NameIds {
+    const ids = (texts: readonly string[]): Int32Array =>
+      Int32Array.from(texts, (text) => this.#names.internString(text));
+    return {
+      prefixes: ids(computation.prefixes),
+      functions: ids(computation.functions),
+      spans: ids(computation.spans.map((span) => span.join('/'))),
+    };
+  }
+}

@@ -1,0 +1,81 @@
+// Runs of tasks that a live trace holds, as they were told: for encoders, which take batches of one computation.
+import type { Computation, TaskRuns } from '../../protocol/clusterObserver.js';
+import type { StringTable } from '../stringTable.js';
+import type { LiveComputation } from './liveComputations.js';
+import type { SharedNames } from './taskPages.js';
+import type { TaskPiece } from './taskWindow.js';
+
+const NO_INTEGERS = new Int32Array(0);
+const NO_NUMBERS = new Float64Array(0);
+
+/** The names of a live trace as lists that grow with them. */
+export class NameLists implements SharedNames {
+  readonly texts: string[] = [];
+  readonly paths: (readonly string[])[] = [];
+
+  update(names: StringTable): void {
+    for (let id = this.texts.length; id < names.length; id++) {
+      const text = names.get(id);
+      this.texts.push(text);
+      this.paths.push([text]);
+    }
+  }
+}
+
+/** The arrays of a batch are views: they are good as long as rows do not change, so always. Edges are left out. */
+export function* runsOf(
+  pieces: readonly TaskPiece[],
+  names: SharedNames,
+  typeNames: readonly string[],
+): Generator<TaskRuns> {
+  let known: { readonly live: LiveComputation; readonly computation: Computation } | undefined;
+  for (const { chunk, from, to } of pieces) {
+    for (const segment of chunk.segments(from, to)) {
+      const { computation: live, worker, acknowledged } = segment;
+      if (known?.live !== live) known = { live, computation: computationOf(live, names) };
+      const part = <A extends { subarray(from: number, to: number): A }>(column: A): A =>
+        column.subarray(segment.from, segment.to);
+      yield {
+        computation: known.computation,
+        worker,
+        count: segment.to - segment.from,
+        ...(chunk.threads === undefined ? {} : { threads: part(chunk.threads) }),
+        ids: part(chunk.ids),
+        states: part(chunk.state),
+        types: part(chunk.type),
+        typeNames,
+        nbytes: part(chunk.nbytes),
+        attempts: part(chunk.attempt),
+        ready: part(chunk.ready),
+        dispatched: part(chunk.dispatched),
+        received: part(chunk.received),
+        started: part(chunk.started),
+        stopped: part(chunk.stopped),
+        acknowledged,
+      };
+    }
+  }
+}
+
+function computationOf(live: LiveComputation, names: SharedNames): Computation {
+  const { number, firstId, size, start, client, code, page, slot } = live;
+  const { keys, prefixOf, prefixes, functionOf, functions, spanOf, spans } = page.named(slot, size, names);
+  return {
+    number,
+    firstId,
+    size,
+    submitted: start,
+    client,
+    code,
+    keys,
+    prefixOf,
+    prefixes,
+    functionOf,
+    functions,
+    spanOf,
+    spans,
+    dependencyOffsets: NO_INTEGERS,
+    dependencies: NO_INTEGERS,
+    externals: NO_NUMBERS,
+  };
+}

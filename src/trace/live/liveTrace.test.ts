@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from '../../base/properties.test.support.js';
+import { totalsOfRows } from '../rowTotals.js';
+import { tellStory } from './clusterScript.test.support.js';
+import { LiveTrace, type TraceCursor } from './liveTrace.js';
+import { restOf, tasksOf, toldTasks } from './toldRows.test.support.js';
+
+const story = fc.record({
+  seed: fc.integer({ min: 1, max: 1e9 }),
+  // Sizes on both sides of what is copied.
+  sizes: fc.array(fc.oneof(fc.integer({ min: 0, max: 40 }), fc.constantFrom(511, 512, 700)), {
+    maxLength: 8,
+  }),
+  workers: fc.integer({ min: 2, max: 4 }),
+  batch: fc.constantFrom(1, 7, 60),
+  tuples: fc.boolean(),
+});
+
+const SMALL = {
+  tasks: 200,
+  intervals: 64,
+  transfers: 40,
+  memory: 32,
+  resources: 32,
+  metrics: 32,
+  events: 32,
+};
+
+describe('a live trace', () => {
+  it('has the row of every run that was told', () => {
+    fc.assert(
+      fc.property(story, (options) => {
+        const live = new LiveTrace();
+        const told = tellStory(live, options);
+        const trace = live.snapshot();
+        assert.deepEqual(tasksOf(trace), toldTasks(told));
+        assert.deepEqual(
+          trace.computations.map(({ number, keys }) => ({ number, keys })),
+          told.computations.map(({ number, keys }) => ({ number, keys })),
+        );
+        for (const [row, { key }] of tasksOf(trace).entries()) assert.equal(trace.tasks.keyOf(row), key);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('has the same rows piece by piece', () => {
+    const live = new LiveTrace();
+    let cursor: TraceCursor | undefined;
+    const pieces: unknown[] = [];
+    const rest: Record<string, unknown[]> = {};
+    const take = (): void => {
+      const changes = live.changesSince(cursor);
+      pieces.push(...tasksOf(changes.trace).map(({ needs, ...task }) => task));
+      for (const [name, rows] of Object.entries(restOf(changes.trace))) {
+        if (name !== 'workers' && Array.isArray(rows)) rest[name] = [...(rest[name] ?? []), ...rows];
+      }
+      assert.deepEqual(new Set(Object.values(changes.missed)), new Set([0]));
+      cursor = changes.cursor;
+    };
+    for (const seed of [1, 2, 3]) {
+      tellStory(live, { seed, sizes: [30, 600, 3] });
+      take();
+    }
+    take();
+    const trace = live.snapshot();
+    assert.deepEqual(
+      pieces,
+      tasksOf(trace).map(({ needs, ...task }) => task),
+    );
+    const { workers, ...all } = restOf(trace);
+    assert.deepEqual(rest, all);
+  });
+
+  it('keeps the newest rows, says how many it let go, and sums over all', () => {
+    fc.assert(
+      fc.property(story, (options) => {
+        const full = new LiveTrace();
+        const live = new LiveTrace({ window: SMALL });
+        tellStory(full, options);
+        const told = tellStory(live, options);
+        const rows = toldTasks(told);
+        const trace = live.snapshot();
+        assert.equal(trace.tasks.length + trace.letGo.tasks, rows.length);
+        assert.ok(trace.tasks.length >= Math.min(rows.length, SMALL.tasks));
+        assert.ok(trace.tasks.length < SMALL.tasks + 64 + options.batch);
+        const strip = ({ needs, computation, ...task }: Record<string, unknown>) => task;
+        assert.deepEqual(tasksOf(trace).map(strip), rows.slice(trace.letGo.tasks).map(strip));
+        assert.equal(trace.events.length + trace.letGo.events, told.counts.events);
+        assert.equal(trace.intervals.length + trace.letGo.intervals, told.counts.intervals);
+        assert.equal(trace.transfers.length + trace.letGo.transfers, told.counts.transfers);
+        const exact = full.snapshot();
+        assert.deepEqual(trace.totals, exact.totals);
+        assert.deepEqual(plainTotals(exact.totals), plainTotals(totalsOfRows(exact)));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('lets go of keys with the last row of a computation that the cluster has forgotten', () => {
+    const live = new LiveTrace({ window: SMALL });
+    tellStory(live, { seed: 5, sizes: Array.from({ length: 200 }, () => 10) });
+    const trace = live.snapshot();
+    assert.ok(trace.computations.length < 60, `${trace.computations.length} computations are held`);
+    assert.equal(trace.computations.at(-1)?.number, 200);
+  });
+
+  it('finds the run that made an input among several of the same task', () => {
+    const live = new LiveTrace();
+    tellStory(live, { seed: 11, sizes: [300, 300], batch: 40 });
+    const { tasks } = live.snapshot();
+    let found = 0;
+    for (let row = 0; row < tasks.length; row++) {
+      for (let edge = tasks.dependencyOffsets[row]!; edge < tasks.dependencyOffsets[row + 1]!; edge++) {
+        const producer = tasks.dependencyRows[edge]!;
+        if (producer < 0) continue;
+        found++;
+        assert.ok(producer < row);
+        assert.equal(tasks.key[producer], tasks.dependencies[edge]);
+        assert.equal(tasks.state[producer], 0);
+      }
+    }
+    assert.ok(found > 100);
+  });
+
+  it('does not change a snapshot that was taken', () => {
+    const live = new LiveTrace({ window: SMALL });
+    tellStory(live, { seed: 1, sizes: [20, 20] });
+    const trace = live.snapshot();
+    assert.equal(live.snapshot(), trace);
+    const before = [tasksOf(trace), restOf(trace)];
+    tellStory(live, { seed: 2, sizes: [300, 20, 600] });
+    assert.notEqual(live.snapshot(), trace);
+    assert.deepEqual([tasksOf(trace), restOf(trace)], before);
+  });
+
+  it('takes runs of workers and computations that it was not told of', () => {
+    const source = new LiveTrace();
+    const late = new LiveTrace();
+    tellStory(
+      { tasksEnded: (runs) => late.tasksEnded(runs), event: (event) => source.event(event) },
+      { seed: 3, sizes: [9] },
+    );
+    const trace = late.snapshot();
+    assert.ok(trace.tasks.length >= 9);
+    assert.equal(trace.computations.length, 1);
+    assert.equal(tasksOf(trace)[0]?.worker, null);
+  });
+});
+
+/** Sums of doubles depend on their order. */
+function plainTotals(totals: object): unknown {
+  return JSON.parse(
+    JSON.stringify(totals, (_, value: unknown) => {
+      if (value instanceof Map) return [...value].sort();
+      if (ArrayBuffer.isView(value)) return Object.values(value);
+      return typeof value === 'number' ? Number(value.toPrecision(9)) : value;
+    }),
+  );
+}

@@ -1,0 +1,95 @@
+// The edges of a recorded trace, from the list of edges by id to lists by row of tasks. Ids are dense numbers of 4 bytes here,
+// and nothing but the result is kept: ten million edges as they stand in the file would be a gigabyte.
+import { TASK_MEMORY } from '../../protocol/clusterObserver.js';
+
+/** `values` of row `i`: `[offsets[i] .. offsets[i + 1])`. */
+interface RowLists<T> {
+  readonly offsets: Int32Array;
+  readonly values: T;
+}
+
+/** Edges by task: those of dense number `n` are the entries `order[starts[n] .. starts[n + 1])` of the list. */
+export class EdgesByTask {
+  readonly starts: Int32Array;
+  /** Undefined where the list already stands by task. */
+  readonly #order: Int32Array | undefined;
+
+  /** `task`: dense numbers. */
+  constructor(task: Int32Array, count: number) {
+    this.starts = new Int32Array(count + 1);
+    let sorted = true;
+    let last = 0;
+    for (const at of task) {
+      if (at < last) sorted = false;
+      else last = at;
+      if (at >= 0) this.starts[at + 1]! += 1;
+    }
+    for (let at = 0; at < count; at++) this.starts[at + 1]! += this.starts[at]!;
+    this.#order = sorted ? undefined : this.#sorted(task);
+  }
+
+  #sorted(task: Int32Array): Int32Array {
+    const next = this.starts.slice(0, -1);
+    const order = new Int32Array(this.starts.at(-1) ?? 0);
+    for (let edge = 0; edge < task.length; edge++) {
+      const at = task[edge]!;
+      if (at >= 0) order[next[at]!++] = edge;
+    }
+    return order;
+  }
+
+  /** The place in the list of the `i`-th edge by task. */
+  edge(i: number): number {
+    return this.#order === undefined ? i : this.#order[i]!;
+  }
+
+  /** How many edges the rows have, added up. `task`: dense number by row. */
+  offsets(task: Int32Array): Int32Array {
+    const { starts } = this;
+    const offsets = new Int32Array(task.length + 1);
+    for (let row = 0; row < task.length; row++) {
+      const at = task[row]!;
+      offsets[row + 1] = offsets[row]! + (at < 0 ? 0 : starts[at + 1]! - starts[at]!);
+    }
+    return offsets;
+  }
+}
+
+/** See `TaskRows.dependencyRows`. Runs that gave no result do not count. `task`: dense number by row. */
+export function rowsOfDependencies(
+  edges: EdgesByTask,
+  dependency: Int32Array,
+  task: Int32Array,
+  state: Uint8Array,
+): RowLists<Int32Array> {
+  const { starts } = edges;
+  const offsets = edges.offsets(task);
+  const values = new Int32Array(offsets[task.length]!);
+  const made = new Int32Array(starts.length - 1).fill(-1);
+  for (let row = 0, to = 0; row < task.length; row++) {
+    const at = task[row]!;
+    if (at < 0) continue;
+    for (let i = starts[at]!; i < starts[at + 1]!; i++) {
+      const needed = dependency[edges.edge(i)]!;
+      values[to++] = needed < 0 ? -1 : made[needed]!;
+    }
+    if (state[row] === TASK_MEMORY) made[at] = row;
+  }
+  return { offsets, values };
+}
+
+/** The ids that each row needed. */
+export function idsOfDependencies(
+  edges: EdgesByTask,
+  dependency: Float64Array,
+  task: Int32Array,
+): Float64Array {
+  const { starts } = edges;
+  const values = new Float64Array(edges.offsets(task)[task.length]!);
+  for (let row = 0, to = 0; row < task.length; row++) {
+    const at = task[row]!;
+    if (at < 0) continue;
+    for (let i = starts[at]!; i < starts[at + 1]!; i++) values[to++] = dependency[edges.edge(i)]!;
+  }
+  return values;
+}

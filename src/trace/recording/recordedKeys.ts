@@ -1,0 +1,131 @@
+// The keys of a recorded trace. Which are equal is known; their texts stay in the file until somebody asks for one.
+import type { TextBatch, TextColumn } from '../formats/textColumns.js';
+import { decodeText, StringTable } from '../stringTable.js';
+import type { Texts } from '../texts.js';
+import { KeyIds } from './keyIds.js';
+
+/** Batches of texts that are kept for the next who asks: those of neighbours mostly lie together. */
+const KEPT = 8;
+
+/** Ids of keys of tasks come first, then those of other texts, in the order in which they were added. */
+export class RecordedKeys implements Texts {
+  /** By row of tasks. */
+  readonly key: Int32Array;
+  /** By id of the texts of others, as they were given. */
+  readonly others: Int32Array;
+  readonly #column: TextColumn;
+  /** How many keys tasks have. */
+  readonly #own: number;
+  /** By id of those, the first row that has it; undefined where ids are rows. */
+  readonly #rowOf: Int32Array | undefined;
+  readonly #others = new StringTable();
+  #batches = new Map<number, TextBatch>();
+  /** How often a batch had to be read. */
+  #reads = 0;
+  #strings: string[] = [];
+
+  /** `others`: keys that others than tasks name, e.g. transfers; each may be a key of a task. */
+  constructor(column: TextColumn, others: StringTable) {
+    this.#column = column;
+    const rows = column.firstRows.at(-1) ?? 0;
+    const ids = new KeyIds(rows + others.length);
+    let spare = new Uint8Array(0);
+    for (let batch = 0; batch + 1 < column.firstRows.length; batch++) {
+      const texts = column.read(batch, spare);
+      if (texts.bytes.length > spare.length) spare = new Uint8Array(texts.bytes.length * 2);
+      ids.add(texts);
+    }
+    ids.add(others.batch());
+    const all = ids.ids();
+    this.key = all.subarray(0, rows);
+    let own = 0;
+    for (const id of this.key) if (id >= own) own = id + 1;
+    this.#own = own;
+    this.#rowOf = own === rows ? undefined : firstRows(this.key, own);
+    this.others = all.subarray(rows);
+    for (let i = 0; i < others.length; i++)
+      if (this.others[i]! >= own) this.#others.internString(others.get(i));
+  }
+
+  get length(): number {
+    return this.#own + this.#others.length;
+  }
+
+  /** The id of a text that is no key of a task. */
+  add(text: string): number {
+    return this.#own + this.#others.internString(text);
+  }
+
+  /** Ids of texts that `read` adds to the table that it is given, -1 for null. They need not differ from keys of tasks. */
+  addAll(read: (table: StringTable) => Int32Array | undefined): Int32Array | undefined {
+    const own = this.#own;
+    return read(this.#others)?.map((id) => (id < 0 ? id : id + own));
+  }
+
+  get(id: number): string {
+    if (id >= this.#own) return this.#others.get(id - this.#own);
+    const known = this.#strings[id];
+    if (known !== undefined) return known;
+    const row = this.#rowOf?.[id] ?? id;
+    const batch = this.#batchOf(row);
+    const { offsets, bytes } = this.#read(batch);
+    const at = row - this.#column.firstRows[batch]!;
+    return decodeText(bytes.subarray(offsets[at]!, offsets[at + 1]!));
+  }
+
+  decodeAll(): void {
+    if (this.#strings.length === this.#own) return;
+    const strings = new Array<string>(this.#own);
+    for (let batch = 0, id = 0; id < this.#own; batch++) {
+      const { offsets, bytes } = this.#column.read(batch);
+      const text = decodeText(bytes);
+      const from = this.#column.firstRows[batch]!;
+      const to = this.#column.firstRows[batch + 1]!;
+      for (; id < this.#own && (this.#rowOf?.[id] ?? id) < to; id++) {
+        const at = (this.#rowOf?.[id] ?? id) - from;
+        strings[id] =
+          text.length === bytes.length
+            ? text.slice(offsets[at]!, offsets[at + 1]!)
+            : decodeText(bytes.subarray(offsets[at]!, offsets[at + 1]!));
+      }
+    }
+    this.#strings = strings;
+    this.#others.decodeAll();
+    this.#batches.clear();
+  }
+
+  #batchOf(row: number): number {
+    const { firstRows } = this.#column;
+    let low = 0;
+    let high = firstRows.length - 2;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (firstRows[middle]! <= row) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** Who asks for keys all over the trace has them all in memory soon: every batch is read twice at most. */
+  #read(batch: number): TextBatch {
+    const known = this.#batches.get(batch);
+    if (known !== undefined) return known;
+    const { offsets, bytes } = this.#column.read(batch);
+    const own = bytes.slice();
+    const kept = { offsets, bytes: own, view: new DataView(own.buffer) };
+    const few = ++this.#reads < this.#column.firstRows.length;
+    if (few && this.#batches.size >= KEPT) {
+      const [oldest] = this.#batches.keys();
+      if (oldest !== undefined) this.#batches.delete(oldest);
+    }
+    this.#batches.set(batch, kept);
+    return kept;
+  }
+}
+
+function firstRows(key: Int32Array, count: number): Int32Array {
+  const rows = new Int32Array(count);
+  let next = 0;
+  for (let row = 0; row < key.length; row++) if (key[row] === next) rows[next++] = row;
+  return rows;
+}

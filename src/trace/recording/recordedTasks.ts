@@ -1,0 +1,323 @@
+// The columns of tasks in a recorded trace. Each is read from its stream when somebody asks for it.
+import { TASK_STATES } from '../../protocol/clusterObserver.js';
+import type { ArrowStream } from '../formats/arrowDecoder.js';
+import { unusableTrace } from '../formats/damage.js';
+import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js';
+import { DenseIds } from '../idEdges.js';
+import { once } from '../once.js';
+import { StringTable } from '../stringTable.js';
+import { TaskColumns } from '../taskColumns.js';
+import type { Texts } from '../texts.js';
+import type { TraceComputation, WorkerRows } from '../trace.js';
+import { unknownKey } from '../unknownKey.js';
+import { EdgesByTask, idsOfDependencies, rowsOfDependencies } from './recordedEdges.js';
+import { RecordedKeys } from './recordedKeys.js';
+import type { RecordedTable } from './traceTables.js';
+
+/** The opened tables of a trace. */
+export type Streams = Readonly<Record<RecordedTable, ArrowStream>>;
+
+/** The streams of all tables, each opened once and in this order: damage is told of in it. */
+export function streamsOf(open: (table: RecordedTable) => ArrowStream): Streams {
+  return {
+    workers: open('workers'),
+    computations: open('computations'),
+    dependencies: open('dependencies'),
+    tasks: open('tasks'),
+    intervals: open('intervals'),
+    transfers: open('transfers'),
+    memory: open('memory'),
+    resources: open('resources'),
+    metrics: open('metrics'),
+    frames: open('frames'),
+    samples: open('samples'),
+    events: open('events'),
+  };
+}
+
+/** Ids of tasks are counted in arrays: more than this many that nothing in the trace knows are taken for damage. */
+const SPARE_IDS = 2e7;
+
+export class RecordedTasks {
+  readonly rows: TaskColumns;
+  readonly #streams: Streams;
+  readonly #strings: StringTable;
+  readonly computations: () => readonly TraceComputation[];
+  readonly #dense: () => DenseIds;
+  readonly #edges: () => { readonly offsets: Int32Array; readonly values: Int32Array };
+  readonly #ownKeys: () => { readonly keys: RecordedKeys; readonly transfers: TextLists };
+  readonly #unknown: () => ReadonlyMap<number, number>;
+  readonly #rowsOf: () => { readonly offsets: Int32Array; readonly rows: Int32Array };
+
+  constructor(streams: Streams, strings: StringTable, workers: WorkerRows) {
+    this.#streams = streams;
+    this.#strings = strings;
+    this.#ownKeys = once(() => this.#makeKeys());
+    this.computations = once(() => this.#makeComputations());
+    this.#dense = once(() => this.#makeDense());
+    this.#edges = once(() => this.#makeEdges());
+    this.#unknown = once(() => this.#makeUnknown());
+    this.#rowsOf = once(() => this.#makeRowsOf());
+    this.rows = this.#makeRows(workers);
+  }
+
+  /** Every key that a table names. */
+  get keys(): Texts {
+    this.#unknown();
+    return this.#ownKeys().keys;
+  }
+
+  /** Keys of transfers, ids in `keys`. */
+  get transferKeys(): TextLists {
+    return this.#ownKeys().transfers;
+  }
+
+  #makeRows(workers: WorkerRows): TaskColumns {
+    const { tasks } = this.#streams;
+    const numbers = (name: string) => () =>
+      tasks.float64(name) ?? new Float64Array(tasks.length).fill(Number.NaN);
+    const texts = (name: string) => () =>
+      tasks.texts(name, this.#strings) ?? new Int32Array(tasks.length).fill(-1);
+    const sources = {
+      id: () => this.#ids(),
+      key: () => this.#ownKeys().keys.key,
+      group: () =>
+        this.#ownKeys().keys.addAll((table) => tasks.texts('group', table)) ??
+        new Int32Array(tasks.length).fill(-1),
+      prefix: texts('prefix'),
+      functionName: texts('function'),
+      span: texts('span'),
+      computation: () => this.#computationColumn(),
+      worker: () => indices(tasks.int32('worker'), tasks.length, workers.length),
+      thread: () => tasks.int32('thread') ?? new Int32Array(tasks.length),
+      state: () => listed(tasks, 'state', this.#strings, TASK_STATES),
+      attempt: () => tasks.uint8('attempt') ?? new Uint8Array(tasks.length).fill(1),
+      submitted: numbers('submitted'),
+      ready: numbers('ready'),
+      dispatched: numbers('dispatched'),
+      received: numbers('received'),
+      started: numbers('started'),
+      stopped: numbers('stopped'),
+      acknowledged: numbers('acknowledged'),
+      nbytes: numbers('nbytes'),
+      resultType: texts('result_type'),
+      dependencyOffsets: () => this.#edges().offsets,
+      dependencies: () => this.#makeDependencies(),
+      dependencyIds: () => this.#dependencyIds(),
+      dependencyRows: () => this.#edges().values,
+    };
+    return new TaskColumns(tasks.length, sources, workers, () => this.keys);
+  }
+
+  #makeKeys(): { keys: RecordedKeys; transfers: TextLists } {
+    const { tasks, transfers } = this.#streams;
+    const others = new StringTable();
+    const lists = transfers.textLists('keys', others);
+    const keys = new RecordedKeys(
+      needed(tasks, tasks.textColumn('key'), NO_TEXTS, 'its tasks have no keys'),
+      others,
+    );
+    return {
+      keys,
+      transfers: {
+        offsets: lists?.offsets ?? new Int32Array(transfers.length + 1),
+        ids: lists?.ids.map((id) => keys.others[id]!) ?? new Int32Array(0),
+      },
+    };
+  }
+
+  #computationColumn(): Int32Array {
+    const { tasks, computations } = this.#streams;
+    const numbers = computations.int32('number') ?? new Int32Array(0);
+    const index = new Map(Array.from(numbers, (number, i) => [number, i]));
+    const column = tasks.int32('computation') ?? new Int32Array(tasks.length).fill(-1);
+    let [last, lastIndex] = [-1, -1];
+    for (let row = 0; row < column.length; row++) {
+      if (column[row] !== last) {
+        last = column[row]!;
+        lastIndex = index.get(last) ?? -1;
+      }
+      column[row] = lastIndex;
+    }
+    return column;
+  }
+
+  #makeComputations(): TraceComputation[] {
+    const { computations } = this.#streams;
+    const rows = this.#rowsOf();
+    const { acknowledged } = this.rows;
+    const numbers = computations.int32('number') ?? new Int32Array(0);
+    const absent = new Float64Array(numbers.length).fill(Number.NaN);
+    const firstIds = computations.int64('first_id') ?? absent;
+    const sizes = computations.int32('size') ?? new Int32Array(numbers.length);
+    const submitted = computations.float64('submitted') ?? absent;
+    const own = new StringTable();
+    const clients = computations.texts('client', own);
+    const codes = computations.texts('code', own);
+    const text = (ids: Int32Array | undefined, i: number): string =>
+      ids === undefined || ids[i]! < 0 ? '' : own.get(ids[i]!);
+    return Array.from(numbers, (number, i) => {
+      const ran = rows.rows.subarray(rows.offsets[i], rows.offsets[i + 1]);
+      let stop = Number.NaN;
+      for (const row of ran) if (!(acknowledged[row]! <= stop)) stop = acknowledged[row]!;
+      const keys = once(() => this.#keysOf(ran));
+      return {
+        number,
+        firstId: firstIds[i]!,
+        size: sizes[i]!,
+        start: submitted[i]!,
+        stop,
+        client: text(clients, i),
+        code: text(codes, i),
+        get keys() {
+          return keys();
+        },
+      };
+    });
+  }
+
+  /** Each once, in the order of ids. */
+  #keysOf(rows: Int32Array): string[] {
+    const { key, id } = this.rows;
+    const { keys } = this.#ownKeys();
+    const byId = new Map(Array.from(rows, (row) => [id[row]!, key[row]!]));
+    return [...byId].sort(([a], [b]) => a - b).map(([, one]) => keys.get(one));
+  }
+
+  #makeRowsOf(): { offsets: Int32Array; rows: Int32Array } {
+    const { computation } = this.rows;
+    const count = this.#streams.computations.length;
+    const offsets = new Int32Array(count + 1);
+    for (const index of computation) if (index >= 0) offsets[index + 1]! += 1;
+    for (let i = 0; i < count; i++) offsets[i + 1]! += offsets[i]!;
+    const next = offsets.slice(0, count);
+    const rows = new Int32Array(offsets[count]!);
+    for (let row = 0; row < computation.length; row++) {
+      const index = computation[row]!;
+      if (index >= 0) rows[next[index]!++] = row;
+    }
+    return { offsets, rows };
+  }
+
+  #makeDense(): DenseIds {
+    const { computations, tasks, dependencies } = this.#streams;
+    const firstIds = computations.int64('first_id') ?? new Float64Array(0);
+    const sizes = computations.int32('size') ?? new Int32Array(0);
+    const ranges = Array.from(firstIds, (firstId, i) => ({ firstId, size: Math.max(0, sizes[i] ?? 0) }));
+    const dense = new DenseIds(ranges.sort((a, b) => a.firstId - b.firstId));
+    if (dense.length > SPARE_IDS + 64 * (tasks.length + dependencies.length))
+      unusableTrace('its computations are larger than anything in it');
+    return dense;
+  }
+
+  /** From the list of edges to lists by row. Several runs of one task have the same. */
+  #makeEdges(): { offsets: Int32Array; values: Int32Array } {
+    return rowsOfDependencies(
+      this.#edgesByTask(),
+      this.#denseDependencies(),
+      this.#denseIds(),
+      this.rows.state,
+    );
+  }
+
+  #edgesByTask(): EdgesByTask {
+    const { dependencies } = this.#streams;
+    const dense = this.#dense();
+    const task = dependencies.mappedInt64('task', (id) => dense.of(id));
+    return new EdgesByTask(needed(dependencies, task, NO_ROWS, 'its edges have no tasks'), dense.length);
+  }
+
+  #denseDependencies(): Int32Array {
+    const { dependencies } = this.#streams;
+    const dense = this.#dense();
+    const dependency = dependencies.mappedInt64('dependency', (id) => dense.of(id));
+    return dependency ?? new Int32Array(dependencies.length).fill(-1);
+  }
+
+  #denseIds(): Int32Array {
+    const { tasks } = this.#streams;
+    const dense = this.#dense();
+    return needed(
+      tasks,
+      tasks.mappedInt64('id', (id) => dense.of(id)),
+      NO_ROWS,
+      'its tasks have no ids',
+    );
+  }
+
+  #ids(): Float64Array {
+    const { tasks } = this.#streams;
+    return needed(tasks, tasks.int64('id'), new Float64Array(0), 'its tasks have no ids');
+  }
+
+  #dependencyIds(): Float64Array {
+    const { dependencies } = this.#streams;
+    const ids = dependencies.int64('dependency') ?? new Float64Array(dependencies.length).fill(-1);
+    return idsOfDependencies(this.#edgesByTask(), ids, this.#denseIds());
+  }
+
+  #makeDependencies(): Int32Array {
+    const { key } = this.#ownKeys().keys;
+    const unknown = this.#unknown();
+    const ids = unknown.size === 0 ? NO_IDS : this.#dependencyIds();
+    return this.#edges().values.map((row, edge) => (row >= 0 ? key[row]! : unknown.get(ids[edge]!)!));
+  }
+
+  /** By id, keys of tasks whose run came later, or gave no result, or is not in the trace. */
+  #makeUnknown(): Map<number, number> {
+    const unknown = new Map<number, number>();
+    const rows = this.#edges().values;
+    if (!rows.includes(-1)) return unknown;
+    const ids = this.#dependencyIds();
+    for (let edge = 0; edge < rows.length; edge++) if (rows[edge]! < 0) unknown.set(ids[edge]!, -1);
+    const { keys } = this.#ownKeys();
+    for (const [row, id] of this.#ids().entries()) if (unknown.has(id)) unknown.set(id, keys.key[row]!);
+    for (const [id, key] of unknown) if (key < 0) unknown.set(id, keys.add(unknownKey(id)));
+    return unknown;
+  }
+}
+
+const NO_IDS = new Float64Array(0);
+const NO_ROWS = new Int32Array(0);
+const NO_TEXTS: TextColumn = {
+  firstRows: new Int32Array(1),
+  read: (): TextBatch => ({
+    offsets: new Int32Array(1),
+    bytes: new Uint8Array(0),
+    view: new DataView(new ArrayBuffer(0)),
+  }),
+};
+
+/** A column without which nothing can be done; a table of which not even the beginning is left has no rows. */
+function needed<T>(stream: ArrowStream, column: T | undefined, empty: T, what: string): T {
+  return column ?? (stream.length === 0 ? empty : unusableTrace(what));
+}
+
+/** Indices below `count`, others -1. */
+export function indices(column: Int32Array | undefined, length: number, count: number): Int32Array {
+  if (column === undefined) return new Int32Array(length).fill(-1);
+  for (let row = 0; row < column.length; row++) if (column[row]! >= count) column[row] = -1;
+  return column;
+}
+
+/** Places in a list of names; a name that is not there counts as the first. */
+export function listed(
+  stream: ArrowStream,
+  name: string,
+  strings: StringTable,
+  names: readonly string[],
+): Uint8Array {
+  const ids = stream.texts(name, strings);
+  const column = new Uint8Array(stream.length);
+  if (ids === undefined) return column;
+  const places = new Map(names.map((text, place) => [strings.internString(text), place]));
+  let [last, place] = [-1, 0];
+  for (let row = 0; row < column.length; row++) {
+    if (ids[row] !== last) {
+      last = ids[row]!;
+      place = places.get(last) ?? 0;
+    }
+    column[row] = place;
+  }
+  return column;
+}

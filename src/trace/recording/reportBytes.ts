@@ -1,0 +1,188 @@
+// What a report carries, before it is compressed: a JSON head with the exact totals, and the tables of a trace directory as
+// Arrow streams, their columns packed (packedColumns.ts). docs/trace-format.md says how to read it without Longpole.
+import { LongpoleError } from '../../base/errors.js';
+import type { TraceTotals } from '../totals.js';
+import { NOTHING_LET_GO, type RowsLetGo, TABLES, type Trace } from '../trace.js';
+import { encodeTable } from './encodeTrace.js';
+import { MemorySource, openTables } from './openTables.js';
+import { packColumns, unpackColumns } from './packedColumns.js';
+import { totalsFromJson, totalsToJson } from './totalsJson.js';
+import { RECORDED_TABLE_NAMES, type RecordedTable } from './traceTables.js';
+
+declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
+declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+
+/** `LPREPORT`, then the version of this container. */
+const MAGIC = [0x4c, 0x50, 0x52, 0x45, 0x50, 0x4f, 0x52, 0x54];
+const VERSION = 1;
+/** Magic, version (32 bits, little endian), length of the head (32 bits). */
+const PREFIX = 16;
+
+/** The id of the script element that holds the compressed bytes as base64. */
+export const REPORT_ELEMENT = 'longpole-trace';
+
+/** What a page shows of a trace beside its rows. */
+export interface ReportInfo {
+  readonly title: string;
+  /** Facts to show, e.g. `Node` → `v20.19.0`. */
+  readonly facts: Readonly<Record<string, string>>;
+  /** Where the page begins unless its address says so, e.g. `stream?from=1&to=2`. Default: at the summary. */
+  readonly address?: string;
+}
+
+export interface OpenedReport extends Required<ReportInfo> {
+  readonly trace: Trace;
+}
+
+interface TableEntry {
+  readonly table: RecordedTable;
+  readonly size: number;
+  /** How each buffer was packed: a digit each. */
+  readonly ways: string;
+}
+
+/** The bytes of a report; a general compressor makes some 6 to 12 bytes of each task of them. */
+export function encodeReport(trace: Trace, { title, facts, address = '' }: ReportInfo): Uint8Array {
+  const tables = RECORDED_TABLE_NAMES.map((table) => {
+    const bytes = encodeTable(trace, table);
+    const ways = packColumns(bytes).join('');
+    return { table, bytes, ways };
+  });
+  const head = new TextEncoder().encode(
+    JSON.stringify({
+      title,
+      facts,
+      address,
+      letGo: trace.letGo,
+      damage: trace.damage?.reason ?? null,
+      totals: totalsToJson(trace.totals),
+      tables: tables.map(({ table, bytes, ways }): TableEntry => ({ table, size: bytes.length, ways })),
+    }),
+  );
+  const result = new Uint8Array(
+    PREFIX + head.length + tables.reduce((sum, { bytes }) => sum + bytes.length, 0),
+  );
+  result.set(MAGIC);
+  const view = new DataView(result.buffer);
+  view.setUint32(8, VERSION, true);
+  view.setUint32(12, head.length, true);
+  result.set(head, PREFIX);
+  let at = PREFIX + head.length;
+  for (const { bytes } of tables) {
+    result.set(bytes, at);
+    at += bytes.length;
+  }
+  return result;
+}
+
+/**
+ * The trace in the bytes of a report, which are unpacked in place. Throws ERR_LONGPOLE_TRACE_FORMAT if they are damaged,
+ * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole wrote them.
+ */
+export function decodeReport(bytes: Uint8Array): OpenedReport {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < PREFIX || MAGIC.some((byte, i) => bytes[i] !== byte))
+    damagedReport('it does not begin like one');
+  const version = view.getUint32(8, true);
+  if (version > VERSION) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_TRACE_VERSION',
+      `The report has version ${version}; this Longpole reads up to version ${VERSION}. Open it with the Longpole that wrote it, or a later one.`,
+    );
+  }
+  const head = parseHead(bytes.subarray(PREFIX, PREFIX + view.getUint32(12, true)));
+  const tables = new Map<RecordedTable, Uint8Array>();
+  let at = PREFIX + view.getUint32(12, true);
+  for (const { table, size, ways } of head.tables) {
+    if (at + size > bytes.length) damagedReport('it is not complete');
+    // A copy begins where buffers of eight bytes may lie.
+    const stream = bytes.slice(at, at + size);
+    unpackColumns(stream, Uint8Array.from(ways, Number));
+    tables.set(table, stream);
+    at += size;
+  }
+  const trace = openTables(
+    head.damage === null ? { ended: 'closed' } : { ended: 'failed', reason: head.damage },
+    (table) => {
+      const stream = tables.get(table);
+      return {
+        name: `the table ${table}`,
+        bytes: stream === undefined ? undefined : new MemorySource(stream),
+      };
+    },
+    {
+      codec: NO_CODEC,
+      checked: false,
+      ...(head.totals === undefined ? {} : { known: { totals: head.totals, letGo: head.letGo } }),
+    },
+  );
+  return { title: head.title, facts: head.facts, address: head.address, trace };
+}
+
+/** Buffers of a report are not compressed each by itself. */
+const NO_CODEC = {
+  compress: (bytes: Uint8Array) => bytes,
+  decompress: (bytes: Uint8Array) => bytes,
+};
+
+interface Head extends Required<ReportInfo> {
+  readonly letGo: RowsLetGo;
+  readonly damage: string | null;
+  readonly totals: TraceTotals | undefined;
+  readonly tables: readonly TableEntry[];
+}
+
+function parseHead(bytes: Uint8Array): Head {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    value = undefined;
+  }
+  if (typeof value !== 'object' || value === null) return damagedReport('its head is no JSON');
+  const of = (name: string): unknown => Reflect.get(value, name);
+  const title = of('title');
+  const address = of('address');
+  const damage = of('damage');
+  const tables = of('tables');
+  return {
+    title: typeof title === 'string' ? title : '',
+    facts: Object.fromEntries(texts(of('facts'))),
+    address: typeof address === 'string' ? address : '',
+    letGo: letGoOf(of('letGo')),
+    damage: typeof damage === 'string' ? damage : null,
+    totals: totalsFromJson(of('totals')),
+    tables: Array.isArray(tables) ? tables.map(tableEntry) : damagedReport('its head names no tables'),
+  };
+}
+
+function texts(value: unknown): [string, string][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, text]): [string, string][] => {
+    return typeof text === 'string' ? [[name, text]] : [];
+  });
+}
+
+function letGoOf(value: unknown): RowsLetGo {
+  if (typeof value !== 'object' || value === null) return NOTHING_LET_GO;
+  const result = { ...NOTHING_LET_GO };
+  for (const table of TABLES) {
+    const rows: unknown = Reflect.get(value, table);
+    if (typeof rows === 'number' && rows > 0) result[table] = rows;
+  }
+  return result;
+}
+
+function tableEntry(value: unknown): TableEntry {
+  if (typeof value !== 'object' || value === null) return damagedReport('its head names no tables');
+  const table = RECORDED_TABLE_NAMES.find((name) => name === Reflect.get(value, 'table'));
+  const size: unknown = Reflect.get(value, 'size');
+  const ways: unknown = Reflect.get(value, 'ways');
+  if (table === undefined || typeof size !== 'number' || !(size >= 0) || typeof ways !== 'string')
+    return damagedReport('its head names tables that are none');
+  return { table, size, ways };
+}
+
+function damagedReport(what: string): never {
+  throw new LongpoleError('ERR_LONGPOLE_TRACE_FORMAT', `The report cannot be read: ${what}.`);
+}

@@ -1,0 +1,37 @@
+// Tables in memory as a trace: what a page does with the messages that it gets.
+import { ArrowStream } from '../formats/arrowDecoder.js';
+import type { ByteSource } from '../formats/arrowMessages.js';
+import type { ArrowCodec } from '../formats/arrowTypes.js';
+import type { Trace } from '../trace.js';
+import { streamsOf } from './recordedTasks.js';
+import { recordedTrace } from './recordedTrace.js';
+import type { RecordedTable } from './traceTables.js';
+
+const UNPACKED: ArrowCodec = {
+  compress: (bytes) => bytes,
+  decompress: () => {
+    throw new RangeError('nothing here is packed');
+  },
+};
+
+export class TableBytes {
+  readonly #parts = new Map<RecordedTable, Uint8Array[]>();
+
+  add(table: RecordedTable, parts: readonly Uint8Array[]): void {
+    const known = this.#parts.get(table) ?? [];
+    this.#parts.set(table, known);
+    for (const part of parts) known.push(part.slice());
+  }
+
+  trace(): Trace {
+    const stream = (table: RecordedTable): ArrowStream => {
+      const bytes = new Uint8Array(Buffer.concat(this.#parts.get(table) ?? []));
+      const source: ByteSource = { length: bytes.length, read: (from, to) => bytes.subarray(from, to) };
+      const opened = new ArrowStream(table, source, UNPACKED, true);
+      const torn = opened.damage.filter((damage) => damage.bytes > 0);
+      if (torn.length > 0) throw new Error(`${table} is damaged: ${JSON.stringify(torn)}`);
+      return opened;
+    };
+    return recordedTrace(streamsOf(stream), undefined);
+  }
+}

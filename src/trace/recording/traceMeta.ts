@@ -1,0 +1,84 @@
+// The small file that says what a trace directory is: who recorded it where, and how the recording ended.
+import { LongpoleError } from '../../base/errors.js';
+import { FORMAT_VERSION } from './traceTables.js';
+
+export const META_FILE = 'meta.json';
+export const FORMAT_NAME = 'longpole-trace';
+
+/** `recording`: it goes on, or its recorder was killed. */
+export type TraceEnding = 'recording' | 'closed' | 'failed';
+
+export interface TraceMeta {
+  readonly format: typeof FORMAT_NAME;
+  readonly version: number;
+  /** E.g. `longpole 0.1.0`. */
+  readonly tool: string;
+  readonly host: string;
+  readonly platform: string;
+  /** Logical processors of the host. */
+  readonly cores: number;
+  readonly clock: string;
+  /** When the recording began and ended, in seconds since the epoch; null: not known. */
+  readonly started: number;
+  readonly stopped: number | null;
+  readonly ended: TraceEnding;
+  /** Of a recording that failed. */
+  readonly reason?: string;
+}
+
+export const CLOCK = 'seconds since 1970-01-01T00:00:00Z on the clock of the scheduler';
+
+export function metaText(meta: TraceMeta): string {
+  return `${JSON.stringify(meta, undefined, 2)}\n`;
+}
+
+/**
+ * What stands in the file `name`. Throws ERR_LONGPOLE_TRACE_FORMAT if it is no meta.json of a trace,
+ * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole wrote it.
+ */
+export function parseMeta(name: string, text: string): TraceMeta {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  const entries: ReadonlyMap<string, unknown> =
+    typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : new Map();
+  const version = entries.get('version');
+  if (entries.get('format') !== FORMAT_NAME || typeof version !== 'number' || !(version >= 1)) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_TRACE_FORMAT',
+      `${name} is not that of a Longpole trace: it should be JSON with "format": "${FORMAT_NAME}" and a version.`,
+    );
+  }
+  if (version > FORMAT_VERSION) {
+    throw new LongpoleError(
+      'ERR_LONGPOLE_TRACE_VERSION',
+      `${name} says that the trace has version ${version} of the format; this Longpole reads up to version ${FORMAT_VERSION}. Open it with the Longpole that recorded it, or a later one.`,
+    );
+  }
+  const textOf = (key: string): string => {
+    const one = entries.get(key);
+    return typeof one === 'string' ? one : '';
+  };
+  const number = (key: string): number => {
+    const one = entries.get(key);
+    return typeof one === 'number' ? one : Number.NaN;
+  };
+  const ended = entries.get('ended');
+  const stopped = number('stopped');
+  return {
+    format: FORMAT_NAME,
+    version,
+    tool: textOf('tool'),
+    host: textOf('host'),
+    platform: textOf('platform'),
+    cores: number('cores'),
+    clock: textOf('clock'),
+    started: number('started'),
+    stopped: Number.isNaN(stopped) ? null : stopped,
+    ended: ended === 'closed' || ended === 'failed' ? ended : 'recording',
+    reason: textOf('reason'),
+  };
+}

@@ -1,0 +1,61 @@
+// The totals of a closed trace, from its rows.
+import { type PrefixSums, TotalSums, type TraceTotals } from './totals.js';
+import type { Trace } from './trace.js';
+
+/** The totals of a trace that holds all its rows. */
+export function totalsOfRows(trace: Omit<Trace, 'totals'>): TraceTotals {
+  const sums = new TotalSums();
+  addTasks(sums, trace);
+  const { intervals, transfers, metrics, strings } = trace;
+  for (let row = 0; row < intervals.length; row++) {
+    const seconds = intervals.stop[row]! - intervals.start[row]!;
+    sums.addAction(intervals.action[row]!, 1, seconds, intervals.nbytes[row]!);
+  }
+  for (let row = 0; row < transfers.length; row++) {
+    sums.addTransfer(
+      transfers.worker[row]!,
+      transfers.peer[row]!,
+      transfers.direction[row] === 0,
+      transfers.nbytes[row]!,
+      transfers.compressed[row]!,
+      transfers.stop[row]! - transfers.start[row]!,
+    );
+  }
+  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
+  for (let row = 0; row < metrics.length; row++) {
+    sums.addMetric({
+      context: text(metrics.context[row]!),
+      span: text(metrics.span[row]!),
+      prefix: text(metrics.prefix[row]!),
+      activity: text(metrics.activity[row]!),
+      unit: text(metrics.unit[row]!),
+      value: metrics.value[row]!,
+    });
+  }
+  return sums.copy(trace.workers.length);
+}
+
+function addTasks(sums: TotalSums, { tasks, strings }: Omit<Trace, 'totals'>): void {
+  const { prefix, state, duration, nbytes, worker } = tasks;
+  const known = new Map<number, PrefixSums>();
+  let [seconds, bytes] = [0, 0];
+  let last = -2;
+  let current = sums.prefix('');
+  sums.prefixes.clear();
+  for (let row = 0; row < tasks.length; row++) {
+    const id = prefix[row]!;
+    if (id !== last) {
+      last = id;
+      current = known.get(id) ?? sums.prefix(id < 0 ? '' : strings.get(id));
+      known.set(id, current);
+    }
+    const took = duration[row]!;
+    current.add(state[row]!, took, nbytes[row]!);
+    sums.states[state[row]!]! += 1;
+    if (nbytes[row]! > 0) bytes += nbytes[row]!;
+    if (!(took >= 0)) continue;
+    seconds += took;
+    sums.addBusy(worker[row]!, took);
+  }
+  sums.addAction(0, tasks.length, seconds, bytes);
+}

@@ -1,0 +1,317 @@
+// A trace written by hand, for tests of analyses and views: tasks, workers and times in, a Trace out. What is left out gets
+// the value that a run without any delay would have.
+import { ACTIONS, type Action, TASK_STATES } from '../protocol/clusterObserver.js';
+import { StringTable } from './stringTable.js';
+import { DIRECTIONS, TRANSFER_KINDS, type Trace } from './trace.js';
+import { TraceBuilder } from './traceBuilder.js';
+
+export interface SyntheticTask {
+  readonly key: string;
+  readonly started: number;
+  readonly stopped: number;
+  /** Name of the worker. Default `w0`. */
+  readonly worker?: string;
+  /** Keys of what it needs. */
+  readonly needs?: readonly string[];
+  /** Default: the key up to its token, as functions are named in DASF's traces. */
+  readonly prefix?: string;
+  readonly group?: string;
+  readonly functionName?: string;
+  readonly span?: string;
+  readonly thread?: number;
+  readonly state?: (typeof TASK_STATES)[number];
+  readonly attempt?: number;
+  readonly nbytes?: number;
+  readonly resultType?: string;
+  /** Default: when the trace begins. */
+  readonly submitted?: number;
+  /** Default: when the last of `needs` stopped, or `submitted`. */
+  readonly ready?: number;
+  /** Default: `ready`; the others that follow: the one before. */
+  readonly dispatched?: number;
+  readonly received?: number;
+  /** Default: `stopped`. */
+  readonly acknowledged?: number;
+  /** Its number, 1, 2, …; default 1. */
+  readonly computation?: number;
+}
+
+export interface SyntheticTransfer {
+  readonly worker: string;
+  /** Default: a client. */
+  readonly peer?: string;
+  readonly direction?: (typeof DIRECTIONS)[number];
+  readonly what?: (typeof TRANSFER_KINDS)[number];
+  readonly keys?: readonly string[];
+  readonly nbytes: number;
+  readonly compressed?: number;
+  readonly start: number;
+  readonly stop: number;
+}
+
+export interface SyntheticSpec {
+  /** Workers that no task names, or that have more than one thread or another host than `h`. */
+  readonly workers?: readonly {
+    name: string;
+    host?: string;
+    threads?: number;
+    memoryLimit?: number;
+    started?: number;
+    stopped?: number;
+  }[];
+  /** In the order of rows; a task stands after those that it needs. */
+  readonly tasks?: readonly SyntheticTask[];
+  readonly transfers?: readonly SyntheticTransfer[];
+  readonly intervals?: readonly {
+    worker: string;
+    action: Action;
+    start: number;
+    stop: number;
+    /** The key of the task that it was for. */
+    task?: string;
+    thread?: number;
+    nbytes?: number;
+  }[];
+  readonly memory?: readonly {
+    worker: string;
+    time: number;
+    managed: number;
+    unmanaged?: number;
+    spilled?: number;
+    process?: number;
+    tasks?: number;
+  }[];
+  /** Without a worker: of the host. */
+  readonly resources?: readonly {
+    time: number;
+    worker?: string;
+    figures: Readonly<Record<string, number>>;
+  }[];
+  readonly metrics?: readonly {
+    time: number;
+    worker: string;
+    context?: string;
+    span?: string;
+    prefix?: string;
+    activity: string;
+    unit?: string;
+    value: number;
+  }[];
+  /** Of the profiler, 10 ms each: functions from the outermost to the innermost, as they were called in tasks of a prefix. */
+  readonly samples?: readonly {
+    time: number;
+    worker?: string;
+    prefix: string;
+    stack: readonly string[];
+    count?: number;
+  }[];
+  readonly events?: readonly { time: number; worker?: string; topic: string; text: string }[];
+}
+
+type Sample = NonNullable<SyntheticSpec['samples']>[number];
+
+const HOST = 'h';
+
+/** The trace of a hand-written run. Times in seconds from any zero. */
+export function syntheticTrace(spec: SyntheticSpec): Trace {
+  return new SyntheticBuilder(spec).build();
+}
+
+class SyntheticBuilder {
+  /** Keys have a table of their own, as in live and recorded traces, and no id means the same in both. */
+  readonly #builder = new TraceBuilder(new StringTable());
+  readonly #spec: SyntheticSpec;
+  readonly #hosts = new Map<string, string>();
+  readonly #ids = new Map<string, number>();
+  readonly #stops = new Map<string, number>();
+  /** Stack → the number of its innermost frame. */
+  readonly #frames = new Map<string, number>();
+
+  constructor(spec: SyntheticSpec) {
+    this.#spec = spec;
+    for (let i = 0; i < 3; i++) this.#builder.keys.internString(`unused ${i}`);
+    const { workers } = this.#builder;
+    for (const { name, host = HOST, threads = 1, memoryLimit = 0, started = 0, stopped } of spec.workers ??
+      []) {
+      this.#hosts.set(name, host);
+      const row = workers.of(this.#text(host), this.#text(name));
+      workers.describe(row, { threads, memoryLimit, started, ...(stopped === undefined ? {} : { stopped }) });
+    }
+  }
+
+  build(): Trace {
+    const builder = this.#builder;
+    const { tasks = [], intervals = [], memory = [], resources = [], metrics = [], events = [] } = this.#spec;
+    this.#addComputations(tasks);
+    for (const task of tasks) this.#addTask(task);
+    for (const transfer of this.#spec.transfers ?? []) this.#addTransfer(transfer);
+    for (const { worker, action, start, stop, task, thread = 0, nbytes = 0 } of intervals) {
+      builder.intervals.add({
+        worker: this.#worker(worker),
+        thread,
+        action: ACTIONS.indexOf(action),
+        start,
+        stop,
+        task: task === undefined ? -1 : this.#id(task),
+        nbytes,
+      });
+    }
+    for (const one of memory) {
+      const { managed, unmanaged = 0, spilled = 0, process = managed + unmanaged, tasks: held = 0 } = one;
+      const [host, worker] = [this.#host(one.worker), this.#worker(one.worker)];
+      builder.memory.add(one.time, host, worker, managed, held, { unmanaged, spilled, process });
+    }
+    for (const { time, worker, figures } of resources) {
+      const row = worker === undefined ? -1 : this.#worker(worker);
+      const host = worker === undefined ? this.#text(HOST) : this.#host(worker);
+      builder.resources.add(time, host, row, -1, new Map(Object.entries(figures)));
+    }
+    for (const one of metrics) {
+      const { context = 'execute', span = 'default', prefix = '', unit = 'seconds' } = one;
+      builder.metrics.add({
+        time: one.time,
+        worker: this.#worker(one.worker),
+        context: this.#text(context),
+        span: this.#text(span),
+        prefix: this.#text(prefix),
+        activity: this.#text(one.activity),
+        unit: this.#text(unit),
+        value: one.value,
+      });
+    }
+    for (const sample of this.#spec.samples ?? []) this.#addSample(sample);
+    for (const { time, worker, topic, text } of events) {
+      const row = worker === undefined ? -1 : this.#worker(worker);
+      builder.events.add(time, row, this.#text(topic), this.#text(text));
+    }
+    return builder.build();
+  }
+
+  #addComputations(tasks: readonly SyntheticTask[]): void {
+    const count = tasks.reduce((most, { computation = 1 }) => Math.max(most, computation), 0);
+    for (let number = 1; number <= count; number++) {
+      const own = tasks.filter(({ computation = 1 }) => computation === number);
+      const keys = [...new Set(own.map(({ key }) => key))];
+      const start = Math.min(...own.map(({ submitted, started }) => submitted ?? started));
+      const stop = Math.max(...own.map(({ acknowledged, stopped }) => acknowledged ?? stopped));
+      const firstId = this.#ids.size;
+      for (const key of keys) this.#id(key);
+      this.#builder.computations.push({
+        number,
+        firstId,
+        size: keys.length,
+        start,
+        stop,
+        keys,
+        client: 'client',
+        code: '',
+      });
+    }
+  }
+
+  #addTask(task: SyntheticTask): void {
+    const builder = this.#builder;
+    const { key, started, stopped, worker = 'w0', needs = [], computation = 1 } = task;
+    const submitted = task.submitted ?? this.#builder.computations[computation - 1]?.start ?? started;
+    const ready =
+      task.ready ?? Math.max(submitted, ...needs.map((need) => this.#stops.get(need) ?? submitted));
+    const dispatched = task.dispatched ?? ready;
+    const text = (value: string | undefined): number => (value === undefined ? -1 : this.#text(value));
+    const named = (name: 'prefix' | 'functionName', value: string | undefined) =>
+      value === undefined ? {} : { [name]: this.#text(value) };
+    for (const need of needs) builder.dependencies.push(this.#key(need));
+    builder.addTask(
+      {
+        key: this.#key(key),
+        recordedName: -1,
+        host: this.#host(worker),
+        worker: this.#text(worker),
+        device: -1,
+        stop: stopped,
+        duration: stopped - started,
+        nbytes: task.nbytes ?? 0,
+        resultType: text(task.resultType),
+        dtype: -1,
+        shape: -1,
+      },
+      {
+        id: this.#id(key),
+        span: this.#text(task.span ?? 'default'),
+        computation: computation - 1,
+        thread: task.thread ?? 0,
+        state: TASK_STATES.indexOf(task.state ?? 'memory'),
+        attempt: task.attempt ?? 1,
+        submitted,
+        ready,
+        dispatched,
+        received: task.received ?? dispatched,
+        acknowledged: task.acknowledged ?? stopped,
+        ...named('functionName', task.functionName ?? functionOf(key)),
+        ...named('prefix', task.prefix ?? task.functionName ?? functionOf(key)),
+        group: this.#key(task.group ?? task.prefix ?? task.functionName ?? functionOf(key)),
+      },
+    );
+    this.#stops.set(key, task.acknowledged ?? stopped);
+  }
+
+  #addTransfer(transfer: SyntheticTransfer): void {
+    const { worker, peer, direction = 'incoming', what = 'gather-dep', keys = [], nbytes } = transfer;
+    this.#builder.transfers.add({
+      worker: this.#worker(worker),
+      peer: peer === undefined ? -1 : this.#worker(peer),
+      direction: DIRECTIONS.indexOf(direction),
+      what: TRANSFER_KINDS.indexOf(what),
+      nbytes,
+      compressed: transfer.compressed ?? nbytes,
+      start: transfer.start,
+      stop: transfer.stop,
+      keys: keys.map((key) => this.#key(key)),
+    });
+  }
+
+  #addSample({ time, worker = 'w0', prefix, stack, count = 1 }: Sample): void {
+    const { frames, samples } = this.#builder;
+    let [caller, row, path] = [-1, -1, ''];
+    for (const functionName of stack) {
+      path += `/${functionName}`;
+      const id = this.#frames.get(path) ?? this.#frames.size;
+      this.#frames.set(path, id);
+      row = frames.add({ id, parent: caller, functionName, file: 'program.js', line: 1 });
+      caller = id;
+    }
+    const facts = { time, thread: 0, task: -1, prefix, span: 'default', frame: caller, line: 0, count };
+    samples.add(
+      { ...facts, worker: this.#worker(worker), interval: 0.01 },
+      this.#text(prefix),
+      this.#text('default'),
+      row,
+    );
+  }
+
+  #key(value: string): number {
+    return this.#builder.keys.internString(value);
+  }
+
+  #text(value: string): number {
+    return this.#builder.strings.internString(value);
+  }
+
+  #host(worker: string): number {
+    return this.#text(this.#hosts.get(worker) ?? HOST);
+  }
+
+  #worker(name: string): number {
+    return this.#builder.workers.of(this.#host(name), this.#text(name));
+  }
+
+  #id(key: string): number {
+    const known = this.#ids.get(key) ?? this.#ids.size;
+    this.#ids.set(key, known);
+    return known;
+  }
+}
+
+/** `load` for `load-17`. */
+function functionOf(key: string): string {
+  return /^[^-]+/.exec(key)?.[0] ?? key;
+}

@@ -1,0 +1,214 @@
+// Sums over a whole run. A live trace keeps them exactly while it lets rows go; `rowTotals.ts` computes those of a closed
+// trace from its rows.
+import { ACTIONS, type Action, TASK_ERRED, TASK_MEMORY, TASK_STATES } from '../protocol/clusterObserver.js';
+
+/** Runs by prefix. Durations are those of runs that began, whatever came of them. */
+export interface PrefixTotals {
+  readonly prefix: string;
+  /** Runs that ended, in whatever state. */
+  readonly count: number;
+  readonly erred: number;
+  /** Of computing. */
+  readonly seconds: number;
+  /** Of results. */
+  readonly nbytes: number;
+  /** Seconds of the shortest and of the longest run; NaN if none began. */
+  readonly shortest: number;
+  readonly longest: number;
+  /** Runs by duration: see `durationBucket`. */
+  readonly durations: Float64Array;
+}
+
+export interface ActionTotals {
+  readonly action: Action;
+  readonly count: number;
+  readonly seconds: number;
+  readonly nbytes: number;
+}
+
+/** Between two workers, rows of `trace.workers`, -1 for a client; a movement that both sides tell counts once. */
+export interface PairTotals {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  readonly nbytes: number;
+  readonly compressed: number;
+  readonly seconds: number;
+}
+
+export interface MetricTotals {
+  readonly context: string;
+  readonly span: string;
+  readonly prefix: string;
+  readonly activity: string;
+  readonly unit: string;
+  readonly value: number;
+}
+
+export interface TraceTotals {
+  /** Runs by state, indexed as TASK_STATES. */
+  readonly states: Float64Array;
+  /** By name of the prefix. Beyond 10,000 names (keys without a token) the others are summed as OTHER_PREFIXES. */
+  readonly prefixes: ReadonlyMap<string, PrefixTotals>;
+  /** Those that happened; `compute` is the tasks' own code. */
+  readonly actions: readonly ActionTotals[];
+  /** Seconds of computing by row of `trace.workers`. */
+  readonly busy: Float64Array;
+  readonly pairs: readonly PairTotals[];
+  readonly metrics: readonly MetricTotals[];
+  /** Bytes that went to disk. */
+  readonly spilled: number;
+}
+
+/** A prefix costs more than a kilobyte, and a program that names its tasks badly makes one for each. */
+const MAX_PREFIXES = 10_000;
+export const OTHER_PREFIXES = '(other prefixes)';
+
+/** Four buckets to each doubling, from about 1 µs to about 68 minutes; the first and the last take what is beyond. */
+export const DURATION_BUCKETS = 128;
+const FIRST_BUCKET = 107 << 2;
+const float = new Float32Array(1);
+const bits = new Int32Array(float.buffer);
+
+/** The bucket of a duration: the exponent of the number and the first two bits behind its point. */
+export function durationBucket(seconds: number): number {
+  float[0] = seconds;
+  const bucket = (bits[0]! >> 21) - FIRST_BUCKET;
+  return bucket < 0 ? 0 : bucket < DURATION_BUCKETS ? bucket : DURATION_BUCKETS - 1;
+}
+
+/** Seconds at which a bucket begins; `bucket + 1` is where it ends. */
+export function bucketStart(bucket: number): number {
+  const at = bucket + FIRST_BUCKET;
+  return 2 ** ((at >> 2) - 127) * (1 + (at & 3) / 4);
+}
+
+/** A PrefixTotals that is being added to. */
+export class PrefixSums implements PrefixTotals {
+  readonly prefix: string;
+  count = 0;
+  erred = 0;
+  seconds = 0;
+  nbytes = 0;
+  shortest = Number.NaN;
+  longest = Number.NaN;
+  readonly durations = new Float64Array(DURATION_BUCKETS);
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  /** `seconds` is NaN for a run that did not begin. */
+  add(state: number, seconds: number, nbytes: number): void {
+    this.count++;
+    if (state === TASK_ERRED) this.erred++;
+    if (state === TASK_MEMORY && nbytes > 0) this.nbytes += nbytes;
+    if (!(seconds >= 0)) return;
+    this.seconds += seconds;
+    if (!(this.shortest <= seconds)) this.shortest = seconds;
+    if (!(this.longest >= seconds)) this.longest = seconds;
+    this.durations[durationBucket(seconds)]! += 1;
+  }
+}
+
+/** Totals that are being added to. The recorder of a live trace owns one; the columns of a closed trace are fed to another. */
+export class TotalSums implements TraceTotals {
+  readonly states = new Float64Array(TASK_STATES.length);
+  readonly prefixes = new Map<string, PrefixSums>();
+  busy = new Float64Array(16);
+  spilled = 0;
+  readonly #actions = ACTIONS.map((action) => ({ action, count: 0, seconds: 0, nbytes: 0 }));
+  readonly #pairs = new Map<string, { -readonly [K in keyof PairTotals]: PairTotals[K] }>();
+  readonly #metrics = new Map<string, { -readonly [K in keyof MetricTotals]: MetricTotals[K] }>();
+
+  get actions(): readonly ActionTotals[] {
+    return this.#actions.filter(({ count }) => count > 0);
+  }
+
+  get pairs(): readonly PairTotals[] {
+    return [...this.#pairs.values()];
+  }
+
+  get metrics(): readonly MetricTotals[] {
+    return [...this.#metrics.values()];
+  }
+
+  prefix(name: string): PrefixSums {
+    let sums = this.prefixes.get(name);
+    if (sums === undefined) {
+      if (this.prefixes.size >= MAX_PREFIXES && name !== OTHER_PREFIXES) return this.prefix(OTHER_PREFIXES);
+      sums = new PrefixSums(name);
+      this.prefixes.set(name, sums);
+    }
+    return sums;
+  }
+
+  addBusy(worker: number, seconds: number): void {
+    if (worker < 0) return;
+    if (worker >= this.busy.length) {
+      const busy = new Float64Array(Math.max(worker + 1, this.busy.length * 2));
+      busy.set(this.busy);
+      this.busy = busy;
+    }
+    this.busy[worker]! += seconds;
+  }
+
+  /** `action` is an index into ACTIONS. */
+  addAction(action: number, count: number, seconds: number, nbytes: number): void {
+    const sums = this.#actions[action];
+    if (sums === undefined) return;
+    sums.count += count;
+    if (seconds > 0) sums.seconds += seconds;
+    if (!(nbytes > 0)) return;
+    sums.nbytes += nbytes;
+    if (sums.action === 'disk-write') this.spilled += nbytes;
+  }
+
+  /** `incoming` is told from the side of `worker`. Of movements between workers the receiving side counts. */
+  addTransfer(
+    worker: number,
+    peer: number,
+    incoming: boolean,
+    nbytes: number,
+    compressed: number,
+    seconds: number,
+  ): void {
+    if (!incoming && peer >= 0) return;
+    const [from, to] = incoming ? [peer, worker] : [worker, peer];
+    const name = `${from} ${to}`;
+    let pair = this.#pairs.get(name);
+    if (pair === undefined) {
+      pair = { from, to, count: 0, nbytes: 0, compressed: 0, seconds: 0 };
+      this.#pairs.set(name, pair);
+    }
+    pair.count++;
+    pair.nbytes += nbytes;
+    pair.compressed += compressed;
+    pair.seconds += seconds;
+  }
+
+  addMetric(metric: MetricTotals): void {
+    const { context, span, prefix, activity, unit, value } = metric;
+    const name = `${context}\0${span}\0${prefix}\0${activity}\0${unit}`;
+    const sums = this.#metrics.get(name);
+    if (sums === undefined) this.#metrics.set(name, { context, span, prefix, activity, unit, value });
+    else sums.value += value;
+  }
+
+  /** What it is now; later additions do not change it. */
+  copy(workers: number): TraceTotals {
+    return {
+      states: this.states.slice(),
+      prefixes: new Map(
+        Array.from(this.prefixes)
+          .filter(([, { count }]) => count > 0)
+          .map(([name, sums]) => [name, { ...sums, durations: sums.durations.slice() }]),
+      ),
+      actions: this.actions.map((sums) => ({ ...sums })),
+      busy: Float64Array.from({ length: workers }, (_, worker) => this.busy[worker] ?? 0),
+      pairs: this.pairs.map((sums) => ({ ...sums })),
+      metrics: this.metrics.map((sums) => ({ ...sums })),
+      spilled: this.spilled,
+    };
+  }
+}

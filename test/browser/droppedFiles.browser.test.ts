@@ -1,0 +1,82 @@
+// Files that somebody drops on the page that was opened from disk, as a mouse does it, and those that are chosen by keyboard.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { connect, delayed, LocalCluster, performanceReport } from 'longpole';
+import { exportTrace, openTrace } from 'longpole/trace';
+import type { FileChooser, Page } from 'playwright-core';
+import { useBrowser } from '../support/browser.js';
+import { comes, go, panel, ready, said, tabTo, whole } from '../support/dashboardPage.js';
+
+const browser = useBrowser();
+
+async function drop(page: Page, path: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: [path], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await session.send('Input.dispatchDragEvent', { type, x: 500, y: 400, data });
+}
+
+test('a report, a trace directory and a Chrome trace open when they are dropped, one after the other', async () => {
+  await using cluster = await LocalCluster.start({ workers: 1 });
+  await using client = await connect(cluster);
+  const square = delayed(function square(x: number) {
+    return x * x;
+  });
+  const directory = browser.path('nightly.trace');
+  const report = browser.path('dropped.html');
+  const stop = client.record(directory);
+  await performanceReport({ filename: report, client }, async () => {
+    await client.compute(Array.from({ length: 40 }, (_, i) => square(i)));
+  });
+  await stop();
+  const chrome = browser.path('dropped.json');
+  exportTrace(openTrace(directory), { to: 'chrome', output: chrome });
+  const { page, complaints } = await browser.open(browser.template());
+  await ready(page);
+  for (const [path, title] of [
+    [report, /Performance report/],
+    [directory, /nightly\.trace/],
+    [chrome, /dropped\.json/],
+  ] as const) {
+    await drop(page, path);
+    await said(page, '.bar h1', title);
+    await whole(page);
+    await go(page, 'summary');
+    await said(page, panel('The run'), /Tasks\s+40/);
+  }
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a file that is no trace says so', async () => {
+  const path = browser.path('notes.txt');
+  writeFileSync(path, 'nothing of the kind');
+  const { page } = await browser.open(browser.template());
+  await ready(page);
+  await drop(page, path);
+  await said(page, '.problem', /notes\.txt is no trace/);
+  await page.context().close();
+});
+
+test('the choice of a file is reached by keyboard and shows where it is', async () => {
+  const { page } = await browser.open(browser.template());
+  // Chromium shows a dialog of its own unless the page was told before the key comes: keys overtake what pages are told.
+  const choosers: FileChooser[] = [];
+  page.on('filechooser', (chooser) => choosers.push(chooser));
+  await ready(page);
+  await tabTo(page, '.choice input');
+  const outline = await page
+    .locator('.choice')
+    .first()
+    .evaluate((label) => getComputedStyle(label).outlineStyle);
+  assert.equal(outline, 'solid');
+  await page.keyboard.press('Enter');
+  await comes(
+    page,
+    () => 'no choice of a file comes',
+    async () => choosers.length > 0,
+  );
+  assert.equal(choosers[0]?.isMultiple(), false);
+  await page.context().close();
+});

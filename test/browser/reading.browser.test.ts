@@ -1,0 +1,207 @@
+// What a person reads on pages that are full: names of workers that begin alike, numbers beside long notes, graphs whose nodes
+// have words, what a search finds on any page.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { writeReport } from '#internal/diagnostics/performanceReport.js';
+import { type SyntheticTask, syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { useBrowser } from '../support/browser.js';
+import { go, panel, said, whole } from '../support/dashboardPage.js';
+import { EPOCH } from '../support/sampleTraces.js';
+
+const browser = useBrowser();
+
+const address = (worker: number): string => `tcp://10.20.30.${40 + worker}:${41_000 + worker}`;
+/** Ten steps after each other; each also needs the one before the last. Six workers, thousands of short tasks at the end. */
+const steps = Array.from({ length: 10 }, (_, i) => `step-number-${String.fromCharCode(97 + i)}`);
+const tasks: SyntheticTask[] = steps.map((prefix, i) => ({
+  key: `${prefix}-0`,
+  prefix,
+  group: prefix,
+  worker: address(i % 6),
+  started: EPOCH + i,
+  stopped: EPOCH + i + 0.9,
+  nbytes: 1000 * (i + 1),
+  needs: [i - 1, i - 2].filter((one) => one >= 0).map((one) => `${steps[one]}-0`),
+  ...(i === 4 ? { state: 'erred' as const } : {}),
+}));
+for (let i = 0; i < 12_000; i++)
+  tasks.push({
+    key: `inc-${i}`,
+    worker: address(i % 6),
+    started: EPOCH + 10 + Math.floor(i / 6) * 1e-3,
+    stopped: EPOCH + 10 + Math.floor(i / 6) * 1e-3 + 9e-4,
+  });
+const trace = syntheticTrace({
+  tasks,
+  memory: Array.from({ length: 6 }, (_, i) => ({ worker: address(i), time: EPOCH + 1, managed: 1e8 })),
+  transfers: Array.from({ length: 6 }, (_, i) => ({
+    worker: address(i),
+    peer: address((i + 1) % 6),
+    keys: ['step-number-a-0'],
+    nbytes: 1e6,
+    start: EPOCH + i,
+    stop: EPOCH + i + 0.1,
+  })),
+});
+
+async function open(hash: string, width = 1440, height = 900) {
+  const path = writeReport(trace, browser.path(`${Math.random().toString(36).slice(2)}.html`));
+  const opened = await browser.open(path, { viewport: { width, height } }, hash);
+  await whole(opened.page);
+  return opened;
+}
+
+/** Whether words and numbers are cut off, by selector. */
+const isCut = (page: Page, selector: string) =>
+  page
+    .locator(selector)
+    .evaluateAll((elements) => elements.map(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1));
+
+test('workers whose addresses begin alike are told apart by what is shown of them', async () => {
+  const { page, complaints } = await open('#status');
+  const names = await page.locator(`${panel('Memory per worker')} .name`).allInnerTexts();
+  assert.deepEqual(names, ['…40:41000', '…41:41001', '…42:41002', '…43:41003', '…44:41004', '…45:41005']);
+  assert.ok((await isCut(page, `${panel('Memory per worker')} .name`)).every((cut) => !cut));
+  const whole = await page
+    .locator(`${panel('Memory per worker')} .name`)
+    .first()
+    .getAttribute('title');
+  assert.equal(whole, address(0));
+  await go(page, 'bandwidth');
+  const titles = await page.locator('.matrix thead th').allInnerTexts();
+  assert.deepEqual(titles.slice(1), names);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('plots have the room that panels leave', async () => {
+  const { page } = await open('#memory', 1440, 1000);
+  const box = async (selector: string) => {
+    const found = await page.locator(selector).boundingBox();
+    assert.ok(found !== null);
+    return found;
+  };
+  const [plots, panels] = [await box('.split > .plots'), await box('.split > .scroll')];
+  assert.ok(Math.abs(panels.y + panels.height - 1000) < 1 && plots.y + plots.height <= panels.y + 1);
+  await go(page, 'status');
+  const status = await box('.split > .scroll');
+  const content = await box('.split > .scroll > .panels');
+  assert.ok(Math.abs(status.height - Math.min(content.height, 0.54 * (1000 - 48))) < 3, `${status.height}`);
+  await page.context().close();
+});
+
+test('where many tasks share a pixel, the note about it gives way to the numbers', async () => {
+  const { page } = await open('#stream?from=10&to=11.8', 1024, 768);
+  await said(page, '.plot-heading', /tasks per pixel[\s\S]*Busy in this window\s*\d+/);
+  const values = await page.locator('.plot-heading .values').first().boundingBox();
+  const drawing = await page.locator('.drawing canvas').first().boundingBox();
+  assert.ok(values !== null && drawing !== null);
+  // Up to where the lanes end, and not into what stands beside them.
+  assert.ok(values.x + values.width <= drawing.x + drawing.width - 70);
+  await page.context().close();
+});
+
+test('a search finds the same on every page, and leads from any to the task', async () => {
+  const { page, complaints } = await open('#workers');
+  await page.keyboard.press('/');
+  await page.keyboard.type('step');
+  for (const name of ['workers', 'stream', 'errors', 'metrics']) {
+    await go(page, name);
+    await said(page, '.search .found', /^10 found$/);
+  }
+  await page.locator('.search input').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('main.page[data-page="stream"]').waitFor();
+  await said(page, '.details .key', /^step-number-a-0$/);
+  await said(page, '.search .found', /^1 of 10$/);
+  await go(page, 'graph');
+  await page.getByRole('button', { name: 'Next task found' }).click();
+  await page.getByRole('button', { name: 'Show step-number-b-0 in the task stream' }).waitFor();
+  await page.getByRole('button', { name: 'Previous task found' }).click();
+  await page.getByRole('button', { name: 'Show step-number-a-0 in the task stream' }).waitFor();
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('a task that failed says its prefix and that it failed', async () => {
+  const { page } = await open('#stream?task=step-number-e-0');
+  assert.match(await said(page, '.details', /Prefix/), /Prefix\s+step-number-e\s*erred/);
+  await page.context().close();
+});
+
+test('the page of memory begins with the largest results', async () => {
+  const { page } = await open('#memory');
+  await said(page, `${panel('Results by prefix')} tbody tr`, /^step-number-j\s+10 kB/);
+  await page.context().close();
+});
+
+test('no line of a graph goes through a word, and a long graph goes down the page', async () => {
+  const { page, complaints } = await open('#groups');
+  const graph = page.locator('.graph-view');
+  await graph.locator('.node').first().waitFor();
+  const through = await graph.evaluate((svg) => {
+    const found: string[] = [];
+    const words = [...svg.querySelectorAll('text')].map((text) => ({ text, box: text.getBBox() }));
+    for (const path of svg.querySelectorAll<SVGPathElement>('path.edge')) {
+      for (let at = 0; at < path.getTotalLength(); at += 2) {
+        const { x, y } = path.getPointAtLength(at);
+        for (const { text, box } of words)
+          if (x > box.x && x < box.x + box.width && y > box.y + 3 && y < box.y + box.height - 3)
+            found.push(text.textContent ?? '');
+      }
+    }
+    return found;
+  });
+  assert.deepEqual(through, []);
+  const size = await graph.evaluate(({ clientWidth, clientHeight, parentElement }) => ({
+    width: clientWidth,
+    height: clientHeight,
+    room: parentElement?.clientWidth ?? 0,
+  }));
+  assert.ok(size.width <= size.room && size.height > 400, JSON.stringify(size));
+  // Down the page is along its edges.
+  await graph.locator('.node[tabindex="0"]').focus();
+  await page.keyboard.press('Home');
+  const before = await page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '');
+  await page.keyboard.press('ArrowDown');
+  const after = await page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '');
+  assert.ok(/-a:|inc/.test(before) && before !== after, `${before} ${after}`);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('nothing moves in the navigation when a page is chosen', async () => {
+  const { page } = await open('#summary');
+  const places = () =>
+    page
+      .locator('nav.pages a')
+      .evaluateAll((links) => links.map((link) => Math.round(link.getBoundingClientRect().top)));
+  const before = await places();
+  for (const name of ['metrics', 'system', 'compute']) {
+    await go(page, name);
+    assert.deepEqual(await places(), before, name);
+  }
+  await page.context().close();
+});
+
+test('a link that is followed while the address is about to change leads where it says', async () => {
+  const { page } = await open('#status');
+  for (const wanted of ['stream', 'workers', 'groups']) {
+    // What would write the address runs between the link and its event.
+    await page.evaluate((name) => {
+      const { setTimeout } = globalThis;
+      const later: (() => void)[] = [];
+      Object.assign(globalThis, { setTimeout: (run: () => void) => later.push(run) });
+      globalThis.longpoleDashboard?.show(1, 2 + Math.random());
+      Object.assign(globalThis, { setTimeout });
+      location.hash = `#${name}`;
+      for (const run of later) run();
+      return later.length;
+    }, wanted);
+    await page.locator(`main.page[data-page="${wanted}"]`).waitFor();
+    await page.evaluate(() => globalThis.longpoleDashboard?.idle());
+    assert.match(await page.evaluate(() => location.hash), new RegExp(`^#${wanted}`));
+  }
+  await page.context().close();
+});

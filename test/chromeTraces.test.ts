@@ -1,0 +1,191 @@
+// Chrome traces through the package: recognition by content, gzip, round trips, what is refused and how.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { connect, LongpoleError } from 'longpole';
+import { type Table, TraceAnalyser } from 'longpole/analysis';
+import { exportTrace, openTrace, openTraces, type Trace } from 'longpole/trace';
+import fc from '#internal/base/properties.test.support.js';
+import { TraceWriter } from '#internal/files/traceWriter.js';
+import { plainTables } from '#internal/trace/plainTables.js';
+import { unpackFixture } from './support/dasfSmall.js';
+import { repositoryPath } from './support/repository.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-chrome-'));
+after(() => rmSync(folder, { recursive: true }));
+const path = (name: string): string => join(folder, name);
+const files = ['ResourceMonitor-c096.msgpack', 'TracePlugin-c096.msgpack'].map((name) =>
+  unpackFixture(name, path(name)),
+);
+
+/** The trace of DASF's two files. */
+function dasf(): Trace {
+  const [opened] = openTraces(files);
+  assert.ok(opened !== undefined);
+  return opened.trace;
+}
+
+/** The tables of a trace as sets of lines: rows of equal durations stand in any order. */
+function tables(trace: Trace, options: ConstructorParameters<typeof TraceAnalyser>[1] = {}): string[][] {
+  const analyser = new TraceAnalyser(trace, options);
+  const lines = (table: Table): string[] => table.toCSV().split('\n').toSorted();
+  return [
+    lines(analyser.perFunctionBottleneck()),
+    lines(analyser.perTaskBottleneck()),
+    lines(analyser.perWorkerTaskBalance()),
+  ];
+}
+
+/** Table → cells by rows. Figures stand in the order in which they came up, so columns go by title. */
+function cells(trace: Trace): Record<string, unknown[][]> {
+  return Object.fromEntries(
+    plainTables(trace).map(({ name, length, columns }) => {
+      const byTitle = [...columns].sort((a, b) => (a.title < b.title ? -1 : 1));
+      return [name, Array.from({ length }, (_, row) => byTitle.map((column) => column.cell(row)))];
+    }),
+  );
+}
+
+function reasonOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_TRACE_FORMAT', String(error));
+    return error.message;
+  }
+  return assert.fail('It was opened.');
+}
+
+describe('a file that another program wrote', () => {
+  // test/fixtures/chrome/README.md says which program each imitates.
+  const golden = readFileSync(repositoryPath('test/fixtures/chrome/catapult.json'));
+  const summary = (trace: Trace): object => ({
+    events: trace.eventCount,
+    tasks: Array.from({ length: trace.tasks.length }, (_, row) => trace.tasks.keyOf(row)),
+    workers: Array.from(trace.workers.name, (id) => trace.strings.get(id)),
+    edges: trace.tasks.dependencies.length,
+    samples: trace.resources.length,
+    instants: trace.events.length,
+    damage: trace.damage,
+  });
+  const expected: object = JSON.parse(
+    readFileSync(repositoryPath('test/fixtures/chrome/catapult.expected.json'), 'utf8'),
+  );
+
+  it('opens under any name, packed or not, from bytes or a file', () => {
+    for (const content of [golden, gzipSync(golden)]) {
+      const file = path('unknown.name');
+      writeFileSync(file, content);
+      for (const source of [file, content, new Uint8Array(content)]) {
+        assert.deepEqual({ ...summary(openTrace(source)), damage: null }, expected);
+      }
+    }
+  });
+
+  it('opens with what is left when the gzip file was cut off or damaged', () => {
+    const many = Array.from({ length: 5000 }, (_, i) => ({
+      ph: 'X',
+      name: `f${i % 7}`,
+      pid: 1,
+      tid: 1,
+      ts: i * i,
+      dur: 1,
+    }));
+    const packed = gzipSync(JSON.stringify(many));
+    const torn = openTrace(packed.subarray(0, packed.length / 2));
+    assert.ok(torn.tasks.length > 1000 && torn.tasks.length < 5000, `${torn.tasks.length} tasks`);
+    assert.ok(torn.damage !== undefined);
+    const wrong = Uint8Array.from(packed);
+    wrong[wrong.length - 6]! ^= 1;
+    assert.match(openTrace(wrong).damage?.reason ?? '', /checksum/);
+  });
+
+  it('gzip with bits turned is a trace or a clear error', () => {
+    const packed = gzipSync(golden);
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 0, max: 7 }), fc.nat(), (at, bit, cut) => {
+        const damaged = Uint8Array.from(
+          packed.subarray(0, packed.length - (cut % 2) * (cut % packed.length)),
+        );
+        if (damaged.length > 0) damaged[at % damaged.length]! ^= 1 << bit;
+        try {
+          assert.ok(openTrace(damaged).tasks.length <= 20);
+        } catch (error) {
+          assert.ok(error instanceof LongpoleError, String(error));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('what is no trace is refused with a sentence about what it looks like', () => {
+    for (const [content, looks] of [
+      ['name,ts\na,1\n', /begins like text, "name,ts/],
+      ['{"nodes":[],"samples":[]}', /JSON with the fields nodes, samples, but without traceEvents/],
+      ['[{"a":1}]', /holds no event with a phase/],
+      [gzipSync('hello'), /inside its gzip, it begins like text, "hello"/],
+      [gzipSync(gzipSync('[]')), /inside its gzip, it begins like gzip/],
+      [Uint8Array.of(0x1f, 0x8b, 8, 0, 1, 2, 3, 4, 5, 6, 7, 255, 255, 255), /begins like gzip, but/],
+      [Uint8Array.of(0x50, 0x41, 0x52, 0x31, 0, 0), /Parquet/],
+      ['   \n', /text/],
+    ] as const) {
+      assert.match(
+        reasonOf(() => openTrace(Buffer.from(content))),
+        looks,
+      );
+    }
+  });
+});
+
+describe("DASF's trace through other formats", () => {
+  for (const [to, name] of [
+    ['chrome', 'trace.json'],
+    ['chrome', 'trace.json.gz'],
+    ['dasf', 'trace.msgpack'],
+  ] as const) {
+    it(`${name} gives the same tables again`, () => {
+      const trace = dasf();
+      const file = path(name);
+      assert.deepEqual(exportTrace(trace, { to, output: file }), [file]);
+      const again = openTrace(file);
+      assert.equal(again.damage, undefined);
+      assert.deepEqual(tables(again), tables(trace));
+      assert.deepEqual(tables(again, { compat: 'dasf' }), tables(trace, { compat: 'dasf' }));
+    });
+  }
+
+  it('a run that was recorded gives the same rows in all tables that have a place there: not metrics and samples', async () => {
+    const directory = path('run.trace');
+    const writer = TraceWriter.create(directory);
+    const client = await connect({ workers: 2 });
+    client.observe(writer);
+    const leaf = (x: number): number => x + 1;
+    const sum = (xs: readonly number[]): number => xs.reduce((a, b) => a + b, 0);
+    const leaves = Array.from({ length: 100 }, (_, i) => `leaf-${i}`);
+    const graph = { ...Object.fromEntries(leaves.map((key, i) => [key, [leaf, i]])), sum: [sum, leaves] };
+    assert.equal(await client.get(graph, 'sum'), 5050);
+    await client.close();
+    writer.close();
+    const trace = openTrace(directory);
+    assert.equal(trace.tasks.length, 101);
+    const file = path('run.json');
+    exportTrace(trace, { to: 'chrome', output: file });
+    const nowhere = { metrics: undefined, frames: undefined, samples: undefined };
+    assert.deepEqual({ ...cells(openTrace(file)), ...nowhere }, { ...cells(trace), ...nowhere });
+  });
+
+  it('memory grows with the rows, not with the text', () => {
+    // 100 MB of text in arguments that nobody keeps; the process may grow by a fraction of it.
+    const file = path('large.json');
+    const event = `{"ph":"X","name":"f","pid":1,"tid":1,"ts":1,"dur":1,"args":{"junk":"${'x'.repeat(50_000)}"}}`;
+    writeFileSync(file, `[${Array.from({ length: 2000 }, () => event).join(',\n')}]`);
+    const before = process.memoryUsage().rss;
+    const trace = openTrace(file);
+    assert.equal(trace.tasks.length, 2000);
+    const grown = (process.memoryUsage().rss - before) / 1e6;
+    assert.ok(grown < 60, `${grown.toFixed(0)} MB`);
+  });
+});

@@ -1,0 +1,193 @@
+// Results and data on the workers: what survives the journey, what is shared, scattered, transferred and spilled.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { LongpoleError, TaskError } from 'longpole';
+import { t } from './clusterTasks.js';
+import { clusterTest, heldBytes, rejection, until } from './support.js';
+
+clusterTest('results of every kind arrive as they were', async ({ client }) => {
+  const values: readonly unknown[] = [
+    0,
+    -0,
+    Number.NaN,
+    true,
+    '',
+    'text',
+    12n,
+    null,
+    undefined,
+    [],
+    [1, [2, [3]]],
+    {},
+    { a: { b: [null, undefined] } },
+    new Map<unknown, unknown>([
+      [{ k: 1 }, new Set([1, 'x'])],
+      ['d', new Date(12)],
+    ]),
+    new Date(0),
+    /x+/gi,
+    new Uint8Array([1, 2, 3]),
+    new Float64Array([1.5, Number.NaN]),
+    new Uint8Array([1, 2, 3, 4]).subarray(1, 3),
+    new DataView(new ArrayBuffer(4)),
+    new ArrayBuffer(5),
+    new Error('as a value'),
+    Array.from({ length: 3000 }, (_, i) => `item ${i}`),
+    { big: new Float64Array(3000).fill(1), map: new Map([['k', new Int32Array(2000)]]) },
+  ];
+  for (const value of values) {
+    const future = client.submit(t.echo, value);
+    assert.deepEqual(await future.result(), value);
+    assert.deepEqual(await client.submit(t.echo, future).result(), value);
+    assert.deepEqual(await client.submit(t.echo, [future, { deep: future }]).result(), [
+      value,
+      { deep: value },
+    ]);
+    assert.equal(future.status, 'finished');
+  }
+  assert.equal(await client.submit(t.nothing).result(), undefined);
+  assert.equal(await client.submit(t.nil).result(), null);
+  const nothing = client.submit(t.nothing);
+  assert.deepEqual(await client.submit(t.echo, [nothing, nothing]).result(), [undefined, undefined]);
+  assert.deepEqual(await client.submit(t.echo, [client.submit(t.nil)]).result(), [null]);
+});
+
+clusterTest(
+  'functions and symbols are errors that say so; instances become plain objects',
+  async ({ client }) => {
+    for (const task of [t.fn(), t.holder()]) {
+      const error = await rejection(client.compute(task));
+      assert.ok(error instanceof TaskError);
+      assert.equal(error.code, 'ERR_LONGPOLE_NOT_CLONEABLE');
+    }
+    assert.deepEqual({ ...(await client.compute(t.point())) }, { x: 1, y: 2 });
+    assert.equal(await client.submit(t.inc, 1).result(), 2);
+  },
+);
+
+clusterTest('large results: arrays, strings, many objects', async ({ client }) => {
+  const objects = client.submit(t.objects, 200_000);
+  assert.equal(await client.submit(t.lengthOf, objects).result(), 200_000);
+  const fetched = await objects.result();
+  assert.deepEqual(fetched[199_999], { id: 199_999, name: 'name 199999' });
+  const text = client.submit((n: number) => 'ä'.repeat(n), 5_000_000);
+  assert.equal((await text.result()).length, 5_000_000);
+  const array = client.submit(t.zeros, 5_000_000, 3);
+  const [first] = Object.keys(client.schedulerInfo().workers);
+  assert.equal(await client.submit(t.total, array, { workers: first }).result(), 15_000_000);
+  assert.equal((await array.result()).length, 5_000_000);
+});
+
+clusterTest('threads share results without a copy, processes have copies', async ({ client, processes }) => {
+  const names = Object.keys(client.schedulerInfo().workers);
+  const made = client.submit(t.zeros, 100_000, 1, { workers: names[0] });
+  await made.wait();
+  assert.equal(await client.submit(t.isShared, made, { workers: names[1] }).result(), true);
+  assert.equal(await client.submit(t.mark, made, { workers: names[1] }).result(), 100_000);
+  const there = await made.result();
+  assert.equal(there[0], processes ? 1 : 4711);
+  assert.equal(there.length, 100_000);
+});
+
+clusterTest('scatter: small and large, one and several, to all and to some', async ({ client }) => {
+  const names = Object.keys(client.schedulerInfo().workers);
+  const small = await client.scatter({ a: 1 });
+  assert.equal(small.status, 'finished');
+  assert.deepEqual(await small.result(), { a: 1 });
+  const large = await client.scatter(new Float64Array(50_000).fill(2));
+  assert.equal(large.status, 'finished');
+  assert.match(large.key, /^Float64Array-/);
+  assert.equal(await client.submit(t.total, large).result(), 100_000);
+  assert.equal((await large.result()).length, 50_000);
+  const several = await client.scatter([1, 'x', new Float64Array(10_000), null, undefined]);
+  assert.deepEqual(await client.gather(several), [1, 'x', new Float64Array(10_000), null, undefined]);
+  assert.deepEqual(await client.scatter([]), []);
+  const before = await client.run(({ worker }) => worker.memory.managed);
+  const everywhere = await client.scatter(new Float64Array(100_000), { broadcast: true });
+  const after = await client.run(({ worker }) => worker.memory.managed);
+  for (const name of names) assert.ok(after[name]! - before[name]! >= 800_000, name);
+  const there = await client.scatter(new Float64Array(200_000), { workers: [names[1]!] });
+  const last = await client.run(({ worker }) => worker.memory.managed);
+  assert.ok(last[names[1]!]! - after[names[1]!]! >= 1_600_000);
+  assert.equal(last[names[0]!], after[names[0]!]);
+  for (const future of [small, large, ...several, everywhere, there]) future.release();
+  await until('nothing is left', async () => (await heldBytes(client)) === 0);
+  const nowhere = await rejection(client.scatter(1, { workers: ['nobody'] }));
+  assert.ok(nowhere instanceof LongpoleError && nowhere.code === 'ERR_LONGPOLE_INVALID_ARGUMENT');
+  await assert.rejects(client.scatter(() => 1));
+});
+
+clusterTest(
+  'the caller keeps what it scatters: neither sees what the other does to it',
+  async ({ client }) => {
+    const values = new Float64Array(10_000).fill(1);
+    const future = await client.scatter(values);
+    values[0] = 100;
+    assert.equal(await client.submit(t.total, future).result(), 10_000);
+    const fetched = await future.result();
+    assert.equal(fetched[0], 1);
+  },
+);
+
+clusterTest('transfer logs: total, compressed, start and stop, keys, peer', async ({ client }) => {
+  const before = Date.now() / 1000;
+  const names = Object.keys(client.schedulerInfo().workers);
+  const made = client.submit(t.zeros, 100_000, 1, { workers: names[0], key: 'made' });
+  assert.equal(await client.submit(t.total, made, { workers: names[1] }).result(), 100_000);
+  const workers = client.schedulerInfo().workers;
+  await until('both logs have it', async () => {
+    const logs = await client.run(({ worker }) => [worker.incomingTransferLog, worker.outgoingTransferLog]);
+    return logs[names[1]!]![0]!.length > 0 && logs[names[0]!]![1]!.length > 0;
+  });
+  const incoming = await client.run(({ worker }) => worker.incomingTransferLog, { workers: [names[1]!] });
+  const outgoing = await client.run(({ worker }) => worker.outgoingTransferLog, { workers: [names[0]!] });
+  // Whoever sent may note its end after the result has come.
+  const after = Date.now() / 1000;
+  for (const [entries, peer] of [
+    [incoming[names[1]!]!, workers[names[0]!]!.address],
+    [outgoing[names[0]!]!, workers[names[1]!]!.address],
+  ] as const) {
+    assert.equal(entries.length, 1);
+    const [entry] = entries;
+    assert.ok(entry !== undefined);
+    assert.deepEqual(entry.keys, ['made']);
+    assert.equal(entry.peer, peer);
+    assert.ok(entry.total >= 800_000, String(entry.total));
+    assert.ok(entry.compressed > 0 && entry.compressed <= entry.total + 1000);
+    assert.ok(entry.start >= before - 0.05 && entry.start <= entry.stop && entry.stop <= after + 0.05);
+  }
+});
+
+/** Numbers of 8 bytes. */
+const PIECE = 1_000_000;
+/** A process takes 140 MB without a result. */
+const LIMIT = 400e6;
+const PIECES = Math.ceil((4 * LIMIT) / (8 * PIECE));
+
+clusterTest(
+  'memory: intermediate results four times the limit; the right answer, spilled and cleaned up',
+  async ({ client, cluster }) => {
+    const pieces = Array.from({ length: PIECES }, (_, i) => client.submit(t.zeros, PIECE, i));
+    const totals = client.map(t.total, pieces);
+    // All pieces are made before the first is used.
+    await Promise.all(pieces.map((piece) => piece.wait()));
+    const [info] = Object.values(await client.run(({ worker }) => worker));
+    assert.ok(info !== undefined && info.memory.spilled > 0);
+    assert.ok(readdirSync(info.localDirectory).some((name) => name.endsWith('.spill')));
+    assert.deepEqual(
+      await client.gather(totals),
+      Array.from({ length: PIECES }, (_, i) => i * PIECE),
+    );
+    const back = await pieces[7]!.result();
+    assert.equal(back[PIECE - 1], 7);
+    for (const future of [...pieces, ...totals]) future.release();
+    await until('nothing is left', async () => (await heldBytes(client)) === 0);
+    await until(
+      'no file is left',
+      () => !readdirSync(info.localDirectory).some((name) => name.endsWith('.spill')),
+    );
+    await cluster.close();
+    assert.equal(existsSync(info.localDirectory), false);
+  },
+  { workers: 1, memoryLimit: LIMIT },
+);

@@ -1,0 +1,267 @@
+// Workers that die while they compute, hand results on, or spill: the answer is right, the cluster goes back to its size,
+// and a task that kills its workers is told from those that were only there.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Client, KilledWorkerError, LongpoleError, TaskError } from 'longpole';
+import { t } from './clusterTasks.js';
+import { clusterTest, open, rejection, type Setting, started, until } from './support.js';
+
+const LARGE = 100_000;
+
+/** Kills a worker: its process, or its thread. */
+async function kill(
+  { client, processes }: Pick<Setting, 'client' | 'processes'>,
+  name: string,
+): Promise<void> {
+  const pid = client.schedulerInfo().workers[name]?.pid;
+  if (pid === undefined) return;
+  if (processes) process.kill(pid, 'SIGKILL');
+  else await client.run(() => process.exit(9), { workers: [name] }).catch(() => undefined);
+}
+
+function names(client: Client): string[] {
+  return Object.keys(client.schedulerInfo().workers);
+}
+
+/** All workers are there and compute. */
+async function assertHealthy(
+  { client, cluster }: Pick<Setting, 'client' | 'cluster'>,
+  size = 2,
+): Promise<void> {
+  await until('all workers are there', async () => {
+    const answers = await client.run(() => 'here').catch(() => ({}));
+    return Object.keys(answers).length === size;
+  });
+  assert.equal(cluster.size, size);
+  const futures = client.map(
+    t.inc,
+    Array.from({ length: 200 }, (_, i) => i),
+  );
+  assert.deepEqual(
+    await client.gather(futures),
+    Array.from({ length: 200 }, (_, i) => i + 1),
+  );
+}
+
+clusterTest('process.exit() in a task: tried three times, then an error that says so', async (setting) => {
+  const { client, folder } = setting;
+  const bad = client.submit(t.exitTimes, join(folder, 'bad'), 1000);
+  const behind = client.submit(t.inc, bad);
+  const good = client.map(
+    t.inc,
+    Array.from({ length: 100 }, (_, i) => i),
+  );
+  for (const future of [bad, behind]) {
+    const error = await rejection(future.result());
+    assert.ok(error instanceof KilledWorkerError, String(error));
+    assert.equal(error.code, 'ERR_LONGPOLE_KILLED_WORKER');
+    assert.equal(error.key, bad.key);
+    assert.equal(error.attempts, 3);
+  }
+  assert.equal((await client.gather(good)).length, 100);
+  assert.equal(await client.submit(t.exitTimes, join(folder, 'twice'), 2).result(), 3);
+  await assertHealthy(setting);
+});
+
+clusterTest(
+  'a worker process that is stopped, and says nothing any more, is replaced',
+  async (setting) => {
+    const { client, folder, processes } = setting;
+    if (!processes) return;
+    const held = client.submit(t.hold, folder, 'held', 5);
+    await started(folder, 'held');
+    const [busy] = Object.values(client.schedulerInfo().workers).filter(({ processing }) => processing > 0);
+    assert.ok(busy !== undefined);
+    process.kill(busy.pid, 'SIGSTOP');
+    open(folder, 'held');
+    assert.equal(await held.result(), 5);
+    await assertHealthy(setting);
+    const { events } = client.trace;
+    const texts = Array.from(events.text, (id) => client.trace.strings.get(id));
+    assert.ok(
+      texts.some((text) => text.includes('nothing was heard of its process for 5 s')),
+      texts.join('; '),
+    );
+  },
+  // On a busy machine others may be silent for so long, too.
+  { workerTtl: '5s', allowedFailures: 20 },
+);
+
+clusterTest(
+  'allowedFailures says how often',
+  async ({ client }) => {
+    const error = await rejection(client.submit(t.exit, 1).result());
+    assert.ok(error instanceof KilledWorkerError);
+    assert.equal(error.attempts, 1);
+    assert.equal(await client.submit(t.inc, 1).result(), 2);
+  },
+  { allowedFailures: 1 },
+);
+
+clusterTest(
+  'an uncaught exception outside the task, and a rejection that nobody handles',
+  async (setting) => {
+    const { client, folder } = setting;
+    assert.equal(await client.submit(t.throwOutside, join(folder, 'thrown')).result(), 2);
+    assert.equal(await client.submit(t.rejectOutside, join(folder, 'rejected')).result(), 2);
+    await assertHealthy(setting);
+  },
+);
+
+clusterTest('a worker is killed while it computes', async (setting) => {
+  const { client, folder } = setting;
+  const [first] = names(client);
+  const held = client.submit(t.hold, folder, 'gate', 7, { workers: first });
+  await started(folder, 'gate');
+  await kill(setting, first!);
+  open(folder, 'gate');
+  assert.equal(await held.result(), 7);
+  await assertHealthy(setting);
+});
+
+clusterTest(
+  'results that die with their worker are computed again, for clients and for tasks',
+  async (setting) => {
+    const { client, folder } = setting;
+    const [first, second] = names(client);
+    const path = join(folder, 'calls');
+    const made = client.submit(t.countZeros, path, LARGE, { workers: first });
+    const behind = client.submit(t.plus, made, 1, { workers: first });
+    await behind.wait();
+    await kill(setting, first!);
+    assert.equal(await client.submit(t.total, behind, { workers: second }).result(), 2 * LARGE);
+    assert.equal((await made.result())[5], 1);
+    assert.equal(made.status, 'finished');
+    await assertHealthy(setting);
+  },
+);
+
+clusterTest('a released intermediate result is computed again for what needs it', async (setting) => {
+  const { client } = setting;
+  const [first, second] = names(client);
+  const made = t.zeros(LARGE, 1);
+  const [left, right] = client.persist([t.plus(made, 1), t.plus(t.plus(made, 2), 3)]);
+  await Promise.all([left!.wait(), right!.wait()]);
+  await kill(setting, first!);
+  await kill(setting, second!);
+  assert.equal(await client.submit(t.total, left!).result(), 2 * LARGE);
+  assert.equal(await client.submit(t.total, right!).result(), 6 * LARGE);
+  await assertHealthy(setting);
+});
+
+clusterTest('a worker is killed while others fetch from it', async (setting) => {
+  const { client } = setting;
+  const [first, second] = names(client);
+  const many = Array.from({ length: 30 }, (_, i) => client.submit(t.zeros, 200_000, i, { workers: first }));
+  await Promise.all(many.map((future) => future.wait()));
+  const totals = many.map((future) => client.submit(t.total, future, { workers: second }));
+  const fetched = client.gather(many);
+  await Promise.race(totals.map((future) => future.wait()));
+  await kill(setting, first!);
+  assert.deepEqual(
+    await client.gather(totals),
+    many.map((_, i) => 200_000 * i),
+  );
+  assert.deepEqual(
+    (await fetched).map((values) => values[1]),
+    many.map((_, i) => i),
+  );
+  await assertHealthy(setting);
+});
+
+clusterTest('scattered data dies with its worker: an error that says so; copies live on', async (setting) => {
+  const { client } = setting;
+  const [first, second] = names(client);
+  const lost = await client.scatter(new Float64Array(LARGE).fill(1), { workers: [first!] });
+  const kept = await client.scatter(new Float64Array(LARGE).fill(2), { broadcast: true });
+  const small = await client.scatter([1, 2, 3]);
+  await kill(setting, first!);
+  await until('the loss is known', () => client.schedulerInfo().workers[first!]?.started !== undefined);
+  assert.equal(await client.submit(t.total, kept, { workers: second }).result(), 2 * LARGE);
+  assert.deepEqual(await client.gather(small), [1, 2, 3]);
+  if (setting.processes) {
+    const error = await rejection(client.submit(t.total, lost).result());
+    assert.ok(error instanceof LongpoleError);
+    assert.equal(error.code, 'ERR_LONGPOLE_DATA_LOST');
+    const again = await rejection(lost.result());
+    assert.ok(again instanceof LongpoleError && again.code === 'ERR_LONGPOLE_DATA_LOST');
+    assert.equal(lost.status, 'error');
+  } else {
+    // The thread is gone; its store, in this process, is not.
+    assert.equal(await client.submit(t.total, lost).result(), LARGE);
+  }
+  await assertHealthy(setting);
+});
+
+clusterTest('a worker dies while it takes scattered data: another takes it', async (setting) => {
+  const { client, processes } = setting;
+  const [first] = names(client);
+  // Its death is not known yet.
+  if (processes) process.kill(client.schedulerInfo().workers[first!]!.pid, 'SIGKILL');
+  else void client.run(() => process.exit(9), { workers: [first!] }).catch(() => undefined);
+  const futures = await client.scatter([0, 1, 2, 3].map((i) => new Float64Array(LARGE).fill(i)));
+  assert.deepEqual(await client.gather(client.map(t.total, futures)), [0, LARGE, 2 * LARGE, 3 * LARGE]);
+});
+
+clusterTest(
+  'a worker is killed while it spills, and while it reads back',
+  async (setting) => {
+    const { client, processes } = setting;
+    const [first] = names(client);
+    const pieces = Array.from({ length: 60 }, (_, i) => client.submit(t.zeros, 500_000, i));
+    await until('something is spilled', async () => {
+      const spilled = await client.run(({ worker }) => worker.memory.spilled).catch(() => ({}));
+      return Object.values(spilled).some((bytes) => bytes > 0);
+    });
+    await kill(setting, first!);
+    const totals = client.map(t.total, pieces);
+    await Promise.race(totals.map((future) => future.wait()));
+    await kill(setting, first!);
+    assert.deepEqual(
+      await client.gather(totals),
+      pieces.map((_, i) => 500_000 * i),
+    );
+    await assertHealthy(setting);
+    const [info] = Object.values(await client.run(({ worker }) => worker));
+    if (processes) {
+      const { workers } = client.schedulerInfo();
+      const alive = new Set(Object.values(workers).map(({ pid }) => pid));
+      assert.equal(alive.size, 2);
+    }
+    await setting.cluster.close();
+    assert.equal(existsSync(info!.localDirectory), false);
+  },
+  // A process takes 140 MB with no result in it: all of them are spilled.
+  { memoryLimit: '130 MB', memory: { terminate: false } },
+);
+
+clusterTest('timeouts, deaths and errors at once: everything ends as it should', async (setting) => {
+  const { client, folder } = setting;
+  const numbers = Array.from({ length: 300 }, (_, i) => i);
+  const good = client.map(t.busy, new Array<number>(300).fill(1), numbers);
+  const slow = client.submit(t.spin, folder, 'slow', { timeout: 0.3 });
+  const deadly = client.submit(t.exit, 5);
+  const failing = client.submit(t.fail, 'x');
+  const once = client.submit(t.exitOnce, join(folder, 'once'), 11);
+  const slowError = await rejection(slow.result());
+  assert.ok(
+    slowError instanceof TaskError && slowError.code === 'ERR_LONGPOLE_TASK_TIMEOUT',
+    String(slowError),
+  );
+  assert.ok((await rejection(deadly.result())) instanceof KilledWorkerError);
+  assert.ok((await rejection(failing.result())) instanceof TaskError);
+  assert.equal(await once.result(), 11);
+  assert.deepEqual(await client.gather(good), numbers);
+  await assertHealthy(setting);
+});
+
+clusterTest('run while the worker dies: an error, not a wait for ever', async (setting) => {
+  const { client, processes } = setting;
+  const [first] = names(client);
+  const error = await rejection(client.run(() => process.exit(3), { workers: [first!] }));
+  assert.ok(error instanceof LongpoleError || (error instanceof Error && 'code' in error));
+  assert.equal(Reflect.get(error, 'code'), 'ERR_LONGPOLE_WORKER_LOST');
+  assert.equal(typeof processes, 'boolean');
+  await assertHealthy(setting);
+});

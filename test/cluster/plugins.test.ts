@@ -1,0 +1,131 @@
+// Plugins on both sides: Dask's hooks, from when they are registered until they are taken away or their worker leaves.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LongpoleError, type SchedulerPlugin } from 'longpole';
+import { t } from './clusterTasks.js';
+import { clusterTest, rejection, until } from './support.js';
+
+const url = new URL('./workerPlugins.js', import.meta.url).href;
+
+function notes(path: string): string[][] {
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+clusterTest('a plugin of the scheduler sees every task pass through the states of Dask', async (setting) => {
+  const { client, cluster } = setting;
+  const seen = new Map<string, string[]>();
+  const calls: string[] = [];
+  const plugin: SchedulerPlugin = {
+    start: () => calls.push('start'),
+    addWorker: (worker) => calls.push(`add ${worker}`),
+    removeWorker: (worker) => calls.push(`remove ${worker}`),
+    close: () => calls.push('close'),
+    transition(key, start, finish, { worker, prefix }) {
+      const states = seen.get(key) ?? seen.set(key, [start]).get(key)!;
+      assert.equal(states.at(-1), start);
+      states.push(finish);
+      if (finish === 'memory') assert.ok(worker !== undefined && cluster.workers.includes(worker));
+      assert.equal(prefix, key);
+    },
+  };
+  const remove = await client.registerPlugin(plugin);
+  assert.ok(calls.includes('start'));
+  const first = client.submit(t.inc, 1, { key: 'first' });
+  const second = client.submit(t.inc, first, { key: 'second' });
+  const bad = client.submit(t.fail, 'boo', { key: 'bad' });
+  assert.equal(await second.result(), 3);
+  await rejection(bad.result());
+  assert.deepEqual(seen.get('first'), ['released', 'waiting', 'queued', 'processing', 'memory']);
+  // Sent together with the first, it need not queue.
+  assert.match(seen.get('second')!.join(' '), /^released waiting (queued )?processing memory$/);
+  assert.deepEqual(seen.get('bad'), ['released', 'waiting', 'queued', 'processing', 'erred']);
+  for (const future of [first, second, bad]) future.release();
+  await until('all are forgotten', () => [...seen.values()].every((states) => states.at(-1) === 'forgotten'));
+  await cluster.scale(3);
+  await cluster.scale(2);
+  assert.ok(calls.includes('add worker-2') && calls.includes('remove worker-2'));
+  await remove();
+  assert.equal(calls.at(-1), 'close');
+  await client.submit(t.inc, 1, { key: 'later' }).result();
+  assert.equal(seen.has('later'), false);
+});
+
+clusterTest(
+  'a plugin of the workers is set up, sees tasks, and is torn down when they leave',
+  async (setting) => {
+    const { client, cluster, folder } = setting;
+    const path = join(folder, 'notes');
+    await client.registerPlugin({ url, export: 'Noting', options: { path } });
+    assert.deepEqual(notes(path).sort(), [
+      ['setup', 'worker-0'],
+      ['setup', 'worker-1'],
+    ]);
+    const on = { workers: 'worker-1' };
+    await client.submit(t.inc, 1, { key: 'good', ...on }).result();
+    await rejection(client.submit(t.fail, 'boo', { key: 'bad', ...on }).result());
+    const of = (key: string) => notes(path).filter(([first]) => first === key);
+    for (const [key, end] of [
+      ['good', 'memory'],
+      ['bad', 'error'],
+    ] as const) {
+      assert.deepEqual(of(key), [
+        [key, 'ready', 'executing', 'worker-1'],
+        [key, 'executing', end, 'worker-1'],
+      ]);
+    }
+    await cluster.scale(1);
+    assert.deepEqual(of('teardown'), [['teardown', 'worker-1']]);
+    await cluster.close();
+    assert.deepEqual(of('teardown'), [
+      ['teardown', 'worker-1'],
+      ['teardown', 'worker-0'],
+    ]);
+  },
+);
+
+clusterTest(
+  'a plugin of the workers that is taken away is torn down and sees nothing more',
+  async (setting) => {
+    const { client, folder } = setting;
+    const path = join(folder, 'notes');
+    const remove = await client.registerPlugin({ url, export: 'makesOne', options: { path } });
+    await remove();
+    await client.submit(t.inc, 1).result();
+    assert.deepEqual(
+      notes(path).map(([what]) => what),
+      ['setup', 'setup', 'teardown', 'teardown'],
+    );
+  },
+);
+
+clusterTest('what a module exports may be the plugin itself; what is none is refused', async ({ client }) => {
+  await client.registerPlugin({ url, export: 'ready' });
+  const there = await client.run(() => Reflect.get(globalThis, 'readyMade'));
+  assert.deepEqual(Object.values(there), ['is there', 'is there']);
+  for (const name of ['nothing', 'noSuchExport']) {
+    const error = await rejection(client.registerPlugin({ url, export: name }));
+    assert.ok(
+      error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT',
+      String(error),
+    );
+  }
+});
+
+clusterTest(
+  'a plugin of the workers knows its worker after its isolate was replaced, too',
+  async (setting) => {
+    const { client, folder } = setting;
+    const path = join(folder, 'notes');
+    await client.registerPlugin({ url, export: 'Noting', options: { path } });
+    const on = { workers: 'worker-1' };
+    await rejection(client.submit(t.exit, 1, on).result());
+    await client.submit(t.inc, 1, { key: 'after', ...on }).result();
+    const [first] = notes(path).filter(([key]) => key === 'after');
+    assert.deepEqual(first, ['after', 'ready', 'executing', 'worker-1']);
+  },
+);

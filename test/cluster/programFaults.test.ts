@@ -1,0 +1,79 @@
+// Faults that need a program of their own: a module that ends its workers, an exhausted heap, a main program that is killed.
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { isAlive, packageUrl, runProgram, withFolder } from '../support/programs.js';
+import { clusterTest, until } from './support.js';
+
+clusterTest(
+  'a module that ends its worker when it is imported is an error',
+  async ({ folder, processes }) => {
+    const source = `
+    import { isMainThread, parentPort } from 'node:worker_threads';
+    import { tasks, connect } from ${JSON.stringify(packageUrl('index'))};
+    if (!isMainThread) process.exit(4);
+    const { one } = tasks(import.meta.url, { one: () => 1 });
+    const client = await connect({ workers: 2, processes: ${processes} });
+    await client.submit(one).result().catch((error) => console.log(error.code));
+    await client.close();
+    console.log('closed');
+  `;
+    const { stdout, stderr } = await runProgram(folder, source);
+    assert.match(stdout, /^ERR_LONGPOLE_(KILLED_WORKER|WORKER_START)\nclosed\n$/, stderr);
+  },
+);
+
+for (const processes of [false, true]) {
+  const kind = processes ? 'processes' : 'threads';
+
+  test(`${kind}: an exhausted heap ends the task, not the cluster`, { timeout: 120_000 }, async () => {
+    await withFolder(async (folder) => {
+      const source = `
+        import { connect } from ${JSON.stringify(packageUrl('index'))};
+        const client = await connect({ workers: 2, processes: ${processes}, allowedFailures: 2 });
+        const eat = () => { const all = []; for (let i = 0; ; i++) all.push({ i, list: [i] }); };
+        const futures = client.map((x) => x + 1, [1, 2, 3]);
+        await client.submit(eat).result().catch((error) => console.log(error.name, error.attempts));
+        console.log(await client.gather(futures));
+        console.log(await client.submit((x) => x + 1, 1).result());
+        await client.close();
+      `;
+      // Worker processes take the limit over from this one's arguments.
+      const { stdout, code } = await runProgram(folder, source, {
+        nodeArguments: ['--max-old-space-size=64'],
+        seconds: 100,
+      });
+      assert.equal(stdout, 'KilledWorkerError 2\n[ 2, 3, 4 ]\n2\n');
+      assert.equal(code, 0);
+    });
+  });
+
+  test(`${kind}: the main program is killed: its workers end, and the next start removes its files`, async () => {
+    await withFolder(async (folder) => {
+      const source = `
+        import { connect } from ${JSON.stringify(packageUrl('index'))};
+        const memory = { terminate: false };
+        const client = await connect({ workers: 2, processes: ${processes}, localDirectory: process.argv[2], memoryLimit: '90 MB', memory });
+        const info = client.schedulerInfo();
+        const kept = client.map((n) => new Float64Array(500_000).fill(n), Array.from({ length: 20 }, (_, i) => i));
+        await Promise.all(kept.map((future) => future.wait()));
+        if (process.argv[3] === 'die') {
+          console.log(JSON.stringify(Object.values(info.workers).map(({ pid }) => pid)));
+          process.kill(process.pid, 'SIGKILL');
+        }
+        await client.close();
+      `;
+      const files = join(folder, 'files');
+      mkdirSync(files);
+      const { stdout, signal } = await runProgram(folder, source, { arguments: [files, 'die'] });
+      assert.equal(signal, 'SIGKILL');
+      const pids: unknown = JSON.parse(stdout);
+      assert.ok(Array.isArray(pids));
+      await until('the workers have ended', () => pids.every((pid) => !isAlive(Number(pid))));
+      assert.ok(readdirSync(files).length > 0);
+      await runProgram(folder, source, { arguments: [files, 'live'] });
+      assert.deepEqual(readdirSync(files), []);
+    });
+  });
+}

@@ -1,0 +1,75 @@
+// One conformance suite for both kinds of workers: a test is written once and runs with threads and with processes.
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Client, connect, LocalCluster, type LocalClusterOptions } from 'longpole';
+import { withFolder } from '../support/programs.js';
+
+/** A test that takes longer hangs, in milliseconds: none takes a tenth of it where it has a core. */
+const TIMEOUT_MS = 120_000;
+
+export interface Setting {
+  readonly client: Client;
+  readonly cluster: LocalCluster;
+  /** For gates and counters; removed at the end. */
+  readonly folder: string;
+  readonly processes: boolean;
+  readonly context: TestContext;
+}
+
+/** Kinds of workers that `LONGPOLE_TEST_KINDS` names; default both. */
+export const KINDS = (process.env['LONGPOLE_TEST_KINDS'] ?? 'threads,processes').split(',');
+
+/** Runs a test on a new cluster of each kind, of two workers unless the options say otherwise. */
+export function clusterTest(
+  name: string,
+  body: (setting: Setting) => Promise<void>,
+  options: LocalClusterOptions = {},
+): void {
+  for (const kind of KINDS) {
+    const processes = kind === 'processes';
+    test(`${kind}: ${name}`, { timeout: TIMEOUT_MS }, (context) =>
+      withFolder(async (folder) => {
+        await using cluster = await LocalCluster.start({ workers: 2, processes, ...options });
+        await using client = await connect(cluster, { setAsDefault: false });
+        await body({ client, cluster, folder, processes, context });
+      }),
+    );
+  }
+}
+
+/** Looks again and again until it is so. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 0.5 * TIMEOUT_MS;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`It never came to this: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** A task made with `hold` or `spin` runs. */
+export function started(folder: string, name: string): Promise<void> {
+  return until(`${name} runs`, () => existsSync(join(folder, `${name}.started`)));
+}
+
+/** Lets a task made with `hold` end, or not wait in the first place. */
+export function open(folder: string, name: string): void {
+  writeFileSync(join(folder, `${name}.open`), '');
+}
+
+/** What a promise rejects with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  let value: unknown;
+  try {
+    value = await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error(`It did not reject; the result is ${String(value)}.`);
+}
+
+/** Bytes of results on all workers: in memory and spilled. */
+export async function heldBytes(client: Client): Promise<number> {
+  const held = await client.run(({ worker }) => worker.memory.managed + worker.memory.spilled);
+  return Object.values(held).reduce((sum, bytes) => sum + bytes, 0);
+}

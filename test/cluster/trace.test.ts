@@ -1,0 +1,113 @@
+// What a cluster writes about itself: the times of every task, the live trace, and the same on disk.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { Client } from 'longpole';
+import { openTrace } from 'longpole/trace';
+import { t } from './clusterTasks.js';
+import { clusterTest, until } from './support.js';
+
+const LARGE = 100_000;
+/** By how much the clocks of the workers are off in these tests, in milliseconds. Threads have the scheduler's own clock. */
+const ERRORS_MS = [5000, -5000];
+
+/** Two rounds of tasks whose results go from one worker to the other. */
+async function work(client: Client): Promise<number> {
+  const [first, second] = Object.keys(client.schedulerInfo().workers);
+  const arrays = Array.from({ length: 6 }, (_, i) =>
+    client.submit(t.zeros, LARGE, 1, { workers: i % 2 === 0 ? first! : second! }),
+  );
+  await Promise.all(arrays.map((future) => future.wait()));
+  const sums = arrays.map((future, i) =>
+    client.submit(t.total, future, { workers: i % 2 === 0 ? second! : first! }),
+  );
+  return (await client.gather(sums)).reduce((a, b) => a + b, 0);
+}
+
+clusterTest(
+  'every task has all of its times, in order, also when the clocks of the workers are off by 5 s',
+  async ({ client }) => {
+    const begin = Date.now() / 1000;
+    assert.equal(await work(client), 6 * LARGE);
+    const { tasks } = client.trace;
+    assert.equal(tasks.length, 12);
+    for (let row = 0; row < tasks.length; row++) {
+      const times = [
+        tasks.submitted,
+        tasks.ready,
+        tasks.dispatched,
+        tasks.received,
+        tasks.started,
+        tasks.stopped,
+        tasks.acknowledged,
+      ].map((column) => column[row]!);
+      assert.ok(
+        times.every((time, i) => i === 0 || time >= times[i - 1]!),
+        `times of row ${row}: ${times.map((time) => (time - begin).toFixed(6)).join(' ')}`,
+      );
+      assert.ok(times[0]! > begin - 1 && times.at(-1)! < Date.now() / 1000 + 1);
+      // Offsets are those of dependencies' rows.
+      for (let at = tasks.dependencyOffsets[row]!; at < tasks.dependencyOffsets[row + 1]!; at++)
+        assert.ok(tasks.acknowledged[tasks.dependencyRows[at]!]! <= tasks.dispatched[row]!);
+    }
+    await until('the transfers are known', () => client.trace.transfers.length > 0);
+    const { transfers } = client.trace;
+    for (let row = 0; row < transfers.length; row++) {
+      assert.ok(transfers.start[row]! > begin - 1 && transfers.start[row]! <= transfers.stop[row]!);
+      assert.ok(transfers.stop[row]! < Date.now() / 1000 + 1);
+    }
+  },
+  { clockErrorMs: (index) => ERRORS_MS[index % 2]! },
+);
+
+clusterTest('what a client gathers counts once, whoever tells of it', async ({ client, processes }) => {
+  const arrays = [client.submit(t.zeros, LARGE, 1), client.submit(t.zeros, LARGE, 1)];
+  await client.gather(arrays);
+  const sent = () => client.run(({ worker }) => worker.outgoingTransferLog.flatMap(({ keys }) => keys));
+  const told = async () => Object.values(await sent()).flat().length;
+  // A worker process tells what it has sent, too.
+  if (processes) await until('the workers have told what they sent', async () => (await told()) === 2);
+  const { pairs } = client.trace.totals;
+  assert.ok(pairs.every(({ to }) => to === -1));
+  const bytes = arrays.map(({ key }) => {
+    const { tasks } = client.trace;
+    const row = Array.from(tasks.id.keys()).find((one) => tasks.keyOf(one) === key);
+    return tasks.nbytes[row ?? -1] ?? Number.NaN;
+  });
+  assert.equal(
+    pairs.reduce((sum, { nbytes }) => sum + nbytes, 0),
+    bytes[0]! + bytes[1]!,
+  );
+});
+
+clusterTest('what is recorded on disk is what the live trace has', async ({ client, folder }) => {
+  const directory = join(folder, 'trace');
+  const recording = client.record(directory);
+  await work(client);
+  await client.gather(client.map(t.inc, [1, 2, 3]));
+  await recording();
+  const recorded = await openTrace(directory);
+  const live = client.trace;
+  assert.equal(recorded.tasks.length, live.tasks.length);
+  const rows = new Map(Array.from(recorded.tasks.id, (id, row) => [id, row]));
+  for (let row = 0; row < live.tasks.length; row++) {
+    const same = rows.get(live.tasks.id[row]!)!;
+    assert.equal(recorded.keys.get(recorded.tasks.key[same]!), live.keys.get(live.tasks.key[row]!));
+    for (const column of ['submitted', 'started', 'stopped', 'acknowledged', 'nbytes'] as const)
+      assert.equal(recorded.tasks[column][same], live.tasks[column][row], column);
+  }
+  assert.equal(recorded.computations.length, live.computations.length);
+});
+
+clusterTest('large arguments are transfers from the client, small ones are not', async ({ client }) => {
+  const large = new Float64Array(2 * LARGE).fill(1);
+  const sums = [client.submit(t.total, large), client.submit(t.total, new Float64Array(10))];
+  assert.deepEqual(await client.gather(sums), [2 * LARGE, 0]);
+  await until('the transfer is known', () => client.trace.transfers.length > 0);
+  const { transfers, totals, tasks } = client.trace;
+  assert.deepEqual([transfers.length, transfers.peer[0], transfers.nbytes[0]], [1, -1, large.byteLength]);
+  const row = Array.from(tasks.id.keys()).find((one) => tasks.keyOf(one) === sums[0]?.key) ?? -1;
+  assert.ok(
+    transfers.start[0]! >= tasks.dispatched[row]! && transfers.stop[0]! <= tasks.started[row]! + 1e-3,
+  );
+  assert.equal(totals.pairs[0]?.nbytes, large.byteLength);
+});

@@ -1,0 +1,199 @@
+// `longpole analyze` and `longpole export` as a shell runs them: processes, exit codes, what stands where.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { parquetReadObjects } from 'hyparquet';
+import { EXPORTERS, openTrace } from 'longpole/trace';
+import { unpackFixture } from './support/dasfSmall.js';
+import { repositoryPath } from './support/repository.js';
+import { type CommandResult, runCommand } from './support/runCommand.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-cli-'));
+after(() => rmSync(folder, { recursive: true }));
+const path = (name: string): string => join(folder, name);
+const resources = unpackFixture('ResourceMonitor-c096.msgpack', path('resources.msgpack'));
+const tasks = unpackFixture('TracePlugin-c096.msgpack', path('tasks.msgpack'));
+const chrome = repositoryPath('test/fixtures/chrome/catapult.json');
+
+const longpole = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CommandResult> =>
+  runCommand(process.execPath, [repositoryPath('dist/cli/main.js'), ...args], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+  });
+
+async function succeed(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await longpole(args);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+describe('longpole analyze', () => {
+  it('prints the tables, without colours and no wider than asked for', async () => {
+    const { code, stdout, stderr } = await longpole(['analyze', '--head', '3', resources, tasks], {
+      COLUMNS: '72',
+    });
+    assert.equal(code, 0, stderr);
+    assert.equal(stderr, '');
+    assert.match(stdout, /^Functions by the seconds their tasks took\n/);
+    assert.match(stdout, /_func_fit/);
+    assert.match(stdout, /… 105 more rows\n/);
+    assert.match(stdout, /worker-c096-3/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
+    assert.doesNotMatch(stdout, /\u001b/);
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 72, line);
+  });
+
+  it('findings are sentences in the terminal, and rows for scripts', async () => {
+    const { stdout, stderr } = await longpole(['analyze', '-a', 'findings', tasks], { COLUMNS: '80' });
+    assert.match(stdout, /^What cost most, and what to try\n1\. [\d,]+ tasks of .* are too small/, stderr);
+    assert.match(stdout, /\n {3}Give each task more to do/);
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
+    const [answer]: { analyses: { findings: { rows: Record<string, unknown>[] } } }[] = JSON.parse(
+      await succeed('analyze', '-a', 'findings', '--json', tasks),
+    );
+    const [first] = answer?.analyses.findings.rows ?? [];
+    assert.ok(Number(first?.['Costs (s)']) > 1);
+    assert.equal(first?.['Confidence'], 'high');
+    assert.match(await succeed('analyze', '-a', 'findings', chrome), /\nnone: nothing costs a twentieth/);
+  });
+
+  it('the event files of DASF are one trace', async () => {
+    const table = await succeed('analyze', '-a', 'function-bottleneck', '-f', 'csv', resources, tasks);
+    const rows = table
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(','));
+    assert.equal(rows.length, 109);
+    // Host, GPU, Function, Duration, Percentage, Mean GPU Utilization: from the other file.
+    assert.ok(rows.slice(1).some((row) => Number(row[5]) > 0));
+  });
+
+  it('--json has everything that a script wants', async () => {
+    const [first, second, ...more]: {
+      trace: string;
+      damage: object | null;
+      analyses: Record<string, { title: string; columns: string[]; length: number; rows: object[] }>;
+    }[] = JSON.parse(
+      await succeed('analyze', '--json', '--head', '2', '-a', 'task-bottleneck', tasks, chrome),
+    );
+    assert.deepEqual(more, []);
+    assert.equal(first?.trace, tasks);
+    assert.equal(first?.damage, null);
+    const table = first?.analyses['task-bottleneck'];
+    assert.equal(table?.length, 4140);
+    assert.equal(table?.rows.length, 2);
+    assert.deepEqual(Object.keys(table?.rows[0] ?? {}), table?.columns);
+    assert.equal(second?.analyses['task-bottleneck']?.length, 4);
+  });
+
+  it('writes a file for each table, a folder for each trace', async () => {
+    const { code, stdout } = await longpole(['analyze', '-o', path('tables'), '-f', 'json', tasks]);
+    assert.deepEqual([code, stdout], [0, '']);
+    const rows: object[] = JSON.parse(readFileSync(path('tables/task-bottleneck.json'), 'utf8'));
+    assert.equal(rows.length, 4140);
+    await succeed('analyze', '-o', path('both'), '-f', 'csv', tasks, chrome);
+    assert.deepEqual(readdirSync(path('both')), ['1-tasks.msgpack', '2-catapult.json']);
+  });
+
+  it('warns of what is missing', async () => {
+    const torn = path('torn.json');
+    writeFileSync(torn, readFileSync(chrome).subarray(0, 900));
+    const { code, stderr } = await longpole(['analyze', torn]);
+    assert.equal(code, 0);
+    assert.match(
+      stderr,
+      /warning: .*torn\.json is not whole: \d+ bytes are left out.*the last event is not complete/,
+    );
+  });
+
+  it('ends with 2 on wrong usage and unreadable input, with 1 where it cannot write', async () => {
+    writeFileSync(path('text.txt'), 'no trace');
+    for (const [args, code, message] of [
+      [['analyze'], 2, /missing required argument/],
+      [['analyze', tasks, '--nonsense'], 2, /unknown option/],
+      [
+        ['analyze', tasks, '-a', 'horoscope'],
+        2,
+        /no analysis called 'horoscope'. There are: function-bottleneck/,
+      ],
+      [['analyze', tasks, '--head', 'many'], 2, /whole number/],
+      [['analyze', path('missing')], 2, /there is no such file.*ERR_LONGPOLE_TRACE_FILE/],
+      [['analyze', path('text.txt')], 2, /it begins like text, "no trace".*ERR_LONGPOLE_TRACE_FORMAT/],
+      [['analyze', tasks, '-o', path('text.txt')], 1, /cannot be written/],
+    ] as const) {
+      const result = await longpole(args);
+      assert.equal(result.code, code, `${args}: ${result.stderr}`);
+      assert.match(result.stderr, message);
+      assert.equal(result.stdout, '');
+    }
+  });
+
+  it('--help names the analyses', async () => {
+    assert.match(await succeed('analyze', '--help'), /task-balance +Results in the memory/);
+    assert.match(await succeed('--help'), /analyze .*\n(.*\n)*.*export /);
+  });
+});
+
+describe('longpole export', () => {
+  it('writes every format that --help names', async () => {
+    const help = await succeed('export', '--help');
+    for (const { name, kind } of EXPORTERS) {
+      assert.ok(help.includes(`  ${name} `), name);
+      const output = path(`exported.${name}`);
+      const { files }: { files: { file: string; bytes: number }[] } = JSON.parse(
+        await succeed('export', resources, tasks, '--to', name, '-o', output, '--json'),
+      );
+      for (const { file, bytes } of files) assert.equal(statSync(file).size, bytes);
+      assert.equal(statSync(output).isDirectory(), kind === 'folder');
+    }
+  });
+
+  it('Parquet, CSV and JSON have the same cells', async () => {
+    const file = readFileSync(path('exported.parquet/tasks.parquet'));
+    const rows = await parquetReadObjects({
+      file: file.buffer.slice(file.byteOffset, file.byteOffset + file.length),
+    });
+    const all: { tasks: Record<string, unknown>[] } = JSON.parse(readFileSync(path('exported.json'), 'utf8'));
+    const plain = rows.map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([title, cell]) => [title, typeof cell === 'bigint' ? Number(cell) : cell]),
+      ),
+    );
+    assert.deepEqual(plain, all.tasks);
+    const lines = readFileSync(path('exported.csv/tasks.csv'), 'utf8').trimEnd().split('\n');
+    assert.equal(lines[0], Object.keys(all.tasks[0] ?? {}).join(','));
+    assert.equal(lines.length - 1, all.tasks.length);
+  });
+
+  it('names the file like the trace, and packs it if asked to', async () => {
+    await succeed('export', tasks, '--to', 'chrome', '-o', 'packed.json.gz');
+    assert.deepEqual([...readFileSync(path('packed.json.gz')).subarray(0, 2)], [0x1f, 0x8b]);
+    assert.equal(openTrace(path('packed.json.gz')).tasks.length, 4200);
+    assert.match(
+      await succeed('export', 'packed.json.gz', '--to', 'dasf'),
+      /^packed\.msgpack {2}\d\.\d MB\n$/,
+    );
+    assert.equal(openTrace(path('packed.msgpack')).tasks.length, 4200);
+  });
+
+  it('ends with 2 on wrong usage, with 1 where it cannot write, and leaves no half a file', async () => {
+    for (const [args, code, message] of [
+      [['export', tasks], 2, /required option '-t, --to/],
+      [['export', tasks, '--to', 'papyrus'], 2, /Allowed choices are .*chrome/],
+      [['export', tasks, chrome, '--to', 'chrome'], 2, /several traces/],
+      [['export', tasks, '--to', 'dasf', '-o', tasks], 2, /the trace itself/],
+      [['export', tasks, '--to', 'chrome', '-o', path('no/such/folder.json')], 1, /cannot be written/],
+    ] as const) {
+      const result = await longpole(args);
+      assert.equal(result.code, code, `${args}: ${result.stderr}`);
+      assert.match(result.stderr, message);
+    }
+    assert.ok(!existsSync(path('no')));
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('.part')),
+      [],
+    );
+  });
+});

@@ -1,0 +1,172 @@
+// The dashboard as a user has it: of a cluster that runs, and of a recorded trace from the command line.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { connect, LocalCluster } from 'longpole';
+import { WebSocket } from 'ws';
+import { measured } from './support/measuredTasks.js';
+import { repositoryPath } from './support/repository.js';
+import { runCommand } from './support/runCommand.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-dashboard-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const CLI = repositoryPath('dist/cli/main.js');
+const built = existsSync(repositoryPath('dist/dashboard/dashboard.html'));
+const skip = built ? false : 'the pages are not built: npm run build makes them';
+
+const { spinUntilOpen } = measured;
+
+function double(x: number): number {
+  return 2 * x;
+}
+
+function fail(): void {
+  throw new RangeError('the test wants it so');
+}
+
+/** Reads JSON messages until one `is` it. */
+async function messageOf(link: string, is: (message: object) => boolean): Promise<object> {
+  const socket = new WebSocket(`${link.replace('http', 'ws')}api/live`);
+  try {
+    return await new Promise<object>((resolve, reject) => {
+      socket.on('error', reject);
+      socket.on('close', () => reject(new Error('the connection ended')));
+      socket.on('message', (data, isBinary) => {
+        if (isBinary) return;
+        const message: object = JSON.parse(String(data));
+        if (is(message)) resolve(message);
+      });
+    });
+  } finally {
+    socket.terminate();
+  }
+}
+
+/** When a task of a message began that runs; 0: it does not. */
+function runningIn(message: object, key: string): number {
+  const running: { readonly key: string; readonly started: number }[] = Reflect.get(message, 'running') ?? [];
+  return running.find((one) => one.key === key)?.started ?? 0;
+}
+
+describe('the dashboard of a cluster', { skip }, () => {
+  it('shows what the cluster does, and ends with it', async () => {
+    const cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
+    const client = await connect(cluster);
+    const link = client.dashboardLink ?? '';
+    assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+    assert.equal(cluster.dashboardLink, link);
+    await client.gather(client.map(double, [1, 2, 3], { key: 'double' }));
+    await assert.rejects(client.submit(fail, { key: 'failing' }).result());
+    const totals = await messageOf(link, (message) => Reflect.get(message, 'type') === 'totals');
+    const progress: Record<string, unknown>[] = Reflect.get(totals, 'progress');
+    const row = progress.find(({ prefix }) => prefix === 'double');
+    assert.deepEqual([row?.['total'], row?.['finished'], row?.['erred']], [3, 3, 0]);
+    assert.equal(progress.find(({ prefix }) => prefix === 'failing')?.['erred'], 1);
+    const workers: Record<string, unknown>[] = Reflect.get(totals, 'workers');
+    assert.deepEqual(
+      workers.map(({ name }) => name),
+      cluster.workers,
+    );
+    const metrics = await (await fetch(`${link}metrics`)).text();
+    assert.match(metrics, /dask_scheduler_clients 1\n/);
+    const row3 = client.trace.tasks.length - 1;
+    const details = await (await fetch(`${link}api/task/${client.trace.tasks.id[row3]}`)).text();
+    assert.match(details, /"key":"failing"/);
+    assert.match(details, /RangeError: the test wants it so\\n +at fail/);
+    await client.close();
+    await cluster.close();
+    await assert.rejects(fetch(link));
+  });
+
+  it('tells of a task that runs behind one that ended when it began', async () => {
+    await using cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
+    await using client = await connect(cluster);
+    const gates = [0, 1].map(() => new Int32Array(new SharedArrayBuffer(4)));
+    const futures = gates.map((gate, i) => client.submit(spinUntilOpen, gate, { key: `spin-${i}` }));
+    let started = 0;
+    for (const [i, gate] of gates.entries()) {
+      const message = await messageOf(client.dashboardLink ?? '', (one) => runningIn(one, `spin-${i}`) > 0);
+      started = runningIn(message, `spin-${i}`);
+      Atomics.store(gate, 0, 1);
+    }
+    await client.gather(futures);
+    const { tasks } = client.trace;
+    const row = [0, 1].find((one) => tasks.keyOf(one) === 'spin-1') ?? -1;
+    assert.ok(Math.abs(tasks.started[row]! - started) < 1e-4, `${tasks.started[row]! - started}`);
+  });
+
+  it('is not there unless it is asked for', async () => {
+    await using cluster = await LocalCluster.start({ workers: 1 });
+    assert.equal(cluster.dashboardLink, undefined);
+  });
+
+  it('does not keep a program alive', async () => {
+    const script = join(folder, 'ends.mjs');
+    const from = JSON.stringify(repositoryPath('dist/api/index.js'));
+    writeFileSync(
+      script,
+      `import { LocalCluster } from ${from};
+       const cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
+       console.log(cluster.dashboardLink);`,
+    );
+    const { code, stdout, stderr } = await runCommand(process.execPath, [script]);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^http:/);
+  });
+});
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  let text = '';
+  const { stdout } = child;
+  if (stdout === null) return text;
+  for await (const part of stdout) {
+    text += String(part);
+    if (text.includes('\n')) break;
+  }
+  return text.trim();
+}
+
+describe('longpole view', () => {
+  const trace = join(folder, 'trace.json');
+  const task = { ph: 'X', name: 'load', cat: 'task', pid: 1, tid: 1, ts: 1, dur: 5 };
+  writeFileSync(trace, JSON.stringify({ traceEvents: [task] }));
+
+  it('serves a recorded trace until it is interrupted', { skip }, async () => {
+    const child = spawn(process.execPath, [CLI, 'view', trace, '--port', '0', '--no-open'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exit = once(child, 'exit');
+    const link = await firstLine(child);
+    assert.match(link, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+    const begin = await messageOf(link, (message) => Reflect.get(message, 'type') === 'begin');
+    assert.equal(Reflect.get(begin, 'title'), 'trace.json');
+    await messageOf(link, (message) => Reflect.get(message, 'type') === 'complete');
+    assert.match(await (await fetch(link)).text(), /^<!doctype html>/i);
+    child.kill('SIGINT');
+    assert.deepEqual((await exit)[0], 0);
+  });
+
+  it('can be interrupted as soon as it has told its link', { skip }, async () => {
+    const child = spawn(process.execPath, [CLI, 'view', trace, '--port', '0', '--no-open'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exit = once(child, 'exit');
+    await firstLine(child);
+    child.kill('SIGINT');
+    assert.deepEqual((await exit)[0], 0);
+  });
+
+  it('ends with 2 where there is nothing to show, or nowhere to show it', async () => {
+    const nothing = await runCommand(process.execPath, [CLI, 'view', join(folder, 'none.json')]);
+    assert.equal(nothing.code, 2);
+    assert.match(nothing.stderr, /none\.json/);
+    const nowhere = await runCommand(process.execPath, [CLI, 'view', trace, '--port', '70000']);
+    assert.equal(nowhere.code, 2);
+    assert.match(nowhere.stderr, /port: expected a whole number from 0 to 65535/);
+    assert.equal((await runCommand(process.execPath, [CLI, 'view'])).code, 2);
+  });
+});

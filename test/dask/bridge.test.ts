@@ -1,0 +1,118 @@
+// What is said when there can be no bridge: no Python, a scheduler that does not answer, a bridge that says strange things.
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { observeDask } from 'longpole/trace';
+import { packValue } from '#internal/trace/formats/msgpack.js';
+import { repositoryPath } from '../support/repository.js';
+import { runCommand } from '../support/runCommand.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-bridge-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/** A program that stands for Python and says this, then ends with `code`. */
+function says(name: string, output: Uint8Array, code: number, error = ''): string {
+  const file = join(folder, name);
+  const program = [
+    `#!${process.execPath}`,
+    `process.stdout.write(Buffer.from('${Buffer.from(output).toString('base64')}', 'base64'));`,
+    `process.stderr.write(${JSON.stringify(error)});`,
+    `process.exitCode = ${code};`,
+  ];
+  writeFileSync(file, program.join('\n'));
+  chmodSync(file, 0o755);
+  return file;
+}
+
+function frame(...rows: unknown[]): Uint8Array {
+  const payload = packValue(rows);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(payload.length);
+  return Buffer.concat([length, payload]);
+}
+
+const hello = ['hello', 1, 1e9, '', { Scheduler: 'tcp://10.0.0.1:8786' }];
+const windows = process.platform === 'win32';
+
+describe('a bridge to Dask', () => {
+  it('needs a Python', async () => {
+    await assert.rejects(observeDask('tcp://127.0.0.1:1', { python: join(folder, 'nowhere') }), {
+      code: 'ERR_LONGPOLE_PYTHON',
+      message: /nowhere/,
+    });
+  });
+
+  it('needs a Python with distributed', { skip: windows && 'programs need a shell here' }, async () => {
+    const python = says('bare', frame(['refused', 'distributed', "No module named 'distributed'"]), 1);
+    await assert.rejects(observeDask('tcp://127.0.0.1:1', { python }), {
+      code: 'ERR_LONGPOLE_PYTHON',
+      message: /No module named 'distributed'.*LONGPOLE_PYTHON/,
+    });
+  });
+
+  it('needs a Python like that of the cluster', {
+    skip: windows && 'programs need a shell here',
+  }, async () => {
+    const why = 'the scheduler runs Python 3.12.1, this is Python 3.11';
+    const python = says('older', frame(['refused', 'versions', why]), 1);
+    await assert.rejects(observeDask('tcp://127.0.0.1:1', { python }), {
+      code: 'ERR_LONGPOLE_DASK_VERSION',
+      message: /3\.12\.1/,
+    });
+  });
+
+  it('needs a scheduler that answers', { skip: windows && 'programs need a shell here' }, async () => {
+    const python = says('alone', frame(['refused', 'connect', 'nobody there']), 1);
+    await assert.rejects(observeDask('tcp://127.0.0.1:1', { python }), {
+      code: 'ERR_LONGPOLE_DASK_CONNECT',
+      message: /nobody there/,
+    });
+  });
+
+  it('tells how it died', { skip: windows && 'programs need a shell here' }, async () => {
+    const python = says('dies', new Uint8Array(0), 3, 'Traceback\nMemoryError: so much\n');
+    await assert.rejects(observeDask('tcp://127.0.0.1:1', { python }), {
+      code: 'ERR_LONGPOLE_DASK_BRIDGE',
+      message: /code 3.*MemoryError/,
+    });
+  });
+
+  it('is refused when it talks nonsense', { skip: windows && 'programs need a shell here' }, async () => {
+    const python = says('raves', frame(['graph', 'not', 'a', 'graph']), 0);
+    await assert.rejects(observeDask('tcp://127.0.0.1:1', { python }), { code: 'ERR_LONGPOLE_DASK_BRIDGE' });
+    const later = says('raves-later', Buffer.concat([frame(hello), frame(['ready', 7, 1e9])]), 0);
+    const dask = await observeDask('tcp://127.0.0.1:1', { python: later });
+    await assert.rejects(dask.close(), { code: 'ERR_LONGPOLE_DASK_BRIDGE', message: /no task 7/ });
+  });
+
+  it('says why it ended by itself', { skip: windows && 'programs need a shell here' }, async () => {
+    const python = says('ends', frame(hello, ['closed', 'the scheduler is gone']), 0);
+    const dask = await observeDask('tcp://127.0.0.1:1', { python });
+    assert.equal(await dask.closed, 'the scheduler is gone');
+    assert.equal(await dask.close(), 'the scheduler is gone');
+  });
+
+  it('asks for an address, and for a time', async () => {
+    for (const address of ['localhost', 'tcp://', '']) {
+      await assert.rejects(observeDask(address), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
+    }
+    await assert.rejects(observeDask('tcp://127.0.0.1:1', { timeout: 0 }), {
+      code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+    });
+  });
+
+  it('ends the command with code 2 and a sentence', {
+    skip: windows && 'programs need a shell here',
+  }, async () => {
+    const python = says('alone', frame(['refused', 'connect', 'nobody there']), 1);
+    const { code, stderr } = await runCommand(
+      process.execPath,
+      [repositoryPath('dist/cli/main.js'), 'dask', 'record', 'tcp://127.0.0.1:1', '--python', python],
+      { cwd: folder },
+    );
+    assert.equal(code, 2);
+    assert.match(stderr, /^longpole: tcp:\/\/127\.0\.0\.1:1 cannot be observed: nobody there/);
+  });
+});

@@ -1,0 +1,192 @@
+// A real Dask cluster, watched: the trace has what Dask counted, and nothing stays on the cluster. Skipped where no Python has
+// distributed; recordedRows.test.ts checks the same of a recorded one.
+import assert from 'node:assert/strict';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { after, describe, it, type TestContext } from 'node:test';
+import { observeDask, openTrace } from 'longpole/trace';
+import { pythonWith } from '#internal/files/pythonWith.test.support.js';
+import { repositoryPath } from '../support/repository.js';
+import { assertBelievable, assertCounted, type Counted } from './counted.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const python = pythonWith('distributed');
+
+const NO_PYTHON = 'no Python with distributed (set LONGPOLE_PYTHON to one that has it)';
+
+/** Milliseconds. */
+const PATIENCE = 60_000;
+
+interface Left {
+  readonly names: readonly string[];
+  readonly metadata: number;
+}
+
+/** A cluster that does its work when it is told to. */
+class Workload {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #lines: AsyncIterator<string>;
+  address = '';
+
+  constructor(name: string, threads: number) {
+    this.#child = spawn(name, [repositoryPath('test/dask/workload.py'), String(threads)], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]();
+  }
+
+  async start(): Promise<this> {
+    this.address = await this.#line();
+    return this;
+  }
+
+  async run(): Promise<Counted> {
+    this.#child.stdin.write('run\n');
+    return JSON.parse(await this.#line());
+  }
+
+  async left(): Promise<Left> {
+    this.#child.stdin.write('left\n');
+    return JSON.parse(await this.#line());
+  }
+
+  async #line(): Promise<string> {
+    const { value, done } = await this.#lines.next();
+    assert.ok(!done, 'the cluster has ended');
+    return value;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.stdin.end();
+    if (this.#child.exitCode === null) await once(this.#child, 'close');
+  }
+}
+
+/** Asked until nothing is left: the scheduler sees some time after a process that it has gone. */
+async function nothingLeft(cluster: Workload): Promise<void> {
+  for (const end = Date.now() + PATIENCE; ; ) {
+    const left = await cluster.left();
+    if (left.names.length === 0) {
+      assert.equal(left.metadata, 0);
+      return;
+    }
+    assert.ok(Date.now() < end, `left on the cluster: ${left.names.join(', ')}`);
+  }
+}
+
+const withCluster =
+  (threads: number, test: (cluster: Workload, python: string) => Promise<void>) =>
+  async (context: TestContext): Promise<void> => {
+    if (python === undefined) return context.skip(NO_PYTHON);
+    await using cluster = await new Workload(python, threads).start();
+    await test(cluster, python);
+  };
+
+function longpoleDask(command: string, args: readonly string[], name: string): ChildProcess {
+  return spawn(
+    process.execPath,
+    [repositoryPath('dist/cli/main.js'), 'dask', command, ...args, '--python', name],
+    {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+}
+
+/** Until a process has said something that matches. */
+async function says(stream: Readable, pattern: RegExp): Promise<string> {
+  let text = '';
+  for await (const chunk of stream.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    text += chunk;
+    if (pattern.test(text)) return text;
+  }
+  throw new Error(`It ended and said: ${text}`);
+}
+
+describe('a Dask cluster', () => {
+  it(
+    'is recorded with what it counted itself, until Ctrl-C',
+    withCluster(1, async (cluster, name) => {
+      const child = longpoleDask('record', [cluster.address, '-o', 'one.trace'], name);
+      assert.match(await says(child.stderr!, /Ctrl-C/), /2 workers/);
+      const counted = await cluster.run();
+      child.kill('SIGINT');
+      const [code] = await once(child, 'close');
+      assert.equal(code, 0);
+      const trace = openTrace(join(folder, 'one.trace'));
+      assert.equal(trace.damage, undefined);
+      assertCounted(trace, counted);
+      assertBelievable(trace);
+      await nothingLeft(cluster);
+    }),
+  );
+
+  it(
+    'is watched with several threads a worker, and while it works already',
+    withCluster(2, async (cluster, name) => {
+      const running = cluster.run();
+      await using dask = await observeDask(cluster.address, { python: name });
+      await running;
+      const counted = await cluster.run();
+      assert.equal(await dask.close(), 'asked');
+      const { tasks } = dask.trace;
+      assert.ok(tasks.length >= counted.tasks);
+      assert.deepEqual([...new Set(tasks.thread)].sort(), [0, 1]);
+      assert.equal(dask.facts['Scheduler'], cluster.address);
+      await nothingLeft(cluster);
+    }),
+  );
+
+  it(
+    'has its dashboard, and is left as it was when the watcher is killed',
+    withCluster(1, async (cluster, name) => {
+      const child = longpoleDask('attach', [cluster.address, '--no-open', '--port', '0'], name);
+      const link = (await says(child.stdout!, /\n/)).trim();
+      await cluster.run();
+      const metrics = await (await fetch(new URL('/metrics', link))).text();
+      assert.match(metrics, /dask_worker_tasks\{[^}]*\} \d/);
+      assert.match(metrics, /dask_scheduler_workers\{[^}]*\} 2/);
+      const page = await fetch(link);
+      assert.equal(page.status, 200);
+      assert.ok((await cluster.left()).names.length > 0);
+      child.kill('SIGKILL');
+      await once(child, 'close');
+      await nothingLeft(cluster);
+    }),
+  );
+
+  it(
+    'is left as it was when the bridge is killed',
+    withCluster(1, async (cluster, name) => {
+      const bridge = spawn(name, ['-m', 'longpole_dask', cluster.address], {
+        stdio: ['pipe', 'pipe', 'ignore'],
+        env: { ...process.env, PYTHONPATH: repositoryPath('python') },
+      });
+      await once(bridge.stdout, 'data');
+      assert.ok((await cluster.left()).names.length > 0);
+      bridge.kill('SIGKILL');
+      await once(bridge, 'close');
+      await nothingLeft(cluster);
+    }),
+  );
+
+  it('ends the report when it goes', async (context) => {
+    if (python === undefined) return context.skip(NO_PYTHON);
+    const cluster = await new Workload(python, 1).start();
+    const child = longpoleDask('report', [cluster.address, '-o', 'one.html'], python);
+    await says(child.stderr!, /Ctrl-C/);
+    const counted = await cluster.run();
+    await cluster[Symbol.asyncDispose]();
+    const [code] = await once(child, 'close');
+    assert.equal(code, 0);
+    const trace = openTrace(join(folder, 'one.html'));
+    assert.ok(trace.tasks.length >= counted.tasks);
+  });
+});

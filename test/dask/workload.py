@@ -1,0 +1,129 @@
+"""A Dask cluster that does a bit of everything, and then says what Dask itself counted.
+
+Prints the address of its scheduler. Each line of its input is a command that it answers with one line of JSON: `run` does the
+work and tells what the task stream and the transfer logs have, `left` what plugins, handlers and metadata there are. It ends
+with its input.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+
+import dask
+from dask import delayed
+from distributed import Client, LocalCluster, get_task_stream, span, wait
+
+
+def load(i):
+    time.sleep(0.01)
+    return os.urandom(320_000)
+
+
+def part(data, j, n):
+    return data[j::n]
+
+
+def join(*parts):
+    return len(b"".join(parts))
+
+
+def step(x):
+    time.sleep(0.005)
+    return x + 1
+
+
+def slow(i):
+    time.sleep(0.4 if i == 7 else 0.01)
+    return i
+
+
+def fail(x):
+    raise ValueError(f"boom {x}")
+
+
+def flaky(path):
+    if not os.path.exists(path):
+        open(path, "w").close()
+        raise RuntimeError("the first time")
+    return 1
+
+
+def spin(seconds):
+    count, end = 0, time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        count += 1
+    return count
+
+
+def shuffle(n=6):
+    loads = [delayed(load)(i) for i in range(n)]
+    parts = [[delayed(part)(data, j, n) for j in range(n)] for data in loads]
+    dask.compute(*(delayed(join)(*(row[j] for row in parts)) for j in range(n)))
+
+
+def work(client, folder):
+    with span("Alice", "load"):
+        shuffle()
+    x = delayed(step)(0)
+    for _ in range(9):
+        x = delayed(step)(x)
+    x.compute()
+    client.gather(client.map(slow, range(20), pure=False))
+    try:
+        delayed(step)(delayed(fail)(3)).compute()
+    except ValueError:
+        pass
+    client.submit(flaky, os.path.join(folder, "flaky"), retries=1).result()
+    [number] = client.scatter([41])
+    client.submit(step, number).result()
+    client.gather(client.map(spin, [0.03] * 16, pure=False))
+    kept = client.persist([delayed(load)(i) for i in range(2)])
+    wait(kept)
+
+
+def counted(client, records):
+    totals = {}
+    for record in records:
+        for one in record["startstops"]:
+            total = totals.setdefault(f"{dask.utils.key_split(record['key'])} {one['action']}", [0, 0.0])
+            total[0] += 1
+            total[1] += one["stop"] - one["start"]
+
+    def moved(dask_worker):
+        logs = (dask_worker.transfer_incoming_log, dask_worker.transfer_outgoing_log)
+        return [[len(log), sum(entry["total"] for entry in log)] for log in logs]
+
+    return {"tasks": len(records), "totals": totals, "moved": list(client.run(moved).values())}
+
+
+def left(client):
+    def on_scheduler(dask_scheduler):
+        names = [*dask_scheduler.plugins, *dask_scheduler.handlers, *dask_scheduler.worker_plugins]
+        return names, sum(1 for ts in dask_scheduler.tasks.values() if ts.metadata and "longpole" in ts.metadata)
+
+    names, metadata = client.run_on_scheduler(on_scheduler)
+    for plugins in client.run(lambda dask_worker: list(dask_worker.plugins)).values():
+        names = [*names, *plugins]
+    return {"names": [name for name in names if "longpole" in name], "metadata": metadata}
+
+
+def main():
+    threads = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    with LocalCluster(n_workers=2, threads_per_worker=threads, dashboard_address=None) as cluster:
+        with Client(cluster) as client, tempfile.TemporaryDirectory() as folder:
+            print(cluster.scheduler_address, flush=True)
+            for line in sys.stdin:
+                if line.strip() == "run":
+                    with get_task_stream(client=client) as stream:
+                        work(client, folder)
+                        # The stream is asked for at the end: the last tasks must be in it.
+                        time.sleep(0.2)
+                    print(json.dumps(counted(client, stream.data)), flush=True)
+                else:
+                    print(json.dumps(left(client)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

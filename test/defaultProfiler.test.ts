@@ -1,0 +1,167 @@
+// registerDefaultProfiler on real clusters: the files, and what the analyser makes of them.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { type Client, connect, delayed, LongpoleError } from 'longpole';
+import { TraceAnalyser } from 'longpole/analysis';
+import {
+  type DefaultProfiler,
+  EventProfiler,
+  MultiEventDatabase,
+  Pipeline,
+  registerDefaultProfiler,
+} from 'longpole/trace';
+
+const LIMIT = { timeout: 120_000 };
+const folder = mkdtempSync(join(tmpdir(), 'longpole-profiler-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const square = delayed((x: number) => x * x, { name: 'square' });
+const total = delayed((values: readonly number[]) => values.reduce((a, b) => a + b, 0), { name: 'total' });
+
+/** Works on the cluster until the monitor has written about the host and both workers. */
+async function workUntilSampled(client: Client, profiler: DefaultProfiler): Promise<void> {
+  const seen = new Set<unknown>();
+  const stop = client.observe({
+    resources: ({ worker, heap }) => {
+      // An isolate that is on its way up has nothing to say yet.
+      if (!Number.isNaN(heap)) seen.add(worker);
+    },
+  });
+  while (seen.size < 3)
+    assert.equal(await client.compute(total([1, 2, 3].map((x) => square(x)))), 14, profiler.traceFile);
+  stop();
+}
+
+describe('registerDefaultProfiler', () => {
+  for (const processes of [false, true]) {
+    it(
+      `records a cluster of ${processes ? 'processes' : 'threads'} in the files of DASF`,
+      LIMIT,
+      async () => {
+        const client = await connect({ workers: 2, processes });
+        const name = processes ? 'processes' : 'threads';
+        const profiler = registerDefaultProfiler(client, { name, addTimeSuffix: false, directory: folder });
+        assert.equal(profiler.traceFile, join(folder, `${name}-TracePlugin-${hostname()}.msgpack`));
+        assert.equal(profiler.resourceFile, join(folder, `${name}-ResourceMonitor-${hostname()}.msgpack`));
+        await workUntilSampled(client, profiler);
+        // The cluster ends, and with it the files are whole, though nobody has closed the profiler.
+        await client.close();
+        const databases = [profiler.resourceFile, profiler.traceFile].map((file) => new EventProfiler(file));
+        const analyser = new TraceAnalyser(new MultiEventDatabase(databases));
+        const counts = new Map<unknown, number>();
+        for (const row of analyser.perFunctionBottleneck().rows) {
+          const { Function: fn, 'Num Tasks (chunks)': count } = row;
+          counts.set(fn, (counts.get(fn) ?? 0) + Number(count));
+        }
+        assert.deepEqual([...counts.keys()].sort(), ['square', 'total']);
+        assert.equal(counts.get('square'), 3 * (counts.get('total') ?? 0));
+        const samples = [...databases[0]!.getTraces()];
+        const origins = new Set(samples.map(({ threadId }) => threadId));
+        assert.deepEqual(origins, new Set([null, `worker-${hostname()}-0`, `worker-${hostname()}-1`]));
+        for (const { args } of samples) {
+          const { memory, heap, event_loop_delay: delay } = args;
+          assert.ok(Number(memory) > 1e7, 'every process has some memory');
+          assert.ok(heap === null || Number(heap) > 1e5);
+          assert.ok(delay === null || Number(delay) >= 0);
+        }
+        assert.ok(samples.some(({ threadId, args: { heap } }) => threadId !== null && heap !== null));
+        profiler.close();
+        profiler.close();
+      },
+    );
+  }
+
+  it('adds the time to the name, and takes the client of a pipeline', LIMIT, async () => {
+    await using client = await connect({ workers: 1 });
+    const pipeline = new Pipeline('timed', { client }).add(square, { x: 4 });
+    using profiler = registerDefaultProfiler(pipeline, { directory: folder });
+    assert.match(profiler.traceFile, /\/default-\d{10}-TracePlugin-/);
+    assert.equal((await pipeline.run()).get('square'), 16);
+    profiler.close();
+    const names = Array.from(new EventProfiler(profiler.traceFile).getTraces(), ({ name }) => name);
+    assert.ok(names.includes('Compute'));
+  });
+
+  it('refuses a pipeline without a client, and names that are paths', LIMIT, async () => {
+    const invalid = (error: unknown): boolean =>
+      error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT';
+    assert.throws(() => registerDefaultProfiler(new Pipeline('alone')), invalid);
+    await using client = await connect({ workers: 1 });
+    assert.throws(() => registerDefaultProfiler(client, { name: '../x' }), invalid);
+  });
+});
+
+/** Appends what it is told to the file that NVTX_RECORD names; stands for NVIDIA's library with a tool attached. */
+const RECORDER = `
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void record(const char *what, const char *message) {
+  char line[512];
+  int length = snprintf(line, sizeof line, "%s%s\\n", what, message);
+  int file = open(getenv("NVTX_RECORD"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (write(file, line, length) < 0) abort();
+  close(file);
+}
+int nvtxRangePushA(const char *message) { record("+", message); return 0; }
+int nvtxRangePop(void) { record("-", ""); return 0; }
+`;
+
+const compiler = ['cc', 'gcc', 'clang'].find((name) => spawnSync(name, ['--version']).status === 0);
+
+/** A program of its own, because the library is looked for once. */
+function nvtxProgram(processes: boolean, env: NodeJS.ProcessEnv): string {
+  const program = join(folder, 'nvtx.mjs');
+  const [longpole, trace] = ['longpole', 'longpole/trace'].map((name) => import.meta.resolve(name));
+  writeFileSync(
+    program,
+    `import { connect, delayed } from '${longpole}';
+import { registerDefaultProfiler } from '${trace}';
+const client = await connect({ workers: 1, processes: ${processes} });
+for (let i = 0; i < 2; i++) registerDefaultProfiler(client, { directory: '${folder}', enableNvtx: true }).close();
+const twice = delayed((x) => 2 * x, { name: 'twice' });
+const later = delayed(async (x) => x + 1, { name: 'later' });
+const fails = delayed(() => { throw new Error('no'); }, { name: 'fails' });
+console.log(await client.compute(later.withOptions({ key: 'later-1' })(twice.withOptions({ key: 'twice-1' })(4))));
+await client.compute(fails.withOptions({ key: 'fails-1' })()).catch(() => undefined);
+await client.close();
+`,
+  );
+  const result = spawnSync(process.execPath, [program], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+  assert.equal(result.stdout, '9\n', result.stderr);
+  return result.stderr;
+}
+
+describe('enableNvtx', { skip: process.platform === 'linux' ? false : 'needs Linux' }, () => {
+  for (const processes of [false, true]) {
+    const skip = compiler ? false : 'needs a C compiler';
+    it(`marks tasks on worker ${processes ? 'processes' : 'threads'}`, { ...LIMIT, skip }, () => {
+      const [source, library, record] = ['nvtx.c', 'nvtx.so', `marks-${processes}`].map((name) =>
+        join(folder, name),
+      );
+      writeFileSync(source!, RECORDER);
+      execFileSync(compiler ?? '', ['-shared', '-fPIC', '-o', library!, source!]);
+      const errors = nvtxProgram(processes, { LONGPOLE_NVTX_LIBRARY: library, NVTX_RECORD: record });
+      assert.doesNotMatch(errors, /NVTX/);
+      assert.equal(readFileSync(record!, 'utf8'), '+twice-1\n-\n+later-1\n-\n+fails-1\n-\n');
+    });
+  }
+
+  const present = [
+    '/usr/lib/x86_64-linux-gnu/libnvToolsExt.so.1',
+    '/usr/local/cuda/lib64/libnvToolsExt.so.1',
+  ];
+  const skip = present.some((path) => existsSync(path)) ? 'this machine has an NVTX library' : false;
+  it('says once that there is no library, and goes on', { ...LIMIT, skip }, () => {
+    const errors = nvtxProgram(false, { LONGPOLE_NVTX_LIBRARY: undefined });
+    assert.equal(errors.match(/There is no NVTX library/g)?.length, 1, errors);
+  });
+});

@@ -1,0 +1,304 @@
+// What a cluster measures, from the public API: metrics, spans, profiles, memory, on threads and on processes.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { type Client, connect, MemorySampler, performanceReport, span } from 'longpole';
+import { profiledPrefixes, profileTree } from 'longpole/analysis';
+import { openTrace, type Trace } from 'longpole/trace';
+import { measured } from './support/measuredTasks.js';
+import { repositoryPath } from './support/repository.js';
+
+const { spin, spinUntilOpen, wait, read, fail, numbers, total } = measured;
+
+/** `execute,read,I/O,seconds` → sum, as soon as it is so: each worker reports for itself. */
+async function metricsOnce(
+  client: Client,
+  isSo: (metrics: ReadonlyMap<string, number>) => boolean,
+): Promise<Map<string, number>> {
+  for (;;) {
+    const metrics = await client.runOnScheduler(
+      ({ scheduler }) =>
+        new Map(Array.from(scheduler.cumulativeWorkerMetrics, ([key, value]) => [key.join(), value])),
+    );
+    if (isSo(metrics)) return metrics;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** The same, as soon as all of these are among them. */
+function metricsWith(client: Client, ...wanted: readonly string[]): Promise<Map<string, number>> {
+  return metricsOnce(client, (metrics) => wanted.every((key) => metrics.has(key)));
+}
+
+/** Records two tasks, and says how many samples of them the recording had when it was stopped. */
+async function samplesOfRecording(client: Client, directory: string): Promise<number> {
+  const stop = client.record(directory);
+  await client.compute([spin(0.6), spin(0.6)]);
+  const stopped = stop();
+  const before = openTrace(directory);
+  assert.equal(before.damage, undefined);
+  assert.equal(before.tasks.length, 2);
+  await stopped;
+  const after = openTrace(directory);
+  assert.equal(after.damage, undefined);
+  assert.equal(after.tasks.length, 2);
+  const measured = (trace: Trace) =>
+    Array.from(trace.metrics.value).reduce((sum, value) => sum + Math.abs(value), 0);
+  assert.ok(measured(after) >= measured(before));
+  await client.compute(spin(0.01));
+  assert.equal(stop(), stopped, 'it has stopped');
+  assert.equal(openTrace(directory).tasks.length, 2);
+  return profileTree(after, { key: 'spin' }).count;
+}
+
+for (const processes of [false, true]) {
+  describe(processes ? 'processes' : 'threads', () => {
+    const start = (): Promise<Client> =>
+      connect({ workers: 2, processes, profile: { interval: 0.002, cycleInterval: 0.1 } });
+
+    test('metrics of tasks, by prefix, on the scheduler and on the workers', async () => {
+      await using client = await start();
+      const results = await client.compute([read(1000), read(24)]);
+      assert.deepEqual(results, [1000, 24]);
+      await client.compute(spin(0.02));
+      await assert.rejects(client.compute(fail()), { code: 'ERR_LONGPOLE_TASK' });
+      const bytes = 'execute,read,S3 Infrequent Access,bytes';
+      await metricsWith(client, 'execute,fail,failed,seconds', 'execute,spin,thread-cpu,seconds');
+      // Two workers may have read.
+      const metrics = await metricsOnce(client, (all) => (all.get(bytes) ?? 0) >= 1024);
+      const spun = ['thread-cpu', 'thread-noncpu', 'gc'].map(
+        (of) => metrics.get(`execute,spin,${of},seconds`) ?? 0,
+      );
+      assert.ok(spun.reduce((all, one) => all + one, 0) >= 0.02, String(spun));
+      assert.ok((metrics.get('execute,read,I/O,seconds') ?? 0) > 0);
+      assert.equal(metrics.get(bytes), 1024);
+      const digests = await client.run(
+        ({ worker }: { worker: { digestsTotal: ReadonlyMap<readonly string[], number> } }) =>
+          Array.from(worker.digestsTotal, ([key, value]) => [key.join(), value] as const),
+      );
+      const sum = Object.values(digests)
+        .flat()
+        .filter(([key]) => key === 'execute,default,read,S3 Infrequent Access,bytes')
+        .reduce((all, [, value]) => all + value, 0);
+      assert.equal(sum, 1024);
+    });
+
+    test('spans: tasks, code, metrics, idle time', async () => {
+      await using client = await start();
+      const loaded = span('Alice', () => span('load', () => [numbers(1000), numbers(2000)]));
+      const outside = total(...loaded);
+      assert.equal(await client.compute(outside), 3000);
+      const found = await client.runOnScheduler(async ({ scheduler: { spans } }) => {
+        let load = spans.get(['Alice', 'load']);
+        while (load === undefined || !load.done || load.cumulativeWorkerMetrics.size < 2) {
+          await new Promise((resolve) => setImmediate(resolve));
+          load = spans.get(['Alice', 'load']);
+        }
+        return { load, alice: spans.get(['Alice']), default: spans.get(['default']), ids: spans.ids };
+      });
+      assert.deepEqual(found.ids.toSorted(), ['Alice', 'Alice/load', 'default']);
+      assert.equal(found.load.tasks, 2);
+      assert.equal(found.load.states.memory, 2);
+      assert.ok(found.load.nbytes >= 24_000);
+      assert.equal(found.alice?.tasks, 2);
+      assert.equal(found.default?.tasks, 1);
+      assert.match(found.load.code.join('\n'), /measuring\.test\.[jt]s:\d+ {2}.*span\('load'/);
+      const known = [...found.load.cumulativeWorkerMetrics].filter(([key]) => key.at(-1) === 'seconds');
+      const seconds = known.reduce((sum, [, value]) => sum + value, 0);
+      assert.ok(Math.abs(seconds - found.load.activeCpuSeconds) < 1e-9);
+    });
+
+    test('the seconds of a run add up to wall time times threads', async () => {
+      await using client = await start();
+      await client.compute(Array.from({ length: 8 }, () => spin(0.02)));
+      await client.compute(Array.from({ length: 4 }, () => wait(0.02)));
+      await metricsWith(client, 'execute,wait,thread-noncpu,seconds', 'execute,spin,thread-cpu,seconds');
+      const all = await client.runOnScheduler(({ scheduler }) => scheduler.spans.get());
+      const seconds = Array.from(all?.cumulativeWorkerMetrics ?? []).filter(
+        ([key]) => key.at(-1) === 'seconds',
+      );
+      const sum = seconds.reduce((known, [, value]) => known + value, 0);
+      const offered = all?.activeCpuSeconds ?? 0;
+      assert.ok(Math.abs(sum / offered - 1) < 0.03, `${sum} of ${offered} thread-seconds`);
+      // Tasks cannot have taken more than there was.
+      assert.ok((all?.duration ?? 0) <= offered * 1.001, `${all?.duration} of ${offered}`);
+    });
+
+    test('the profile sees inside a task that runs, and knows its prefix', async () => {
+      await using client = await start();
+      const gate = new Int32Array(new SharedArrayBuffer(4));
+      const running = processes ? client.submit(spin, 60) : client.submit(spinUntilOpen, gate);
+      const prefix = processes ? 'spin' : 'spinUntilOpen';
+      // Before them, samples may find the thread while it loads the task's module, and later `(runtime)`: a sample
+      // between two instructions of the task's own code.
+      const samplesIn = async () => {
+        const tree = await client.profile({ key: prefix });
+        return Object.values(tree.children).find(({ description }) => description.name === prefix);
+      };
+      // What was optimised before profiling began has no name until the thread hears the request that throws it away, the
+      // second of two: a main thread that loses its core between them leaves samples without the inner function.
+      const inner = (node: typeof outer) =>
+        Object.values(node?.children ?? {}).find(({ description }) => description.name === 'burn');
+      let outer = await samplesIn();
+      while ((inner(outer)?.count ?? 0) < 10) {
+        await new Promise((resolve) => setImmediate(resolve));
+        outer = await samplesIn();
+      }
+      assert.equal(running.status, 'pending');
+      assert.match(outer?.description.filename ?? '', /test\/support\/measuredTasks\.ts$/);
+      assert.match(inner(outer)?.description.filename ?? '', /test\/support\/measuredTasks\.ts$/);
+      assert.equal((await client.profile({ key: 'other' })).count, 0);
+      assert.equal((await client.profile({ stop: 1 })).count, 0);
+      Atomics.store(gate, 0, 1);
+      running.cancel();
+    });
+
+    test('the profile is in the live trace, in a recorded directory and in a report', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'longpole-profile-'));
+      try {
+        const directory = join(folder, 'run.trace');
+        const filename = join(folder, 'report.html');
+        const client = await start();
+        client.record(directory);
+        let tree = await client.profile({ key: 'spin' });
+        await performanceReport({ client, filename }, async () => {
+          while (tree.count < 20) {
+            await client.compute([spin(0.2), spin(0.2)]);
+            tree = await client.profile({ key: 'spin' });
+          }
+        });
+        const reported = tree.count;
+        // A last cycle may have come: both are asked for in one turn.
+        tree = await client.profile({ key: 'spin' });
+        const live = client.trace;
+        assert.deepEqual(profileTree(live, { key: 'spin' }), tree);
+        assert.ok(profiledPrefixes(live).some(({ prefix }) => prefix === 'spin'));
+        const task = live.samples.task.find((id) => id >= 0) ?? -1;
+        assert.ok(live.tasks.id.includes(task), 'the sample names a task of the trace');
+        await client.close();
+        const inReport = profileTree(openTrace(filename), { key: 'spin' });
+        assert.ok(inReport.count >= reported, `${inReport.count} of ${reported}`);
+        const recorded = openTrace(directory);
+        assert.equal(recorded.damage, undefined);
+        const whole = profileTree(recorded, { key: 'spin' });
+        assert.ok(whole.count >= tree.count, `${whole.count} of ${tree.count}`);
+        for (const [name, { count }] of Object.entries(tree.children))
+          assert.ok((whole.children[name]?.count ?? 0) >= count, name);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    test('a recording that is stopped has the last samples, and is whole at once', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'longpole-stopped-'));
+      try {
+        // A cycle lasts an hour: only the end of the recording can have asked for the samples.
+        const profile = { interval: 0.002, cycleInterval: 3600 };
+        await using client = await connect({ workers: 2, processes, profile });
+        // The profiler of a thread begins when it has been busy for a while; one that had no core has nothing to tell.
+        for (let round = 0, samples = 0; samples === 0; round++) {
+          assert.ok(round < 20, 'no recording has a sample');
+          samples = await samplesOfRecording(client, join(folder, `${round}.trace`));
+        }
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    test('memory of the cluster, sampled while it computes', async () => {
+      await using client = await start();
+      const sampler = new MemorySampler();
+      const future = client.submit(numbers, 1_000_000);
+      await future.result();
+      {
+        await using _ = sampler.sample('managed', { measure: 'managed', interval: 0.02, client });
+        while ((sampler.samples.get('managed')?.at(-1)?.bytes ?? 0) < 8e6)
+          await new Promise((resolve) => setImmediate(resolve));
+      }
+      assert.ok(client.memory().process > 0);
+      // Until here: a future that nobody can reach any more lets its result go.
+      future.release();
+    });
+  });
+}
+
+test('a module in TypeScript that workers compile has its lines', async () => {
+  const folder = mkdtempSync(join(repositoryPath('dist-test'), 'lines-'));
+  try {
+    const file = join(folder, 'lines.ts');
+    const lines = [
+      "import { tasks } from 'longpole';",
+      'interface Sums { readonly cheap: number; readonly dear: number }',
+      'export const { sums } = tasks(import.meta.url, {',
+      '  sums(seconds: number): Sums {',
+      '    const end = performance.now() + seconds * 1000;',
+      '    let cheap = 0;',
+      '    let dear = 0;',
+      '    while (performance.now() < end) {',
+      '      cheap += 1;',
+      '      for (let step = 0; step < 100_000; step++)',
+      '        dear += Math.sqrt(step) * Math.sin(step);',
+      '    }',
+      '    return { cheap, dear };',
+      '  },',
+      '});',
+    ];
+    writeFileSync(file, lines.join('\n'));
+    const script = join(folder, 'main.ts');
+    writeFileSync(
+      script,
+      `import { connect } from 'longpole';
+       import { sums } from './lines.ts';
+       const client = await connect({ workers: 1, profile: { interval: 0.002, cycleInterval: 0.1 } });
+       let node;
+       while ((node?.count ?? 0) < 100) {
+         await client.compute(sums(0.3));
+         const { children } = await client.profile({ key: 'sums' });
+         [node] = Object.values(children).filter(({ description }) => description.name === 'sums');
+       }
+       console.log(JSON.stringify({ ...node.description, lines: node.lines }));
+       await client.close();`,
+    );
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script]);
+    const told: { filename: string; lineNumber: number; lines: Record<string, number> } = JSON.parse(stdout);
+    assert.equal(told.filename, file);
+    assert.equal(told.lineNumber, 4);
+    const [[line] = []] = Object.entries(told.lines).sort(([, a], [, b]) => b - a);
+    assert.ok(line === '10' || line === '11', stdout);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('a profile as files', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'longpole-profile-'));
+  try {
+    await using client = await connect({ workers: 1, profile: { interval: 0.001, cycleInterval: 0.1 } });
+    const file = (name: string): string => join(folder, name);
+    // The first samples may find the thread outside of the task's function.
+    const isSeen = async () => {
+      const { children } = await client.profile({ key: 'spin' });
+      return Object.values(children).some(({ description }) => description.name === 'spin');
+    };
+    while (!(await isSeen())) await client.compute(spin(0.2));
+    const tree = await client.profile({ filename: file('profile.json') });
+    assert.ok(tree.count > 0);
+    assert.deepEqual(JSON.parse(readFileSync(file('profile.json'), 'utf8')), tree);
+    await client.profile({ filename: file('profile.html') });
+    assert.ok(profileTree(openTrace(file('profile.html')), { key: 'spin' }).count > 0);
+    const [row] = client.getTaskStream({ filename: file('stream.html') });
+    assert.equal(openTrace(file('stream.html')).tasks.keyOf(0), row?.key);
+    await client.profile({ filename: file('a.speedscope.json') });
+    assert.match(readFileSync(file('a.speedscope.json'), 'utf8'), /speedscope\.app/);
+    await client.profile({ filename: file('a.pb') });
+    assert.ok(readFileSync(file('a.pb')).includes('spin'));
+    const scheduler = await client.profile({ scheduler: true });
+    assert.equal(scheduler.identifier, 'root');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

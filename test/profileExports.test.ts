@@ -1,0 +1,185 @@
+// Profiles for other programs: every file that `client.profile` writes, and what `longpole export` makes of a recorded run, has the
+// samples of the statistical profiler.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { connect } from 'longpole';
+import { profileTree } from 'longpole/analysis';
+import { openTrace, type Trace } from 'longpole/trace';
+import { measured } from './support/measuredTasks.js';
+import { repositoryPath } from './support/repository.js';
+
+const { spin } = measured;
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'longpole-exports-'));
+const path = (name: string): string => join(folder, name);
+/** Samples of all tasks, by the files that client.profile wrote at once. */
+let counted = 0;
+let trace: Trace;
+
+interface Speedscope {
+  readonly shared: { readonly frames: readonly { name: string; file?: string; line?: number }[] };
+  readonly profiles: readonly {
+    readonly type: string;
+    readonly name: string;
+    readonly startValue: number;
+    readonly endValue: number;
+    readonly samples?: readonly (readonly number[])[];
+    readonly weights?: readonly number[];
+  }[];
+}
+
+function speedscope(file: string): Speedscope {
+  const text = readFileSync(path(file), 'utf8');
+  return JSON.parse(text);
+}
+
+/** Stacks as texts, of all sampled profiles → seconds. */
+function stacksOf({ shared: { frames }, profiles }: Speedscope): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const { samples = [], weights = [] } of profiles) {
+    assert.equal(samples.length, weights.length);
+    for (const [index, stack] of samples.entries()) {
+      const text = stack.map((frame) => frames[frame]?.name ?? assert.fail()).join(' > ');
+      sums.set(text, (sums.get(text) ?? 0) + weights[index]!);
+    }
+  }
+  return sums;
+}
+
+function isSpinning([stack]: [string, number]): boolean {
+  return stack.startsWith('spin');
+}
+
+/** Seconds of the samples whose outermost function is `spin`. */
+function secondsSpun({ samples, frames, strings }: Trace): number {
+  const outermost = (frame: number): number =>
+    frames.parent[frame]! < 0 ? frame : outermost(frames.parent[frame]!);
+  let seconds = 0;
+  for (const [row, frame] of samples.frame.entries()) {
+    const name = frame < 0 ? -1 : frames.functionName[outermost(frame)]!;
+    if (name >= 0 && strings.get(name) === 'spin') seconds += samples.count[row]! * samples.interval[row]!;
+  }
+  return seconds;
+}
+
+interface Tree {
+  readonly count: number;
+  readonly description: { readonly name: string };
+  readonly children: Readonly<Record<string, Tree>>;
+}
+
+const treeIn = (file: string): Tree => JSON.parse(readFileSync(path(file), 'utf8'));
+
+/** Samples with the function anywhere on the stack. */
+function samplesOf(name: string, { count, description, children }: Tree): number {
+  if (description.name === name) return count;
+  return Object.values(children).reduce((sum, child) => sum + samplesOf(name, child), 0);
+}
+
+const secondsIn = (stacks: Map<string, number>): number =>
+  [...stacks].filter(isSpinning).reduce((sum, [, seconds]) => sum + seconds, 0);
+
+/** Cumulative samples of a function, as `go tool pprof -top` prints them; undefined without Go. */
+async function goTop(file: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await run('go', [
+      'tool',
+      'pprof',
+      '-top',
+      '-cum',
+      '-sample_index=samples',
+      path(file),
+    ]);
+    return stdout;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+before(async () => {
+  await using client = await connect({ workers: 2, profile: { interval: 0.002, cycleInterval: 0.1 } });
+  const stop = client.record(path('run.trace'));
+  for (const worker of Object.keys(client.schedulerInfo().workers)) {
+    const sampled = async () => (await client.profile({ key: 'spin', workers: [worker] })).count;
+    while ((await sampled()) < 50) await client.submit(spin, 0.3, { workers: [worker] }).result();
+  }
+  // What is written later has these samples, and perhaps more.
+  await client.profile({ filename: path('first.json') });
+  await client.profile({ filename: path('profile.html') });
+  await client.profile({ filename: path('profile.pb') });
+  await client.profile({ filename: path('profile.pb.gz') });
+  await client.profile({ filename: path('profile.speedscope.json') });
+  counted = (await client.profile({ filename: path('profile.json') })).count;
+  await stop();
+  trace = openTrace(path('run.trace'));
+});
+
+after(() => rmSync(folder, { recursive: true }));
+
+describe('client.profile writes', () => {
+  test('a page, a tree and speedscope files with the same samples', () => {
+    const page = openTrace(path('profile.html'));
+    assert.ok(profileTree(page, { key: 'spin' }).count >= 100);
+    assert.equal(treeIn('profile.json').count, counted);
+    const seconds = [...stacksOf(speedscope('profile.speedscope.json')).values()].reduce((a, b) => a + b, 0);
+    assert.ok(seconds > 0 && seconds <= counted * 0.002 * (1 + 1e-9));
+  });
+
+  test('pprof files, packed and not', async (context) => {
+    const packed = gunzipSync(readFileSync(path('profile.pb.gz')));
+    assert.ok(packed.includes('spin') && packed.includes('measuredTasks.ts'));
+    for (const file of ['profile.pb', 'profile.pb.gz']) {
+      const top = await goTop(file);
+      if (top === undefined) {
+        context.diagnostic('Go is not installed, so pprof itself was not asked.');
+        return;
+      }
+      const [, samples = ''] = /\s(\d+)\s+[\d.]+%\s+spin$/m.exec(top) ?? [];
+      assert.ok(Number(samples) >= samplesOf('spin', treeIn('first.json')), top);
+    }
+  });
+});
+
+describe('longpole export of a recorded run', () => {
+  const exported = async (to: string, name: string): Promise<void> => {
+    const cli = repositoryPath('dist/cli/main.js');
+    await run(process.execPath, [cli, 'export', path('run.trace'), '--to', to, '-o', path(name)]);
+  };
+
+  test('speedscope: samples by thread on the axis of time, then the task stream', async () => {
+    await exported('speedscope', 'run.speedscope.json');
+    const file = speedscope('run.speedscope.json');
+    const sampled = file.profiles.filter(({ type }) => type === 'sampled');
+    assert.deepEqual(
+      sampled.map(({ name }) => name),
+      ['worker-0, samples', 'worker-1, samples', ...sampled.slice(2).map(({ name }) => name)],
+    );
+    assert.equal(file.profiles.filter(({ type }) => type === 'evented').length, 2);
+    const expected = secondsSpun(trace);
+    assert.ok(expected > 0);
+    assert.ok(Math.abs(secondsIn(stacksOf(file)) - expected) < 1e-6, `${expected} s`);
+    for (const { weights = [], startValue, endValue } of sampled) {
+      const sum = weights.reduce((a, b) => a + b, 0);
+      assert.ok(weights.every((weight) => weight >= 0));
+      assert.ok(Math.abs(sum - (endValue - startValue)) < 1e-6);
+    }
+    const spun = file.shared.frames.find(({ name, file: source }) => name === 'spin' && source !== undefined);
+    assert.match(spun?.file ?? '', /measuredTasks\.ts$/);
+    assert.ok((spun?.line ?? 0) > 0);
+  });
+
+  test('pprof: samples', async () => {
+    await exported('pprof', 'run.pb.gz');
+    const bytes = gunzipSync(readFileSync(path('run.pb.gz')));
+    assert.ok(bytes.includes('burn') && bytes.includes('measuredTasks.ts'));
+    const top = await goTop('run.pb.gz');
+    if (top !== undefined) assert.match(top, /\sspin$/m);
+  });
+});

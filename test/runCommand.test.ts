@@ -1,0 +1,301 @@
+// `longpole run` as a shell runs it: the program's output, input, signals and exit code are its own; the summary is on stderr.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { openTrace } from 'longpole/trace';
+import { packageUrl } from './support/programs.js';
+import { repositoryPath } from './support/repository.js';
+import { type CommandResult, runCommand } from './support/runCommand.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-run-test-'));
+after(() => rmSync(folder, { recursive: true }));
+const COMMAND = repositoryPath('dist/cli/main.js');
+
+const run = (...args: string[]): Promise<CommandResult> =>
+  runCommand(process.execPath, [COMMAND, 'run', ...args], { cwd: folder });
+
+/** A program in the folder; `longpole` and its subpaths are what this repository built. */
+function program(name: string, source: string): string {
+  const text = source.replaceAll(/'longpole(?:\/(local|diagnostics))?'/g, (_, path: 'local' | undefined) =>
+    JSON.stringify(packageUrl(path ?? 'index')),
+  );
+  writeFileSync(join(folder, name), text);
+  return name;
+}
+
+interface SummaryJson {
+  readonly script: string;
+  readonly args: readonly string[];
+  readonly exitCode: number;
+  readonly signal: string | null;
+  readonly tasks: Record<'memory' | 'erred' | 'cancelled' | 'lost', number>;
+  readonly computations: number;
+  readonly makespan: number;
+  readonly workers: readonly { name: string; tasks: number; busy: number }[];
+  readonly prefixes: readonly { prefix: string; tasks: number; erred: number }[];
+  readonly longPole: { floor: number; byKind: readonly { kind: string; seconds: number }[] };
+  readonly findings: readonly object[];
+}
+
+function readJson(file: string): SummaryJson {
+  return JSON.parse(readFileSync(join(folder, file), 'utf8'));
+}
+
+const SQUARES = `
+import { connect } from 'longpole';
+const client = await connect();
+const squares = client.map((x) => x * x, [1, 2, 3, 4, 5]);
+console.log((await client.gather(squares)).join(' '), process.argv.slice(2).join(' '), client.cluster.size);
+await client.close();
+`;
+
+describe('longpole run', () => {
+  it('passes arguments and output through, and sums up on stderr', async () => {
+    const script = program('squares.mjs', SQUARES);
+    const { code, stdout, stderr } = await run(
+      '--workers',
+      '3',
+      script,
+      'x',
+      '--json',
+      'squares.json',
+      '--depth=2',
+    );
+    assert.deepEqual([code, stdout], [0, '1 4 9 16 25 x --depth=2 3\n'], stderr);
+    assert.match(stderr, /^longpole: squares\.mjs took .*, exit code 0\ntasks {6}5 done in 1 computation; /m);
+    for (const label of ['workers', 'prefixes', 'moved', 'long pole', 'findings'])
+      assert.match(stderr, new RegExp(`^${label} `, 'm'));
+    for (const line of stderr.split('\n')) assert.ok(line.length <= 80, line);
+    const summary = readJson('squares.json');
+    assert.deepEqual(summary.tasks, { memory: 5, erred: 0, cancelled: 0, lost: 0, retried: 0 });
+    assert.deepEqual([summary.script, summary.args], [join(folder, script), ['x', '--depth=2']]);
+    assert.deepEqual([summary.exitCode, summary.signal], [0, null]);
+    assert.ok(summary.workers.every(({ busy }) => busy >= 0 && busy <= 1));
+    const onPath = summary.longPole.byKind.reduce((sum, { seconds }) => sum + seconds, 0);
+    assert.ok(Math.abs(onPath - summary.makespan) < 1e-6, 'the long pole adds up to the makespan');
+  });
+
+  it('leaves options behind -- to the program, also those that it knows itself', async () => {
+    const { stdout } = await run('--workers', '2', program('squares.mjs', SQUARES), '--', '--workers', '7');
+    assert.equal(stdout, '1 4 9 16 25 --workers 7 2\n');
+  });
+
+  it('runs TypeScript, with processes as workers and a memory limit, and leaves the environment as it was', async () => {
+    const script = program(
+      'typed.mts',
+      `import { config, connect, tasks } from 'longpole';
+      const { twice } = tasks(import.meta.url, { twice: (x: number): number => 2 * x });
+      await using client = await connect();
+      const [worker] = Object.values(client.schedulerInfo().workers);
+      console.log(await client.submit(twice, 21).result(), config.get('processes'), worker?.memoryLimit);
+      console.log(worker?.pid !== process.pid, process.env['LONGPOLE_RUN'], process.execArgv.join().includes('preload'));`,
+    );
+    const { code, stdout, stderr } = await run(
+      '--processes',
+      '--memory-limit',
+      '300MB',
+      '--workers',
+      '1',
+      script,
+    );
+    assert.deepEqual([code, stdout], [0, '42 true 300000000\ntrue undefined false\n'], stderr);
+    assert.match(stderr, /1 done in 1 computation/);
+  });
+
+  it('records compute() on a cluster of its own, and what local schedulers run', async () => {
+    const script = program(
+      'local.mjs',
+      `import { compute, delayed } from 'longpole';
+      import { getSync, getThreaded } from 'longpole/local';
+      import { ProgressBar } from 'longpole/diagnostics';
+      const inc = (x) => x + 1;
+      const graph = { 'inc-1': [inc, 1], 'inc-2': [inc, 'inc-1'] };
+      console.log(getSync(graph, 'inc-2'), await getThreaded(graph, 'inc-2'));
+      const later = delayed(inc, { name: 'later' });
+      console.log(await compute(later(1), later(2)));
+      console.log(await later(3).compute({ callbacks: [new ProgressBar({ minimum: 60 })] }));`,
+    );
+    const { code, stdout, stderr } = await run('--json', 'local.json', '--workers', '1', script);
+    assert.deepEqual([code, stdout], [0, '3 3\n[ 2, 3 ]\n4\n'], stderr);
+    const { tasks, prefixes, workers, computations } = readJson('local.json');
+    assert.deepEqual([tasks.memory, computations], [7, 4]);
+    assert.deepEqual(
+      new Set(prefixes.map(({ prefix, tasks: count }) => `${prefix} ${count}`)),
+      new Set(['inc 4', 'later 3']),
+    );
+    assert.deepEqual(workers.map(({ name }) => name).sort(), ['main', 'threads-0', 'worker-0']);
+  });
+
+  it('keeps the trace if asked to, and does not write over another', async () => {
+    const script = program('squares.mjs', SQUARES);
+    const first = await run('--trace', 'squares.trace', script);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stderr, /^trace {6}squares\.trace$/m);
+    const { tasks, workers, damage } = openTrace(join(folder, 'squares.trace'));
+    assert.deepEqual([tasks.length, damage], [5, undefined]);
+    assert.ok(workers.length >= 1);
+    const second = await run('--trace', 'squares.trace', script);
+    assert.deepEqual([second.code, second.stdout], [2, '']);
+    assert.match(second.stderr, /holds a trace already.*ERR_LONGPOLE_TRACE_FILE/);
+  });
+
+  it('tells two clusters of one program apart', async () => {
+    const script = program(
+      'twice.mjs',
+      `${SQUARES}${SQUARES.replace(/import.*\n/, '').replaceAll(/client|squares/g, '$&2')}`,
+    );
+    const { code, stdout, stderr } = await run('--workers', '1', '--json', 'twice.json', script);
+    assert.deepEqual([code, stdout], [0, '1 4 9 16 25  1\n1 4 9 16 25  1\n'], stderr);
+    const { tasks, workers } = readJson('twice.json');
+    assert.equal(tasks.memory, 10);
+    assert.deepEqual(workers.map(({ name }) => name).sort(), ['worker-0', 'worker-0 (2)']);
+  });
+
+  it('serves the dashboard, unless told not to, and writes the report', async () => {
+    const script = program('squares.mjs', SQUARES);
+    const shown = await run('--port', '0', '--report', 'squares.html', script, 'x');
+    assert.equal(shown.code, 0, shown.stderr);
+    assert.match(shown.stderr, /^longpole: dashboard at http:\/\/127\.0\.0\.1:\d+\/$/m);
+    assert.match(shown.stderr, /^report {5}squares\.html$/m);
+    assert.match(readFileSync(join(folder, 'squares.html'), 'utf8'), /<title>squares\.mjs x<\/title>/);
+    assert.equal(openTrace(join(folder, 'squares.html')).tasks.length, 5);
+    const hidden = await run('--no-dashboard', script);
+    assert.doesNotMatch(hidden.stderr, /dashboard/);
+  });
+
+  it('--json - is the last line of the output', async () => {
+    const { stdout } = await run('--json', '-', program('squares.mjs', SQUARES));
+    const lines = stdout.trimEnd().split('\n');
+    assert.match(lines[0] ?? '', /^1 4 9 16 25 /);
+    const summary: SummaryJson = JSON.parse(lines[1] ?? '');
+    assert.equal(summary.tasks.memory, 5);
+    assert.equal(lines.length, 2);
+  });
+});
+
+describe('programs that end otherwise', () => {
+  it('an error: exit code 1, its message, and the summary', async () => {
+    const script = program(
+      'throws.mjs',
+      `import { delayed } from 'longpole';
+      await delayed(() => { throw new Error('out of cheese'); }, { name: 'fails' })().compute();`,
+    );
+    const { code, stdout, stderr } = await run('--json', 'throws.json', script);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(
+      stderr,
+      /out of cheese(.|\n)*longpole: throws\.mjs took .*, exit code 1\ntasks +0 done, 1 failed in/,
+    );
+    assert.deepEqual(readJson('throws.json').tasks.erred, 1);
+  });
+
+  it('process.exit: its code, and all that was computed until then', async () => {
+    const script = program(
+      'exits.mjs',
+      `import { delayed } from 'longpole';
+      process.stdout.write(String(await delayed((x) => x + 1, { name: 'one' })(1).compute()));
+      process.exit(7);`,
+    );
+    const { code, stdout, stderr } = await run(script);
+    assert.deepEqual([code, stdout], [7, '2']);
+    assert.match(stderr, /exit code 7\ntasks {6}1 done in 1 computation/);
+  });
+
+  it('no tasks: says that nothing was recorded, and hands input on', async () => {
+    const script = program('plain.mjs', 'process.stdin.pipe(process.stdout);');
+    const child = spawn(process.execPath, [COMMAND, 'run', script], { cwd: folder });
+    child.stdin.end('from a pipe\n');
+    const { code, stdout, stderr } = await outputOf(child);
+    assert.deepEqual([code, stdout], [0, 'from a pipe\n']);
+    assert.match(stderr, /exit code 0\nnothing was recorded: the program ran no tasks/);
+  });
+
+  it('signals reach the program; one that ends it gives 128 and its number', async () => {
+    const script = program(
+      'signals.mjs',
+      `if (process.argv[2] === 'handles') process.on('SIGTERM', () => { console.log('bye'); process.exit(3); });
+      setInterval(() => {}, 1000);
+      console.log('ready');
+      if (process.argv[2] === 'blocks') for (;;);`,
+    );
+    for (const [mode, signal, code, output] of [
+      ['handles', 'SIGTERM', 3, 'ready\nbye\n'],
+      ['dies', 'SIGTERM', 143, 'ready\n'],
+      ['blocks', 'SIGINT', 130, 'ready\n'],
+    ] as const) {
+      const child = spawn(process.execPath, [COMMAND, 'run', script, mode], { cwd: folder });
+      child.stdout.once('data', () => child.kill(signal));
+      const ended = await outputOf(child);
+      assert.deepEqual([ended.code, ended.stdout], [code, output], mode);
+      assert.match(ended.stderr, code === 3 ? /exit code 3/ : new RegExp(`ended by ${signal}`));
+    }
+  });
+
+  it('killed: what was written until then is summed up', async () => {
+    const script = program(
+      'killed.mjs',
+      `import { statSync } from 'node:fs';
+      import { connect } from 'longpole';
+      const client = await connect();
+      const file = 'killed.trace/tasks.arrows';
+      const empty = statSync(file).size;
+      await client.submit((x) => x + 1, 1).result();
+      setInterval(() => { if (statSync(file).size > empty) process.kill(process.pid, 'SIGKILL'); }, 10);`,
+    );
+    const { code, stderr } = await run('--trace', 'killed.trace', script);
+    assert.equal(code, 137);
+    assert.match(stderr, /ended by SIGKILL\ntasks {6}1 done in 1 computation/);
+  });
+
+  it('wrong usage ends with 2 before the program runs', async () => {
+    const script = program('never.mjs', `console.log('ran');`);
+    for (const [args, message] of [
+      [[], /missing required argument 'script'/],
+      [['missing.mjs'], /missing\.mjs: there is no such file/],
+      [['.'], /there is no such file/],
+      [['--nonsense', script], /unknown option '--nonsense'/],
+      [['--workers', '0', script], /expected a whole number from 1/],
+      [['--memory-limit', 'much', script], /expected a size such as "2 GB"/],
+      [['--trace', 'never.mjs/x', script], /cannot be written.*ERR_LONGPOLE_TRACE_FILE/],
+      [['--json', 'never.mjs/x/y.json', script], /cannot be written/],
+    ] as const) {
+      const result = await run(...args);
+      assert.deepEqual([result.code, result.stdout], [2, ''], `${args}: ${result.stderr}`);
+      assert.match(result.stderr, message);
+    }
+    assert.ok(!existsSync(join(folder, 'missing.mjs')));
+  });
+
+  it("the program's own installation of Longpole runs it", async () => {
+    const other = join(folder, 'elsewhere');
+    mkdirSync(join(other, 'node_modules/longpole'), { recursive: true });
+    writeFileSync(
+      join(other, 'node_modules/longpole/package.json'),
+      JSON.stringify({ name: 'longpole', version: '9.9.9', type: 'module', bin: { longpole: 'cli.js' } }),
+    );
+    writeFileSync(
+      join(other, 'node_modules/longpole/cli.js'),
+      `console.log('other', process.argv.slice(2).join(' ')); process.exitCode = 5;`,
+    );
+    writeFileSync(join(other, 'main.mjs'), '');
+    const { code, stdout } = await run('--workers', '2', 'elsewhere/main.mjs', 'x');
+    assert.deepEqual([code, stdout], [5, 'other run --workers 2 elsewhere/main.mjs x\n']);
+  });
+});
+
+async function outputOf(child: ReturnType<typeof spawn>): Promise<CommandResult> {
+  let [stdout, stderr] = ['', ''];
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}

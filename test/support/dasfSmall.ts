@@ -1,0 +1,10 @@
+// The small trace that DASF's own code wrote.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { repositoryPath } from './repository.js';
+
+/** Unpacks `NAME.gz` of the fixture to `file`, and returns `file`. */
+export function unpackFixture(name: string, file: string): string {
+  writeFileSync(file, gunzipSync(readFileSync(repositoryPath(`test/fixtures/dasf-small/${name}.gz`))));
+  return file;
+}

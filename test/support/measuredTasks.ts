@@ -1,0 +1,53 @@
+// Tasks for the tests of measuring.
+import { contextMeter, tasks } from 'longpole';
+
+/** A word per test, shared by the main program through a SharedArrayBuffer in the arguments. */
+export const measured = tasks(import.meta.url, {
+  spin(seconds: number): number {
+    const end = performance.now() + seconds * 1000;
+    let rounds = 0;
+    while (performance.now() < end) rounds = burn(rounds);
+    return rounds;
+  },
+  spinUntilOpen(gate: Int32Array): number {
+    let rounds = 0;
+    while (Atomics.load(gate, 0) === 0) rounds = burn(rounds);
+    return rounds;
+  },
+  wait(seconds: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  },
+  async read(nbytes: number): Promise<number> {
+    using _meter = contextMeter.meter('I/O');
+    await new Promise((resolve) => setImmediate(resolve));
+    contextMeter.digestMetric('S3 Infrequent Access', nbytes, 'bytes');
+    return nbytes;
+  },
+  fail(): never {
+    throw new RangeError('no');
+  },
+  numbers(count: number): Float64Array {
+    return new Float64Array(count).fill(1);
+  },
+  /** Numbers that do not compress. */
+  noise(count: number, seed: number): Float64Array {
+    const words = new Int32Array(2 * count);
+    let word = seed + 1;
+    for (let index = 0; index < words.length; index++) {
+      word ^= word << 13;
+      word ^= word >>> 17;
+      word ^= word << 5;
+      words[index] = word;
+    }
+    return new Float64Array(words.buffer);
+  },
+  total(...arrays: Float64Array[]): number {
+    return arrays.reduce((sum, array) => sum + array.length, 0);
+  },
+});
+
+function burn(rounds: number): number {
+  let sum = 0;
+  for (let step = 0; step < 20_000; step++) sum += Math.sqrt(step);
+  return sum > 0 ? rounds + 1 : rounds;
+}

@@ -1,0 +1,27 @@
+// Small traces that several tests of pages show.
+import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import type { Trace } from '#internal/trace/trace.js';
+
+/** When they begin, in seconds since the epoch. */
+export const EPOCH = 1_700_000_000;
+
+/** Ten seconds: `load-i` on `w0` in the first five, `fit-i`, which needs it, on `w1` five seconds later. */
+export function loadsAndFits(more: Omit<SyntheticSpec, 'workers' | 'tasks'>): Trace {
+  return syntheticTrace({
+    workers: [
+      { name: 'w0', threads: 1 },
+      { name: 'w1', threads: 1 },
+    ],
+    tasks: [0, 1, 2, 3, 4].flatMap((i) => [
+      { key: `load-${i}`, worker: 'w0', started: EPOCH + i, stopped: EPOCH + i + 0.5 },
+      {
+        key: `fit-${i}`,
+        worker: 'w1',
+        started: EPOCH + i + 5,
+        stopped: EPOCH + i + 5.75,
+        needs: [`load-${i}`],
+      },
+    ]),
+    ...more,
+  });
+}

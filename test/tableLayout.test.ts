@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Table } from 'longpole/analysis';
+import { layoutTable } from '#internal/cli/tableLayout.js';
+import { StringTable } from '#internal/trace/stringTable.js';
+
+const strings = new StringTable();
+const texts = (...list: string[]) => Int32Array.from(list, (text) => strings.internString(text));
+const table = new Table([
+  { title: 'Key', ids: texts('load-0123456789abcdef0123456789abcdef', 'sum\n1', 'x'), strings },
+  { title: 'Duration of the task (s)', numbers: Float64Array.of(1 / 3, 2, Number.NaN) },
+  { title: 'Count', numbers: Float64Array.of(1, 22, 333) },
+]);
+
+test('long titles stand on several lines', () => {
+  assert.equal(
+    layoutTable(table, Number.POSITIVE_INFINITY, 2),
+    [
+      '                                       Duration',
+      '                                         of the',
+      'Key                                    task (s)  Count',
+      'load-0123456789abcdef0123456789abcdef  0.333333      1',
+      'sum 1                                         2     22',
+      '… 1 more rows',
+    ].join('\n'),
+  );
+});
+
+test('long texts lose their middle', () => {
+  const lines = layoutTable(table, 40, 3).split('\n');
+  assert.ok(lines.every((line) => line.length <= 40));
+  assert.match(lines[3] ?? '', /^load-\w+…\w+cdef {2}0\.333333 {6}1$/);
+});
+
+test('what does not fit goes below, behind the same texts', () => {
+  const lines = layoutTable(table, 22, 3).split('\n');
+  assert.equal(lines.filter((line) => line.startsWith('load-')).length, 2);
+  assert.ok(
+    lines.every((line) => line.length <= 22),
+    lines.join('\n'),
+  );
+});
