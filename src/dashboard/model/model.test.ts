@@ -8,7 +8,7 @@ import { HEADING, layoutPlots } from './layout.js';
 import { buildModel, type TaskPlot } from './profileModel.js';
 import { findTasks } from './search.js';
 import { alignedAxis, timeTicks, valueAxis } from './ticks.js';
-import { pan, reveal, snapToPixels, spanOf, within, zoom } from './timeView.js';
+import { pan, reveal, showsAll, showsEnd, snapToPixels, spanOf, within, zoom } from './timeView.js';
 
 /** Seconds since the epoch at which the sample run starts. */
 const EPOCH = 1_700_000_000;
@@ -153,6 +153,20 @@ test('a window never leaves its limits, and zooming keeps the anchor in place', 
   );
   const closer = zoom(limits, { start: 0, stop: 100 }, 0.5, 25);
   assert.deepEqual(closer, { start: 12.5, stop: 62.5 });
+});
+
+test('a window that is put on all of a run is exactly that, whatever the length of the run', () => {
+  const seconds = fc.double({ min: 1e-3, max: 1e5, noNaN: true });
+  fc.assert(
+    fc.property(seconds, fc.double({ min: 0, max: 0.01, noNaN: true }), (duration, margin) => {
+      const limits = { start: 0 - duration * margin, stop: duration + duration * margin };
+      assert.deepEqual(within(limits, limits), limits);
+      assert.deepEqual(zoom(limits, limits, 2, duration / 3), limits);
+      assert.ok(showsAll(limits, limits));
+      const end = pan(limits, zoom(limits, limits, 0.5, duration / 3), duration);
+      assert.ok(!showsAll(limits, end) && showsEnd(limits, end));
+    }),
+  );
 });
 
 test('panning by less than a pixel shows the same columns', () => {

@@ -13,9 +13,24 @@ export function spanOf(window: TimeWindow): number {
   return window.stop - window.start;
 }
 
+/** What of its limits a window may lack and still show all of them: it comes of sums, and may still move there. */
+const LACK = 1e-6;
+
+/** Whether a window within its limits leaves nothing out. */
+export function showsAll(limits: TimeWindow, window: TimeWindow): boolean {
+  return spanOf(window) >= spanOf(limits) * (1 - LACK);
+}
+
+/** Whether a window within its limits shows their end. */
+export function showsEnd(limits: TimeWindow, window: TimeWindow): boolean {
+  return window.stop >= limits.stop - spanOf(limits) * LACK;
+}
+
 /** The window shifted and shortened as little as needed to lie within the limits. */
 export function within(limits: TimeWindow, window: TimeWindow): TimeWindow {
   const span = Math.min(spanOf(limits), Math.max(SHORTEST, spanOf(window)));
+  // Sums of a start and a span may miss the stop.
+  if (span >= spanOf(limits) * (1 - LACK)) return { ...limits };
   const centre = (window.start + window.stop) / 2;
   const wanted = spanOf(window) < SHORTEST ? centre - span / 2 : window.start;
   const start = Math.min(Math.max(wanted, limits.start), limits.stop - span);

@@ -6,6 +6,7 @@ import { type CallTree, selfCount } from '../../profile/callTree.js';
 import type { Trace } from '../../trace/trace.js';
 import { type FlameBox, flameLayout, foundSamples, functionSums } from '../model/flameLayout.js';
 import { formatCount, formatDuration, formatPercent } from '../model/format.js';
+import { showsAll } from '../model/timeView.js';
 import { FlameView } from '../views/flameView.js';
 import { Empty } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
@@ -206,7 +207,6 @@ function keyOfTask({ tasks }: Trace, id: number): string {
 function NothingChosen({ state }: { readonly state: ShellState }) {
   const { task, key } = state.profile.value;
   const { limits } = state.view.model;
-  const { start, stop } = state.view.window.value;
   return (
     <div class="profile-none">
       <Empty>
@@ -220,7 +220,7 @@ function NothingChosen({ state }: { readonly state: ShellState }) {
           Show all tasks {key}
         </button>
       )}
-      {start > limits.start || stop < limits.stop ? (
+      {!showsAll(limits, state.view.window.value) ? (
         <button type="button" class="choice" onClick={() => state.view.moveTo(limits, true)}>
           Show the whole run
         </button>

@@ -1,6 +1,7 @@
 // What the page of the profile asks for: the choices of the page, and the window of time that all pages share.
 import type { ProfileTreeOptions } from '../../analysis/profile.js';
 import type { Trace } from '../../trace/trace.js';
+import { showsAll } from '../model/timeView.js';
 import type { PageState } from '../views/pageState.js';
 
 /** Which samples are chosen. */
@@ -43,6 +44,6 @@ export function profileQuery(state: ProfileView, trace: Trace): ProfileTreeOptio
   const { window, model } = state.view;
   const { start, stop } = window.value;
   const chosen = chosenSamples(state.profile.value, state.worker.value, trace);
-  if (start <= model.limits.start && stop >= model.limits.stop) return chosen;
+  if (showsAll(model.limits, window.value)) return chosen;
   return { ...chosen, start: model.origin + start, stop: model.origin + stop };
 }

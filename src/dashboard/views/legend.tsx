@@ -6,7 +6,7 @@ import { formatCount, formatDuration } from '../model/format.js';
 import { slotColor } from '../model/palette.js';
 import type { PrefixInfo } from '../model/profileModel.js';
 import { type PrefixSum, rangeSums } from '../model/rangeSums.js';
-import { spanOf, type TimeWindow } from '../model/timeView.js';
+import { showsAll, spanOf, type TimeWindow } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
 const NOTHING: PrefixSum = { runs: 0, seconds: 0 };
@@ -21,7 +21,7 @@ function useShownRange(state: PageState): TimeWindow | undefined {
     const stop = effect(() => {
       const window = state.window.value;
       clearTimeout(timer);
-      if (spanOf(window) >= spanOf(state.model.limits) * 0.9999) setRange(undefined);
+      if (showsAll(state.model.limits, window)) setRange(undefined);
       else timer = setTimeout(() => setRange(window), REST);
     });
     return () => {

@@ -9,7 +9,7 @@ import { firstRun, neighbourRun } from '../model/neighbourRun.js';
 import type { Scheme } from '../model/palette.js';
 import type { ProfileModel } from '../model/profileModel.js';
 import { findTasks, type Matches } from '../model/search.js';
-import { reveal, spanOf, type TimeWindow, within } from '../model/timeView.js';
+import { reveal, showsAll, showsEnd, spanOf, type TimeWindow, within } from '../model/timeView.js';
 
 /** What the pointer is over. */
 export interface Hover {
@@ -88,9 +88,8 @@ export class PageState {
   setModel(model: ProfileModel): void {
     const before = this.#model.peek();
     const { start, stop } = this.#target;
-    const slack = spanOf(before.limits) * 1e-6;
-    const end = stop >= before.limits.stop - slack;
-    const all = end && start <= before.limits.start + slack;
+    const all = showsAll(before.limits, this.#target);
+    const end = showsEnd(before.limits, this.#target);
     this.#model.value = model;
     this.hover.value = undefined;
     if (all) this.moveTo(model.limits, false);

@@ -8,7 +8,7 @@ import type { CachePlot, LinesPlot, Plot, ResourcePlot, TaskPlot } from '../mode
 import { lineValue, valueAt } from '../model/series.js';
 import { taskSeconds, visibleRuns } from '../model/taskColumns.js';
 import { valueLabel } from '../model/ticks.js';
-import { spanOf } from '../model/timeView.js';
+import { showsAll } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
 /** What a plot is called, what it says to a screen reader, and what stands in it when it is empty. */
@@ -99,9 +99,7 @@ function StreamValues({ state, plot }: { readonly state: PageState; readonly plo
         </span>
       ) : null}
       <span class="muted">
-        {spanOf(state.window.value) >= spanOf(state.model.limits) * 0.9999
-          ? 'Workers busy'
-          : 'Busy in this window'}
+        {showsAll(state.model.limits, state.window.value) ? 'Workers busy' : 'Busy in this window'}
       </span>{' '}
       {formatPercent(share)}
     </p>

@@ -3,7 +3,7 @@
 import { effect, signal } from '@preact/signals';
 import type { Trace } from '../../trace/trace.js';
 import { buildModel, type Plot, type ProfileModel } from '../model/profileModel.js';
-import type { TimeWindow } from '../model/timeView.js';
+import { showsAll, type TimeWindow } from '../model/timeView.js';
 import { traceModel } from '../model/traceModel.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
 import { plotsOfPage } from '../pages/pagePlots.js';
@@ -309,9 +309,8 @@ export class ShellState {
     // Somebody has followed a link, and its event is on its way: what it asks for counts.
     if (how === 'replace' && location.hash !== this.#address) return;
     const query = new URLSearchParams();
-    const { limits } = this.view.model;
     const { start, stop } = this.view.target;
-    if (start > limits.start || stop < limits.stop) {
+    if (!showsAll(this.view.model.limits, this.view.target)) {
       query.set('from', shortNumber(start, stop - start));
       query.set('to', shortNumber(stop, stop - start));
     }
