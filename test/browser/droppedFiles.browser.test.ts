@@ -6,7 +6,7 @@ import { connect, delayed, LocalCluster, performanceReport } from 'longpole';
 import { exportTrace, openTrace } from 'longpole/trace';
 import type { FileChooser, Page } from 'playwright-core';
 import { useBrowser } from '../support/browser.js';
-import { comes, go, panel, ready, said, tabTo, whole } from '../support/dashboardPage.js';
+import { comes, go, panel, ready, said, tabTo, viewOf, whole } from '../support/dashboardPage.js';
 
 const browser = useBrowser();
 
@@ -42,8 +42,17 @@ test('a report, a trace directory and a Chrome trace open when they are dropped,
     await drop(page, path);
     await said(page, '.bar h1', title);
     await whole(page);
+    assert.equal(await page.locator('.search input').inputValue(), '');
     await go(page, 'summary');
     await said(page, panel('The run'), /Tasks\s+40/);
+    // What is chosen of one run is not asked of the next.
+    const { start, stop } = await viewOf(page);
+    assert.ok(start <= 0, `it begins ${start} s after the first task`);
+    await page.evaluate(
+      ([from = 0, to = 0]) => globalThis.longpoleDashboard?.show(from, to),
+      [stop / 3, stop / 2],
+    );
+    await page.locator('.search input').fill('square');
   }
   assert.deepEqual(complaints, []);
   await page.context().close();

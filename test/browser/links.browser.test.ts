@@ -4,10 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, delayed, LocalCluster } from 'longpole';
 import { viewTrace } from 'longpole/trace';
-import type { Page } from 'playwright-core';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
 import { useBrowser } from '../support/browser.js';
-import { go, panel, ready, said, whole } from '../support/dashboardPage.js';
+import { go, panel, ready, said, viewOf, whole } from '../support/dashboardPage.js';
 import { EPOCH, loadsAndFits } from '../support/sampleTraces.js';
 
 const browser = useBrowser();
@@ -39,12 +38,6 @@ async function openBoth(hash: string) {
   };
   return { pages, close };
 }
-
-const viewOf = async (page: Page) => {
-  const view = await page.evaluate(() => globalThis.longpoleDashboard?.view());
-  assert.ok(view !== undefined);
-  return view;
-};
 
 test('a link restores page, range, search and task, from a report and from a server', async () => {
   const { pages, close } = await openBoth('#stream?from=5.5&to=8.5&search=fit&task=fit-2');

@@ -9,7 +9,7 @@ import { profileTree } from '#internal/analysis/profile.js';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
 import { formatCount, formatDuration, formatPercent } from '#internal/dashboard/model/format.js';
 import type { Trace } from '#internal/trace/trace.js';
-import { useBrowser } from '../support/browser.js';
+import { complaintsOf, useBrowser } from '../support/browser.js';
 import { comes, everyPage, go, panel, plain, said, whole } from '../support/dashboardPage.js';
 
 const browser = useBrowser();
@@ -37,12 +37,7 @@ function explode(): void {
 /** An empty tab that goes to a server. */
 async function openLink(link: string, hash = '') {
   const { page } = await browser.open(browser.blank());
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
-  return { page, complaints, arrive: () => page.goto(`${link}${hash}`) };
+  return { page, complaints: complaintsOf(page), arrive: () => page.goto(`${link}${hash}`) };
 }
 
 /** What an element says, without spaces between its parts. */

@@ -27,6 +27,18 @@ export interface OpenPage {
   readonly complaints: string[];
 }
 
+/** Console errors and warnings, and exceptions, of a page from now on. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const isComplaint = message.type() === 'error' || message.type() === 'warning';
+    // Reading pixels is the tests' own doing.
+    if (isComplaint && !/getImageData/.test(message.text())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  return complaints;
+}
+
 /** Registers before and after hooks; call it at the top of a test file. */
 export function useBrowser() {
   let browser: Browser | undefined;
@@ -58,11 +70,7 @@ export function useBrowser() {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
       context.setDefaultTimeout(PATIENCE);
       const page = await context.newPage();
-      const complaints: string[] = [];
-      page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-      });
-      page.on('pageerror', (error) => complaints.push(String(error)));
+      const complaints = complaintsOf(page);
       page.on('request', (request) => {
         if (!request.url().startsWith('file:') || request.resourceType() !== 'document') {
           complaints.push(`request of ${request.url()}`);

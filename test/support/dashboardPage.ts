@@ -56,6 +56,13 @@ function lookAtFocus(selector: string): { isThere: boolean; wasThere: boolean; n
   return { isThere, wasThere, name: activeElement?.outerHTML.slice(0, 60) ?? '' };
 }
 
+/** The window of time that the page shows, once there is one. */
+export async function viewOf(page: Page) {
+  const view = await page.evaluate(() => globalThis.longpoleDashboard?.view());
+  assert.ok(view !== undefined);
+  return view;
+}
+
 export const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 /** With ordinary spaces. */
 export const textOf = async (page: Page, selector: string) =>

@@ -9,7 +9,10 @@ interface Range {
   readonly stop?: number;
 }
 
-/** The address of a page with a range of time, in seconds since the first task began, and other choices. */
+/**
+ * The address of a page with a range of time, in seconds since the first task began, and other choices. Only the ends that
+ * somebody asked for: what lies beyond the tasks is part of an open range.
+ */
 function addressOf(
   page: string,
   { tasks }: Trace,
@@ -17,11 +20,14 @@ function addressOf(
   choices: [string, string][],
 ): string {
   const query = new URLSearchParams(choices);
-  if (tasks.length > 0 && (start !== undefined || stop !== undefined)) {
-    const first = tasks.started.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);
-    const last = tasks.stopped.reduce((most, time) => Math.max(most, time), first);
-    query.set('from', String((start ?? first) - first));
-    query.set('to', String((stop ?? last) - first));
+  // Of a run that was lost with its worker nobody knows when it began: NaN.
+  const first = tasks.started.reduce(
+    (least, time) => (time < least ? time : least),
+    Number.POSITIVE_INFINITY,
+  );
+  if (Number.isFinite(first)) {
+    if (start !== undefined) query.set('from', String(start - first));
+    if (stop !== undefined) query.set('to', String(stop - first));
   }
   const text = query.toString();
   return text === '' ? page : `${page}?${text}`;

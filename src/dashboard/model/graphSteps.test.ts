@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../base/properties.test.support.js';
 import { stepInGraph } from './graphSteps.js';
 import { layeredLayout } from './layeredLayout.js';
 

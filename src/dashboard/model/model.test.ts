@@ -8,7 +8,7 @@ import { HEADING, layoutPlots } from './layout.js';
 import { buildModel, type TaskPlot } from './profileModel.js';
 import { findTasks } from './search.js';
 import { alignedAxis, timeTicks, valueAxis } from './ticks.js';
-import { pan, reveal, showsAll, showsEnd, snapToPixels, spanOf, within, zoom } from './timeView.js';
+import { clip, pan, reveal, showsAll, showsEnd, snapToPixels, spanOf, within, zoom } from './timeView.js';
 
 /** Seconds since the epoch at which the sample run starts. */
 const EPOCH = 1_700_000_000;
@@ -167,6 +167,14 @@ test('a window that is put on all of a run is exactly that, whatever the length 
       assert.ok(!showsAll(limits, end) && showsEnd(limits, end));
     }),
   );
+});
+
+test('a range is clipped to its limits, and one beyond them leads to what is next to it', () => {
+  const limits = { start: -1, stop: 101 };
+  assert.deepEqual(clip(limits, { start: 50, stop: 900 }), { start: 50, stop: 101 });
+  assert.deepEqual(clip(limits, { start: -50, stop: 3 }), { start: -1, stop: 3 });
+  assert.deepEqual(clip(limits, { start: 200, stop: 210 }), { start: 91, stop: 101 });
+  assert.deepEqual(clip(limits, { start: -900, stop: 900 }), limits);
 });
 
 test('panning by less than a pixel shows the same columns', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import fc from '../../base/properties.test.support.js';
 import { syntheticTrace } from '../../trace/syntheticTrace.js';
 import { firstRun, neighbourRun } from './neighbourRun.js';
 import type { TaskLanes } from './taskLanes.js';

@@ -114,6 +114,8 @@ export interface ModelOptions {
   readonly taskCount?: number;
   /** Epoch seconds of time 0. Default: the first event. */
   readonly origin?: number;
+  /** Epoch seconds: what is shown where no section has an event. Default: the first second. */
+  readonly otherwise?: TimeWindow;
   /** Epoch seconds. Default: from the first task to the last; without tasks, all events. */
   readonly run?: TimeWindow;
   /** Prefix index → its colour, for those that do not get one by their name. */
@@ -124,11 +126,12 @@ export interface ModelOptions {
 }
 
 export function buildModel(page: ProfilePage, options: ModelOptions = {}): ProfileModel {
-  const found = extent(page.sections);
+  const found = extent(page.sections, options.otherwise);
   const streams = page.sections.filter(({ type }) => type === 'tasks');
   // Other sections begin earlier and end later than what they watch.
   const ran = extent(
     streams.some((section) => 'start' in section && section.start.length > 0) ? streams : page.sections,
+    options.otherwise,
   );
   const origin = options.origin ?? found.origin;
   const first = found.origin - origin;
@@ -191,7 +194,11 @@ function sectionPlot(
   }
 }
 
-function extent(sections: readonly ProfileSection[]): { origin: number; duration: number } {
+/** A page without any event, or with a single instant, still needs an axis: `otherwise`, or a second from 0. */
+function extent(
+  sections: readonly ProfileSection[],
+  otherwise: TimeWindow = { start: 0, stop: 1 },
+): { origin: number; duration: number } {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
   const include = (column: Float64Array) => {
@@ -207,8 +214,7 @@ function extent(sections: readonly ProfileSection[]): { origin: number; duration
       include(section.type === 'tasks' ? section.stop : section.freeTime);
     }
   }
-  // A page without any event, or with a single instant, still needs an axis.
-  if (first > last) return { origin: 0, duration: 1 };
+  if (first > last) [first, last] = [otherwise.start, otherwise.stop];
   return { origin: first, duration: last > first ? last - first : 1e-3 };
 }
 

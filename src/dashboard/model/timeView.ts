@@ -21,6 +21,11 @@ export function showsAll(limits: TimeWindow, window: TimeWindow): boolean {
   return spanOf(window) >= spanOf(limits) * (1 - LACK);
 }
 
+/** Whether a window within its limits shows their start. */
+export function showsStart(limits: TimeWindow, window: TimeWindow): boolean {
+  return window.start <= limits.start + spanOf(limits) * LACK;
+}
+
 /** Whether a window within its limits shows their end. */
 export function showsEnd(limits: TimeWindow, window: TimeWindow): boolean {
   return window.stop >= limits.stop - spanOf(limits) * LACK;
@@ -35,6 +40,12 @@ export function within(limits: TimeWindow, window: TimeWindow): TimeWindow {
   const wanted = spanOf(window) < SHORTEST ? centre - span / 2 : window.start;
   const start = Math.min(Math.max(wanted, limits.start), limits.stop - span);
   return { start, stop: start + span };
+}
+
+/** The part of a range that lies within the limits; of one that lies beyond them, what is next to it. */
+export function clip(limits: TimeWindow, range: TimeWindow): TimeWindow {
+  const part = { start: Math.max(range.start, limits.start), stop: Math.min(range.stop, limits.stop) };
+  return within(limits, part.stop > part.start ? part : range);
 }
 
 /** `factor` < 1 zooms in; the time `anchor` stays where it is on the screen, unless the limits forbid it. */

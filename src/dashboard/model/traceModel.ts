@@ -7,6 +7,7 @@ import { lifecycleFacts } from './lifecycle.js';
 import { ACTIVITY_SLOTS, RUNNING } from './palette.js';
 import { prefixSlots } from './prefixColors.js';
 import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
+import type { TimeWindow } from './timeView.js';
 
 /** A task that a worker runs now. */
 export interface RunningTask {
@@ -127,6 +128,7 @@ class ModelBuilder {
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
       nothingRan: 'No task has run yet. Ask for work with compute, client.submit or client.map.',
       ...(origin === undefined ? {} : { origin }),
+      ...(entries > 0 ? {} : { otherwise: extentOfSamples(this.#trace) }),
       ...this.#run(),
     });
   }
@@ -258,6 +260,18 @@ class ModelBuilder {
     this.#add(this.#rows++, prefix, thread, start, stop);
     this.#keys.push(key);
   }
+}
+
+/** From the first to the last of what was measured of workers and machines; the first second of a trace without any. */
+function extentOfSamples({ memory, resources, samples }: Trace): TimeWindow {
+  let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { time } of [memory, resources, samples]) {
+    for (const at of time) {
+      if (at < start) start = at;
+      if (at > stop) stop = at;
+    }
+  }
+  return start <= stop ? { start, stop } : { start: 0, stop: 1 };
 }
 
 /** Rows that may have ended between two messages. */

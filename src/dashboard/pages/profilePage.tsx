@@ -1,11 +1,12 @@
 // The statistical profile: where inside tasks the time went. Samples of the window of time that all pages share, of all
 // workers, one, or the scheduler, of all tasks, a prefix, or one task.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { profiledPrefixes, profileTree, samplingInterval } from '../../analysis/profile.js';
 import { type CallTree, selfCount } from '../../profile/callTree.js';
 import type { Trace } from '../../trace/trace.js';
 import { type FlameBox, flameLayout, foundSamples, functionSums } from '../model/flameLayout.js';
 import { formatCount, formatDuration, formatPercent } from '../model/format.js';
+import { Rest } from '../model/rest.js';
 import { showsAll } from '../model/timeView.js';
 import { FlameView } from '../views/flameView.js';
 import { Empty } from '../views/parts.js';
@@ -26,25 +27,17 @@ export function ProfilePage(props: PageProps) {
   );
 }
 
-/** Milliseconds of rest after the window has moved, and after a tree was made so many times what it cost. */
-const REST = 60;
-const COST_FACTOR = 8;
+/** Milliseconds between two trees, so that moving the window stays smooth. */
+const LEAST_REST = 60;
 
 /** The tree of what is chosen; the one before until it is made. */
 function useTree(state: ShellState, trace: Trace): CallTree | undefined {
   const [tree, setTree] = useState<CallTree | undefined>(undefined);
-  const cost = useRef(0);
+  const rest = useMemo(() => new Rest(LEAST_REST), []);
   const query = profileQuery(state, trace);
   const text = JSON.stringify(query);
   useEffect(() => {
-    const timer = setTimeout(
-      () => {
-        const before = performance.now();
-        setTree(profileTree(trace, query));
-        cost.current = performance.now() - before;
-      },
-      tree === undefined ? 0 : Math.max(REST, cost.current * COST_FACTOR),
-    );
+    const timer = setTimeout(() => setTree(rest.after(() => profileTree(trace, query))), rest.left);
     return () => clearTimeout(timer);
   }, [trace, text]);
   return tree;

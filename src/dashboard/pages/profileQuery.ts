@@ -1,7 +1,7 @@
 // What the page of the profile asks for: the choices of the page, and the window of time that all pages share.
 import type { ProfileTreeOptions } from '../../analysis/profile.js';
 import type { Trace } from '../../trace/trace.js';
-import { showsAll } from '../model/timeView.js';
+import { showsEnd, showsStart } from '../model/timeView.js';
 import type { PageState } from '../views/pageState.js';
 
 /** Which samples are chosen. */
@@ -39,11 +39,14 @@ export function chosenSamples(
   };
 }
 
-/** A window that shows all of the run is no limit: samples may lie beyond its tasks. */
+/** A window that shows the start or the end of the run is no limit there: samples may lie beyond its tasks. */
 export function profileQuery(state: ProfileView, trace: Trace): ProfileTreeOptions {
   const { window, model } = state.view;
-  const { start, stop } = window.value;
+  const { limits, origin } = model;
   const chosen = chosenSamples(state.profile.value, state.worker.value, trace);
-  if (showsAll(model.limits, window.value)) return chosen;
-  return { ...chosen, start: model.origin + start, stop: model.origin + stop };
+  return {
+    ...chosen,
+    ...(showsStart(limits, window.value) ? {} : { start: origin + window.value.start }),
+    ...(showsEnd(limits, window.value) ? {} : { stop: origin + window.value.stop }),
+  };
 }

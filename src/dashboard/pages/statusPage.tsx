@@ -23,7 +23,12 @@ export function StatusPage({ state, update, stage, frames }: PageProps) {
   const { trace, live } = update;
   const scheme = view.scheme.value;
   useFlows(state, trace);
-  const time = view.hover.value?.time ?? view.window.value.stop;
+  // The window goes on for a little beyond the run, when its workers may have left.
+  const end = Math.min(
+    view.window.value.stop,
+    live === undefined ? view.model.run.stop : Number.POSITIVE_INFINITY,
+  );
+  const time = view.hover.value?.time ?? end;
   const at = view.model.origin + time;
   const workers = live === undefined ? workersAt(trace, at) : live.workers;
   return (

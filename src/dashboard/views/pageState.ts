@@ -77,6 +77,20 @@ export class PageState {
     this.window.value = model.limits;
   }
 
+  /** Shows all of another run, of which nothing has been chosen. */
+  reset(model: ProfileModel): void {
+    this.#model.value = model;
+    this.hover.value = undefined;
+    this.selecting.value = undefined;
+    this.pinned.value = undefined;
+    this.pointed.value = undefined;
+    this.locked.value = new Set();
+    this.path.value = undefined;
+    this.flows.value = undefined;
+    this.setQuery('');
+    this.moveTo(model.limits, false);
+  }
+
   get model(): ProfileModel {
     return this.#model.value;
   }

@@ -3,7 +3,7 @@
 import { effect, signal } from '@preact/signals';
 import type { Trace } from '../../trace/trace.js';
 import { buildModel, type Plot, type ProfileModel } from '../model/profileModel.js';
-import { showsAll, type TimeWindow } from '../model/timeView.js';
+import { clip, showsAll, type TimeWindow } from '../model/timeView.js';
 import { traceModel } from '../model/traceModel.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
 import { plotsOfPage } from '../pages/pagePlots.js';
@@ -92,6 +92,7 @@ export class ShellState {
 
   open(source: TraceSource): void {
     this.#source?.close();
+    if (this.opened.value) this.#forget();
     this.#source = source;
     this.opened.value = true;
     this.problem.value = undefined;
@@ -106,6 +107,18 @@ export class ShellState {
         this.problem.value = error;
       },
     });
+  }
+
+  /** What was chosen of the trace before says nothing about another one. */
+  #forget(): void {
+    this.update.value = undefined;
+    this.#stream = NOTHING;
+    this.#wanted = undefined;
+    this.#sought = undefined;
+    this.worker.value = undefined;
+    this.profile.value = {};
+    this.choices.value = {};
+    this.view.reset(NOTHING);
   }
 
   go(page: PageName): void {
@@ -178,7 +191,7 @@ export class ShellState {
       ...(update.live === undefined ? {} : { running: update.live.running, now: update.live.time }),
     });
     this.view.pinned.value = undefined;
-    if (earlier > 0) this.view.shift(earlier);
+    if (earlier !== 0) this.view.shift(earlier);
     this.#showPage();
     if (id !== undefined && this.#hasStream()) {
       const row = update.trace.tasks.id.indexOf(id);
@@ -190,14 +203,17 @@ export class ShellState {
     else this.#applyWanted();
   }
 
-  /** Time 0 is the earliest start that was ever seen. Returns by how many seconds it went back. */
+  /**
+   * Time 0 is the earliest start that was ever seen; before there is one, whatever was measured first. Returns by how many
+   * seconds it went back.
+   */
   #findOrigin({ trace, live }: TraceUpdate): number {
     let first = this.#origin ?? Number.POSITIVE_INFINITY;
     for (const time of trace.tasks.started) if (time < first) first = time;
     for (const { started } of live?.running ?? []) if (started < first) first = started;
-    const before = this.#origin ?? first;
+    const before = this.#stream === NOTHING ? undefined : this.#stream.origin;
     this.#origin = Number.isFinite(first) ? first : undefined;
-    return before > first ? before - first : 0;
+    return before === undefined || this.#origin === undefined ? 0 : before - this.#origin;
   }
 
   #showPage(): void {
@@ -244,10 +260,16 @@ export class ShellState {
     const query = wanted.get('search');
     if (query !== null) this.view.setQuery(query);
     this.#applyChoices(wanted, trace);
-    const number = (name: string): number => Number(wanted.get(name) ?? Number.NaN);
-    const range = { start: number('from'), stop: number('to') };
+    const { limits } = this.view.model;
+    const number = (name: string, otherwise: number): number => Number(wanted.get(name) ?? otherwise);
+    const asks = wanted.has('from') || wanted.has('to');
+    const range = { start: number('from', limits.start), stop: number('to', limits.stop) };
     const until = performance.now() + WAIT_FOR_ROWS_MS;
-    this.#sought = { key: wanted.get('task'), range: range.stop > range.start ? range : undefined, until };
+    this.#sought = {
+      key: wanted.get('task'),
+      range: asks && range.stop > range.start ? range : undefined,
+      until,
+    };
     this.#seek();
   }
 
@@ -259,7 +281,7 @@ export class ShellState {
     const { key, range, until } = sought;
     const row = key === null ? undefined : rowOfKey(trace, key);
     if (row !== undefined && this.#hasStream()) this.selectRow(row);
-    if (range !== undefined) this.view.moveTo(range, false);
+    if (range !== undefined) this.view.moveTo(clip(this.view.model.limits, range), false);
     const missing = {
       key: row === undefined ? key : null,
       range: range !== undefined && range.stop > this.view.model.limits.stop ? range : undefined,

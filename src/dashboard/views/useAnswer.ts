@@ -1,16 +1,13 @@
 // Analyses that may take a while: computed once per trace after the page was painted, so that no page waits for them.
 import { useEffect, useState } from 'preact/hooks';
 import type { Trace } from '../../trace/trace.js';
+import { Rest } from '../model/rest.js';
 
-/** After an answer that took a while nobody asks again for so many times as long. */
-const PATIENCE = 8;
-
-/** A question to traces; it remembers its answers, and what the last one cost. */
+/** A question to traces; it remembers its answers, and rests after one that cost much. */
 export class AskedOnce<T> {
   readonly #ask: (trace: Trace) => T;
   readonly #answers = new WeakMap<Trace, { readonly value: T }>();
-  /** Milliseconds on the page's clock from which on it may be asked again. */
-  notBefore = 0;
+  readonly rest = new Rest();
 
   constructor(ask: (trace: Trace) => T) {
     this.#ask = ask;
@@ -19,10 +16,7 @@ export class AskedOnce<T> {
   answer(trace: Trace): T {
     const known = this.#answers.get(trace);
     if (known !== undefined) return known.value;
-    const before = performance.now();
-    const value = this.#ask(trace);
-    const now = performance.now();
-    this.notBefore = now + (now - before) * PATIENCE;
+    const value = this.rest.after(() => this.#ask(trace));
     this.#answers.set(trace, { value });
     return value;
   }
@@ -32,7 +26,7 @@ export class AskedOnce<T> {
 export function useAnswer<T>(trace: Trace, question: AskedOnce<T>): T | undefined {
   const [answer, setAnswer] = useState<{ readonly value: T } | undefined>(undefined);
   useEffect(() => {
-    const wait = answer === undefined ? 0 : Math.max(0, question.notBefore - performance.now());
+    const wait = answer === undefined ? 0 : question.rest.left;
     const timer = setTimeout(() => setAnswer({ value: question.answer(trace) }), wait);
     return () => clearTimeout(timer);
   }, [trace, question]);

@@ -1,0 +1,88 @@
+// What the dashboard shows of a run before its first task, after its last one, and without any.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { connect, delayed, LocalCluster } from 'longpole';
+import type { Page } from 'playwright-core';
+import { writeReport } from '#internal/diagnostics/performanceReport.js';
+import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { useBrowser } from '../support/browser.js';
+import { comes, go, panel, said, viewOf, whole } from '../support/dashboardPage.js';
+import { EPOCH, loadsAndFits } from '../support/sampleTraces.js';
+
+const browser = useBrowser();
+
+async function open(name: string, trace: ReturnType<typeof syntheticTrace>, hash: string) {
+  const opened = await browser.open(writeReport(trace, browser.path(`${name}.html`)), {}, hash);
+  await whole(opened.page);
+  return opened;
+}
+
+const memory: SyntheticSpec['memory'] = [1, 5, 9].map((at) => ({
+  worker: 'w0',
+  time: EPOCH + at,
+  managed: at * 1e6,
+}));
+
+test('workers that left just after the run are there at its end', async () => {
+  const workers = [{ name: 'w0', started: EPOCH - 1, stopped: EPOCH + 10.01, memoryLimit: 1e9 }];
+  const tasks = [{ key: 'inc-0', worker: 'w0', started: EPOCH, stopped: EPOCH + 10 }];
+  const { page, complaints } = await open('left', syntheticTrace({ workers, tasks, memory }), '#status');
+  await said(page, panel('Memory per worker'), /w0[\s\S]*9 MB/);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+test('samples after the last task count where the window shows the end of the run', async () => {
+  const sample = (at: number) => ({ time: EPOCH + at, worker: 'w1', prefix: 'fit', stack: ['fit', 'solve'] });
+  const trace = loadsAndFits({ samples: [1, 2, 6, 9.7, 10.5].map(sample) });
+  for (const [range, count] of [
+    ['', 5],
+    ['?from=5', 3],
+    ['?to=8', 3],
+    ['?from=5&to=9.72', 2],
+    ['?from=5&to=60', 3],
+  ] as const) {
+    const { page } = await open('after', trace, `#profile${range}`);
+    await said(page, 'section.functions', new RegExp(`(^|\\s)${count} samples`));
+    await page.context().close();
+  }
+});
+
+test('what was measured without any task is shown when it was', async () => {
+  const workers = [{ name: 'w0', started: EPOCH }];
+  const { page, complaints } = await open('idle', syntheticTrace({ workers, memory }), '#memory');
+  const { start, stop } = await viewOf(page);
+  assert.ok(Math.abs(start) < 0.1 && Math.abs(stop - 8) < 0.1, `${start} to ${stop}`);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
+
+const reaches = (page: Page, what: string, isSo: (view: Awaited<ReturnType<typeof viewOf>>) => boolean) => {
+  let last = '';
+  return comes(
+    page,
+    () => `${what}: ${last}`,
+    async () => {
+      const view = await viewOf(page);
+      last = JSON.stringify(view);
+      return isSo(view);
+    },
+  );
+};
+
+test('the page of a cluster shows what its workers measure before the first task, and then the tasks', async () => {
+  await using cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
+  await using client = await connect(cluster);
+  const { page } = await browser.open(browser.blank());
+  await page.goto(`${cluster.dashboardLink ?? ''}#memory`);
+  // Memory is told twice a second.
+  await reaches(page, 'the window does not grow', ({ start, stop }) => stop - start > 1.5);
+  const square = delayed(function square(x: number) {
+    return x * x;
+  });
+  assert.equal(await client.compute(square(7)), 49);
+  await reaches(page, 'the window is not the one of the task', ({ start, stop }) => start <= 0 && stop < 1);
+  await go(page, 'compute');
+  await said(page, panel('By prefix'), /square/);
+  await page.context().close();
+});
