@@ -1,7 +1,8 @@
 // What a cluster writes about itself: the times of every task, the live trace, and the same on disk.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { Client } from 'longpole';
+import { test } from 'node:test';
+import { type Client, connect, LocalCluster } from 'longpole';
 import { openTrace } from 'longpole/trace';
 import { t } from './clusterTasks.js';
 import { clusterTest, until } from './support.js';
@@ -23,32 +24,36 @@ async function work(client: Client): Promise<number> {
   return (await client.gather(sums)).reduce((a, b) => a + b, 0);
 }
 
+/** Of every task, and between tasks and what they need; all between `begin`, seconds since the epoch, and now. */
+function assertTimesInOrder({ tasks }: Client['trace'], begin: number): void {
+  for (let row = 0; row < tasks.length; row++) {
+    const times = [
+      tasks.submitted,
+      tasks.ready,
+      tasks.dispatched,
+      tasks.received,
+      tasks.started,
+      tasks.stopped,
+      tasks.acknowledged,
+    ].map((column) => column[row]!);
+    assert.ok(
+      times.every((time, i) => i === 0 || time >= times[i - 1]!),
+      `times of row ${row}: ${times.map((time) => (time - begin).toFixed(6)).join(' ')}`,
+    );
+    assert.ok(times[0]! > begin - 1 && times.at(-1)! < Date.now() / 1000 + 1);
+    // Offsets are those of dependencies' rows.
+    for (let at = tasks.dependencyOffsets[row]!; at < tasks.dependencyOffsets[row + 1]!; at++)
+      assert.ok(tasks.acknowledged[tasks.dependencyRows[at]!]! <= tasks.dispatched[row]!);
+  }
+}
+
 clusterTest(
   'every task has all of its times, in order, also when the clocks of the workers are off by 5 s',
   async ({ client }) => {
     const begin = Date.now() / 1000;
     assert.equal(await work(client), 6 * LARGE);
-    const { tasks } = client.trace;
-    assert.equal(tasks.length, 12);
-    for (let row = 0; row < tasks.length; row++) {
-      const times = [
-        tasks.submitted,
-        tasks.ready,
-        tasks.dispatched,
-        tasks.received,
-        tasks.started,
-        tasks.stopped,
-        tasks.acknowledged,
-      ].map((column) => column[row]!);
-      assert.ok(
-        times.every((time, i) => i === 0 || time >= times[i - 1]!),
-        `times of row ${row}: ${times.map((time) => (time - begin).toFixed(6)).join(' ')}`,
-      );
-      assert.ok(times[0]! > begin - 1 && times.at(-1)! < Date.now() / 1000 + 1);
-      // Offsets are those of dependencies' rows.
-      for (let at = tasks.dependencyOffsets[row]!; at < tasks.dependencyOffsets[row + 1]!; at++)
-        assert.ok(tasks.acknowledged[tasks.dependencyRows[at]!]! <= tasks.dispatched[row]!);
-    }
+    assert.equal(client.trace.tasks.length, 12);
+    assertTimesInOrder(client.trace, begin);
     await until('the transfers are known', () => client.trace.transfers.length > 0);
     const { transfers } = client.trace;
     for (let row = 0; row < transfers.length; row++) {
@@ -58,6 +63,31 @@ clusterTest(
   },
   { clockErrorMs: (index) => ERRORS_MS[index % 2]! },
 );
+
+/** Waits for a promise on a thread that is blocked for 200 ms again and again. */
+async function whileBlocked<T>(promise: Promise<T>): Promise<T> {
+  let waits = true;
+  const settled = promise.finally(() => {
+    waits = false;
+  });
+  while (waits) {
+    const end = performance.now() + 200;
+    while (performance.now() < end);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return await settled;
+}
+
+test('processes: no task ends later than is heard of it, also where a clock is hardly known', async () => {
+  const begin = Date.now() / 1000;
+  const clockErrorMs = (index: number) => ERRORS_MS[index % 2]!;
+  // Heartbeats wait on their way here, and answers do not: the clocks are taken for further apart than they are.
+  await using cluster = await whileBlocked(LocalCluster.start({ workers: 2, processes: true, clockErrorMs }));
+  await using client = await connect(cluster, { setAsDefault: false });
+  await whileBlocked(work(client));
+  assert.equal(await work(client), 6 * LARGE);
+  assertTimesInOrder(client.trace, begin);
+});
 
 clusterTest('what a client gathers counts once, whoever tells of it', async ({ client, processes }) => {
   const arrays = [client.submit(t.zeros, LARGE, 1), client.submit(t.zeros, LARGE, 1)];

@@ -70,7 +70,7 @@ def work(client, folder):
     for _ in range(9):
         x = delayed(step)(x)
     x.compute()
-    client.gather(client.map(slow, range(20), pure=False))
+    client.gather(client.map(slow, range(60), pure=False))
     try:
         delayed(step)(delayed(fail)(3)).compute()
     except ValueError:

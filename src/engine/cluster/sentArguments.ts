@@ -20,6 +20,7 @@ interface Sent {
 interface EndedTasks {
   readonly ids: Int32Array;
   readonly received: Float64Array;
+  readonly started: Float64Array;
   readonly stopped: Float64Array;
 }
 
@@ -60,7 +61,7 @@ export class SentArguments {
    * task, unless one of the computation has large arguments.
    */
   ended(computation: ComputationState, worker: number, columns: EndedTasks, count: number): void {
-    const { ids, received, stopped } = columns;
+    const { ids, received, started, stopped } = columns;
     const open = this.#open.get(computation);
     if (open !== undefined && open.size > 0) {
       for (let row = 0; row < count; row++) {
@@ -70,6 +71,7 @@ export class SentArguments {
         // A worker that starts, or runs something, takes messages later than they come.
         const before = row > 0 ? stopped[row - 1]! : (this.#lastStops.get(worker) ?? 0);
         const wasIdle = sent.wasThere && before <= sent.packed;
+        const arrived = wasIdle ? Math.max(sent.packed, received[row]!) : sent.packed;
         this.#tell({
           worker,
           peer: -1,
@@ -79,7 +81,8 @@ export class SentArguments {
           nbytes: sent.nbytes,
           compressed: sent.nbytes,
           start: sent.start,
-          stop: wasIdle ? Math.max(sent.packed, received[row]!) : sent.packed,
+          // This side may have lost its core after it had sent them: what a task has begun with is there.
+          stop: Math.max(sent.start, Math.min(arrived, started[row]!)),
         });
       }
     }

@@ -75,8 +75,9 @@ export class TaskRecorder {
       if (accepted[index] === 0 || kind === KIND_SKIPPED) continue;
       const id = reported.ids[index]!;
       const dispatched = dispatchedAt[id]!;
-      const received = Math.max(reported.received[index]!, dispatched);
-      const started = Math.max(reported.starts[index]!, received);
+      // A worker's clock is known within the round trip of a message: it may be ahead of what is known to have happened.
+      const received = between(reported.received[index]!, dispatched, now);
+      const started = between(reported.starts[index]!, received, now);
       into.ids[rows] = id;
       into.states[rows] = kind === KIND_ERROR ? TASK_ERRED : TASK_MEMORY;
       into.types[rows] = reported.types[index]!;
@@ -86,7 +87,7 @@ export class TaskRecorder {
       into.dispatched[rows] = dispatched;
       into.received[rows] = received;
       into.started[rows] = started;
-      into.stopped[rows] = Math.max(reported.stops[index]!, started);
+      into.stopped[rows] = between(reported.stops[index]!, started, now);
       if (kind === KIND_ERROR) failedRuns.set(id, (failedRuns.get(id) ?? 0) + 1);
       rows++;
     }
@@ -115,19 +116,20 @@ export class TaskRecorder {
   }
 
   #send(computation: ComputationState, worker: number, count: number, now: number): void {
-    const { stopped } = this.#columns;
-    let acknowledged = now;
-    for (let row = 0; row < count; row++) if (stopped[row]! > acknowledged) acknowledged = stopped[row]!;
     const runs: TaskRuns = {
       computation: computation.info,
       worker,
       count,
       typeNames: RESULT_TYPES,
-      acknowledged,
+      acknowledged: now,
       ...this.#columns,
     };
     this.#tell((observer) => observer.tasksEnded?.(runs));
   }
+}
+
+function between(time: number, from: number, to: number): number {
+  return Math.min(Math.max(time, from), to);
 }
 
 function bytesOf(kind: number, number: number): number {

@@ -44,6 +44,8 @@ class WorkerProcess {
   readonly #peers: ProcessPeers;
   readonly #host: ThreadHost;
   #facts: HostFacts;
+  /** Heartbeats that were answered. */
+  #answers = 0;
   #rss = { bytes: process.memoryUsage.rss(), at: 0 };
   #process = 0;
   #hostFacts: unknown = {};
@@ -149,6 +151,8 @@ class WorkerProcess {
         break;
       case 'clock':
         this.#offset.add({ sent: message.sent, remote: message.remote, received: this.#clock() });
+        // One after the other: sent together they would share one delay.
+        if (++this.#answers < FIRST_HEARTBEATS) this.#beat();
         break;
       case 'peer-gone':
         this.#client.forget(message.address);
@@ -169,7 +173,7 @@ class WorkerProcess {
   async #begin(): Promise<void> {
     const address = await this.#server.listen();
     send({ type: 'ready', address, pid: process.pid });
-    for (let beat = 0; beat < FIRST_HEARTBEATS; beat++) this.#beat();
+    this.#beat();
     setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
   }
 
