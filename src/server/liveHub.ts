@@ -16,7 +16,7 @@ import { opening } from './opening.js';
 import { type Outgoing, Outlet, type OutletSocket } from './outlet.js';
 import { Pace } from './pace.js';
 import type { LiveSource } from './source.js';
-import { sumsMessage } from './sums.js';
+import { liveSums } from './sums.js';
 
 /** Totals are sent with every second rows of tasks; sums and rows of the other tables, which are few, with every fourth. */
 const TOTALS_EVERY = 2;
@@ -321,7 +321,7 @@ export class LiveHub {
     const { time, ...rest } =
       which === 'totals'
         ? ({ type: which, ...this.#source.status() } satisfies TotalsMessage)
-        : sumsMessage(this.#source.trace.totals, this.#source.clock());
+        : liveSums(this.#source.trace.totals, this.#source.clock());
     const made = JSON.stringify(rest);
     if (made !== this.#made[which]) this.#made[which] = made;
     const content = this.#made[which];

@@ -7,7 +7,7 @@ import { DURATION_BUCKETS, type PrefixTotals, type TraceTotals } from '../totals
 export function totalsToJson(totals: TraceTotals): unknown {
   return {
     states: [...totals.states],
-    prefixes: prefixesToJson(totals),
+    prefixes: prefixesToJson(totals.prefixes.values()),
     actions: totals.actions,
     busy: [...totals.busy],
     pairs: totals.pairs,
@@ -17,9 +17,9 @@ export function totalsToJson(totals: TraceTotals): unknown {
 }
 
 /** The sums by prefix, as they stand in that. */
-export function prefixesToJson({ prefixes }: TraceTotals): PrefixSum[] {
+export function prefixesToJson(prefixes: Iterable<PrefixTotals>): PrefixSum[] {
   const known = (seconds: number): number | null => (Number.isFinite(seconds) ? seconds : null);
-  return Array.from(prefixes.values(), ({ durations, shortest, longest, ...sums }) => ({
+  return Array.from(prefixes, ({ durations, shortest, longest, ...sums }) => ({
     ...sums,
     shortest: known(shortest),
     longest: known(longest),
