@@ -1,8 +1,8 @@
 // Exact sums as messages: of a trace that grows or of one that was opened.
 import { TASK_STATES } from '../protocol/clusterObserver.js';
 import type { SumsMessage } from '../protocol/viewMessages.js';
-import type { MetricSum } from '../protocol/viewRows.js';
-import { prefixesToJson } from '../trace/recording/totalsJson.js';
+import type { MetricSum, PrefixSum } from '../protocol/viewRows.js';
+import { prefixesToJson, prefixToJson } from '../trace/recording/totalsJson.js';
 import { OTHER_PREFIXES, PrefixSums, type PrefixTotals, type TraceTotals } from '../trace/totals.js';
 
 /** Metrics that one message has at most, the largest of each unit: a span per request would make it grow for ever. */
@@ -10,7 +10,7 @@ const MAX_METRICS = 5000;
 const OTHERS = '(others)';
 /** Prefixes that one message of a run that goes on tells apart: a program that names its tasks badly has thousands. */
 const MAX_PREFIXES = 500;
-const NO_DURATIONS = new Float64Array(0);
+const NO_DURATIONS: PrefixSum['durations'] = [];
 
 /** Of a run that goes on. */
 export function liveSums(totals: TraceTotals, time: number): SumsMessage {
@@ -19,10 +19,10 @@ export function liveSums(totals: TraceTotals, time: number): SumsMessage {
 
 /** Of a recorded trace: every prefix, and how many of its runs took how long. */
 export function recordedSums(totals: TraceTotals): SumsMessage {
-  return sumsMessage(totals, totals.prefixes.values(), 0);
+  return sumsMessage(totals, prefixesToJson(totals.prefixes.values()), 0);
 }
 
-function sumsMessage(totals: TraceTotals, prefixes: Iterable<PrefixTotals>, time: number): SumsMessage {
+function sumsMessage(totals: TraceTotals, prefixes: PrefixSum[], time: number): SumsMessage {
   return {
     type: 'sums',
     time,
@@ -40,15 +40,15 @@ function sumsMessage(totals: TraceTotals, prefixes: Iterable<PrefixTotals>, time
     })),
     metrics: fewMetrics(totals.metrics),
     busy: Array.from(totals.busy, finite),
-    prefixes: prefixesToJson(prefixes),
+    prefixes,
   };
 }
 
 /** Without durations, which no page draws and which are most of the bytes. */
-function fewPrefixes({ prefixes }: TraceTotals): PrefixTotals[] {
+function fewPrefixes({ prefixes }: TraceTotals): PrefixSum[] {
   const known = Array.from(prefixes.values()).filter(({ count }) => count > 0);
   const few = known.length <= MAX_PREFIXES ? known : withOthers(known);
-  return few.map((sums) => ({ ...sums, durations: NO_DURATIONS }));
+  return few.map((sums) => prefixToJson(sums, NO_DURATIONS));
 }
 
 /** Those with the most seconds, and one that sums all others. Some of a trace may be summed so already. */
