@@ -8,6 +8,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { connect, LocalCluster } from 'longpole';
 import { WebSocket } from 'ws';
+import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
+import { LiveTables } from '#internal/dashboard/source/liveTables.js';
+import { decodeViewMessage } from '#internal/protocol/viewMessages.js';
 import { measured } from './support/measuredTasks.js';
 import { repositoryPath } from './support/repository.js';
 import { runCommand } from './support/runCommand.js';
@@ -24,7 +27,7 @@ function double(x: number): number {
   return 2 * x;
 }
 
-function fail(): void {
+function fail(): number {
   throw new RangeError('the test wants it so');
 }
 
@@ -44,6 +47,31 @@ async function messageOf(link: string, is: (message: object) => boolean): Promis
   } finally {
     socket.terminate();
   }
+}
+
+/** What a page holds that has just come. */
+async function pageOf(link: string): Promise<LiveTables> {
+  const tables = new LiveTables(true);
+  const socket = new WebSocket(`${link.replace('http', 'ws')}api/live`);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.on('error', reject);
+      socket.on('close', () => reject(new Error('the connection ended')));
+      socket.on('message', (data, isBinary) => {
+        const message = decodeViewMessage(isBinary && Buffer.isBuffer(data) ? data : String(data));
+        if (message.type === 'schema') tables.setSchema(message.table, message.bytes);
+        if (message.type === 'table') tables.add(message);
+        if (message.type === 'totals') tables.totals = message;
+        if (message.type === 'sums') tables.sums = message;
+        if (message.type !== 'cursor') return;
+        tables.reach(message.cursor);
+        resolve();
+      });
+    });
+  } finally {
+    socket.terminate();
+  }
+  return tables;
 }
 
 /** When a task of a message began that runs; 0: it does not. */
@@ -97,6 +125,18 @@ describe('the dashboard of a cluster', { skip }, () => {
     const { tasks } = client.trace;
     const row = [0, 1].find((one) => tasks.keyOf(one) === 'spin-1') ?? -1;
     assert.ok(Math.abs(tasks.started[row]! - started) < 1e-4, `${tasks.started[row]! - started}`);
+  });
+
+  it('counts runs by prefix as the analyses do: all of a task that was tried again', async () => {
+    await using cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
+    await using client = await connect(cluster);
+    await client.gather(client.map(double, [1, 2, 3], { key: 'double' }));
+    const failing = client.submit(fail, { key: 'failing', retries: 1 });
+    await assert.rejects(client.submit(double, failing, { key: 'needing' }).result());
+    const page = await pageOf(client.dashboardLink ?? '');
+    const { rows } = timeByPrefix(page.trace());
+    assert.deepEqual(rows, timeByPrefix(client.trace).rows);
+    assert.equal(rows.find((row) => row['Prefix'] === 'failing')?.['Tasks'], 2);
   });
 
   it('is not there unless it is asked for', async () => {

@@ -13,7 +13,7 @@ import type {
 } from './viewRows.js';
 
 /** Raised with every change that an older page would misread. */
-export const VIEW_VERSION = 3;
+export const VIEW_VERSION = 4;
 
 /** The tables of a trace directory, see docs/trace-format.md; a message names them by place. */
 export const VIEW_TABLES = [
@@ -135,7 +135,7 @@ export interface SumsMessage {
   readonly metrics: readonly MetricSum[];
   /** Seconds of computing by index of the worker. */
   readonly busy: readonly number[];
-  /** Of a recorded trace. Empty of a run that goes on: its progress has them. */
+  /** Of a run that goes on 500 at most: of more, those with the fewest seconds are one, `(other prefixes)`. */
   readonly prefixes: readonly PrefixSum[];
 }
 

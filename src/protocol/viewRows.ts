@@ -93,6 +93,6 @@ export interface PrefixSum {
   /** Seconds; null where no run of it computed. */
   readonly shortest: number | null;
   readonly longest: number | null;
-  /** Bucket of durations → runs, of buckets that have any. */
+  /** Bucket of durations → runs, of buckets that have any; of a run that goes on none are told. */
   readonly durations: readonly (readonly [bucket: number, runs: number])[];
 }

@@ -26,6 +26,7 @@ import { LiveTrace } from '../trace/live/liveTrace.js';
 import { TableBytes } from '../trace/recording/tableBytes.test.support.js';
 import type { Trace } from '../trace/trace.js';
 import { cursorOf } from './catchUp.js';
+import type { OutletSocket } from './outlet.js';
 import type { PageFile } from './pageFiles.js';
 import type { LiveSource } from './source.js';
 
@@ -117,6 +118,29 @@ function recorderOf(steps: Step[]): ClusterObserver {
     metric: (one) => void steps.push((observer) => observer.metric?.(one)),
     event: (one) => void steps.push((observer) => observer.event?.(one)),
   };
+}
+
+/** A socket whose other side takes what the test says. */
+export class HeldSocket implements OutletSocket {
+  bufferedAmount = 0;
+  readonly readyState = 1;
+  readonly sent: string[] = [];
+  ended = '';
+
+  send(...messages: readonly (string | Uint8Array)[]): void {
+    for (const message of messages) {
+      this.bufferedAmount += message.length;
+      this.sent.push(String(message));
+    }
+  }
+
+  close(code: number): void {
+    this.ended = `closed ${code}`;
+  }
+
+  terminate(): void {
+    this.ended = 'terminated';
+  }
 }
 
 /** What a browser does: connects, keeps tables, and comes back where it was. */

@@ -16,7 +16,7 @@ import { opening } from './opening.js';
 import { type Outgoing, Outlet, type OutletSocket } from './outlet.js';
 import { Pace } from './pace.js';
 import type { LiveSource } from './source.js';
-import { sumsMessage } from './sums.js';
+import { liveSums } from './sums.js';
 
 /** Totals are sent with every second rows of tasks; sums and rows of the other tables, which are few, with every fourth. */
 const TOTALS_EVERY = 2;
@@ -42,6 +42,17 @@ interface Viewer {
   state: ViewerState;
   /** Up to where it has been sent everything. */
   cursor: ViewCursor;
+  /** The contents that it was sent last: it may have been left out when they changed. */
+  readonly told: Record<Figures, string>;
+}
+
+/** What is sent whole when it has changed. */
+type Figures = 'totals' | 'sums';
+
+interface FiguresText {
+  /** The message without its time: two of the same content are the same string, so that comparing them costs nothing. */
+  readonly content: string;
+  readonly message: string;
 }
 
 /** What all pages get that are live. */
@@ -72,8 +83,8 @@ export class LiveHub {
   #restAt = 0;
   /** When rows may be sent next, on the clock of `performance`. */
   #rowsFrom = 0;
-  #totals = '';
-  #sums = '';
+  /** The contents that were made last. */
+  readonly #made: Record<Figures, string> = { totals: '', sums: '' };
 
   constructor(source: LiveSource, limits: ViewerLimits) {
     this.#source = source;
@@ -88,13 +99,15 @@ export class LiveHub {
   /** Begins to send. */
   add(socket: OutletSocket, from: ResumePoint | undefined): ViewerHandle {
     const cursor = resumeCursor(this.#source.trace, this.#epoch, from);
+    const [totals, sums] = [this.#figures('totals'), this.#figures('sums')];
     const viewer: Viewer = {
       outlet: new Outlet(socket, this.#limits, this.#pace),
       state: 'catching-up',
       cursor: cursor ?? BEGINNING,
+      told: { totals: totals.content, sums: sums.content },
     };
     this.#viewers.add(viewer);
-    viewer.outlet.send(...opening(this.#begin(cursor !== undefined)), this.#totalsText(), this.#sumsText());
+    viewer.outlet.send(...opening(this.#begin(cursor !== undefined)), totals.message, sums.message);
     this.#catchUp(viewer);
     this.#timer ??= setInterval(() => this.#probe(), this.#limits.intervalMs).unref();
     return {
@@ -114,12 +127,12 @@ export class LiveHub {
   /** Says good-bye to all pages. */
   close(reason: string): void {
     this.#flush(() => true, cursorOf(this.#source.trace));
-    const [totals, sums] = [this.#totalsText(), this.#sumsText()];
+    const figures = [this.#figures('totals').message, this.#figures('sums').message];
     const end = cursorOf(this.#source.trace);
     for (const { outlet, cursor } of this.#viewers) {
       outlet.stop();
       const complete = isAt(cursor, end);
-      if (complete) outlet.send(totals, sums);
+      if (complete) outlet.send(...figures);
       outlet.send(encodeViewMessage({ type: 'closed', reason, complete }));
     }
     this.#viewers.clear();
@@ -138,7 +151,10 @@ export class LiveHub {
     viewer.outlet.stream(following(pieces, viewer, feed), () => this.#goLive(viewer));
   }
 
-  /** Goes on for a page that may have got a part of a piece: the message tells it to forget that. */
+  /**
+   * Goes on for a page that may have got a part of a piece: the message tells it to forget that. Figures that changed
+   * meanwhile come with the next tick that sends them.
+   */
   #resume(viewer: Viewer): void {
     viewer.outlet.send(encodeViewMessage({ type: 'begin', version: VIEW_VERSION, ...this.#begin(true) }));
     this.#catchUp(viewer);
@@ -203,8 +219,8 @@ export class LiveHub {
     if (this.#count('live') === 0) this.#shared = undefined;
     if (this.#count('paused') === this.#viewers.size) return;
     const watch = this.#stopwatch();
-    if (this.#ticks % TOTALS_EVERY === 0) this.#sendIfNew('totals');
-    if (this.#ticks % REST_EVERY === 0) this.#sendIfNew('sums');
+    if (this.#ticks % TOTALS_EVERY === 0) this.#sendFigures('totals');
+    if (this.#ticks % REST_EVERY === 0) this.#sendFigures('sums');
     this.#pace.spend(watch());
   }
 
@@ -291,24 +307,25 @@ export class LiveHub {
     }
   }
 
-  #sendIfNew(which: 'totals' | 'sums'): void {
-    const before = which === 'totals' ? this.#totals : this.#sums;
-    const text = which === 'totals' ? this.#totalsText() : this.#sumsText();
-    if (before === (which === 'totals' ? this.#totals : this.#sums)) return;
-    for (const { outlet, state } of this.#viewers)
-      if ((state === 'live' || state === 'catching-up') && !outlet.isFull) outlet.send(text);
+  /** To whoever has not got them as they are now. */
+  #sendFigures(which: Figures): void {
+    const { content, message } = this.#figures(which);
+    for (const { outlet, state, told } of this.#viewers) {
+      if (told[which] === content || state === 'behind' || state === 'paused' || outlet.isFull) continue;
+      told[which] = content;
+      outlet.send(message);
+    }
   }
 
-  #totalsText(): string {
-    const { time, ...rest } = this.#source.status();
-    this.#totals = JSON.stringify({ type: 'totals', ...rest } satisfies Omit<TotalsMessage, 'time'>);
-    return timed(this.#totals, time);
-  }
-
-  #sumsText(): string {
-    const { time, ...rest } = sumsMessage(this.#source.trace.totals, this.#source.clock());
-    this.#sums = JSON.stringify(rest);
-    return timed(this.#sums, time);
+  #figures(which: Figures): FiguresText {
+    const { time, ...rest } =
+      which === 'totals'
+        ? ({ type: which, ...this.#source.status() } satisfies TotalsMessage)
+        : liveSums(this.#source.trace.totals, this.#source.clock());
+    const made = JSON.stringify(rest);
+    if (made !== this.#made[which]) this.#made[which] = made;
+    const content = this.#made[which];
+    return { content, message: `${content.slice(0, -1)},"time":${time}}` };
   }
 }
 
@@ -318,9 +335,4 @@ function* following(pieces: Outgoing, viewer: Viewer, feed: RowFeed): Outgoing {
     viewer.cursor = feed.cursor;
     yield messages;
   }
-}
-
-/** A message whose JSON was made without its time, so that two can be compared. */
-function timed(text: string, time: number): string {
-  return `${text.slice(0, -1)},"time":${time}}`;
 }

@@ -1,31 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { HeldSocket } from './dashboard.test.support.js';
 import { DEFAULT_LIMITS } from './limits.js';
-import { Outlet, type OutletSocket } from './outlet.js';
-
-/** A socket whose other side takes what the test says. */
-class HeldSocket implements OutletSocket {
-  bufferedAmount = 0;
-  readonly readyState = 1;
-  readonly sent: string[] = [];
-  ended = '';
-
-  send(...messages: readonly (string | Uint8Array)[]): void {
-    for (const message of messages) {
-      this.bufferedAmount += message.length;
-      this.sent.push(String(message));
-    }
-  }
-
-  close(code: number): void {
-    this.ended = `closed ${code}`;
-  }
-
-  terminate(): void {
-    this.ended = 'terminated';
-  }
-}
+import { Outlet } from './outlet.js';
 
 function* pieces(count: number, size: number): Generator<string[], void> {
   for (let i = 0; i < count; i++) yield ['x'.repeat(size)];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Computation, TASK_ERRED, TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
+import { OTHER_PREFIXES } from '../trace/totals.js';
 import { PrefixProgress } from './prefixProgress.js';
 
 function computation(
@@ -99,5 +100,25 @@ test('a task counts as its latest run ended; what never ends is cancelled', () =
   assert.deepEqual(
     { finished, erred, lost, cancelled, total },
     { finished: 2, erred: 0, lost: 1, cancelled: 1, total: 3 },
+  );
+});
+
+test('beyond 500 prefixes one row has all others, also those beyond 10,000', () => {
+  const progress = new PrefixProgress();
+  const size = 12_000;
+  const ids = Array.from({ length: size }, (_, id) => id);
+  const many = { ...computation(1, ids), prefixes: ids.map((id) => `p${id}`) };
+  progress.computationAdded(many);
+  ended(progress, many, ids, new Array(size).fill(TASK_MEMORY));
+  const rows = progress.rows(new Map([['p3', 2]]));
+  assert.deepEqual([rows.length, new Set(rows.map(({ prefix }) => prefix)).size], [500, 500]);
+  assert.ok(rows.some(({ prefix }) => prefix === OTHER_PREFIXES));
+  assert.equal(
+    rows.reduce((sum, { finished }) => sum + finished, 0),
+    size,
+  );
+  assert.equal(
+    rows.reduce((sum, { processing }) => sum + processing, 0),
+    2,
   );
 });

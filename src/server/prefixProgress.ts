@@ -70,25 +70,24 @@ export class PrefixProgress implements ClusterObserver {
 
   /** Most seconds first, then most tasks. */
   rows(processing: ReadonlyMap<string, number>): ProgressRow[] {
-    const all = Array.from(this.#prefixes.values(), (counts) => ({
-      ...counts,
-      processing: processing.get(counts.prefix) ?? 0,
-    })).sort((a, b) => b.seconds - a.seconds || b.total - a.total);
-    if (all.length <= MAX_ROWS) return all.map(rowOf);
-    const others = { ...emptyCounts(OTHER_PREFIXES), processing: 0 };
-    for (const row of all.splice(MAX_ROWS - 1)) {
-      others.total += row.total;
-      others.processing += row.processing;
-      others.finished += row.finished;
-      others.erred += row.erred;
-      others.cancelled += row.cancelled;
-      others.lost += row.lost;
-      others.seconds += row.seconds;
-      others.nbytes += row.nbytes;
-      others.shortest = Math.min(others.shortest, row.shortest);
-      others.longest = Math.max(others.longest, row.longest);
+    const all = Array.from(this.#prefixes.values()).sort(
+      (a, b) => b.seconds - a.seconds || b.total - a.total,
+    );
+    const most = all.length <= MAX_ROWS ? MAX_ROWS : MAX_ROWS - 1;
+    const rows: ProgressRow[] = [];
+    const others = emptyCounts(OTHER_PREFIXES);
+    let othersProcessing = 0;
+    for (const counts of all) {
+      const now = processing.get(counts.prefix) ?? 0;
+      if (rows.length < most && counts.prefix !== OTHER_PREFIXES) {
+        rows.push(rowOf(counts, now));
+        continue;
+      }
+      include(others, counts);
+      othersProcessing += now;
     }
-    return [...all, others].map(rowOf);
+    if (rows.length < all.length) rows.push(rowOf(others, othersProcessing));
+    return rows;
   }
 
   #of(computation: Computation): KnownComputation {
@@ -130,10 +129,34 @@ interface KnownComputation {
   readonly ended: Uint8Array;
 }
 
-function rowOf(counts: Counts & Pick<ProgressRow, 'processing'>): ProgressRow {
-  const { shortest, longest } = counts;
-  const none = shortest > longest;
-  return { ...counts, shortest: none ? null : shortest, longest: none ? null : longest };
+/** Field by field: there may be hundreds, several times a second, and spreads take several times as long. */
+function rowOf(counts: Counts, processing: number): ProgressRow {
+  const none = counts.shortest > counts.longest;
+  return {
+    prefix: counts.prefix,
+    total: counts.total,
+    processing,
+    finished: counts.finished,
+    erred: counts.erred,
+    cancelled: counts.cancelled,
+    lost: counts.lost,
+    seconds: counts.seconds,
+    shortest: none ? null : counts.shortest,
+    longest: none ? null : counts.longest,
+    nbytes: counts.nbytes,
+  };
+}
+
+function include(all: Counts, row: Counts): void {
+  all.total += row.total;
+  all.finished += row.finished;
+  all.erred += row.erred;
+  all.cancelled += row.cancelled;
+  all.lost += row.lost;
+  all.seconds += row.seconds;
+  all.nbytes += row.nbytes;
+  all.shortest = Math.min(all.shortest, row.shortest);
+  all.longest = Math.max(all.longest, row.longest);
 }
 
 function countEnd(row: Counts, state: number, by: number): void {

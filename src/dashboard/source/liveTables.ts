@@ -9,7 +9,6 @@ import {
   type ViewCursor,
   type ViewTable,
 } from '../../protocol/viewMessages.js';
-import type { PrefixSum, ProgressRow } from '../../protocol/viewRows.js';
 import { MemorySource, openTables } from '../../trace/recording/openTables.js';
 import { totalsFromJson } from '../../trace/recording/totalsJson.js';
 import { sampleFacts } from '../../trace/samples/sampleRows.js';
@@ -177,7 +176,7 @@ export class LiveTables {
   #known(sums: SumsMessage) {
     const totals = totalsFromJson({
       states: TASK_STATES.map((state) => sums.runs[state] ?? 0),
-      prefixes: this.totals?.progress.map(sumOfProgress) ?? sums.prefixes,
+      prefixes: sums.prefixes,
       actions: sums.actions.filter(({ action }) => ACTIONS.some((name) => name === action)),
       busy: sums.busy,
       pairs: sums.pairs,
@@ -186,9 +185,4 @@ export class LiveTables {
     });
     return totals === undefined ? undefined : { totals, letGo: this.letGo() };
   }
-}
-
-function sumOfProgress(row: ProgressRow): PrefixSum {
-  const { finished, cancelled, lost, ...sums } = row;
-  return { ...sums, count: finished + row.erred + cancelled + lost, durations: [] };
 }

@@ -40,9 +40,7 @@ export class ChromeClock {
   /** `"ts":…,"dur":…`; what these two do not restore goes into the arguments. */
   slice(args: JsonObjectText, start: number, stop: number, duration: number): string {
     const ts = this.micros(start);
-    const exact = duration * 1e6;
-    const short = Math.round(exact * 1e3) / 1e3;
-    const dur = short / 1e6 === duration ? short : exact;
+    const dur = withinSlice(shortMicros(duration), ts, this.micros(stop));
     const read = secondsOf(ts, this.origin);
     if (read !== start) args.string('started', String(start));
     if (read + dur / 1e6 !== stop) args.string('stopped', String(stop));
@@ -50,11 +48,29 @@ export class ChromeClock {
     return `"ts":${ts},"dur":${dur}`;
   }
 
-  /** A moment within a slice, a nanosecond before its end where it is long enough. */
+  /** A moment within a slice, where it is long enough before its end by more than `slice` may take off. */
   inside(start: number, stop: number): number {
     const [from, to] = [this.micros(start), this.micros(stop)];
-    return to - from > 2e-3 ? to - 1e-3 : (from + to) / 2;
+    return to - from > 6e-3 ? to - 3e-3 : (from + to) / 2;
   }
+}
+
+/** Whole nanoseconds where they are the same duration. */
+function shortMicros(duration: number): number {
+  const exact = duration * 1e6;
+  const short = Math.round(exact * 1e3) / 1e3;
+  return short / 1e6 === duration ? short : exact;
+}
+
+/**
+ * How long a viewer draws a slice. Tasks of a thread follow each other without a gap, and Perfetto drops a slice that begins
+ * a nanosecond before the end of the one before. It adds start and duration as whole nanoseconds, which it makes by
+ * truncating (1.001 µs are 1000 then) or, depending on its version, by rounding. Whichever it does, the end must not come out
+ * behind that of the exact times.
+ */
+function withinSlice(dur: number, ts: number, end: number): number {
+  const most = Math.max(0, Math.trunc(end * 1e3) - Math.round(ts * 1e3));
+  return Math.round(dur * 1e3) > most ? most / 1e3 : dur;
 }
 
 function smallest(values: Float64Array): number {

@@ -122,12 +122,58 @@ function everything(t: number): Trace {
   });
 }
 
+const CLOCKS = [
+  ['since the epoch', 1_700_000_000.25],
+  ['from zero', 0],
+  ['of a clock of its own', 12345.678901234],
+] as const;
+
+/** Tasks of one thread, each of which begins when the one before ends; the shortest take no time. */
+function chain(t: number): Trace {
+  let now = t;
+  return syntheticTrace({
+    tasks: Array.from({ length: 10_000 }, (_, i) => {
+      const started = now;
+      now += (i % 3) * 1e-9 + (i % 50 === 0 ? 0 : ((i * 7919) % 10_007) * 31.7e-9);
+      return { key: `inc-${i}`, started, stopped: now };
+    }),
+  });
+}
+
+/** How Perfetto has made nanoseconds of the microseconds in a file. */
+const NANOSECONDS = [
+  ['truncates', (microseconds: number) => Math.trunc(microseconds * 1e3)],
+  ['rounds', (microseconds: number) => Math.round(microseconds * 1e3)],
+] as const;
+
+describe('tasks that follow each other without a gap', () => {
+  for (const [what, t] of CLOCKS) {
+    const trace = chain(t);
+    const text = [...chromeTrace(trace)].join('');
+    const slices: Record<'ts' | 'dur', number>[] = JSON.parse(text).traceEvents.filter(
+      ({ ph }: Record<'ph', string>) => ph === 'X',
+    );
+
+    for (const [how, nanoseconds] of NANOSECONDS)
+      it(`do not overlap for a viewer that ${how}, at times ${what}`, () => {
+        const overlapping = slices.filter(({ ts }, i) => {
+          const before = slices[i - 1];
+          return before !== undefined && nanoseconds(before.ts) + nanoseconds(before.dur) > nanoseconds(ts);
+        });
+        assert.equal(slices.length, 10_000);
+        assert.deepEqual(overlapping, []);
+      });
+
+    it(`are drawn as long as they are but for two nanoseconds, and read again exactly, at times ${what}`, () => {
+      const { duration } = trace.tasks;
+      for (const [i, { dur }] of slices.entries()) assert.ok(Math.abs(dur - duration[i]! * 1e6) < 2e-3);
+      assert.deepEqual(cells(reread(trace)), cells(trace));
+    });
+  }
+});
+
 describe('a trace written as Chrome Trace JSON and read again', () => {
-  for (const [what, t] of [
-    ['since the epoch', 1_700_000_000.25],
-    ['from zero', 0],
-    ['of a clock of its own', 12345.678901234],
-  ] as const) {
+  for (const [what, t] of CLOCKS) {
     it(`has the same rows in all tables, at times ${what}`, () => {
       const trace = everything(t);
       const again = reread(trace);

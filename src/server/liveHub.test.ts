@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+import { decodeViewMessage, type SumsMessage, type TotalsMessage } from '../protocol/viewMessages.js';
+import { toldTasks } from '../trace/live/toldRows.test.support.js';
+import { HeldSocket, ToldCluster } from './dashboard.test.support.js';
+import { DEFAULT_LIMITS } from './limits.js';
+import { LiveHub } from './liveHub.js';
+
+const STORY = { seed: 7, sizes: [30, 5, 12], workers: 3, batch: 7 };
+
+/** A page that takes at once what it is sent, but for a while nothing. */
+class Page extends HeldSocket {
+  isStuck = false;
+
+  override send(...messages: readonly (string | Uint8Array)[]): void {
+    super.send(...messages);
+    if (!this.isStuck) this.bufferedAmount = 0;
+  }
+
+  /** What it shows: runs that ended, and what the cluster has done. */
+  get figures(): { readonly runs: number; readonly done: number } {
+    let [runs, done] = [0, 0];
+    for (const text of this.sent.filter((one) => one.startsWith('{"type":"'))) {
+      const message = decodeViewMessage(text);
+      if (message.type === 'sums') runs = runsOf(message);
+      if (message.type === 'totals') done = doneOf(message);
+    }
+    return { runs, done };
+  }
+}
+
+const runsOf = ({ runs }: SumsMessage): number => Object.values(runs).reduce((sum, count) => sum + count, 0);
+const doneOf = ({ states }: TotalsMessage): number => states['memory'] ?? 0;
+
+describe('sums and totals', () => {
+  let cluster: ToldCluster;
+  let hub: LiveHub;
+  let all: Page['figures'];
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+    cluster = new ToldCluster(STORY);
+    hub = new LiveHub(cluster.source(), DEFAULT_LIMITS);
+    all = { runs: toldTasks(cluster.told).length, done: cluster.steps };
+  });
+  afterEach(() => {
+    hub.close('The test is over.');
+    mock.timers.reset();
+  });
+
+  /** As long as it takes until all that is due is sent. */
+  function pass(): void {
+    for (let passed = 0; passed < 8 * DEFAULT_LIMITS.intervalMs; passed++) mock.timers.tick(1);
+  }
+
+  it('come to a page also when another one joins just after they changed', () => {
+    const [first, second] = [new Page(), new Page()];
+    hub.add(first, undefined);
+    pass();
+    cluster.tell();
+    hub.add(second, undefined);
+    assert.deepEqual(second.figures, all);
+    pass();
+    assert.deepEqual(first.figures, all);
+  });
+
+  it('come to a page that paused while they changed, when it goes on', () => {
+    const [hidden, other] = [new Page(), new Page()];
+    const handle = hub.add(hidden, undefined);
+    hub.add(other, undefined);
+    pass();
+    handle.pause();
+    cluster.tell();
+    pass();
+    assert.deepEqual(other.figures, all);
+    assert.deepEqual(hidden.figures, { runs: 0, done: 0 });
+    handle.resume();
+    pass();
+    assert.deepEqual(hidden.figures, all);
+  });
+
+  it('come to a page that had no room when they changed, as soon as it has', () => {
+    const [slow, other] = [new Page(), new Page()];
+    hub.add(slow, undefined);
+    hub.add(other, undefined);
+    pass();
+    slow.isStuck = true;
+    slow.bufferedAmount = DEFAULT_LIMITS.maxBuffered + 1;
+    cluster.tell();
+    pass();
+    assert.deepEqual(other.figures, all);
+    assert.deepEqual(slow.figures, { runs: 0, done: 0 });
+    slow.isStuck = false;
+    slow.bufferedAmount = 0;
+    pass();
+    assert.deepEqual(slow.figures, all);
+  });
+
+  it('are sent once while they do not change', () => {
+    const page = new Page();
+    hub.add(page, undefined);
+    cluster.tell();
+    pass();
+    const { length } = page.sent.filter((text) => /^\{"type":"(sums|totals)"/.test(text));
+    pass();
+    assert.equal(page.sent.filter((text) => /^\{"type":"(sums|totals)"/.test(text)).length, length);
+  });
+});

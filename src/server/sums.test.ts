@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { TASK_ERRED, TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
+import { OTHER_PREFIXES, TotalSums } from '../trace/totals.js';
+import { liveSums, recordedSums } from './sums.js';
+
+/** Prefix `p` and its number computes for so many seconds, of the last a run is lost, too. */
+function totalsOf(prefixes: number): TotalSums {
+  const totals = new TotalSums();
+  for (let i = 1; i <= prefixes; i++) totals.prefix(`p${i}`).add(TASK_MEMORY, i, 8);
+  totals.prefix(`p${prefixes}`).add(TASK_LOST, Number.NaN, 0);
+  return totals;
+}
+
+describe('the sums of a run that goes on', () => {
+  it('have every prefix of which a run has ended', () => {
+    const totals = totalsOf(500);
+    totals.prefix('not yet');
+    const { prefixes } = liveSums(totals, 1);
+    assert.equal(prefixes.length, 500);
+    const last = {
+      prefix: 'p500',
+      count: 2,
+      erred: 0,
+      seconds: 500,
+      nbytes: 8,
+      shortest: 500,
+      longest: 500,
+      durations: [],
+    };
+    assert.deepEqual(prefixes.at(-1), last);
+  });
+
+  it('tell 499 of many prefixes apart, those with the most seconds, and sum the others', () => {
+    const totals = totalsOf(1500);
+    totals.prefix('0').add(TASK_LOST, Number.NaN, 0);
+    totals.prefix(OTHER_PREFIXES).add(TASK_ERRED, 5000, 0);
+    const { prefixes } = liveSums(totals, 1);
+    const told = new Map(prefixes.map((sums) => [sums.prefix, sums]));
+    assert.deepEqual([prefixes.length, told.size], [500, 500]);
+    assert.ok(Array.from({ length: 499 }, (_, i) => told.has(`p${1500 - i}`)).every(Boolean));
+    assert.deepEqual(told.get(OTHER_PREFIXES), {
+      prefix: OTHER_PREFIXES,
+      count: 1001 + 2,
+      erred: 1,
+      seconds: (1001 * 1002) / 2 + 5000,
+      nbytes: 1001 * 8,
+      shortest: 1,
+      longest: 5000,
+      durations: [],
+    });
+  });
+
+  it('are all told of a recorded trace, with their durations', () => {
+    const { prefixes } = recordedSums(totalsOf(1500).copy(1));
+    assert.equal(prefixes.length, 1500);
+    assert.ok(prefixes.every(({ durations }) => durations.length === 1));
+  });
+});
