@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, delayed, LocalCluster } from 'longpole';
 import type { Page } from 'playwright-core';
+import { writeProfileView } from '#internal/api/cluster/clientPages.js';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.js';
 import { useBrowser } from '../support/browser.js';
@@ -46,6 +47,24 @@ test('samples after the last task count where the window shows the end of the ru
     await said(page, 'section.functions', new RegExp(`(^|\\s)${count} samples`));
     await page.context().close();
   }
+});
+
+test('a page that a client writes has the samples from the time that was asked for, also after a worker was lost', async () => {
+  const lost = { key: 'inc-0', state: 'lost', started: Number.NaN, stopped: Number.NaN } as const;
+  const tasks = [lost, { key: 'inc-1', started: EPOCH, stopped: EPOCH + 10 }];
+  const samples = [1, 2, 6, 10.5].map((at) => ({
+    time: EPOCH + at,
+    worker: 'w0',
+    prefix: 'inc',
+    stack: ['inc'],
+  }));
+  const path = browser.path('asked.html');
+  writeProfileView(syntheticTrace({ tasks, samples }), path, { start: EPOCH + 5, scheduler: false });
+  const { page, complaints } = await browser.open(path);
+  await whole(page);
+  await said(page, 'section.functions', /(^|\s)2 samples/);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
 });
 
 test('what was measured without any task is shown when it was', async () => {
