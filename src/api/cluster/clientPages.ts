@@ -21,10 +21,8 @@ function addressOf(
 ): string {
   const query = new URLSearchParams(choices);
   // Of a run that was lost with its worker nobody knows when it began: NaN.
-  const first = tasks.started.reduce(
-    (least, time) => (time < least ? time : least),
-    Number.POSITIVE_INFINITY,
-  );
+  const began = tasks.started.filter((time) => !Number.isNaN(time));
+  const first = began.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);
   if (Number.isFinite(first)) {
     if (start !== undefined) query.set('from', String(start - first));
     if (stop !== undefined) query.set('to', String(stop - first));
