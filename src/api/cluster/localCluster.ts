@@ -2,6 +2,7 @@
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { LongpoleError } from '../../base/errors.js';
 import { readBytes, readSetting } from '../../base/settings.js';
+import { within } from '../../base/within.js';
 import { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
@@ -57,6 +58,9 @@ export interface LocalClusterOptions {
 
 /** Results up to this many bytes travel with the message that says that their task has finished. */
 const INLINE_BYTES = 1024;
+/** How long workers have to tell what they have sampled; and the last time, before they end, in milliseconds. */
+const FLUSH_MS = 10_000;
+const LAST_FLUSH_MS = 3000;
 
 /**
  * A cluster on this machine. It keeps the program alive only while tasks run or somebody waits for an answer; closing it ends
@@ -186,10 +190,13 @@ export class LocalCluster {
     await this.#places.scale(checkCount('workers', workers));
   }
 
-  /** @internal Resolves when whoever observes has what was sampled so far, or after some seconds in a native call. */
-  async flushProfiles(): Promise<void> {
+  /**
+   * @internal Resolves when whoever observes has what was sampled so far, or after some seconds: workers may be in a native
+   * call, or stopped.
+   */
+  async flushProfiles(patienceMs = FLUSH_MS): Promise<void> {
     const workers = Array.from(this.engine.workers.values(), ({ host }) => host.flush());
-    await Promise.all([this.measures.flush(), ...workers]);
+    await within(patienceMs, Promise.all([this.measures.flush(), ...workers]));
   }
 
   /** @internal Throws ERR_LONGPOLE_CLOSED. */
@@ -214,7 +221,7 @@ export class LocalCluster {
     this.engine.failEverything(
       new LongpoleError('ERR_LONGPOLE_FUTURE', 'The cluster was closed before the result was there.'),
     );
-    await this.flushProfiles();
+    await this.flushProfiles(LAST_FLUSH_MS);
     for (const close of this.#closing) await close();
     this.measures.close();
     this.plugins.close();

@@ -10,7 +10,7 @@ const PATIENCE_MS = 3000;
 export interface RecordedCluster {
   readonly engine: ClusterEngine;
   /** Resolves when observers have what was sampled and measured so far. */
-  flushProfiles(): Promise<void>;
+  flushProfiles(patienceMs: number): Promise<void>;
 }
 
 /** Begins at once; see Client.record. Returns what ends it; calling that again changes nothing. */
@@ -37,18 +37,9 @@ async function end(cluster: RecordedCluster, writer: TraceWriter, stopObserving:
   stopObserving();
   try {
     writer.settle();
-    await within(PATIENCE_MS, cluster.flushProfiles());
+    await cluster.flushProfiles(PATIENCE_MS);
   } finally {
     stopLate();
     writer.close();
   }
-}
-
-async function within(milliseconds: number, promise: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }

@@ -13,6 +13,8 @@ export interface GatherOutcome {
 export interface GateExits {
   /** The batch can run, except what needs a missing result; frames by local id. */
   pass(batch: HostBatch, outcome: GatherOutcome): void;
+  /** A batch that waited could not pass. */
+  failed(error: unknown): void;
 }
 
 interface Waiting {
@@ -48,7 +50,9 @@ export class BatchGate {
       batch,
       taken,
       offers: new Set([...batch.ids, ...batch.inputs.ids, ...batch.gather.map(({ id }) => id)]),
-      done: Promise.all([gather?.(), before]).then(([outcome]) => this.#leave(entry, outcome)),
+      done: Promise.all([gather?.(), before])
+        .then(([outcome]) => this.#leave(entry, outcome))
+        .catch((error: unknown) => this.#exits.failed(error)),
     };
     this.#waiting.push(entry);
   }

@@ -20,6 +20,8 @@ export interface RunHost {
     handler: RunHandler,
     shared: { readonly claims: Int32Array; readonly wanted: Uint8Array },
   ): number;
+  /** Ends the isolate, so that whatever it was to run is sent again. */
+  restart(cause: Error): void;
   /** The isolate has the batch. */
   passed(run: OpenRun, batch: HostBatch, outcome: GatherOutcome): void;
   finished(spec: HostRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
@@ -46,6 +48,7 @@ export class OpenRun implements RunHandler {
     };
     this.gate = new BatchGate(spec.program, {
       pass: (batch, outcome) => this.#pass(batch, outcome),
+      failed: (error) => host.restart(error instanceof Error ? error : new Error(String(error))),
     });
   }
 

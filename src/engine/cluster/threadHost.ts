@@ -8,7 +8,7 @@ import { framesBytes } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
 import { KIND_STORED } from '../../protocol/results.js';
-import type { Isolate, RunHandler } from '../pool/isolate.js';
+import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
 import type { GatherOutcome } from './batchGate.js';
@@ -28,6 +28,7 @@ const BEAT_POLLS = 10;
 const IDLE_BEAT_MS = 500;
 /** Isolates that die one after the other without a task running: more are no use. */
 const MAX_IDLE_DEATHS = 5;
+const CANCELLED_TOO_LONG = `A task that was cancelled did not end within ${CLOSE_GRACE_MS} ms.`;
 
 export class ThreadHost implements WorkerHost, RunHost {
   readonly name: string;
@@ -115,6 +116,7 @@ export class ThreadHost implements WorkerHost, RunHost {
     const open = this.#runs.get(run);
     if (open === undefined) return;
     this.#runs.delete(run);
+    open.gate.clear();
     this.#running.closed(run);
     this.#copies.closed(run);
     this.#measures.time.closed(run, open.isOpen && this.#isolate.running(run) >= 0);
@@ -160,6 +162,7 @@ export class ThreadHost implements WorkerHost, RunHost {
     this.#measures.close();
     this.#stopPolling();
     this.#profile.abandon();
+    for (const open of this.#runs.values()) open.gate.clear();
     this.#isolate.terminate();
     this.#options.closed?.();
     await this.#options.store.close();
@@ -353,18 +356,18 @@ export class ThreadHost implements WorkerHost, RunHost {
 
   #isolateGone(): void {
     if (this.#ended) return;
+    const { executing } = this.#isolate;
     const { running, cause } = this.#died ?? {
       running: undefined,
-      cause: new Error('The worker thread ended.'),
+      cause: new Error(executing === undefined ? 'The worker thread ended.' : CANCELLED_TOO_LONG),
     };
     this.#died = undefined;
     this.#generation++;
     this.#copies.clear();
-    const { executing } = this.#isolate;
     const isCancelled = executing !== undefined && this.#isCancelled(executing);
     this.#measures.died(executing, isCancelled ? 'cancelled' : 'failed');
     this.#running.clear();
-    if (running === undefined && ++this.#idleDeaths >= MAX_IDLE_DEATHS) {
+    if (running === undefined && executing === undefined && ++this.#idleDeaths >= MAX_IDLE_DEATHS) {
       void this.terminate();
       this.#events.lost(cause);
       return;

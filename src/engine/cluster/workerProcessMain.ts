@@ -239,12 +239,18 @@ process.on('message', (message: ToWorker) => {
   if (message.type === 'birth') worker = new WorkerProcess(message);
   else worker?.handle(message);
 });
-// The parent ended or was killed: nobody wants the results any more.
-process.on('disconnect', () => process.exit(0));
-process.on('exit', () => {
+function clean(): void {
   try {
     worker?.clean();
   } catch {
     // The directory is gone already, or goes with the cluster.
   }
+}
+
+// The parent ended or was killed: nobody wants the results any more. Not by process.exit(), which would wait for a thread
+// that is inside a native call.
+process.on('disconnect', () => {
+  clean();
+  process.kill(process.pid, 'SIGKILL');
 });
+process.on('exit', clean);

@@ -59,8 +59,8 @@ export class ThreadIsolate implements Isolate {
   readonly #calls = new PendingCalls();
   readonly #runs = new Map<number, ThreadRun>();
   readonly #outbox = new Outbox<ToIsolate>((message) => this.#worker.postMessage(message));
-  /** Closed runs whose isolate has not let go yet. */
-  readonly #closing = new Map<number, { log: CompletionLog; timer: NodeJS.Timeout }>();
+  /** Closed runs whose isolate has not let go yet, or still awaits one of their tasks. */
+  readonly #closing = new Map<number, { log: CompletionLog; timer: NodeJS.Timeout; hasLetGo: boolean }>();
   #alive = true;
   /** What it ran at its end. */
   #last: Executing | undefined;
@@ -290,8 +290,11 @@ export class ThreadIsolate implements Isolate {
       return;
     }
     if (message.type === 'closed') {
+      const closing = this.#closing.get(message.run);
+      if (closing === undefined) return;
       // A task that is being awaited goes on after its run is closed; the grace period is for it too.
-      if (this.#closing.get(message.run)?.log.running === -1) this.#forgetClosing(message.run);
+      closing.hasLetGo = true;
+      if (closing.log.running === -1) this.#forgetClosing(message.run);
       return;
     }
     if (message.type === 'called') {
@@ -349,7 +352,7 @@ export class ThreadIsolate implements Isolate {
   #awaitClosed(run: number, log: CompletionLog): void {
     const timer = setTimeout(() => this.#checkClosed(run), CLOSE_GRACE_MS);
     timer.unref();
-    this.#closing.set(run, { log, timer });
+    this.#closing.set(run, { log, timer, hasLetGo: false });
   }
 
   #checkClosed(run: number): void {
@@ -358,8 +361,9 @@ export class ThreadIsolate implements Isolate {
       const closing = this.#closing.get(run);
       if (closing === undefined) return;
       // It computes for another run: what it says about this one can wait.
-      if (closing.log.running === -1) this.#awaitClosed(run, closing.log);
-      else this.terminate();
+      if (closing.log.running !== -1) this.terminate();
+      else if (closing.hasLetGo) this.#forgetClosing(run);
+      else this.#awaitClosed(run, closing.log);
     }).unref();
   }
 

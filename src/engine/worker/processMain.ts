@@ -136,4 +136,4 @@ process.on('message', (message: ToProcess) => {
   }
 });
 // The parent ended or was killed: nobody wants the results any more.
-process.on('disconnect', () => process.exit(0));
+process.on('disconnect', end);
