@@ -77,3 +77,27 @@ for (const processes of [false, true]) {
     });
   });
 }
+
+test('the main program is killed while a worker process is in a native call: it ends at once', async () => {
+  await withFolder(async (folder) => {
+    const source = `
+      import { existsSync } from 'node:fs';
+      import { tasks, connect } from ${JSON.stringify(packageUrl('index'))};
+      import { execFileSync } from 'node:child_process';
+      import { writeFileSync } from 'node:fs';
+      const { sleep } = tasks(import.meta.url, {
+        sleep(path) { writeFileSync(path, ''); execFileSync('sleep', ['100']); },
+      });
+      const client = await connect({ workers: 1, processes: true });
+      const [{ pid }] = Object.values(client.schedulerInfo().workers);
+      const path = process.argv[2];
+      client.submit(sleep, path);
+      while (!existsSync(path)) await new Promise((resolve) => setTimeout(resolve, 5));
+      console.log(pid);
+      process.kill(process.pid, 'SIGKILL');
+    `;
+    const { stdout, signal } = await runProgram(folder, source, { arguments: [join(folder, 'begun')] });
+    assert.equal(signal, 'SIGKILL');
+    await until('the worker has ended', () => !isAlive(Number(stdout)));
+  });
+});
