@@ -98,6 +98,8 @@ test('a file that hangs is killed, with its children, and says which test ran', 
       if (!existsSync(mark) && seconds < 60) continue;
       assert.equal(last, '1 passed, 1 failed');
       assert.match(stdout, /running: endless/);
+      // Where it stands, and where its child does.
+      if (process.platform === 'linux') assert.match(stdout, /setInterval[\s\S]*\d+ × [A-Z] \w+/);
       return;
     }
   } finally {

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { standing } from './standing.mjs';
 
 const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
 /** Of a file's output, the end is kept: that is where it says why it died. */
@@ -64,8 +65,10 @@ function runProcess(file, { cwd, timeout, signal, env }) {
   child.stderr.setEncoding('utf8').on('data', keep);
   return new Promise((resolve, reject) => {
     let hung = false;
+    let where = '';
     const timer = setTimeout(() => {
       hung = true;
+      where = standing(child.pid);
       killGroup(child.pid);
     }, timeout * 1000);
     const abort = () => killGroup(child.pid);
@@ -85,7 +88,7 @@ function runProcess(file, { cwd, timeout, signal, env }) {
       const held = setTimeout(() => setImmediate(giveUp), LAST_WORDS_MS);
       child.once('close', () => {
         clearTimeout(held);
-        resolve({ code, killedBy, hung, output, seconds });
+        resolve({ code, killedBy, hung, where, output, seconds });
       });
     });
   });
@@ -100,7 +103,7 @@ function killGroup(pid) {
 }
 
 /** @returns {FileResult} */
-function summarise({ code, killedBy, hung, output, seconds }, text, timeout) {
+function summarise({ code, killedBy, hung, where, output, seconds }, text, timeout) {
   const events = text
     .split('\n')
     .filter((line) => line.endsWith('}'))
@@ -110,7 +113,10 @@ function summarise({ code, killedBy, hung, output, seconds }, text, timeout) {
   const done = count('passed') + count('skipped') + failures.length;
   const fail = (name, error) => failures.push({ name, where: '', error });
   if (hung) {
-    fail('the file hung', `Killed after ${timeout} s. ${done} tests were done; running: ${running(events)}`);
+    fail(
+      'the file hung',
+      `Killed after ${timeout} s. ${done} tests were done; running: ${running(events)}\n${where}`,
+    );
   } else if (killedBy !== null) {
     fail('the process was killed', `by ${killedBy}, after ${done} tests; running: ${running(events)}`);
   } else if (code !== 0 && failures.length === 0) {
