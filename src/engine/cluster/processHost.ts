@@ -1,7 +1,7 @@
 // A worker that is a process of its own, as the cluster talks to it: calls become messages, messages become events.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { serialize } from 'node:v8';
+import { deserialize, serialize } from 'node:v8';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
@@ -101,7 +101,11 @@ export class ProcessHost implements WorkerHost {
   }
 
   dispatch(run: number, batch: HostBatch): void {
-    sendBatch(batch, (cloneable) => this.#outbox.post({ type: 'batch', run, ...cloneable }), serialize);
+    sendBatch(
+      batch,
+      (cloneable) => this.#outbox.post({ type: 'batch', run, ...cloneable }),
+      (value) => deserialize(serialize(value)),
+    );
   }
 
   release(run: number, ids: Int32Array): void {
