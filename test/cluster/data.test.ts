@@ -248,3 +248,28 @@ clusterTest(
   },
   { workers: 1 },
 );
+
+clusterTest(
+  'a result that a process cannot hand out is the error of its task, and the process goes on',
+  async ({ client, processes }) => {
+    let removed = 0;
+    client.observe({ workerRemoved: () => removed++ });
+    const refused = { name: 'TaskError', code: 'ERR_LONGPOLE_NOT_CLONEABLE' };
+    const bare = client.submit(() => new SharedArrayBuffer(8));
+    const nested = client.map(
+      (i: number) => (i === 1 ? { shared: new SharedArrayBuffer(8) } : { i }),
+      [0, 1, 2],
+    );
+    for (const future of [bare, nested[1]!]) {
+      if (processes) await assert.rejects(future.result(), refused);
+      else await future.result();
+    }
+    assert.deepEqual(await client.gather([nested[0]!, nested[2]!]), [{ i: 0 }, { i: 2 }]);
+    for (const fn of [() => ({ shared: new SharedArrayBuffer(8) }), () => [new Blob(['x'])]]) {
+      if (processes) await assert.rejects(client.run<unknown>(fn), { code: 'ERR_LONGPOLE_NOT_CLONEABLE' });
+      else await client.run<unknown>(fn);
+    }
+    assert.equal(await client.submit(t.inc, 1).result(), 2);
+    assert.equal(removed, 0);
+  },
+);
