@@ -164,7 +164,11 @@ export class ProcessHost implements WorkerHost {
 
   call(fn: FunctionRef, context: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
     const facts = this.#options.facts();
-    return this.#ask((call) => ({ type: 'call', call, fn, facts, context }));
+    return this.#ask((call) => {
+      // Of a Blob and its like the channel would make an empty object.
+      serialize(context);
+      return { type: 'call', call, fn, facts, context };
+    });
   }
 
   /** A worker died: what is being fetched from it fails at once. */
@@ -184,10 +188,9 @@ export class ProcessHost implements WorkerHost {
   }
 
   #ask(message: (call: number) => ToWorker): Promise<unknown> {
-    const { call, answer } = this.#calls.begin(this.name);
+    const answer = this.#calls.ask(this.name, (call) => this.#outbox.post(message(call)));
     this.#child.ref();
     this.#child.channel?.ref();
-    this.#outbox.post(message(call));
     return answer.finally(() => this.#unrefIfIdle());
   }
 
