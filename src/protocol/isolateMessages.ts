@@ -57,11 +57,13 @@ export interface RunBatch {
   /** The program's constants that the batch needs. */
   readonly constants: Values;
   /** Those of them that could not be copied. Default: none. */
-  readonly uncloneable?: readonly UncloneableConstant[] | undefined;
+  readonly uncloneable?: readonly UncloneableValue[] | undefined;
+  /** Inputs that could not be copied. Default: none. */
+  readonly uncloneableInputs?: readonly UncloneableValue[] | undefined;
 }
 
-/** A constant that could not be copied: tasks that use it fail with this error. */
-export interface UncloneableConstant {
+/** A value that could not be copied: tasks that use it fail with this error. */
+export interface UncloneableValue {
   readonly id: number;
   readonly error: ErrorInfo;
 }

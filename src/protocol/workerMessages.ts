@@ -5,7 +5,7 @@ import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js'
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
-import type { UncloneableConstant, Values } from './isolateMessages.js';
+import type { UncloneableValue, Values } from './isolateMessages.js';
 import type { MetricChanges } from './metrics.js';
 import type { ProfileCycle, ProfileSettings } from './profileCycle.js';
 import type { Program } from './program.js';
@@ -69,7 +69,8 @@ export type ToWorker =
   | { readonly type: 'open'; readonly run: WorkerRun }
   | {
       readonly type: 'batch';
-      readonly uncloneable?: readonly UncloneableConstant[];
+      readonly uncloneable?: readonly UncloneableValue[];
+      readonly uncloneableInputs?: readonly UncloneableValue[];
       readonly run: number;
       readonly batch: number;
       readonly ids: Int32Array;

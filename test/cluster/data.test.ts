@@ -191,3 +191,85 @@ clusterTest(
   },
   { workers: 1, memoryLimit: LIMIT },
 );
+
+clusterTest(
+  'scatter refuses what its workers cannot be sent: shared memory and, where they are processes, objects of the system',
+  async ({ client, processes }) => {
+    const values = [new SharedArrayBuffer(8), { shared: new SharedArrayBuffer(8) }, new Blob(['x'])];
+    for (const value of values) {
+      if (processes) await assert.rejects(client.scatter([value]), { code: 'ERR_LONGPOLE_NOT_CLONEABLE' });
+      else assert.equal((await client.scatter([value])).length, 1);
+    }
+    assert.equal(await client.submit(t.inc, 1).result(), 2);
+  },
+);
+
+clusterTest(
+  'a result that the client has made uncloneable is the error of the tasks that use it, and of nothing else',
+  async ({ client }) => {
+    const spoilt = client.submit((at: number) => ({ at }), 1);
+    Object.assign(await spoilt.result(), { fn: () => 1 });
+    const large = client.submit(t.zeros, 200_000, 1);
+    await large.wait();
+    // More than the batches that a worker may have at a time.
+    for (let round = 0; round < 5; round++) {
+      const futures = [
+        client.submit(t.echo, spoilt),
+        // Waits for a result that another worker has.
+        ...client.cluster.workers.map((workers) => client.submit(t.echo, [large, spoilt], { workers })),
+      ];
+      for (const future of futures)
+        await assert.rejects(future.result(), { name: 'TaskError', code: 'ERR_LONGPOLE_NOT_CLONEABLE' });
+    }
+    const both = client.map(t.echo, [spoilt, 2]);
+    await rejection(both[0]!.result());
+    assert.equal(await both[1]!.result(), 2);
+  },
+);
+
+clusterTest(
+  'an argument that throws when it is measured is the error of its task, and its worker goes on',
+  async ({ client }) => {
+    class Broken {
+      get nbytes(): number {
+        throw new RangeError('no size');
+      }
+    }
+    client.observe({ transfer: () => undefined });
+    for (let round = 0; round < 5; round++) {
+      const bad = client.submit(t.echo, new Broken());
+      await assert.rejects(bad.result(), {
+        name: 'TaskError',
+        code: 'ERR_LONGPOLE_NOT_CLONEABLE',
+        message: /Task 'echo-.* no size/,
+      });
+    }
+    assert.equal(await client.submit(t.inc, 1).result(), 2);
+  },
+  { workers: 1 },
+);
+
+clusterTest(
+  'a result that a process cannot hand out is the error of its task, and the process goes on',
+  async ({ client, processes }) => {
+    let removed = 0;
+    client.observe({ workerRemoved: () => removed++ });
+    const refused = { name: 'TaskError', code: 'ERR_LONGPOLE_NOT_CLONEABLE' };
+    const bare = client.submit(() => new SharedArrayBuffer(8));
+    const nested = client.map(
+      (i: number) => (i === 1 ? { shared: new SharedArrayBuffer(8) } : { i }),
+      [0, 1, 2],
+    );
+    for (const future of [bare, nested[1]!]) {
+      if (processes) await assert.rejects(future.result(), refused);
+      else await future.result();
+    }
+    assert.deepEqual(await client.gather([nested[0]!, nested[2]!]), [{ i: 0 }, { i: 2 }]);
+    for (const fn of [() => ({ shared: new SharedArrayBuffer(8) }), () => [new Blob(['x'])]]) {
+      if (processes) await assert.rejects(client.run<unknown>(fn), { code: 'ERR_LONGPOLE_NOT_CLONEABLE' });
+      else await client.run<unknown>(fn);
+    }
+    assert.equal(await client.submit(t.inc, 1).result(), 2);
+    assert.equal(removed, 0);
+  },
+);

@@ -129,3 +129,37 @@ clusterTest(
     assert.deepEqual(first, ['after', 'ready', 'executing', 'worker-1']);
   },
 );
+
+clusterTest('a plugin whose options cannot be sent is not registered', async ({ client, processes }) => {
+  const topics: string[] = [];
+  client.observe({ event: ({ topic }) => topics.push(topic) });
+  const uncloneable = [{ fn: () => 1 }, ...(processes ? [{ blob: new Blob(['x']) }] : [])];
+  for (const options of uncloneable)
+    await assert.rejects(client.registerPlugin({ url, export: 'ready', options }), {
+      name: 'LongpoleError',
+      code: 'ERR_LONGPOLE_NOT_CLONEABLE',
+    });
+  const on = { workers: 'worker-1' };
+  await rejection(client.submit(t.exit, 1, on).result());
+  assert.equal(await client.submit(t.inc, 1, on).result(), 2);
+  assert.ok(topics.includes('worker-restarted'));
+  await client.cluster.close();
+  assert.equal(topics.includes('plugin-error'), false);
+});
+
+clusterTest('a plugin that one worker cannot set up is taken away from all', async (setting) => {
+  const { client, cluster, folder } = setting;
+  const path = join(folder, 'notes');
+  await assert.rejects(client.registerPlugin({ url, export: 'Failing', options: { path } }), /not here/);
+  const there = [
+    ['setup', 'worker-0'],
+    ['teardown', 'worker-0'],
+  ];
+  assert.deepEqual(notes(path), there);
+  for (const workers of cluster.workers) {
+    await rejection(client.submit(t.exit, 1, { workers }).result());
+    await client.submit(t.inc, 1, { workers }).result();
+  }
+  await cluster.close();
+  assert.deepEqual(notes(path), there);
+});

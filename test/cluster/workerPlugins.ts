@@ -35,3 +35,11 @@ export const ready: WorkerPlugin = {
 };
 
 export const nothing = 5;
+
+/** Cannot be set up on `worker-1`. */
+export class Failing extends Noting {
+  override setup(context: { worker: { name: string } }): void {
+    if (context.worker.name === 'worker-1') throw new Error('not here');
+    super.setup(context);
+  }
+}

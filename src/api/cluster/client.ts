@@ -263,7 +263,8 @@ export class Client extends ClientBase implements AsyncDisposable {
    * gets `{ worker }`, a copy of the worker's facts and logs.
    *
    * @returns worker name → what it returned
-   * @throws (rejects) what the function throws; ERR_LONGPOLE_INVALID_ARGUMENT for a worker that is not there;
+   * @throws (rejects) what the function throws; ERR_LONGPOLE_NOT_CLONEABLE if what it returns cannot be copied;
+   *   ERR_LONGPOLE_INVALID_ARGUMENT for a worker that is not there;
    *   ERR_LONGPOLE_WORKER_LOST if a worker ends before it answers
    */
   run<R>(fn: TaskFunction<OnWorker<R>>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;

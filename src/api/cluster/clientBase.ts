@@ -86,7 +86,8 @@ export class ClientBase {
    * that dies, or is still busy after a second, cannot call it.
    *
    * @returns (resolves) what takes the plugin away again
-   * @throws (rejects) what `setup` of a worker's plugin throws
+   * @throws (rejects) what `setup` of a worker's plugin throws: then it is registered nowhere; LongpoleError
+   *   ERR_LONGPOLE_NOT_CLONEABLE if its options cannot be copied to the workers
    */
   async registerPlugin(plugin: SchedulerPlugin | WorkerPluginSpec): Promise<() => Promise<void> | void> {
     if (typeof plugin !== 'object' || plugin === null)

@@ -1,4 +1,5 @@
 // scatter: values of the program become results on the workers.
+import { serialize } from 'node:v8';
 import { LongpoleError } from '../../base/errors.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { dataPlan } from '../../engine/cluster/dataPlan.js';
@@ -47,7 +48,7 @@ export async function scatterValues(
       const own = ownResult(value);
       const { inlineBytes } = engine.options;
       nbytes[local] = sizeOf(own, inlineBytes);
-      if (nbytes[local] <= inlineBytes) results[local] = structuredClone(own);
+      if (nbytes[local] <= inlineBytes) results[local] = inlineCopy(own, engine.options.threads);
       else frames = packFrames(own);
     } catch (error) {
       throw notCloneableValue(local, error);
@@ -71,6 +72,13 @@ export async function scatterValues(
   } finally {
     if (inputs.length > 0) await stores.withdraw(offers.keys());
   }
+}
+
+/** What every worker can be sent: the channel to a process refuses more than a structured clone does. */
+function inlineCopy(value: unknown, threads: boolean): unknown {
+  const copy = structuredClone(value);
+  if (!threads) serialize(copy);
+  return copy;
 }
 
 function notCloneableValue(index: number, reason: unknown): LongpoleError {

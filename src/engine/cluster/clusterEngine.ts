@@ -34,7 +34,6 @@ export interface ClusterEngineOptions {
 
 const MAX_FORGOTTEN = 1000;
 
-/** A function that every isolate of the cluster calls, also those that come later. */
 export class ClusterEngine {
   readonly scheduler: Scheduler;
   readonly options: ClusterEngineOptions;
@@ -343,17 +342,15 @@ export class ClusterEngine {
 
   #carryOutAll(): void {
     this.#executing = true;
-    try {
-      for (let at = 0; at < this.#pending.length; at++) this.#runner.carryOut(this.#pending[at]!);
-    } finally {
-      this.#pending.length = 0;
-      this.#executing = false;
-      this.#announce();
-    }
+    const thrown = this.#runner.carryOutAll(this.#pending);
+    this.#pending.length = 0;
+    this.#executing = false;
+    this.#announce();
     this.#tellArrivals();
     this.#keepAlive.hold(this.scheduler.state.canGoOn);
     this.afterEvent?.();
     this.scheduler.compact();
+    if (thrown.length > 0) throw thrown[0];
   }
 
   #tellArrivals(): void {

@@ -7,6 +7,7 @@ import type { Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { FromWorker } from '../../protocol/workerMessages.js';
+import { sendFinished, sendValues } from '../worker/sendValues.js';
 import type { HostEvents, MissingInput, RunTask, StoredResult } from './hostTypes.js';
 
 export class CorrectedEvents implements HostEvents {
@@ -24,11 +25,14 @@ export class CorrectedEvents implements HostEvents {
   }
 
   finished(run: number, columns: CompletionColumns, arrived: ReadonlyMap<number, unknown>): void {
-    this.#send(packFinished(run, columns, arrived, this.#correct));
+    sendFinished(packFinished(run, columns, arrived, this.#correct), this.#send);
   }
 
   fetched(run: number, values: Values, stored: readonly StoredResult[], missing: Int32Array): void {
-    this.#send({ type: 'fetched', run, values, stored, missing });
+    sendValues(values, (sendable, errors) => {
+      this.#send({ type: 'fetched', run, values: sendable, stored, missing });
+      for (const { id, error } of errors) this.fetchFailed(run, id, error);
+    });
   }
 
   fetchFailed(run: number, id: number, error: ErrorInfo): void {

@@ -6,7 +6,7 @@ import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { UncloneableConstant, Values } from '../../protocol/isolateMessages.js';
+import type { UncloneableValue, Values } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { WorkerLink, WorkerRun } from '../../protocol/workerMessages.js';
@@ -37,8 +37,9 @@ export interface HostBatch {
   readonly inputs: Values;
   readonly gather: readonly GatherInput[];
   readonly constants: Values;
-  /** Constants that could not be copied to the worker's process. */
-  readonly uncloneable?: readonly UncloneableConstant[];
+  /** Constants that could not be copied to the worker's process, and inputs. */
+  readonly uncloneable?: readonly UncloneableValue[];
+  readonly uncloneableInputs?: readonly UncloneableValue[];
 }
 
 /** Facts about a worker, as functions that run there see them. */

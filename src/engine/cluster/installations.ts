@@ -31,11 +31,23 @@ export class Installations {
     return this.#byName.size;
   }
 
-  /** Has every worker call it, now and whenever an isolate begins; rejects if one that is there fails. */
+  /**
+   * Has every worker call it, now and whenever an isolate begins. Rejects if one that is there fails; then the others end it, and
+   * it is not called again.
+   */
   async add(name: string, installation: Installation): Promise<void> {
     this.#byName.set(name, installation);
-    const { fn, context } = installation;
-    await Promise.all(Array.from(this.#owner.workers.values(), ({ host }) => host.call(fn, context)));
+    const failures = new Map<EngineWorker, unknown>();
+    await Promise.all(
+      Array.from(this.#owner.workers.values(), (worker) =>
+        call(worker, installation.fn, installation).catch((error: unknown) => failures.set(worker, error)),
+      ),
+    );
+    if (failures.size === 0) return;
+    if (this.#byName.get(name) === installation) this.#byName.delete(name);
+    const others = [...this.#owner.workers.values()].filter((worker) => !failures.has(worker));
+    await Promise.all(others.map((worker) => this.#end(worker, [installation])));
+    throw failures.values().next().value;
   }
 
   /** Resolves when all workers have ended it, or three seconds later. */
@@ -50,8 +62,8 @@ export class Installations {
 
   /** A new isolate: calls behind what it is told later wait for these. */
   begin(worker: EngineWorker): void {
-    for (const { fn, context } of this.#byName.values())
-      worker.host.call(fn, context).catch((error: unknown) => this.#complain(worker, error));
+    for (const installation of this.#byName.values())
+      call(worker, installation.fn, installation).catch((error: unknown) => this.#complain(worker, error));
   }
 
   /** The worker leaves. Resolves when it has ended everything, or three seconds later. */
@@ -61,8 +73,8 @@ export class Installations {
 
   async #end(worker: EngineWorker, installations: readonly Installation[]): Promise<void> {
     if (installations.length === 0 || worker.facts === undefined) return;
-    const calls = installations.map(({ end, context }) =>
-      worker.host.call(end, context).catch((error: unknown) => this.#complain(worker, error)),
+    const calls = installations.map((installation) =>
+      call(worker, installation.end, installation).catch((error: unknown) => this.#complain(worker, error)),
     );
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -83,4 +95,9 @@ export class Installations {
     const text = error instanceof Error ? error.message : String(error);
     this.#owner.event('plugin-error', text, worker.info.index);
   }
+}
+
+/** Never throws, only rejects. */
+async function call({ host }: EngineWorker, fn: FunctionRef, { context }: Installation): Promise<unknown> {
+  return host.call(fn, context);
 }

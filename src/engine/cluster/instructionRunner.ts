@@ -3,10 +3,11 @@
 import { LongpoleError } from '../../base/errors.js';
 import { batchConstants } from '../batchValues.js';
 import { DEFAULT_LIMITS } from '../scheduler/batching.js';
-import type { Dispatch, Erred, Instruction, Release, Steal } from '../scheduler/events.js';
+import type { Dispatch, Erred, Instruction, Release, SchedulerEvent, Steal } from '../scheduler/events.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { Segment } from '../scheduler/taskGraph.js';
 import { ERRED } from '../scheduler/taskStates.js';
+import { taskError } from '../taskFailure.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 import type { GatherInput } from './hostTypes.js';
@@ -29,6 +30,8 @@ export interface RunnerContext {
   gatherInput(computation: ComputationState, local: number, id?: number): GatherInput;
   closeIfSettled(computation: ComputationState): void;
   forget(segment: Segment): void;
+  explain(computation: ComputationState, local: number, error: unknown): void;
+  handleEvent(event: SchedulerEvent): void;
 }
 
 export class InstructionRunner {
@@ -38,10 +41,30 @@ export class InstructionRunner {
     this.#engine = engine;
   }
 
-  carryOut(instruction: Instruction): void {
+  /**
+   * Carries out all, also those that are added meanwhile, and returns what was thrown: the scheduler takes each for carried
+   * out, so the one must not keep the others back.
+   */
+  carryOutAll(instructions: readonly Instruction[]): unknown[] {
+    const thrown: unknown[] = [];
+    for (let at = 0; at < instructions.length; at++) {
+      try {
+        this.#carryOut(instructions[at]!);
+      } catch (error) {
+        thrown.push(error);
+      }
+    }
+    return thrown;
+  }
+
+  #carryOut(instruction: Instruction): void {
     switch (instruction.type) {
       case 'dispatch':
-        this.#dispatch(instruction);
+        try {
+          this.#dispatch(instruction);
+        } catch (error) {
+          this.#notSent(instruction, error);
+        }
         break;
       case 'release':
         this.#release(instruction);
@@ -98,6 +121,22 @@ export class InstructionRunner {
     if (hasObservers && message.constants.values.length > 0)
       recorder.sent.send(computation, index, message, clock, post);
     else post();
+  }
+
+  /** The scheduler takes the batch for sent: its tasks have failed, and what it brings along is not there. */
+  #notSent({ worker, ids, inputs }: Dispatch, thrown: unknown): void {
+    const { graph } = this.#engine.scheduler.state;
+    const segment = graph.segmentOf(ids[0]!);
+    const computation = this.#engine.computationOf(segment);
+    if (computation === undefined) throw thrown;
+    const name = this.#engine.workers.get(worker)?.info.name ?? String(worker);
+    const cause = thrown instanceof LongpoleError ? thrown : notSentError(name, thrown);
+    this.#engine.handleEvent({ type: 'results-evicted', worker, ids: [...inputs] });
+    for (const id of ids) {
+      const local = id - segment.base;
+      this.#engine.explain(computation, local, taskError(computation.plan, local, name, cause));
+      this.#engine.handleEvent({ type: 'task-erred', worker, id, final: true });
+    }
   }
 
   #steal({ worker, ids }: Steal): void {
@@ -223,4 +262,11 @@ export class InstructionRunner {
       from = to;
     }
   }
+}
+
+function notSentError(worker: string, reason: unknown): LongpoleError {
+  const why = reason instanceof Error ? reason.message : String(reason);
+  return new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', `It could not be sent to worker ${worker}: ${why}`, {
+    cause: reason,
+  });
 }

@@ -1,7 +1,7 @@
 // A worker that is a process of its own, as the cluster talks to it: calls become messages, messages become events.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { serialize } from 'node:v8';
+import { deserialize, serialize } from 'node:v8';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
@@ -101,7 +101,11 @@ export class ProcessHost implements WorkerHost {
   }
 
   dispatch(run: number, batch: HostBatch): void {
-    sendBatch(batch, (cloneable) => this.#outbox.post({ type: 'batch', run, ...cloneable }), serialize);
+    sendBatch(
+      batch,
+      (cloneable) => this.#outbox.post({ type: 'batch', run, ...cloneable }),
+      (value) => deserialize(serialize(value)),
+    );
   }
 
   release(run: number, ids: Int32Array): void {
@@ -160,7 +164,11 @@ export class ProcessHost implements WorkerHost {
 
   call(fn: FunctionRef, context: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
     const facts = this.#options.facts();
-    return this.#ask((call) => ({ type: 'call', call, fn, facts, context }));
+    return this.#ask((call) => {
+      // Of a Blob and its like the channel would make an empty object.
+      serialize(context);
+      return { type: 'call', call, fn, facts, context };
+    });
   }
 
   /** A worker died: what is being fetched from it fails at once. */
@@ -180,10 +188,9 @@ export class ProcessHost implements WorkerHost {
   }
 
   #ask(message: (call: number) => ToWorker): Promise<unknown> {
-    const { call, answer } = this.#calls.begin(this.name);
+    const answer = this.#calls.ask(this.name, (call) => this.#outbox.post(message(call)));
     this.#child.ref();
     this.#child.channel?.ref();
-    this.#outbox.post(message(call));
     return answer.finally(() => this.#unrefIfIdle());
   }
 

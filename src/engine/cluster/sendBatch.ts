@@ -1,49 +1,47 @@
-// A batch on its way to a thread or a process, which copies what it is given. An argument that cannot be copied is the error
-// of the tasks that use it, and of nothing else.
+// A batch on its way to a thread or a process, which copies what it is given. What cannot be copied, an argument or a result
+// that the client has changed since, is the error of the tasks that use it, and of nothing else.
 import { LongpoleError } from '../../base/errors.js';
-import { toErrorInfo } from '../../protocol/errorInfo.js';
-import type { UncloneableConstant, Values } from '../../protocol/isolateMessages.js';
-import { cloneError } from '../worker/isolateRun.js';
+import type { UncloneableValue, Values } from '../../protocol/isolateMessages.js';
+import { splitValues } from '../worker/splitValues.js';
 
 interface Batch {
+  readonly inputs: Values;
   readonly constants: Values;
-  readonly uncloneable?: readonly UncloneableConstant[];
+  readonly uncloneable?: readonly UncloneableValue[];
+  readonly uncloneableInputs?: readonly UncloneableValue[];
 }
 
+type Copy = (value: unknown) => unknown;
+
 /**
- * Calls `send`, and if that throws once more without the constants that cannot be copied. `copy` copies a value as the
- * channel does, and throws what the channel throws.
+ * Calls `send`, and if that throws once more without what cannot be copied. `copy` copies a value as the channel does, and
+ * throws what the channel throws.
  */
-export function sendBatch<B extends Batch>(
-  batch: B,
-  send: (batch: B) => void,
-  copy: (value: unknown) => unknown,
-): void {
+export function sendBatch<B extends Batch>(batch: B, send: (batch: B) => void, copy: Copy): void {
   try {
     send(batch);
   } catch (error) {
-    const { constants, uncloneable } = split(batch.constants, copy, error);
-    send({ ...batch, constants, uncloneable: [...(batch.uncloneable ?? []), ...uncloneable] });
+    send(withoutCulprits(batch, copy, error));
   }
 }
 
-/** The constants that can be copied, and those that cannot; if all can, none is to be trusted. */
-function split(
-  { ids, values }: Values,
-  copy: (value: unknown) => unknown,
-  error: unknown,
-): { readonly constants: Values; readonly uncloneable: readonly UncloneableConstant[] } {
-  const reasons = values.map((value) => cloneError(value, copy));
-  const culprits = reasons.every((reason) => reason === undefined) ? reasons.map(() => error) : reasons;
-  const uncloneable: UncloneableConstant[] = [];
-  for (const [index, reason] of culprits.entries())
-    if (reason !== undefined) uncloneable.push({ id: ids[index]!, error: toErrorInfo(notCloneable(reason)) });
+function withoutCulprits<B extends Batch>(batch: B, copy: Copy, error: unknown): B {
+  let inputs = splitValues(batch.inputs, copy, notCloneable);
+  let constants = splitValues(batch.constants, copy, notCloneable);
+  if (inputs.bad.length + constants.bad.length === 0) {
+    // Each can be copied, and all together cannot: none is to be trusted.
+    const refuse = (): never => {
+      throw error;
+    };
+    inputs = splitValues(batch.inputs, refuse, notCloneable);
+    constants = splitValues(batch.constants, refuse, notCloneable);
+  }
   return {
-    constants: {
-      ids: ids.filter((_id, index) => culprits[index] === undefined),
-      values: values.filter((_value, index) => culprits[index] === undefined),
-    },
-    uncloneable,
+    ...batch,
+    inputs: inputs.good,
+    constants: constants.good,
+    uncloneable: [...(batch.uncloneable ?? []), ...constants.bad],
+    uncloneableInputs: [...(batch.uncloneableInputs ?? []), ...inputs.bad],
   };
 }
 

@@ -2,6 +2,7 @@
 // the isolate beside it, so that all of them are answered while a task runs.
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { serialize } from 'node:v8';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
 import { ClockOffset } from '../clockOffset.js';
@@ -10,6 +11,7 @@ import { Store } from '../store/store.js';
 import { PeerClient } from '../transfer/peerClient.js';
 import { PeerServer } from '../transfer/peerServer.js';
 import { isolateClock } from '../worker/isolateClock.js';
+import { notCloneable } from '../worker/isolateRun.js';
 import { CorrectedEvents } from './correctedEvents.js';
 import type { HostFacts } from './hostTypes.js';
 import { ProcessPeers } from './processPeers.js';
@@ -164,10 +166,17 @@ class WorkerProcess {
 
   #call({ call, fn, facts, context }: Extract<ToWorker, { type: 'call' }>): void {
     this.#hostFacts = facts;
-    this.#host.call(fn, context).then(
-      (value) => send({ type: 'called', call, value, error: undefined }),
-      (error) => send({ type: 'called', call, value: undefined, error: toErrorInfo(error) }),
-    );
+    const fail = (error: unknown): void =>
+      send({ type: 'called', call, value: undefined, error: toErrorInfo(error) });
+    this.#host.call(fn, context).then((value) => {
+      try {
+        // Of a Blob and its like the channel would make an empty object.
+        serialize(value);
+        send({ type: 'called', call, value, error: undefined });
+      } catch (error) {
+        fail(notCloneable(error));
+      }
+    }, fail);
   }
 
   async #begin(): Promise<void> {

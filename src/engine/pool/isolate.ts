@@ -2,7 +2,7 @@
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { PackedValues, UncloneableConstant, Values } from '../../protocol/isolateMessages.js';
+import type { PackedValues, UncloneableValue, Values } from '../../protocol/isolateMessages.js';
 import type { Program } from '../../protocol/program.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
 
@@ -58,7 +58,8 @@ export interface DispatchedBatch {
   readonly lacking?: Int32Array;
   readonly constants: Values;
   /** Constants that could not be copied. Default: none. */
-  readonly uncloneable?: readonly UncloneableConstant[] | undefined;
+  readonly uncloneable?: readonly UncloneableValue[] | undefined;
+  readonly uncloneableInputs?: readonly UncloneableValue[] | undefined;
 }
 
 export interface Isolate {

@@ -16,14 +16,27 @@ export class PendingCalls {
     return this.#pending.size;
   }
 
-  /** A number for the message, and the promise of its answer. */
-  begin(worker: string): { call: number; answer: Promise<unknown> } {
+  /**
+   * Sends a call under a number of its own.
+   *
+   * @returns (resolves) the answer
+   * @throws (rejects) what the call throws, ERR_LONGPOLE_NOT_CLONEABLE if `send` throws, ERR_LONGPOLE_WORKER_LOST
+   */
+  ask(worker: string, send: (call: number) => void): Promise<unknown> {
     const call = this.#next++;
-    const answer = new Promise((resolve, reject) => {
-      if (this.#ended === undefined) this.#pending.set(call, { resolve, reject });
-      else reject(lostError(worker, this.#ended));
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) {
+        reject(lostError(worker, this.#ended));
+        return;
+      }
+      this.#pending.set(call, { resolve, reject });
+      try {
+        send(call);
+      } catch (error) {
+        this.#pending.delete(call);
+        reject(notSentError(worker, error));
+      }
     });
-    return { call, answer };
   }
 
   answer({ call, value, error }: { call: number; value: unknown; error: ErrorInfo | undefined }): void {
@@ -39,6 +52,15 @@ export class PendingCalls {
     for (const { reject } of this.#pending.values()) reject(this.#ended);
     this.#pending.clear();
   }
+}
+
+function notSentError(worker: string, reason: unknown): LongpoleError {
+  const why = reason instanceof Error ? reason.message : String(reason);
+  return new LongpoleError(
+    'ERR_LONGPOLE_NOT_CLONEABLE',
+    `What worker ${worker} is called with cannot be copied to it: ${why} Pass plain data.`,
+    { cause: reason },
+  );
 }
 
 function lostError(worker: string, cause: Error): LongpoleError {

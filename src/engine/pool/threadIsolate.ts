@@ -170,13 +170,15 @@ export class ThreadIsolate implements Isolate {
    * Calls a function in the isolate: at once, between two tasks, or in the middle of a long one.
    *
    * @returns what it returns
-   * @throws (rejects) what it throws, or ERR_LONGPOLE_WORKER_LOST if the isolate ends before it answers
+   * @throws (rejects) what it throws, ERR_LONGPOLE_NOT_CLONEABLE if the argument cannot be copied, or ERR_LONGPOLE_WORKER_LOST
+   *   if the isolate ends before it answers
    */
   call(fn: FunctionRef, argument: unknown): Promise<unknown> {
-    const { call, answer } = this.#calls.begin(this.name);
-    this.#outbox.post({ type: 'call', call, fn, argument });
-    Atomics.store(this.#mailbox, 0, 1);
-    if ([...this.#runs.values()].some(({ log }) => log.running >= 0)) interruptThread(this.name);
+    const answer = this.#calls.ask(this.name, (call) => {
+      this.#outbox.post({ type: 'call', call, fn, argument });
+      Atomics.store(this.#mailbox, 0, 1);
+      if ([...this.#runs.values()].some(({ log }) => log.running >= 0)) interruptThread(this.name);
+    });
     this.#worker.ref();
     return answer.finally(() => this.#unrefIfIdle());
   }

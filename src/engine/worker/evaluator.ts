@@ -130,7 +130,7 @@ export class Evaluator {
 
   #object(names: number): Record<string, unknown> {
     const object: Record<string, unknown> = {};
-    const keys = this.#constants[names];
+    const keys = this.#constant(names);
     if (!Array.isArray(keys))
       throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Constant ${names} is not a list of names.`);
     for (const key of keys) {

@@ -67,6 +67,8 @@ export class IsolateRun {
   readonly #names: readonly string[];
   /** Tasks that failed here, were skipped because of one, or could not be had, and have not been given since. */
   readonly #failed = new Set<number>();
+  /** Inputs that could not be copied to here → why. */
+  readonly #uncloneable = new Map<number, Error>();
   /** Results to drop as soon as the tasks that were sent here before have used them. */
   readonly #leaving = new Set<number>();
   #ids: number[] = [];
@@ -110,6 +112,8 @@ export class IsolateRun {
       this.#constants[batch.constants.ids[index]!] = batch.constants.values[index];
     for (const { id, error } of batch.uncloneable ?? [])
       this.#constants[id] = new Uncloneable(fromErrorInfo(error));
+    for (const { id, error } of batch.uncloneableInputs ?? [])
+      this.#uncloneable.set(id, fromErrorInfo(error));
   }
 
   /** Nobody says which of the tasks needs which input: the time counts for the first. */
@@ -130,6 +134,7 @@ export class IsolateRun {
     this.#uses[id] = KEEP;
     if (this.#failed.size > 0) this.#failed.delete(id);
     if (this.#leaving.size > 0) this.#leaving.delete(id);
+    if (this.#uncloneable.size > 0) this.#uncloneable.delete(id);
   }
 
   /** Whether a dependency of the task failed here, so that it cannot run. */
@@ -157,9 +162,18 @@ export class IsolateRun {
     return this.#keys?.[id] ?? this.#names[this.#functionOf(id)] ?? 'alias';
   }
 
-  /** Calls the task's function. Throws what it throws. */
+  /** Calls the task's function. Throws what it throws, or why an input could not be copied to here. */
   evaluate(id: number): unknown {
+    if (this.#uncloneable.size > 0) this.#checkInputs(id);
     return this.#evaluator.run(id);
+  }
+
+  #checkInputs(id: number): void {
+    const { dependencyOffsets, dependencies } = this.#program;
+    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
+      const error = this.#uncloneable.get(dependencies[edge]!);
+      if (error !== undefined) throw error;
+    }
   }
 
   /** Keeps the result, prepares to send it if it is wanted outside, and logs the completion. */
@@ -359,14 +373,11 @@ export function notCloneable(reason: unknown): LongpoleError {
   );
 }
 
-/**
- * Why a value cannot be sent as it is; undefined: it can. Used to find the culprit when a message could not be sent. `copy`
- * copies a value as the channel does, and throws what the channel throws.
- */
-export function cloneError(value: unknown, copy: (value: unknown) => unknown = structuredClone): unknown {
+/** Why a value cannot be sent as it is; undefined: it can. Used to find the culprit when a message could not be sent. */
+export function cloneError(value: unknown): unknown {
   if (isScalar(kindOf(value))) return undefined;
   try {
-    copy(value);
+    structuredClone(value);
     return undefined;
   } catch (error) {
     return error;

@@ -20,8 +20,9 @@ import { collectGarbage } from './collectGarbage.js';
 import { isThenable } from './evaluator.js';
 import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
-import { cloneError, IsolateRun, notCloneable, type Unsent } from './isolateRun.js';
+import { IsolateRun, notCloneable, type Unsent } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
+import { splitValues } from './splitValues.js';
 import { taskContext } from './taskContext.js';
 import { taskHook } from './taskHook.js';
 import type { TaskMeter } from './taskMeter.js';
@@ -345,19 +346,8 @@ export class IsolateRuntime {
       this.#host.post(message(unsent));
     } catch {
       const { values, packed, errors } = unsent;
-      const ids: number[] = [];
-      const good: unknown[] = [];
-      const bad = [...errors];
-      for (const [index, id] of values.ids.entries()) {
-        const error = cloneError(values.values[index]);
-        if (error === undefined) {
-          ids.push(id);
-          good.push(values.values[index]);
-        } else {
-          bad.push({ id, error: toErrorInfo(notCloneable(error)) });
-        }
-      }
-      this.#host.post(message({ values: { ids: Int32Array.from(ids), values: good }, packed, errors: bad }));
+      const { good, bad } = splitValues(values, structuredClone, notCloneable);
+      this.#host.post(message({ values: good, packed, errors: [...errors, ...bad] }));
     }
   }
 

@@ -8,6 +8,7 @@ import type { Values } from '../../protocol/isolateMessages.js';
 import type { FromProcess, OpenRunInProcess, ToProcess } from '../../protocol/processMessages.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
+import { sendFinished, sendValues } from './sendValues.js';
 
 /** How often completions of a busy isolate are passed on, in milliseconds. */
 const POLL_MS = 10;
@@ -30,11 +31,13 @@ class Relay implements RunHandler {
   }
 
   finished(_isolate: Isolate, columns: CompletionColumns, arrived: ReadonlyMap<number, unknown>): void {
-    send(packFinished(this.#run, columns, arrived));
+    sendFinished(packFinished(this.#run, columns, arrived), send);
   }
 
   fetched(_isolate: Isolate, values: Values, missing: Int32Array): void {
-    send({ type: 'fetched', run: this.#run, values, missing, errors: [] });
+    sendValues(values, (sendable, errors) =>
+      send({ type: 'fetched', run: this.#run, values: sendable, missing, errors }),
+    );
   }
 
   fetchFailed(_isolate: Isolate, id: number, error: ErrorInfo): void {

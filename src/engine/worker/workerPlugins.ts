@@ -76,7 +76,14 @@ async function install(context: unknown): Promise<string> {
   };
   installed.set(name, hooks);
   listen();
-  await hooks.setup?.({ worker });
+  try {
+    await hooks.setup?.({ worker });
+  } catch (error) {
+    // Whoever registers it is told that it failed, so it must not go on here.
+    if (installed.get(name) === hooks) installed.delete(name);
+    listen();
+    throw error;
+  }
   return name;
 }
 
