@@ -40,7 +40,6 @@ export class WorkerPlaces implements WorkerKeeper {
   readonly #settings: WorkerSettings;
   readonly #makeHost: HostFactory;
   readonly #places: Place[] = [];
-  readonly #leaving = new WeakSet<ClusterWorker>();
   #nextIndex = 0;
   #nextPlace = 0;
   #closed = false;
@@ -145,24 +144,32 @@ export class WorkerPlaces implements WorkerKeeper {
   #admit(worker: ClusterWorker): void {
     const { index, name } = worker.info;
     const { resources } = this.#settings;
-    if (this.#engine.workers.get(index) !== worker || this.#leaving.has(worker)) return;
+    if (!this.#isThere(worker) || worker.isLeaving) return;
     this.#engine.handleEvent({ type: 'worker-added', worker: index, name, resources });
+  }
+
+  /** It has neither died nor ended. */
+  #isThere(worker: ClusterWorker): boolean {
+    return this.#engine.workers.get(worker.info.index) === worker;
   }
 
   /** Nothing more is sent to it; when it is idle, others take over what it holds, and it ends. */
   async #retire(worker: ClusterWorker): Promise<void> {
-    this.#leaving.add(worker);
-    this.#engine.handleEvent({ type: 'worker-paused', worker: worker.info.index, paused: true });
+    const { index } = worker.info;
+    worker.beginToLeave();
     const until = this.#engine.clock() + RETIRE_SECONDS;
-    const { scheduler } = this.#engine;
-    const state = scheduler.state.workers.get(worker.info.index);
-    while (state !== undefined && state.outstanding > 0 && this.#engine.clock() < until)
+    const { workers } = this.#engine.scheduler.state;
+    // What the scheduler knows of it begins anew when its isolate is replaced.
+    while ((workers.get(index)?.outstanding ?? 0) > 0 && this.#engine.clock() < until) {
       await new Promise((resolve) => setTimeout(resolve, 10));
+      if (!this.#isThere(worker)) return;
+    }
     await this.#engine.moveResults(worker);
     await this.#engine.installed.end(worker);
+    // Whoever ended it meanwhile has told of it.
+    if (!this.#isThere(worker)) return;
     worker.leave();
-    this.#engine.workers.delete(worker.info.index);
-    const { index } = worker.info;
+    this.#engine.workers.delete(index);
     this.#engine.stored.forgetWorker(index);
     this.#engine.handleEvent({ type: 'worker-removed', worker: index, blame: 'none' });
     this.#engine.tell((observer) =>

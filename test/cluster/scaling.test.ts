@@ -1,0 +1,81 @@
+// Workers that leave, because the cluster is made smaller or they have lived long enough, and those that take their places.
+import assert from 'node:assert/strict';
+import type { Client } from 'longpole';
+import { t } from './clusterTasks.js';
+import { clusterTest, open, started, until } from './support.js';
+
+/** The indices of workers in the order in which observers are told that they are gone; an index once for each time. */
+function removals(client: Client): number[] {
+  const removed: number[] = [];
+  client.observe({ workerRemoved: ({ index }) => void removed.push(index) });
+  return removed;
+}
+
+clusterTest(
+  'scale: a worker whose isolate is replaced while it leaves takes nothing more, and goes once it is idle',
+  async ({ client, cluster, folder }) => {
+    const held = client.submit(t.hold, folder, 'held', 1, { workers: 'worker-0' });
+    await started(folder, 'held');
+    const last = client.submit(t.holdAndExit, folder, 'last', 2);
+    await started(folder, 'last');
+    const topics: string[] = [];
+    client.observe({ event: ({ topic }) => void topics.push(topic) });
+    const begin = performance.now();
+    const scaled = cluster.scale(1);
+    open(folder, 'last');
+    await until('its isolate is replaced', () => topics.includes('worker-restarted'));
+    const more = client.map(t.inc, [1, 2, 3]);
+    await scaled;
+    // It is made to go after 30 s, idle or not.
+    assert.ok(performance.now() - begin < 25_000);
+    assert.deepEqual(
+      [last, ...more].map(({ status }) => status),
+      ['pending', 'pending', 'pending', 'pending'],
+      'nobody has run them while the other worker was busy',
+    );
+    open(folder, 'held');
+    assert.deepEqual(await client.gather([held, last, ...more]), [1, 2, 2, 3, 4]);
+    const ran = client.getTaskStream().filter(({ status }) => status === 'memory');
+    assert.deepEqual(new Set(ran.map(({ worker }) => worker)), new Set(['worker-0']));
+  },
+);
+
+clusterTest(
+  'scale: a worker that dies while it leaves is waited for no longer, and told of once',
+  async ({ client, cluster, folder, processes }) => {
+    if (!processes) return;
+    const removed = removals(client);
+    const held = client.submit(t.hold, folder, 'held', 1, { workers: ['worker-1'] });
+    await started(folder, 'held');
+    const begin = performance.now();
+    const scaled = cluster.scale(1);
+    process.kill(client.schedulerInfo().workers['worker-1']!.pid, 'SIGKILL');
+    await scaled;
+    assert.ok(performance.now() - begin < 25_000);
+    assert.deepEqual(removed, [1]);
+    held.release();
+    assert.equal(await client.submit(t.inc, 1).result(), 2);
+  },
+);
+
+clusterTest(
+  'close: a worker that is leaving goes with the others, and is told of once',
+  async ({ client, cluster, folder }) => {
+    const removed = removals(client);
+    const held = client.submit(t.hold, folder, 'held', 1, { workers: ['worker-1'] });
+    await started(folder, 'held');
+    const scaled = cluster.scale(1);
+    await cluster.close();
+    await scaled;
+    assert.equal(held.status, 'cancelled');
+    assert.deepEqual([...removed].sort(), [0, 1]);
+  },
+);
+
+clusterTest('scale: smaller, before those that were to come are up', async ({ client, cluster }) => {
+  const larger = cluster.scale(4);
+  await Promise.all([cluster.scale(2), larger]);
+  assert.deepEqual(cluster.workers, ['worker-0', 'worker-1']);
+  assert.deepEqual(Object.keys(client.schedulerInfo().workers), ['worker-0', 'worker-1']);
+  assert.deepEqual(await client.gather(client.map(t.inc, [1, 2, 3])), [2, 3, 4]);
+});
