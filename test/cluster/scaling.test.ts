@@ -79,3 +79,50 @@ clusterTest('scale: smaller, before those that were to come are up', async ({ cl
   assert.deepEqual(Object.keys(client.schedulerInfo().workers), ['worker-0', 'worker-1']);
   assert.deepEqual(await client.gather(client.map(t.inc, [1, 2, 3])), [2, 3, 4]);
 });
+
+clusterTest(
+  'lifetime: a replacement that dies while it starts is replaced, and the old worker goes after that',
+  async ({ client, cluster, processes }) => {
+    // A thread is up at once.
+    if (!processes) return;
+    const kept = await client.scatter(new Float64Array(100_000).fill(1));
+    const removed = removals(client);
+    const added: number[] = [];
+    client.observe({
+      workerAdded: ({ index, pid }) => {
+        added.push(index);
+        if (index === 1) process.kill(pid, 'SIGKILL');
+      },
+    });
+    await until('the old worker is gone', () => removed.includes(0));
+    assert.deepEqual(removed.slice(0, 2), [1, 0]);
+    assert.ok(added.includes(2));
+    assert.deepEqual(cluster.workers, ['worker-0']);
+    assert.equal(await client.submit(t.total, kept).result(), 100_000);
+  },
+  { workers: 1, lifetime: 2 },
+);
+
+clusterTest(
+  'lifetime: a worker whose replacement cannot be started stays, and is replaced when one can',
+  async ({ client, cluster, processes }) => {
+    if (!processes) return;
+    const removed = removals(client);
+    const topics: string[] = [];
+    client.observe({ event: ({ topic }) => void topics.push(topic) });
+    const { execPath } = process;
+    process.execPath = '/no/such/program';
+    try {
+      await until('no replacement could be started', () => topics.includes('worker-given-up'));
+    } finally {
+      process.execPath = execPath;
+    }
+    assert.equal(removed.includes(0), false);
+    assert.deepEqual([cluster.size, cluster.workers], [1, ['worker-0']]);
+    assert.equal(await client.submit(t.inc, 1).result(), 2);
+    await until('it is replaced', () => removed.includes(0));
+    assert.equal(await client.submit(t.inc, 2).result(), 3);
+    assert.equal(cluster.size, 1);
+  },
+  { workers: 1, lifetime: 1 },
+);

@@ -32,6 +32,8 @@ const RETIRE_SECONDS = 30;
 interface Place {
   readonly name: string;
   worker: ClusterWorker;
+  /** The one that `worker` is to replace, and that works until it is up. */
+  before?: ClusterWorker | undefined;
   failedStarts: number;
 }
 
@@ -70,16 +72,42 @@ export class WorkerPlaces implements WorkerKeeper {
     await Promise.all([
       ...this.#places.map(({ worker }) => worker.started),
       ...leaving.map(({ worker }) => this.#retire(worker)),
+      ...leaving.map(({ before }) => before && this.#retire(before)),
     ]);
   }
 
-  /** Replaces a worker by a new one after it has finished what it has. */
+  /**
+   * Replaces a worker by a new one, which is up before the old one leaves. If none can be started, the old one stays.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_WORKER_START if the old one has died meanwhile
+   */
   async restart(worker: ClusterWorker): Promise<void> {
     const place = this.#places.find((one) => one.worker === worker);
-    if (place === undefined) return;
+    if (place === undefined || worker.facts === undefined) return;
+    place.before = worker;
     place.worker = this.#start(place.name);
-    await place.worker.started;
-    await this.#retire(worker);
+    try {
+      await this.#up(place);
+    } finally {
+      place.before = undefined;
+    }
+    // A place that is gone was given up with both of them.
+    if (place.worker !== worker && this.#places.includes(place))
+      await this.#retire(worker, 'It was there for its lifetime, and another has its place.');
+  }
+
+  /** Resolves when a worker of this place is up, whichever it is. */
+  async #up(place: Place): Promise<void> {
+    for (;;) {
+      const { worker } = place;
+      try {
+        await worker.started;
+        return;
+      } catch (error) {
+        // Another has its place by now, unless nobody tries any more.
+        if (place.worker === worker) throw error;
+      }
+    }
   }
 
   replace(worker: ClusterWorker, cause: Error): void {
@@ -91,12 +119,8 @@ export class WorkerPlaces implements WorkerKeeper {
     const place = this.#places.find((one) => one.worker === worker);
     if (place === undefined || this.#closed) return;
     place.failedStarts = worker.facts === undefined ? place.failedStarts + 1 : 0;
-    if (place.failedStarts >= MAX_FAILED_STARTS) {
-      this.#places.splice(this.#places.indexOf(place), 1);
-      this.#giveUp(place, cause);
-      return;
-    }
-    place.worker = this.#start(place.name);
+    if (place.failedStarts >= MAX_FAILED_STARTS) this.#giveUp(place, cause);
+    else place.worker = this.#start(place.name);
   }
 
   async close(): Promise<void> {
@@ -154,7 +178,7 @@ export class WorkerPlaces implements WorkerKeeper {
   }
 
   /** Nothing more is sent to it; when it is idle, others take over what it holds, and it ends. */
-  async #retire(worker: ClusterWorker): Promise<void> {
+  async #retire(worker: ClusterWorker, why = 'The cluster was made smaller.'): Promise<void> {
     const { index } = worker.info;
     worker.beginToLeave();
     const until = this.#engine.clock() + RETIRE_SECONDS;
@@ -172,9 +196,7 @@ export class WorkerPlaces implements WorkerKeeper {
     this.#engine.workers.delete(index);
     this.#engine.stored.forgetWorker(index);
     this.#engine.handleEvent({ type: 'worker-removed', worker: index, blame: 'none' });
-    this.#engine.tell((observer) =>
-      observer.workerRemoved?.(worker.info, this.#engine.clock(), 'The cluster was made smaller.'),
-    );
+    this.#engine.tell((observer) => observer.workerRemoved?.(worker.info, this.#engine.clock(), why));
     await worker.host.terminate();
   }
 
@@ -185,6 +207,13 @@ export class WorkerPlaces implements WorkerKeeper {
       { cause },
     );
     this.#engine.event('worker-given-up', error.message);
+    const { before } = place;
+    if (before !== undefined && this.#isThere(before)) {
+      place.worker = before;
+      place.failedStarts = 0;
+      return;
+    }
+    this.#places.splice(this.#places.indexOf(place), 1);
     if (this.#places.length === 0) this.#engine.failEverything(error);
     this.onGivenUp(error);
   }
