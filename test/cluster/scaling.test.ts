@@ -1,14 +1,35 @@
 // Workers that leave, because the cluster is made smaller or they have lived long enough, and those that take their places.
 import assert from 'node:assert/strict';
-import type { Client } from 'longpole';
+import { type Client, type Future, LongpoleError } from 'longpole';
 import { t } from './clusterTasks.js';
-import { clusterTest, open, started, until } from './support.js';
+import { clusterTest, heldBytes, open, type Setting, started, until } from './support.js';
+
+const LARGE = 100_000;
 
 /** The indices of workers in the order in which observers are told that they are gone; an index once for each time. */
 function removals(client: Client): number[] {
   const removed: number[] = [];
   client.observe({ workerRemoved: ({ index }) => void removed.push(index) });
   return removed;
+}
+
+/**
+ * Begins to make the cluster smaller; the last worker leaves and has a result, which `worker-0` is asked to take over. A
+ * process is stopped before it can, and goes on with `signal('SIGCONT')`.
+ */
+async function beginToMove(
+  { client, cluster, processes }: Setting,
+  size: number,
+): Promise<{ moved: Future<Float64Array>; scaled: Promise<void>; signal: (name: NodeJS.Signals) => void }> {
+  const moved = client.submit(t.zeros, LARGE, 1, { workers: `worker-${size}` });
+  await moved.wait();
+  const pid = client.schedulerInfo().workers['worker-0']!.pid;
+  const signal = (name: NodeJS.Signals): void => void (processes && process.kill(pid, name));
+  signal('SIGSTOP');
+  const scaled = cluster.scale(size);
+  // The question is on its way in the next turn.
+  await new Promise(setImmediate);
+  return { moved, scaled, signal };
 }
 
 clusterTest(
@@ -85,7 +106,7 @@ clusterTest(
   async ({ client, cluster, processes }) => {
     // A thread is up at once.
     if (!processes) return;
-    const kept = await client.scatter(new Float64Array(100_000).fill(1));
+    const kept = await client.scatter(new Float64Array(LARGE).fill(1));
     const removed = removals(client);
     const added: number[] = [];
     client.observe({
@@ -98,7 +119,7 @@ clusterTest(
     assert.deepEqual(removed.slice(0, 2), [1, 0]);
     assert.ok(added.includes(2));
     assert.deepEqual(cluster.workers, ['worker-0']);
-    assert.equal(await client.submit(t.total, kept).result(), 100_000);
+    assert.equal(await client.submit(t.total, kept).result(), LARGE);
   },
   { workers: 1, lifetime: 2 },
 );
@@ -125,4 +146,66 @@ clusterTest(
     assert.equal(cluster.size, 1);
   },
   { workers: 1, lifetime: 1 },
+);
+
+clusterTest(
+  'scale: what is released while another takes it over is not kept there',
+  async ({ client, cluster }) => {
+    const many = Array.from({ length: 30 }, (_, i) =>
+      client.submit(t.zeros, LARGE, i, { workers: 'worker-1' }),
+    );
+    await Promise.all(many.map((future) => future.wait()));
+    const scaled = cluster.scale(1);
+    // Between threads all are taken over within one turn of the event loop: some are released before, some in the middle.
+    for (const future of many) {
+      future.release();
+      for (let step = 0; step < 4; step++) await Promise.resolve();
+    }
+    await scaled;
+    await until('nothing is left', async () => (await heldBytes(client)) === 0);
+  },
+);
+
+clusterTest(
+  'scale: what a worker that dies was to take over, another takes',
+  async (setting) => {
+    const { client, processes } = setting;
+    if (!processes) return;
+    const data = await client.scatter(new Float64Array(LARGE).fill(2), { workers: 'worker-2' });
+    const { moved, scaled, signal } = await beginToMove(setting, 2);
+    signal('SIGKILL');
+    await scaled;
+    assert.deepEqual(await client.gather([client.submit(t.total, data), client.submit(t.total, moved)]), [
+      2 * LARGE,
+      LARGE,
+    ]);
+  },
+  { workers: 3 },
+);
+
+clusterTest('scale: when the only one to take results over dies, its replacement does', async (setting) => {
+  const { client, processes } = setting;
+  if (!processes) return;
+  const data = await client.scatter(new Float64Array(LARGE).fill(2), { workers: 'worker-1' });
+  const { scaled, signal } = await beginToMove(setting, 1);
+  signal('SIGKILL');
+  await scaled;
+  assert.equal(await client.submit(t.total, data).result(), 2 * LARGE);
+});
+
+clusterTest(
+  'scatter: nothing goes to a worker that leaves',
+  async (setting) => {
+    const { client } = setting;
+    const { scaled, signal } = await beginToMove(setting, 2);
+    // The last would be the turn of the third worker, and is that of the second.
+    const values = [0, 1, 2, 3, 4, new Float64Array(LARGE).fill(3)];
+    const scattered = await client.scatter<unknown>(values);
+    const named = await client.scatter(values, { workers: 'worker-2' }).catch((error: unknown) => error);
+    signal('SIGCONT');
+    await scaled;
+    assert.deepEqual(await client.gather(scattered), values);
+    assert.ok(named instanceof LongpoleError && named.code === 'ERR_LONGPOLE_INVALID_ARGUMENT');
+  },
+  { workers: 3 },
 );

@@ -6,6 +6,7 @@ import type { MemoryThresholds } from '../store/memoryMonitor.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import { ClusterWorker, type WorkerKeeper } from './clusterWorker.js';
 import type { HostEvents, WorkerHost } from './hostTypes.js';
+import { moveResults } from './moveResults.js';
 
 export interface WorkerSettings {
   /** Bytes per worker; 0: no limit. */
@@ -188,8 +189,9 @@ export class WorkerPlaces implements WorkerKeeper {
       await new Promise((resolve) => setTimeout(resolve, 10));
       if (!this.#isThere(worker)) return;
     }
-    await this.#engine.moveResults(worker);
     await this.#engine.installed.end(worker);
+    // At last: until then more may come to it.
+    await moveResults(this.#engine, worker);
     // Whoever ended it meanwhile has told of it.
     if (!this.#isThere(worker)) return;
     worker.leave();
