@@ -109,6 +109,13 @@ export const t = tasks(import.meta.url, {
     if (countCall(path) === 1) process.exit(7);
     return value;
   },
+  /** Says that it runs, and ends its isolate when the gate opens; the second time it returns the value. */
+  holdAndExit: (folder: string, name: string, value: number): number => {
+    if (countCall(join(folder, `${name}.calls`)) > 1) return value;
+    writeFileSync(join(folder, `${name}.started`), '');
+    waitForFile(join(folder, `${name}.open`));
+    process.exit(7);
+  },
   throwOutside: async (path: string): Promise<number> => {
     const calls = countCall(path);
     if (calls > 1) return calls;

@@ -150,6 +150,18 @@ clusterTest('map: one iterable, several, generators, futures, none', async ({ cl
     Array.from({ length: 100 }, (_, i) => 2 * (i + 1)),
   );
   assert.deepEqual(client.map(t.inc, []), []);
+  assert.deepEqual(await client.gather(client.map(t.inc, [1, 2], {})), [2, 3]);
+  assert.deepEqual(await client.gather(client.map(t.inc, [1, 2], undefined)), [2, 3]);
+  const plain = {
+    *[Symbol.iterator]() {
+      yield* [10, 20];
+    },
+  };
+  assert.deepEqual(await client.gather(client.map(t.add, [1, 2], plain)), [11, 22]);
+  for (const wrong of [[], [{}], [undefined], [[1], { retires: 3 }]])
+    assert.throws(() => Reflect.apply(client.map, client, [t.inc, ...wrong]), {
+      code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+    });
   assert.deepEqual(await client.gather([]), []);
 });
 

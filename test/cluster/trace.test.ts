@@ -64,6 +64,31 @@ clusterTest(
   { clockErrorMs: (index) => ERRORS_MS[index % 2]! },
 );
 
+clusterTest(
+  'getTaskStream lists runs that were lost with their worker, within the time that is known of them',
+  async ({ client, folder }) => {
+    const future = client.submit(t.exitOnce, join(folder, 'calls'), 7);
+    assert.equal(await future.result(), 7);
+    const rows = client.getTaskStream();
+    assert.deepEqual(
+      rows.map(({ key, status }) => [key, status]),
+      [
+        [future.key, 'lost'],
+        [future.key, 'memory'],
+      ],
+    );
+    const { received, started, stopped, dispatched, acknowledged } = rows[0]!;
+    assert.deepEqual([received, started, stopped], [Number.NaN, Number.NaN, Number.NaN]);
+    assert.ok(dispatched <= acknowledged);
+    const statuses = (start: number, stop: number): string[] =>
+      client.getTaskStream({ start, stop }).map(({ status }) => status);
+    assert.deepEqual(statuses(dispatched, dispatched), ['lost']);
+    assert.deepEqual(statuses(acknowledged, acknowledged).slice(0, 1), ['lost']);
+    assert.deepEqual(statuses(0, dispatched - 0.001), []);
+    assert.deepEqual(statuses(acknowledged + 0.0001, Number.POSITIVE_INFINITY), ['memory']);
+  },
+);
+
 /** Waits for a promise on a thread that is blocked for 200 ms again and again. */
 async function whileBlocked<T>(promise: Promise<T>): Promise<T> {
   let waits = true;

@@ -21,7 +21,7 @@ import { uniqueToken } from '../../graph/uniqueToken.js';
 import type { Graph, Keys } from '../../protocol/graph.js';
 import { arrayOf, delayedList, notIterable, oneOrMany } from '../argumentChecks.js';
 import { ClientBase } from './clientBase.js';
-import { isSubmitOptions, type SubmitOptions, submitPolicy } from './clientOptions.js';
+import { isMapOptions, isSubmitOptions, type SubmitOptions, submitPolicy } from './clientOptions.js';
 import { collectResults } from './collectResults.js';
 import { Future, type FutureOwner } from './future.js';
 import { type Gathered, type GatherOptions, gatherNested } from './gather.js';
@@ -200,8 +200,9 @@ export class Client extends ClientBase implements AsyncDisposable {
   map(fn: unknown, ...args: readonly unknown[]): Future<unknown>[] {
     this.#check();
     const last = args.at(-1);
-    const options = isSubmitOptions(last) ? last : {};
-    const lists = (options === last ? args.slice(0, -1) : args).map(arrayOf);
+    const hasOptions = isMapOptions(last);
+    const options = (hasOptions ? last : undefined) ?? {};
+    const lists = (hasOptions ? args.slice(0, -1) : args).map(arrayOf);
     if (lists.length === 0) throw notIterable('nothing');
     const length = Math.min(...lists.map((list) => list.length));
     return Array.from({ length }, (_, index) => {

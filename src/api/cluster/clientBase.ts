@@ -63,7 +63,8 @@ export class ClientBase {
   }
 
   /**
-   * The runs of tasks in a range of time, in the order in which they ended.
+   * The runs of tasks in a range of time, in the order in which they ended. A run that was lost with its worker is there from
+   * `dispatched` to `acknowledged`; its `started` and `stopped` are NaN.
    *
    * @param options.filename a performance report that begins at the task stream of this range is written to this file
    * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written

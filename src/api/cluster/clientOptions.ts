@@ -32,6 +32,13 @@ export function isSubmitOptions(value: unknown): value is SubmitOptions {
   return names.length > 0 && names.every((name) => NAMES.has(name));
 }
 
+/** The same for `map`, where the others are iterables: options that are empty or undefined cannot be meant as one of them. */
+export function isMapOptions(value: unknown): value is SubmitOptions | undefined {
+  if (value === undefined || isSubmitOptions(value)) return true;
+  if (typeof value !== 'object' || value === null || Symbol.iterator in value) return false;
+  return isPlainObject(value) && Object.keys(value).length === 0;
+}
+
 export interface SubmitPolicy {
   readonly policy: SegmentPolicy;
   readonly timeout: number;

@@ -11,6 +11,7 @@ import { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
 import { ThreadCluster } from '../../engine/cluster/threadCluster.js';
 import { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
 import type { MemoryThresholds } from '../../engine/store/memoryMonitor.js';
+import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import { LiveTrace } from '../../trace/live/liveTrace.js';
 import { checkCount, invalid } from '../argumentChecks.js';
@@ -41,7 +42,10 @@ export interface LocalClusterOptions {
    * `profile`, `profile-interval` (0.01) and `profile-cycle-interval` (1).
    */
   readonly profile?: { readonly interval?: number; readonly cycleInterval?: number } | false;
-  /** Seconds after which a worker is replaced by a new one, once it has finished what it has. Default: never. */
+  /**
+   * Seconds after which a worker is replaced by a new one, once it has finished what it has. Default: never. While no new one
+   * can be started, the old one stays.
+   */
   readonly lifetime?: number;
   /**
    * Seconds after which a worker process of which nothing is heard, not even its heartbeat, is replaced, and what it did is
@@ -237,11 +241,19 @@ export class LocalCluster {
 
   #limitLifetimes(seconds: number): void {
     if (!(seconds > 0)) throw invalid('lifetime', seconds, 'seconds above 0');
+    // One that could not be replaced is left alone for another lifetime.
+    const tried = new WeakMap<WorkerInfo, number>();
     const look = setInterval(
       () => {
         const now = this.engine.clock();
-        const old = this.#places.workers.find(({ info }) => now - info.startTime > seconds);
-        if (old !== undefined) void this.#places.restart(old);
+        const old = this.#places.workers.find(
+          ({ info }) => now - (tried.get(info) ?? info.startTime) > seconds,
+        );
+        if (old === undefined) return;
+        tried.set(old.info, now);
+        this.#places
+          .restart(old)
+          .catch((error: unknown) => this.engine.event('worker-lifetime', String(error), old.info.index));
       },
       Math.min(1000, seconds * 250),
     );

@@ -4,7 +4,7 @@ import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.j
 import type { LocalCluster } from './localCluster.js';
 
 /**
- * Those with these names or addresses; undefined: all.
+ * Those with these names or addresses; undefined: all. One that leaves counts no more.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if one of them is not there
  */
@@ -12,7 +12,7 @@ export function namedWorkers(
   { engine, workers: known }: LocalCluster,
   wanted: string | readonly string[] | undefined,
 ): readonly EngineWorker[] {
-  const workers = [...engine.workers.values()];
+  const workers = [...engine.workers.values()].filter(({ isLeaving }) => !isLeaving);
   if (wanted === undefined) return workers;
   const names = typeof wanted === 'string' ? [wanted] : wanted;
   return names.map((name) => {

@@ -90,7 +90,7 @@ function notCloneableValue(index: number, reason: unknown): LongpoleError {
   );
 }
 
-/** Has the workers take the values; returns who has which, and is alive. */
+/** Has the workers take the values; returns who has which, and stays. */
 async function bring(
   cluster: LocalCluster,
   inputs: readonly GatherInput[],
@@ -113,9 +113,9 @@ async function bring(
           if (!missing.has(result)) taken.set(result, [...(taken.get(result) ?? []), info.index]);
       }),
     );
-    // A worker that took a value may have died while another was still taking.
+    // A worker that took a value may have died, or begun to leave, while another was still taking.
     for (const [result, holders] of taken) {
-      const alive = holders.filter((index) => engine.workers.has(index));
+      const alive = holders.filter((index) => engine.workers.get(index)?.isLeaving === false);
       if (alive.length > 0) taken.set(result, alive);
       else taken.delete(result);
     }
@@ -135,8 +135,8 @@ function present(
 ): readonly EngineWorker[] {
   if (names === undefined) return namedWorkers(cluster, undefined);
   const list = typeof names === 'string' ? [names] : names;
-  const there = [...cluster.engine.workers.values()].filter((worker) =>
-    list.some((name) => isCalled(worker, name)),
+  const there = [...cluster.engine.workers.values()].filter(
+    (worker) => !worker.isLeaving && list.some((name) => isCalled(worker, name)),
   );
   return there.length > 0 ? there : namedWorkers(cluster, names);
 }

@@ -11,7 +11,11 @@ export interface TaskStreamOptions {
   readonly filename?: string;
 }
 
-/** One run of a task. Times are seconds since the epoch on the scheduler's clock. */
+/**
+ * One run of a task. Times are seconds since the epoch on the scheduler's clock. Of a run that was lost with its worker nobody
+ * knows when it began: `received`, `started` and `stopped` are NaN. It was under way at some time between `dispatched` and
+ * `acknowledged`, when the loss was known; filled in, these would look like time that the task took.
+ */
 export interface TaskStreamRow {
   readonly key: string;
   readonly prefix: string;
@@ -33,7 +37,7 @@ export interface TaskStreamRow {
 }
 
 /**
- * Runs that were going on in the range, in the order in which they ended.
+ * Runs that were going on in the range, in the order in which they ended; lost ones if they may have been.
  *
  * @source Dask, `Client.get_task_stream`
  */
@@ -46,7 +50,9 @@ export function taskStreamRows(
   const { submitted, ready, dispatched, received, acknowledged } = tasks;
   const text = (id: number): string => (id < 0 ? '' : strings.get(id));
   for (let row = 0; row < tasks.length; row++) {
-    if (!(stopped[row]! >= start && started[row]! <= stop)) continue;
+    const from = Number.isNaN(started[row]!) ? dispatched[row]! : started[row]!;
+    const to = Number.isNaN(stopped[row]!) ? acknowledged[row]! : stopped[row]!;
+    if (!(to >= start && from <= stop)) continue;
     rows.push({
       key: tasks.keyOf(row),
       prefix: text(prefix[row]!),

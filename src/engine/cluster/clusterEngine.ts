@@ -199,6 +199,10 @@ export class ClusterEngine {
     );
   }
 
+  get computations(): Iterable<ComputationState> {
+    return this.#computations.values();
+  }
+
   computation(number: number): ComputationState | undefined {
     return this.#computations.get(number);
   }
@@ -261,36 +265,6 @@ export class ClusterEngine {
   /** The workers end: nothing goes on. */
   close(): void {
     this.#keepAlive.close();
-  }
-
-  /** Has another worker take over the stored results of one that leaves. */
-  async moveResults(worker: EngineWorker): Promise<void> {
-    const { state } = this.scheduler;
-    const heirs = [...this.workers.values()].filter((other) => other !== worker && !other.isPaused);
-    const heir = heirs[0];
-    if (heir === undefined) return;
-    const inputs: GatherInput[] = [];
-    for (const computation of this.#computations.values()) {
-      const { base, size } = computation.segment;
-      for (let local = 0; local < size; local++)
-        if (state.stored[base + local] !== 0 && state.location[base + local] === worker.info.index)
-          inputs.push(this.gatherInput(computation, local));
-    }
-    if (inputs.length === 0) return;
-    const missing = new Set(await heir.host.take(inputs, 'gather-dep'));
-    for (const { result } of inputs) {
-      if (missing.has(result)) continue;
-      this.stored.copied(result, heir.info.index);
-      this.#moved(result, worker.info.index, heir.info.index);
-    }
-  }
-
-  #moved(result: ResultId, from: number, to: number): void {
-    const { state } = this.scheduler;
-    const found = this.#find(result);
-    if (found === undefined) return;
-    const id = found.segment.base + result - found.info.firstId;
-    if (state.stored[id] !== 0 && state.location[id] === from) state.location[id] = to;
   }
 
   #find(result: ResultId): ComputationState | undefined {

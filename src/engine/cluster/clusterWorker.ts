@@ -35,13 +35,14 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   host!: WorkerHost;
   facts: HostFacts | undefined;
   isPaused = false;
+  isLeaving = false;
   /** Completes what a host tells of a transfer. */
   onTransfer: (transfer: Transfer) => Transfer = (transfer) => transfer;
   /** What it runs now, as far as known. */
   current: RunTask | undefined;
   currentSince = 0;
   memorySample: MemorySample | undefined;
-  /** Resolves when the worker is up; rejects if it never will be. */
+  /** Resolves when the worker is up, or has left before; rejects if it dies before. */
   readonly started: Promise<void>;
   readonly #engine: ClusterEngine;
   readonly #keeper: WorkerKeeper;
@@ -75,6 +76,18 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   /** It counts no more: what it still says is not heard. */
   leave(): void {
     this.#gone = true;
+    this.#start();
+  }
+
+  /** Nothing more is sent to it, whatever its isolate and its memory do meanwhile. */
+  beginToLeave(): void {
+    this.isLeaving = true;
+    this.#tellPaused();
+  }
+
+  #tellPaused(): void {
+    const paused = this.isPaused || this.isLeaving;
+    this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused });
   }
 
   finished(run: number, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
@@ -187,7 +200,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       restarted: true,
       blame: this.#blame(running),
     });
-    this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused: this.isPaused });
+    this.#tellPaused();
   }
 
   running(task: RunTask | undefined, since: number): void {
@@ -198,7 +211,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   paused(paused: boolean): void {
     this.isPaused = paused;
     this.#engine.event(paused ? 'worker-paused' : 'worker-unpaused', this.info.name, this.info.index);
-    this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused });
+    this.#tellPaused();
   }
 
   transfer(transfer: Transfer): void {

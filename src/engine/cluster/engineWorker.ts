@@ -10,7 +10,12 @@ export interface EngineWorker {
   readonly host: WorkerHost;
   /** Undefined: it is not up yet. */
   readonly facts: HostFacts | undefined;
+  /** Resolves when the worker is up, or has left before; rejects if it dies before. */
+  readonly started: Promise<void>;
+  /** Its memory is full. */
   readonly isPaused: boolean;
+  /** It finishes what it has, hands its results on, and ends. */
+  readonly isLeaving: boolean;
   /** What it runs now, as far as known. */
   readonly current: RunTask | undefined;
   /** When that began, in seconds since the epoch; 0: not known. */

@@ -6,6 +6,7 @@ import type { MemoryThresholds } from '../store/memoryMonitor.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import { ClusterWorker, type WorkerKeeper } from './clusterWorker.js';
 import type { HostEvents, WorkerHost } from './hostTypes.js';
+import { moveResults } from './moveResults.js';
 
 export interface WorkerSettings {
   /** Bytes per worker; 0: no limit. */
@@ -32,6 +33,8 @@ const RETIRE_SECONDS = 30;
 interface Place {
   readonly name: string;
   worker: ClusterWorker;
+  /** The one that `worker` is to replace, and that works until it is up. */
+  before?: ClusterWorker | undefined;
   failedStarts: number;
 }
 
@@ -40,7 +43,6 @@ export class WorkerPlaces implements WorkerKeeper {
   readonly #settings: WorkerSettings;
   readonly #makeHost: HostFactory;
   readonly #places: Place[] = [];
-  readonly #leaving = new WeakSet<ClusterWorker>();
   #nextIndex = 0;
   #nextPlace = 0;
   #closed = false;
@@ -71,16 +73,42 @@ export class WorkerPlaces implements WorkerKeeper {
     await Promise.all([
       ...this.#places.map(({ worker }) => worker.started),
       ...leaving.map(({ worker }) => this.#retire(worker)),
+      ...leaving.map(({ before }) => before && this.#retire(before)),
     ]);
   }
 
-  /** Replaces a worker by a new one after it has finished what it has. */
+  /**
+   * Replaces a worker by a new one, which is up before the old one leaves. If none can be started, the old one stays.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_WORKER_START if the old one has died meanwhile
+   */
   async restart(worker: ClusterWorker): Promise<void> {
     const place = this.#places.find((one) => one.worker === worker);
-    if (place === undefined) return;
+    if (place === undefined || worker.facts === undefined) return;
+    place.before = worker;
     place.worker = this.#start(place.name);
-    await place.worker.started;
-    await this.#retire(worker);
+    try {
+      await this.#up(place);
+    } finally {
+      place.before = undefined;
+    }
+    // A place that is gone was given up with both of them.
+    if (place.worker !== worker && this.#places.includes(place))
+      await this.#retire(worker, 'It was there for its lifetime, and another has its place.');
+  }
+
+  /** Resolves when a worker of this place is up, whichever it is. */
+  async #up(place: Place): Promise<void> {
+    for (;;) {
+      const { worker } = place;
+      try {
+        await worker.started;
+        return;
+      } catch (error) {
+        // Another has its place by now, unless nobody tries any more.
+        if (place.worker === worker) throw error;
+      }
+    }
   }
 
   replace(worker: ClusterWorker, cause: Error): void {
@@ -92,12 +120,8 @@ export class WorkerPlaces implements WorkerKeeper {
     const place = this.#places.find((one) => one.worker === worker);
     if (place === undefined || this.#closed) return;
     place.failedStarts = worker.facts === undefined ? place.failedStarts + 1 : 0;
-    if (place.failedStarts >= MAX_FAILED_STARTS) {
-      this.#places.splice(this.#places.indexOf(place), 1);
-      this.#giveUp(place, cause);
-      return;
-    }
-    place.worker = this.#start(place.name);
+    if (place.failedStarts >= MAX_FAILED_STARTS) this.#giveUp(place, cause);
+    else place.worker = this.#start(place.name);
   }
 
   async close(): Promise<void> {
@@ -145,29 +169,36 @@ export class WorkerPlaces implements WorkerKeeper {
   #admit(worker: ClusterWorker): void {
     const { index, name } = worker.info;
     const { resources } = this.#settings;
-    if (this.#engine.workers.get(index) !== worker || this.#leaving.has(worker)) return;
+    if (!this.#isThere(worker) || worker.isLeaving) return;
     this.#engine.handleEvent({ type: 'worker-added', worker: index, name, resources });
   }
 
+  /** It has neither died nor ended. */
+  #isThere(worker: ClusterWorker): boolean {
+    return this.#engine.workers.get(worker.info.index) === worker;
+  }
+
   /** Nothing more is sent to it; when it is idle, others take over what it holds, and it ends. */
-  async #retire(worker: ClusterWorker): Promise<void> {
-    this.#leaving.add(worker);
-    this.#engine.handleEvent({ type: 'worker-paused', worker: worker.info.index, paused: true });
-    const until = this.#engine.clock() + RETIRE_SECONDS;
-    const { scheduler } = this.#engine;
-    const state = scheduler.state.workers.get(worker.info.index);
-    while (state !== undefined && state.outstanding > 0 && this.#engine.clock() < until)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    await this.#engine.moveResults(worker);
-    await this.#engine.installed.end(worker);
-    worker.leave();
-    this.#engine.workers.delete(worker.info.index);
+  async #retire(worker: ClusterWorker, why = 'The cluster was made smaller.'): Promise<void> {
     const { index } = worker.info;
+    worker.beginToLeave();
+    const until = this.#engine.clock() + RETIRE_SECONDS;
+    const { workers } = this.#engine.scheduler.state;
+    // What the scheduler knows of it begins anew when its isolate is replaced.
+    while ((workers.get(index)?.outstanding ?? 0) > 0 && this.#engine.clock() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      if (!this.#isThere(worker)) return;
+    }
+    await this.#engine.installed.end(worker);
+    // At last: until then more may come to it.
+    await moveResults(this.#engine, worker);
+    // Whoever ended it meanwhile has told of it.
+    if (!this.#isThere(worker)) return;
+    worker.leave();
+    this.#engine.workers.delete(index);
     this.#engine.stored.forgetWorker(index);
     this.#engine.handleEvent({ type: 'worker-removed', worker: index, blame: 'none' });
-    this.#engine.tell((observer) =>
-      observer.workerRemoved?.(worker.info, this.#engine.clock(), 'The cluster was made smaller.'),
-    );
+    this.#engine.tell((observer) => observer.workerRemoved?.(worker.info, this.#engine.clock(), why));
     await worker.host.terminate();
   }
 
@@ -178,6 +209,13 @@ export class WorkerPlaces implements WorkerKeeper {
       { cause },
     );
     this.#engine.event('worker-given-up', error.message);
+    const { before } = place;
+    if (before !== undefined && this.#isThere(before)) {
+      place.worker = before;
+      place.failedStarts = 0;
+      return;
+    }
+    this.#places.splice(this.#places.indexOf(place), 1);
     if (this.#places.length === 0) this.#engine.failEverything(error);
     this.onGivenUp(error);
   }
