@@ -17,7 +17,7 @@ import { config } from '../config.js';
 import { watchCluster } from '../observeProgram.js';
 import { isImportedByWorker } from '../runPlan.js';
 import { ConnectedClients } from './connectedClients.js';
-import { type DashboardOptions, startConfiguredDashboard, startDashboard } from './dashboard.js';
+import type { DashboardOptions } from './dashboard.js';
 import { Measures } from './measures.js';
 
 export interface LocalClusterOptions {
@@ -148,10 +148,14 @@ export class LocalCluster {
     engine.observe(measures);
     const cluster = new LocalCluster(engine, places, stores, live, measures);
     try {
-      if (dashboard !== undefined && live !== undefined)
-        cluster.#dashboardLink = await startDashboard(cluster, live, dashboard);
-      else if (options.dashboard === undefined && live !== undefined && config.get('dashboard'))
-        cluster.#dashboardLink = await startConfiguredDashboard(cluster, live);
+      const configured = options.dashboard === undefined && config.get('dashboard');
+      if (live !== undefined && (dashboard !== undefined || configured)) {
+        // Most clusters have none, and it takes as long to load as all the rest.
+        const { startConfiguredDashboard, startDashboard } = await import('./dashboard.js');
+        cluster.#dashboardLink = await (dashboard === undefined
+          ? startConfiguredDashboard(cluster, live)
+          : startDashboard(cluster, live, dashboard));
+      }
       await places.scale(workers);
     } catch (error) {
       await cluster.close();
