@@ -48,4 +48,20 @@ describe("import 'longpole'", () => {
     assert.ok(loaded.some((path) => path.endsWith('/dist/api/index.js')));
     assert.deepEqual(packagesOf(loaded), []);
   });
+
+  it('loads what defines tasks, and nothing of a cluster, its pages or its files', async () => {
+    const loaded = (await loadedBy('dist/api/index.js')).join('\n');
+    assert.match(loaded, /\/dist\/graph\/tasks\.js$/m);
+    for (const part of [
+      'server/',
+      'trace/live/',
+      'trace/recording/',
+      'engine/store/',
+      'engine/transfer/',
+      'engine/pool/',
+      'engine/cluster/clusterEngine',
+      'resources/resourceMonitor',
+    ])
+      assert.ok(!loaded.includes(`/dist/${part}`), part);
+  });
 });
