@@ -2,7 +2,7 @@
 import { LongpoleError } from '../base/errors.js';
 import { LazyMap } from '../base/lazyCollections.js';
 import { SCHEDULERS } from '../base/settings.js';
-import { LocalRuns } from '../diagnostics/localRuns.js';
+import { ProgramCallback } from '../diagnostics/callback.js';
 import { activeCallbacks } from '../diagnostics/observers.js';
 import { compileDelayed, type Plan } from '../graph/compile.js';
 import type { ClusterTaskOptions, ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
@@ -98,7 +98,7 @@ function asksForLocal({ callbacks, numWorkers, allowedFailures }: ComputeOptions
 
 function needsLocal(options: ComputeOptions): boolean {
   if (asksForLocal(options)) return true;
-  return activeCallbacks().some((callback) => !(callback instanceof LocalRuns));
+  return activeCallbacks().some((callback) => !(callback instanceof ProgramCallback));
 }
 
 /** The graph as callbacks see it: a Map that is filled when somebody looks. */

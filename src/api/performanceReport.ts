@@ -1,8 +1,7 @@
 // `performanceReport`: watches a client's cluster while a block runs, and writes what happened as one HTML file.
 import { LongpoleError } from '../base/errors.js';
 import { callingLine } from '../diagnostics/callingLine.js';
-import { hostFacts, writeReport } from '../diagnostics/performanceReport.js';
-import { LiveTrace } from '../trace/live/liveTrace.js';
+import type { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Client } from './cluster/client.js';
 import { defaultClient } from './cluster/defaultClient.js';
 import { packageVersion } from './packageVersion.js';
@@ -22,7 +21,7 @@ const MAX_TASKS = 5_000_000;
 /** Watches from when it is made until it is closed. */
 export class PerformanceReport {
   readonly filename: string;
-  readonly #live = new LiveTrace({ window: { tasks: MAX_TASKS, intervals: MAX_TASKS } });
+  readonly #live: LiveTrace;
   readonly #title: string;
   readonly #code: string;
   readonly #stop: () => void;
@@ -43,6 +42,7 @@ export class PerformanceReport {
     this.filename = filename;
     this.#title = title ?? 'Performance report';
     this.#code = code;
+    this.#live = client.cluster.tools.newTrace({ window: { tasks: MAX_TASKS, intervals: MAX_TASKS } });
     this.#stop = client.observe(this.#live);
     this.#flush = () => client.cluster.flushProfiles();
   }
@@ -57,6 +57,7 @@ export class PerformanceReport {
     if (this.#path !== undefined) return this.#path;
     await this.#flush();
     this.#stop();
+    const { hostFacts, writeReport } = await import('../diagnostics/performanceReport.js');
     const facts = {
       ...hostFacts(packageVersion()),
       ...(this.#code === '' ? {} : { 'Called from': this.#code }),

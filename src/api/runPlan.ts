@@ -4,8 +4,7 @@ import { availableParallelism } from 'node:os';
 import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/observers.js';
 import { suspended } from '../diagnostics/registry.js';
 import { runInline } from '../engine/inlineRun.js';
-import { type PoolKind, sharedPool } from '../engine/pool/pool.js';
-import { runOnPool } from '../engine/poolRun.js';
+import type { PoolKind } from '../engine/pool/pool.js';
 import { taskContext } from '../engine/worker/taskContext.js';
 import type { Plan } from '../graph/compile.js';
 import type { AbortSignalLike, LocalOptions } from '../graph/computeOptions.js';
@@ -42,14 +41,19 @@ export async function runPlanOnPool(
 ): Promise<readonly unknown[]> {
   checkOptions(options);
   const { signal, allowedFailures } = options;
-  return runOnPool(graph, plan, {
-    pool: sharedPool(kind),
+  // Settings and callbacks are those of the call: they may be others when the engine is loaded.
+  const run = {
     workers: options.numWorkers ?? config.get('workers') ?? availableParallelism(),
     functions: shipFunctions(plan),
     observers: observersOf(callbacksForRun(options.callbacks)),
     ...(signal ? { signal } : {}),
     ...(allowedFailures === undefined ? {} : { allowedFailures }),
-  });
+  };
+  const [{ sharedPool }, { runOnPool }] = await Promise.all([
+    import('../engine/pool/pool.js'),
+    import('../engine/poolRun.js'),
+  ]);
+  return runOnPool(graph, plan, { ...run, pool: sharedPool(kind) });
 }
 
 /**

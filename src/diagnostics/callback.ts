@@ -173,3 +173,6 @@ export class Callback {
     };
   }
 }
+
+/** A callback that watches whatever a program computes, on clusters, too: for it a run need not be on a local scheduler. */
+export class ProgramCallback extends Callback {}

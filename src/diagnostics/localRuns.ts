@@ -12,7 +12,7 @@ import {
 } from '../protocol/clusterObserver.js';
 import type { CompletedTasks, RunInfo, RunObserver } from '../protocol/runObserver.js';
 import { epochSeconds } from '../resources/clock.js';
-import { Callback, OBSERVERS } from './callback.js';
+import { OBSERVERS, ProgramCallback } from './callback.js';
 import { LocalResources } from './localResources.js';
 
 /** What computations of local schedulers name as their client. */
@@ -24,7 +24,7 @@ const NO_TYPE = [''] as const;
  * Tells `observer` of the runs in which it is active, each as a computation; from the first on also of what the machine and
  * the workers use.
  */
-export class LocalRuns extends Callback {
+export class LocalRuns extends ProgramCallback {
   readonly #observer: ClusterObserver;
   readonly #resources: LocalResources;
   /** Name of a worker → its index. Workers stay from one run to the next. */

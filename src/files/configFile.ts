@@ -1,8 +1,8 @@
 // Reads the configuration file of a program: `longpole.config.yaml` or `.json` in the folder where it was started.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import { LongpoleError } from '../base/errors.js';
+import { loadPackage } from '../base/packages.js';
 import { isSettingName, readSetting, type Settings, unknownSetting } from '../base/settings.js';
 
 const NAMES = ['longpole.config.yaml', 'longpole.config.yml', 'longpole.config.json'];
@@ -44,6 +44,7 @@ function readText(path: string, mustExist: boolean): string | undefined {
 }
 
 function read(path: string, text: string): ConfigFile {
+  const { parse } = loadPackage('yaml');
   let content: unknown;
   try {
     // JSON is YAML, too.

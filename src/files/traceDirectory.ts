@@ -43,7 +43,7 @@ export function openTraceDirectory(directory: string): Trace {
     if (size === undefined) return { name, bytes: undefined };
     return { name, bytes: checked ? new MemorySource(readWhole(name)) : new FileSource(name, size) };
   };
-  return openTables(meta, tableOf, { codec: lz4Codec, checked });
+  return openTables(meta, tableOf, { codec: lz4Codec(), checked });
 }
 
 function readMeta(directory: string): TraceMeta {

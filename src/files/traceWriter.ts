@@ -73,7 +73,7 @@ export class TraceWriter extends TraceEncoder {
     { batchRows, onSignals = true }: TraceWriterOptions,
   ) {
     super((table, parts) => files.append(table, parts), {
-      codec: lz4Codec,
+      codec: lz4Codec(),
       ...(batchRows === undefined ? {} : { batchRows }),
     });
     this.#files = files;

@@ -1,8 +1,8 @@
 // What a function uses from outside itself. Scopes are eslint-scope's business; `this`, `super` and `import.meta` are
 // no variables and are looked for in the tree.
 import type { MetaProperty, Node, UnaryExpression } from 'acorn';
-import { analyze } from 'eslint-scope';
 import type { Program as EstreeProgram } from 'estree';
+import { loadPackage } from '../base/packages.js';
 import type { FunctionSource } from './functionSource.js';
 import { KNOWN_GLOBALS } from './knownGlobals.js';
 
@@ -19,6 +19,7 @@ export function outsideUses({ program, node, kind }: FunctionSource): OutsideUse
   walk.visitChildren(node, kind === 'arrow' ? 'none' : 'this');
   const { uses, probed } = walk;
   if (isEstree(program)) {
+    const { analyze } = loadPackage('eslint-scope');
     const { globalScope } = analyze(program, { ecmaVersion: 2026, sourceType: 'script', ignoreEval: true });
     for (const { identifier } of globalScope?.through ?? []) {
       const start = identifier.range?.[0] ?? 0;

@@ -1,6 +1,7 @@
 // From the source text of a function to an expression that evaluates to an equal function elsewhere. The text of a
 // method is no expression, the text of an arrow function does not hold its name, and no text says whether it is strict.
-import { type FunctionExpression, type Node, type Options, type Program, parse } from 'acorn';
+import type { FunctionExpression, Node, Options, parse as Parse, Program } from 'acorn';
+import { loadPackage } from '../base/packages.js';
 import type { AnyFunction } from './callable.js';
 
 /** A function whose text was understood. */
@@ -21,16 +22,22 @@ export interface NoFunctionSource {
 /** `import.meta` is accepted here, so that it can be refused with words of our own. */
 const OPTIONS: Options = { ecmaVersion: 'latest', ranges: true, allowImportExportEverywhere: true };
 
+type Parser = typeof Parse;
+
 /** Parses the text of a function. Never throws. */
 export function functionSource(fn: AnyFunction): FunctionSource | NoFunctionSource {
   const text = Function.prototype.toString.call(fn);
   if (/\{\s*\[native code\]\s*\}\s*$/.test(text)) return { reason: nativeReason(fn) };
   const sloppy = isSloppy(fn);
-  const attempts = [() => parseExpression(fn, text, !sloppy), () => parseMethod(fn, text, !sloppy)];
+  const { parse } = loadPackage('acorn');
+  const attempts = [
+    () => parseExpression(parse, fn, text, !sloppy),
+    () => parseMethod(parse, fn, text, !sloppy),
+  ];
   if (!sloppy)
     attempts.push(
-      () => parseExpression(fn, text, false),
-      () => parseMethod(fn, text, false),
+      () => parseExpression(parse, fn, text, false),
+      () => parseMethod(parse, fn, text, false),
     );
   const problems: unknown[] = [];
   for (const attempt of attempts) {
@@ -69,7 +76,12 @@ function isSloppy(fn: AnyFunction): boolean {
   }
 }
 
-function parseExpression(fn: AnyFunction, text: string, strict: boolean): FunctionSource | NoFunctionSource {
+function parseExpression(
+  parse: Parser,
+  fn: AnyFunction,
+  text: string,
+  strict: boolean,
+): FunctionSource | NoFunctionSource {
   const program = parse(`(${text})`, { ...OPTIONS, strict });
   const [statement] = program.body;
   if (statement?.type !== 'ExpressionStatement') return { reason: 'its source text is not a function' };
@@ -92,7 +104,12 @@ function parseExpression(fn: AnyFunction, text: string, strict: boolean): Functi
 }
 
 /** A method of an object, or of a class, where it may be private: only its function is kept, and called by its name. */
-function parseMethod(fn: AnyFunction, text: string, strict: boolean): FunctionSource | NoFunctionSource {
+function parseMethod(
+  parse: Parser,
+  fn: AnyFunction,
+  text: string,
+  strict: boolean,
+): FunctionSource | NoFunctionSource {
   const isPrivate = /^(async\b\s*)?\*?\s*#/.test(text);
   const [open, close] = isPrivate ? ['(class{', '})'] : ['({', '})'];
   const source = open + text + close;

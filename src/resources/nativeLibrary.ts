@@ -1,17 +1,14 @@
 // Libraries of the system, called without a compiler. Where koffi has no binary for the platform there are none.
-import { createRequire } from 'node:module';
 import type * as koffi from 'koffi';
+import { loadPackage } from '../base/packages.js';
 import { enterNative, leaveNative } from './nativeGuard.js';
 
 export type Koffi = typeof koffi;
 export type NativeLibrary = koffi.LibraryHandle;
 
-const require = createRequire(import.meta.url);
-
 function loadKoffi(): Koffi | undefined {
   try {
-    const loaded: Koffi = require('koffi');
-    return loaded;
+    return loadPackage('koffi');
   } catch {
     return undefined;
   }

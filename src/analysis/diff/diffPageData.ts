@@ -3,6 +3,9 @@ import { LongpoleError } from '../../base/errors.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import type { Diff, DiffRow } from './diff.js';
 
+declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
+declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+
 /** Numbers that JSON has no form for are null: what was not there before has no ratio. */
 export interface DiffPageRow {
   readonly kind: string;

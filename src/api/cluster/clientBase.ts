@@ -14,9 +14,7 @@ import type { ClusterObserver } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 import { invalid } from '../argumentChecks.js';
 import { clusterMemory, clusterProfile, type ProfileOptions } from './clientMeasures.js';
-import { writeStreamPage } from './clientPages.js';
 import type { LocalCluster } from './localCluster.js';
-import { recordCluster } from './recording.js';
 import { type SchedulerInfo, type SchedulerView, schedulerView } from './schedulerView.js';
 import { type TaskStreamOptions, type TaskStreamRow, taskStreamRows } from './taskStream.js';
 
@@ -57,7 +55,7 @@ export class ClientBase {
   record(directory: string, options: TraceWriterOptions = {}): () => Promise<void> {
     if (typeof directory !== 'string' || directory === '')
       throw invalid('record()', directory, 'a directory');
-    const stop = recordCluster(this.cluster, directory, options);
+    const stop = this.cluster.tools.recordCluster(this.cluster, directory, options);
     this.cluster.onClose(stop);
     return stop;
   }
@@ -72,7 +70,7 @@ export class ClientBase {
    */
   getTaskStream(options: TaskStreamOptions = {}): TaskStreamRow[] {
     const { trace } = this;
-    if (options.filename !== undefined) writeStreamPage(trace, options.filename, options);
+    if (options.filename !== undefined) this.cluster.tools.writeStreamPage(trace, options.filename, options);
     return taskStreamRows(trace, options);
   }
 

@@ -1,11 +1,9 @@
 // What a client asks a cluster's measures: the profile, and the memory.
-import { isCallTreeFile, writeCallTree } from '../../diagnostics/callTreeFile.js';
 import { type ClusterMemory, MEMORY_MEASURES } from '../../diagnostics/memorySampler.js';
 import { isCalled } from '../../engine/cluster/engineWorker.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { ProfileQuery } from '../../profile/profileHistory.js';
 import type { Trace } from '../../trace/trace.js';
-import { writeProfileView } from './clientPages.js';
 import type { LocalCluster } from './localCluster.js';
 
 export interface ProfileOptions extends Pick<ProfileQuery, 'key' | 'span' | 'start' | 'stop'> {
@@ -31,10 +29,12 @@ export async function clusterProfile(
     .history(scheduler)
     .profile({ ...query, ...(threads === undefined || scheduler ? {} : { threads }) });
   if (filename === undefined) return tree;
+  const { isCallTreeFile, writeCallTree } = await import('../../diagnostics/callTreeFile.js');
   const what = scheduler ? 'the scheduler' : (query.key ?? 'all tasks');
   if (isCallTreeFile(filename))
     writeCallTree(tree, filename, { title: `Profile of ${what}`, interval: measures.samplingInterval });
   else {
+    const { writeProfileView } = await import('./clientPages.js');
     const [worker] = threads ?? [];
     const only = threads?.length === 1 && worker !== undefined ? { worker } : {};
     writeProfileView(trace(), filename, { ...query, ...only, scheduler });

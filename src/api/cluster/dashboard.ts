@@ -2,7 +2,6 @@
 import { LongpoleError } from '../../base/errors.js';
 import { DashboardServer, type DashboardServerOptions } from '../../server/dashboardServer.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
-import { config } from '../config.js';
 import { dashboardSource } from './dashboardSource.js';
 import type { ObservedCluster } from './observedCluster.js';
 
@@ -25,14 +24,15 @@ export async function startDashboard(
 }
 
 /**
- * Starts the dashboard that the settings ask for, not the program: at another port if theirs is taken, and a cluster that
+ * Starts the dashboard that the settings ask for, not the program: at another port if this one is taken, and a cluster that
  * cannot have one does without. Where it is, or why it is not, is an event. Returns the link, if there is one.
  */
 export async function startConfiguredDashboard(
   cluster: OpenCluster,
   trace: LiveTrace,
+  configured: number,
 ): Promise<string | undefined> {
-  for (const port of [config.get('dashboard-port'), 0]) {
+  for (const port of [configured, 0]) {
     try {
       const link = await startDashboard(cluster, trace, { port });
       cluster.engine.event('dashboard', link);

@@ -3,24 +3,23 @@ import { availableParallelism, freemem, totalmem } from 'node:os';
 import { LongpoleError } from '../../base/errors.js';
 import { readBytes, readSetting } from '../../base/settings.js';
 import { within } from '../../base/within.js';
-import { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
-import { ClusterResources } from '../../engine/cluster/clusterResources.js';
+import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
+import type { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
-import { ProcessCluster } from '../../engine/cluster/processCluster.js';
-import { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
-import { ThreadCluster } from '../../engine/cluster/threadCluster.js';
-import { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
+import type { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
+import type { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
 import type { MemoryThresholds } from '../../engine/store/memoryMonitor.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
-import { LiveTrace } from '../../trace/live/liveTrace.js';
+import type { LiveTrace } from '../../trace/live/liveTrace.js';
 import { checkCount, invalid } from '../argumentChecks.js';
 import { config } from '../config.js';
-import { watchCluster } from '../observeProgram.js';
 import { isImportedByWorker } from '../runPlan.js';
+import type { ClientTools } from './clientTools.js';
+import type { ClusterParts } from './clusterParts.js';
 import { ConnectedClients } from './connectedClients.js';
-import { type DashboardOptions, startConfiguredDashboard, startDashboard } from './dashboard.js';
-import { Measures } from './measures.js';
+import type { DashboardOptions } from './dashboard.js';
+import type { Measures } from './measures.js';
 
 export interface LocalClusterOptions {
   /** How many. Default: one per core. Minimum 1. */
@@ -60,8 +59,6 @@ export interface LocalClusterOptions {
   readonly clockErrorMs?: (index: number) => number;
 }
 
-/** Results up to this many bytes travel with the message that says that their task has finished. */
-const INLINE_BYTES = 1024;
 /** How long workers have to tell what they have sampled; and the last time, before they end, in milliseconds. */
 const FLUSH_MS = 10_000;
 const LAST_FLUSH_MS = 3000;
@@ -87,26 +84,23 @@ export class LocalCluster {
   /** @internal */
   readonly measures: Measures;
   /** @internal */
+  readonly tools: ClientTools;
+  /** @internal */
   readonly clients = new ConnectedClients();
   #dashboardLink: string | undefined;
   readonly #lifetimes = new Set<NodeJS.Timeout>();
   readonly #closing: (() => Promise<void> | void)[] = [];
   #closed: Promise<void> | undefined;
 
-  private constructor(
-    engine: ClusterEngine,
-    places: WorkerPlaces,
-    stores: ClusterStores,
-    live: LiveTrace | undefined,
-    measures: Measures,
-  ) {
-    this.engine = engine;
-    this.live = live;
-    this.plugins = new SchedulerPlugins(engine);
-    this.#places = places;
-    this.stores = stores;
-    this.#resources = new ClusterResources(engine);
-    this.measures = measures;
+  private constructor(parts: ClusterParts) {
+    this.engine = parts.engine;
+    this.live = parts.live;
+    this.plugins = parts.plugins;
+    this.#places = parts.places;
+    this.stores = parts.stores;
+    this.#resources = parts.resources;
+    this.measures = parts.measures;
+    this.tools = parts.tools;
   }
 
   /**
@@ -122,11 +116,7 @@ export class LocalCluster {
     const workers = checkCount('workers', options.workers ?? config.get('workers') ?? availableParallelism());
     const processes = options.processes ?? config.get('processes');
     if (typeof processes !== 'boolean') throw invalid('processes', processes, 'true or false');
-    const engine = new ClusterEngine({
-      threads: !processes,
-      allowedFailures: checkCount('allowedFailures', options.allowedFailures ?? 3),
-      inlineBytes: INLINE_BYTES,
-    });
+    const allowedFailures = checkCount('allowedFailures', options.allowedFailures ?? 3);
     const settings = {
       memoryLimit: memoryLimit(options.memoryLimit ?? config.get('memory-limit'), workers),
       thresholds: {
@@ -146,21 +136,28 @@ export class LocalCluster {
       clockErrorMs: options.clockErrorMs ?? (() => 0),
     };
     const dashboard = options.dashboard === true ? {} : options.dashboard || undefined;
-    const live = options.record === false && dashboard === undefined ? undefined : new LiveTrace();
-    if (live !== undefined) engine.observe(live);
-    watchCluster(engine);
-    const Stores = processes ? ProcessCluster : ThreadCluster;
-    const stores = new Stores(engine, settings, options.localDirectory ?? config.get('local-directory'));
-    const places = new WorkerPlaces(engine, settings, (worker, events) => stores.makeHost(worker, events));
-    const measures = new Measures(engine, settings.profile);
-    engine.observe(measures);
-    const cluster = new LocalCluster(engine, places, stores, live, measures);
+    const configured =
+      options.dashboard === undefined && config.get('dashboard') ? config.get('dashboard-port') : undefined;
+    const partsOptions = {
+      threads: !processes,
+      allowedFailures,
+      settings,
+      localDirectory: options.localDirectory ?? config.get('local-directory'),
+      record: options.record !== false || dashboard !== undefined,
+    };
+    // From here on nothing of the settings is read: a program may change them while this is loaded.
+    const { makeClusterParts } = await import('./clusterParts.js');
+    const cluster = new LocalCluster(makeClusterParts(partsOptions));
+    const { live } = cluster;
     try {
-      if (dashboard !== undefined && live !== undefined)
+      if (dashboard !== undefined && live !== undefined) {
+        const { startDashboard } = await import('./dashboard.js');
         cluster.#dashboardLink = await startDashboard(cluster, live, dashboard);
-      else if (options.dashboard === undefined && live !== undefined && config.get('dashboard'))
-        cluster.#dashboardLink = await startConfiguredDashboard(cluster, live);
-      await places.scale(workers);
+      } else if (configured !== undefined && live !== undefined) {
+        const { startConfiguredDashboard } = await import('./dashboard.js');
+        cluster.#dashboardLink = await startConfiguredDashboard(cluster, live, configured);
+      }
+      await cluster.#places.scale(workers);
     } catch (error) {
       await cluster.close();
       throw error;

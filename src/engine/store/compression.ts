@@ -1,8 +1,8 @@
 // Compression of results with lz4, where a sample of the bytes says that it pays. The work is done in parts, so that the
 // thread that asks for it stays free to answer: compressing, which is slow, on libuv's threads, decompressing on this one.
 import { setImmediate } from 'node:timers/promises';
-import { compress, compressSync, uncompressSync } from 'lz4-napi';
 import { LongpoleError } from '../../base/errors.js';
+import { loadPackage } from '../../base/packages.js';
 import type { Frame, Frames } from '../../protocol/frames.js';
 import { emptyFrame } from '../worker/shareBuffers.js';
 
@@ -56,7 +56,7 @@ export function sampleRatio(bytes: Frame): number {
   for (let i = 0; i < count; i++) {
     sample.set(bytes.subarray(i * step, i * step + SAMPLE_BYTES), i * SAMPLE_BYTES);
   }
-  return compressSync(sample).byteLength / sample.byteLength;
+  return loadPackage('lz4-napi').compressSync(sample).byteLength / sample.byteLength;
 }
 
 /** Whether a sample of the bytes shrinks enough. */
@@ -96,7 +96,7 @@ export async function inLanes(count: number, work: (index: number) => Promise<vo
 
 async function compressPart(original: Frame): Promise<PackedPart> {
   const { byteLength: nbytes } = original;
-  const small = await compress(original);
+  const small = await loadPackage('lz4-napi').compress(original);
   const shrinks = small.byteLength <= nbytes * MAX_RATIO;
   return { bytes: shrinks ? frameOf(small) : original, nbytes };
 }
@@ -146,7 +146,7 @@ export async function decompress(part: PackedPart, target: Frame): Promise<void>
   await setImmediate();
   let original: Uint8Array;
   try {
-    original = uncompressSync(bytes);
+    original = loadPackage('lz4-napi').uncompressSync(bytes);
   } catch (cause) {
     throw damaged('a part is no lz4 block', cause);
   }

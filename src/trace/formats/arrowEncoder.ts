@@ -1,25 +1,7 @@
-// Tables as Arrow IPC streams: apache-arrow describes the messages, the bytes of the columns are laid out here, because its
-// own writer states the wrong length for compressed buffers. A dictionary that grew is written again whole, as a
-// replacement: polars refuses deltas.
-import { CompressionType } from 'apache-arrow/fb/compression-type';
-import {
-  BodyCompression,
-  BufferRegion,
-  DictionaryBatch,
-  FieldNode,
-  Message,
-  RecordBatch,
-} from 'apache-arrow/ipc/metadata/message';
-import { Field, Schema } from 'apache-arrow/schema';
-import { type DataType, Dictionary, Float64, Int32, Int64, List, Uint8, Utf8 } from 'apache-arrow/type';
+// Tables as Arrow IPC streams. A dictionary that grew is written again whole, as a replacement: polars refuses deltas.
 import { LongpoleError } from '../../base/errors.js';
-import {
-  type ArrowCodec,
-  type ArrowField,
-  type ArrowType,
-  type ArrowValues,
-  CONTINUATION,
-} from './arrowTypes.js';
+import { type BatchParts, describeBatch, describeDictionary, describeSchema } from './arrowDescriptions.js';
+import { type ArrowCodec, type ArrowField, type ArrowValues, CONTINUATION } from './arrowTypes.js';
 
 declare const TextEncoder: new () => {
   encodeInto(text: string, target: Uint8Array): { readonly read: number; readonly written: number };
@@ -49,8 +31,7 @@ export class ArrowEncoder {
 
   /** The bytes that begin the stream. */
   start(): Uint8Array[] {
-    const fields = this.#fields.map(({ name, type }, id) => new Field(name, dataType(type, id), true));
-    return framed(Message.encode(Message.from(new Schema(fields))), []);
+    return framed(describeSchema(this.#fields), []);
   }
 
   /**
@@ -68,7 +49,7 @@ export class ArrowEncoder {
       if (column.type === 'dictionary') parts.push(...this.#dictionary(name, id, column));
       body.add(rows, column);
     }
-    parts.push(...framed(Message.encode(Message.from(body.header(rows), body.size)), body.parts));
+    parts.push(...framed(describeBatch(body.described(rows)), body.parts));
     return parts;
   }
 
@@ -79,8 +60,7 @@ export class ArrowEncoder {
     this.#written.set(name, { generation, length: texts.length });
     const body = new Body(this.#codec, new Int32Array(3));
     body.add(texts.length, { type: 'utf8', values: texts });
-    const batch = new DictionaryBatch(body.header(texts.length), id, false);
-    return framed(Message.encode(Message.from(batch, body.size)), body.parts);
+    return framed(describeDictionary(id, body.described(texts.length)), body.parts);
   }
 
   /** The bytes that end the stream. */
@@ -88,25 +68,6 @@ export class ArrowEncoder {
     const bytes = new Uint8Array(8);
     new DataView(bytes.buffer).setUint32(0, CONTINUATION, true);
     return [bytes];
-  }
-}
-
-function dataType(type: ArrowType, id: number): DataType {
-  switch (type) {
-    case 'float64':
-      return new Float64();
-    case 'int64':
-      return new Int64();
-    case 'int32':
-      return new Int32();
-    case 'uint8':
-      return new Uint8();
-    case 'utf8':
-      return new Utf8();
-    case 'dictionary':
-      return new Dictionary(new Utf8(), new Int32(), id);
-    case 'utf8-list':
-      return new List(new Field('item', new Utf8(), true));
   }
 }
 
@@ -128,17 +89,22 @@ class Body {
   readonly #codec: ArrowCodec | undefined;
   /** By buffer: batches for which it is not worth trying. */
   readonly #rests: Int32Array;
-  readonly #nodes: FieldNode[] = [];
-  readonly #regions: BufferRegion[] = [];
+  readonly #nodes: number[] = [];
+  readonly #buffers: number[] = [];
 
   constructor(codec: ArrowCodec | undefined, rests: Int32Array) {
     this.#codec = codec;
     this.#rests = rests;
   }
 
-  header(rows: number): RecordBatch {
-    const compression = this.#codec === undefined ? null : new BodyCompression(CompressionType.LZ4_FRAME);
-    return new RecordBatch(rows, this.#nodes, this.#regions, compression);
+  described(rows: number): BatchParts {
+    return {
+      rows,
+      nodes: this.#nodes,
+      buffers: this.#buffers,
+      compressed: this.#codec !== undefined,
+      size: this.size,
+    };
   }
 
   add(rows: number, column: ArrowValues): void {
@@ -185,7 +151,7 @@ class Body {
 
   /** The entry of a column, and which of its rows are not null: no bytes where all are. */
   #node(rows: number, nulls = 0, bits: Uint8Array = NO_BYTES): void {
-    this.#nodes.push(new FieldNode(rows, nulls));
+    this.#nodes.push(rows, nulls);
     this.#buffer(bits);
   }
 
@@ -221,13 +187,13 @@ class Body {
       this.#push(prefix);
       this.#push(smaller ? packed : bytes);
     } else this.#push(bytes);
-    this.#regions.push(new BufferRegion(from, this.size - from));
+    this.#buffers.push(from, this.size - from);
     const padding = -this.size & 7;
     if (padding > 0) this.#push(new Uint8Array(padding));
   }
 
   #packed(bytes: Uint8Array, codec: ArrowCodec): Uint8Array {
-    const buffer = this.#regions.length;
+    const buffer = this.#buffers.length / 2;
     if (bytes.length < COMPRESS_FROM) return bytes;
     if (this.#rests[buffer]! > 0) {
       this.#rests[buffer]! -= 1;

@@ -1,5 +1,13 @@
 // The messages of an Arrow IPC stream: where each begins, what it is, where its buffers lie. Nothing of a body is read here.
-import { type ArrowField, type ArrowType, CONTINUATION } from './arrowTypes.js';
+import {
+  type ArrowField,
+  type ArrowType,
+  CONTINUATION,
+  DOUBLE,
+  HEADER,
+  LZ4_FRAME,
+  TYPE,
+} from './arrowTypes.js';
 import { DamagedBytes, damaged } from './damage.js';
 import { FlatTable } from './flatTable.js';
 
@@ -62,10 +70,6 @@ export interface StreamEnd {
 }
 
 const METADATA_LIMIT = 1 << 24;
-const HEADER = { schema: 1, dictionary: 2, batch: 3 } as const;
-/** Arrow's numbers of types. */
-const TYPE = { int: 2, float: 3, utf8: 5, list: 12 } as const;
-const LZ4_FRAME = 0;
 
 /** The message that begins at `at`. Never throws: what cannot be read ends the stream. */
 export function readMessage(source: ByteSource, at: number): SchemaMessage | BatchMessage | StreamEnd {
@@ -151,7 +155,7 @@ function arrowType(field: FlatTable): ArrowType {
       break;
     }
     case TYPE.float:
-      if (type?.int16(0) === 2) return 'float64';
+      if (type?.int16(0) === DOUBLE) return 'float64';
       break;
     case TYPE.utf8:
       return 'utf8';

@@ -36,3 +36,12 @@ export interface ArrowCodec {
 
 /** Begins every message; a message of no bytes ends a stream. */
 export const CONTINUATION = 0xffffffff;
+
+/** Arrow's numbers of the kinds of messages. */
+export const HEADER = { schema: 1, dictionary: 2, batch: 3 } as const;
+/** Arrow's numbers of types. */
+export const TYPE = { int: 2, float: 3, utf8: 5, list: 12 } as const;
+/** Arrow's number of the precision of `float64`. */
+export const DOUBLE = 2;
+/** Arrow's number of the compression. */
+export const LZ4_FRAME = 0;

@@ -1,0 +1,18 @@
+// What a client does at once, without waiting, with what its cluster has seen. Loaded with the cluster: who has a client has
+// waited for that.
+import { LiveTrace, type LiveTraceOptions } from '../../trace/live/liveTrace.js';
+import { writeStreamPage } from './clientPages.js';
+import { recordCluster } from './recording.js';
+
+/** @internal */
+export interface ClientTools {
+  readonly recordCluster: typeof recordCluster;
+  readonly writeStreamPage: typeof writeStreamPage;
+  newTrace(options: LiveTraceOptions): LiveTrace;
+}
+
+export const clientTools: ClientTools = {
+  recordCluster,
+  writeStreamPage,
+  newTrace: (options) => new LiveTrace(options),
+};

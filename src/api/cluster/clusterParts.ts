@@ -1,0 +1,61 @@
+// What a cluster is made of. Loaded when one starts: it is more than half of the package, and whoever only defines tasks, as
+// the modules do that workers import, does without.
+import { loadPackage } from '../../base/packages.js';
+import { ClusterEngine, type ClusterEngineOptions } from '../../engine/cluster/clusterEngine.js';
+import { ClusterResources } from '../../engine/cluster/clusterResources.js';
+import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
+import { ProcessCluster } from '../../engine/cluster/processCluster.js';
+import { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
+import { ThreadCluster } from '../../engine/cluster/threadCluster.js';
+import { WorkerPlaces, type WorkerSettings } from '../../engine/cluster/workerPlaces.js';
+import { LiveTrace } from '../../trace/live/liveTrace.js';
+import { watchCluster } from '../observeProgram.js';
+import { type ClientTools, clientTools } from './clientTools.js';
+import { Measures } from './measures.js';
+
+/** Results up to this many bytes travel with the message that says that their task has finished. */
+const INLINE_BYTES = 1024;
+
+export interface PartsOptions extends Pick<ClusterEngineOptions, 'threads' | 'allowedFailures'> {
+  readonly settings: WorkerSettings;
+  readonly localDirectory: string | undefined;
+  /** Whether there is a live trace. */
+  readonly record: boolean;
+}
+
+export interface ClusterParts {
+  readonly engine: ClusterEngine;
+  readonly live: LiveTrace | undefined;
+  readonly plugins: SchedulerPlugins;
+  readonly places: WorkerPlaces;
+  readonly stores: ClusterStores;
+  readonly resources: ClusterResources;
+  readonly measures: Measures;
+  readonly tools: ClientTools;
+}
+
+/** @throws LongpoleError ERR_LONGPOLE_LOCAL_DIRECTORY */
+export function makeClusterParts(options: PartsOptions): ClusterParts {
+  // Who spills and sends results needs it later; an installation that lacks it is told of at once.
+  loadPackage('lz4-napi');
+  const { threads, allowedFailures, settings, localDirectory, record } = options;
+  const engine = new ClusterEngine({ threads, allowedFailures, inlineBytes: INLINE_BYTES });
+  const live = record ? new LiveTrace() : undefined;
+  if (live !== undefined) engine.observe(live);
+  watchCluster(engine);
+  const Stores = threads ? ThreadCluster : ProcessCluster;
+  const stores = new Stores(engine, settings, localDirectory);
+  const places = new WorkerPlaces(engine, settings, (worker, events) => stores.makeHost(worker, events));
+  const measures = new Measures(engine, settings.profile);
+  engine.observe(measures);
+  return {
+    engine,
+    live,
+    plugins: new SchedulerPlugins(engine),
+    places,
+    stores,
+    resources: new ClusterResources(engine),
+    measures,
+    tools: clientTools,
+  };
+}

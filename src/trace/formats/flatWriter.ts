@@ -1,0 +1,130 @@
+// Writes flatbuffers, as Arrow describes its messages in: what FlatTable reads. From front to back, each table before what it
+// refers to, so that every offset leads forwards.
+
+/** What a field of a table holds; a list of `pairs` is of FieldNodes or Buffers: two sizes each, one after the other. */
+export type FlatField =
+  | { readonly type: 'uint8' | 'int16' | 'int32' | 'size'; readonly value: number }
+  | { readonly type: 'table'; readonly value: FlatFields }
+  | { readonly type: 'text'; readonly value: string }
+  | { readonly type: 'tables'; readonly value: readonly FlatFields[] }
+  | { readonly type: 'pairs'; readonly value: readonly number[] };
+
+/** The fields of a table by their numbers; those that are undefined have their defaults. */
+export type FlatFields = readonly (FlatField | undefined)[];
+
+declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+
+/** Bytes of a field within its table. What is no number is an offset to what is elsewhere. */
+const SIZES = { uint8: 1, int16: 2, int32: 4, size: 8, table: 4, text: 4, tables: 4, pairs: 4 } as const;
+
+/** The flatbuffer whose root is a table of these fields. */
+export function flatBuffer(root: FlatFields): Uint8Array {
+  const writer = new FlatWriter();
+  const at = writer.reserve(4, 4);
+  writer.refer(at, writer.table(root));
+  return writer.bytes();
+}
+
+class FlatWriter {
+  #view = new DataView(new ArrayBuffer(1024));
+  #size = 0;
+
+  bytes(): Uint8Array {
+    return new Uint8Array(this.#view.buffer, 0, this.#size);
+  }
+
+  /** Where `size` bytes of zeros lie from now on, at a multiple of `alignment` if `ahead` more are counted. */
+  reserve(size: number, alignment: number, ahead = 0): number {
+    const at = Math.ceil((this.#size + ahead) / alignment) * alignment - ahead;
+    this.#size = at + size;
+    if (this.#size > this.#view.byteLength) {
+      const larger = new Uint8Array(Math.max(this.#size, this.#view.byteLength * 2));
+      larger.set(new Uint8Array(this.#view.buffer));
+      this.#view = new DataView(larger.buffer);
+    }
+    return at;
+  }
+
+  refer(at: number, to: number): void {
+    this.#view.setUint32(at, to - at, true);
+  }
+
+  /** Returns where the table lies; what its fields refer to lies behind it. */
+  table(fields: FlatFields): number {
+    const entries = this.reserve(4 + fields.length * 2, 2);
+    const table = this.reserve(4, 4);
+    this.#view.setInt32(table, table - entries, true);
+    const places = fields.map((field) => {
+      if (field === undefined) return 0;
+      const size = SIZES[field.type];
+      return this.reserve(size, size);
+    });
+    this.#view.setUint16(entries, 4 + fields.length * 2, true);
+    this.#view.setUint16(entries + 2, this.#size - table, true);
+    for (const [number, field] of fields.entries()) {
+      if (field === undefined) continue;
+      const at = places[number]!;
+      this.#view.setUint16(entries + 4 + number * 2, at - table, true);
+      this.#fill(at, field);
+    }
+    return table;
+  }
+
+  #fill(at: number, field: FlatField): void {
+    switch (field.type) {
+      case 'uint8':
+        this.#view.setUint8(at, field.value);
+        break;
+      case 'int16':
+        this.#view.setInt16(at, field.value, true);
+        break;
+      case 'int32':
+        this.#view.setInt32(at, field.value, true);
+        break;
+      case 'size':
+        this.#setSize(at, field.value);
+        break;
+      case 'table':
+        this.refer(at, this.table(field.value));
+        break;
+      case 'text':
+        this.refer(at, this.#text(field.value));
+        break;
+      case 'tables':
+        this.refer(at, this.#tables(field.value));
+        break;
+      case 'pairs':
+        this.refer(at, this.#pairs(field.value));
+        break;
+    }
+  }
+
+  /** From 0 to 2^53. */
+  #setSize(at: number, value: number): void {
+    this.#view.setUint32(at, value % 2 ** 32, true);
+    this.#view.setUint32(at + 4, value / 2 ** 32, true);
+  }
+
+  /** A text ends with a zero that its length does not count. */
+  #text(text: string): number {
+    const bytes = new TextEncoder().encode(text);
+    const at = this.reserve(4 + bytes.length + 1, 4);
+    this.#view.setUint32(at, bytes.length, true);
+    new Uint8Array(this.#view.buffer).set(bytes, at + 4);
+    return at;
+  }
+
+  #tables(tables: readonly FlatFields[]): number {
+    const at = this.reserve(4 + tables.length * 4, 4);
+    this.#view.setUint32(at, tables.length, true);
+    for (const [index, fields] of tables.entries()) this.refer(at + 4 + index * 4, this.table(fields));
+    return at;
+  }
+
+  #pairs(values: readonly number[]): number {
+    const at = this.reserve(4 + values.length * 8, 8, 4);
+    this.#view.setUint32(at, values.length / 2, true);
+    for (const [index, value] of values.entries()) this.#setSize(at + 4 + index * 8, value);
+    return at;
+  }
+}
