@@ -67,6 +67,8 @@ describe('Table', () => {
       ['Key        Seconds', 'b                2', "('a', 0)  0.123457", '… 2 more rows'].join('\n'),
     );
     assert.equal(new Table([]).toString(), '');
+    const long = new Table([{ title: 'Row', numbers: new Float64Array(300_000) }]);
+    assert.equal(long.toString({ maxRows: 300_000 }).split('\n').length, 300_001);
   });
 });
 

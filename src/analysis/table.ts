@@ -111,7 +111,7 @@ export class Table {
     const shown = this.#order.subarray(0, Math.max(0, maxRows));
     const texts = this.#columns.map((column) => {
       const cells = [column.title, ...Array.from(shown, (row) => printed(cellOf(column, row)))];
-      const width = Math.max(...cells.map((cell) => cell.length));
+      const width = cells.reduce((most, { length }) => Math.max(most, length), 0);
       return cells.map((cell) => ('numbers' in column ? cell.padStart(width) : cell.padEnd(width)));
     });
     const lines = Array.from({ length: shown.length + 1 }, (_, line) =>

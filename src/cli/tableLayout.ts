@@ -38,7 +38,7 @@ export function layoutTable(
 function layoutColumn(title: string, values: readonly Cell[]): LaidOut {
   const cells = values.map(cellText);
   const numeric = values.some((value) => typeof value === 'number');
-  const widest = Math.max(0, ...cells.map((cell) => cell.length));
+  const widest = cells.reduce((most, { length }) => Math.max(most, length), 0);
   const lines = wrap(title, Math.max(widest, 8));
   return { title: lines, cells, numeric, width: Math.max(widest, ...lines.map((line) => line.length)) };
 }
