@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { parquetReadObjects } from 'hyparquet';
-import { EXPORTERS, openTrace } from 'longpole/trace';
+import { EXPORTERS, exportTrace, openTrace } from 'longpole/trace';
+import { syntheticTrace } from '#internal/trace/syntheticTrace.js';
 import { unpackFixture } from './support/dasfSmall.js';
 import { repositoryPath } from './support/repository.js';
 import { type CommandResult, runCommand } from './support/runCommand.js';
@@ -106,6 +107,23 @@ describe('longpole analyze', () => {
       stderr,
       /warning: .*torn\.json is not whole: \d+ bytes are left out.*the last event is not complete/,
     );
+  });
+
+  it('says which analysis has no answer, gives the others, and ends with 1', async () => {
+    const memory = [-1.5e308, 1.5e308].map((time) => ({ worker: 'w', time, managed: 1, tasks: 1 }));
+    exportTrace(syntheticTrace({ memory }), { to: 'dasf', output: path('apart.msgpack') });
+    const args = ['analyze', '-a', 'task-balance,worker-balance', path('apart.msgpack')];
+    const { code, stdout, stderr } = await longpole(args);
+    assert.equal(code, 1);
+    assert.match(stderr, /^longpole: task-balance has no answer: .*1\.5e\+308 s.*record it again/);
+    assert.match(stdout, /^What each thread had to do\n/);
+    const json = await longpole([...args, '--json']);
+    assert.equal(json.code, 1);
+    const [answer]: { analyses: object }[] = JSON.parse(json.stdout);
+    assert.deepEqual(Object.keys(answer?.analyses ?? {}), ['worker-balance']);
+    const files = await longpole([...args, '-o', path('some')]);
+    assert.equal(files.code, 1);
+    assert.match(files.stderr, /longpole: 1 table written to/);
   });
 
   it('ends with 2 on wrong usage and unreadable input, with 1 where it cannot write', async () => {

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { QUESTIONS, type Question, type Table } from '../api/analysis.js';
-import type { OpenedTrace } from '../api/trace.js';
+import type { OpenedTrace, Trace } from '../api/trace.js';
+import { countText } from '../base/words.js';
 import { openInput } from './openInput.js';
 import { Progress } from './progress.js';
 import { findingText } from './run/summaryText.js';
@@ -116,14 +117,25 @@ function* answersOf({ trace }: OpenedTrace, { analyses }: AnalyzeOptions): Gener
   const progress = new Progress('analysing', trace.eventCount >= LARGE ? { after: 0 } : {});
   for (const [i, question] of analyses.entries()) {
     progress.part(i / analyses.length);
-    let table: Table;
+    let table: Table | undefined;
     try {
-      // A question that this trace has no answer for, e.g. an axis of too many intervals, is the trace's fault.
-      table = failingWith(FAILED, () => question.run(trace));
+      table = answerOf(question, trace);
     } finally {
       progress.end();
     }
-    yield { question, table };
+    if (table !== undefined) yield { question, table };
+  }
+}
+
+/** Undefined if this trace has no answer, e.g. for its damaged times: that is said, and the others are still asked. */
+function answerOf(question: Question, trace: Trace): Table | undefined {
+  try {
+    return failingWith(FAILED, () => question.run(trace));
+  } catch (error) {
+    if (!(error instanceof CommandError && error.exitCode === FAILED)) throw error;
+    note(`longpole: ${question.name} has no answer: ${error.message}`);
+    process.exitCode = FAILED;
+    return undefined;
   }
 }
 
@@ -193,12 +205,14 @@ function writeAnswers(
   for (const [i, trace] of traces.entries()) {
     const folder = traces.length === 1 ? output : join(output, `${i + 1}-${basename(trace.files[0] ?? '')}`);
     writing(folder, () => makeFolder(folder));
+    let count = 0;
     for (const { question, table } of answersOf(trace, options)) {
+      count++;
       const shown = options.head === undefined ? table : table.head(options.head);
       const file = join(folder, `${question.name}${EXTENSIONS[format]}`);
       writing(file, () => writeFileSync(file, tableFile(shown, format)));
     }
-    note(`longpole: ${options.analyses.length} tables written to ${folder}`);
+    note(`longpole: ${countText(count, 'table')} written to ${folder}`);
   }
 }
 
