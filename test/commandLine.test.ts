@@ -1,9 +1,23 @@
 // `longpole analyze` and `longpole export` as a shell runs them: processes, exit codes, what stands where.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { parquetReadObjects } from 'hyparquet';
 import { EXPORTERS, exportTrace, openTrace } from 'longpole/trace';
 import { syntheticTrace } from '#internal/trace/syntheticTrace.js';
@@ -148,6 +162,19 @@ describe('longpole analyze', () => {
     }
   });
 
+  it('ends with 1 and a sentence where the output takes nothing', () => {
+    // Node throws at once where the output is a file; one opened for reading takes as little as a full disk.
+    const output = openSync(chrome, 'r');
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [repositoryPath('dist/cli/main.js'), 'analyze', '-a', 'queueing', chrome],
+      { stdio: ['ignore', output, 'pipe'], encoding: 'utf8' },
+    );
+    closeSync(output);
+    assert.match(stderr, /^longpole: the output cannot be written: EBADF.*\n$/);
+    assert.equal(status, 1);
+  });
+
   it('--help names the analyses', async () => {
     assert.match(await succeed('analyze', '--help'), /task-balance +Results in the memory/);
     assert.match(await succeed('--help'), /analyze .*\n(.*\n)*.*export /);
@@ -194,6 +221,33 @@ describe('longpole export', () => {
       /^packed\.msgpack {2}\d\.\d MB\n$/,
     );
     assert.equal(openTrace(path('packed.msgpack')).tasks.length, 4200);
+  });
+
+  it('writes into a pipe, and to where a link leads', async () => {
+    execFileSync('mkfifo', [path('pipe')]);
+    const reading = promisify(execFile)('cat', [path('pipe')], { timeout: 30_000, maxBuffer: 2 ** 30 });
+    const { code, stdout, stderr } = await longpole(['export', tasks, '--to', 'json', '-o', path('pipe')]);
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.match(stderr, /pipe {2}\d\.\d MB\n$/);
+    assert.ok(lstatSync(path('pipe')).isFIFO());
+    const all: { tasks: object[] } = JSON.parse((await reading).stdout);
+    assert.equal(all.tasks.length, 4200);
+
+    writeFileSync(path('behind.json'), 'before');
+    symlinkSync('behind.json', path('link.json'));
+    symlinkSync('new.json', path('leading.json'));
+    for (const [link, file] of [
+      ['link.json', 'behind.json'],
+      ['leading.json', 'new.json'],
+    ] as const) {
+      await succeed('export', tasks, '--to', 'json', '-o', path(link));
+      assert.ok(lstatSync(path(link)).isSymbolicLink());
+      assert.equal(readFileSync(path(file), 'utf8').length, (await reading).stdout.length);
+    }
+    symlinkSync(tasks, path('same'));
+    const same = await longpole(['export', tasks, '--to', 'json', '-o', path('same')]);
+    assert.equal(same.code, 2);
+    assert.match(same.stderr, /the trace itself/);
   });
 
   it('ends with 2 on wrong usage, with 1 where it cannot write, and leaves no half a file', async () => {
