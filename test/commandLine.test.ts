@@ -223,6 +223,19 @@ describe('longpole export', () => {
     assert.equal(openTrace(path('packed.msgpack')).tasks.length, 4200);
   });
 
+  it('pprof: leaves out tasks that take longer than there is time', async () => {
+    const event = { name: 'f', ph: 'X', ts: 0, pid: 1, tid: 1 };
+    writeFileSync(
+      path('endless.json'),
+      JSON.stringify([
+        { ...event, dur: 1e308 },
+        { ...event, dur: 9 },
+      ]),
+    );
+    await succeed('export', path('endless.json'), '--to', 'pprof', '-o', path('endless.pb'));
+    assert.ok(statSync(path('endless.pb')).size < 200);
+  });
+
   it('writes into a pipe, and to where a link leads', async () => {
     execFileSync('mkfifo', [path('pipe')]);
     const reading = promisify(execFile)('cat', [path('pipe')], { timeout: 30_000, maxBuffer: 2 ** 30 });
