@@ -1,11 +1,26 @@
 // `longpole analyze` and `longpole export` as a shell runs them: processes, exit codes, what stands where.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { parquetReadObjects } from 'hyparquet';
-import { EXPORTERS, openTrace } from 'longpole/trace';
+import { EXPORTERS, exportTrace, openTrace } from 'longpole/trace';
+import { syntheticTrace } from '#internal/trace/syntheticTrace.js';
 import { unpackFixture } from './support/dasfSmall.js';
 import { repositoryPath } from './support/repository.js';
 import { type CommandResult, runCommand } from './support/runCommand.js';
@@ -108,6 +123,23 @@ describe('longpole analyze', () => {
     );
   });
 
+  it('says which analysis has no answer, gives the others, and ends with 1', async () => {
+    const memory = [-1.5e308, 1.5e308].map((time) => ({ worker: 'w', time, managed: 1, tasks: 1 }));
+    exportTrace(syntheticTrace({ memory }), { to: 'dasf', output: path('apart.msgpack') });
+    const args = ['analyze', '-a', 'task-balance,worker-balance', path('apart.msgpack')];
+    const { code, stdout, stderr } = await longpole(args);
+    assert.equal(code, 1);
+    assert.match(stderr, /^longpole: task-balance has no answer: .*1\.5e\+308 s.*record it again/);
+    assert.match(stdout, /^What each thread had to do\n/);
+    const json = await longpole([...args, '--json']);
+    assert.equal(json.code, 1);
+    const [answer]: { analyses: object }[] = JSON.parse(json.stdout);
+    assert.deepEqual(Object.keys(answer?.analyses ?? {}), ['worker-balance']);
+    const files = await longpole([...args, '-o', path('some')]);
+    assert.equal(files.code, 1);
+    assert.match(files.stderr, /longpole: 1 table written to/);
+  });
+
   it('ends with 2 on wrong usage and unreadable input, with 1 where it cannot write', async () => {
     writeFileSync(path('text.txt'), 'no trace');
     for (const [args, code, message] of [
@@ -128,6 +160,19 @@ describe('longpole analyze', () => {
       assert.match(result.stderr, message);
       assert.equal(result.stdout, '');
     }
+  });
+
+  it('ends with 1 and a sentence where the output takes nothing', () => {
+    // Node throws at once where the output is a file; one opened for reading takes as little as a full disk.
+    const output = openSync(chrome, 'r');
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [repositoryPath('dist/cli/main.js'), 'analyze', '-a', 'queueing', chrome],
+      { stdio: ['ignore', output, 'pipe'], encoding: 'utf8' },
+    );
+    closeSync(output);
+    assert.match(stderr, /^longpole: the output cannot be written: EBADF.*\n$/);
+    assert.equal(status, 1);
   });
 
   it('--help names the analyses', async () => {
@@ -176,6 +221,56 @@ describe('longpole export', () => {
       /^packed\.msgpack {2}\d\.\d MB\n$/,
     );
     assert.equal(openTrace(path('packed.msgpack')).tasks.length, 4200);
+  });
+
+  it('pprof: leaves out tasks that take longer than there is time', async () => {
+    const event = { name: 'f', ph: 'X', ts: 0, pid: 1, tid: 1 };
+    writeFileSync(
+      path('endless.json'),
+      JSON.stringify([
+        { ...event, dur: 1e308 },
+        { ...event, dur: 9 },
+      ]),
+    );
+    await succeed('export', path('endless.json'), '--to', 'pprof', '-o', path('endless.pb'));
+    assert.ok(statSync(path('endless.pb')).size < 200);
+  });
+
+  it('writes into a pipe', async () => {
+    execFileSync('mkfifo', [path('pipe')]);
+    const stop = new AbortController();
+    const options = { signal: stop.signal, maxBuffer: 2 ** 30 };
+    const reading = promisify(execFile)('cat', [path('pipe')], options);
+    // A reader that nobody writes to is stopped.
+    reading.catch(() => {});
+    try {
+      const { code, stdout, stderr } = await longpole(['export', tasks, '--to', 'json', '-o', path('pipe')]);
+      assert.deepEqual([code, stdout], [0, '']);
+      assert.match(stderr, /pipe {2}\d\.\d MB\n$/);
+      assert.ok(lstatSync(path('pipe')).isFIFO());
+      const all: { tasks: object[] } = JSON.parse((await reading).stdout);
+      assert.equal(all.tasks.length, 4200);
+    } finally {
+      stop.abort();
+    }
+  });
+
+  it('writes to where a link leads', async () => {
+    writeFileSync(path('behind.json'), 'before');
+    symlinkSync('behind.json', path('link.json'));
+    symlinkSync('new.json', path('leading.json'));
+    for (const [link, file] of [
+      ['link.json', 'behind.json'],
+      ['leading.json', 'new.json'],
+    ] as const) {
+      await succeed('export', tasks, '--to', 'json', '-o', path(link));
+      assert.ok(lstatSync(path(link)).isSymbolicLink());
+      assert.match(readFileSync(path(file), 'utf8'), /^\{\n"/);
+    }
+    symlinkSync(tasks, path('same'));
+    const same = await longpole(['export', tasks, '--to', 'json', '-o', path('same')]);
+    assert.equal(same.code, 2);
+    assert.match(same.stderr, /the trace itself/);
   });
 
   it('ends with 2 on wrong usage, with 1 where it cannot write, and leaves no half a file', async () => {

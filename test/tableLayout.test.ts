@@ -32,6 +32,13 @@ test('long texts lose their middle', () => {
   assert.match(lines[3] ?? '', /^load-\w+…\w+cdef {2}0\.333333 {6}1$/);
 });
 
+test('a table of more rows than a call has arguments', () => {
+  const long = new Table([{ title: 'Row', numbers: new Float64Array(300_000).fill(7) }]);
+  const lines = layoutTable(long, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER).split('\n');
+  assert.equal(lines.length, 300_001);
+  assert.equal(lines.at(-1), '  7');
+});
+
 test('what does not fit goes below, behind the same texts', () => {
   const lines = layoutTable(table, 22, 3).split('\n');
   assert.equal(lines.filter((line) => line.startsWith('load-')).length, 2);

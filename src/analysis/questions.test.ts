@@ -146,6 +146,29 @@ describe('questions', () => {
     assert.ok(Math.abs(Number(at(8)?.['load (MB)']) - 6) < 1e-9);
   });
 
+  it('about the results that workers hold, of long runs in longer intervals', () => {
+    const balance = (last: number, workers = 1) =>
+      ask('task-balance', {
+        memory: Array.from({ length: workers }, (_, i) =>
+          [0, last].map((time) => ({ worker: `w${i}`, time, managed: 1, tasks: 1 })),
+        ).flat(),
+      });
+    const TITLE = 'Time Interval (seconds from begin)';
+    for (const [last, rows, interval] of [
+      [9999.5, 10_000, 1],
+      [10_000, 5001, 2],
+      [20_000, 4001, 5],
+      [1_000_000, 5001, 200],
+    ] as const) {
+      const table = balance(last);
+      assert.equal(table.length, rows, `${last} s`);
+      assert.equal(table[1]?.[TITLE], interval);
+      assert.equal(table.at(-1)?.['w0'], 1);
+    }
+    assert.equal(balance(1_000_000, 60).length, 5001);
+    assert.ok(balance(1e300).length <= 10_000);
+  });
+
   it('about concurrency', () => {
     const rows = ask('concurrency', TWO_WORKERS);
     const at = (time: number) => rows.find((row) => Math.abs(Number(row['Time (s)']) - time) < 1e-9);

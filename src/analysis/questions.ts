@@ -9,7 +9,7 @@ import { memoryByPrefix } from './memoryByPrefix.js';
 import { queueing } from './queueing.js';
 import { stragglers } from './stragglers.js';
 import type { Table } from './table.js';
-import { taskBalance } from './taskBalance.js';
+import { fittingTaskBalance } from './taskBalance.js';
 import { taskBottleneck } from './taskBottleneck.js';
 import { timeByAction } from './timeByAction.js';
 import { timeByPrefix } from './timeByPrefix.js';
@@ -40,7 +40,7 @@ export const QUESTIONS: readonly Question[] = [
   {
     name: 'task-balance',
     title: 'Results in the memory of each worker, second by second',
-    run: (trace) => taskBalance(trace),
+    run: fittingTaskBalance,
   },
   {
     name: 'findings',

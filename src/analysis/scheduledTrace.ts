@@ -37,7 +37,7 @@ export function scheduled(tasks: readonly ScheduledTask[], schedule: Schedule = 
   const intervals: Parts['intervals'][number][] = [];
   for (const task of tasks) {
     const { key, seconds, needs = [], submitted = 0 } = task;
-    const ready = Math.max(submitted, ...needs.map((need) => done.get(need)?.stopped ?? 0));
+    const ready = needs.reduce((last, need) => Math.max(last, done.get(need)?.stopped ?? 0), submitted);
     const worker = task.worker ?? firstFree(free, ready);
     const received = Math.max(ready + 2 * latency, 0);
     let started = Math.max(received, (free.get(worker) ?? 0) + overhead);

@@ -55,6 +55,17 @@ describe('Table', () => {
     assert.equal(table.toCSV(), 'Key,Seconds\nb,2\n"(\'a\', 0)",0.1234567\n,\n"say ""x""",2\n');
   });
 
+  it('gives rows and CSV of any length in pieces', () => {
+    const long = new Table([
+      { title: 'Row', numbers: Float64Array.from({ length: 100_000 }, (_, row) => row) },
+      { title: 'Key', ids: new Int32Array(100_000).fill(strings.internString('say "x"')), strings },
+    ]);
+    const pieces = [...long.csvPieces()];
+    assert.equal(pieces.join(''), long.toCSV());
+    assert.ok(pieces.every((piece) => piece.length < 100_000 && piece.endsWith('\n')));
+    assert.deepEqual([...table.eachRow()], table.rows);
+  });
+
   it('writes CSV as pandas does', () => {
     const columns = [{ title: 'x', numbers: Float64Array.of(1, 1e-5), float: true }];
     const like = new Table(columns, { order: Int32Array.of(1, 0), pandasIndex: Int32Array.of(0, 1) });
@@ -67,6 +78,8 @@ describe('Table', () => {
       ['Key        Seconds', 'b                2', "('a', 0)  0.123457", '… 2 more rows'].join('\n'),
     );
     assert.equal(new Table([]).toString(), '');
+    const long = new Table([{ title: 'Row', numbers: new Float64Array(300_000) }]);
+    assert.equal(long.toString({ maxRows: 300_000 }).split('\n').length, 300_001);
   });
 });
 

@@ -3,6 +3,7 @@
 import { LongpoleError } from '../base/errors.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { ArrowEncoder } from '../trace/formats/arrowEncoder.js';
+import { TextPieces } from '../trace/formats/jsonText.js';
 import type { Texts } from '../trace/texts.js';
 import { pythonFloat } from './pythonFloat.js';
 
@@ -56,15 +57,18 @@ export class Table {
 
   /** All rows, made at the first use. */
   get rows(): readonly Row[] {
-    if (this.#rows === undefined) {
-      this.#makeStrings();
-      this.#rows = Array.from(this.#order, (at) => {
-        const row: Record<string, Cell> = {};
-        for (const column of this.#columns) row[column.title] = cellOf(column, at);
-        return row;
-      });
-    }
+    this.#rows ??= [...this.eachRow()];
     return this.#rows;
+  }
+
+  /** The rows one after the other, none of them kept: for tables whose `rows` take more memory than there is. */
+  *eachRow(): Generator<Row> {
+    this.#makeStrings();
+    for (const at of this.#order) {
+      const row: Record<string, Cell> = {};
+      for (const column of this.#columns) row[column.title] = cellOf(column, at);
+      yield row;
+    }
   }
 
   /** The cell of a column in the table's row `row`. Throws ERR_LONGPOLE_INVALID_ARGUMENT if there is no such column. */
@@ -93,17 +97,30 @@ export class Table {
     return this.#with(sortedOrder(ranks, descending).map((i) => this.#order[i]!));
   }
 
-  /** RFC 4180 with `\n`; absent cells are empty. Numbers are written so that reading them gives the same number. */
+  /**
+   * RFC 4180 with `\n`; absent cells are empty. Numbers are written so that reading them gives the same number. A string
+   * has at most 536 million characters, some 5 million rows of tasks; beyond it Node throws a RangeError, and
+   * `csvPieces` goes on.
+   */
   toCSV(): string {
+    let text = '';
+    for (const piece of this.csvPieces()) text += piece;
+    return text;
+  }
+
+  /** The text of `toCSV` in pieces of whole lines, for tables of any length. */
+  *csvPieces(): Generator<string> {
     this.#makeStrings();
     const index = this.#pandasIndex;
-    const lines = [(index === undefined ? this.columns : ['', ...this.columns]).map(quoted).join(',')];
+    const pieces = new TextPieces();
+    pieces.add(`${(index === undefined ? this.columns : ['', ...this.columns]).map(quoted).join(',')}\n`);
     for (const row of this.#order) {
       const cells = this.#columns.map((column) => csvCell(column, row, index !== undefined));
       if (index !== undefined) cells.unshift(String(index[row]));
-      lines.push(cells.join(','));
+      pieces.add(`${cells.join(',')}\n`);
+      if (pieces.full) yield pieces.take();
     }
-    return `${lines.join('\n')}\n`;
+    yield pieces.take();
   }
 
   /** Aligned text, numbers with at most six digits. Of long tables the first `maxRows` rows. */
@@ -111,7 +128,7 @@ export class Table {
     const shown = this.#order.subarray(0, Math.max(0, maxRows));
     const texts = this.#columns.map((column) => {
       const cells = [column.title, ...Array.from(shown, (row) => printed(cellOf(column, row)))];
-      const width = Math.max(...cells.map((cell) => cell.length));
+      const width = cells.reduce((most, { length }) => Math.max(most, length), 0);
       return cells.map((cell) => ('numbers' in column ? cell.padStart(width) : cell.padEnd(width)));
     });
     const lines = Array.from({ length: shown.length + 1 }, (_, line) =>

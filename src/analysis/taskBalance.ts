@@ -9,6 +9,8 @@ export const INTERVAL_TITLE = 'Time Interval (seconds from begin)';
 
 /** A table of more cells has no reader; damaged times would ask for as many as they like. */
 const MAX_CELLS = 50_000_000;
+/** Of a table whose interval nobody chose: two and three quarter hours, second by second. */
+const MAX_ROWS = 10_000;
 
 export interface TaskBalanceOptions {
   /** Seconds per row, more than 0. Default 1. */
@@ -29,16 +31,49 @@ export function taskBalance(trace: Trace, { interval = 1 }: TaskBalanceOptions =
       `interval must be more than 0 seconds, not ${interval}.`,
     );
   }
+  return balanceOf(trace, lanesOf(trace), interval);
+}
+
+/**
+ * The same, with rows of a second, or, where those would be more than 10,000, of the next 2, 5, 10, 20, … seconds. Throws
+ * ERR_LONGPOLE_INVALID_ARGUMENT if the times are so far apart that no number says how far.
+ */
+export function fittingTaskBalance(trace: Trace): Table {
+  const lanes = lanesOf(trace);
+  return balanceOf(trace, lanes, fittingInterval(spanOf(lanes), lanes.workers.length));
+}
+
+function fittingInterval(span: number, workers: number): number {
+  const most = Math.min(MAX_ROWS, Math.floor(MAX_CELLS / (workers + 1)));
+  for (let power = 1; Number.isFinite(power); power *= 10) {
+    for (const step of [1, 2, 5]) {
+      if (rowsOf(span, step * power) <= most) return step * power;
+    }
+  }
+  return 1;
+}
+
+/** Seconds from the first event to the last; below 0 where there is none. */
+function spanOf({ begin, last }: Lanes): number {
+  return last - begin;
+}
+
+function rowsOf(span: number, interval: number): number {
+  return span < 0 ? 0 : Math.floor(span / interval) + 1;
+}
+
+function balanceOf(trace: Trace, lanes: Lanes, interval: number): Table {
   const { strings } = trace;
   const { time, tasks, length } = trace.memory;
-  const lanes = lanesOf(trace);
-  const span = length === 0 ? 0 : lanes.last - lanes.begin;
-  const rows = length === 0 ? 0 : Math.floor(span / interval) + 1;
+  const span = spanOf(lanes);
+  const rows = rowsOf(span, interval);
   const count = lanes.workers.length;
   if (!(rows * (count + 1) <= MAX_CELLS)) {
     throw new LongpoleError(
       'ERR_LONGPOLE_INVALID_ARGUMENT',
-      `The events of managed memory span ${span.toPrecision(3)} s: a row for every ${interval} s would be ${rows} rows. Pass a longer interval.`,
+      Number.isFinite(span)
+        ? `The events of managed memory span ${span.toPrecision(3)} s: a row for every ${interval} s would be ${rows} rows. Pass a longer interval.`
+        : `The events of managed memory are from ${lanes.begin} s to ${lanes.last} s, which are no times of one run: record it again.`,
     );
   }
   const peaks = lanes.workers.map(() => new Float64Array(rows).fill(Number.NaN));

@@ -6,6 +6,8 @@ import type { Trace } from '../trace/trace.js';
 
 /** Seconds that a sample stands for. */
 const INTERVAL = 1e-6;
+/** Tasks of more seconds, 285 years, have damaged times; all together would not be a number of pprof. */
+const MAX_SECONDS = Number.MAX_SAFE_INTEGER * INTERVAL;
 
 /**
  * What the statistical profiler saw. A trace without samples: the tasks' own time as if it had been sampled every
@@ -35,7 +37,7 @@ function taskProfile(trace: Trace): Uint8Array {
   let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let row = 0; row < tasks.length; row++) {
     const seconds = tasks.duration[row]!;
-    if (!(seconds >= 0)) continue;
+    if (!(seconds >= 0 && seconds <= MAX_SECONDS)) continue;
     const group = (tasks.span[row]! + 1) * width + tasks.functionName[row]! + 1;
     sums.set(group, (sums.get(group) ?? 0) + seconds);
     start = Math.min(start, tasks.started[row]!);

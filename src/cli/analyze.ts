@@ -1,13 +1,16 @@
 // `longpole analyze`: the tables of a trace, in the terminal or as files.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { QUESTIONS, type Question, type Table } from '../api/analysis.js';
-import type { OpenedTrace } from '../api/trace.js';
+import { writePieces } from '../api/folders.js';
+import type { OpenedTrace, Trace } from '../api/trace.js';
+import { countText } from '../base/words.js';
+import { type Answer, ended, inPieces, jsonAnswers, jsonRows } from './answerText.js';
 import { openInput } from './openInput.js';
 import { Progress } from './progress.js';
 import { findingText } from './run/summaryText.js';
-import { layoutTable } from './tableLayout.js';
+import { tableLines } from './tableLayout.js';
 import {
   CommandError,
   FAILED,
@@ -39,11 +42,6 @@ interface AnalyzeOptions {
   readonly head?: number;
 }
 
-interface Answer {
-  readonly question: Question;
-  readonly table: Table;
-}
-
 export function addAnalyze(program: Command): void {
   const names = QUESTIONS.map(({ name, title }) => `  ${name.padEnd(24)}${title}`).join('\n');
   program
@@ -73,13 +71,14 @@ export function addAnalyze(program: Command): void {
 }
 
 function parseAnalyses(text: string): Question[] {
-  return text.split(',').map((name) => {
+  const asked = text.split(',').map((name) => {
     const question = QUESTIONS.find((one) => one.name === name.trim());
     if (question !== undefined) return question;
     throw new InvalidArgumentError(
       `There is no analysis called '${name}'. There are: ${QUESTIONS.map((one) => one.name).join(', ')}.`,
     );
   });
+  return [...new Set(asked)];
 }
 
 function parseRows(text: string): number {
@@ -96,13 +95,9 @@ async function analyze(files: readonly string[], options: AnalyzeOptions): Promi
     return;
   }
   if (format === 'json') {
-    await print(
-      `${JSON.stringify(
-        traces.map((trace) => jsonAnswers(trace, options)),
-        null,
-        1,
-      )}\n`,
-    );
+    // All are asked before the first is printed: a trace that turns out to be unreadable gives no half of a text.
+    const answered = traces.map((trace) => ({ opened: trace, answers: [...answersOf(trace, options)] }));
+    await printPieces(jsonAnswers(answered, options.head));
     return;
   }
   for (const [i, trace] of traces.entries()) {
@@ -116,14 +111,25 @@ function* answersOf({ trace }: OpenedTrace, { analyses }: AnalyzeOptions): Gener
   const progress = new Progress('analysing', trace.eventCount >= LARGE ? { after: 0 } : {});
   for (const [i, question] of analyses.entries()) {
     progress.part(i / analyses.length);
-    let table: Table;
+    let table: Table | undefined;
     try {
-      // A question that this trace has no answer for, e.g. an axis of too many intervals, is the trace's fault.
-      table = failingWith(FAILED, () => question.run(trace));
+      table = answerOf(question, trace);
     } finally {
       progress.end();
     }
-    yield { question, table };
+    if (table !== undefined) yield { question, table };
+  }
+}
+
+/** Undefined if this trace has no answer, e.g. for its damaged times: that is said, and the others are still asked. */
+function answerOf(question: Question, trace: Trace): Table | undefined {
+  try {
+    return failingWith(FAILED, () => question.run(trace));
+  } catch (error) {
+    if (!(error instanceof CommandError && error.exitCode === FAILED)) throw error;
+    note(`longpole: ${question.name} has no answer: ${error.message}`);
+    process.exitCode = FAILED;
+    return undefined;
   }
 }
 
@@ -139,21 +145,23 @@ async function printAnswers(
     if (format === 'csv') {
       // A single table is plain CSV; of several each has its name above it.
       if (options.analyses.length > 1) await print(`# ${question.name}\n`);
-      await print((options.head === undefined ? table : table.head(options.head)).toCSV());
+      await printPieces(table.head(options.head ?? Number.POSITIVE_INFINITY).csvPieces());
     } else {
       const rows = options.head ?? (process.stdout.isTTY ? SHOWN_ROWS : Number.MAX_SAFE_INTEGER);
-      const text = question.name === FINDINGS ? findingsText : tableText;
-      await print(`${heading(question.title)}\n${text(table, outputWidth(), rows)}\n`);
+      const lines = question.name === FINDINGS ? findingLines : tableLines;
+      await print(`${heading(question.title)}\n`);
+      if (table.length === 0 && question.name !== FINDINGS) await print('(no rows)\n');
+      else await printPieces(ended(lines(table, outputWidth(), rows, heading)));
     }
   }
 }
 
-function tableText(table: Table, width: number, rows: number): string {
-  return table.length === 0 ? '(no rows)' : layoutTable(table, width, rows, heading);
+async function printPieces(texts: Iterable<string>): Promise<void> {
+  for (const piece of inPieces(texts)) await print(piece);
 }
 
 /** Sentences are no cells: they stand below each other. */
-function findingsText(table: Table, width: number, rows: number): string {
+function findingLines(table: Table, width: number, rows: number): readonly string[] {
   const lines = table.head(rows).rows.flatMap((row, i) => {
     const text = (title: string): string => String(row[title] ?? '');
     return findingText(i + 1, {
@@ -164,23 +172,8 @@ function findingsText(table: Table, width: number, rows: number): string {
       advice: text('Try'),
     });
   });
-  if (lines.length === 0) return 'none: nothing costs a twentieth of the run';
-  return lines.flatMap((line) => wrapped(line, width)).join('\n');
-}
-
-function jsonAnswers(opened: OpenedTrace, options: AnalyzeOptions) {
-  const analyses = Object.fromEntries(
-    Array.from(answersOf(opened, options), ({ question, table }) => [
-      question.name,
-      {
-        title: question.title,
-        columns: table.columns,
-        length: table.length,
-        rows: (options.head === undefined ? table : table.head(options.head)).rows,
-      },
-    ]),
-  );
-  return { trace: opened.name, damage: opened.trace.damage ?? null, analyses };
+  if (lines.length === 0) return ['none: nothing costs a twentieth of the run'];
+  return lines.flatMap((line) => wrapped(line, width));
 }
 
 /** One file for each table; of several traces each has a folder. */
@@ -193,12 +186,14 @@ function writeAnswers(
   for (const [i, trace] of traces.entries()) {
     const folder = traces.length === 1 ? output : join(output, `${i + 1}-${basename(trace.files[0] ?? '')}`);
     writing(folder, () => makeFolder(folder));
+    let count = 0;
     for (const { question, table } of answersOf(trace, options)) {
-      const shown = options.head === undefined ? table : table.head(options.head);
+      count++;
+      const shown = table.head(options.head ?? Number.POSITIVE_INFINITY);
       const file = join(folder, `${question.name}${EXTENSIONS[format]}`);
-      writing(file, () => writeFileSync(file, tableFile(shown, format)));
+      failingWith(FAILED, () => writePieces(file, inPieces(tableFile(shown, format))));
     }
-    note(`longpole: ${options.analyses.length} tables written to ${folder}`);
+    note(`longpole: ${countText(count, 'table')} written to ${folder}`);
   }
 }
 
@@ -208,10 +203,10 @@ function makeFolder(folder: string): void {
   mkdirSync(folder, { recursive: !existsSync(dirname(resolve(folder))) });
 }
 
-function tableFile(table: Table, format: Format): string {
-  if (format === 'csv') return table.toCSV();
-  if (format === 'json') return `${JSON.stringify(table.rows, null, 1)}\n`;
-  return `${layoutTable(table, Number.POSITIVE_INFINITY, table.length)}\n`;
+function tableFile(table: Table, format: Format): Iterable<string> {
+  if (format === 'csv') return table.csvPieces();
+  if (format === 'json') return jsonRows(table);
+  return ended(tableLines(table, Number.POSITIVE_INFINITY, table.length));
 }
 
 function writing(file: string, action: () => void): void {

@@ -1,11 +1,11 @@
 // `longpole export`: a trace in the format of another program.
-import { statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { EXPORTERS, exportTrace } from '../api/trace.js';
 import { openInput } from './openInput.js';
 import { Progress } from './progress.js';
-import { CommandError, FAILED, failingWith, print, runCommand, WRONG_USAGE } from './terminal.js';
+import { CommandError, FAILED, failingWith, note, print, runCommand, WRONG_USAGE } from './terminal.js';
 
 interface ExportOptions {
   readonly to: string;
@@ -44,24 +44,43 @@ async function runExport(files: readonly string[], { to, output, json }: ExportO
     throw new CommandError('These are several traces: export them one by one.', WRONG_USAGE);
   }
   const target = output ?? defaultOutput(opened.files[0] ?? 'trace', to);
-  if (opened.files.some((file) => resolve(file) === resolve(target))) {
+  if (opened.files.some((file) => realPath(file) === realPath(target))) {
     throw new CommandError(`${target} is the trace itself: name another file with --output.`, WRONG_USAGE);
   }
   const progress = new Progress('writing');
+  let total = 0;
+  const onProgress = (bytes: number): void => {
+    total = bytes;
+    progress.bytes(bytes);
+  };
   const written = failingWith(FAILED, () => {
     try {
-      return exportTrace(opened.trace, { to, output: target, onProgress: (bytes) => progress.bytes(bytes) });
+      return exportTrace(opened.trace, { to, output: target, onProgress });
     } finally {
       progress.end();
     }
   });
-  const sizes = written.map((file) => ({ file, bytes: statSync(file).size }));
+  // What is no file, such as a pipe, has no size; only what is the whole output can be one.
+  const sizes = written.map((file) => {
+    const stat = statSync(file);
+    return { file, bytes: stat.isFile() ? stat.size : total, isFile: stat.isFile() };
+  });
   if (json === true) {
-    await print(`${JSON.stringify({ files: sizes }, null, 1)}\n`);
+    const files = sizes.map(({ file, bytes }) => ({ file, bytes }));
+    await print(`${JSON.stringify({ files }, null, 1)}\n`);
     return;
   }
-  for (const { file, bytes } of sizes)
-    await print(`${file}  ${(bytes / 1e6).toFixed(bytes < 1e5 ? 3 : 1)} MB\n`);
+  for (const { file, bytes, isFile } of sizes) {
+    const line = `${file}  ${(bytes / 1e6).toFixed(bytes < 1e5 ? 3 : 1)} MB`;
+    // The output may be what was written to.
+    if (isFile) await print(`${line}\n`);
+    else note(line);
+  }
+}
+
+/** Behind all links; of what is not there its own path. */
+function realPath(file: string): string {
+  return existsSync(file) ? realpathSync(file) : resolve(file);
 }
 
 /** In the current folder, called like the trace without its own ending. */

@@ -14,13 +14,18 @@ interface LaidOut {
   width: number;
 }
 
-/** The first `maxRows` rows; `mark` decorates the lines of titles. Lines end without spaces. */
-export function layoutTable(
+/** The lines of `tableLines` as one text, for tables that people read. */
+export function layoutTable(...table: Parameters<typeof tableLines>): string {
+  return [...tableLines(...table)].join('\n');
+}
+
+/** The first `maxRows` rows; `mark` decorates the lines of titles. Lines have no spaces at their end. */
+export function* tableLines(
   table: Table,
   width: number,
   maxRows: number,
   mark: (text: string) => string = (text) => text,
-): string {
+): Generator<string> {
   const { rows } = table.head(maxRows);
   const columns = table.columns.map((title) =>
     layoutColumn(
@@ -29,16 +34,18 @@ export function layoutTable(
     ),
   );
   shrink(columns, width);
-  const blocks = blocksOf(columns, width).map((block) => blockLines(block, rows.length, mark).join('\n'));
+  for (const [i, block] of blocksOf(columns, width).entries()) {
+    if (i > 0) yield '';
+    yield* blockLines(block, rows.length, mark);
+  }
   const more = table.length - rows.length;
-  if (more > 0) blocks.push(`${ELLIPSIS} ${more.toLocaleString('en')} more rows`);
-  return blocks.join('\n\n').replace(/\n\n(?=… )/, '\n');
+  if (more > 0) yield `${ELLIPSIS} ${more.toLocaleString('en')} more rows`;
 }
 
 function layoutColumn(title: string, values: readonly Cell[]): LaidOut {
   const cells = values.map(cellText);
   const numeric = values.some((value) => typeof value === 'number');
-  const widest = Math.max(0, ...cells.map((cell) => cell.length));
+  const widest = cells.reduce((most, { length }) => Math.max(most, length), 0);
   const lines = wrap(title, Math.max(widest, 8));
   return { title: lines, cells, numeric, width: Math.max(widest, ...lines.map((line) => line.length)) };
 }
@@ -96,7 +103,11 @@ function blocksOf(columns: readonly LaidOut[], width: number): LaidOut[][] {
   return blocks;
 }
 
-function blockLines(columns: readonly LaidOut[], rows: number, mark: (text: string) => string): string[] {
+function* blockLines(
+  columns: readonly LaidOut[],
+  rows: number,
+  mark: (text: string) => string,
+): Generator<string> {
   const height = Math.max(...columns.map(({ title }) => title.length));
   const line = (textOf: (column: LaidOut) => string): string =>
     columns
@@ -106,10 +117,8 @@ function blockLines(columns: readonly LaidOut[], rows: number, mark: (text: stri
       })
       .join(GAP)
       .trimEnd();
-  const titles = Array.from({ length: height }, (_, i) =>
-    mark(line(({ title }) => title[i - (height - title.length)] ?? '')),
-  );
-  return [...titles, ...Array.from({ length: rows }, (_, row) => line(({ cells }) => cells[row] ?? ''))];
+  for (let i = 0; i < height; i++) yield mark(line(({ title }) => title[i - (height - title.length)] ?? ''));
+  for (let row = 0; row < rows; row++) yield line(({ cells }) => cells[row] ?? '');
 }
 
 /** Keys differ at their ends: the middle goes. */

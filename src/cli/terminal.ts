@@ -28,15 +28,21 @@ export function heading(text: string): string {
   return plain ? text : `\u001b[1m${text}\u001b[22m`;
 }
 
-/** Prints to the output, and waits until it was taken. A reader that went away, as `head` does, ends the command. */
+/**
+ * Prints to the output, and waits until it was taken. A reader that went away, as `head` does, ends the command. Throws
+ * CommandError if the output does not take it, e.g. for a full disk.
+ */
 export async function print(text: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    process.stdout.write(text, (error) => {
-      if (error === undefined || error === null) resolve();
-      else if ('code' in error && error.code === 'EPIPE') process.exit(DONE);
-      else reject(error);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      // Writing to a file throws at once.
+      process.stdout.write(text, (error) => (error instanceof Error ? reject(error) : resolve()));
     });
-  });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') process.exit(DONE);
+    const what = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`the output cannot be written: ${what}`, FAILED);
+  }
 }
 
 /** Prints a line that is no result. */

@@ -304,7 +304,7 @@ class PoolRun implements RunHandler {
 
   /** Instructions of an event that came up while others were carried out (a steal answers at once) wait for their turn. */
   #execute(instructions: readonly Instruction[]): void {
-    this.#pending.push(...instructions);
+    for (const one of instructions) this.#pending.push(one);
     if (this.#executing) return;
     this.#executing = true;
     try {

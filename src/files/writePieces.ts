@@ -1,20 +1,31 @@
 // Files that are written piece by piece, so that what is exported never has to be in memory as a whole.
 
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { Gzip } from 'fflate';
 import { LongpoleError } from '../base/errors.js';
 import { makeFolders } from './makeFolders.js';
 
 /**
- * Writes a file, packed if its name ends with `.gz`; the name only appears when the file is whole. Returns its size in bytes. Throws ERR_LONGPOLE_TRACE_FILE if it
- * cannot be written; then a file that had the name before is as it was.
+ * Writes a file, packed if its name ends with `.gz`; the name only appears when the file is whole. Behind a link it is what
+ * the link leads to; a pipe or a device takes the bytes as they come. Returns how many bytes were written. Throws
+ * ERR_LONGPOLE_TRACE_FILE if it cannot be written; then a file that had the name before is as it was.
  */
 export function writePieces(
   file: string,
   pieces: Iterable<string | Uint8Array>,
   onPiece: (bytes: number) => void = () => {},
 ): number {
-  const partial = `${file}.${process.pid}.part`;
+  const target = attempt(file, () => replaceable(file));
+  const partial = target === undefined ? file : `${target}.${process.pid}.part`;
   let size = 0;
   const fd = attempt(file, () => openSync(partial, 'w'));
   try {
@@ -25,12 +36,20 @@ export function writePieces(
     }
   } catch (error) {
     closeSync(fd);
-    rmSync(partial, { force: true });
+    if (target !== undefined) rmSync(partial, { force: true });
     throw error;
   }
   closeSync(fd);
-  attempt(file, () => renameSync(partial, file));
+  if (target !== undefined) attempt(file, () => renameSync(partial, target));
   return size;
+}
+
+/** The path that a whole file can take; undefined for what has to be opened as it is. */
+function replaceable(file: string): string | undefined {
+  const entry = lstatSync(file, { throwIfNoEntry: false });
+  if (entry === undefined) return file;
+  // A link may also lead to what is not there yet, or, as those of /dev/stdout, to what has no path.
+  return statSync(file, { throwIfNoEntry: false })?.isFile() === true ? realpathSync(file) : undefined;
 }
 
 function* encoded(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> {

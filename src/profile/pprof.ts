@@ -35,6 +35,8 @@ const LINE = { function: 1, line: 2 };
 const FUNCTION = { id: 1, name: 2, systemName: 3, filename: 4, startLine: 5 };
 
 const NANOSECONDS = 1e9;
+/** Numbers of the format are below it. */
+const NUMBERS_END = 2 ** 63;
 
 /**
  * The profile's bytes; `go tool pprof FILE` opens them. Two values per sample: how many, and nanoseconds.
@@ -50,12 +52,15 @@ export function toPprof(tree: CallTree, { interval = 0.01, start, duration }: Pp
   profile.message(PROFILE.sampleType, valueType(strings, 'wall', 'nanoseconds'));
   forEachStack(tree, (frames, self, node) => {
     for (const [line, count] of linesOf(node, self)) {
+      const nanoseconds = count * period;
+      // The sum of damaged times.
+      if (!(count < NUMBERS_END && nanoseconds < NUMBERS_END)) continue;
       const stack = frames.map((frame, index) =>
         locations.of(frame, index === frames.length - 1 && line > 0 ? line : frame.lineNumber),
       );
       const sample = new Message();
       sample.packed(SAMPLE.location, stack.reverse());
-      sample.packed(SAMPLE.value, [count, count * period]);
+      sample.packed(SAMPLE.value, [count, nanoseconds]);
       profile.message(PROFILE.sample, sample);
     }
   });
@@ -151,9 +156,12 @@ class Locations {
 class Message {
   readonly #writer = new ByteWriter();
 
-  /** A whole number, not negative. Zero is the default and is left out. */
+  /**
+   * A whole number. Zero is the default and is left out, as are times that the format has no number for, e.g. of a
+   * profile without an end.
+   */
   number(field: number, value: number): void {
-    if (value === 0) return;
+    if (!(value > 0 && value < NUMBERS_END)) return;
     this.#writer.varint(field * 8);
     // Nanoseconds since the epoch have more than 53 bits: whole in a double, as they are multiples of 256.
     let rest = value;

@@ -98,6 +98,17 @@ test('pprof: every stack with its count comes back from the bytes', () => {
   );
 });
 
+test('pprof: what is no number of the format is left out', () => {
+  const stacks = [1e300, 3].map((count, i) => ({ names: [`f${i}`], count }));
+  for (const interval of [0.01, Number.POSITIVE_INFINITY, Number.NaN]) {
+    const read = readPprof(
+      toPprof(treeOf(stacks), { interval, start: -5, duration: Number.POSITIVE_INFINITY }),
+    );
+    assert.deepEqual(read.stacks, new Map(interval === 0.01 ? [['f1', 3]] : []));
+    assert.equal(read.time, 0);
+  }
+});
+
 test('pprof: samples of a known line are told by line', () => {
   const tree = treeOf([{ names: ['load'], count: 5 }]);
   const [load] = Object.values(tree.children);

@@ -192,8 +192,8 @@ class SyntheticBuilder {
     for (let number = 1; number <= count; number++) {
       const own = tasks.filter(({ computation = 1 }) => computation === number);
       const keys = [...new Set(own.map(({ key }) => key))];
-      const start = Math.min(...own.map(({ submitted, started }) => submitted ?? started));
-      const stop = Math.max(...own.map(({ acknowledged, stopped }) => acknowledged ?? stopped));
+      const start = own.reduce((first, task) => Math.min(first, task.submitted ?? task.started), Infinity);
+      const stop = own.reduce((last, task) => Math.max(last, task.acknowledged ?? task.stopped), -Infinity);
       const firstId = this.#ids.size;
       for (const key of keys) this.#id(key);
       this.#builder.computations.push({
@@ -214,7 +214,8 @@ class SyntheticBuilder {
     const { key, started, stopped, worker = 'w0', needs = [], computation = 1 } = task;
     const submitted = task.submitted ?? this.#builder.computations[computation - 1]?.start ?? started;
     const ready =
-      task.ready ?? Math.max(submitted, ...needs.map((need) => this.#stops.get(need) ?? submitted));
+      task.ready ??
+      needs.reduce((last, need) => Math.max(last, this.#stops.get(need) ?? submitted), submitted);
     const dispatched = task.dispatched ?? ready;
     const text = (value: string | undefined): number => (value === undefined ? -1 : this.#text(value));
     const named = (name: 'prefix' | 'functionName', value: string | undefined) =>

@@ -36,7 +36,7 @@ export interface WorkerSummary {
   readonly name: string;
   readonly tasks: number;
   readonly computed: number;
-  /** Of the time that it was there, within the makespan. */
+  /** Of the time that its threads were there, within the makespan. */
   readonly busy: number;
 }
 
@@ -114,10 +114,9 @@ function retriedRuns({ tasks }: Trace): number {
   return retried;
 }
 
-function workersOf(
-  { workers, tasks, totals, strings }: Trace,
-  { start, stop }: CriticalPath,
-): WorkerSummary[] {
+function workersOf(trace: Trace, { start, stop }: CriticalPath): WorkerSummary[] {
+  const { workers, tasks, totals, strings } = trace;
+  const threads = threadsOf(trace);
   const counts = new Float64Array(workers.length);
   for (const worker of tasks.worker) if (worker >= 0) counts[worker]! += 1;
   return Array.from(counts, (count, row) => {
@@ -130,11 +129,20 @@ function workersOf(
       name: workers.name[row]! < 0 ? '' : strings.get(workers.name[row]!),
       tasks: count,
       computed,
-      busy: to > from ? Math.min(1, computed / (to - from)) : 0,
+      busy: to > from ? Math.min(1, computed / (threads[row]! * (to - from))) : 0,
     };
   })
     .filter(({ tasks: count }) => count > 0)
     .sort((a, b) => b.busy - a.busy);
+}
+
+/** By worker: how many threads it has, at least those that ran tasks. Not every trace says it. */
+function threadsOf({ workers, tasks: { worker, thread, length } }: Trace): Float64Array {
+  const used = Array.from({ length: workers.length }, () => new Set<number>());
+  for (let row = 0; row < length; row++) {
+    if (worker[row]! >= 0 && thread[row]! >= 0) used[worker[row]!]!.add(thread[row]!);
+  }
+  return workers.threads.map((count, row) => Math.max(1, count || 0, used[row]!.size));
 }
 
 function longPoleOf(path: CriticalPath): LongPole {

@@ -112,7 +112,7 @@ function findingLines({ findings, makespan, longPole }: Summary): string[] {
     const starting = (longPole?.parts ?? [])
       .filter(isStarting)
       .reduce((sum, { seconds }) => sum + seconds, 0);
-    return starting >= makespan / 20
+    return starting > 0 && starting >= makespan / 20
       ? [`none; starting workers takes ${secondsText(starting)}, whatever they run`]
       : ['none: nothing costs a twentieth of the run'];
   }

@@ -118,7 +118,7 @@ export function foundSamples({ root }: FlameLayout, query: string): number {
   const work: CallTree[] = Object.values(root.node.children);
   for (let node = work.pop(); node !== undefined; node = work.pop()) {
     if (isFound(node, query)) sum += node.count;
-    else work.push(...Object.values(node.children));
+    else for (const child of Object.values(node.children)) work.push(child);
   }
   return sum;
 }

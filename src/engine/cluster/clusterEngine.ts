@@ -306,7 +306,7 @@ export class ClusterEngine {
     scheduler.state.now = start;
     const instructions = scheduler.handle(event);
     if (before !== undefined) before(scheduler.lastSegment!);
-    this.#pending.push(...instructions);
+    for (const one of instructions) this.#pending.push(one);
     if (!this.#executing) this.#carryOutAll();
     const stimulus = this.stimuli.get(event.type) ?? { count: 0, seconds: 0 };
     this.stimuli.set(event.type, stimulus);

@@ -38,7 +38,7 @@ export class ProcessPeers implements Peers {
           for (const input of wanted) if (!fetched.frames.has(input.result)) missing.push(input);
         } catch (error) {
           this.#tell('peer', error instanceof Error ? error.message : String(error));
-          missing.push(...wanted);
+          for (const input of wanted) missing.push(input);
         } finally {
           open.end();
         }

@@ -298,7 +298,7 @@ export class ThreadHost implements WorkerHost, RunHost {
     const missing: GatherInput[] = [];
     if (remote.length > 0) {
       const answer = await peers.fetch(remote, 'gather-dep');
-      missing.push(...answer.missing);
+      for (const input of answer.missing) missing.push(input);
       for (const { id, result } of remote) {
         const one = answer.frames.get(result);
         if (one !== undefined) frames.set(id, one);

@@ -311,7 +311,7 @@ function countState(node: SpanNode, state: number, change: number): void {
 
 function withDescendants(span: SpanNode): SpanNode[] {
   const found = [span];
-  for (const node of found) found.push(...node.children);
+  for (const node of found) for (const child of node.children) found.push(child);
   return found;
 }
 

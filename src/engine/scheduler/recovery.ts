@@ -28,7 +28,7 @@ export function place(state: SchedulerState, from: number, to: number): number[]
   for (let id = from; id < to; id++) {
     const at = state.state[id]!;
     if (at !== RELEASED && at !== WAITING && at !== QUEUED) continue;
-    fetches.push(...awaitPrivateResults(state, id));
+    for (const result of awaitPrivateResults(state, id)) fetches.push(result);
     placeTask(state, id);
   }
   return fetches;

@@ -32,8 +32,9 @@ export function finishTasks(state: SchedulerState, event: TasksFinished): readon
   for (let index = event.from; index < event.to; index++) {
     const id = event.ids[index]!;
     const kind = event.kinds === null ? 0 : event.kinds[index]!;
-    if (kind === KIND_SKIPPED) fetches.push(...takeBack(state, event.worker, id));
-    else if (!isAt(state, event.worker, id)) noteCopy(state, event.worker, id, !isScalar(kind));
+    if (kind === KIND_SKIPPED) {
+      for (const result of takeBack(state, event.worker, id)) fetches.push(result);
+    } else if (!isAt(state, event.worker, id)) noteCopy(state, event.worker, id, !isScalar(kind));
     else {
       if (event.seconds !== null) state.learn(id, event.seconds[index]!);
       if (event.nbytes && !isScalar(kind)) state.nbytes[id] = event.nbytes[index]!;
