@@ -2,7 +2,6 @@
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { LongpoleError } from '../../base/errors.js';
 import { readBytes, readSetting } from '../../base/settings.js';
-import { within } from '../../base/within.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
@@ -20,6 +19,7 @@ import type { ClusterParts } from './clusterParts.js';
 import { ConnectedClients } from './connectedClients.js';
 import type { DashboardOptions } from './dashboard.js';
 import type { Measures } from './measures.js';
+import { within } from './within.js';
 
 export interface LocalClusterOptions {
   /** How many. Default: one per core. Minimum 1. */
