@@ -1,0 +1,41 @@
+// Findings about runs that lack what a rule compares with: one worker, no usual input, several machines, rows that are gone.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.js';
+import type { Finding, FindingCode } from './finding.js';
+import { findings } from './findings.js';
+
+function found(spec: SyntheticSpec, code: FindingCode): Finding | undefined {
+  return findings(syntheticTrace(spec)).find((finding) => finding.code === code);
+}
+
+describe('a straggler among tasks', () => {
+  /** 30 tasks of a second, and one of ten seconds that needs 50 MB. */
+  const withInput = (needs: readonly string[]): SyntheticSpec => ({
+    tasks: [
+      { key: 'src-0', started: 0, stopped: 1, nbytes: 50e6 },
+      { key: 'src-1', started: 0, stopped: 1, worker: 'w1', nbytes: 5e6 },
+      ...Array.from({ length: 30 }, (_, i) => ({
+        key: `fit-${i}`,
+        worker: `w${i % 4}`,
+        started: 1 + Math.floor(i / 4),
+        stopped: 2 + Math.floor(i / 4),
+        needs,
+        submitted: 0,
+      })),
+      { key: 'fit-99', needs: ['src-0'], started: 9, stopped: 19, submitted: 0 },
+    ],
+  });
+
+  it('without input is said to have one, not infinite times as much', () => {
+    const finding = found(withInput([]), 'stragglers');
+    assert.match(finding?.evidence.text ?? '', /^What differed: 50 MB of input where others have none\. /);
+    assert.match(finding?.advice ?? '', /^Look at the profile of 'fit'/);
+  });
+
+  it('with an input is said to have more of it, to be divided', () => {
+    const finding = found(withInput(['src-1']), 'stragglers');
+    assert.match(finding?.evidence.text ?? '', /^What differed: 10 times the input\. /);
+    assert.match(finding?.advice ?? '', /^Divide the input evenly/);
+  });
+});
