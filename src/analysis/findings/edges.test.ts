@@ -39,3 +39,40 @@ describe('a straggler among tasks', () => {
     assert.match(finding?.advice ?? '', /^Divide the input evenly/);
   });
 });
+
+describe('tasks that queue at a worker', () => {
+  /** So many seconds on each thread of two workers, one task after the other. */
+  const busy = (first: readonly number[], second: readonly number[]): SyntheticSpec => ({
+    workers: [
+      { name: 'w0', threads: first.length },
+      ...(second.length === 0 ? [] : [{ name: 'w1', threads: second.length }]),
+    ],
+    tasks: [first, second].flatMap((threads, worker) =>
+      threads.flatMap((seconds, thread) =>
+        Array.from({ length: seconds }, (_, i) => ({
+          key: `fit-${worker}${thread}${i}`,
+          worker: `w${worker}`,
+          thread,
+          started: i,
+          stopped: i + 1,
+          submitted: 0,
+        })),
+      ),
+    ),
+  });
+
+  it('which is the only one, with uneven threads: there are no other workers', () => {
+    assert.equal(found(busy([18, 3, 3, 3], []), 'worker-skew'), undefined);
+    assert.equal(found(busy([18, 0, 0, 0], []), 'worker-skew'), undefined);
+  });
+
+  it('of several threads: workers are compared, not their threads', () => {
+    // Together they did the same.
+    assert.equal(found(busy([18, 3], [11, 10]), 'worker-skew'), undefined);
+    const finding = found(busy([18, 18], [3, 3]), 'worker-skew');
+    assert.match(
+      finding?.evidence.text ?? '',
+      /^'w0' computed 18 s on each of its 2 threads, the mean is 11 s;/,
+    );
+  });
+});
