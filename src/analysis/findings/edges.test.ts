@@ -76,3 +76,30 @@ describe('tasks that queue at a worker', () => {
     );
   });
 });
+
+describe('tasks of all prefixes that wait for a core', () => {
+  const waiting = (hosts: number): SyntheticSpec => ({
+    workers: [0, 1, 2, 3].map((i) => ({ name: `w${i}`, host: `h${i % hosts}` })),
+    tasks: Array.from({ length: 80 }, (_, i) => ({
+      key: `${i % 2 === 0 ? 'load' : 'save'}-${i}`,
+      worker: `w${i % 4}`,
+      started: Math.floor(i / 4),
+      stopped: Math.floor(i / 4) + 1,
+      submitted: 0,
+    })),
+    metrics: ['load', 'save'].flatMap((prefix) => [
+      { time: 20, worker: 'w0', prefix, activity: 'thread-cpu', value: 24 },
+      { time: 20, worker: 'w0', prefix, activity: 'thread-noncpu', value: 16 },
+    ]),
+  });
+
+  it('on several machines: nobody knows whether their cores were too few', () => {
+    assert.equal(found(waiting(2), 'cpu-oversubscription'), undefined);
+  });
+
+  it('on one machine that was not sampled: a hint', () => {
+    const finding = found(waiting(1), 'cpu-oversubscription');
+    assert.equal(finding?.confidence, 'low');
+    assert.match(finding.title, /as if more threads computed than there are cores$/);
+  });
+});
