@@ -266,6 +266,12 @@ describe('the gate', () => {
       assert.equal(diff(a, b).failed, false);
     }
     assert.equal(diff([whole, whole], [whole, empty], { failOver: 0.05 }).failed, true);
+    const both = diff([whole, whole, empty], [whole, whole, empty], { failOver: 0.05 });
+    assert.deepEqual(
+      [both.failed, both.reason],
+      [true, 'Not comparable: a run before and a run after have no tasks that ran.'],
+    );
+    assert.equal(diff(empty, empty, { failOver: 0.05 }).failed, false);
     assert.equal(diff(empty, empty).reason, 'There is nothing to compare: no tasks ran.');
   });
 

@@ -41,14 +41,16 @@ function checked(
   after: readonly Run[],
   failOver: number | undefined,
 ): Gate {
-  const areEmpty = (runs: readonly Run[]): boolean => runs.some(({ makespan }) => makespan === 0);
+  const isEmpty = ({ makespan }: Run): boolean => makespan === 0;
   const failures = (runs: readonly Run[]): number => runs.reduce((sum, { erred }) => sum + erred, 0);
-  if (areEmpty(before) !== areEmpty(after)) {
-    const which = areEmpty(before) ? 'before' : 'after';
-    const reason = `Not comparable: a run ${which} has no tasks that ran.`;
+  const nothing = [...before, ...after].every(isEmpty);
+  if (nothing) return { failed: false, reason: 'There is nothing to compare: no tasks ran.' };
+  const sides = [before.some(isEmpty) ? 'before' : '', after.some(isEmpty) ? 'after' : ''].filter(Boolean);
+  if (sides.length > 0) {
+    const which = sides.map((side) => `a run ${side}`).join(' and ');
+    const reason = `Not comparable: ${which} ${sides.length === 1 ? 'has' : 'have'} no tasks that ran.`;
     return { failed: failOver !== undefined, reason };
   }
-  if (areEmpty(before)) return { failed: false, reason: 'There is nothing to compare: no tasks ran.' };
   if (failures(after) * before.length <= failures(before) * after.length) return gated;
   const counts = `${failures(after).toLocaleString('en')} after, ${failures(before).toLocaleString('en')} before`;
   return { ...gated, reason: `${gated.reason} Tasks failed: ${counts}.` };
