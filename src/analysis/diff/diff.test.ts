@@ -275,6 +275,20 @@ describe('the gate', () => {
     assert.equal(diff(empty, empty).reason, 'There is nothing to compare: no tasks ran.');
   });
 
+  it('a task that took no time that was measured is one that ran', () => {
+    const short = (stopped: number) => syntheticTrace({ tasks: [{ key: 'fit-1', started: 0, stopped }] });
+    assert.equal(
+      diff(short(0), short(0), { failOver: 0.05 }).reason,
+      'Passed: the makespan is the same, the limit is 5 %.',
+    );
+    const { failed, reason } = diff(short(0), short(1), { failOver: 0.05 });
+    assert.deepEqual(
+      [failed, reason],
+      [true, 'Slower than allowed: the makespan grew from 0 s, the limit is 5 %.'],
+    );
+    assert.equal(diff(short(1), short(0), { failOver: 0.05 }).failed, false);
+  });
+
   it('says that more tasks failed than before, which may be why a run is faster', () => {
     const tasks = (failing: number) =>
       syntheticTrace({

@@ -41,7 +41,7 @@ function checked(
   after: readonly Run[],
   failOver: number | undefined,
 ): Gate {
-  const isEmpty = ({ makespan }: Run): boolean => makespan === 0;
+  const isEmpty = ({ all }: Run): boolean => all.size === 0;
   const failures = (runs: readonly Run[]): number => runs.reduce((sum, { erred }) => sum + erred, 0);
   const nothing = [...before, ...after].every(isEmpty);
   if (nothing) return { failed: false, reason: 'There is nothing to compare: no tasks ran.' };
@@ -279,6 +279,7 @@ function compared(a: readonly number[], b: readonly number[]): Omit<Draft, 'kind
 }
 
 function changeText(ratio: number): string {
+  if (ratio === Number.POSITIVE_INFINITY) return 'grew from 0 s';
   const percent = (Math.abs(ratio - 1) * 100).toFixed(1);
   return percent === '0.0' ? 'is the same' : `${ratio > 1 ? 'grew' : 'shrank'} by ${percent} %`;
 }
