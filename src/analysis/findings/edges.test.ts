@@ -2,8 +2,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.js';
+import { timeByAction } from '../timeByAction.js';
 import type { Finding, FindingCode } from './finding.js';
 import { findings } from './findings.js';
+import { cpu } from './workloads.test.support.js';
+
+/** 40 tasks of a second on four workers, without a gap. */
+const even = () =>
+  Array.from({ length: 40 }, (_, i) => ({
+    key: `fit-${i}`,
+    worker: `w${i % 4}`,
+    started: Math.floor(i / 4),
+    stopped: Math.floor(i / 4) + 1,
+  }));
 
 function found(spec: SyntheticSpec, code: FindingCode): Finding | undefined {
   return findings(syntheticTrace(spec)).find((finding) => finding.code === code);
@@ -102,4 +113,37 @@ describe('tasks of all prefixes that wait for a core', () => {
     assert.equal(finding?.confidence, 'low');
     assert.match(finding.title, /as if more threads computed than there are cores$/);
   });
+});
+
+describe('totals of a run whose first rows were let go', () => {
+  /** The last tenth of a run, in all of which a fifth was garbage collection. */
+  const lastTenth = () => {
+    const trace = syntheticTrace({
+      tasks: even(),
+      metrics: [{ time: 1, worker: 'w0', prefix: 'fit', activity: 'gc', value: 80 }],
+    });
+    const actions = trace.totals.actions.map((sums) => ({ ...sums, seconds: sums.seconds * 10 }));
+    return {
+      ...trace,
+      totals: { ...trace.totals, actions },
+      letGo: { ...trace.letGo, tasks: 9 * trace.tasks.length },
+    };
+  };
+
+  it('are compared with the rows that are left as much as those stand for', () => {
+    const finding = findings(lastTenth()).find(({ code }) => code === 'garbage-collection');
+    assert.equal(finding?.title, 'Garbage collection takes 20 % of the time of tasks');
+    assert.ok(Math.abs(finding.seconds - 2) < 1e-9, `${finding.seconds} s`);
+  });
+
+  it('are shares of all the time that threads had', () => {
+    const [compute] = timeByAction(lastTenth()).rows;
+    assert.deepEqual([compute?.['Duration (s)'], compute?.['Share of worker time (%)']], [400, 100]);
+  });
+});
+
+it('a finding costs no more than the run took', () => {
+  const gc = { time: 1, worker: 'w0', prefix: 'fit', activity: 'gc', value: 400 };
+  const spec = { tasks: even(), metrics: [...(cpu({ fit: [30, 10] }) ?? []), gc] };
+  assert.equal(found(spec, 'garbage-collection')?.seconds, 10);
 });
