@@ -34,7 +34,7 @@ export function timeByAction(trace: Trace): Table {
       numbers('Count', ({ count }) => count),
       numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6),
       numbers('Throughput (MB/s)', ({ action, nbytes, seconds: took }) =>
-        action !== 'compute' && nbytes > 0 ? nbytes / took / 1e6 : Number.NaN,
+        action !== 'compute' && nbytes > 0 && took > 0 ? nbytes / took / 1e6 : Number.NaN,
       ),
     ],
     { order: sortedOrder(seconds.numbers, true) },
