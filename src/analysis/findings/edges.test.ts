@@ -147,3 +147,47 @@ it('a finding costs no more than the run took', () => {
   const spec = { tasks: even(), metrics: [...(cpu({ fit: [30, 10] }) ?? []), gc] };
   assert.equal(found(spec, 'garbage-collection')?.seconds, 10);
 });
+
+it('one of something is not written as several', () => {
+  const tasks = Array.from({ length: 4 }, (_, i) => ({
+    key: `fit-${i}`,
+    started: 5 + i,
+    stopped: 6 + i,
+    submitted: 0,
+  }));
+  const moved = { worker: 'w0', nbytes: 50e6, start: 0, stop: 5 };
+  const sent = { tasks, transfers: [{ ...moved, what: 'scatter' as const, keys: ['x'] }] };
+  assert.match(found(sent, 'oversized-arguments')?.evidence.text ?? '', /^1 transfer from the client,/);
+  const gc = { worker: 'w0', action: 'gc' as const, start: 5.1, stop: 7.5 };
+  assert.match(
+    found({ tasks, intervals: [gc] }, 'garbage-collection')?.evidence.text ?? '',
+    /on 1 thread\.$/,
+  );
+  // The second task is sent 4 s after the first has stopped.
+  const late = tasks.map((task, i) =>
+    i === 0 ? task : { ...task, started: 9 + i, stopped: 10 + i, dispatched: 9 + i, received: 9 + i },
+  );
+  const spec = { tasks: late, resources: [{ time: 10, figures: { eventLoopDelay: 4 } }] };
+  assert.match(found(spec, 'event-loop-starvation')?.evidence.text ?? '', /^1 sample saw/);
+  const fetched = {
+    tasks: [
+      { key: 'load-0', started: 0, stopped: 1 },
+      { key: 'fit-0', needs: ['load-0'], started: 6, stopped: 7, submitted: 6 },
+    ],
+    transfers: [
+      {
+        worker: 'w0',
+        what: 'gather' as const,
+        direction: 'outgoing' as const,
+        keys: ['load-0'],
+        nbytes: 50e6,
+        start: 1,
+        stop: 6,
+      },
+    ],
+  };
+  assert.match(
+    found(fetched, 'gathered-results')?.evidence.text ?? '',
+    /; 1 result went into later tasks\.$/,
+  );
+});
