@@ -108,7 +108,8 @@ function unknownUse(trace: Trace): CoreUse {
   };
 }
 
-function isOneMachine({ workers, tasks }: Trace): boolean {
+/** Whether all tasks ran on one host. */
+export function isOneMachine({ workers, tasks }: Trace): boolean {
   const hosts = new Set<number>();
   for (const worker of new Set(tasks.worker)) if (worker >= 0) hosts.add(workers.host[worker]!);
   return hosts.size === 1;

@@ -51,7 +51,8 @@ function makePlaces(trace: Trace): Places {
     }
     const index = pairs.of(host, device + 1);
     place[row] = index;
-    seconds[index] = (seconds[index] ?? 0) + duration[row]!;
+    // Runs that were lost with their worker have no duration.
+    seconds[index] = (seconds[index] ?? 0) + (duration[row]! || 0);
   }
   return {
     place,

@@ -25,6 +25,7 @@ export const FUNCTION_TITLES = {
 /**
  * Functions by the seconds their tasks took, longest first.
  *
+ * - `Duration (s)`, `Mean Task time (s)`: of the tasks that have a duration; `Num Tasks (chunks)` counts lost runs, too.
  * - `Percentage of total time (%)`: of the seconds computed on that host and device.
  * - `Mean GPU …`: of the samples of that host and device, weighted by how long each overlaps with the function's tasks;
  *   null if none does.
@@ -71,7 +72,7 @@ export function functionBottleneck(trace: Trace): Table {
       column(titles.size, (row) => sums.input[row]! / sums.sized[row]! / 1e6),
       column(titles.throughput, (row) => sums.throughput[row]! / sums.timed[row]! / 1e6),
       { title: titles.count, numbers: count },
-      column(titles.mean, (row) => duration[row]! / count[row]!),
+      column(titles.mean, (row) => duration[row]! / sums.measured[row]!),
     ],
     { order: sortedOrder(duration, true) },
   );
@@ -82,6 +83,8 @@ function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
   const inputOf = inputBytes(trace);
   const duration = new Float64Array(rows);
   const count = new Float64Array(rows);
+  /** Tasks with a duration: runs that were lost with their worker have none. */
+  const measured = new Float64Array(rows);
   const input = new Float64Array(rows);
   const throughput = new Float64Array(rows);
   /** Tasks whose input is known, and those of them that took time. */
@@ -90,8 +93,11 @@ function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
   for (let task = 0; task < length; task++) {
     const row = rowOf[task]!;
     const seconds = durations[task]!;
-    duration[row]! += seconds;
     count[row]! += 1;
+    if (!Number.isNaN(seconds)) {
+      duration[row]! += seconds;
+      measured[row]! += 1;
+    }
     const bytes = inputOf(task);
     if (Number.isNaN(bytes)) continue;
     input[row]! += bytes;
@@ -101,7 +107,7 @@ function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
       timed[row]! += 1;
     }
   }
-  return { duration, count, input, throughput, sized, timed };
+  return { duration, count, measured, input, throughput, sized, timed };
 }
 
 /** Bytes of all inputs of a row of tasks; NaN if the size of one is not known. */

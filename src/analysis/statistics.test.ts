@@ -10,6 +10,7 @@ import {
   permutationTest,
   quantile,
   Random,
+  smallestP,
   sortedQuantile,
   trimmedMean,
 } from './statistics.js';
@@ -86,6 +87,17 @@ describe('the permutation test', () => {
     assert.equal(permutationTest([1, 2, 3], [10, 11, 12]), 2 / 20);
     assert.equal(permutationTest([1, 2], [1, 2]), 1);
     assert.equal(permutationTest([1], []), 1);
+    for (const [a, b] of [
+      [1, 1],
+      [1, 4],
+      [3, 3],
+      [4, 3],
+      [5, 7],
+      [30, 30],
+    ] as const) {
+      const values = (count: number, from: number) => Array.from({ length: count }, (_, i) => from + 2 ** -i);
+      assert.equal(permutationTest(values(a, 0), values(b, 100)), smallestP(a, b), `${a} and ${b}`);
+    }
   });
 
   it('calls noise noise about as often as it says, and finds a shift', () => {

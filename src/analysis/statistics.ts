@@ -146,6 +146,13 @@ export function permutationTest(a: ArrayLike<number>, b: ArrayLike<number>): num
   return exact ? extreme / count : (extreme + 1) / (count + 1);
 }
 
+/** The smallest answer that `permutationTest` can give for samples of so many values, however far apart they are. */
+export function smallestP(a: number, b: number): number {
+  const ways = divisions(a + b, a);
+  // Of two samples of one size, each in the other's place differs as much.
+  return ways <= MAX_DIVISIONS ? (a === b ? 2 : 1) / ways : 1 / (MAX_DIVISIONS + 1);
+}
+
 /**
  * The same where each value of `a` has its own in `b`: the share of all ways to exchange some pairs whose difference is as
  * large. Sees a change of all values through any spread between them.

@@ -1,4 +1,5 @@
 // Which tasks took far longer than their like, and what was different about them?
+import { bytesText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { countedOffsets, firstFrom, groupedRows, lanesOf } from './lanes.js';
@@ -212,7 +213,9 @@ function reasonOf(facts: Omit<Straggler, 'why'>): string {
   if (transfer >= share) reasons.push(`${transfer.toPrecision(2)} s of transfers`);
   if (awaited >= share) reasons.push(`${awaited.toPrecision(2)} s of waiting for its promise`);
   const times = bytesIn / medianBytesIn;
-  if (times >= 1.5) reasons.push(`${times.toPrecision(2)} times the input`);
+  if (medianBytesIn === 0 && bytesIn > 0)
+    reasons.push(`${bytesText(bytesIn)} of input where others have none`);
+  else if (times >= 1.5) reasons.push(`${times.toPrecision(2)} times the input`);
   if (reasons.length === 0 && isFirst) reasons.push('its worker had not run the function before');
   return reasons.join(', ');
 }

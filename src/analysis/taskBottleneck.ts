@@ -1,5 +1,6 @@
 // Which task takes the time? One row per key on each host and device.
 import { sortedOrder } from '../base/sortedOrder.js';
+import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { placesOf } from './devices.js';
 import { PairIndex } from './pairIndex.js';
@@ -27,13 +28,14 @@ export function taskBottleneck(trace: Trace): Table {
   const { length } = trace.keys;
   const pairs = new PairIndex(length, Math.min(length, tasks.length) + 1);
   const duration = new Float64Array(tasks.length);
-  const nbytes = new Float64Array(tasks.length);
-  const { key, duration: durations, nbytes: sizes } = tasks;
+  const nbytes = new Float64Array(tasks.length).fill(Number.NaN);
+  const { key, state, duration: durations, nbytes: sizes } = tasks;
   const { place } = places;
   for (let task = 0; task < tasks.length; task++) {
     const row = pairs.of(place[task]!, key[task]!);
-    duration[row]! += durations[task]!;
-    nbytes[row] = sizes[task]!;
+    // Runs that were lost with their worker have no duration, and no result whose size would count.
+    if (!Number.isNaN(durations[task]!)) duration[row]! += durations[task]!;
+    if (state[task] === TASK_MEMORY || Number.isNaN(nbytes[row]!)) nbytes[row] = sizes[task]!;
   }
   const placeOf = pairs.firsts;
   const seconds = duration.subarray(0, pairs.length);

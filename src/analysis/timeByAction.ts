@@ -2,6 +2,7 @@
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { ActionTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
+import { keptShare } from './keptShare.js';
 import { windowOf } from './path/pathWalk.js';
 import { Table } from './table.js';
 import { valuesColumn } from './valuesColumn.js';
@@ -10,11 +11,13 @@ import { threadsTogether } from './workerStarts.js';
 /**
  * Actions by the seconds they took, longest first. The share is of what all threads had: an action that goes on beside a
  * task, e.g. a transfer, counts beside it, so that shares may add up to more than 100 %.
+ * Exact over the whole run; where a live trace let rows go, shares are those of the part that is left, as far as all of the run
+ * was alike.
  */
 export function timeByAction(trace: Trace): Table {
   const { actions } = trace.totals;
   const { start, stop } = windowOf(trace);
-  const available = (stop - start) * threadsTogether(trace);
+  const available = ((stop - start) * threadsTogether(trace)) / keptShare(trace);
   const numbers = (title: string, value: (row: ActionTotals) => number) => ({
     title,
     numbers: Float64Array.from(actions, value),
@@ -31,7 +34,7 @@ export function timeByAction(trace: Trace): Table {
       numbers('Count', ({ count }) => count),
       numbers('Size (MB)', ({ nbytes }) => nbytes / 1e6),
       numbers('Throughput (MB/s)', ({ action, nbytes, seconds: took }) =>
-        action !== 'compute' && nbytes > 0 ? nbytes / took / 1e6 : Number.NaN,
+        action !== 'compute' && nbytes > 0 && took > 0 ? nbytes / took / 1e6 : Number.NaN,
       ),
     ],
     { order: sortedOrder(seconds.numbers, true) },

@@ -7,6 +7,11 @@ import { valuesColumn } from './valuesColumn.js';
 
 const INCOMING = DIRECTIONS.indexOf('incoming');
 
+/** MB/s; NaN, which is absent, of what took no time that was measured. */
+function bandwidth(nbytes: number, seconds: number): number {
+  return seconds > 0 ? nbytes / seconds / 1e6 : Number.NaN;
+}
+
 /** Pairs of workers by bytes, most first. A client has no name. Exact over the whole run. */
 export function transfersByPair(trace: Trace): Table {
   const { workers, strings } = trace;
@@ -25,7 +30,7 @@ export function transfersByPair(trace: Trace): Table {
       size,
       numbers('Compressed (MB)', ({ compressed }) => compressed / 1e6),
       numbers('Duration (s)', ({ seconds }) => seconds),
-      numbers('Bandwidth (MB/s)', ({ nbytes, seconds }) => nbytes / seconds / 1e6),
+      numbers('Bandwidth (MB/s)', ({ nbytes, seconds }) => bandwidth(nbytes, seconds)),
     ],
     { order: sortedOrder(size.numbers, true) },
   );
@@ -79,7 +84,7 @@ export function transfersByType(trace: Trace): Table {
       { title: 'Duration (s)', numbers: Float64Array.from(rows, ({ seconds }) => seconds) },
       {
         title: 'Bandwidth (MB/s)',
-        numbers: Float64Array.from(rows, ({ nbytes: bytes, seconds }) => bytes / seconds / 1e6),
+        numbers: Float64Array.from(rows, ({ nbytes: bytes, seconds }) => bandwidth(bytes, seconds)),
       },
     ],
     { order: sortedOrder(size, true) },

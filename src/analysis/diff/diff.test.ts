@@ -147,6 +147,57 @@ describe('diff of sets of runs', () => {
   });
 });
 
+describe('diff of three and three runs', () => {
+  /** Prefixes of 20 tasks each, durations vary by 2 %; the first takes so many times as long, the others `all` times. */
+  const several = (prefixes: number, first: number, all: number, seed: number): Trace[] => {
+    const random = new Random(seed);
+    return Array.from({ length: 3 }, () =>
+      syntheticTrace(
+        scheduled(
+          Array.from({ length: 20 * prefixes }, (_, i) => ({
+            key: `p${i % prefixes}-${i}`,
+            seconds: (i % prefixes === 0 ? first : all) * (1 + 0.02 * random.next()),
+          })),
+        ),
+      ),
+    );
+  };
+  const verdicts = ({ rows }: Diff) =>
+    rows.filter(({ kind }) => kind === 'prefix').map(({ name, verdict }) => `${name} ${verdict}`);
+
+  it('calls all prefixes slower that are, however many: 0.1 × 3 / 3 is not more than 0.1', () => {
+    for (const prefixes of [1, 2, 3, 5, 6]) {
+      const result = diff(several(prefixes, 1, 1, 1), several(prefixes, 1.5, 1.5, 2));
+      assert.ok(
+        result.rows.every(({ verdict }) => verdict === 'slower'),
+        `${prefixes} prefixes:\n${result}`,
+      );
+    }
+  });
+
+  it('sees one prefix among several that is slower, which so few runs alone could not', () => {
+    for (const prefixes of [2, 4, 8]) {
+      const slower = diff(several(prefixes, 1, 1, 1), several(prefixes, 3, 1, 2));
+      assert.equal(row(slower, 'prefix', 'p0').verdict, 'slower', slower.toString());
+      assert.deepEqual(
+        verdicts(slower).filter((text) => /[1-9] (slower|faster)/.test(text)),
+        [],
+      );
+      const faster = diff(several(prefixes, 3, 1, 2), several(prefixes, 1, 1, 1));
+      assert.equal(row(faster, 'prefix', 'p0').verdict, 'faster', faster.toString());
+    }
+  });
+
+  it('calls a difference unclear that more runs might show, never noise', () => {
+    const result = diff(several(4, 1, 1, 1), several(4, 1.04, 1, 2));
+    assert.equal(row(result, 'prefix', 'p0').verdict, 'unclear', result.toString());
+    // Runs that do not differ each from each are as noise makes them.
+    const [one, two, three] = [several(4, 1, 1, 3), several(4, 1.04, 1, 4), several(4, 1.02, 1, 5)];
+    const mixed = diff([one[0]!, two[0]!, three[0]!], [one[1]!, two[1]!, three[1]!]);
+    assert.equal(row(mixed, 'prefix', 'p0').verdict, 'noise', mixed.toString());
+  });
+});
+
 describe('the gate', () => {
   it('fails for what is slower than allowed and more than noise', () => {
     const slow = run({ seed: 2, fit: 1.5 });
@@ -215,7 +266,27 @@ describe('the gate', () => {
       assert.equal(diff(a, b).failed, false);
     }
     assert.equal(diff([whole, whole], [whole, empty], { failOver: 0.05 }).failed, true);
+    const both = diff([whole, whole, empty], [whole, whole, empty], { failOver: 0.05 });
+    assert.deepEqual(
+      [both.failed, both.reason],
+      [true, 'Not comparable: a run before and a run after have no tasks that ran.'],
+    );
+    assert.equal(diff(empty, empty, { failOver: 0.05 }).failed, false);
     assert.equal(diff(empty, empty).reason, 'There is nothing to compare: no tasks ran.');
+  });
+
+  it('a task that took no time that was measured is one that ran', () => {
+    const short = (stopped: number) => syntheticTrace({ tasks: [{ key: 'fit-1', started: 0, stopped }] });
+    assert.equal(
+      diff(short(0), short(0), { failOver: 0.05 }).reason,
+      'Passed: the makespan is the same, the limit is 5 %.',
+    );
+    const { failed, reason } = diff(short(0), short(1), { failOver: 0.05 });
+    assert.deepEqual(
+      [failed, reason],
+      [true, 'Slower than allowed: the makespan grew from 0 s, the limit is 5 %.'],
+    );
+    assert.equal(diff(short(1), short(0), { failOver: 0.05 }).failed, false);
   });
 
   it('says that more tasks failed than before, which may be why a run is faster', () => {

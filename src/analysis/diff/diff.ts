@@ -5,52 +5,24 @@ import type { StackDiff } from '../../profile/stackDiff.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 import { criticalPath } from '../criticalPath.js';
-import { adjusted, bootstrapRatio, mean, pairedPermutationTest, permutationTest } from '../statistics.js';
+import { bootstrapRatio, mean, pairedPermutationTest, permutationTest, smallestP } from '../statistics.js';
 import { Table } from '../table.js';
 import { valuesColumn } from '../valuesColumn.js';
 import { ALL_TASKS, activitySeconds, type GroupSamples, graphOrder, groupSamples } from './samples.js';
 import { functionSamples, NO_SECONDS, stackDiff, stackTable } from './stacks.js';
+import { type DiffKind, type DiffRow, type Draft, judged, SINGLE_RUN_NOISE } from './verdicts.js';
 
-/**
- * `run`: the makespan, and the work of all tasks together. `path`: a kind of part of the critical path. `function`: own code
- * inside tasks, where the profiler looked at all runs.
- */
-export type DiffKind = 'run' | 'prefix' | 'span' | 'activity' | 'path' | 'function';
-
-/** `unclear`: there is too little to tell a difference from noise. */
-export type Verdict = 'slower' | 'faster' | 'noise' | 'unclear' | 'new' | 'gone';
-
-export interface DiffRow {
-  readonly kind: DiffKind;
-  readonly name: string;
-  /** Seconds per run, before and after. */
-  readonly before: number;
-  readonly after: number;
-  /** after − before. */
-  readonly change: number;
-  /** after by before; Infinity for what is new. */
-  readonly ratio: number;
-  /** The ratio lies in between at 95 %; NaN where nothing tells. */
-  readonly low: number;
-  readonly high: number;
-  /** How likely noise alone differs as much, corrected for the number of rows; NaN where nothing tells. */
-  readonly p: number;
-  readonly verdict: Verdict;
-}
+export type { DiffKind, DiffRow, Verdict } from './verdicts.js';
 
 export interface DiffOptions {
   /** The share by which a run may get slower, e.g. 0.05. */
   readonly failOver?: number;
 }
 
-/** The false discoveries among rows that are called slower or faster. */
-const FALSE_DISCOVERIES = 0.1;
 /** For the gate: how likely noise alone may be. One-sided, as only getting slower counts. */
 const GATE = 0.05;
 /** Sets of runs are compared run by run from this many on each side; three and three can reach one in twenty. */
 const MIN_RUNS = 3;
-/** Two single runs of the same program differ by this much for no reason. */
-const SINGLE_RUN_NOISE = 0.05;
 /**
  * By which all tasks of a single run may be slower than those of another one only because its machine was: 23 % were seen.
  * Up to there pairs of tasks prove nothing; what the tasks themselves differ by has to be exceeded, too.
@@ -69,14 +41,16 @@ function checked(
   after: readonly Run[],
   failOver: number | undefined,
 ): Gate {
-  const areEmpty = (runs: readonly Run[]): boolean => runs.some(({ makespan }) => makespan === 0);
+  const isEmpty = ({ all }: Run): boolean => all.size === 0;
   const failures = (runs: readonly Run[]): number => runs.reduce((sum, { erred }) => sum + erred, 0);
-  if (areEmpty(before) !== areEmpty(after)) {
-    const which = areEmpty(before) ? 'before' : 'after';
-    const reason = `Not comparable: a run ${which} has no tasks that ran.`;
+  const nothing = [...before, ...after].every(isEmpty);
+  if (nothing) return { failed: false, reason: 'There is nothing to compare: no tasks ran.' };
+  const sides = [before.some(isEmpty) ? 'before' : '', after.some(isEmpty) ? 'after' : ''].filter(Boolean);
+  if (sides.length > 0) {
+    const which = sides.map((side) => `a run ${side}`).join(' and ');
+    const reason = `Not comparable: ${which} ${sides.length === 1 ? 'has' : 'have'} no tasks that ran.`;
     return { failed: failOver !== undefined, reason };
   }
-  if (areEmpty(before)) return { failed: false, reason: 'There is nothing to compare: no tasks ran.' };
   if (failures(after) * before.length <= failures(before) * after.length) return gated;
   const counts = `${failures(after).toLocaleString('en')} after, ${failures(before).toLocaleString('en')} before`;
   return { ...gated, reason: `${gated.reason} Tasks failed: ${counts}.` };
@@ -141,8 +115,9 @@ export class Diff {
 }
 
 /**
- * Compares runs before and after a change. With three or more runs on each side every row is tested run by run; otherwise
- * stretches of tasks stand for runs (in pairs beyond 25 %, where both runs have as many), and a difference must also be larger than two single runs differ for no reason (5 %).
+ * Compares runs before and after a change. With three or more runs on each side every row is tested run by run; where they
+ * are too few for as many rows as there are, the stretches of all runs have to differ, too, and every run after from every run before
+ * by more than 5 %. Otherwise stretches of tasks stand for runs (in pairs beyond 25 %, where both runs have as many), and a difference must also be larger than two single runs differ for no reason (5 %).
  * Same input, same answer.
  *
  * @param a the run before, or several of the same program
@@ -219,8 +194,6 @@ function runOf(trace: Trace): Run {
   };
 }
 
-type Draft = Omit<DiffRow, 'verdict' | 'ratio' | 'change'> & { readonly isSingle: boolean };
-
 /** Rows of which a run has a number, and nothing that tells how it varies within the run. */
 function sumRows(
   kind: DiffKind,
@@ -247,21 +220,46 @@ function taskRows(
     const [a, b] = [of(before), of(after)];
     const sums = (side: typeof a) => side.map((group) => group?.seconds ?? 0);
     const row = compared(sums(a), sums(b));
-    if (!row.isSingle) return { kind, name, ...row };
-    const means = (side: typeof a) => side.flatMap((group) => Array.from(group?.means ?? []));
-    const counts = (side: typeof a) => mean(side.map((group) => group?.count ?? 0));
-    const more = counts(b) / counts(a);
-    const [x, y] = [means(a), means(b)];
-    // How many tasks there are is no matter of chance.
-    if (Math.abs(more - 1) > SINGLE_RUN_NOISE) return { kind, name, ...row, p: 0 };
-    if (x.length < MIN_SAMPLES || y.length < MIN_SAMPLES) return { kind, name, ...row };
-    // Of two runs with as many tasks, the stretches hold the same ones: how tasks differ from each other does not matter.
-    const isOne = kind !== 'function' && before.length === 1 && after.length === 1 && more === 1;
-    const paired = isOne && Math.abs(row.after / row.before - 1) > SINGLE_RUN_DRIFT;
-    const { low, high } = bootstrapRatio(x, y, { paired });
-    const p = paired ? pairedPermutationTest(x, y) : permutationTest(x, y);
-    return { kind, name, ...row, p, low: low * more, high: high * more };
+    if (row.isSingle) return { kind, name, ...row, ...byStretches(kind, a, b, row.after / row.before) };
+    const isApart = areApart(sums(a), sums(b));
+    return {
+      kind,
+      name,
+      ...row,
+      ...(isApart ? { within: () => byStretches(kind, a, b, row.after / row.before).p ?? Number.NaN } : {}),
+    };
   });
+}
+
+/** Whether every run of one side took more than all of the other, by more than two single runs differ for no reason. */
+function areApart(a: readonly number[], b: readonly number[]): boolean {
+  const isAbove = (high: readonly number[], low: readonly number[]): boolean =>
+    Math.min(...high) > Math.max(...low) * (1 + SINGLE_RUN_NOISE);
+  return isAbove(a, b) || isAbove(b, a);
+}
+
+type Side = readonly (GroupSamples | undefined)[];
+
+/** What the stretches of tasks say, those of all runs of a side together; nothing where they are too few. */
+function byStretches(
+  kind: DiffKind,
+  before: Side,
+  after: Side,
+  ratio: number,
+): Partial<Pick<Draft, 'p' | 'low' | 'high'>> {
+  const means = (side: Side) => side.flatMap((group) => Array.from(group?.means ?? []));
+  const counts = (side: Side) => mean(side.map((group) => group?.count ?? 0));
+  const more = counts(after) / counts(before);
+  const [x, y] = [means(before), means(after)];
+  // How many tasks there are is no matter of chance.
+  if (Math.abs(more - 1) > SINGLE_RUN_NOISE) return { p: 0 };
+  if (x.length < MIN_SAMPLES || y.length < MIN_SAMPLES) return {};
+  // Of two runs with as many tasks, the stretches hold the same ones: how tasks differ from each other does not matter.
+  const isOne = kind !== 'function' && before.length === 1 && after.length === 1 && more === 1;
+  const paired = isOne && Math.abs(ratio - 1) > SINGLE_RUN_DRIFT;
+  const { low, high } = bootstrapRatio(x, y, { paired });
+  const p = paired ? pairedPermutationTest(x, y) : permutationTest(x, y);
+  return { p, low: low * more, high: high * more };
 }
 
 function names(
@@ -275,38 +273,13 @@ function names(
 function compared(a: readonly number[], b: readonly number[]): Omit<Draft, 'kind' | 'name'> {
   const sides = { before: mean(a), after: mean(b) };
   const isSingle = Math.min(a.length, b.length) < MIN_RUNS;
-  if (isSingle) return { ...sides, isSingle, low: Number.NaN, high: Number.NaN, p: Number.NaN };
-  return { ...sides, isSingle, ...bootstrapRatio(a, b), p: permutationTest(a, b) };
-}
-
-function judged(drafts: readonly Draft[]): DiffRow[] {
-  const tested = drafts.filter(({ p, kind }) => !Number.isNaN(p) && kind !== 'run');
-  const corrected = adjusted(tested.map(({ p }) => p));
-  const pOf = new Map(tested.map((draft, i) => [draft, corrected[i] ?? 1]));
-  return drafts.map((draft) => {
-    const { isSingle, ...row } = draft;
-    const p = pOf.get(draft) ?? row.p;
-    const ratio =
-      row.before === 0 ? (row.after === 0 ? 1 : Number.POSITIVE_INFINITY) : row.after / row.before;
-    const judgedRow = { ...row, p, ratio, change: row.after - row.before };
-    return { ...judgedRow, verdict: verdictOf(judgedRow, isSingle) };
-  });
-}
-
-function verdictOf({ kind, before, after, ratio, p }: Omit<DiffRow, 'verdict'>, isSingle: boolean): Verdict {
-  if (before === after) return 'noise';
-  // A function that a few samples happened to meet is not new.
-  if (kind === 'function' && p > FALSE_DISCOVERIES) return 'noise';
-  if (before === 0) return 'new';
-  if (after === 0) return 'gone';
-  if (isSingle && Math.abs(ratio - 1) <= SINGLE_RUN_NOISE) return 'noise';
-  const isClear = kind === 'run' && Math.abs(ratio - 1) > 2 * SINGLE_RUN_NOISE;
-  if (Number.isNaN(p) && !isClear) return 'unclear';
-  if (p > FALSE_DISCOVERIES) return 'noise';
-  return ratio > 1 ? 'slower' : 'faster';
+  const reach = smallestP(a.length, b.length);
+  if (isSingle) return { ...sides, isSingle, reach, low: Number.NaN, high: Number.NaN, p: Number.NaN };
+  return { ...sides, isSingle, reach, ...bootstrapRatio(a, b), p: permutationTest(a, b) };
 }
 
 function changeText(ratio: number): string {
+  if (ratio === Number.POSITIVE_INFINITY) return 'grew from 0 s';
   const percent = (Math.abs(ratio - 1) * 100).toFixed(1);
   return percent === '0.0' ? 'is the same' : `${ratio > 1 ? 'grew' : 'shrank'} by ${percent} %`;
 }

@@ -1,5 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
-import { coreUseOf } from '../coreUse.js';
+import { coreUseOf, isOneMachine } from '../coreUse.js';
 import { mean } from '../statistics.js';
 import type { Facts, Rule } from './finding.js';
 import { cpuByPrefix } from './noncpu.js';
@@ -27,6 +27,11 @@ export const cpuOversubscription: Rule = (facts) => {
   const { cores, others } = coreUseOf(facts.trace);
   // As many threads as cores are what the machine is for, even if their helpers wait a little.
   if (facts.workers <= cores && others < MIN_OTHERS) return undefined;
+  const percent = cpuPerThread(facts);
+  const ownThreads = percent >= OWN_THREADS;
+  // Of several machines nobody knows whose cores were too few; of one without samples it can only be guessed.
+  const isKnown = cores > 0 || ownThreads;
+  if (!isKnown && !isOneMachine(facts.trace)) return undefined;
   const shares = prefixes.map((row) => {
     const without = row.noncpu + row.crowded;
     return without / (row.cpu + without + row.gc);
@@ -36,8 +41,6 @@ export const cpuOversubscription: Rule = (facts) => {
     Math.min(...shares) >= MIN_SHARE &&
     Math.max(...shares) - Math.min(...shares) <= MAX_SPREAD;
   const crowded = prefixes.reduce((sum, row) => sum + row.crowded, 0) >= noncpu / 2;
-  const percent = cpuPerThread(facts);
-  const ownThreads = percent >= OWN_THREADS;
   if (!alike && !ownThreads && !crowded) return undefined;
   const areOthers = others >= MIN_OTHERS && facts.workers <= cores;
   const why = alike
@@ -47,9 +50,9 @@ export const cpuOversubscription: Rule = (facts) => {
     others >= MIN_OTHERS && !areOthers ? ` Other programs kept ${others.toFixed(1)} cores busy.` : '';
   return {
     code: 'cpu-oversubscription',
-    title: `Tasks wait for a core ${percentText(share)} of their time: ${areOthers ? `other programs keep ${others.toFixed(1)} of ${cores} cores busy` : 'more threads compute than there are cores'}`,
+    title: `Tasks wait for a core ${percentText(share)} of their time: ${areOthers ? `other programs keep ${others.toFixed(1)} of ${cores} cores busy` : isKnown ? 'more threads compute than there are cores' : 'as if more threads computed than there are cores'}`,
     seconds: facts.divided(noncpu),
-    confidence: ownThreads ? 'high' : 'medium',
+    confidence: ownThreads ? 'high' : isKnown ? 'medium' : 'low',
     evidence: {
       text: ownThreads
         ? `Each worker thread uses ${Math.round(percent)} % of a core: its tasks have threads of their own.`

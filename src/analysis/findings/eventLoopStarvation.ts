@@ -1,4 +1,4 @@
-import { secondsText } from '../../base/words.js';
+import { countText, secondsText } from '../../base/words.js';
 import type { Facts, Rule } from './finding.js';
 
 /** Seconds by which the scheduler's event loop is late, from where it does not answer. */
@@ -29,7 +29,7 @@ export const eventLoopStarvation: Rule = (facts) => {
     seconds,
     confidence: 'high',
     evidence: {
-      text: `${blocked.length.toLocaleString('en')} samples saw its event loop late by ${secondsText(MIN_DELAY)} or more; tasks of the critical path waited ${secondsText(seconds)} meanwhile.`,
+      text: `${countText(blocked.length, 'sample')} saw its event loop late by ${secondsText(MIN_DELAY)} or more; tasks of the critical path waited ${secondsText(seconds)} meanwhile.`,
       numbers: { worstDelaySeconds: worst, samples: blocked.length },
       tasks: facts.keys(rows),
       question: 'queueing',

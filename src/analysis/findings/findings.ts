@@ -66,6 +66,8 @@ export function findings(trace: Trace): readonly Finding[] {
   const least = Math.max(MIN_SECONDS, MIN_SHARE * facts.makespan);
   const found = RULES.map((rule) => rule(facts))
     .filter((finding) => finding !== undefined)
+    // Sums of what went on beside each other, e.g. on threads that nothing names, may be more than the run took.
+    .map((finding) => ({ ...finding, seconds: Math.min(finding.seconds, facts.makespan) }))
     .filter(({ seconds }) => seconds >= least);
   const codes = new Set(found.map(({ code }) => code));
   return found

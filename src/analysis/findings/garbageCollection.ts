@@ -1,4 +1,4 @@
-import { percentText, secondsText } from '../../base/words.js';
+import { countText, percentText, secondsText } from '../../base/words.js';
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 import { firstFrom, lanesOf } from '../lanes.js';
@@ -22,7 +22,7 @@ export const garbageCollection: Rule = (facts) => {
     seconds: Math.max(facts.onPath('gc'), facts.divided(total)),
     confidence: 'high',
     evidence: {
-      text: `${secondsText(total)} of garbage collection on ${facts.workers} threads${where}.`,
+      text: `${secondsText(total)} of garbage collection on ${countText(facts.workers, 'thread')}${where}.`,
       numbers: { gcSeconds: total, workSeconds: facts.work, workers: facts.workers },
       tasks: facts.pathTasks('gc'),
       question: 'time-by-action',

@@ -1,4 +1,4 @@
-import { bytesText, secondsText } from '../../base/words.js';
+import { bytesText, countText, secondsText } from '../../base/words.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -19,7 +19,7 @@ export const gatheredResults: Rule = (facts) => {
     seconds: onPath,
     confidence: 'medium',
     evidence: {
-      text: `The critical path waited ${secondsText(onPath)} for results to reach the client; ${again.length.toLocaleString('en')} of them were inputs of later tasks.`,
+      text: `The critical path waited ${secondsText(onPath)} for results to reach the client; ${countText(again.length, 'result')} went into later tasks.`,
       numbers: { nbytes, transfers: rows.length, usedAgain: again.length },
       tasks: again.slice(0, 5),
       question: 'transfers-by-pair',

@@ -1,16 +1,22 @@
 import type { Trace } from '../../trace/trace.js';
+import { keptShare } from '../keptShare.js';
 
-/** Seconds of one activity of tasks, from the fine performance metrics: in all, and by prefix. */
+/**
+ * Seconds of one activity of tasks, from the fine performance metrics: in all, and by prefix. Where a live trace let rows go,
+ * as much of them as the tasks had that are still there.
+ */
 export function metricSeconds(
   trace: Trace,
   activity: string,
 ): { readonly total: number; readonly byPrefix: ReadonlyMap<string, number> } {
   const byPrefix = new Map<string, number>();
+  const kept = keptShare(trace);
   let total = 0;
   for (const metric of trace.totals.metrics) {
     if (metric.context !== 'execute' || metric.activity !== activity || metric.unit !== 'seconds') continue;
-    total += metric.value;
-    byPrefix.set(metric.prefix, (byPrefix.get(metric.prefix) ?? 0) + metric.value);
+    const seconds = metric.value * kept;
+    total += seconds;
+    byPrefix.set(metric.prefix, (byPrefix.get(metric.prefix) ?? 0) + seconds);
   }
   return { total, byPrefix };
 }

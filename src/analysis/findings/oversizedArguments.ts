@@ -1,4 +1,4 @@
-import { bytesText, secondsText } from '../../base/words.js';
+import { bytesText, countText, secondsText } from '../../base/words.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Rule } from './finding.js';
 
@@ -25,7 +25,7 @@ export const oversizedArguments: Rule = (facts) => {
     seconds: onPath,
     confidence: 'medium',
     evidence: {
-      text: `${rows.length.toLocaleString('en')} transfers from the client, the largest ${bytesText(largest)}; nothing else happened on the critical path for ${secondsText(onPath)}.`,
+      text: `${countText(rows.length, 'transfer')} from the client, the largest ${bytesText(largest)}; nothing else happened on the critical path for ${secondsText(onPath)}.`,
       numbers: { nbytes, transfers: rows.length, largestBytes: largest },
       tasks: names,
       question: 'transfers-by-type',

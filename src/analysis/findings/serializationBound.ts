@@ -1,4 +1,5 @@
 import { bytesText, percentText, secondsText } from '../../base/words.js';
+import { keptShare } from '../keptShare.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
 
@@ -57,9 +58,11 @@ interface Recorded {
   readonly nbytes: number;
 }
 
-/** Of all threads, as far as it was recorded one by one. */
+/** Of all threads, as far as it was recorded one by one; where rows were let go, as much as those that are there stand for. */
 function recorded({ trace }: Facts, action: 'serialize' | 'deserialize'): Recorded {
-  return trace.totals.actions.find((sums) => sums.action === action) ?? { seconds: 0, nbytes: 0 };
+  const kept = keptShare(trace);
+  const { seconds = 0, nbytes = 0 } = trace.totals.actions.find((sums) => sums.action === action) ?? {};
+  return { seconds: seconds * kept, nbytes: nbytes * kept };
 }
 
 /** What the fine performance metrics count beyond that: each was too short to be an interval. */

@@ -33,7 +33,7 @@ export const stragglerTasks: Rule = (facts) => {
       question: 'stragglers',
     },
     advice:
-      worst.bytesIn > 1.5 * worst.medianBytesIn
+      worst.medianBytesIn > 0 && worst.bytesIn > 1.5 * worst.medianBytesIn
         ? 'Divide the input evenly, or split the large parts, and start the largest first.'
         : `Look at the profile of '${name}' for these keys, and start the longest tasks first.`,
   };

@@ -1,4 +1,5 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
+import { keptShare } from '../keptShare.js';
 import { medianOverhead } from '../simulation/conditions.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -39,7 +40,8 @@ export const tasksTooSmall: Rule = (facts) => {
 
 /** Seconds in which threads packed and unpacked results between tasks. */
 function packingSeconds({ trace }: Facts): number {
-  return trace.totals.actions
-    .filter(({ action }) => action === 'serialize' || action === 'deserialize')
-    .reduce((sum, { seconds }) => sum + seconds, 0);
+  const packing = trace.totals.actions.filter(
+    ({ action }) => action === 'serialize' || action === 'deserialize',
+  );
+  return keptShare(trace) * packing.reduce((sum, { seconds }) => sum + seconds, 0);
 }

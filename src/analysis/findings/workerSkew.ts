@@ -5,7 +5,7 @@ import type { Facts, Rule } from './finding.js';
 
 /** Share of the threads that idle while the path waits for one, from where it counts as skew. */
 const MIN_IDLE = 0.2;
-/** The busiest thread has at least this many times the mean. */
+/** A thread of the busiest worker has at least this many times the mean. */
 const MIN_SKEW = 1.25;
 
 /**
@@ -13,23 +13,27 @@ const MIN_SKEW = 1.25;
  * could have taken.
  */
 export const workerSkew: Rule = (facts) => {
-  const { workers, lanes, trace } = facts;
-  if (workers < 2) return undefined;
-  const busy = Float64Array.from({ length: lanes.count }, (_, lane) => ownSeconds(facts, lane));
-  const mean = busy.reduce((sum, seconds) => sum + seconds, 0) / workers;
-  const most = Math.max(...busy);
+  const { workers, trace } = facts;
+  const all = busyWorkers(facts);
+  const [first] = all;
+  if (first === undefined) return undefined;
+  const each = ({ seconds, threads }: BusyWorker) => seconds / threads;
+  const worst = all.reduce((most, one) => (each(one) > each(most) ? one : most), first);
+  // It had all the threads there were: no other worker could have taken its tasks.
+  if (worst.threads >= workers) return undefined;
+  const most = each(worst);
+  const mean = all.reduce((sum, { seconds }) => sum + seconds, 0) / workers;
   if (most < MIN_SKEW * mean) return undefined;
   const seconds = Math.min(avoidableWait(facts), most - mean);
-  const lane = busy.indexOf(most);
-  const row = lanes.worker[lane]!;
-  const name = row < 0 ? '' : trace.strings.get(trace.workers.name[row]!);
+  const name = worst.row < 0 ? '' : trace.strings.get(trace.workers.name[worst.row]!);
+  const onEach = worst.threads > 1 ? ` on each of its ${worst.threads} threads` : '';
   return {
     code: 'worker-skew',
     title: `Tasks queued at '${name}' while other workers had nothing to do`,
     seconds,
     confidence: 'medium',
     evidence: {
-      text: `'${name}' computed ${secondsText(most)}, the mean is ${secondsText(mean)}; ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path waits for a worker that is busy.`,
+      text: `'${name}' computed ${secondsText(most)}${onEach}, the mean is ${secondsText(mean)}; ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path waits for a worker that is busy.`,
       numbers: { busiestSeconds: most, meanSeconds: mean, workers },
       tasks: facts.pathTasks('waiting for a worker'),
       question: 'worker-balance',
@@ -38,6 +42,31 @@ export const workerSkew: Rule = (facts) => {
       'Take away what binds tasks to a worker (options, inputs that only it has), or divide the data more evenly.',
   };
 };
+
+interface BusyWorker {
+  /** Of workers; -1: the trace does not say which. */
+  readonly row: number;
+  /** Those that it has, or that ran tasks. */
+  threads: number;
+  /** That they computed together. */
+  seconds: number;
+}
+
+/** Workers that ran tasks, in the order of their first lane. */
+function busyWorkers(facts: Facts): BusyWorker[] {
+  const { lanes, trace } = facts;
+  const workers = new Map<number, BusyWorker>();
+  for (let lane = 0; lane < lanes.count; lane++) {
+    const row = lanes.worker[lane]!;
+    const worker = workers.get(row) ?? { row, threads: 0, seconds: 0 };
+    worker.threads += 1;
+    worker.seconds += ownSeconds(facts, lane);
+    workers.set(row, worker);
+  }
+  for (const worker of workers.values())
+    worker.threads = Math.max(worker.threads, trace.workers.threads[worker.row] || 0);
+  return [...workers.values()];
+}
 
 /** Of the path, without what it waits for workers that start. */
 function behindSeconds({ path }: Facts): number {

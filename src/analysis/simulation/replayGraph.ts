@@ -91,12 +91,15 @@ function nodesOf(trace: Trace, window: Window, split: ReadonlyMap<number, number
   const rowOf = new Int32Array(size);
   const offsets = new Int32Array(size + 1);
   const targets: number[] = [];
+  /** By row: one more than the node that was last seen to need it. A file may name an input twice. */
+  const seenBy = new Int32Array(length);
   for (let row = 0; row < length; row++) {
     for (let node = firsts[row]!; node < firsts[row + 1]!; node++) {
       rowOf[node] = row;
       for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
         const dependency = dependencyRows[edge]!;
-        if (dependency < 0 || isRepeated(dependencyRows, dependencyOffsets[row]!, edge)) continue;
+        if (dependency < 0 || seenBy[dependency] === node + 1) continue;
+        seenBy[dependency] = node + 1;
         for (let other = firsts[dependency]!; other < firsts[dependency + 1]!; other++) targets.push(other);
       }
       offsets[node + 1] = targets.length;
@@ -123,11 +126,6 @@ function checkSize(what: string, count: number): void {
     'ERR_LONGPOLE_INVALID_ARGUMENT',
     `The option split makes ${count.toLocaleString('en')} ${what}: give fewer parts, so that the graph has at most ${MAX_PARTS.toLocaleString('en')}.`,
   );
-}
-
-function isRepeated(rows: Int32Array, from: number, edge: number): boolean {
-  for (let before = from; before < edge; before++) if (rows[before] === rows[edge]) return true;
-  return false;
 }
 
 function reversed(size: number, { offsets, targets }: Adjacency): Adjacency {

@@ -1,0 +1,193 @@
+// Findings about runs that lack what a rule compares with: one worker, no usual input, several machines, rows that are gone.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.js';
+import { timeByAction } from '../timeByAction.js';
+import type { Finding, FindingCode } from './finding.js';
+import { findings } from './findings.js';
+import { cpu } from './workloads.test.support.js';
+
+/** 40 tasks of a second on four workers, without a gap. */
+const even = () =>
+  Array.from({ length: 40 }, (_, i) => ({
+    key: `fit-${i}`,
+    worker: `w${i % 4}`,
+    started: Math.floor(i / 4),
+    stopped: Math.floor(i / 4) + 1,
+  }));
+
+function found(spec: SyntheticSpec, code: FindingCode): Finding | undefined {
+  return findings(syntheticTrace(spec)).find((finding) => finding.code === code);
+}
+
+describe('a straggler among tasks', () => {
+  /** 30 tasks of a second, and one of ten seconds that needs 50 MB. */
+  const withInput = (needs: readonly string[]): SyntheticSpec => ({
+    tasks: [
+      { key: 'src-0', started: 0, stopped: 1, nbytes: 50e6 },
+      { key: 'src-1', started: 0, stopped: 1, worker: 'w1', nbytes: 5e6 },
+      ...Array.from({ length: 30 }, (_, i) => ({
+        key: `fit-${i}`,
+        worker: `w${i % 4}`,
+        started: 1 + Math.floor(i / 4),
+        stopped: 2 + Math.floor(i / 4),
+        needs,
+        submitted: 0,
+      })),
+      { key: 'fit-99', needs: ['src-0'], started: 9, stopped: 19, submitted: 0 },
+    ],
+  });
+
+  it('without input is said to have one, not infinite times as much', () => {
+    const finding = found(withInput([]), 'stragglers');
+    assert.match(finding?.evidence.text ?? '', /^What differed: 50 MB of input where others have none\. /);
+    assert.match(finding?.advice ?? '', /^Look at the profile of 'fit'/);
+  });
+
+  it('with an input is said to have more of it, to be divided', () => {
+    const finding = found(withInput(['src-1']), 'stragglers');
+    assert.match(finding?.evidence.text ?? '', /^What differed: 10 times the input\. /);
+    assert.match(finding?.advice ?? '', /^Divide the input evenly/);
+  });
+});
+
+describe('tasks that queue at a worker', () => {
+  /** So many seconds on each thread of two workers, one task after the other. */
+  const busy = (first: readonly number[], second: readonly number[]): SyntheticSpec => ({
+    workers: [
+      { name: 'w0', threads: first.length },
+      ...(second.length === 0 ? [] : [{ name: 'w1', threads: second.length }]),
+    ],
+    tasks: [first, second].flatMap((threads, worker) =>
+      threads.flatMap((seconds, thread) =>
+        Array.from({ length: seconds }, (_, i) => ({
+          key: `fit-${worker}${thread}${i}`,
+          worker: `w${worker}`,
+          thread,
+          started: i,
+          stopped: i + 1,
+          submitted: 0,
+        })),
+      ),
+    ),
+  });
+
+  it('which is the only one, with uneven threads: there are no other workers', () => {
+    assert.equal(found(busy([18, 3, 3, 3], []), 'worker-skew'), undefined);
+    assert.equal(found(busy([18, 0, 0, 0], []), 'worker-skew'), undefined);
+  });
+
+  it('of several threads: workers are compared, not their threads', () => {
+    // Together they did the same.
+    assert.equal(found(busy([18, 3], [11, 10]), 'worker-skew'), undefined);
+    const finding = found(busy([18, 18], [3, 3]), 'worker-skew');
+    assert.match(
+      finding?.evidence.text ?? '',
+      /^'w0' computed 18 s on each of its 2 threads, the mean is 11 s;/,
+    );
+  });
+});
+
+describe('tasks of all prefixes that wait for a core', () => {
+  const waiting = (hosts: number): SyntheticSpec => ({
+    workers: [0, 1, 2, 3].map((i) => ({ name: `w${i}`, host: `h${i % hosts}` })),
+    tasks: Array.from({ length: 80 }, (_, i) => ({
+      key: `${i % 2 === 0 ? 'load' : 'save'}-${i}`,
+      worker: `w${i % 4}`,
+      started: Math.floor(i / 4),
+      stopped: Math.floor(i / 4) + 1,
+      submitted: 0,
+    })),
+    metrics: ['load', 'save'].flatMap((prefix) => [
+      { time: 20, worker: 'w0', prefix, activity: 'thread-cpu', value: 24 },
+      { time: 20, worker: 'w0', prefix, activity: 'thread-noncpu', value: 16 },
+    ]),
+  });
+
+  it('on several machines: nobody knows whether their cores were too few', () => {
+    assert.equal(found(waiting(2), 'cpu-oversubscription'), undefined);
+  });
+
+  it('on one machine that was not sampled: a hint', () => {
+    const finding = found(waiting(1), 'cpu-oversubscription');
+    assert.equal(finding?.confidence, 'low');
+    assert.match(finding.title, /as if more threads computed than there are cores$/);
+  });
+});
+
+describe('totals of a run whose first rows were let go', () => {
+  /** The last tenth of a run, in all of which a fifth was garbage collection. */
+  const lastTenth = () => {
+    const trace = syntheticTrace({
+      tasks: even(),
+      metrics: [{ time: 1, worker: 'w0', prefix: 'fit', activity: 'gc', value: 80 }],
+    });
+    const actions = trace.totals.actions.map((sums) => ({ ...sums, seconds: sums.seconds * 10 }));
+    return {
+      ...trace,
+      totals: { ...trace.totals, actions },
+      letGo: { ...trace.letGo, tasks: 9 * trace.tasks.length },
+    };
+  };
+
+  it('are compared with the rows that are left as much as those stand for', () => {
+    const finding = findings(lastTenth()).find(({ code }) => code === 'garbage-collection');
+    assert.equal(finding?.title, 'Garbage collection takes 20 % of the time of tasks');
+    assert.ok(Math.abs(finding.seconds - 2) < 1e-9, `${finding.seconds} s`);
+  });
+
+  it('are shares of all the time that threads had', () => {
+    const [compute] = timeByAction(lastTenth()).rows;
+    assert.deepEqual([compute?.['Duration (s)'], compute?.['Share of worker time (%)']], [400, 100]);
+  });
+});
+
+it('a finding costs no more than the run took', () => {
+  const gc = { time: 1, worker: 'w0', prefix: 'fit', activity: 'gc', value: 400 };
+  const spec = { tasks: even(), metrics: [...(cpu({ fit: [30, 10] }) ?? []), gc] };
+  assert.equal(found(spec, 'garbage-collection')?.seconds, 10);
+});
+
+it('one of something is not written as several', () => {
+  const tasks = Array.from({ length: 4 }, (_, i) => ({
+    key: `fit-${i}`,
+    started: 5 + i,
+    stopped: 6 + i,
+    submitted: 0,
+  }));
+  const moved = { worker: 'w0', nbytes: 50e6, start: 0, stop: 5 };
+  const sent = { tasks, transfers: [{ ...moved, what: 'scatter' as const, keys: ['x'] }] };
+  assert.match(found(sent, 'oversized-arguments')?.evidence.text ?? '', /^1 transfer from the client,/);
+  const gc = { worker: 'w0', action: 'gc' as const, start: 5.1, stop: 7.5 };
+  assert.match(
+    found({ tasks, intervals: [gc] }, 'garbage-collection')?.evidence.text ?? '',
+    /on 1 thread\.$/,
+  );
+  // The second task is sent 4 s after the first has stopped.
+  const late = tasks.map((task, i) =>
+    i === 0 ? task : { ...task, started: 9 + i, stopped: 10 + i, dispatched: 9 + i, received: 9 + i },
+  );
+  const spec = { tasks: late, resources: [{ time: 10, figures: { eventLoopDelay: 4 } }] };
+  assert.match(found(spec, 'event-loop-starvation')?.evidence.text ?? '', /^1 sample saw/);
+  const fetched = {
+    tasks: [
+      { key: 'load-0', started: 0, stopped: 1 },
+      { key: 'fit-0', needs: ['load-0'], started: 6, stopped: 7, submitted: 6 },
+    ],
+    transfers: [
+      {
+        worker: 'w0',
+        what: 'gather' as const,
+        direction: 'outgoing' as const,
+        keys: ['load-0'],
+        nbytes: 50e6,
+        start: 1,
+        stop: 6,
+      },
+    ],
+  };
+  assert.match(
+    found(fetched, 'gathered-results')?.evidence.text ?? '',
+    /; 1 result went into later tasks\.$/,
+  );
+});
