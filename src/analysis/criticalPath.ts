@@ -58,7 +58,8 @@ export class CriticalPath {
     this.stop = window.stop;
     this.makespan = window.stop - window.start;
     this.columns = columns;
-    this.floor = floor;
+    // Rows that are out of order, of keys that ran again, may seem to follow each other when they did not.
+    this.floor = Number.isNaN(this.makespan) ? floor : Math.min(floor, this.makespan);
   }
 
   /** From first to last. Made at the first use. */

@@ -42,7 +42,8 @@ export class TimeBins {
     let level = 0;
     for (let bin = 0; bin < this.count; bin++) {
       level += this.#steps[bin]!;
-      means[bin] = level + this.#partial[bin]!;
+      // Steps up and down of large amounts do not cancel to the last digit: what is below 0 is rounding.
+      means[bin] = Math.max(0, level + this.#partial[bin]!);
     }
     return means;
   }
