@@ -21,7 +21,7 @@ describe('a run that was lost with its worker', () => {
 
   it('leaves the seconds, shares and means of the functions', () => {
     const rows = functionBottleneck(trace).rows.map((row) => [
-      row.Function,
+      row['Function'],
       row['Duration (s)'],
       row[PERCENT],
       row['Num Tasks (chunks)'],
