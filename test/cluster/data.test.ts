@@ -1,5 +1,6 @@
 // Results and data on the workers: what survives the journey, what is shared, scattered, transferred and spilled.
 import assert from 'node:assert/strict';
+import { createSecretKey } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { LongpoleError, TaskError } from 'longpole';
 import { t } from './clusterTasks.js';
@@ -192,10 +193,13 @@ clusterTest(
   { workers: 1, memoryLimit: LIMIT },
 );
 
+/** Copied between threads, and refused by the channel between processes, by every Node. */
+const secretKey = () => createSecretKey(new Uint8Array(8));
+
 clusterTest(
   'scatter refuses what its workers cannot be sent: shared memory and, where they are processes, objects of the system',
   async ({ client, processes }) => {
-    const values = [new SharedArrayBuffer(8), { shared: new SharedArrayBuffer(8) }, new Blob(['x'])];
+    const values = [new SharedArrayBuffer(8), { shared: new SharedArrayBuffer(8) }, secretKey()];
     for (const value of values) {
       if (processes) await assert.rejects(client.scatter([value]), { code: 'ERR_LONGPOLE_NOT_CLONEABLE' });
       else assert.equal((await client.scatter([value])).length, 1);
@@ -265,7 +269,10 @@ clusterTest(
       else await future.result();
     }
     assert.deepEqual(await client.gather([nested[0]!, nested[2]!]), [{ i: 0 }, { i: 2 }]);
-    for (const fn of [() => ({ shared: new SharedArrayBuffer(8) }), () => [new Blob(['x'])]]) {
+    for (const fn of [
+      () => ({ shared: new SharedArrayBuffer(8) }),
+      () => [process.getBuiltinModule('node:crypto').createSecretKey(new Uint8Array(8))],
+    ]) {
       if (processes) await assert.rejects(client.run<unknown>(fn), { code: 'ERR_LONGPOLE_NOT_CLONEABLE' });
       else await client.run<unknown>(fn);
     }

@@ -1,5 +1,6 @@
 // Plugins on both sides: Dask's hooks, from when they are registered until they are taken away or their worker leaves.
 import assert from 'node:assert/strict';
+import { createSecretKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LongpoleError, type SchedulerPlugin } from 'longpole';
@@ -133,7 +134,10 @@ clusterTest(
 clusterTest('a plugin whose options cannot be sent is not registered', async ({ client, processes }) => {
   const topics: string[] = [];
   client.observe({ event: ({ topic }) => topics.push(topic) });
-  const uncloneable = [{ fn: () => 1 }, ...(processes ? [{ blob: new Blob(['x']) }] : [])];
+  const uncloneable = [
+    { fn: () => 1 },
+    ...(processes ? [{ secret: createSecretKey(new Uint8Array(8)) }] : []),
+  ];
   for (const options of uncloneable)
     await assert.rejects(client.registerPlugin({ url, export: 'ready', options }), {
       name: 'LongpoleError',
