@@ -2,6 +2,7 @@
 // nothing per row until somebody reads it.
 import { LongpoleError } from '../base/errors.js';
 import { sortedOrder } from '../base/sortedOrder.js';
+import { visibleName } from '../base/visibleText.js';
 import { ArrowEncoder } from '../trace/formats/arrowEncoder.js';
 import { TextPieces } from '../trace/formats/jsonText.js';
 import type { Texts } from '../trace/texts.js';
@@ -123,11 +124,14 @@ export class Table {
     yield pieces.take();
   }
 
-  /** Aligned text, numbers with at most six digits. Of long tables the first `maxRows` rows. */
+  /**
+   * Returns aligned text, numbers with at most six digits. Of long tables the first `maxRows` rows. Control characters
+   * become visible signs, and texts of more than 300 characters lose their middle; `rows` and `toCSV` have the true text.
+   */
   toString({ maxRows = 60 }: ToStringOptions = {}): string {
     const shown = this.#order.subarray(0, Math.max(0, maxRows));
     const texts = this.#columns.map((column) => {
-      const cells = [column.title, ...Array.from(shown, (row) => printed(cellOf(column, row)))];
+      const cells = [visibleName(column.title), ...Array.from(shown, (row) => printed(cellOf(column, row)))];
       const width = cells.reduce((most, { length }) => Math.max(most, length), 0);
       return cells.map((cell) => ('numbers' in column ? cell.padStart(width) : cell.padEnd(width)));
     });
@@ -242,7 +246,6 @@ function quoted(text: string): string {
 
 function printed(cell: Cell): string {
   if (cell === null) return '';
-  return typeof cell === 'string' || Number.isInteger(cell)
-    ? String(cell)
-    : String(Number(cell.toPrecision(6)));
+  if (typeof cell === 'string') return visibleName(cell);
+  return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(6)));
 }

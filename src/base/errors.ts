@@ -1,6 +1,11 @@
 // Every error that Longpole throws on purpose is a LongpoleError with a stable code. The catalogue below is the one
 // list of codes; docs/errors.md explains each, and a test checks that both agree.
 
+import { shortened, visibleText } from './visibleText.js';
+
+/** Characters of a message: one that names a key of a megabyte loses its middle. */
+const LONGEST_MESSAGE = 10_000;
+
 /** Code → one line that says what went wrong in general. The error's own message says what happened to which task. */
 export const ERROR_CODES = {
   ERR_LONGPOLE_ABORTED: 'The computation was cancelled through its AbortSignal.',
@@ -49,7 +54,8 @@ export class LongpoleError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+    // Messages name keys and files, which may hold anything.
+    super(visibleText(shortened(message, LONGEST_MESSAGE)), options);
     this.name = new.target.name;
     this.code = code;
   }

@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { QUESTIONS, type Question, type Table } from '../api/analysis.js';
 import { writePieces } from '../api/folders.js';
 import type { OpenedTrace, Trace } from '../api/trace.js';
+import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { type Answer, ended, inPieces, jsonAnswers, jsonRows } from './answerText.js';
 import { openInput } from './openInput.js';
@@ -160,10 +161,13 @@ async function printPieces(texts: Iterable<string>): Promise<void> {
   for (const piece of inPieces(texts)) await print(piece);
 }
 
+/** Characters of a part of a finding: it may name a task with a key of any length. */
+const LONGEST_SENTENCE = 2000;
+
 /** Sentences are no cells: they stand below each other. */
 function findingLines(table: Table, width: number, rows: number): readonly string[] {
   const lines = table.head(rows).rows.flatMap((row, i) => {
-    const text = (title: string): string => String(row[title] ?? '');
+    const text = (title: string): string => visibleName(String(row[title] ?? ''), LONGEST_SENTENCE);
     return findingText(i + 1, {
       title: text('Finding'),
       seconds: Number(row['Costs (s)']),

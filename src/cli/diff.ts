@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { type Diff, diff, type Table } from '../api/analysis.js';
 import { writeDiffPage } from '../api/diagnostics.js';
+import { visibleText } from '../base/visibleText.js';
 import { openOne } from './openInput.js';
 import { layoutTable } from './tableLayout.js';
 import {
@@ -74,7 +75,7 @@ function textOf(result: Diff): string {
   const text = (table: Table, rows: number) => layoutTable(table, outputWidth(), rows, heading);
   const stacks = result.stacksTable();
   const places = stacks === undefined || stacks.length === 0 ? '' : `${text(stacks, SHOWN_PLACES)}\n\n`;
-  return `${text(result.toTable(), SHOWN_ROWS)}\n\n${places}${result.reason}\n`;
+  return `${text(result.toTable(), SHOWN_ROWS)}\n\n${places}${visibleText(result.reason)}\n`;
 }
 
 /** What has no number in JSON is null. */

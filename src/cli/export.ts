@@ -5,7 +5,16 @@ import { type Command, Option } from 'commander';
 import { EXPORTERS, exportTrace } from '../api/trace.js';
 import { openInput } from './openInput.js';
 import { Progress } from './progress.js';
-import { CommandError, FAILED, failingWith, note, print, runCommand, WRONG_USAGE } from './terminal.js';
+import {
+  CommandError,
+  FAILED,
+  failingWith,
+  note,
+  print,
+  printText,
+  runCommand,
+  WRONG_USAGE,
+} from './terminal.js';
 
 interface ExportOptions {
   readonly to: string;
@@ -73,7 +82,7 @@ async function runExport(files: readonly string[], { to, output, json }: ExportO
   for (const { file, bytes, isFile } of sizes) {
     const line = `${file}  ${(bytes / 1e6).toFixed(bytes < 1e5 ? 3 : 1)} MB`;
     // The output may be what was written to.
-    if (isFile) await print(`${line}\n`);
+    if (isFile) await printText(`${line}\n`);
     else note(line);
   }
 }

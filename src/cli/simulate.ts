@@ -4,7 +4,7 @@ import { type Scaling, type SimulateOptions, scaling } from '../api/analysis.js'
 import { countText, secondsText } from '../base/words.js';
 import { openOne } from './openInput.js';
 import { layoutTable } from './tableLayout.js';
-import { failingWith, heading, outputWidth, print, runCommand, WRONG_USAGE } from './terminal.js';
+import { failingWith, heading, outputWidth, print, printText, runCommand, WRONG_USAGE } from './terminal.js';
 import { parseBandwidth, parseBytes, parseCounts, parseFactor, parseSeconds } from './units.js';
 
 interface Options extends Omit<SimulateOptions, 'workers' | 'start' | 'stop'> {
@@ -55,12 +55,12 @@ async function runSimulate(files: readonly string[], { json, ...options }: Optio
     return;
   }
   if (rows.length === 0) {
-    await print('The trace has no tasks.\n');
+    await printText('The trace has no tasks.\n');
     return;
   }
   await print(`${layoutTable(toTable(), outputWidth(), rows.length, heading)}\n\n`);
-  await print(recordedText(recorded));
-  await print(
+  await printText(recordedText(recorded));
+  await printText(
     Number.isFinite(usefulWorkers)
       ? `Beyond ${usefulWorkers} ${usefulWorkers === 1 ? 'worker' : 'workers'} another one adds less than a tenth of the first.\n`
       : 'Another worker is worth having up to at least 4,096.\n',

@@ -1,6 +1,7 @@
 // A table as text that fits a width: long titles stand on several lines, long texts lose their middle, and what still does
 // not fit goes into a block of its own below, with the columns repeated that say what a row is about.
 import type { Cell, Table } from '../api/analysis.js';
+import { visibleName } from '../base/visibleText.js';
 
 const GAP = '  ';
 /** A text column is not made narrower than this. */
@@ -46,14 +47,14 @@ function layoutColumn(title: string, values: readonly Cell[]): LaidOut {
   const cells = values.map(cellText);
   const numeric = values.some((value) => typeof value === 'number');
   const widest = cells.reduce((most, { length }) => Math.max(most, length), 0);
-  const lines = wrap(title, Math.max(widest, 8));
+  const lines = wrap(visibleName(title), Math.max(widest, 8));
   return { title: lines, cells, numeric, width: Math.max(widest, ...lines.map((line) => line.length)) };
 }
 
 /** Numbers with at most six digits. */
 function cellText(cell: Cell): string {
   if (cell === null) return '';
-  if (typeof cell === 'string') return cell.replaceAll(/[\r\n\t]+/g, ' ');
+  if (typeof cell === 'string') return visibleName(cell);
   return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(6)));
 }
 

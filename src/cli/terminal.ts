@@ -1,6 +1,7 @@
 // What the commands share: where output goes, how wide it may be, whether it has colours, and which code the process ends
 // with.
 import { LongpoleError } from '../base/errors.js';
+import { visibleText } from '../base/visibleText.js';
 
 /** 0: done. */
 export const DONE = 0;
@@ -21,16 +22,21 @@ export function outputWidth(): number {
   return Number.isInteger(columns) && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
-/** Bold where the output is a terminal and nobody set NO_COLOR. */
+/** Returns the text in bold where the output is a terminal and NO_COLOR is not set. Control characters become visible signs. */
 export function heading(text: string): string {
   const { NO_COLOR } = process.env;
   const plain = !process.stdout.isTTY || (NO_COLOR !== undefined && NO_COLOR !== '');
-  return plain ? text : `\u001b[1m${text}\u001b[22m`;
+  return plain ? visibleText(text) : `\u001b[1m${visibleText(text)}\u001b[22m`;
+}
+
+/** Prints text for people: control characters that came with a trace become visible signs. */
+export async function printText(text: string): Promise<void> {
+  await print(visibleText(text));
 }
 
 /**
- * Prints to the output, and waits until it was taken. A reader that went away, as `head` does, ends the command. Throws
- * CommandError if the output does not take it, e.g. for a full disk.
+ * Prints data, or lines that are visible already, and waits until the output took them. A reader that went away, as
+ * `head` does, ends the command. Throws CommandError if the output refuses the text, e.g. because the disk is full.
  */
 export async function print(text: string): Promise<void> {
   try {
@@ -45,9 +51,9 @@ export async function print(text: string): Promise<void> {
   }
 }
 
-/** Prints a line that is no result. */
+/** Prints a line, or lines, that are no result, to the standard error output; with visible signs as `printText`. */
 export function note(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${visibleText(text)}\n`);
 }
 
 /** Thrown by commands: a message for the user, and the code to end with. */

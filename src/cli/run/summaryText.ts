@@ -1,4 +1,5 @@
 // The summary of a run as text that fits 80 columns, for people.
+import { visibleText } from '../../base/visibleText.js';
 import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
 import { wrapped } from '../wrapText.js';
 import type { LongPole, PrefixSummary, Summary, WorkerSummary } from './summary.js';
@@ -23,7 +24,7 @@ export function summaryText(summary: Summary): string {
     ...labelled('long pole', summary.longPole === null ? [] : longPoleText(summary.longPole)),
     ...labelled('findings', findingLines(summary)),
   ];
-  return lines.map((line) => `${line}\n`).join('');
+  return visibleText(lines.map((line) => `${line}\n`).join(''));
 }
 
 function tasksText({ tasks, computed, makespan, computations }: Summary): string {

@@ -1,5 +1,6 @@
 // A family is one name on the page of metrics with its samples, as prom-client and Prometheus call it: what its labels are
 // and how they are read from the figures. Families are data; the page is made in prometheus.ts.
+import { shortened } from '../../base/visibleText.js';
 import type { ClusterFigures } from './figures.js';
 
 export type Labels = Record<string, string>;
@@ -29,7 +30,7 @@ export function single(
   return { name, type, help, labels: [], read: (figures) => [[{}, value(figures)]] };
 }
 
-/** Each row with its prefix; the prefixes with the least weight are told as one. */
+/** Yields each row with its prefix, shortened for a label; the prefixes with the least weight share one name. */
 export function* busiest<T>(
   rows: Iterable<T>,
   weight: (row: T) => number,
@@ -42,7 +43,7 @@ export function* busiest<T>(
     weights.size <= MAX_PREFIXES
       ? weights
       : new Map([...weights].sort((a, b) => b[1] - a[1]).slice(0, MAX_PREFIXES));
-  for (const row of all) yield [row, kept.has(name(row)) ? name(row) : OTHERS];
+  for (const row of all) yield [row, kept.has(name(row)) ? shortened(name(row)) : OTHERS];
 }
 
 function prefixName(row: unknown): string {
