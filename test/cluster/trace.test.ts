@@ -4,12 +4,46 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Client, connect, LocalCluster } from 'longpole';
 import { openTrace } from 'longpole/trace';
+import { withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { clusterTest, until } from './support.js';
 
 const LARGE = 100_000;
-/** By how much the clocks of the workers are off in these tests, in milliseconds. Threads have the scheduler's own clock. */
-const ERRORS_MS = [5000, -5000];
+
+/**
+ * Worker processes that start while `body` runs have wrong clocks, one by 5 s and the others by -5 s. Each process preloads
+ * a module that shifts the system's clock in all of its threads; the first process is the one that makes the folder `taken`.
+ */
+function withWrongClocks(body: () => Promise<void>): Promise<void> {
+  return withFolder(async (folder) => {
+    const before = process.env['NODE_OPTIONS'];
+    const preloaded = encodeURIComponent(wrongClock(join(folder, 'taken')));
+    process.env['NODE_OPTIONS'] = `${before ?? ''} --import=data:text/javascript,${preloaded}`;
+    try {
+      await body();
+    } finally {
+      if (before === undefined) delete process.env['NODE_OPTIONS'];
+      else process.env['NODE_OPTIONS'] = before;
+    }
+  });
+}
+
+function wrongClock(taken: string): string {
+  return `
+    import { mkdirSync } from 'node:fs';
+    function takeSign() {
+      try {
+        mkdirSync(${JSON.stringify(taken)});
+        return '';
+      } catch {
+        return '-';
+      }
+    }
+    const sign = (process.env.TEST_CLOCK_SIGN ??= takeSign());
+    const right = process.hrtime.bigint;
+    process.hrtime.bigint = () => right() + BigInt(sign + '5000000000');
+  `;
+}
 
 /** Two rounds of tasks whose results go from one worker to the other. */
 async function work(client: Client): Promise<number> {
@@ -47,22 +81,34 @@ function assertTimesInOrder({ tasks }: Client['trace'], begin: number): void {
   }
 }
 
-clusterTest(
-  'every task has all of its times, in order, also when the clocks of the workers are off by 5 s',
-  async ({ client }) => {
-    const begin = Date.now() / 1000;
-    assert.equal(await work(client), 6 * LARGE);
-    assert.equal(client.trace.tasks.length, 12);
-    assertTimesInOrder(client.trace, begin);
-    await until('the transfers are known', () => client.trace.transfers.length > 0);
-    const { transfers } = client.trace;
-    for (let row = 0; row < transfers.length; row++) {
-      assert.ok(transfers.start[row]! > begin - 1 && transfers.start[row]! <= transfers.stop[row]!);
-      assert.ok(transfers.stop[row]! < Date.now() / 1000 + 1);
-    }
-  },
-  { clockErrorMs: (index) => ERRORS_MS[index % 2]! },
-);
+/** Also the times of transfers are in order, and within those of the test. */
+async function assertTransfersInOrder(client: Client, begin: number): Promise<void> {
+  await until('the transfers are known', () => client.trace.transfers.length > 0);
+  const { transfers } = client.trace;
+  for (let row = 0; row < transfers.length; row++) {
+    assert.ok(transfers.start[row]! > begin - 1 && transfers.start[row]! <= transfers.stop[row]!);
+    assert.ok(transfers.stop[row]! < Date.now() / 1000 + 1);
+  }
+}
+
+async function assertOrderOfWork(client: Client): Promise<void> {
+  const begin = Date.now() / 1000;
+  assert.equal(await work(client), 6 * LARGE);
+  assert.equal(client.trace.tasks.length, 12);
+  assertTimesInOrder(client.trace, begin);
+  await assertTransfersInOrder(client, begin);
+}
+
+clusterTest('every task has all of its times, in order', ({ client }) => assertOrderOfWork(client));
+
+test('processes: the times are also in order when the clocks of the workers are off by 5 s', () =>
+  withWrongClocks(async () => {
+    await using cluster = await LocalCluster.start({ workers: 2, processes: true });
+    await using client = await connect(cluster, { setAsDefault: false });
+    const signs = Object.values(await client.run(() => process.env['TEST_CLOCK_SIGN']));
+    assert.deepEqual(signs.toSorted(), ['', '-']);
+    await assertOrderOfWork(client);
+  }));
 
 clusterTest(
   'getTaskStream lists runs that were lost with their worker, within the time that is known of them',
@@ -103,16 +149,16 @@ async function whileBlocked<T>(promise: Promise<T>): Promise<T> {
   return await settled;
 }
 
-test('processes: no task ends later than is heard of it, also where a clock is hardly known', async () => {
-  const begin = Date.now() / 1000;
-  const clockErrorMs = (index: number) => ERRORS_MS[index % 2]!;
-  // Heartbeats wait on their way here, and answers do not: the clocks are taken for further apart than they are.
-  await using cluster = await whileBlocked(LocalCluster.start({ workers: 2, processes: true, clockErrorMs }));
-  await using client = await connect(cluster, { setAsDefault: false });
-  await whileBlocked(work(client));
-  assert.equal(await work(client), 6 * LARGE);
-  assertTimesInOrder(client.trace, begin);
-});
+test('processes: no task ends later than is heard of it, also where a clock is hardly known', () =>
+  withWrongClocks(async () => {
+    const begin = Date.now() / 1000;
+    // Heartbeats wait on their way here, and answers do not: the clocks are taken for further apart than they are.
+    await using cluster = await whileBlocked(LocalCluster.start({ workers: 2, processes: true }));
+    await using client = await connect(cluster, { setAsDefault: false });
+    await whileBlocked(work(client));
+    assert.equal(await work(client), 6 * LARGE);
+    assertTimesInOrder(client.trace, begin);
+  }));
 
 clusterTest('what a client gathers counts once, whoever tells of it', async ({ client, processes }) => {
   const arrays = [client.submit(t.zeros, LARGE, 1), client.submit(t.zeros, LARGE, 1)];

@@ -55,8 +55,6 @@ export interface LocalClusterOptions {
   readonly record?: boolean;
   /** Serves the dashboard; `dashboardLink` says where. Default: the setting `dashboard`, which is false. */
   readonly dashboard?: boolean | DashboardOptions;
-  /** @internal How far the clock of a worker process is off, in milliseconds: to test that it is corrected. */
-  readonly clockErrorMs?: (index: number) => number;
 }
 
 /** How long workers have to tell what they have sampled; and the last time, before they end, in milliseconds. */
@@ -133,7 +131,6 @@ export class LocalCluster {
         options.workerTtl ?? config.get('worker-ttl'),
         'LocalCluster: workerTtl',
       ),
-      clockErrorMs: options.clockErrorMs ?? (() => 0),
     };
     const dashboard = options.dashboard === true ? {} : options.dashboard || undefined;
     const configured =
@@ -299,16 +296,14 @@ const OPTION_NAMES: Readonly<Record<keyof LocalClusterOptions, true>> = {
   workerTtl: true,
   record: true,
   dashboard: true,
-  clockErrorMs: true,
 };
 
 /** A name that nobody knows is a mistake, e.g. `numWorkers`; it is told, and the cluster starts without it. */
 function warnOfUnknown(options: LocalClusterOptions): void {
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(OPTION_NAMES, name)) continue;
-    const known = Object.keys(OPTION_NAMES).filter((each) => each !== 'clockErrorMs');
     process.emitWarning(
-      `${name} is no option of a cluster and does nothing. There are ${known.join(', ')}.`,
+      `${name} is no option of a cluster and does nothing. There are ${Object.keys(OPTION_NAMES).join(', ')}.`,
       {
         type: 'LongpoleWarning',
         code: 'LONGPOLE_UNKNOWN_OPTION',

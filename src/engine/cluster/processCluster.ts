@@ -59,7 +59,7 @@ export class ProcessCluster implements ClusterStores {
           index,
           name,
           memoryLimit,
-          epochOffsetMs: this.#engine.epochOffsetMs + this.#settings.clockErrorMs(index),
+          epochOffsetMs: this.#engine.epochOffsetMs,
           thresholds: this.#settings.thresholds,
           profile: this.#settings.profile,
           directory: this.#directory.path,

@@ -18,8 +18,6 @@ export interface WorkerSettings {
   readonly ttl: number | false;
   /** What each worker offers, by name. */
   readonly resources: ReadonlyMap<string, number>;
-  /** How far the clock of a worker process is off, in milliseconds: to test that it is corrected. */
-  readonly clockErrorMs: (index: number) => number;
 }
 
 /** Makes the host of a worker: a thread of this process or a process of its own. */

@@ -3,15 +3,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { LongpoleError } from '../../base/errors.js';
 import { loadPackage } from '../../base/packages.js';
-import type { Frame, Frames } from '../../protocol/frames.js';
-import { emptyFrame } from '../worker/shareBuffers.js';
+import type { Frame } from '../../protocol/frames.js';
 
 /** What is shorter stays as it is. */
-export const MIN_COMPRESS_BYTES = 10_000;
+const MIN_COMPRESS_BYTES = 10_000;
 const SAMPLES = 5;
 const SAMPLE_BYTES = 10_000;
 /** Larger than this share of the original is not worth the time. */
-export const MAX_RATIO = 0.7;
+const MAX_RATIO = 0.7;
 
 /** A part is compressed in 1 to 10 ms on another thread, and copied to its place afterwards in 1 ms on this one. */
 export const PART_BYTES = 2 ** 21;
@@ -21,52 +20,28 @@ const PARTS_AT_ONCE = 2;
 /** lz4-napi puts the length of the original before a block. */
 const LENGTH_BYTES = 4;
 
-/** A piece of a frame as it is stored or sent; compressed if `bytes` is shorter than `nbytes`. */
+/** A piece of a frame as it is stored; compressed if `bytes` is shorter than `nbytes`. */
 export interface PackedPart {
   readonly bytes: Frame;
   /** Bytes of the original. */
   readonly nbytes: number;
 }
 
-export interface PackedFrame {
-  readonly nbytes: number;
-  readonly parts: readonly PackedPart[];
-}
-
-/** `frames` of a result: the header and then the buffers. */
-export interface PackedFrames {
-  readonly frames: readonly PackedFrame[];
-  /** Bytes as stored or sent. */
-  readonly nbytes: number;
-  /** Spent on compressing. */
-  readonly seconds: number;
-}
-
 /**
- * Share of its size that `bytes` would probably take: some 0.2 ms for five samples at even distances. 1 if it is too
- * short to be worth a thought.
+ * Whether a sample of the bytes shrinks enough to compress all of them. Cost: some 0.2 ms, for five samples at even
+ * distances. False if the bytes are too few to gain anything.
  *
  * @source the role of Dask's `maybe_compress`
  */
-export function sampleRatio(bytes: Frame): number {
-  if (bytes.byteLength < MIN_COMPRESS_BYTES) return 1;
+export function pays(bytes: Frame): boolean {
+  if (bytes.byteLength < MIN_COMPRESS_BYTES) return false;
   const count = Math.min(SAMPLES, Math.floor(bytes.byteLength / SAMPLE_BYTES));
   const sample = Buffer.allocUnsafe(count * SAMPLE_BYTES);
   const step = count === 1 ? 0 : Math.floor((bytes.byteLength - SAMPLE_BYTES) / (count - 1));
   for (let i = 0; i < count; i++) {
     sample.set(bytes.subarray(i * step, i * step + SAMPLE_BYTES), i * SAMPLE_BYTES);
   }
-  return loadPackage('lz4-napi').compressSync(sample).byteLength / sample.byteLength;
-}
-
-/** Whether a sample of the bytes shrinks enough. */
-export function pays(bytes: Frame): boolean {
-  return sampleRatio(bytes) <= MAX_RATIO;
-}
-
-/** The bytes as they are, as one part. */
-export function plainFrame(bytes: Frame): PackedFrame {
-  return { nbytes: bytes.byteLength, parts: [{ bytes, nbytes: bytes.byteLength }] };
+  return loadPackage('lz4-napi').compressSync(sample).byteLength <= MAX_RATIO * sample.byteLength;
 }
 
 /** The bytes in compressed parts; a part that does not shrink stays as it is. */
@@ -101,30 +76,6 @@ async function compressPart(original: Frame): Promise<PackedPart> {
   return { bytes: shrinks ? frameOf(small) : original, nbytes };
 }
 
-/** A result with those of its frames compressed for which `worth` says so. */
-export async function compressFrames(
-  frames: Frames,
-  worth: (bytes: Frame) => boolean = pays,
-): Promise<PackedFrames> {
-  const packed: PackedFrame[] = [];
-  let seconds = 0;
-  for (const bytes of [frames.header, ...frames.buffers]) {
-    if (worth(bytes)) {
-      const start = performance.now();
-      packed.push({ nbytes: bytes.byteLength, parts: await compressParts(bytes) });
-      seconds += (performance.now() - start) / 1000;
-    } else packed.push(plainFrame(bytes));
-  }
-  return { frames: packed, nbytes: storedBytes(packed), seconds };
-}
-
-/** Bytes as stored or sent. */
-export function storedBytes(frames: readonly PackedFrame[]): number {
-  let sum = 0;
-  for (const { parts } of frames) for (const { bytes } of parts) sum += bytes.byteLength;
-  return sum;
-}
-
 /**
  * Puts the original of a part into `target`, which is as long as the original.
  *
@@ -152,21 +103,6 @@ export async function decompress(part: PackedPart, target: Frame): Promise<void>
   }
   if (original.byteLength !== nbytes) throw damaged('a part has another length than its block');
   target.set(original);
-}
-
-/** The original of compressFrames, in shared memory; frames that were not compressed are not copied. */
-export async function decompressFrames(packed: PackedFrames): Promise<Frames> {
-  const [header, ...buffers] = await Promise.all(packed.frames.map(decompressFrame));
-  if (header === undefined) throw damaged('there is no header');
-  return { header, buffers };
-}
-
-async function decompressFrame({ nbytes, parts }: PackedFrame): Promise<Frame> {
-  const [first] = parts;
-  if (parts.length === 1 && first?.bytes.byteLength === nbytes) return first.bytes;
-  const whole = emptyFrame(nbytes);
-  await decompressParts(parts, whole);
-  return whole;
 }
 
 /** Puts the originals of all parts one after the other into `target`. Throws as `decompress` does. */

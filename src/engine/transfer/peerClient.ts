@@ -64,7 +64,7 @@ export class PeerClient {
     const fetched = joined(await Promise.all(pieces));
     if (fetched.frames.size > 0) {
       const { worker, now, keyOf, onTransfer } = this.#options;
-      const { nbytes, compressed } = fetched;
+      const { nbytes } = fetched;
       const keys = [...fetched.frames.keys()].map(keyOf);
       onTransfer?.({
         worker,
@@ -73,7 +73,7 @@ export class PeerClient {
         what,
         keys,
         nbytes,
-        compressed,
+        compressed: nbytes,
         start,
         stop: now(),
       });
@@ -128,7 +128,6 @@ function joined(pieces: readonly Fetched[]): Fetched {
     frames: new Map(pieces.flatMap(({ frames }) => [...frames])),
     missing: pieces.flatMap(({ missing }) => missing),
     nbytes: pieces.reduce((sum, { nbytes }) => sum + nbytes, 0),
-    compressed: pieces.reduce((sum, { compressed }) => sum + compressed, 0),
   };
 }
 

@@ -148,7 +148,7 @@ export class PeerConnection {
   #abort(request: number, reason: unknown): void {
     const pending = this.#pending.get(request);
     if (pending === undefined) return;
-    if (!pending.answered) this.#cancelled.add(request);
+    this.#cancelled.add(request);
     pending.fail(abortedError(reason));
     // Nobody else waits: what is on its way need not be read to its end.
     if (this.#pending.size === 0 && this.#reader.inPayload) this.#break('a transfer was cancelled');

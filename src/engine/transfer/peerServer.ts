@@ -4,7 +4,6 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { LongpoleError } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { ResultId } from '../../protocol/frames.js';
-import { LinkSpeed, type Speeds } from './linkSpeed.js';
 import { OpenTransfers } from './openTransfers.js';
 import { type Endpoint, makeEndpoint } from './peerAddress.js';
 import { type ResultSource, type Sent, ServedPeer } from './servedPeer.js';
@@ -23,8 +22,6 @@ export interface PeerServerOptions {
   readonly now: () => number;
   readonly keyOf: (id: ResultId) => string;
   readonly onTransfer?: (transfer: Transfer) => void;
-  /** What is assumed until it has been measured. */
-  readonly speeds?: Speeds;
   /** Seconds after which a peer that takes nothing is given up. Default: 60. */
   readonly stallAfter?: number;
 }
@@ -34,13 +31,11 @@ export class PeerServer {
   readonly #endpoint: Endpoint;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #speed: LinkSpeed;
   /** What is being sent. */
   readonly open = new OpenTransfers();
 
   constructor(options: PeerServerOptions) {
     this.#options = options;
-    this.#speed = new LinkSpeed(options.speeds);
     this.#endpoint = makeEndpoint(options.file, options.name);
     this.#server = createServer((socket) => this.#serve(socket));
   }
@@ -48,11 +43,6 @@ export class PeerServer {
   /** Where peers find it: `unix:///path`, or `pipe://name` on Windows. */
   get address(): string {
     return this.#endpoint.address;
-  }
-
-  /** Bytes per second that peers have taken lately. */
-  get bandwidth(): number {
-    return this.#speed.bandwidth;
   }
 
   /**
@@ -95,14 +85,13 @@ export class PeerServer {
       source,
       token,
       now,
-      speed: this.#speed,
       open,
       stallMs: stallAfter * 1000,
       sent,
     });
   }
 
-  #report({ peer, ids, nbytes, compressed, start, stop }: Sent): void {
+  #report({ peer, ids, nbytes, start, stop }: Sent): void {
     const { worker, keyOf, onTransfer } = this.#options;
     const keys = ids.map(keyOf);
     onTransfer?.({
@@ -112,7 +101,7 @@ export class PeerServer {
       what: 'get-data',
       keys,
       nbytes,
-      compressed,
+      compressed: nbytes,
       start,
       stop,
     });

@@ -44,11 +44,11 @@ describe('PeerClient and PeerServer', () => {
       results({ 1: noise(50_000), 2: 'x' }),
     );
     const told = nextOutgoing();
-    const { nbytes, compressed } = await client.fetch(address, [1, 2, 3], { peer: 0 });
+    const { nbytes } = await client.fetch(address, [1, 2, 3], { peer: 0 });
     const outgoing = await told;
     const [one] = incoming;
     assert.ok(one !== undefined && incoming.length === 1);
-    assert.ok(nbytes > 400_000 && compressed === nbytes);
+    assert.ok(nbytes > 400_000);
     const { start, stop, ...rest } = one;
     assert.ok(start <= stop && start <= outgoing.start && outgoing.start <= outgoing.stop);
     const keys = ['key-1', 'key-2'];
@@ -59,7 +59,7 @@ describe('PeerClient and PeerServer', () => {
       what: 'gather-dep',
       keys,
       nbytes,
-      compressed,
+      compressed: nbytes,
     });
     assert.deepEqual(
       { ...outgoing, start: 0, stop: 0 },
@@ -70,23 +70,13 @@ describe('PeerClient and PeerServer', () => {
         what: 'get-data',
         keys,
         nbytes,
-        compressed,
+        compressed: nbytes,
         start: 0,
         stop: 0,
       },
     );
     await client.fetch(address, [7]);
     assert.equal(incoming.length, 1);
-  });
-
-  it('compress where the bytes travel slowly and shrink', async (test) => {
-    const slow = { link: 1e6, compress: 1e9, decompress: 1e9 };
-    const values = { 1: new Float64Array(1_000_000).fill(3), 2: noise(100_000) };
-    const { client, address } = await peers(test, results(values), { server: { speeds: slow } });
-    const { frames, nbytes, compressed } = await client.fetch(address, [1, 2]);
-    assert.ok(nbytes > 8_800_000 && compressed < 900_000, `${compressed} of ${nbytes} bytes`);
-    assert.deepEqual([valueIn(frames, 1), valueIn(frames, 2)], [values[1], values[2]]);
-    assert.ok(frames.get(1)?.buffers[0]?.buffer instanceof SharedArrayBuffer);
   });
 
   it('bring many small results at once', async (test) => {

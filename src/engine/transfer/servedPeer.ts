@@ -3,8 +3,6 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
-import { compressFrames, type PackedFrames, plainFrame, sampleRatio } from '../store/compression.js';
-import { type LinkSpeed, MIN_SAMPLE_BYTES } from './linkSpeed.js';
 import { MessageReader } from './messageReader.js';
 import type { OpenTransfers } from './openTransfers.js';
 import { OutputStage } from './outputStage.js';
@@ -32,7 +30,6 @@ export interface Serving {
   readonly token: string;
   /** Seconds. */
   readonly now: () => number;
-  readonly speed: LinkSpeed;
   /** What is being sent to any peer. */
   readonly open: OpenTransfers;
   /** Milliseconds in which a peer must greet, and must have taken some of what is sent. */
@@ -41,7 +38,7 @@ export interface Serving {
   readonly sent: (transfer: Sent) => void;
 }
 
-export type Sent = Pick<Transfer, 'peer' | 'nbytes' | 'compressed' | 'start' | 'stop'> & {
+export type Sent = Pick<Transfer, 'peer' | 'nbytes' | 'start' | 'stop'> & {
   readonly ids: readonly ResultId[];
 };
 
@@ -100,7 +97,6 @@ export class ServedPeer {
     const sent: ResultId[] = [];
     const missing: ResultId[] = [];
     let nbytes = 0;
-    let compressed = 0;
     for (const id of ids) {
       if (answer.cancelled || this.#socket.destroyed) break;
       const frames = await this.#framesOf(id);
@@ -109,7 +105,7 @@ export class ServedPeer {
         continue;
       }
       open.add(framesBytes(frames));
-      compressed += await this.#send(request, id, frames);
+      await this.#send(request, id, frames);
       nbytes += framesBytes(frames);
       sent.push(id);
     }
@@ -118,7 +114,7 @@ export class ServedPeer {
     const arrived = await this.#out.flushed();
     open.end();
     if (!arrived || sent.length === 0) return;
-    this.#serving.sent({ peer, ids: sent, nbytes, compressed, start, stop: this.#serving.now() });
+    this.#serving.sent({ peer, ids: sent, nbytes, start, stop: this.#serving.now() });
   }
 
   async #framesOf(id: ResultId): Promise<Frames | undefined> {
@@ -129,43 +125,13 @@ export class ServedPeer {
     return await frames.catch(() => undefined);
   }
 
-  /** Returns the bytes that travel. */
-  async #send(request: number, id: ResultId, frames: Frames): Promise<number> {
-    const { speed } = this.#serving;
-    const packed = speed.couldPay() ? await this.#compress(frames) : plain(frames);
+  async #send(request: number, id: ResultId, { header, buffers }: Frames): Promise<void> {
+    const frames = [header, ...buffers];
     await this.#out.ready();
-    // From here to the last byte in one go: answers to other requests go before or after a result, not into it.
-    this.#out.append(encodeResult(request, id, packed));
-    const measured = packed.nbytes >= MIN_SAMPLE_BYTES && this.#socket.writableLength === 0;
-    const start = performance.now();
-    for (const { parts } of packed.frames) for (const { bytes } of parts) this.#out.append(bytes);
-    if (measured) {
-      void this.#out.flushed().then((arrived) => {
-        if (arrived) speed.travelled(packed.nbytes, (performance.now() - start) / 1000);
-      });
-    }
-    return packed.nbytes;
+    // From here to the last byte without a pause, so that no other answer gets between the frames of a result.
+    this.#out.append(encodeResult({ request, id, frames: frames.map(({ byteLength }) => byteLength) }));
+    for (const bytes of frames) this.#out.append(bytes);
   }
-
-  async #compress(frames: Frames): Promise<PackedFrames> {
-    const { speed } = this.#serving;
-    let nbytes = 0;
-    const packed = await compressFrames(frames, (bytes) => {
-      const pays = speed.pays(sampleRatio(bytes));
-      if (pays) nbytes += bytes.byteLength;
-      return pays;
-    });
-    speed.compressed(nbytes, packed.seconds);
-    return packed;
-  }
-}
-
-function plain(frames: Frames): PackedFrames {
-  return {
-    frames: [frames.header, ...frames.buffers].map(plainFrame),
-    nbytes: framesBytes(frames),
-    seconds: 0,
-  };
 }
 
 function equal(a: string, b: string): boolean {

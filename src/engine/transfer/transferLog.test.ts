@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { LinkSpeed, MEASURED_SPEEDS } from './linkSpeed.js';
 import { TransferLog } from './transferLog.js';
 
 function transfer(start: number): Parameters<TransferLog['add']>[0] {
@@ -27,26 +26,5 @@ describe('TransferLog', () => {
     const none = new TransferLog(0);
     none.add(transfer(1), 'peer');
     assert.deepEqual([none.length, none.count], [0, 1]);
-  });
-});
-
-describe('LinkSpeed', () => {
-  it('compresses where the bytes travel slower than they are compressed', () => {
-    assert.ok(!new LinkSpeed().couldPay());
-    const slow = new LinkSpeed({ ...MEASURED_SPEEDS, link: 50e6 });
-    assert.ok(slow.couldPay() && slow.pays(0.5) && !slow.pays(0.8));
-    const middle = new LinkSpeed({ ...MEASURED_SPEEDS, link: 250e6 });
-    assert.ok(middle.pays(0.1) && !middle.pays(0.6));
-  });
-
-  it('follows what is measured, not what is too short to tell', () => {
-    const speed = new LinkSpeed();
-    for (let i = 0; i < 50; i++) speed.travelled(1000, 1);
-    assert.equal(speed.bandwidth, MEASURED_SPEEDS.link);
-    for (let i = 0; i < 50; i++) speed.travelled(1e8, 2);
-    assert.ok(Math.abs(speed.bandwidth / 50e6 - 1) < 0.01);
-    assert.ok(speed.pays(0.5));
-    for (let i = 0; i < 50; i++) speed.compressed(1e8, 4);
-    assert.ok(!speed.couldPay());
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
 import fc from '../../base/properties.test.support.js';
-import { type PackedFrame, type PackedFrames, plainFrame } from '../store/compression.js';
 import { MessageReader } from './messageReader.js';
 import {
   CANCEL,
@@ -24,17 +23,7 @@ import {
 const isPeerError = (error: unknown): boolean =>
   error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_PEER';
 
-function packed(...frames: PackedFrame[]): PackedFrames {
-  return { frames, nbytes: 0, seconds: 0 };
-}
-
-const RESULT_1 = packed(plainFrame(Uint8Array.of(1, 2, 3)), plainFrame(new Uint8Array()), {
-  nbytes: 10,
-  parts: [
-    { bytes: Uint8Array.of(9, 9), nbytes: 6 },
-    { bytes: Uint8Array.of(5, 6, 7, 8), nbytes: 4 },
-  ],
-});
+const FRAMES = [Uint8Array.of(1, 2, 3), new Uint8Array(), Uint8Array.of(9, 9, 5, 6)];
 
 /** What a reader makes of a stream that comes in pieces that end at `cuts`. */
 function read(stream: Uint8Array, cuts: readonly number[]): unknown[] {
@@ -45,9 +34,7 @@ function read(stream: Uint8Array, cuts: readonly number[]): unknown[] {
     else if (type === CANCEL) seen.push(decodeCancel(body));
     else if (type === RESULT) {
       const head = decodeResult(body, 1e6);
-      const targets = head.frames.flatMap(({ nbytes, parts }) =>
-        parts.length === 0 ? [new Uint8Array(nbytes)] : parts.map(({ stored }) => new Uint8Array(stored)),
-      );
+      const targets = head.frames.map((nbytes) => new Uint8Array(nbytes));
       return { targets, done: () => void seen.push([head, targets]) };
     }
     return undefined;
@@ -65,10 +52,10 @@ function everything(): Uint8Array {
   return Buffer.concat([
     encodeHello({ worker: -1, token: 'gehéim' }),
     encodeIds(REQUEST, { request: 2 ** 32 - 1, ids: [0, 2 ** 52, 7] }),
-    encodeResult(3, 2 ** 40, RESULT_1),
-    ...RESULT_1.frames.flatMap(({ parts }) => parts.map(({ bytes }) => bytes)),
+    encodeResult({ request: 3, id: 2 ** 40, frames: FRAMES.map(({ byteLength }) => byteLength) }),
+    ...FRAMES,
     encodeCancel(5),
-    encodeResult(4, 1, packed(plainFrame(new Uint8Array()))),
+    encodeResult({ request: 4, id: 1, frames: [0] }),
     encodeIds(DONE, { request: 3, ids: [] }),
   ]);
 }
@@ -80,26 +67,9 @@ describe('messages between peers', () => {
     assert.deepEqual(whole, [
       { worker: -1, token: 'gehéim' },
       [REQUEST, { request: 2 ** 32 - 1, ids: [0, 2 ** 52, 7] }],
-      [
-        {
-          request: 3,
-          id: 2 ** 40,
-          frames: [
-            { nbytes: 3, parts: [] },
-            { nbytes: 0, parts: [] },
-            {
-              nbytes: 10,
-              parts: [
-                { nbytes: 6, stored: 2 },
-                { nbytes: 4, stored: 4 },
-              ],
-            },
-          ],
-        },
-        [Uint8Array.of(1, 2, 3), new Uint8Array(), Uint8Array.of(9, 9), Uint8Array.of(5, 6, 7, 8)],
-      ],
+      [{ request: 3, id: 2 ** 40, frames: [3, 0, 4] }, FRAMES],
       5,
-      [{ request: 4, id: 1, frames: [{ nbytes: 0, parts: [] }] }, [new Uint8Array()]],
+      [{ request: 4, id: 1, frames: [0] }, [new Uint8Array()]],
       [DONE, { request: 3, ids: [] }],
     ]);
     const bytewise = Array.from({ length: stream.byteLength }, (_, i) => i);
@@ -155,10 +125,9 @@ describe('messages between peers', () => {
         ),
       isPeerError,
     );
-    const large = encodeResult(1, 1, packed({ nbytes: 2e6, parts: [] }));
+    const large = encodeResult({ request: 1, id: 1, frames: [2e6] });
     assert.throws(() => decodeResult(large.subarray(HEAD_BYTES), 1e6), /2000000 bytes/);
-    const parts = [{ bytes: Uint8Array.of(1), nbytes: 5 }];
-    const short = encodeResult(1, 1, packed({ nbytes: 6, parts }));
-    assert.throws(() => decodeResult(short.subarray(HEAD_BYTES), 1e6), isPeerError);
+    const cut = encodeResult({ request: 1, id: 1, frames: [1, 2] }).subarray(HEAD_BYTES, -1);
+    assert.throws(() => decodeResult(cut, 1e6), isPeerError);
   });
 });

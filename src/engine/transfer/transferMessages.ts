@@ -3,14 +3,13 @@
 // arrives is checked before anything is allocated for it.
 import { LongpoleError } from '../../base/errors.js';
 import type { ResultId } from '../../protocol/frames.js';
-import { PART_BYTES, type PackedFrames } from '../store/compression.js';
 
-export const VERSION = 1;
+export const VERSION = 2;
 /** Type u8, version u8, two bytes of zero, length of the body u32. */
 export const HEAD_BYTES = 8;
 /** Ids in one request; the client cuts longer ones. */
 export const MAX_IDS = 32_768;
-/** Bytes of a body: a request, or the lengths of the 600,000 parts of 1 TB. */
+/** Bytes of a body: a request, or the lengths of a million frames. */
 export const MAX_BODY_BYTES = 8 * 2 ** 20;
 
 /** Client → server, first of all: worker i32 (-1: no worker), token in UTF-8. */
@@ -19,7 +18,7 @@ export const HELLO = 1;
 export const REQUEST = 2;
 /** Client → server: nothing more of this request. Number u32. */
 export const CANCEL = 3;
-/** Server → client: number u32, id f64, frames u32; per frame: bytes f64, parts u32; per part: bytes u32, stored u32. */
+/** Server → client: number u32, id f64, frames u32; per frame: bytes f64. */
 export const RESULT = 4;
 /** Server → client: the request is answered. Number u32, ids f64 of the results that are not here. */
 export const DONE = 5;
@@ -27,8 +26,7 @@ export const DONE = 5;
 const NUMBER_BYTES = 4;
 const ID_BYTES = 8;
 const RESULT_BYTES = 16;
-const FRAME_BYTES = 12;
-const PART_ENTRY_BYTES = 8;
+const FRAME_BYTES = 8;
 
 export interface Hello {
   readonly worker: number;
@@ -41,16 +39,11 @@ export interface IdList {
   readonly ids: readonly ResultId[];
 }
 
-/** The lengths of a frame that follows; no parts: it comes as it is. */
-export interface FrameLengths {
-  readonly nbytes: number;
-  readonly parts: readonly { readonly nbytes: number; readonly stored: number }[];
-}
-
 export interface ResultHead {
   readonly request: number;
   readonly id: ResultId;
-  readonly frames: readonly FrameLengths[];
+  /** Bytes of each frame that follows. */
+  readonly frames: readonly number[];
 }
 
 export function encodeHello({ worker, token }: Hello): Uint8Array<ArrayBuffer> {
@@ -99,35 +92,15 @@ export function decodeCancel(body: Uint8Array): number {
   return viewOf(body).getUint32(0, true);
 }
 
-/** The head of a result; the bytes of its parts have to follow. */
-export function encodeResult(
-  request: number,
-  id: ResultId,
-  { frames }: PackedFrames,
-): Uint8Array<ArrayBuffer> {
-  const listed = frames.map(({ nbytes, parts }) => ({
-    nbytes,
-    parts: parts.length === 1 && parts[0]!.bytes.byteLength === nbytes ? [] : parts,
-  }));
-  const parts = listed.reduce((sum, frame) => sum + frame.parts.length, 0);
-  const { bytes, view } = message(
-    RESULT,
-    RESULT_BYTES + frames.length * FRAME_BYTES + parts * PART_ENTRY_BYTES,
-  );
+/** The head of a result; the bytes of its frames have to follow. */
+export function encodeResult({ request, id, frames }: ResultHead): Uint8Array<ArrayBuffer> {
+  const { bytes, view } = message(RESULT, RESULT_BYTES + frames.length * FRAME_BYTES);
   view.setUint32(HEAD_BYTES, request, true);
   view.setFloat64(HEAD_BYTES + 4, id, true);
   view.setUint32(HEAD_BYTES + 12, frames.length, true);
-  let at = HEAD_BYTES + RESULT_BYTES;
-  for (const frame of listed) {
-    view.setFloat64(at, frame.nbytes, true);
-    view.setUint32(at + 8, frame.parts.length, true);
-    at += FRAME_BYTES;
-    for (const part of frame.parts) {
-      view.setUint32(at, part.nbytes, true);
-      view.setUint32(at + 4, part.bytes.byteLength, true);
-      at += PART_ENTRY_BYTES;
-    }
-  }
+  frames.forEach((nbytes, index) => {
+    view.setFloat64(HEAD_BYTES + RESULT_BYTES + index * FRAME_BYTES, nbytes, true);
+  });
   return bytes;
 }
 
@@ -136,37 +109,18 @@ export function decodeResult(body: Uint8Array, maxBytes: number): ResultHead {
   const view = viewOf(body);
   if (body.byteLength < RESULT_BYTES) throw malformed('a result is too short');
   const count = view.getUint32(12, true);
-  if (count === 0 || count > body.byteLength / FRAME_BYTES) throw malformed('a result has no frames');
-  let at = RESULT_BYTES;
+  if (count === 0) throw malformed('a result has no frames');
+  if (body.byteLength !== RESULT_BYTES + count * FRAME_BYTES)
+    throw malformed('a result has another length than it says');
   let total = 0;
-  const frames = Array.from({ length: count }, () => {
-    const frame = decodeFrame(view, at);
-    at += FRAME_BYTES + frame.parts.length * PART_ENTRY_BYTES;
-    total += frame.nbytes;
-    return frame;
+  const frames = Array.from({ length: count }, (_, index) => {
+    const nbytes = view.getFloat64(RESULT_BYTES + index * FRAME_BYTES, true);
+    if (!Number.isSafeInteger(nbytes) || nbytes < 0) throw malformed('a frame has an impossible length');
+    total += nbytes;
+    return nbytes;
   });
-  if (at !== body.byteLength) throw malformed('a result has another length than it says');
   if (!(total <= maxBytes)) throw malformed(`a result claims to have ${total} bytes`);
   return { request: view.getUint32(0, true), id: view.getFloat64(4, true), frames };
-}
-
-function decodeFrame(view: DataView, at: number): FrameLengths {
-  if (at + FRAME_BYTES > view.byteLength) throw malformed('a frame is cut off');
-  const nbytes = view.getFloat64(at, true);
-  const count = view.getUint32(at + 8, true);
-  if (!Number.isSafeInteger(nbytes) || nbytes < 0) throw malformed('a frame has an impossible length');
-  if (at + FRAME_BYTES + count * PART_ENTRY_BYTES > view.byteLength) throw malformed('a frame is cut off');
-  let sum = 0;
-  const parts = Array.from({ length: count }, (_, index) => {
-    const entry = at + FRAME_BYTES + index * PART_ENTRY_BYTES;
-    const part = { nbytes: view.getUint32(entry, true), stored: view.getUint32(entry + 4, true) };
-    if (part.stored > part.nbytes || part.nbytes > PART_BYTES)
-      throw malformed('a part has an impossible length');
-    sum += part.nbytes;
-    return part;
-  });
-  if (count > 0 && sum !== nbytes) throw malformed('the parts of a frame do not make it up');
-  return { nbytes, parts };
 }
 
 export function malformed(what: string): LongpoleError {
