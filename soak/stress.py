@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs a command on a machine that treats it badly, so that races show here and not at somebody else's.
+"""Runs a command while it stops processes and starves threads of the command, so that races show.
 
-    python3 scripts/stress.py SEED COMMAND...
+    python3 soak/stress.py [--itself] SEED COMMAND...
 
-While the command runs, random processes that it started are stopped for 0.05 to 3 s (SIGSTOP), random threads of them get
-a core only when nobody else wants one (SCHED_IDLE) for up to 3 s, and one endless loop per two cores (SPIN=N for others) takes
-cores away. The exit status is the command's. Linux only. To starve threads it has to be allowed to feed them again
-(CAP_SYS_NICE); where it is not, it only stops processes.
+Stops random processes that the command has started for 0.05 to 3 s (SIGSTOP). Gives random threads of them a core only
+when no other thread wants it (SCHED_IDLE), for up to 3 s. One endless loop per two cores takes cores away; SPIN=N sets
+another number. With --itself the command's own process is among them. The exit status is the command's. Linux only.
+Starving needs the right to give threads their cores back (CAP_SYS_NICE). Without it, this script only stops processes.
 """
 
 import ctypes
@@ -17,9 +17,11 @@ import subprocess
 import sys
 import time
 
-if len(sys.argv) < 3:
+itself = sys.argv[1:2] == ["--itself"]
+arguments = sys.argv[2:] if itself else sys.argv[1:]
+if len(arguments) < 2:
     sys.exit(__doc__)
-choose = random.Random(int(sys.argv[1]))
+choose = random.Random(int(arguments[0]))
 spinners = int(os.environ.get("SPIN", max(1, (os.cpu_count() or 2) // 2)))
 
 
@@ -32,12 +34,12 @@ loops = [
     subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=end_with_parent)
     for _ in range(spinners)
 ]
-command = subprocess.Popen(sys.argv[2:])
+command = subprocess.Popen(arguments[1:])
 known = {command.pid}
 
 
 def processes():
-    """Process ids of what the command started, directly or not; without the command itself."""
+    """Process ids of what the command started, directly or not, and with --itself the command's own."""
     parents = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -50,7 +52,7 @@ def processes():
         if parent in known:
             known.add(pid)
     known.intersection_update(parents)
-    return [pid for pid in known if pid != command.pid]
+    return sorted(pid for pid in known if itself or pid != command.pid)
 
 
 def send(pid, number):
@@ -64,7 +66,7 @@ def starve(pid):
     """A random thread of the process; returns it, or None."""
     try:
         thread = int(choose.choice(os.listdir(f"/proc/{pid}/task")))
-        # What it starts meanwhile is not starved with it: nobody would end that.
+        # Threads that it starts meanwhile are not starved with it, because they would stay so.
         os.sched_setscheduler(thread, os.SCHED_IDLE | os.SCHED_RESET_ON_FORK, os.sched_param(0))
         return thread
     except (OSError, IndexError):
@@ -95,7 +97,7 @@ def feed(thread):
 stopped = []
 starved = []
 starves = may_feed()
-# `timeout` ends it with SIGTERM: what is stopped has to go on then, too.
+# `timeout` ends this script with SIGTERM. Stopped processes have to be continued then, too.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 try:
     while command.poll() is None:

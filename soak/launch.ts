@@ -1,0 +1,192 @@
+// Runs one round as a program of its own, with a limit, and sees what the program leaves behind.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { repositoryPath } from '../test/support/repository.js';
+import { killProcess, MARK, processesOf } from './processes.js';
+import { noCounts, type Round, type RoundReport } from './round.js';
+
+export interface RoundResult extends RoundReport {
+  readonly name: string;
+  readonly seed: number;
+  readonly stressed: boolean;
+  readonly seconds: number;
+  /** Bytes: of the largest process, and of all together, at most. */
+  readonly peakProcess: number;
+  readonly peakSum: number;
+  readonly leftProcesses: readonly string[];
+  readonly leftFiles: readonly string[];
+}
+
+export interface LaunchOptions {
+  /** Address of the module that exports the rounds. */
+  readonly module: string;
+  readonly stressed: boolean;
+  /** Seconds within which processes that a round has told to end have to be gone. */
+  readonly grace: number;
+  /** Ends the round early. It then counts as not run. */
+  readonly signal: AbortSignal;
+}
+
+const DEFAULT_LIMIT_SECONDS = 180;
+/** A round under stress gets this many times its limit. */
+const STRESS_FACTOR = 2;
+const SAMPLE_MS = 250;
+/** The folder below that for temporary files which all programs share. It stays. */
+const SHARED_FOLDER = 'longpole';
+/** Of a program's output, the end is kept. */
+const MAX_OUTPUT = 10_000;
+
+/** The result of the round, or undefined if the signal ended it. */
+export async function launch(
+  round: Round,
+  seed: number,
+  options: LaunchOptions,
+): Promise<RoundResult | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'longpole-soak-'));
+  try {
+    return await new Launch(round, seed, folder, options).run();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+class Launch {
+  readonly #round: Round;
+  readonly #seed: number;
+  readonly #folder: string;
+  readonly #mark: string;
+  readonly #options: LaunchOptions;
+  readonly #failures: string[] = [];
+  #output = '';
+  #peakProcess = 0;
+  #peakSum = 0;
+
+  constructor(round: Round, seed: number, folder: string, options: LaunchOptions) {
+    this.#round = round;
+    this.#seed = seed;
+    this.#folder = folder;
+    this.#mark = basename(folder);
+    this.#options = options;
+  }
+
+  async run(): Promise<RoundResult | undefined> {
+    mkdirSync(join(this.#folder, 'tmp'));
+    const begin = performance.now();
+    await this.#waitFor(this.#start());
+    const seconds = (performance.now() - begin) / 1000;
+    const leftProcesses = await this.#endProcesses();
+    if (this.#options.signal.aborted) return undefined;
+    const report = this.#report();
+    return {
+      ...report,
+      name: this.#round.name,
+      seed: this.#seed,
+      stressed: this.#options.stressed,
+      failures: [...report.failures, ...this.#failures],
+      seconds,
+      peakProcess: this.#peakProcess,
+      peakSum: this.#peakSum,
+      leftProcesses,
+      leftFiles: readdirSync(join(this.#folder, 'tmp'), { recursive: true, encoding: 'utf8' }).filter(
+        (path) => path !== SHARED_FOLDER,
+      ),
+    };
+  }
+
+  #start(): ChildProcess {
+    const { module, stressed } = this.#options;
+    const node = [
+      process.execPath,
+      '--enable-source-maps',
+      ...(this.#round.nodeArguments ?? []),
+      fileURLToPath(new URL('roundProcess.js', import.meta.url)),
+      ...[module, this.#round.name, String(this.#seed), this.#folder],
+    ];
+    const stress = ['python3', repositoryPath('soak/stress.py'), '--itself', String(this.#seed)];
+    const [command = '', ...args] = stressed ? [...stress, ...node] : node;
+    // A group of its own, so that Ctrl-C reaches the soak alone. The soak has its own burners (SPIN).
+    return spawn(command, args, {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, TMPDIR: join(this.#folder, 'tmp'), [MARK]: this.#mark, SPIN: '0' },
+    });
+  }
+
+  /** Until the program has ended, its limit has passed, or the soak is ended. */
+  #waitFor(child: ChildProcess): Promise<void> {
+    const { signal, stressed } = this.#options;
+    const limit = (this.#round.limit ?? DEFAULT_LIMIT_SECONDS) * (stressed ? STRESS_FACTOR : 1);
+    const keep = (text: string): void => {
+      this.#output = (this.#output + text).slice(-MAX_OUTPUT);
+    };
+    child.stdout?.setEncoding('utf8').on('data', keep);
+    child.stderr?.setEncoding('utf8').on('data', keep);
+    return new Promise((resolve, reject) => {
+      const sampling = setInterval(() => this.#sample(), SAMPLE_MS);
+      const timer = setTimeout(() => this.#hangs(limit).finally(resolve), limit * 1000);
+      const done = (): void => {
+        clearInterval(sampling);
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      signal.addEventListener('abort', done);
+      child.once('error', reject);
+      child.once('exit', (code, killedBy) => {
+        if (code !== 0) this.#failures.push(`The program ended with ${killedBy ?? `exit code ${code}`}.`);
+        done();
+      });
+    });
+  }
+
+  async #hangs(limit: number): Promise<void> {
+    this.#failures.push(`The program did not end within ${limit} s.`);
+  }
+
+  #sample(): void {
+    const found = processesOf(this.#mark);
+    this.#peakProcess = Math.max(this.#peakProcess, ...found.map(({ peak }) => peak));
+    this.#peakSum = Math.max(
+      this.#peakSum,
+      found.reduce((sum, { rss }) => sum + rss, 0),
+    );
+  }
+
+  /** Kills what is left of the round. Returns what had not ended by itself. */
+  async #endProcesses(): Promise<string[]> {
+    const until = performance.now() + (this.#failures.length > 0 ? 0 : this.#options.grace * 1000);
+    const find = () => processesOf(this.#mark);
+    while (find().length > 0 && performance.now() < until && !this.#options.signal.aborted) await pause(20);
+    const left = find().map(({ pid, command }) => `${pid} ${command}`);
+    // One that is just being started may be missed once.
+    for (let found = find(); found.length > 0; found = find()) {
+      for (const { pid } of found) killProcess(pid);
+      await pause(20);
+    }
+    return left;
+  }
+
+  #report(): RoundReport {
+    const report = this.#read();
+    const failures = [...report.failures];
+    if (!report.ended) failures.push(`It was in the middle of: ${report.doing}.`);
+    if (failures.length + this.#failures.length > 0 && this.#output.trim() !== '')
+      failures.push(`It printed:\n${this.#output.trimEnd()}`);
+    return { ...report, failures };
+  }
+
+  #read(): RoundReport {
+    const nothing = { counts: noCounts(), doing: 'starting', failures: [], operations: {}, ended: false };
+    try {
+      const report: RoundReport = JSON.parse(readFileSync(join(this.#folder, 'report.json'), 'utf8'));
+      return { ...nothing, ...report };
+    } catch {
+      // The program was killed before or while it wrote.
+      return nothing;
+    }
+  }
+}

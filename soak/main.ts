@@ -1,0 +1,91 @@
+// `npm run soak`: searches for what a test cannot decide. See docs/decisions/gate-and-soak.md.
+import { spawn } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import type { Round } from './round.js';
+import { ROUNDS } from './rounds/index.js';
+import { passed, soak } from './soak.js';
+import { formatFailures, formatTable } from './table.js';
+
+const USAGE = `Usage: npm run soak -- [options]
+
+  --minutes N      how long (default 10); a round that has begun ends
+  --rounds N       at most this many rounds
+  --seed S         whole number (default: another every time); the first round has this seed itself
+  --only NAME…     these rounds, again and again; repeat the option or separate by commas
+  --burners N      endless loops beside it that take cores away (default 0)
+  --no-stress      stops no process and starves no thread
+
+Rounds:
+${ROUNDS.map(({ name, checks }) => `  ${name.padEnd(16)} ${checks}`).join('\n')}
+`;
+
+interface Settings {
+  readonly rounds: readonly Round[];
+  readonly seed: number;
+  readonly seconds: number;
+  readonly most: number;
+  readonly burners: number;
+  readonly stress: boolean;
+}
+
+/** @returns undefined if only the usage is asked for */
+function readSettings(): Settings | undefined {
+  const { values, positionals } = parseArgs({
+    allowNegative: true,
+    allowPositionals: true,
+    options: {
+      minutes: { type: 'string', default: '10' },
+      rounds: { type: 'string', default: 'Infinity' },
+      seed: { type: 'string', default: String(Date.now() % 1e9) },
+      only: { type: 'string', multiple: true, default: [] },
+      burners: { type: 'string', default: '0' },
+      stress: { type: 'boolean', default: true },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return undefined;
+  // `--only a b c`: what follows the first name stands alone.
+  const names = [...values.only, ...positionals].flatMap((one) => one.split(','));
+  const unknown = names.find((name) => ROUNDS.every((round) => round.name !== name));
+  if (unknown !== undefined || (positionals.length > 0 && values.only.length === 0))
+    throw new RangeError(`There is no round '${unknown ?? positionals[0]}'.\n\n${USAGE}`);
+  const settings = {
+    rounds: names.length === 0 ? ROUNDS : ROUNDS.filter(({ name }) => names.includes(name)),
+    seed: Number(values.seed),
+    seconds: Number(values.minutes) * 60,
+    most: Number(values.rounds),
+    burners: Number(values.burners),
+    stress: values.stress && process.platform === 'linux',
+  };
+  if (!Number.isInteger(settings.seed) || !(settings.seconds > 0) || !(settings.most >= 1))
+    throw new RangeError(`--seed, --minutes and --rounds take numbers.\n\n${USAGE}`);
+  return settings;
+}
+
+const settings = readSettings();
+if (settings === undefined) {
+  console.log(USAGE);
+  process.exit();
+}
+const abort = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => abort.abort());
+const burners = Array.from({ length: settings.burners }, () =>
+  spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+);
+const module = new URL('rounds/index.js', import.meta.url).href;
+const results = await soak({
+  ...settings,
+  module,
+  grace: 10,
+  signal: abort.signal,
+  print: (text) => console.log(text),
+}).finally(() => {
+  for (const burner of burners) burner.kill('SIGKILL');
+});
+const failed = results.filter((result) => !passed(result));
+console.log(`\n${formatTable(results)}\n`);
+if (failed.length > 0) console.log(formatFailures(results));
+console.log(
+  `${results.length - failed.length} rounds passed, ${failed.length} failed (seed ${settings.seed})`,
+);
+process.exitCode = failed.length === 0 && results.length > 0 ? 0 : 1;

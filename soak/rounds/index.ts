@@ -1,0 +1,6 @@
+// All rounds, in the order in which the soak takes them. Add a round here, one file each.
+import type { Round } from '../round.js';
+import { chaos } from './chaos.js';
+import { clusters, fourClusters } from './clusters.js';
+
+export const ROUNDS: readonly Round[] = [chaos, clusters, fourClusters];

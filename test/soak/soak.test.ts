@@ -1,0 +1,107 @@
+// The soak itself, with rounds that are known to fail, to pass, to hang and to leave things behind.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { RoundResult } from '../../soak/launch.js';
+import { Random, seedOf } from '../../soak/random.js';
+import { passed, soak } from '../../soak/soak.js';
+import { formatFailures, formatTable } from '../../soak/table.js';
+import { ROUNDS } from './fakeRounds.js';
+
+const module = new URL('fakeRounds.js', import.meta.url).href;
+
+async function soaked(
+  names: readonly string[],
+  more: { seconds?: number; signal?: AbortSignal; print?: (text: string) => void } = {},
+): Promise<RoundResult[]> {
+  return soak({
+    rounds: ROUNDS.filter(({ name }) => names.includes(name)),
+    module,
+    seed: 7,
+    seconds: more.seconds ?? Number.POSITIVE_INFINITY,
+    most: names.length,
+    stress: false,
+    grace: 0,
+    signal: more.signal ?? new AbortController().signal,
+    print: more.print ?? (() => undefined),
+  });
+}
+
+/** Empty for a process that has ended, whether its parent has waited for it or not. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+test('the same seed gives the same choices, and each round another seed', () => {
+  const choices = (seed: number): number[] => {
+    const random = new Random(seed);
+    const fork = random.fork();
+    return Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? random : fork).below(1000));
+  };
+  assert.deepEqual(choices(7), choices(7));
+  assert.notDeepEqual(choices(7), choices(8));
+  const seeds = Array.from({ length: 100 }, (_, index) => seedOf(7, index));
+  assert.equal(seeds[0], 7, 'so that the seed of a round repeats it');
+  assert.equal(new Set(seeds).size, 100);
+});
+
+test('a choice is each of its values about as often', () => {
+  const random = new Random(1);
+  const counts = new Array<number>(10).fill(0);
+  for (let i = 0; i < 10_000; i++) counts[random.below(10)]!++;
+  assert.ok(Math.min(...counts) > 800 && Math.max(...counts) < 1200, counts.join());
+});
+
+test('a round that fails ends nothing, and stands in the table with its seed', async () => {
+  const printed: string[] = [];
+  const results = await soaked(['fails', 'passes'], { print: (text) => void printed.push(text) });
+  assert.deepEqual(results.map(passed), [false, true]);
+  assert.match(results[0]!.failures.join('\n'), /step two: AssertionError.*as it should/);
+  const table = formatTable(results).split('\n');
+  assert.match(table[2]!, /^\| fails \| 1 \| 1 \| 0 \| 0 \| 3 \| 0 \|/);
+  assert.match(table[3]!, /^\| passes \| 1 \| 0 \| 1 \| 0 \| 4 \| 1 \|/);
+  assert.match(table[4]!, /^\| all \| 2 \| 1 \| 1 \| 0 \| 7 \| 1 \|/);
+  const failures = formatFailures(results);
+  assert.match(failures, /^FAILED fails \(seed 7\): step two/);
+  assert.match(failures, /npm run soak -- --only fails --seed 7 --rounds 1$/);
+  assert.ok(printed.includes('round 1: fails, seed 7'));
+});
+
+test('what a round leaves behind is counted; processes are ended', async () => {
+  const [result] = await soaked(['leaves']);
+  assert.deepEqual(result!.leftFiles, ['forgotten']);
+  assert.equal(result!.leftProcesses.length, 1);
+  assert.match(result!.leftProcesses[0]!, /orphan$/);
+  assert.equal(commandOf(Number.parseInt(result!.leftProcesses[0]!, 10)), '');
+  assert.match(result!.failures.join(), /and goes on/);
+});
+
+test('a round that does not end is killed and says in what it was', async () => {
+  const [result] = await soaked(['hangs']);
+  assert.match(result!.failures.join('\n'), /in the middle of: an endless loop.*did not end within 2 s/s);
+});
+
+test('a program that ends too early is a failure', async () => {
+  const [result] = await soaked(['exits']);
+  assert.match(result!.failures.join('\n'), /exit code 3/);
+});
+
+test('an interrupted round does not count, and no other begins', async () => {
+  const abort = new AbortController();
+  const printed: string[] = [];
+  const results = await soaked(['passes', 'hangs'], {
+    signal: abort.signal,
+    print: (text) => {
+      printed.push(text);
+      if (text.includes('hangs')) setImmediate(() => abort.abort());
+    },
+  });
+  assert.deepEqual(
+    results.map(({ name }) => name),
+    ['passes'],
+  );
+});
