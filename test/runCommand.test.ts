@@ -53,6 +53,19 @@ await client.close();
 `;
 
 describe('longpole run', () => {
+  it('a folder for temporary files that cannot be written is one sentence', async () => {
+    const { code, stdout, stderr } = await runCommand(
+      process.execPath,
+      [COMMAND, 'run', program('squares.mjs', SQUARES)],
+      { cwd: folder, env: { ...process.env, TMPDIR: join(folder, 'missing') } },
+    );
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(
+      stderr,
+      /^longpole: the run cannot be recorded in .*missing: .* Set TMPDIR to .* \(ERR_LONGPOLE_LOCAL_DIRECTORY\)\n$/,
+    );
+  });
+
   it('passes arguments and output through, and sums up on stderr', async () => {
     const script = program('squares.mjs', SQUARES);
     const { code, stdout, stderr } = await run(

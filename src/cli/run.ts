@@ -99,7 +99,7 @@ async function run(script: string, args: readonly string[], options: RunOptions)
   }
   if (options.json !== undefined && options.json !== '-') checkFolder(options.json);
   if (options.report !== undefined) checkFolder(options.report);
-  const directory = options.trace ?? mkdtempSync(join(tmpdir(), 'longpole-run-'));
+  const directory = options.trace ?? temporaryFolder();
   try {
     // An empty trace: what is wrong with the folder is said before the program runs.
     failingWith(WRONG_USAGE, () => TraceWriter.create(directory).close());
@@ -108,6 +108,17 @@ async function run(script: string, args: readonly string[], options: RunOptions)
     await report(ended, directory, options);
   } finally {
     if (options.trace === undefined) rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function temporaryFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'longpole-run-'));
+  } catch (error) {
+    throw new CommandError(
+      `the run cannot be recorded in ${tmpdir()}: ${String(error)}. Set TMPDIR to a folder that can be written, or pass --trace. (ERR_LONGPOLE_LOCAL_DIRECTORY)`,
+      WRONG_USAGE,
+    );
   }
 }
 

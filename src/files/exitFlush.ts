@@ -1,8 +1,8 @@
-// What has to be written before the process ends: at its exit, and when SIGINT or SIGTERM end it. Listeners are only
-// there while something waits to be written, so that a program that records nothing ends as it always did.
+// What has to be written or removed before the process ends: at its exit, and when SIGINT, SIGTERM or SIGHUP end it.
+// Listeners exist only while something waits, so that a program without recordings and clusters ends as it always did.
 import { isMainThread } from 'node:worker_threads';
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Called once, synchronously; must not throw. */
 export type Flush = () => void;

@@ -1,11 +1,13 @@
-// The directory of one process under `localDirectory`: spilled results and the socket for peers. It goes when it is
-// closed or the process exits; what a killed process has left is removed by the next one that starts.
+// The directory of one process under `localDirectory`: spilled results and the socket for peers. It is removed
+// when it is closed, when the process exits, and when SIGINT, SIGTERM or SIGHUP end the process. What a killed process has
+// left is removed by the next one that starts.
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LongpoleError } from '../../base/errors.js';
+import { flushAtExit, nothingToFlush } from '../../files/exitFlush.js';
 import { makeFolders } from '../../files/makeFolders.js';
 import { ownIdentity, type ProcessIdentity, stateOf } from './processIdentity.js';
 
@@ -14,20 +16,13 @@ const OWNER = 'owner.json';
 /** Milliseconds after which a directory without an owner is not one that somebody is just making. */
 const UNOWNED_MS = 60_000;
 
-/** Removed when the process exits without closing them. */
-const open = new Set<string>();
-
-function removeOpen(): void {
-  for (const path of open) rmSync(path, { recursive: true, force: true });
-}
-
 export class SpillDirectory {
   readonly path: string;
+  readonly #remove = (): void => rmSync(this.path, { recursive: true, force: true });
 
   private constructor(path: string) {
     this.path = path;
-    if (open.size === 0) process.on('exit', removeOpen);
-    open.add(path);
+    flushAtExit(this.#remove);
   }
 
   /**
@@ -69,8 +64,7 @@ export class SpillDirectory {
   /** Removes the directory and what is in it. What the system does not let go of, the next process removes. */
   async close(): Promise<void> {
     await rm(this.path, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
-    open.delete(this.path);
-    if (open.size === 0) process.off('exit', removeOpen);
+    nothingToFlush(this.#remove);
   }
 }
 
