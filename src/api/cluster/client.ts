@@ -67,6 +67,7 @@ export class Client extends ClientBase implements AsyncDisposable {
     this.#owner = {
       flush: () => this.#submissions.flush(),
       fetch: (handles) => this.#fetch(handles),
+      awaiting: (future, work) => this.#held.awaiting(future, work),
       hold: (handle) => this.#held.hold(handle),
       letGo: (handle) => {
         // What waits to be submitted may use it.
@@ -226,7 +227,8 @@ export class Client extends ClientBase implements AsyncDisposable {
   async gather(futures: unknown, { errors = 'raise' }: GatherOptions = {}): Promise<unknown> {
     this.#check();
     this.#submissions.flush();
-    return gatherNested(futures, errors, (handles) => this.#fetch(handles));
+    const gathered = gatherNested(futures, errors, (handles) => this.#fetch(handles));
+    return this.#held.awaiting(futures, gathered);
   }
 
   /**
@@ -363,8 +365,10 @@ export class Client extends ClientBase implements AsyncDisposable {
       return;
     }
     signal.addEventListener('abort', onAbort);
-    const forget = (): void => signal.removeEventListener('abort', onAbort);
-    computation.done().then(forget, forget);
+    // One that fails, or is released, ends the computation for whoever waits for all of it, but not its other tasks.
+    void Promise.all(handles.map((handle) => handle.settled())).then(() =>
+      signal.removeEventListener('abort', onAbort),
+    );
   }
 
   async #fetch(handles: readonly ResultHandle[]): Promise<unknown[]> {

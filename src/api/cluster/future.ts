@@ -8,15 +8,21 @@ export interface FutureOwner {
   /** Hands the submissions that wait to the cluster, so that every future has its handle. */
   flush(): void;
   fetch(handles: readonly ResultHandle[]): Promise<unknown[]>;
+  /** Waits with the future held, so that the garbage collector does not take one whose result a caller waits for. */
+  awaiting<R>(future: unknown, work: Promise<R>): Promise<R>;
   /** One future more, or less, stands for it. */
   hold(handle: ResultHandle): void;
   letGo(handle: ResultHandle): void;
   cancel(handles: readonly ResultHandle[]): void;
 }
 
-/** Releases what a future held that nobody can reach any more. */
-const forgotten = new FinalizationRegistry<{ owner: FutureOwner; held: Held }>(({ owner, held }) => {
-  if (held.handle !== undefined && !held.released) owner.letGo(held.handle);
+/**
+ * Releases the results of futures that the garbage collector took. A collected future counts as a reference until its
+ * result is settled, so that no work is cancelled because the collector ran. See docs/decisions/dropped-futures.md.
+ */
+const dropped = new FinalizationRegistry<{ owner: FutureOwner; held: Held }>(({ owner, held }) => {
+  const { handle } = held;
+  if (handle !== undefined && !held.released) void handle.settled().then(() => owner.letGo(handle));
 });
 
 interface Held {
@@ -28,7 +34,8 @@ interface Held {
 
 /**
  * A result on the cluster. It stays there as long as a future stands for it: `release()` lets it go, and so does the
- * garbage collector, some time after nobody can reach the future. As an argument of a task it stands for its result.
+ * garbage collector, some time after the program has dropped the future. Submitted work runs to its end whether or not
+ * its future is held: the collector releases finished results only. As an argument of a task it stands for its result.
  *
  * @source Dask, `distributed.Future`
  */
@@ -41,7 +48,7 @@ export class Future<T> extends External {
     super(key);
     this.#owner = owner;
     if (handle !== undefined) this.bind(handle);
-    forgotten.register(this, { owner, held: this.#held }, this);
+    dropped.register(this, { owner, held: this.#held }, this);
   }
 
   /** @internal */
@@ -80,7 +87,7 @@ export class Future<T> extends External {
    */
   result(): Promise<T>;
   async result(): Promise<unknown> {
-    const [value] = await this.#owner.fetch([this.live()]);
+    const [value] = await this.#owner.awaiting(this, this.#owner.fetch([this.live()]));
     return value;
   }
 
@@ -88,13 +95,14 @@ export class Future<T> extends External {
   async exception(): Promise<unknown> {
     if (this.handle === undefined && this.#held.failure !== undefined) return this.#held.failure.error;
     const handle = this.live();
-    await handle.settled();
+    await this.#owner.awaiting(this, handle.settled());
     return handle.status === 'error' || handle.status === 'cancelled' ? handle.error : undefined;
   }
 
   /** Resolves when the computation is over, whether it has a result or not. */
   async wait(): Promise<void> {
-    if (this.handle !== undefined || this.#held.failure === undefined) await this.live().settled();
+    if (this.handle !== undefined || this.#held.failure === undefined)
+      await this.#owner.awaiting(this, this.live().settled());
   }
 
   /** The task is not run, or its result is not kept, whoever else holds a future of it. */
@@ -103,12 +111,15 @@ export class Future<T> extends External {
     if (handle !== undefined && !this.#held.released) this.#owner.cancel([handle]);
   }
 
-  /** Lets go of the result. It leaves the workers when no other future stands for it and no task needs it. */
+  /**
+   * Releases the result. It leaves the workers when no other future stands for it and no task needs it. If there is no result
+   * yet, the task is not run.
+   */
   release(): void {
     const { handle } = this;
     if (this.#held.released) return;
     this.#held.released = true;
-    forgotten.unregister(this);
+    dropped.unregister(this);
     if (handle !== undefined) this.#owner.letGo(handle);
   }
 
