@@ -30,8 +30,10 @@ export function batchInputs(results: readonly unknown[], ids: Int32Array): Value
 }
 
 /** The constants that the tasks of a batch name. */
-export function batchConstants(plan: Plan, ids: Int32Array): Values {
-  const { constants, program } = plan;
+export function batchConstants(
+  { constants, program }: Pick<Plan, 'constants' | 'program'>,
+  ids: Int32Array,
+): Values {
   if (constants.length === 0) return NO_VALUES;
   const { tokenOffsets, operations, operands } = program;
   const indices: number[] = [];

@@ -1,6 +1,7 @@
 // What observers see of a run: the plan, the scheduler's state under Dask's names, and the results that the caller
 // holds. Everything is a view; nothing is built before somebody looks.
 import { LazyMap, LazySet } from '../base/lazyCollections.js';
+import type { AnyFunction } from '../graph/callable.js';
 import type { Plan } from '../graph/compile.js';
 import { functionName } from '../graph/functionName.js';
 import { isPlainObject } from '../graph/nesting.js';
@@ -55,10 +56,18 @@ export class RunView implements RunInfo {
   }
 }
 
+/** The names of tasks, by task id. A Plan has the functions themselves, a Computation, which holds none, their names. */
+export interface TaskNames {
+  readonly keys: readonly string[];
+  readonly functionOf: Int32Array;
+  readonly functions: readonly (AnyFunction | string)[];
+}
+
 /** The name of the function that a task calls; what an alias or a list of results does has no function. */
-export function taskFunctionName(plan: Plan, id: number): string {
-  const fn = plan.functions[plan.functionOf[id]!];
-  return fn === undefined ? 'alias' : functionName(fn);
+export function taskFunctionName({ functions, functionOf }: TaskNames, id: number): string {
+  const fn = functions[functionOf[id]!];
+  if (fn === undefined) return 'alias';
+  return typeof fn === 'string' ? fn : functionName(fn);
 }
 
 class LazyRunState implements RunState {

@@ -1,15 +1,14 @@
 // The errors that a run ends with, made from what an isolate reported.
 import { ERROR_CODES, type ErrorCode, KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
-import type { Plan } from '../graph/compile.js';
-import { taskFunctionName } from './runView.js';
+import { type TaskNames, taskFunctionName } from './runView.js';
 
 function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && code in ERROR_CODES;
 }
 
 /** A task threw `thrown` on the worker of this name. */
-export function taskError(plan: Plan, id: number, worker: string, thrown: unknown): TaskError {
-  const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker };
+export function taskError(tasks: TaskNames, id: number, worker: string, thrown: unknown): TaskError {
+  const where = { key: tasks.keys[id]!, function: taskFunctionName(tasks, id), worker };
   const what =
     thrown instanceof Error
       ? `${thrown.name}: ${thrown.message}`
@@ -21,13 +20,13 @@ export function taskError(plan: Plan, id: number, worker: string, thrown: unknow
 
 /** A task was running each time its worker died. */
 export function killedWorkerError(
-  plan: Plan,
+  tasks: TaskNames,
   id: number,
   worker: string,
   attempts: number,
   cause: Error,
 ): KilledWorkerError {
-  const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker };
+  const where = { key: tasks.keys[id]!, function: taskFunctionName(tasks, id), worker };
   const message =
     `Task '${where.key}' (function ${where.function}) was running ${attempts} times when its worker died; it is not tried again. ` +
     `The last worker was ${worker}: ${sentence(cause.message)} Look for process.exit(), exhausted memory or a crash in native code.`;
@@ -36,13 +35,13 @@ export function killedWorkerError(
 
 /** A task ran longer than its `timeout` option allows; its isolate was ended. Times in seconds. */
 export function taskTimeoutError(
-  plan: Plan,
+  tasks: TaskNames,
   id: number,
   worker: string,
   timeout: number,
   seconds: number,
 ): TaskError {
-  const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker };
+  const where = { key: tasks.keys[id]!, function: taskFunctionName(tasks, id), worker };
   const message =
     `Task '${where.key}' (function ${where.function}, worker ${worker}) was ended after ${seconds.toFixed(2)} s: ` +
     `its timeout is ${timeout} s. Raise the timeout, or divide the task.`;

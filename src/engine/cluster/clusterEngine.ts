@@ -226,7 +226,7 @@ export class ClusterEngine {
   /** The key of a result. */
   keyOf(result: ResultId): string | undefined {
     const found = this.#find(result);
-    return found?.plan.keys[result - found.info.firstId];
+    return found?.info.keys[result - found.info.firstId];
   }
 
   /** A worker should have had this result and has not. */
@@ -289,7 +289,7 @@ export class ClusterEngine {
     return {
       id,
       result: computation.resultId(local),
-      key: computation.plan.keys[local]!,
+      key: computation.info.keys[local]!,
       nbytes: state.nbytes[global]!,
       from,
       address: this.workers.get(from)?.address ?? '',

@@ -178,7 +178,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#engine.explain(
       computation,
       id,
-      taskTimeoutError(computation.plan, id, this.info.name, timeout, seconds),
+      taskTimeoutError(computation.info, id, this.info.name, timeout, seconds),
     );
     // Its isolate is about to be replaced: what is sent now would be taken back, and might have begun by then.
     this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused: true });
@@ -275,7 +275,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#engine.explain(
       computation,
       local,
-      killedWorkerError(computation.plan, local, this.info.name, attempts, this.#lastCause),
+      killedWorkerError(computation.info, local, this.info.name, attempts, this.#lastCause),
     );
   }
 
@@ -340,7 +340,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   #fail(computation: ComputationState, id: number, thrown: unknown, final = false): void {
     const global = computation.segment.base + id;
     const cause = isErrorInfo(thrown) ? thrownOf(thrown) : thrown;
-    this.#engine.explain(computation, id, taskError(computation.plan, id, this.info.name, cause));
+    this.#engine.explain(computation, id, taskError(computation.info, id, this.info.name, cause));
     this.#engine.handleEvent({ type: 'task-erred', worker: this.info.index, id: global, final });
   }
 

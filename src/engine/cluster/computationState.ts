@@ -1,11 +1,14 @@
-// One computation as the cluster holds it: its plan, where it stands in the scheduler, the results that came inline, and
-// who waits for what. And the handles by which clients hold single results of it.
+// One computation as the cluster holds it: what its isolates need to run its tasks, also once more after a loss, where it stands in
+// the scheduler, the results that came inline, and who waits for what. And the handles by which clients hold single results of
+// it. Nothing here leads to a Future or to a function of the caller: the collector would never take the futures of a
+// computation that uses them, nor whatever such a function can see.
 import { LongpoleError } from '../../base/errors.js';
 import type { Plan } from '../../graph/compile.js';
 import { External } from '../../graph/external.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
 import type { ResultId } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { Program } from '../../protocol/program.js';
 import { type TaskKinds, taskKinds } from '../../protocol/taskKinds.js';
 import type { Segment } from '../scheduler/taskGraph.js';
 
@@ -14,7 +17,9 @@ const UNSETTLED = 0;
 const SETTLED = 1;
 
 export class ComputationState {
-  readonly plan: Plan;
+  readonly program: Program;
+  /** Arguments, by the numbers in the program. */
+  readonly constants: readonly unknown[];
   readonly segment: Segment;
   /** As observers see it. */
   readonly info: Computation;
@@ -56,7 +61,8 @@ export class ComputationState {
   }) {
     const { plan, segment, info, functions, timeout, threads, imports } = parts;
     const { size } = plan.program;
-    this.plan = plan;
+    this.program = plan.program;
+    this.constants = plan.constants;
     this.segment = segment;
     this.info = info;
     this.functions = functions;
@@ -83,7 +89,7 @@ export class ComputationState {
 
   /** A handle for a requested result, which may be there, or have failed, already. */
   addHandle(local: number): ResultHandle {
-    const handle = new ResultHandle(this.plan.keys[local]!, this, local);
+    const handle = new ResultHandle(this.info.keys[local]!, this, local);
     this.handles.set(local, handle);
     const failure = this.#failures.get(local);
     if (failure !== undefined) handle.set(failure.status, failure.error);

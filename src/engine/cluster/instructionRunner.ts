@@ -114,7 +114,7 @@ export class InstructionRunner {
       keep: base === 0 ? keep : keep.map((id) => id - base),
       inputs: { ids: Int32Array.from(inlineIds), values: inline },
       gather,
-      constants: batchConstants(computation.plan, local),
+      constants: batchConstants(computation, local),
     };
     const post = (): void => worker.host.dispatch(number, message);
     const { recorder, hasObservers, clock } = this.#engine;
@@ -134,7 +134,7 @@ export class InstructionRunner {
     this.#engine.handleEvent({ type: 'results-evicted', worker, ids: [...inputs] });
     for (const id of ids) {
       const local = id - segment.base;
-      this.#engine.explain(computation, local, taskError(computation.plan, local, name, cause));
+      this.#engine.explain(computation, local, taskError(computation.info, local, name, cause));
       this.#engine.handleEvent({ type: 'task-erred', worker, id, final: true });
     }
   }
@@ -162,19 +162,19 @@ export class InstructionRunner {
   }
 
   #open(computation: ComputationState, worker: EngineWorker): void {
-    const { plan, functions, timeout, shared, info, kinds } = computation;
+    const { program, functions, timeout, shared, info, kinds } = computation;
     computation.opened.add(worker.info.index);
     worker.host.open({
       run: info.number,
       firstId: info.firstId,
-      program: plan.program,
+      program,
       functions,
       timeout,
       kinds,
       shared,
-      maxOutstanding: Math.min(plan.program.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
+      maxOutstanding: Math.min(info.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
       inlineBytes: this.#engine.options.inlineBytes,
-      keys: this.#engine.installed.size > 0 || this.#engine.marksTasks ? plan.keys : null,
+      keys: this.#engine.installed.size > 0 || this.#engine.marksTasks ? info.keys : null,
       marks: this.#engine.marksTasks,
     });
   }
@@ -217,7 +217,7 @@ export class InstructionRunner {
     const found = this.#knownReason(id);
     if (found !== undefined) return found;
     const segment = this.#engine.scheduler.state.graph.segmentOf(id);
-    const key = this.#engine.computationOf(segment)?.plan.keys[id - segment.base] ?? '';
+    const key = this.#engine.computationOf(segment)?.info.keys[id - segment.base] ?? '';
     return new LongpoleError(
       lost ? 'ERR_LONGPOLE_DATA_LOST' : 'ERR_LONGPOLE_INTERNAL',
       lost

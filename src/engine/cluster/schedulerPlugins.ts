@@ -111,8 +111,8 @@ export class SchedulerPlugins {
   #tell({ segment, local, computation, from, to, worker, time }: Collected): void {
     const found = computation ?? this.#engine.computationOf(segment);
     if (found === undefined) return;
-    const { info, plan } = found;
-    const key = plan.keys[local]!;
+    const { info } = found;
+    const key = info.keys[local]!;
     const prefix = info.prefixes[info.prefixOf[local]!]!;
     // Dask has no way from released to queued but through waiting; what waits for nothing skips it here.
     const path: StateName[] = from === 'released' && to === 'queued' ? [from, 'waiting', to] : [from, to];

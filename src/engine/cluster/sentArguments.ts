@@ -77,7 +77,7 @@ export class SentArguments {
           peer: -1,
           direction: 'incoming',
           what: 'scatter',
-          keys: [computation.plan.keys[ids[row]!]!],
+          keys: [computation.info.keys[ids[row]!]!],
           nbytes: sent.nbytes,
           compressed: sent.nbytes,
           start: sent.start,
@@ -109,10 +109,10 @@ function isShared(value: unknown): boolean {
 }
 
 /** The task of a batch that has the largest arguments. */
-function largestOf({ plan }: ComputationState, ids: Int32Array): number {
+function largestOf(computation: ComputationState, ids: Int32Array): number {
   let [largest, most] = [ids[0]!, -1];
   for (const id of ids) {
-    const nbytes = bytesOf(batchConstants(plan, Int32Array.of(id)).values);
+    const nbytes = bytesOf(batchConstants(computation, Int32Array.of(id)).values);
     if (nbytes > most) [largest, most] = [id, nbytes];
   }
   return largest;
