@@ -70,16 +70,24 @@ describe('observeProgram', () => {
   }
 
   it('what a task waited for: its worker, which ran another', async () => {
-    const spin = (name: string): string => {
-      const until = Date.now() + 30;
-      while (Date.now() < until);
+    // Takes some time, however little.
+    const work = (name: string): string => {
+      const begun = performance.now();
+      while (performance.now() === begun);
       return name;
     };
-    const graph = { 'first-1': [spin, 'a'], 'second-1': [spin, 'b'] };
+    const graph = { 'first-1': [work, 'a'], 'second-1': [work, 'b'] };
     const trace = await traceOf(() => getThreaded(graph, Object.keys(graph), { numWorkers: 1 }));
     const { behind } = criticalPath(trace);
-    assert.equal(behind.length, 1);
-    assert.ok(behind[0]!.seconds >= 0.025, `${behind[0]!.seconds} s`);
+    assert.deepEqual(
+      behind.map(({ prefix }) => prefix),
+      ['first'],
+    );
+    const { tasks } = trace;
+    const [first, second] = tasks.started[0]! < tasks.started[1]! ? [0, 1] : [1, 0];
+    const { seconds } = behind[0]!;
+    assert.ok(seconds >= tasks.stopped[first]! - tasks.started[first]!, `${seconds} s`);
+    assert.ok(seconds <= tasks.started[second]! - tasks.started[first]!, `${seconds} s`);
   });
 
   it('what the machine and the threads use, in a run that takes long enough', async () => {
