@@ -39,7 +39,7 @@ export const EXPORTERS: readonly Exporter[] = [
   },
   {
     name: 'chrome',
-    description: 'Chrome Trace JSON: Perfetto, speedscope, chrome://tracing; opens as a trace again',
+    description: 'Chrome Trace JSON: Perfetto, speedscope, chrome://tracing',
     extension: '.json',
     kind: 'file',
     write: chromeTrace,

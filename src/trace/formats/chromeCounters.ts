@@ -1,7 +1,6 @@
 // Counters of Chrome traces: figures of a process at a time. Counters that follow each other for one process and one time
 // are one sample.
 import type { TraceBuilder } from '../traceBuilder.js';
-import { MEMORY_CATEGORY, type MemoryFigure } from './chromeFormat.js';
 import type { ChromeOrigins, ChromeProcess } from './chromeOrigins.js';
 import { EventField } from './chromeText.js';
 import { COLON, COMMA, type JsonCursor, numberAt, OPEN_BRACE, QUOTE } from './jsonCursor.js';
@@ -21,22 +20,19 @@ export class ChromeCounters {
   readonly #builder: TraceBuilder;
   readonly #origins: ChromeOrigins;
   readonly #cursor: JsonCursor;
-  readonly #memoryCategory: number;
   /** Names of the workers of the samples may still come. */
   readonly #waiting: Sample[] = [];
-  /** What is being collected; in Longpole's own traces memory and other figures of one moment are two rows. */
-  #resources: Sample | undefined;
-  #memory: Sample | undefined;
+  /** What is being collected. */
+  #sample: Sample | undefined;
 
   constructor(builder: TraceBuilder, origins: ChromeOrigins, cursor: JsonCursor) {
     this.#builder = builder;
     this.#origins = origins;
     this.#cursor = cursor;
-    this.#memoryCategory = builder.strings.internString(MEMORY_CATEGORY);
   }
 
   /** A counter called `name` with a series called `name` or `value` is the figure `name`, others are `name.series`. */
-  add(fields: JsonFields, time: number, own: boolean): void {
+  add(fields: JsonFields, time: number): void {
     const { strings } = this.#builder;
     const pid = fields.text(EventField.pid, strings);
     const process = this.#origins.processes[this.#origins.process(pid)]!;
@@ -45,16 +41,9 @@ export class ChromeCounters {
     const name = nameId < 0 ? '' : strings.get(nameId);
     if (!fields.enter(EventField.args)) return;
     const series = this.#readSeries();
-    if (own && fields.text(EventField.cat, strings) === this.#memoryCategory) {
-      const sample = continued(this.#memory, time, process, device);
-      if (sample !== this.#memory) this.#endMemory();
-      this.#memory = sample;
-      for (const [one, value] of series) sample.figures.set(one, value);
-      return;
-    }
-    const sample = continued(this.#resources, time, process, device);
-    if (sample !== this.#resources) this.#endResources();
-    this.#resources = sample;
+    const sample = continued(this.#sample, time, process, device);
+    if (sample !== this.#sample) this.#endSample();
+    this.#sample = sample;
     for (const [one, value] of series) {
       sample.figures.set(one === name || one === 'value' ? name : `${name}.${one}`, value);
     }
@@ -62,33 +51,18 @@ export class ChromeCounters {
 
   /** The last samples, and those that waited for the names of their processes. */
   finish(): void {
-    this.#endMemory();
-    this.#endResources();
+    this.#endSample();
     for (const { time, process, device, figures } of this.#waiting) {
       const worker = this.#origins.workerOf(process);
-      this.#builder.resources.add(time, process.host, worker, device, figures);
+      this.#builder.resources.add(time, -1, worker, device, figures);
     }
     this.#waiting.length = 0;
   }
 
-  #endResources(): void {
-    const sample = this.#resources;
-    this.#resources = undefined;
+  #endSample(): void {
+    const sample = this.#sample;
+    this.#sample = undefined;
     if (sample !== undefined && sample.figures.size > 0) this.#waiting.push(sample);
-  }
-
-  #endMemory(): void {
-    const sample = this.#memory;
-    this.#memory = undefined;
-    if (sample === undefined) return;
-    const { time, process, figures } = sample;
-    const figure = (name: MemoryFigure): number => figures.get(name) ?? Number.NaN;
-    const worker = this.#origins.workerOf(process);
-    this.#builder.memory.add(time, process.host, worker, figure('managed'), figure('tasks'), {
-      unmanaged: figure('unmanaged'),
-      spilled: figure('spilled'),
-      process: figure('process'),
-    });
   }
 
   /** The numbers of the object at the cursor by their names, as far as it is one. */

@@ -1,14 +1,11 @@
-// From the events of a Chrome trace to rows: slices become tasks, counters become figures, instants become events. Rows
-// of Longpole's own traces are recognised by their first event and read by `chromeOwnRows.ts`.
+// From the events of a Chrome trace to rows: slices become tasks, counters become figures, instants become events.
 import { Float64Column } from '../columns.js';
 import type { TraceBuilder } from '../traceBuilder.js';
 import { ChromeCounters } from './chromeCounters.js';
 import { FLOW_BEGIN, FLOW_END, FLOW_END_NEXT, FLOW_STEP } from './chromeFlows.js';
-import { Arg, secondsOf } from './chromeFormat.js';
 import { ChromeOrigins } from './chromeOrigins.js';
-import { ChromeOwnRows } from './chromeOwnRows.js';
 import { ChromeSlices } from './chromeSlices.js';
-import { EventField } from './chromeText.js';
+import { Arg, EventField } from './chromeText.js';
 import { type JsonCursor, OPEN_BRACE } from './jsonCursor.js';
 import type { JsonFields } from './jsonFields.js';
 
@@ -47,7 +44,6 @@ export class ChromeEvents {
   readonly #origins: ChromeOrigins;
   readonly #slices = new ChromeSlices();
   readonly #counters: ChromeCounters;
-  readonly #own: ChromeOwnRows;
   readonly #args: JsonFields;
   /** By lane: `B` without their `E`, the innermost last. */
   readonly #open = new Map<number, OpenSlice[]>();
@@ -61,7 +57,6 @@ export class ChromeEvents {
     this.#builder = builder;
     this.#origins = new ChromeOrigins(builder);
     this.#counters = new ChromeCounters(builder, this.#origins, cursor);
-    this.#own = new ChromeOwnRows(builder, this.#origins, cursor, args);
     this.#args = args;
   }
 
@@ -73,7 +68,7 @@ export class ChromeEvents {
   event(fields: JsonFields): boolean {
     const phase = fields.letter(EventField.ph);
     if (phase < 0) return false;
-    const time = secondsOf(fields.number(EventField.ts), this.#own.origin);
+    const time = fields.number(EventField.ts) / 1e6;
     const known = phase === PHASE.metadata ? this.#metadata(fields) : this.#timed(fields, phase, time);
     if (known) this.#builder.eventCount++;
     return known;
@@ -100,13 +95,14 @@ export class ChromeEvents {
         this.#asyncEnd(fields, time);
         break;
       case PHASE.counter:
-        this.#counters.add(fields, time, this.#own.isOwn);
+        this.#counters.add(fields, time);
         break;
       case PHASE.instant:
       case PHASE.oldInstant:
       case PHASE.mark:
       case PHASE.asyncInstant:
-        return this.#own.instant(fields) || this.#instant(fields, time);
+        this.#instant(fields, time);
+        break;
       case PHASE.flowBegin:
         this.#flow(fields, time, FLOW_BEGIN);
         break;
@@ -124,7 +120,6 @@ export class ChromeEvents {
     const duration = fields.number(EventField.dur) / 1e6;
     // A slice without a duration never ended.
     if (!(duration >= 0 && duration < Number.POSITIVE_INFINITY)) return !fields.has(EventField.dur);
-    if (this.#own.complete(fields, time, duration)) return true;
     this.#slices.add(this.#name(fields), this.#argument(Arg.key), this.#lane(fields), time, duration);
     return true;
   }
@@ -165,8 +160,6 @@ export class ChromeEvents {
   }
 
   #flow(fields: JsonFields, time: number, phase: number): void {
-    // Longpole's own tasks name their dependencies; the flows are for viewers.
-    if (this.#own.isOwn) return;
     const id = this.#id(fields);
     let flow = this.#flows.get(id);
     if (flow === undefined) {
@@ -180,13 +173,12 @@ export class ChromeEvents {
     points.phase.push(phase);
   }
 
-  #instant(fields: JsonFields, time: number): boolean {
+  #instant(fields: JsonFields, time: number): void {
     const row = this.#instants;
     row.push(time);
     row.push(this.#origins.process(this.#text(fields, EventField.pid)));
     row.push(this.#name(fields));
     row.push(this.#argumentText(fields));
-    return true;
   }
 
   /** The argument `text`, or all arguments as they stand. */
@@ -199,15 +191,12 @@ export class ChromeEvents {
   }
 
   #metadata(fields: JsonFields): boolean {
-    const { strings } = this.#builder;
-    const name = fields.text(EventField.name, strings);
-    if (name < 0) return false;
-    const event = strings.get(name);
-    if (this.#own.metadata(event, fields)) return true;
-    if (event !== 'process_name') return true;
+    const event = this.#text(fields, EventField.name);
+    if (event < 0) return false;
+    if (this.#builder.strings.get(event) !== 'process_name') return true;
     const process = this.#origins.processes[this.#origins.process(this.#text(fields, EventField.pid))]!;
     const given = this.#argument(Arg.name);
-    if (given >= 0 && process.row < 0 && process.isWorker) process.name = given;
+    if (given >= 0) process.name = given;
     return true;
   }
 

@@ -2,15 +2,12 @@
 // any time.
 import type { TraceBuilder } from '../traceBuilder.js';
 
-/** A process of the file. Each is a worker, unless Longpole's own metadata says that it stands for something else. */
+/** A process of the file. Each is a worker. */
 export interface ChromeProcess {
   /** Text id of the pid. */
   readonly pid: number;
   /** Text id, -1: the file gave none. */
   name: number;
-  host: number;
-  /** False for what has a track and is no worker: a host's figures, tasks that no worker ran. */
-  isWorker: boolean;
   /** Row of the trace's workers; -1 until it is asked for. */
   row: number;
   readonly threads: Map<number, number>;
@@ -37,7 +34,7 @@ export class ChromeOrigins {
     let process = this.#byPid.get(pid);
     if (process === undefined) {
       process = this.processes.length;
-      this.processes.push({ pid, name: -1, host: -1, isWorker: true, row: -1, threads: new Map() });
+      this.processes.push({ pid, name: -1, row: -1, threads: new Map() });
       this.#byPid.set(pid, process);
     }
     last.pid = pid;
@@ -64,38 +61,32 @@ export class ChromeOrigins {
     return lane;
   }
 
-  /** Which thread of its worker a lane is: the file's own number, or the how manieth it is. */
-  setThread(lane: number, thread: number): void {
-    this.#laneThread[lane] = thread;
-  }
-
   processOf(lane: number): ChromeProcess {
     return this.processes[this.#laneProcess[lane]!]!;
   }
 
+  /** Threads of a process are numbered in the order in which they come up. */
   threadOf(lane: number): number {
     return this.#laneThread[lane]!;
   }
 
-  /** The row of a process among the workers, made at the first question: ask when its name is known. -1: it is none. */
+  /** The row of a process among the workers, made at the first question: ask when its name is known. */
   workerOf(process: ChromeProcess): number {
-    if (!process.isWorker) return -1;
     if (process.row < 0) {
       process.name = this.#uniqueName(process);
-      process.row = this.#builder.workers.of(process.host, process.name);
+      process.row = this.#builder.workers.of(-1, process.name);
     }
     return process.row;
   }
 
   /** Processes may share a name, workers may not: those that come later get their pid behind it. */
-  #uniqueName({ name, pid, host }: ChromeProcess): number {
+  #uniqueName({ name, pid }: ChromeProcess): number {
     const { strings } = this.#builder;
     const number = pid < 0 ? '' : strings.get(pid);
     let text = name < 0 ? number : strings.get(name);
-    const key = (): string => `${host} ${text}`;
-    if (this.#names.has(key())) text = `${text} (${number})`;
-    while (this.#names.has(key())) text += "'";
-    this.#names.add(key());
+    if (this.#names.has(text)) text = `${text} (${number})`;
+    while (this.#names.has(text)) text += "'";
+    this.#names.add(text);
     return strings.internString(text);
   }
 }

@@ -56,7 +56,7 @@ export class ChromeSlices {
     for (const row of sortedOrder(stops, false)) {
       const lane = slices.lane[row]! < 0 ? ~slices.lane[row]! : slices.lane[row]!;
       const process = origins.processOf(lane);
-      const worker = origins.workerOf(process);
+      origins.workerOf(process);
       for (let edge = edges.offsets[row]!; edge < edges.offsets[row + 1]!; edge++) {
         builder.dependencies.push(keys[edges.sources[edge]!]!);
       }
@@ -64,8 +64,8 @@ export class ChromeSlices {
         {
           key: keys[row]!,
           recordedName: names[row]!,
-          host: process.host,
-          worker: worker < 0 ? -1 : process.name,
+          host: -1,
+          worker: process.name,
           device: -1,
           stop: stops[row]!,
           duration: slices.duration[row]!,

@@ -1,21 +1,9 @@
 // A trace as Chrome Trace JSON, for Perfetto, speedscope and chrome://tracing: workers are processes, tasks are slices on
-// their threads, dependencies are flows, figures are counters. Arguments and metadata carry the rest, so that reading the
-// file gives the trace again; metrics and profiles alone have no place in this format.
+// their threads, dependencies are flows, figures are counters. Arguments say more of
+// each task. Read back, the file is a Chrome trace like any other: every slice is a task.
 import { ACTIONS, TASK_STATES } from '../../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace.js';
 import { ChromeClock } from './chromeClock.js';
-import {
-  COMPUTATION_EVENT,
-  HOST_EVENT,
-  INTERVAL_CATEGORY,
-  MEMORY_CATEGORY,
-  MEMORY_COUNTERS,
-  ORIGIN_EVENT,
-  TASK_CATEGORY,
-  THREAD_EVENT,
-  TRANSFER_CATEGORY,
-  WORKER_EVENT,
-} from './chromeFormat.js';
 import { JsonObjectText, QuotedStrings, TextPieces } from './jsonText.js';
 import { layOut, type Tracks, taskTracks, trackName, workerName } from './tracks.js';
 
@@ -23,12 +11,19 @@ import { layOut, type Tracks, taskTracks, trackName, workerName } from './tracks
 const BELOW = 1000;
 const LIFECYCLE = ['submitted', 'ready', 'dispatched', 'received', 'acknowledged'] as const;
 
+/** Counters made of the memory table: name of the counter → its series, columns of the table. */
+const MEMORY_COUNTERS = {
+  memory: ['managed', 'unmanaged', 'spilled'],
+  'process memory': ['process'],
+  'results in memory': ['tasks'],
+} as const;
+
 /** The text of the file in pieces. Memory: some 20 bytes for each row of tasks. */
 export function* chromeTrace(trace: Trace): Generator<string> {
   const writer = new ChromeWriter(trace);
   const pieces = new TextPieces();
   let first = true;
-  pieces.add('{"traceEvents":[\n');
+  pieces.add(`{"otherData":{"origin":${writer.origin}},"traceEvents":[\n`);
   for (const event of writer.events()) {
     pieces.add(first ? event : `,\n${event}`);
     first = false;
@@ -74,6 +69,11 @@ class ChromeWriter {
     this.#transfers = place(layOut({ ...transfers, thread: noThread(transfers.length) }));
   }
 
+  /** Seconds since the epoch at the file's time 0. */
+  get origin(): number {
+    return this.#clock.origin;
+  }
+
   /** Metadata first, then the tables. */
   *events(): Generator<string> {
     yield* this.#metadata();
@@ -100,13 +100,6 @@ class ChromeWriter {
 
   *#metadata(): Generator<string> {
     const { workers, strings } = this.#trace;
-    const none = this.#pid(-1);
-    yield metadata(
-      ORIGIN_EVENT,
-      none,
-      -1,
-      new JsonObjectText().number('origin', this.#clock.origin).number('version', 1),
-    );
     for (let worker = 0; worker < workers.length; worker++) {
       const name = new JsonObjectText().string('name', workerName(this.#trace, worker));
       yield metadata('process_name', this.#pid(worker), -1, name);
@@ -116,38 +109,14 @@ class ChromeWriter {
         -1,
         new JsonObjectText().number('sort_index', worker),
       );
-      yield this.#workerMetadata(worker);
     }
     for (const [host, pid] of this.#hostPids) {
       const text = host < 0 ? 'no host' : `host ${strings.get(host)}`;
       yield metadata('process_name', pid, -1, new JsonObjectText().string('name', text));
-      yield metadata(HOST_EVENT, pid, -1, new JsonObjectText().text('host', this.#texts, host));
-    }
-    for (const computation of this.#trace.computations) {
-      const { number, firstId, size, start, stop, client, code } = computation;
-      const args = new JsonObjectText().number('id', number).number('firstId', firstId).number('size', size);
-      this.#clock.field(args, 'start', start);
-      this.#clock.field(args, 'stopped', stop);
-      yield metadata(COMPUTATION_EVENT, none, -1, args.string('client', client).string('code', code));
     }
     yield* this.#threadMetadata(this.#tasks, 'thread', 0);
     yield* this.#threadMetadata(this.#intervals, 'disk, serialization, gc', BELOW);
     yield* this.#threadMetadata(this.#transfers, 'transfers', 2 * BELOW);
-  }
-
-  #workerMetadata(worker: number): string {
-    const { workers } = this.#trace;
-    const args = new JsonObjectText()
-      .string('name', workerName(this.#trace, worker))
-      .text('host', this.#texts, workers.host[worker]!)
-      .text('address', this.#texts, workers.address[worker]!)
-      .number('pid', workers.pid[worker]!)
-      .number('threads', workers.threads[worker]!)
-      .number('memoryLimit', workers.memoryLimit[worker]!)
-      .text('reason', this.#texts, workers.reason[worker]!);
-    this.#clock.field(args, 'started', workers.started[worker]!);
-    this.#clock.field(args, 'stopped', workers.stopped[worker]!);
-    return metadata(WORKER_EVENT, this.#pid(worker), -1, args);
   }
 
   *#threadMetadata({ tracks, firstTid }: Placed, what: string, below: number): Generator<string> {
@@ -156,7 +125,6 @@ class ChromeWriter {
       const tid = firstTid + i;
       yield metadata('thread_name', pid, tid, new JsonObjectText().string('name', trackName(track, what)));
       yield metadata('thread_sort_index', pid, tid, new JsonObjectText().number('sort_index', below + i));
-      yield metadata(THREAD_EVENT, pid, tid, new JsonObjectText().number('thread', track.thread));
     }
   }
 
@@ -167,15 +135,12 @@ class ChromeWriter {
       const args = this.#taskArgs(row);
       const place = `"pid":${this.#pid(worker[row]!)},"tid":${this.#tid(this.#tasks, row)}`;
       const name = functionName[row]! < 0 ? '""' : this.#texts.get(functionName[row]!);
-      const head = `{"name":${name},"cat":"${TASK_CATEGORY}"`;
+      const head = `{"name":${name},"cat":"task"`;
       if (!(duration[row]! >= 0) || Number.isNaN(started[row]!) || Number.isNaN(stopped[row]!)) {
-        this.#clock.field(args, 'started', started[row]!);
-        this.#clock.field(args, 'stopped', stopped[row]!);
-        args.number('duration', duration[row]!);
         yield `${head},"ph":"i","s":"t","ts":${this.#clock.micros(this.#lastKnown(row))},${place},"args":${args}}`;
         continue;
       }
-      const times = this.#clock.slice(args, started[row]!, stopped[row]!, duration[row]!);
+      const times = this.#clock.slice(started[row]!, stopped[row]!, duration[row]!);
       yield `${head},"ph":"X",${times},${place},"args":${args}}`;
       yield* this.#flowEvents(row);
     }
@@ -183,7 +148,7 @@ class ChromeWriter {
 
   #taskArgs(row: number): JsonObjectText {
     const { tasks, keys } = this.#trace;
-    const args = new JsonObjectText().string('key', tasks.keyOf(row)).number('id', tasks.id[row]!);
+    const args = new JsonObjectText().string('key', tasks.keyOf(row));
     const texts = this.#texts;
     const prefix = tasks.prefix[row]!;
     if (prefix !== tasks.functionName[row]) args.text('prefix', texts, prefix);
@@ -192,20 +157,12 @@ class ChromeWriter {
       args.string('group', keys.get(group));
     }
     args.text('span', texts, tasks.span[row]!);
-    if (tasks.computation[row]! >= 0) args.number('computation', tasks.computation[row]!);
     if (tasks.state[row] !== 0) args.string('state', TASK_STATES[tasks.state[row]!] ?? '');
     if (tasks.attempt[row] !== 1) args.number('attempt', tasks.attempt[row]!);
-    for (const stage of LIFECYCLE) this.#clock.field(args, stage, tasks[stage][row]!);
+    for (const stage of LIFECYCLE) args.number(stage, this.#clock.micros(tasks[stage][row]!));
     args.number('nbytes', tasks.nbytes[row]!).text('type', texts, tasks.resultType[row]!);
     args.text('dtype', texts, tasks.dtype[row]!).text('shape', texts, tasks.shape[row]!);
     args.text('device', texts, tasks.device[row]!);
-    args.text('recorded', texts, tasks.recordedName[row]!);
-    const list = (name: string, offsets: Int32Array, ids: Int32Array): void => {
-      const [from, to] = [offsets[row]!, offsets[row + 1]!];
-      if (from < to) args.raw(name, keyList(ids.subarray(from, to), keys));
-    };
-    list('dependencies', tasks.dependencyOffsets, tasks.dependencies);
-    list('dependents', tasks.dependentOffsets, tasks.dependents);
     return args;
   }
 
@@ -243,8 +200,8 @@ class ChromeWriter {
     for (let row = 0; row < intervals.length; row++) {
       const args = new JsonObjectText().number('task', task[row]!).number('nbytes', nbytes[row]!);
       if (thread[row]! >= 0) args.number('thread', thread[row]!);
-      const times = this.#clock.slice(args, start[row]!, stop[row]!, stop[row]! - start[row]!);
-      const head = `{"name":"${ACTIONS[action[row]!]}","cat":"${INTERVAL_CATEGORY}","ph":"X",${times}`;
+      const times = this.#clock.slice(start[row]!, stop[row]!, stop[row]! - start[row]!);
+      const head = `{"name":"${ACTIONS[action[row]!]}","cat":"interval","ph":"X",${times}`;
       yield `${head},"pid":${this.#pid(worker[row]!)},"tid":${this.#tid(this.#intervals, row)},"args":${args}}`;
     }
   }
@@ -262,8 +219,8 @@ class ChromeWriter {
       if (peer[row]! >= 0) args.number('peer', peer[row]!);
       const ids = transfers.keys.subarray(keyOffsets[row]!, keyOffsets[row + 1]!);
       if (ids.length > 0) args.raw('keys', keyList(ids, keys));
-      const times = this.#clock.slice(args, start[row]!, stop[row]!, stop[row]! - start[row]!);
-      const head = `{"name":"${kind}","cat":"${TRANSFER_CATEGORY}","ph":"X",${times}`;
+      const times = this.#clock.slice(start[row]!, stop[row]!, stop[row]! - start[row]!);
+      const head = `{"name":"${kind}","cat":"transfer","ph":"X",${times}`;
       yield `${head},"pid":${this.#pid(worker[row]!)},"tid":${this.#tid(this.#transfers, row)},"args":${args}}`;
     }
   }
@@ -274,7 +231,7 @@ class ChromeWriter {
       for (const [name, series] of Object.entries(MEMORY_COUNTERS)) {
         const args = new JsonObjectText();
         for (const figure of series) args.number(figure, memory[figure][row]!);
-        yield* this.#counter(`${JSON.stringify(name)},"cat":"${MEMORY_CATEGORY}"`, memory, row, args);
+        yield* this.#counter(name, memory, row, args);
       }
     }
   }
@@ -289,12 +246,11 @@ class ChromeWriter {
     for (let row = 0; row < resources.length; row++) {
       for (const [name, values] of figures) {
         const args = new JsonObjectText().number('value', values[row]!);
-        yield* this.#counter(JSON.stringify(name), resources, row, args, resources.device[row]!);
+        yield* this.#counter(name, resources, row, args, resources.device[row]!);
       }
     }
   }
 
-  /** `name` is JSON, perhaps with a category behind it. */
   *#counter(
     name: string,
     table: { readonly time: Float64Array; readonly worker: Int32Array; readonly host: Int32Array },
@@ -308,7 +264,7 @@ class ChromeWriter {
     const pid = worker < 0 ? this.#hostPids.get(table.host[row]!) : this.#pid(worker);
     const id = device < 0 ? '' : `"id":${this.#texts.get(device)},`;
     const time = this.#clock.micros(table.time[row]!);
-    yield `{"name":${name},"ph":"C",${id}"ts":${time},"pid":${pid},"args":${text}}`;
+    yield `{"name":${JSON.stringify(name)},"ph":"C",${id}"ts":${time},"pid":${pid},"args":${text}}`;
   }
 
   *#instantEvents(): Generator<string> {
