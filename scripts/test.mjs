@@ -1,27 +1,27 @@
 // The test command. Runs the compiled tests, each file in a process of its own and never longer than its limit, and
 // ends with one line: `N passed, N failed`. Failures are printed in full, everything else stays quiet.
 //
-//   node scripts/test.mjs [--browser] [--no-lint] [--timeout SECONDS] [--concurrency N] [--verbose] [PATTERN…]
+//   node scripts/test.mjs [--browser | --runtime] [--no-lint] [--timeout SECONDS] [--concurrency N] [--verbose] [PATTERN…]
 //
 // Without PATTERN (parts of paths), the formatter, the linter and the import check come first; each counts as a test.
+// `--runtime` takes only the tests that depend on the version of Node, as scripts/lib/runtimeTests.mjs lists them.
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { cpuSeconds } from './lib/cpuSeconds.mjs';
+import { isRuntimeTest } from './lib/runtimeTests.mjs';
 import { runTestFile } from './lib/testFile.mjs';
+import { longestFirst, testFiles } from './lib/testFiles.mjs';
 
 /** Seconds that one file may take. The slowest file of a healthy run needs a quarter of it. */
 const DEFAULT_TIMEOUT = 240;
-const BROWSER_TESTS = 'dist-test/test/browser/';
-/** Compiled folder → its sources. A compiled test whose source is gone is left over from an earlier build. */
-const TEST_FOLDERS = [
-  { built: 'dist', source: 'src' },
-  { built: 'dist/examples', source: 'examples' },
-  { built: 'dist-test/test', source: 'test' },
-  { built: 'scripts', source: 'scripts' },
-];
+/** Starts what browser tests share; without this file each of them starts a Chromium of its own. */
+const SHARED_BROWSER = 'dist-test/test/support/sharedBrowser.js';
+/** Files that the last lines name. */
+const SLOWEST = 5;
 const STEPS = [
   {
     name: 'format and lint (biome check)',
@@ -34,6 +34,7 @@ const { values: options, positionals: patterns } = parseArgs({
   allowPositionals: true,
   options: {
     browser: { type: 'boolean', default: false },
+    runtime: { type: 'boolean', default: false },
     'no-lint': { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
     timeout: { type: 'string', default: String(DEFAULT_TIMEOUT) },
@@ -45,24 +46,10 @@ const root = options.root;
 const abort = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => abort.abort());
 
-/** Paths relative to the root, with `/`, sorted. */
-function testFiles() {
-  const files = TEST_FOLDERS.flatMap(({ built, source }) => {
-    if (!existsSync(join(root, built))) return [];
-    return readdirSync(join(root, built), { recursive: true, encoding: 'utf8' })
-      .map((path) => path.split(sep).join('/'))
-      .filter((path) => /\.test\.m?js$/.test(path) && hasSource(join(root, source, path)))
-      .map((path) => `${built}/${path}`);
-  });
-  return files
-    .filter((file) => file.startsWith(BROWSER_TESTS) === options.browser)
-    .filter((file) => patterns.length === 0 || patterns.some((pattern) => file.includes(pattern)))
-    .sort();
-}
-
-function hasSource(path) {
-  const stem = path.replace(/\.m?js$/, '');
-  return ['.ts', '.tsx', '.js', '.mjs'].some((extension) => existsSync(stem + extension));
+function chosenFiles() {
+  return testFiles(root, { browser: options.browser })
+    .filter((file) => !options.runtime || isRuntimeTest(file))
+    .filter((file) => patterns.length === 0 || patterns.some((pattern) => file.includes(pattern)));
 }
 
 async function runStep({ name, args }) {
@@ -94,6 +81,19 @@ function report(file, { passed, skipped, failures, output, seconds }) {
   }
 }
 
+/** One Chromium for all browser tests; what its environment names, test/support/browser.ts connects to. */
+async function shareBrowser() {
+  const path = join(root, SHARED_BROWSER);
+  if (!existsSync(path)) return undefined;
+  const { shareBrowser: share } = await import(pathToFileURL(path).href);
+  return share();
+}
+
+function slowestOf(times) {
+  const slowest = times.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  return `slowest: ${slowest.map(({ file, seconds }) => `${file} ${seconds.toFixed(1)} s`).join(', ')}`;
+}
+
 async function main() {
   const total = { passed: 0, skipped: 0, failed: 0 };
   const add = (name, result) => {
@@ -102,26 +102,30 @@ async function main() {
     total.skipped += result.skipped;
     total.failed += result.failures.length;
   };
-  if (!options['no-lint'] && !options.browser && patterns.length === 0) {
+  const begun = cpuSeconds();
+  if (!options['no-lint'] && !options.browser && !options.runtime && patterns.length === 0) {
     for (const step of STEPS) add(step.name, await runStep(step));
   }
-  const files = testFiles();
-  const queue = [...files];
+  const files = chosenFiles();
+  const queue = longestFirst(root, files);
+  const times = [];
+  const shared = options.browser ? await shareBrowser() : undefined;
   const lane = async () => {
     for (let file = queue.shift(); file !== undefined && !abort.signal.aborted; file = queue.shift()) {
-      add(
-        file,
-        await runTestFile(join(root, file), {
-          cwd: root,
-          timeout: Number(options.timeout),
-          signal: abort.signal,
-        }),
-      );
+      const result = await runTestFile(join(root, file), {
+        cwd: root,
+        timeout: Number(options.timeout),
+        signal: abort.signal,
+        env: { ...process.env, ...shared?.environment },
+      });
+      times.push({ file, seconds: result.seconds });
+      add(file, result);
     }
   };
-  // Tests measure times and start workers of their own: more lanes than cores only make them wait for each other.
-  const lanes = Number(options.concurrency ?? (options.browser ? 1 : Math.min(4, availableParallelism())));
+  // Tests start workers of their own: more lanes than cores only make them wait for each other.
+  const lanes = Number(options.concurrency ?? Math.min(4, availableParallelism()));
   await Promise.all(Array.from({ length: lanes }, lane));
+  await shared?.close();
   if (files.length === 0) {
     total.failed += 1;
     console.log('FAILED no test file was found. Is the project built? npm run build');
@@ -130,7 +134,11 @@ async function main() {
     total.failed += 1;
     console.log('FAILED the run was interrupted');
   }
-  console.log(`${files.length} test files on Node ${process.version}, ${(performance.now() / 1000) | 0} s`);
+  if (times.length > 0) console.log(slowestOf(times));
+  const cpu = begun === undefined ? '' : `, ${Math.round(cpuSeconds() - begun)} s of CPU`;
+  console.log(
+    `${files.length} test files on Node ${process.version}, ${(performance.now() / 1000) | 0} s${cpu}`,
+  );
   const skipped = total.skipped === 0 ? '' : `, ${total.skipped} skipped`;
   console.log(`${total.passed} passed, ${total.failed} failed${skipped}`);
   process.exitCode = total.failed === 0 ? 0 : 1;

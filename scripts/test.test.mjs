@@ -115,6 +115,50 @@ test('no file at all is a failure', async () => {
   assert.equal((await runTests({})).last, '0 passed, 1 failed');
 });
 
+test('runs the tests of the whole package first, and names the slowest files', async () => {
+  const note = (name) => `require('node:test').test('a', () => { console.log('${name}'); throw new Error(''); });`;
+  const files = {
+    'src/small.test.ts': '',
+    'dist/small.test.js': note('small'),
+    'src/large.test.ts': '',
+    'dist/large.test.js': `${note('large')} // ${'-'.repeat(500)}`,
+    'test/whole.test.ts': '',
+    'dist-test/test/whole.test.js': note('whole'),
+  };
+  const { stdout } = await runTests(files, ['--concurrency', '1']);
+  assert.match(stdout, /\| whole[\s\S]*\| large[\s\S]*\| small/);
+  assert.match(stdout, /slowest: (dist\S+ [\d.]+ s(, |$)){3}/m);
+  assert.match(stdout, /^3 test files on Node v[\d.]+, \d+ s/m);
+});
+
+test('--runtime takes only the tests that depend on the version of Node', async () => {
+  const passing = "require('node:test').test('a', () => {});";
+  const files = {
+    'test/cluster/one.test.ts': '',
+    'dist-test/test/cluster/one.test.js': passing,
+    'src/graph/two.test.ts': '',
+    'dist/graph/two.test.js': passing,
+  };
+  const { stdout, last } = await runTests(files, ['--runtime', '--verbose']);
+  assert.equal(last, '1 passed, 0 failed');
+  assert.match(stdout, /cluster\/one/);
+});
+
+test('browser tests share what the folder of tests starts for them, which is closed at the end', async () => {
+  const files = {
+    'test/browser/b.test.ts': '',
+    'dist-test/test/browser/b.test.js':
+      "require('node:test').test('a', () => { if (process.env.SHARED !== 'yes') throw new Error('none'); });",
+    'dist-test/test/support/sharedBrowser.js': `exports.shareBrowser = async () => ({
+      environment: { SHARED: 'yes' },
+      close: async () => console.log('closed'),
+    });`,
+  };
+  const { stdout, last } = await runTests(files, ['--browser']);
+  assert.equal(last, '1 passed, 0 failed');
+  assert.match(stdout, /^closed$/m);
+});
+
 test('browser tests run alone, and only when asked for', async () => {
   const files = {
     'scripts/a.test.mjs': `${HEAD}test('unit', () => {});`,

@@ -23,10 +23,10 @@ const LAST_WORDS_MS = 1000;
 
 /**
  * @param {string} file absolute path
- * @param {{ cwd: string, timeout: number, signal?: AbortSignal }} options `timeout` in seconds
+ * @param {{ cwd: string, timeout: number, env: NodeJS.ProcessEnv, signal?: AbortSignal }} options `timeout` in seconds
  * @returns {Promise<FileResult>}
  */
-export async function runTestFile(file, { cwd, timeout, signal }) {
+export async function runTestFile(file, { cwd, timeout, env, signal }) {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-test-'));
   const events = join(folder, 'events.jsonl');
   try {
@@ -34,7 +34,7 @@ export async function runTestFile(file, { cwd, timeout, signal }) {
       cwd,
       timeout,
       signal,
-      env: { ...process.env, LONGPOLE_TEST_EVENTS: events },
+      env: { ...env, LONGPOLE_TEST_EVENTS: events },
     });
     return summarise(exit, existsSync(events) ? readFileSync(events, 'utf8') : '', timeout);
   } finally {

@@ -1,4 +1,4 @@
-// One Chromium for a test file, closed at its end. Debian's, or the one that LONGPOLE_CHROMIUM or CHROMIUM names.
+// The Chromium that scripts/test.mjs shares between test files, or one for this file alone where there is none.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,20 +6,9 @@ import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { launchOptions, PATIENCE, SHARED_BROWSER } from './sharedBrowser.js';
 
-/** Milliseconds that anything may take in a page; a test that needs them hangs. */
-export const PATIENCE = 60_000;
-
-/** Chromium without a GPU, a network of its own, or a first-run page. */
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-default-apps',
-  '--disable-sync',
-  '--no-first-run',
-];
+export { PATIENCE };
 
 export interface OpenPage {
   readonly page: Page;
@@ -45,9 +34,11 @@ export function useBrowser() {
   let folder = '';
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'longpole-page-'));
-    const { LONGPOLE_CHROMIUM, CHROMIUM } = process.env;
-    const executablePath = LONGPOLE_CHROMIUM ?? CHROMIUM ?? '/usr/bin/chromium';
-    browser = await chromium.launch({ executablePath, args: ARGUMENTS, timeout: PATIENCE });
+    const shared = process.env[SHARED_BROWSER];
+    browser =
+      shared === undefined
+        ? await chromium.launch(launchOptions())
+        : await chromium.connect(shared, { timeout: PATIENCE });
   });
   after(async () => {
     await browser?.close();

@@ -1,0 +1,46 @@
+// One Chromium for all browser tests: scripts/test.mjs starts it before the first file. Contexts isolate the tests from
+// each other; a connection that ends closes its contexts.
+import { chromium, type LaunchOptions } from 'playwright-core';
+
+/** Milliseconds that anything may take in a page; a test that needs them hangs. */
+export const PATIENCE = 60_000;
+
+/** Names the environment variable with the address of the shared browser. */
+export const SHARED_BROWSER = 'LONGPOLE_TEST_BROWSER';
+
+/** Debian's Chromium, or the one that LONGPOLE_CHROMIUM or CHROMIUM names. */
+export function launchOptions(): LaunchOptions {
+  const { LONGPOLE_CHROMIUM, CHROMIUM } = process.env;
+  return {
+    executablePath: LONGPOLE_CHROMIUM ?? CHROMIUM ?? '/usr/bin/chromium',
+    // No GPU, no network of its own, no first-run page.
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-default-apps',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+    timeout: PATIENCE,
+  };
+}
+
+export interface SharedBrowser {
+  /** Environment variables for the test files. */
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+/** Starts the browser. Interrupting the test run is the caller's business, so signals do not close it. */
+export async function shareBrowser(): Promise<SharedBrowser> {
+  const server = await chromium.launchServer({
+    ...launchOptions(),
+    host: '127.0.0.1',
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+  return { environment: { [SHARED_BROWSER]: server.wsEndpoint() }, close: () => server.close() };
+}
