@@ -116,7 +116,8 @@ test('no file at all is a failure', async () => {
 });
 
 test('runs the tests of the whole package first, and names the slowest files', async () => {
-  const note = (name) => `require('node:test').test('a', () => { console.log('${name}'); throw new Error(''); });`;
+  const note = (name) =>
+    `require('node:test').test('a', () => { console.log('${name}'); throw new Error(''); });`;
   const files = {
     'src/small.test.ts': '',
     'dist/small.test.js': note('small'),

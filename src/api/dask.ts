@@ -4,7 +4,7 @@ import { type BridgeEnd, DaskBridge } from '../dask/bridgeProcess.js';
 import { ClusterMirror } from '../dask/clusterMirror.js';
 import { writeReport } from '../diagnostics/performanceReport.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
-import { DashboardServer } from '../server/dashboardServer.js';
+import type { DashboardServer } from '../server/dashboardServer.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Trace } from '../trace/trace.js';
 import type { DashboardOptions } from './cluster/dashboard.js';
@@ -76,8 +76,9 @@ export class DaskObservation {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_DASHBOARD, ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PAGE_FILE
    */
   async dashboard(options: DashboardOptions = {}): Promise<string> {
+    const { DashboardServer: Server } = await import('../server/dashboardServer.js');
     const source = daskSource(this.address, this.#mirror, this.#live, this.#counted);
-    const server = await DashboardServer.start({ ...options, source });
+    const server = await Server.start({ ...options, source });
     server.keepAlive();
     this.#servers.push(server);
     return server.link;

@@ -1,16 +1,22 @@
 #!/usr/bin/env node
-// The `longpole` command. Each command has a file of its own; this one only knows their names.
+// The `longpole` command. Each command has a file of its own, loaded when it is named: together they load most of Longpole.
 import { Command } from 'commander';
-import { addAnalyze } from './analyze.js';
-import { addDask } from './dask.js';
-import { addDemo } from './demo.js';
-import { addDiff } from './diff.js';
-import { addExport } from './export.js';
 import { ownVersion } from './ownVersion.js';
-import { addRun } from './run.js';
-import { addSimulate } from './simulate.js';
 import { WRONG_USAGE } from './terminal.js';
-import { addView } from './view.js';
+
+type AddCommand = (program: Command) => void;
+
+/** In the order of the help. */
+const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
+  ['run', async () => (await import('./run.js')).addRun],
+  ['view', async () => (await import('./view.js')).addView],
+  ['analyze', async () => (await import('./analyze.js')).addAnalyze],
+  ['export', async () => (await import('./export.js')).addExport],
+  ['diff', async () => (await import('./diff.js')).addDiff],
+  ['simulate', async () => (await import('./simulate.js')).addSimulate],
+  ['dask', async () => (await import('./dask.js')).addDask],
+  ['demo', async () => (await import('./demo.js')).addDemo],
+]);
 
 const program = new Command('longpole')
   .description('Runs task graphs on every core and finds what a parallel computation is waiting for.')
@@ -18,12 +24,8 @@ const program = new Command('longpole')
   .helpOption('-h, --help', 'print this text')
   .enablePositionalOptions()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
-addRun(program);
-addView(program);
-addAnalyze(program);
-addExport(program);
-addDiff(program);
-addSimulate(program);
-addDask(program);
-addDemo(program);
+
+// The program's own options stand before the command and end it, so a command is the first argument or there is none.
+const named = COMMANDS.get(process.argv[2] ?? '');
+for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program);
 await program.parseAsync();

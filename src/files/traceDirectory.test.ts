@@ -175,7 +175,8 @@ describe('a torn trace directory', () => {
     const meta = join(directory, 'meta.json');
     writeFileSync(meta, readFileSync(meta, 'utf8').replace('"closed"', '"recording"'));
     let last = rows.length;
-    for (let size = statSync(file).size - 1; size >= 0; size--) {
+    // Arrow pads to 8 bytes: steps of 7 meet every place within a word.
+    for (let size = statSync(file).size - 1; size >= 0; size -= size > 7 ? 7 : 1) {
       truncateSync(file, size);
       const trace = openTrace(directory);
       assert.notEqual(trace.damage, undefined);

@@ -4,9 +4,9 @@ import { createSecretKey } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { LongpoleError, TaskError } from 'longpole';
 import { t } from './clusterTasks.js';
-import { clusterTest, heldBytes, rejection, until } from './support.js';
+import { clusterTest, heldBytes, rejection, sharedClusterTest, until } from './support.js';
 
-clusterTest('results of every kind arrive as they were', async ({ client }) => {
+sharedClusterTest('results of every kind arrive as they were', async ({ client }) => {
   const values: readonly unknown[] = [
     0,
     -0,
@@ -53,7 +53,7 @@ clusterTest('results of every kind arrive as they were', async ({ client }) => {
   assert.deepEqual(await client.submit(t.echo, [client.submit(t.nil)]).result(), [null]);
 });
 
-clusterTest(
+sharedClusterTest(
   'functions and symbols are errors that say so; instances become plain objects',
   async ({ client }) => {
     for (const task of [t.fn(), t.holder()]) {
@@ -66,7 +66,7 @@ clusterTest(
   },
 );
 
-clusterTest('large results: arrays, strings, many objects', async ({ client }) => {
+sharedClusterTest('large results: arrays, strings, many objects', async ({ client }) => {
   const objects = client.submit(t.objects, 200_000);
   assert.equal(await client.submit(t.lengthOf, objects).result(), 200_000);
   const fetched = await objects.result();
@@ -79,16 +79,19 @@ clusterTest('large results: arrays, strings, many objects', async ({ client }) =
   assert.equal((await array.result()).length, 5_000_000);
 });
 
-clusterTest('threads share results without a copy, processes have copies', async ({ client, processes }) => {
-  const names = Object.keys(client.schedulerInfo().workers);
-  const made = client.submit(t.zeros, 100_000, 1, { workers: names[0] });
-  await made.wait();
-  assert.equal(await client.submit(t.isShared, made, { workers: names[1] }).result(), true);
-  assert.equal(await client.submit(t.mark, made, { workers: names[1] }).result(), 100_000);
-  const there = await made.result();
-  assert.equal(there[0], processes ? 1 : 4711);
-  assert.equal(there.length, 100_000);
-});
+sharedClusterTest(
+  'threads share results without a copy, processes have copies',
+  async ({ client, processes }) => {
+    const names = Object.keys(client.schedulerInfo().workers);
+    const made = client.submit(t.zeros, 100_000, 1, { workers: names[0] });
+    await made.wait();
+    assert.equal(await client.submit(t.isShared, made, { workers: names[1] }).result(), true);
+    assert.equal(await client.submit(t.mark, made, { workers: names[1] }).result(), 100_000);
+    const there = await made.result();
+    assert.equal(there[0], processes ? 1 : 4711);
+    assert.equal(there.length, 100_000);
+  },
+);
 
 clusterTest('scatter: small and large, one and several, to all and to some', async ({ client }) => {
   const names = Object.keys(client.schedulerInfo().workers);
@@ -118,7 +121,7 @@ clusterTest('scatter: small and large, one and several, to all and to some', asy
   await assert.rejects(client.scatter(() => 1));
 });
 
-clusterTest(
+sharedClusterTest(
   'the caller keeps what it scatters: neither sees what the other does to it',
   async ({ client }) => {
     const values = new Float64Array(10_000).fill(1);
@@ -161,14 +164,14 @@ clusterTest('transfer logs: total, compressed, start and stop, keys, peer', asyn
 
 /** Numbers of 8 bytes. */
 const PIECE = 1_000_000;
-/** A process takes 140 MB without a result. */
-const LIMIT = 400e6;
-const PIECES = Math.ceil((4 * LIMIT) / (8 * PIECE));
+/** Of a worker, in bytes. A process takes 140 MB without a result. */
+const limitOf = (processes: boolean): number => (processes ? 300e6 : 100e6);
 
 clusterTest(
   'memory: intermediate results four times the limit; the right answer, spilled and cleaned up',
-  async ({ client, cluster }) => {
-    const pieces = Array.from({ length: PIECES }, (_, i) => client.submit(t.zeros, PIECE, i));
+  async ({ client, cluster, processes }) => {
+    const count = Math.ceil((4 * limitOf(processes)) / (8 * PIECE));
+    const pieces = Array.from({ length: count }, (_, i) => client.submit(t.zeros, PIECE, i));
     const totals = client.map(t.total, pieces);
     // All pieces are made before the first is used.
     await Promise.all(pieces.map((piece) => piece.wait()));
@@ -177,7 +180,7 @@ clusterTest(
     assert.ok(readdirSync(info.localDirectory).some((name) => name.endsWith('.spill')));
     assert.deepEqual(
       await client.gather(totals),
-      Array.from({ length: PIECES }, (_, i) => i * PIECE),
+      Array.from({ length: count }, (_, i) => i * PIECE),
     );
     const back = await pieces[7]!.result();
     assert.equal(back[PIECE - 1], 7);
@@ -190,13 +193,13 @@ clusterTest(
     await cluster.close();
     assert.equal(existsSync(info.localDirectory), false);
   },
-  { workers: 1, memoryLimit: LIMIT },
+  (processes) => ({ workers: 1, memoryLimit: limitOf(processes) }),
 );
 
 /** Copied between threads, and refused by the channel between processes, by every Node. */
 const secretKey = () => createSecretKey(new Uint8Array(8));
 
-clusterTest(
+sharedClusterTest(
   'scatter refuses what its workers cannot be sent: shared memory and, where they are processes, objects of the system',
   async ({ client, processes }) => {
     const values = [new SharedArrayBuffer(8), { shared: new SharedArrayBuffer(8) }, secretKey()];
@@ -208,7 +211,7 @@ clusterTest(
   },
 );
 
-clusterTest(
+sharedClusterTest(
   'a result that the client has made uncloneable is the error of the tasks that use it, and of nothing else',
   async ({ client }) => {
     const spoilt = client.submit((at: number) => ({ at }), 1);
@@ -253,7 +256,7 @@ clusterTest(
   { workers: 1 },
 );
 
-clusterTest(
+sharedClusterTest(
   'a result that a process cannot hand out is the error of its task, and the process goes on',
   async ({ client, processes }) => {
     let removed = 0;

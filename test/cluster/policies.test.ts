@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect, type Future, LongpoleError, TaskError } from 'longpole';
 import { t } from './clusterTasks.js';
-import { clusterTest, open, rejection, started, until } from './support.js';
+import { clusterTest, open, rejection, sharedClusterTest, started, until } from './support.js';
 
-clusterTest('retries: as often as asked for, then the last error', async ({ client, folder }) => {
+sharedClusterTest('retries: as often as asked for, then the last error', async ({ client, folder }) => {
   const calls = (name: string): number => readFileSync(join(folder, name), 'utf8').length;
   assert.equal(await client.submit(t.failTimes, join(folder, 'a'), 2, { retries: 2 }).result(), 3);
   const error = await rejection(client.submit(t.failTimes, join(folder, 'b'), 3, { retries: 2 }).result());
@@ -51,7 +51,7 @@ async function runsOn(futures: readonly Future<unknown>[]): Promise<string[]> {
   return errors.map((error) => (error instanceof TaskError ? error.worker : 'none'));
 }
 
-clusterTest(
+sharedClusterTest(
   'workers: tasks run where they may, also when that worker is busy',
   async ({ client, folder }) => {
     const [first, second] = Object.keys(client.schedulerInfo().workers);
@@ -94,7 +94,7 @@ clusterTest(
   { resources: { GPU: 2 } },
 );
 
-clusterTest(
+sharedClusterTest(
   'timeout: a task that takes longer is ended and fails; the worker goes on',
   async ({ client, folder }) => {
     const slow = client.submit(t.spin, folder, 'spin', { timeout: 0.2 });
@@ -109,14 +109,14 @@ clusterTest(
   },
 );
 
-clusterTest('timeout: with retries it is tried again', async ({ client, folder }) => {
+sharedClusterTest('timeout: with retries it is tried again', async ({ client, folder }) => {
   const file = join(folder, 'calls');
   // One retry is enough where the second try has a core for the time.
   const slowOnce = client.submit(t.slowOnce, file, { timeout: 0.3, retries: 50 });
   assert.ok((await slowOnce.result()) >= 2);
 });
 
-clusterTest('signal: aborted before, during and after', async ({ client, folder }) => {
+sharedClusterTest('signal: aborted before, during and after', async ({ client, folder }) => {
   const reason = new Error('enough');
   const before = AbortSignal.abort(reason);
   const error = await rejection(client.compute(t.inc(1), { signal: before }));
@@ -145,7 +145,7 @@ clusterTest('signal: aborted before, during and after', async ({ client, folder 
   assert.equal(await client.compute(t.inc(2), { signal: after.signal }).catch(() => 'aborted'), 'aborted');
 });
 
-clusterTest('signal: what waits behind a running task is not begun', async ({ client, folder }) => {
+sharedClusterTest('signal: what waits behind a running task is not begun', async ({ client, folder }) => {
   const controller = new AbortController();
   const held = client.submit(t.hold, folder, 'gate', 0);
   await started(folder, 'gate');
@@ -166,7 +166,7 @@ clusterTest('signal: what waits behind a running task is not begun', async ({ cl
   assert.ok(names.every((name) => !existsSync(name)));
 });
 
-clusterTest('workers may be named by their address', async ({ client }) => {
+sharedClusterTest('workers may be named by their address', async ({ client }) => {
   const { workers } = client.schedulerInfo();
   for (const { name, address } of Object.values(workers)) {
     const where = client.map(t.inc, [1, 2, 3], { workers: [address] });

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type Client, connect, type Future, LocalCluster, LongpoleError, TaskError } from 'longpole';
 import { registerDefaultProfiler } from 'longpole/trace';
 import { t } from './clusterTasks.js';
-import { clusterTest, rejection } from './support.js';
+import { clusterTest, rejection, sharedClusterTest } from './support.js';
 
-clusterTest('submit: values, futures, futures in arrays and objects', async ({ client }) => {
+sharedClusterTest('submit: values, futures, futures in arrays and objects', async ({ client }) => {
   const one = client.submit(t.inc, 0);
   assert.equal(await one.result(), 1);
   const two = client.submit(t.add, one, 1);
@@ -19,15 +19,18 @@ clusterTest('submit: values, futures, futures in arrays and objects', async ({ c
   assert.equal(await client.submit(Math.max, 3, two).result(), 3);
 });
 
-clusterTest('submit: a chain and a fan within one turn, before anything has run', async ({ client }) => {
-  let link: Future<number> = client.submit(t.inc, 0);
-  for (let i = 1; i < 500; i++) link = client.submit(t.inc, link);
-  const fan = Array.from({ length: 500 }, (_, i) => client.submit(t.add, link, i));
-  const total = client.submit(t.sum, fan);
-  assert.equal(await total.result(), 500 * 500 + (499 * 500) / 2);
-});
+sharedClusterTest(
+  'submit: a chain and a fan within one turn, before anything has run',
+  async ({ client }) => {
+    let link: Future<number> = client.submit(t.inc, 0);
+    for (let i = 1; i < 500; i++) link = client.submit(t.inc, link);
+    const fan = Array.from({ length: 500 }, (_, i) => client.submit(t.add, link, i));
+    const total = client.submit(t.sum, fan);
+    assert.equal(await total.result(), 500 * 500 + (499 * 500) / 2);
+  },
+);
 
-clusterTest(
+sharedClusterTest(
   'submit: futures of many earlier computations are arguments of a later one',
   async ({ client }) => {
     const futures: Future<number>[] = [];
@@ -45,7 +48,7 @@ clusterTest(
   },
 );
 
-clusterTest('submit: a key that is there is not computed again', async ({ client, folder }) => {
+sharedClusterTest('submit: a key that is there is not computed again', async ({ client, folder }) => {
   const path = join(folder, 'calls');
   const first = client.submit(t.count, path, { key: 'counted' });
   const second = client.submit(t.count, path, { key: 'counted' });
@@ -56,7 +59,7 @@ clusterTest('submit: a key that is there is not computed again', async ({ client
   second.release();
 });
 
-clusterTest(
+sharedClusterTest(
   'submit: pure calls with equal arguments are one task, others are not',
   async ({ client, folder }) => {
     const path = join(folder, 'calls');
@@ -68,7 +71,7 @@ clusterTest(
   },
 );
 
-clusterTest('submit: what cannot be shipped is the error of its future alone', async ({ client }) => {
+sharedClusterTest('submit: what cannot be shipped is the error of its future alone', async ({ client }) => {
   const outside = 3;
   const bad = client.submit((x: number) => x + outside, 1);
   const good = client.submit(t.inc, 1);
@@ -83,12 +86,12 @@ clusterTest('submit: what cannot be shipped is the error of its future alone', a
   assert.equal(await client.submit(t.inc, 2).result(), 3);
 });
 
-clusterTest(
+sharedClusterTest(
   'submit: tasks that end while they are taken back from their worker do not keep it from going on',
   async ({ client }) => {
     // A computation each, of 0 to 3 ms: whoever is done first is given what the other has not begun.
     const times = Array.from({ length: 30 }, (_, i) => ((i * 37) % 30) / 10);
-    for (let round = 0; round < 150; round++) {
+    for (let round = 0; round < 25; round++) {
       const futures = times.map((ms, i) => client.submit(t.busy, ms, i));
       assert.equal((await client.gather(futures)).length, times.length);
       for (const future of futures) future.release();
@@ -96,7 +99,7 @@ clusterTest(
   },
 );
 
-clusterTest('an argument that cannot be copied is the error of its task alone', async ({ client }) => {
+sharedClusterTest('an argument that cannot be copied is the error of its task alone', async ({ client }) => {
   const notCloneable = { name: 'TaskError', code: 'ERR_LONGPOLE_NOT_CLONEABLE', message: /Symbol\(s\)/ };
   const futures = client.map(t.echo, [1, { fn: Object.create({}) as object, symbol: Symbol('s') }, 3]);
   const behind = client.submit(t.echo, futures[1]);
@@ -106,7 +109,7 @@ clusterTest('an argument that cannot be copied is the error of its task alone', 
   await assert.rejects(behind.result(), notCloneable);
 });
 
-clusterTest(
+sharedClusterTest(
   'an argument that cannot be copied is the error of a task that waits for a result of another worker',
   async ({ client }) => {
     const [first, second] = Object.keys(client.schedulerInfo().workers);
@@ -119,7 +122,7 @@ clusterTest(
   },
 );
 
-clusterTest('submit: wrong arguments are told at once', async ({ client }) => {
+sharedClusterTest('submit: wrong arguments are told at once', async ({ client }) => {
   const invalid = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
   const submit: (...args: unknown[]) => unknown = Reflect.get(client, 'submit').bind(client);
   assert.throws(() => submit(3), invalid);
@@ -133,7 +136,7 @@ clusterTest('submit: wrong arguments are told at once', async ({ client }) => {
   assert.equal(await client.submit(t.inc, 1).result(), 2);
 });
 
-clusterTest('map: one iterable, several, generators, futures, none', async ({ client }) => {
+sharedClusterTest('map: one iterable, several, generators, futures, none', async ({ client }) => {
   assert.deepEqual(await client.gather(client.map(t.inc, [1, 2, 3])), [2, 3, 4]);
   assert.deepEqual(await client.gather(client.map(t.add, [1, 2, 3], new Set([10, 20]))), [11, 22]);
   function* numbers(): Generator<number> {
@@ -165,7 +168,7 @@ clusterTest('map: one iterable, several, generators, futures, none', async ({ cl
   assert.deepEqual(await client.gather([]), []);
 });
 
-clusterTest('map: 20,000 tasks', async ({ client }) => {
+sharedClusterTest('map: 20,000 tasks', async ({ client }) => {
   const futures = client.map(
     t.inc,
     Array.from({ length: 20_000 }, (_, i) => i),
@@ -174,7 +177,7 @@ clusterTest('map: 20,000 tasks', async ({ client }) => {
   assert.ok(values.every((value, i) => value === i + 1));
 });
 
-clusterTest('compute and persist: one and several, shared parts once', async ({ client, folder }) => {
+sharedClusterTest('compute and persist: one and several, shared parts once', async ({ client, folder }) => {
   const path = join(folder, 'calls');
   const shared = t.count(path);
   const [left, right] = [t.add(shared, 10), t.add(shared, 20)];
@@ -189,14 +192,14 @@ clusterTest('compute and persist: one and several, shared parts once', async ({ 
   assert.deepEqual(await client.compute([]), []);
 });
 
-clusterTest('compute: Delayed that hold futures, and data keys', async ({ client }) => {
+sharedClusterTest('compute: Delayed that hold futures, and data keys', async ({ client }) => {
   const [scattered] = await client.scatter([new Float64Array(10_000).fill(2)]);
   assert.equal(await client.compute(t.total(scattered!)), 20_000);
   const future = client.submit(t.inc, 1);
   assert.deepEqual(await client.compute(t.echo([future, { deep: [future] }])), [2, { deep: [2] }]);
 });
 
-clusterTest('get: a Dask graph; the results have the shape of the keys', async ({ client }) => {
+sharedClusterTest('get: a Dask graph; the results have the shape of the keys', async ({ client }) => {
   const graph = { x: 1, y: [t.inc, 'x'], z: [t.add, 'y', [t.inc, 'y']], alias: 'z', list: ['x', 'y', ['z']] };
   assert.equal(await client.get(graph, 'z'), 5);
   assert.deepEqual(await client.get(graph, ['x', ['y', 'alias'], 'list']), [1, [2, 5], [1, 2, [5]]]);
@@ -206,7 +209,7 @@ clusterTest('get: a Dask graph; the results have the shape of the keys', async (
   assert.ok(cycle instanceof LongpoleError && cycle.code === 'ERR_LONGPOLE_CYCLE');
 });
 
-clusterTest('gather: errors are thrown, or skipped', async ({ client }) => {
+sharedClusterTest('gather: errors are thrown, or skipped', async ({ client }) => {
   const futures: Future<number>[] = [
     client.submit(t.inc, 1),
     client.submit(t.fail, 'no'),
@@ -220,7 +223,7 @@ clusterTest('gather: errors are thrown, or skipped', async ({ client }) => {
   assert.equal(await client.gather(futures[1]!, { errors: 'skip' }), undefined);
 });
 
-clusterTest('gather: futures in nested arrays and objects', async ({ client }) => {
+sharedClusterTest('gather: futures in nested arrays and objects', async ({ client }) => {
   const [a, b] = [client.submit(t.inc, 1), client.submit(t.inc, 2)];
   const nested: [[number], [number, [number]]] = await client.gather([[a], [b, [a]]]);
   assert.deepEqual(nested, [[2], [3, [2]]]);
@@ -228,7 +231,7 @@ clusterTest('gather: futures in nested arrays and objects', async ({ client }) =
   assert.deepEqual(named, { a: 2, more: [3] });
 });
 
-clusterTest('errors: the middle of a graph fails, its siblings go on', async ({ client }) => {
+sharedClusterTest('errors: the middle of a graph fails, its siblings go on', async ({ client }) => {
   const root = client.submit(t.inc, 0);
   const bad = client.submit(t.fail, 'in the middle');
   const joined = client.submit(t.add, bad, root);
@@ -257,7 +260,7 @@ clusterTest('errors: the middle of a graph fails, its siblings go on', async ({ 
   assert.ok(delayedError instanceof TaskError);
 });
 
-clusterTest('status: pending, finished, error', async ({ client, folder }) => {
+sharedClusterTest('status: pending, finished, error', async ({ client, folder }) => {
   const { open, started } = await import('./support.js');
   const held = client.submit(t.hold, folder, 'gate', 5);
   const waiting = client.submit(t.inc, held);
@@ -272,7 +275,7 @@ clusterTest('status: pending, finished, error', async ({ client, folder }) => {
   assert.match(String(waiting), /finished/);
 });
 
-clusterTest(
+sharedClusterTest(
   'a task computes on the cluster of its own threads and returns the result',
   async ({ client }) => {
     const nested = client.submit(async (n: number) => {
@@ -289,13 +292,13 @@ async function firstKeys(client: Client): Promise<string[]> {
   return [client.submit(t.inc, 1).key];
 }
 
-clusterTest('keys begin with the name of the function', async ({ client }) => {
+sharedClusterTest('keys begin with the name of the function', async ({ client }) => {
   assert.match((await firstKeys(client))[0]!, /^inc-/);
   assert.match(client.submit((x: number) => x, 1).key, /-/);
   assert.equal(client.submit(t.inc, 1, { key: 'mine' }).key, 'mine');
 });
 
-clusterTest('futures of another cluster are an error that says so', async ({ client }) => {
+sharedClusterTest('futures of another cluster are an error that says so', async ({ client }) => {
   await using other = await connect({ workers: 1, profile: false }, { setAsDefault: false });
   const future = other.submit(t.zeros, 100_000, 7);
   await future.wait();

@@ -1,7 +1,7 @@
 // One conformance suite for both kinds of workers: a test is written once and runs with threads and with processes.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { type Client, connect, LocalCluster, type LocalClusterOptions } from 'longpole';
 import { withFolder } from '../support/programs.js';
 
@@ -24,13 +24,41 @@ export const KINDS = (process.env['LONGPOLE_TEST_KINDS'] ?? 'threads,processes')
 export function clusterTest(
   name: string,
   body: (setting: Setting) => Promise<void>,
-  options: LocalClusterOptions = {},
+  options: LocalClusterOptions | ((processes: boolean) => LocalClusterOptions) = {},
 ): void {
   for (const kind of KINDS) {
     const processes = kind === 'processes';
     test(`${kind}: ${name}`, { timeout: TIMEOUT_MS }, (context) =>
       withFolder(async (folder) => {
-        await using cluster = await LocalCluster.start({ workers: 2, processes, ...options });
+        const own = typeof options === 'function' ? options(processes) : options;
+        await using cluster = await LocalCluster.start({ workers: 2, processes, ...own });
+        await using client = await connect(cluster, { setAsDefault: false });
+        await body({ client, cluster, folder, processes, context });
+      }),
+    );
+  }
+}
+
+/** Kind of workers → the cluster that tests of this file share, started by the first of them. */
+const sharedClusters = new Map<string, Promise<LocalCluster>>();
+
+after(async () => {
+  for (const cluster of sharedClusters.values()) await (await cluster).close();
+});
+
+/**
+ * Runs a test on the two workers of each kind that the tests of this file share: starting workers costs more than most tests.
+ * The client is the test's own; when it closes, its results are released. A test that closes or scales the cluster, kills a
+ * worker, or counts what a whole cluster has done or holds, needs a `clusterTest`.
+ */
+export function sharedClusterTest(name: string, body: (setting: Setting) => Promise<void>): void {
+  for (const kind of KINDS) {
+    const processes = kind === 'processes';
+    test(`${kind}: ${name}`, { timeout: TIMEOUT_MS }, (context) =>
+      withFolder(async (folder) => {
+        const starting = sharedClusters.get(kind) ?? LocalCluster.start({ workers: 2, processes });
+        sharedClusters.set(kind, starting);
+        const cluster = await starting;
         await using client = await connect(cluster, { setAsDefault: false });
         await body({ client, cluster, folder, processes, context });
       }),
