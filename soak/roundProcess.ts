@@ -1,5 +1,6 @@
 // The program of one round: node roundProcess.js MODULE NAME SEED FOLDER. MODULE exports `ROUNDS`. What the round does and
 // finds is written into FOLDER/report.json at once, because the program may be killed at any moment.
+import { AssertionError } from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -7,7 +8,12 @@ import { Random } from './random.js';
 import { type Counted, noCounts, type Round, type RoundContext, type RoundReport } from './round.js';
 
 /** More failures of one round add nothing. */
-const MAX_FAILURES = 20;
+const MAX_FAILURES = 5;
+
+/** An assertion that states its message needs no more than that and its place. */
+function textOf(error: unknown): string {
+  return error instanceof AssertionError && !error.generatedMessage ? String(error.stack) : inspect(error);
+}
 
 class Reporter implements RoundContext {
   readonly seed: number;
@@ -39,7 +45,7 @@ class Reporter implements RoundContext {
   }
 
   fail(error: unknown): void {
-    if (this.#failures.length < MAX_FAILURES) this.#failures.push(`${this.#doing}: ${inspect(error)}`);
+    if (this.#failures.length < MAX_FAILURES) this.#failures.push(`${this.#doing}: ${textOf(error)}`);
     this.#write();
   }
 

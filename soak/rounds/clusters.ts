@@ -9,10 +9,10 @@ const CLUSTERS = 16;
 const AT_ONCE = 4;
 
 async function shortCluster(context: RoundContext, random: Random): Promise<void> {
-  const options = { workers: 1 + random.below(3), processes: random.chance(0.5), setAsDefault: false };
+  const options = { workers: 1 + random.below(3), processes: random.chance(0.5) };
   const length = 1 + random.below(30);
   await context.timed(options.processes ? 'processes' : 'threads', async () => {
-    await using client = await connect(options);
+    await using client = await connect(options, { setAsDefault: false });
     context.count('clusters');
     const mapped = client.map(
       t.inc,

@@ -2,5 +2,7 @@
 import type { Round } from '../round.js';
 import { chaos } from './chaos.js';
 import { clusters, fourClusters } from './clusters.js';
+import { graphs } from './graphs.js';
+import { schedulers } from './schedulers.js';
 
-export const ROUNDS: readonly Round[] = [chaos, clusters, fourClusters];
+export const ROUNDS: readonly Round[] = [chaos, graphs, schedulers, clusters, fourClusters];

@@ -1,0 +1,42 @@
+// Tasks on values of every kind. Workers import this module.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { tasks } from 'longpole';
+import { Random } from './random.js';
+import { type Purpose, textOf, valueFrom } from './values.js';
+
+export const v = tasks(import.meta.url, {
+  make: (seed: number, purpose: Purpose): unknown => valueFrom(seed, purpose),
+  echo: (value: unknown): unknown => value,
+  echoLater: async (value: unknown): Promise<unknown> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return value;
+  },
+  /** Its values in a structure that the seed decides. */
+  pack: (seed: number, ...values: readonly unknown[]): unknown => {
+    const random = new Random(seed);
+    const places = [
+      () => [...values],
+      () => ({ values, seed }),
+      () => new Map(values.map((value, index) => [`k${index}`, { value }])),
+      // Not the values themselves: two inputs are one object here or two, as the way there decides.
+      () => new Set(values.map((value) => [value])),
+      () => [{ deep: { deeper: values } }, values[0]],
+    ];
+    return random.pick(places)();
+  },
+  digest: (...values: readonly unknown[]): string => textOf(values),
+  digestOf: (values: Readonly<Record<string, unknown>>): string => textOf(values),
+  fail: (message: string, ..._after: readonly unknown[]): never => {
+    throw new RangeError(message);
+  },
+  /** Fails as often as is said, and counts in a file, because each call may be in another isolate. */
+  flaky: (path: string, times: number, value: unknown): unknown => {
+    const calls = existsSync(path) ? readFileSync(path, 'utf8').length : 0;
+    if (calls >= times) return value;
+    writeFileSync(path, 'x'.repeat(calls + 1));
+    throw new Error(`call ${calls + 1} of ${path}`);
+  },
+  spin: (): never => {
+    for (;;);
+  },
+});
