@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { layeredLayout } from '../../base/graphLayout/layers.js';
 import fc from '../../base/properties.test.support.js';
 import { stepInGraph } from './graphSteps.js';
-import { layeredLayout } from './layeredLayout.js';
 
 describe('keys in a graph', () => {
   it('go along edges, and up and down a column', () => {

@@ -1,5 +1,5 @@
 // Where a key leads in a graph that is drawn from left to right: along edges, or to the neighbour in the column.
-import type { Layout } from './layeredLayout.js';
+import type { Layout } from '../../base/graphLayout/layers.js';
 
 /**
  * The node that a key goes to from `node`; undefined: the key does nothing there. Right goes to the first node that needs

@@ -1,10 +1,8 @@
 // Places a graph whose nodes have words beside them, so that no edge goes through a word. An edge over several layers has a
 // waypoint in each layer between, with room of its own; the edges of one node share theirs. Layers stand from left to right,
 // or below each other where they do not fit.
-import { type Layout, layeredLayout, layersOf } from './layeredLayout.js';
-import { settle } from './settle.js';
-
-type Edge = readonly [from: number, to: number];
+import { type Edge, type Layout, type RoutedLayers, routed } from '../../base/graphLayout/layers.js';
+import { settle } from '../../base/graphLayout/settle.js';
 
 export interface RoutedLayout {
   /** Of the nodes alone. */
@@ -37,14 +35,11 @@ const WAYPOINT = 5;
 export const BESIDE = 5;
 /** Right of a word that has a neighbour there. */
 const AFTER = 22;
-/** More than this would be a plait: edges go straight then. */
-const MOST_WAYPOINTS = 600;
 
 /** `words`: the width of each node's word in px. `room`: px that are there. Cost: that of `layeredLayout`. */
 export function routedLayout(words: readonly number[], edges: readonly Edge[], room: number): RoutedLayout {
   const count = words.length;
-  const { routes, layered } = routed(count, edges);
-  const { layer, lists } = layered;
+  const { routes, layer, lists, edges: steps } = routed(count, edges);
   const widest = lists.map((list) =>
     list.reduce((most, node) => Math.max(most, node < count ? 2 * RADIUS + BESIDE + words[node]! : 0), 0),
   );
@@ -54,9 +49,9 @@ export function routedLayout(words: readonly number[], edges: readonly Edge[], r
   const isNode = (item: number) => item < count;
   const isAlike = (a: number, b: number) => isNode(a) === isNode(b);
   const half = (item: number) => (isNode(item) ? NODE : WAYPOINT);
-  const beside = settle(lists, layered.edges, isAlike, half, half);
+  const beside = settle(lists, steps, isAlike, half, half);
   const right = (item: number) => (isNode(item) ? RADIUS + BESIDE + words[item]! + AFTER : WAYPOINT);
-  const below = across <= room ? undefined : settle(lists, layered.edges, isAlike, half, right);
+  const below = across <= room ? undefined : settle(lists, steps, isAlike, half, right);
   const down = below !== undefined && below.size + 2 * MARGIN < across;
   const layerAt = new Float64Array(lists.length);
   for (let i = 1; i < lists.length; i++)
@@ -93,46 +88,7 @@ function bend(x1: number, y1: number, x2: number, y2: number, down: boolean): st
   return `M${x1} ${y1}C${middle} ${x2} ${y2}`;
 }
 
-interface Layered {
-  readonly layer: Int32Array;
-  /** Layer → its nodes and waypoints in order. */
-  readonly lists: readonly (readonly number[])[];
-  /** From a layer to the next one. */
-  readonly edges: readonly Edge[];
-}
-
-/** Edges as chains of waypoints, and everything in layers. */
-function routed(count: number, edges: readonly Edge[]): { routes: number[][]; layered: Layered } {
-  const layer = layersOf(count, edges);
-  const reach = new Int32Array(count);
-  for (const [from, to] of edges) reach[from] = Math.max(reach[from]!, layer[to]! - layer[from]! - 1);
-  const wanted = reach.reduce((sum, one) => sum + one, 0);
-  const firstOf = new Int32Array(count);
-  let items = count;
-  for (let node = 0; node < count && wanted <= MOST_WAYPOINTS; node++) {
-    firstOf[node] = items;
-    items += reach[node]!;
-  }
-  const routes = edges.map(([from, to]) => {
-    const between = wanted <= MOST_WAYPOINTS ? Math.max(0, layer[to]! - layer[from]! - 1) : 0;
-    return [from, ...Array.from({ length: between }, (_, i) => firstOf[from]! + i), to];
-  });
-  const pairs = new Map<number, Edge>();
-  for (const route of routes) {
-    for (let i = 1; i < route.length; i++) {
-      const [from, to] = [route[i - 1]!, route[i]!];
-      // What leads back is drawn, but places nothing.
-      if (from >= count || to >= count || layer[to]! > layer[from]!) pairs.set(from * items + to, [from, to]);
-    }
-  }
-  const forward = [...pairs.values()];
-  const placed = layeredLayout(items, forward);
-  const lists: number[][] = placed.sizes.map(() => []);
-  for (let item = 0; item < items; item++) lists[placed.layer[item]!]![placed.place[item]!] = item;
-  return { routes, layered: { layer: placed.layer, lists, edges: forward } };
-}
-
-function layoutOfNodes(count: number, layer: Int32Array, lists: Layered['lists']): Layout {
+function layoutOfNodes(count: number, layer: Int32Array, lists: RoutedLayers['lists']): Layout {
   const place = new Int32Array(count);
   const sizes = lists.map((list) => {
     const nodes = list.filter((item) => item < count);

@@ -1,8 +1,8 @@
 // A graph from left to right, or from top to bottom where it is long: what is needed stands before what needs it. Tab leads
 // to one node, the arrows from there to the others, Enter does what a click does.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { type Layout, layeredLayout } from '../../base/graphLayout/layers.js';
 import { stepInGraph } from '../model/graphSteps.js';
-import { type Layout, layeredLayout } from '../model/layeredLayout.js';
 import { BESIDE, RADIUS, routedLayout } from '../model/routedLayout.js';
 
 export interface GraphNode {

@@ -10,10 +10,15 @@ export interface Layout {
   readonly sizes: readonly number[];
 }
 
+/** What is needed, what needs it. */
+export type Edge = readonly [from: number, to: number];
+
 const SWEEPS = 4;
+/** More waypoints would be a plait: edges go straight then. */
+const MOST_WAYPOINTS = 600;
 
 /** Edges lead from what is needed to what needs it. Cost: O(sweeps × edges), and sorting of layers. */
-export function layeredLayout(count: number, edges: readonly (readonly [number, number])[]): Layout {
+export function layeredLayout(count: number, edges: readonly Edge[]): Layout {
   const layer = layersOf(count, edges);
   const lists: number[][] = [];
   for (let node = 0; node < count; node++) {
@@ -46,7 +51,7 @@ export function layeredLayout(count: number, edges: readonly (readonly [number, 
 }
 
 /** Node → its layer. Edges of a cycle, which groups of tasks may have, are followed once. */
-export function layersOf(count: number, edges: readonly (readonly [number, number])[]): Int32Array {
+export function layersOf(count: number, edges: readonly Edge[]): Int32Array {
   const offsets = new Int32Array(count + 1);
   const waiting = new Int32Array(count);
   for (const [from, to] of edges) {
@@ -81,4 +86,49 @@ export function layersOf(count: number, edges: readonly (readonly [number, numbe
     }
   }
   return layer;
+}
+
+export interface RoutedLayers {
+  /** Edge → its stations: a node, waypoints, a node. */
+  readonly routes: readonly (readonly number[])[];
+  /** Of nodes, and after them of waypoints. */
+  readonly layer: Int32Array;
+  /** Layer → its nodes and waypoints in order. */
+  readonly lists: readonly (readonly number[])[];
+  /** Pieces of routes from a layer to the next one. */
+  readonly edges: readonly Edge[];
+}
+
+/**
+ * Everything in layers, with a waypoint for an edge in each layer that it passes; the edges of one node share theirs.
+ * Waypoints are numbered behind the nodes. Cost: that of `layeredLayout`.
+ */
+export function routed(count: number, edges: readonly Edge[]): RoutedLayers {
+  const layer = layersOf(count, edges);
+  const reach = new Int32Array(count);
+  for (const [from, to] of edges) reach[from] = Math.max(reach[from]!, layer[to]! - layer[from]! - 1);
+  const wanted = reach.reduce((sum, one) => sum + one, 0);
+  const firstOf = new Int32Array(count);
+  let items = count;
+  for (let node = 0; node < count && wanted <= MOST_WAYPOINTS; node++) {
+    firstOf[node] = items;
+    items += reach[node]!;
+  }
+  const routes = edges.map(([from, to]) => {
+    const between = wanted <= MOST_WAYPOINTS ? Math.max(0, layer[to]! - layer[from]! - 1) : 0;
+    return [from, ...Array.from({ length: between }, (_, i) => firstOf[from]! + i), to];
+  });
+  const pairs = new Map<number, Edge>();
+  for (const route of routes) {
+    for (let i = 1; i < route.length; i++) {
+      const [from, to] = [route[i - 1]!, route[i]!];
+      // What leads back is drawn, but places nothing.
+      if (from >= count || to >= count || layer[to]! > layer[from]!) pairs.set(from * items + to, [from, to]);
+    }
+  }
+  const forward = [...pairs.values()];
+  const placed = layeredLayout(items, forward);
+  const lists: number[][] = placed.sizes.map(() => []);
+  for (let item = 0; item < items; item++) lists[placed.layer[item]!]![placed.place[item]!] = item;
+  return { routes, layer: placed.layer, lists, edges: forward };
 }
