@@ -4,9 +4,9 @@
 
 import type { ProfileCycle } from './profileCycle.js';
 import type { KindOf } from './taskKinds.js';
+import type { ACTIONS, Reported } from './traceSchema.js';
 
-/** How one run of a task ended. The numbers stand in the columns of TaskRuns. */
-export const TASK_STATES = ['memory', 'erred', 'cancelled', 'lost'] as const;
+/** Numbers of TASK_STATES. */
 export const TASK_MEMORY = 0;
 export const TASK_ERRED = 1;
 /** Nobody wanted the result any more before it was there. */
@@ -14,24 +14,7 @@ export const TASK_CANCELLED = 2;
 /** The worker died while it had the task; the task runs again elsewhere, or has killed too many workers. */
 export const TASK_LOST = 3;
 
-/**
- * What a worker did in an interval. The numbers stand in the columns of the trace. `await`: an asynchronous task left its thread
- * with nothing to do; of each task only the sum is known, and told as one interval from where it began to wait. `profiler`: the
- * thread was held up while its profiler started.
- */
-export const ACTIONS = [
-  'compute',
-  'transfer',
-  'disk-read',
-  'disk-write',
-  'serialize',
-  'deserialize',
-  'compress',
-  'decompress',
-  'gc',
-  'await',
-  'profiler',
-] as const;
+export { ACTIONS, TASK_STATES } from './traceSchema.js';
 export type Action = (typeof ACTIONS)[number];
 
 /** The tasks that one compute, submit or map burst added. Nothing in it changes afterwards. */
@@ -113,43 +96,13 @@ export interface WorkerInfo {
 }
 
 /** One interval of work that is not a task's own code, which TaskRuns has. */
-export interface WorkInterval {
-  readonly worker: number;
-  readonly thread: number;
-  readonly action: Action;
-  readonly start: number;
-  readonly stop: number;
-  /** `firstId + id`, or -1. */
-  readonly task: number;
-  readonly nbytes: number;
-}
-
-/** One movement of data, from one side: a movement between workers is told twice. */
-export interface Transfer {
-  readonly worker: number;
-  /** Index of the other worker, or -1 for a client. */
-  readonly peer: number;
-  readonly direction: 'incoming' | 'outgoing';
-  readonly what: 'gather-dep' | 'get-data' | 'gather' | 'scatter';
-  readonly keys: readonly string[];
-  readonly nbytes: number;
-  /** Bytes that travelled; equal to `nbytes` if nothing was compressed. */
-  readonly compressed: number;
-  readonly start: number;
-  readonly stop: number;
-}
-
-export interface MemorySample {
-  readonly worker: number;
-  readonly time: number;
-  /** Of the process, or of the isolate and its results where workers are threads. */
-  readonly process: number;
-  readonly managed: number;
-  readonly unmanaged: number;
-  readonly spilled: number;
-  /** Results in memory. */
-  readonly tasks: number;
-}
+export type WorkInterval = Reported<'intervals'>;
+/** One movement of data, from one side: both workers report a movement between them. */
+export type Transfer = Reported<'transfers'>;
+export type MemorySample = Reported<'memory'>;
+/** A change of a fine performance metric since the last heartbeat. */
+export type MetricSample = Reported<'metrics'>;
+export type ClusterEvent = Reported<'events'>;
 
 /** NaN: not known. */
 export interface ResourceSample {
@@ -167,28 +120,6 @@ export interface ResourceSample {
   readonly eventLoopDelay: number;
   /** Other figures by name, e.g. `host_net_io.read_bps`, `num_fds`, `gpu_utilization`; see docs/metrics.md. */
   readonly figures?: ReadonlyMap<string, number>;
-}
-
-/** A change of a fine performance metric since the last heartbeat. */
-export interface MetricSample {
-  readonly worker: number;
-  readonly time: number;
-  /** `execute`, `gather-dep`, `get-data`, `memory-monitor`. */
-  readonly context: string;
-  /** Joined with '/'; empty outside tasks. */
-  readonly span: string;
-  readonly prefix: string;
-  readonly activity: string;
-  readonly unit: string;
-  readonly value: number;
-}
-
-export interface ClusterEvent {
-  readonly time: number;
-  /** -1: the scheduler. */
-  readonly worker: number;
-  readonly topic: string;
-  readonly text: string;
 }
 
 /** All calls happen on the scheduler's thread, never inside each other. A throw is reported as an event and goes no further. */

@@ -2,6 +2,8 @@
 // a page has come. A table travels as one binary WebSocket message, everything else as one JSON text. All times are seconds
 // since the epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
 import { LongpoleError } from '../base/errors.js';
+import { recordOf } from '../base/recordOf.js';
+import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from './traceSchema.js';
 import type {
   ActionSum,
   MetricSum,
@@ -15,48 +17,16 @@ import type {
 /** Raised with every change that an older page would misread. */
 export const VIEW_VERSION = 4;
 
-/** The tables of a trace directory, see docs/trace-format.md; a message names them by place. */
-export const VIEW_TABLES = [
-  'workers',
-  'computations',
-  'dependencies',
-  'tasks',
-  'intervals',
-  'transfers',
-  'memory',
-  'resources',
-  'metrics',
-  'frames',
-  'samples',
-  'events',
-] as const;
-export type ViewTable = (typeof VIEW_TABLES)[number];
+/** The tables of a trace directory; a message names them by place. */
+export const VIEW_TABLES = RECORDED_TABLES;
+export type ViewTable = RecordedTable;
 
-/** Rows of each table that a page has seen or missed, counted since the beginning of the run. */
-export interface ViewCursor {
-  /** The highest number of a computation. */
-  readonly computations: number;
-  readonly tasks: number;
-  readonly intervals: number;
-  readonly transfers: number;
-  readonly memory: number;
-  readonly resources: number;
-  readonly metrics: number;
-  readonly samples: number;
-  readonly events: number;
-}
+export const CURSOR_TABLES = ['computations', ...GROWING_TABLES] as const;
 
-export const CURSOR_TABLES = [
-  'computations',
-  'tasks',
-  'intervals',
-  'transfers',
-  'memory',
-  'resources',
-  'metrics',
-  'samples',
-  'events',
-] as const satisfies readonly (keyof ViewCursor)[];
+/**
+ * Rows of each table that a page has seen or missed, counted since the beginning of the run; of computations the highest number.
+ */
+export type ViewCursor = Readonly<Record<(typeof CURSOR_TABLES)[number], number>>;
 
 /** The first message; a page that was left out for a while gets it again. */
 export interface BeginMessage {
@@ -184,22 +154,10 @@ export function livePath(from?: ResumePoint): string {
 
 /** The point in a query, `epoch` and `cursor` as they stand in it; undefined if it is none. */
 export function parseResumePoint(epoch: string | null, cursor: string | null): ResumePoint | undefined {
-  if (epoch === null || cursor === null || !/^\d{1,15}(,\d{1,15}){8}$/.test(cursor)) return undefined;
-  const [
-    computations = 0,
-    tasks = 0,
-    intervals = 0,
-    transfers = 0,
-    memory = 0,
-    resources = 0,
-    metrics = 0,
-    samples = 0,
-    events = 0,
-  ] = cursor.split(',').map(Number);
-  return {
-    epoch,
-    cursor: { computations, tasks, intervals, transfers, memory, resources, metrics, samples, events },
-  };
+  if (epoch === null || cursor === null || !/^\d{1,15}(,\d{1,15})*$/.test(cursor)) return undefined;
+  const rows = cursor.split(',').map(Number);
+  if (rows.length !== CURSOR_TABLES.length) return undefined;
+  return { epoch, cursor: recordOf(CURSOR_TABLES, (name) => rows[CURSOR_TABLES.indexOf(name)] ?? 0) };
 }
 
 /** Longer ones are refused. */

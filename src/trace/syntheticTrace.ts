@@ -1,6 +1,7 @@
 // A trace written by hand, for tests of analyses and views: tasks, workers and times in, a Trace out. What is left out gets
 // the value that a run without any delay would have.
 import { ACTIONS, type Action, TASK_STATES } from '../protocol/clusterObserver.js';
+import type { Reported } from '../protocol/traceSchema.js';
 import { StringTable } from './stringTable.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from './trace.js';
 import { TraceBuilder } from './traceBuilder.js';
@@ -36,18 +37,11 @@ export interface SyntheticTask {
   readonly computation?: number;
 }
 
-export interface SyntheticTransfer {
-  readonly worker: string;
-  /** Default: a client. */
-  readonly peer?: string;
-  readonly direction?: (typeof DIRECTIONS)[number];
-  readonly what?: (typeof TRANSFER_KINDS)[number];
-  readonly keys?: readonly string[];
-  readonly nbytes: number;
-  readonly compressed?: number;
-  readonly start: number;
-  readonly stop: number;
-}
+type Movement = Reported<'transfers'>;
+
+/** Of what is left out, `peer` is a client, and `compressed` the same as `nbytes`. */
+export type SyntheticTransfer = Pick<Movement, 'nbytes' | 'start' | 'stop'> &
+  Partial<Omit<Movement, 'worker' | 'peer'>> & { readonly worker: string; readonly peer?: string };
 
 export interface SyntheticSpec {
   /** Workers that no task names, or that have more than one thread or another host than `h`. */
@@ -159,12 +153,12 @@ class SyntheticBuilder {
     for (const one of memory) {
       const { managed, unmanaged = 0, spilled = 0, process = managed + unmanaged, tasks: held = 0 } = one;
       const [host, worker] = [this.#host(one.worker), this.#worker(one.worker)];
-      builder.memory.add(one.time, host, worker, managed, held, { unmanaged, spilled, process });
+      builder.memory.add({ time: one.time, host, worker, managed, unmanaged, spilled, process, tasks: held });
     }
     for (const { time, worker, figures } of resources) {
       const row = worker === undefined ? -1 : this.#worker(worker);
       const host = worker === undefined ? this.#text(HOST) : this.#host(worker);
-      builder.resources.add(time, host, row, -1, new Map(Object.entries(figures)));
+      builder.resources.add({ time, host, worker: row }, new Map(Object.entries(figures)));
     }
     for (const one of metrics) {
       const { context = 'execute', span = 'default', prefix = '', unit = 'seconds' } = one;
@@ -182,7 +176,7 @@ class SyntheticBuilder {
     for (const sample of this.#spec.samples ?? []) this.#addSample(sample);
     for (const { time, worker, topic, text } of events) {
       const row = worker === undefined ? -1 : this.#worker(worker);
-      builder.events.add(time, row, this.#text(topic), this.#text(text));
+      builder.events.add({ time, worker: row, topic: this.#text(topic), text: this.#text(text) });
     }
     return builder.build();
   }
@@ -258,14 +252,12 @@ class SyntheticBuilder {
   #addTransfer(transfer: SyntheticTransfer): void {
     const { worker, peer, direction = 'incoming', what = 'gather-dep', keys = [], nbytes } = transfer;
     this.#builder.transfers.add({
+      compressed: nbytes,
+      ...transfer,
       worker: this.#worker(worker),
       peer: peer === undefined ? -1 : this.#worker(peer),
       direction: DIRECTIONS.indexOf(direction),
       what: TRANSFER_KINDS.indexOf(what),
-      nbytes,
-      compressed: transfer.compressed ?? nbytes,
-      start: transfer.start,
-      stop: transfer.stop,
       keys: keys.map((key) => this.#key(key)),
     });
   }
@@ -280,13 +272,18 @@ class SyntheticBuilder {
       row = frames.add({ id, parent: caller, functionName, file: 'program.js', line: 1 });
       caller = id;
     }
-    const facts = { time, thread: 0, task: -1, prefix, span: 'default', frame: caller, line: 0, count };
-    samples.add(
-      { ...facts, worker: this.#worker(worker), interval: 0.01 },
-      this.#text(prefix),
-      this.#text('default'),
-      row,
-    );
+    samples.add({
+      time,
+      worker: this.#worker(worker),
+      thread: 0,
+      task: -1,
+      prefix: this.#text(prefix),
+      span: this.#text('default'),
+      frame: row,
+      line: 0,
+      count,
+      interval: 0.01,
+    });
   }
 
   #key(value: string): number {

@@ -2,17 +2,10 @@
 import { Float64Column, Int32Column } from './columns.js';
 import { functionNameSpan } from './functionName.js';
 import { totalsOfRows } from './rowTotals.js';
-import { FrameBuilder, SampleBuilder } from './samples/sampleRows.js';
+import { FrameBuilder } from './samples/sampleRows.js';
 import { StringTable } from './stringTable.js';
-import {
-  EventBuilder,
-  IntervalBuilder,
-  MemoryBuilder,
-  MetricBuilder,
-  ResourceBuilder,
-  TransferBuilder,
-  WorkerBuilder,
-} from './tableBuilders.js';
+import { ResourceBuilder, WorkerBuilder } from './tableBuilders.js';
+import { TableBuilder } from './tableRows.js';
 import { TaskColumns, type TaskSources } from './taskColumns.js';
 import { NOTHING_LET_GO, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
@@ -62,14 +55,14 @@ export class TraceBuilder {
   readonly dependencies = new Int32Column();
   readonly dependents = new Int32Column();
   readonly workers = new WorkerBuilder();
-  readonly intervals = new IntervalBuilder();
-  readonly transfers = new TransferBuilder();
-  readonly memory = new MemoryBuilder();
+  readonly intervals = new TableBuilder('intervals');
+  readonly transfers = new TableBuilder('transfers');
+  readonly memory = new TableBuilder('memory');
   readonly resources = new ResourceBuilder();
-  readonly metrics = new MetricBuilder();
+  readonly metrics = new TableBuilder('metrics');
   readonly frames = new FrameBuilder(this.strings);
-  readonly samples = new SampleBuilder();
-  readonly events = new EventBuilder();
+  readonly samples = new TableBuilder('samples');
+  readonly events = new TableBuilder('events');
   readonly computations: TraceComputation[] = [];
   /** See Trace. */
   eventCount = 0;

@@ -54,7 +54,7 @@ export class ChromeCounters {
     this.#endSample();
     for (const { time, process, device, figures } of this.#waiting) {
       const worker = this.#origins.workerOf(process);
-      this.#builder.resources.add(time, -1, worker, device, figures);
+      this.#builder.resources.add({ time, worker, device }, figures);
     }
     this.#waiting.length = 0;
   }

@@ -209,7 +209,12 @@ export class ChromeEvents {
     const instants = this.#instants.take();
     for (let at = 0; at < instants.length; at += 4) {
       const worker = origins.workerOf(origins.processes[instants[at + 1]!]!);
-      this.#builder.events.add(instants[at]!, worker, instants[at + 2]!, instants[at + 3]!);
+      this.#builder.events.add({
+        time: instants[at]!,
+        worker,
+        topic: instants[at + 2]!,
+        text: instants[at + 3]!,
+      });
     }
   }
 

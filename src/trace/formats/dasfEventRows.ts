@@ -1,4 +1,5 @@
 // From an event object to a row: for events that were made by a program, and for records that are not in the usual form.
+import type { Encoded } from '../../protocol/traceSchema.js';
 import type { TraceBuilder } from '../traceBuilder.js';
 import {
   asNumber,
@@ -51,22 +52,31 @@ export function addEvent(builder: TraceBuilder, event: DasfEvent): void {
       shape: strings.internString(Array.isArray(args.shape) ? JSON.stringify(args.shape.map(Number)) : '[]'),
     });
   } else if (event.name === 'Managed Memory' && !Number.isNaN(asNumber(args.tasks))) {
-    builder.memory.add(
-      event.timestamp,
-      host,
-      builder.workers.of(host, worker),
-      asNumber(args.size),
-      asNumber(args.tasks),
-    );
+    const row = builder.workers.of(host, worker);
+    builder.memory.add(managedMemory(event.timestamp, host, row, asNumber(args.size), asNumber(args.tasks)));
   } else if (event.name === RESOURCE_EVENT) {
     builder.resources.add(
-      event.timestamp,
-      host,
-      builder.workers.of(host, worker),
-      device(builder, args.device),
+      {
+        time: event.timestamp,
+        host,
+        worker: builder.workers.of(host, worker),
+        device: device(builder, args.device),
+      },
       numbersOf(event.args),
     );
   }
+}
+
+/** DASF knows what a worker manages, and nothing else. */
+export function managedMemory(
+  time: number,
+  host: number,
+  worker: number,
+  managed: number,
+  tasks: number,
+): Encoded<'memory'> {
+  const unknown = Number.NaN;
+  return { time, host, worker, managed, unmanaged: unknown, spilled: unknown, process: unknown, tasks };
 }
 
 function device(builder: TraceBuilder, value: unknown): number {

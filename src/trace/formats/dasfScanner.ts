@@ -3,6 +3,7 @@
 // it is left to the msgpack codec; this file has to be fast and right for the usual, and to notice the rest.
 import { StringTable } from '../stringTable.js';
 import type { TaskRow, TraceBuilder } from '../traceBuilder.js';
+import { managedMemory } from './dasfEventRows.js';
 import { Field, fieldAt } from './dasfFields.js';
 import { skipValue } from './msgpack.js';
 
@@ -101,7 +102,7 @@ export class DasfScanner {
     } else {
       if (this.#phase !== INSTANT || Number.isNaN(this.#tasks)) return false;
       const worker = this.#builder.workers.of(row.host, row.worker);
-      this.#builder.memory.add(this.#time, row.host, worker, row.nbytes, this.#tasks);
+      this.#builder.memory.add(managedMemory(this.#time, row.host, worker, row.nbytes, this.#tasks));
     }
     return true;
   }

@@ -1,35 +1,38 @@
 // A Trace over what a live trace holds: columns are views of its chunks, or are joined from them when they are first read.
+import { recordOf } from '../../base/recordOf.js';
 import type { ClusterEvent, Transfer } from '../../protocol/clusterObserver.js';
+import {
+  GROWING_TABLES,
+  type RecordedTable,
+  type Reported,
+  type TableRows,
+} from '../../protocol/traceSchema.js';
 import { once } from '../once.js';
 import type { SampleWindow } from '../samples/sampleWindow.js';
 import type { StringTable } from '../stringTable.js';
-import {
-  EventBuilder,
-  type IntervalBuilder,
-  type MemoryBuilder,
-  type MetricBuilder,
-  type ResourceBuilder,
-  TransferBuilder,
-  type WorkerBuilder,
-} from '../tableBuilders.js';
+import type { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
+import { joinRows, type RowPiece, TableBuilder } from '../tableRows.js';
 import type { TotalSums } from '../totals.js';
-import {
-  DIRECTIONS,
-  type EventRows,
-  type IntervalRows,
-  type MemoryRows,
-  type MetricRows,
-  type ResourceRows,
-  type TableName,
-  TRANSFER_KINDS,
-  type Trace,
-  type TransferRows,
-  type WorkerRows,
-} from '../trace.js';
+import type { ResourceRows, TableName, Trace } from '../trace.js';
+import { hostsOf } from '../workerHosts.js';
 import type { LiveComputations } from './liveComputations.js';
 import { LiveTaskColumns } from './liveTasks.js';
 import { Joined, type Piece, type RowWindow } from './rowWindow.js';
 import type { TaskWindow } from './taskWindow.js';
+
+type BuiltWindow<T extends RecordedTable> = RowWindow<TableBuilder<T>>;
+
+/** The newest rows of each table. Texts of transfers and events stay as they are, because they would fill the table of names. */
+export interface LiveWindows {
+  readonly tasks: TaskWindow;
+  readonly intervals: BuiltWindow<'intervals'>;
+  readonly transfers: RowWindow<Transfer[]>;
+  readonly memory: BuiltWindow<'memory'>;
+  readonly resources: RowWindow<ResourceBuilder>;
+  readonly metrics: BuiltWindow<'metrics'>;
+  readonly samples: SampleWindow;
+  readonly events: RowWindow<ClusterEvent[]>;
+}
 
 /** What a live trace is made of. */
 export interface LiveRows {
@@ -40,14 +43,7 @@ export interface LiveRows {
   readonly computations: LiveComputations;
   readonly workers: WorkerBuilder;
   readonly totals: TotalSums;
-  readonly tasks: TaskWindow;
-  readonly intervals: RowWindow<IntervalBuilder>;
-  readonly transfers: RowWindow<Transfer[]>;
-  readonly memory: RowWindow<MemoryBuilder>;
-  readonly resources: RowWindow<ResourceBuilder>;
-  readonly metrics: RowWindow<MetricBuilder>;
-  readonly samples: SampleWindow;
-  readonly events: RowWindow<ClusterEvent[]>;
+  readonly windows: LiveWindows;
 }
 
 /** The rows `[from .. to)` of each table, counted since the beginning. */
@@ -56,33 +52,41 @@ export function snapshotOf(
   from: Readonly<Record<TableName, number>>,
   to: Readonly<Record<TableName, number>>,
 ): Trace {
+  const { windows } = rows;
   // Sums of older samples have names, too.
-  const samples = once(rows.samples.rows(from.samples, to.samples));
-  const frames = rows.samples.frames.build();
+  const samples = once(windows.samples.rows(from.samples, to.samples));
+  const frames = windows.samples.frames.build();
   const strings = rows.names.copy();
   const workers = rows.workers.build();
-  const transfers = rows.transfers.pieces(from.transfers, to.transfers);
+  const moved = windows.transfers.pieces(from.transfers, to.transfers);
+  const transfers = once(() => rowsOf(moved));
   const tasks = new LiveTaskColumns({
-    pieces: rows.tasks.pieces(from.tasks, to.tasks),
+    pieces: windows.tasks.pieces(from.tasks, to.tasks),
     typeIds: rows.typeIds().slice(),
     computations: rows.computations.all.slice(),
     workers,
     strings,
-    otherKeys: () => rowsOf(transfers).flatMap(({ keys }) => keys),
+    otherKeys: () => transfers().flatMap(({ keys }) => keys),
   });
-  const events = eventRows(rows.events.pieces(from.events, to.events), strings);
-  const intervals = new Joined(rows.intervals.pieces(from.intervals, to.intervals));
-  const memory = new Joined(rows.memory.pieces(from.memory, to.memory));
-  const metrics = new Joined(rows.metrics.pieces(from.metrics, to.metrics));
-  const resources = new Joined(rows.resources.pieces(from.resources, to.resources));
+  const events = reportedRows('events', rowsOf(windows.events.pieces(from.events, to.events)), strings);
+  const intervals = windows.intervals.pieces(from.intervals, to.intervals);
+  const memory = windows.memory.pieces(from.memory, to.memory);
+  const metrics = windows.metrics.pieces(from.metrics, to.metrics);
+  const resources = windows.resources.pieces(from.resources, to.resources);
   // The sums go on growing: they are taken now.
   const totals = rows.totals.copy(workers.length);
   const made = {
-    intervals: once(() => intervalRows(intervals)),
-    transfers: once(() => transferRows(transfers, tasks)),
-    memory: once(() => memoryRows(memory, workers)),
-    resources: once(() => resourceRows(resources, workers)),
-    metrics: once(() => metricRows(metrics)),
+    intervals: once(() => joinRows('intervals', builtPieces(intervals))),
+    transfers: once(() => reportedRows('transfers', transfers(), strings, tasks.keys)),
+    memory: once(() => {
+      const joined = joinRows('memory', builtPieces(memory));
+      return { ...joined, host: hostsOf('memory', joined.worker, workers) };
+    }),
+    resources: once(() => {
+      const joined = resourceRows(resources);
+      return { ...joined, host: hostsOf('resources', joined.worker, workers) };
+    }),
+    metrics: once(() => joinRows('metrics', builtPieces(metrics))),
   };
   return {
     strings,
@@ -115,25 +119,8 @@ export function snapshotOf(
     },
     events,
     totals,
-    letGo: {
-      tasks: rows.tasks.first,
-      intervals: rows.intervals.first,
-      transfers: rows.transfers.first,
-      memory: rows.memory.first,
-      resources: rows.resources.first,
-      metrics: rows.metrics.first,
-      samples: 0,
-      events: rows.events.first,
-    },
-    eventCount:
-      rows.tasks.end +
-      rows.intervals.end +
-      rows.transfers.end +
-      rows.memory.end +
-      rows.resources.end +
-      rows.metrics.end +
-      rows.samples.end +
-      rows.events.end,
+    letGo: recordOf(GROWING_TABLES, (table) => (table === 'samples' ? 0 : windows[table].first)),
+    eventCount: GROWING_TABLES.reduce((sum, table) => sum + windows[table].end, 0),
     damage: undefined,
   };
 }
@@ -142,95 +129,35 @@ function rowsOf<T>(pieces: readonly Piece<readonly T[]>[]): T[] {
   return pieces.flatMap(({ chunk, from, to }) => chunk.slice(from, to));
 }
 
-function intervalRows(joined: Joined<IntervalBuilder>): IntervalRows {
-  const built = new Map(joined.pieces.map(({ chunk }) => [chunk, chunk.build()]));
-  const part = (chunk: IntervalBuilder): IntervalRows => built.get(chunk) ?? chunk.build();
-  return {
-    length: joined.length,
-    worker: joined.ids((chunk) => part(chunk).worker),
-    thread: joined.ids((chunk) => part(chunk).thread),
-    action: joined.bytes((chunk) => part(chunk).action),
-    start: joined.numbers((chunk) => part(chunk).start),
-    stop: joined.numbers((chunk) => part(chunk).stop),
-    task: joined.numbers((chunk) => part(chunk).task),
-    nbytes: joined.numbers((chunk) => part(chunk).nbytes),
-  };
+function builtPieces<T extends RecordedTable>(pieces: readonly Piece<TableBuilder<T>>[]): RowPiece<T>[] {
+  return pieces.map(({ chunk, from, to }) => ({ rows: chunk.build(), from, to }));
 }
 
-function memoryRows(joined: Joined<MemoryBuilder>, workers: WorkerRows): MemoryRows {
-  const built = new Map(joined.pieces.map(({ chunk }) => [chunk, chunk.build()]));
-  const part = (chunk: MemoryBuilder): MemoryRows => built.get(chunk) ?? chunk.build();
-  const worker = joined.ids((chunk) => part(chunk).worker);
-  return {
-    length: joined.length,
-    time: joined.numbers((chunk) => part(chunk).time),
-    host: worker.map((row) => workers.host[row] ?? -1),
-    worker,
-    managed: joined.numbers((chunk) => part(chunk).managed),
-    unmanaged: joined.numbers((chunk) => part(chunk).unmanaged),
-    spilled: joined.numbers((chunk) => part(chunk).spilled),
-    process: joined.numbers((chunk) => part(chunk).process),
-    tasks: joined.numbers((chunk) => part(chunk).tasks),
-  };
-}
-
-function metricRows(joined: Joined<MetricBuilder>): MetricRows {
-  const built = new Map(joined.pieces.map(({ chunk }) => [chunk, chunk.build()]));
-  const part = (chunk: MetricBuilder): MetricRows => built.get(chunk) ?? chunk.build();
-  return {
-    length: joined.length,
-    time: joined.numbers((chunk) => part(chunk).time),
-    worker: joined.ids((chunk) => part(chunk).worker),
-    context: joined.ids((chunk) => part(chunk).context),
-    span: joined.ids((chunk) => part(chunk).span),
-    prefix: joined.ids((chunk) => part(chunk).prefix),
-    activity: joined.ids((chunk) => part(chunk).activity),
-    unit: joined.ids((chunk) => part(chunk).unit),
-    value: joined.numbers((chunk) => part(chunk).value),
-  };
-}
-
-function transferRows(pieces: readonly Piece<Transfer[]>[], tasks: LiveTaskColumns): TransferRows {
-  const builder = new TransferBuilder();
-  const { keys } = tasks;
-  for (const transfer of rowsOf(pieces)) {
-    builder.add({
-      ...transfer,
-      direction: DIRECTIONS.indexOf(transfer.direction),
-      what: TRANSFER_KINDS.indexOf(transfer.what),
-      keys: transfer.keys.map((key) => keys.internString(key)),
-    });
-  }
+/** The rows of a table as an engine reported them. */
+function reportedRows<T extends RecordedTable>(
+  table: T,
+  rows: readonly Reported<T>[],
+  strings: StringTable,
+  keys: StringTable = strings,
+): TableRows<T> {
+  const builder = new TableBuilder(table);
+  for (const row of rows) builder.addReported(row, strings, keys);
   return builder.build();
 }
 
-/** Samples without a worker are of the host where the scheduler is: that of the first worker. */
-function resourceRows(joined: Joined<ResourceBuilder>, workers: WorkerRows): ResourceRows {
-  const built = new Map(joined.pieces.map(({ chunk }) => [chunk, chunk.build()]));
+function resourceRows(pieces: readonly Piece<ResourceBuilder>[]): ResourceRows {
+  const built = new Map(pieces.map(({ chunk }) => [chunk, chunk.build()]));
   const part = (chunk: ResourceBuilder): ResourceRows => built.get(chunk) ?? chunk.build();
+  const joined = new Joined(pieces);
+  const names = new Set(Array.from(built.values(), ({ figures }) => [...figures.keys()]).flat());
   const figure = (name: string): Float64Array =>
     joined.numbers((chunk) => {
       const { figures, length } = part(chunk);
       return figures.get(name) ?? new Float64Array(length).fill(Number.NaN);
     });
-  const names = new Set(Array.from(built.values(), ({ figures }) => [...figures.keys()]).flat());
-  const worker = joined.ids((chunk) => part(chunk).worker);
+  const rows = pieces.map(({ chunk, from, to }) => ({ rows: part(chunk), from, to }));
   return {
-    length: joined.length,
-    time: joined.numbers((chunk) => part(chunk).time),
-    host: worker.map((row) => workers.host[Math.max(0, row)] ?? -1),
-    worker,
-    device: joined.ids((chunk) => part(chunk).device),
-    gpuUtilization: joined.numbers((chunk) => part(chunk).gpuUtilization),
-    gpuMemoryUsed: joined.numbers((chunk) => part(chunk).gpuMemoryUsed),
+    ...joinRows('resources', rows),
     figures: new Map(Array.from(names, (name) => [name, figure(name)])),
   };
-}
-
-function eventRows(pieces: readonly Piece<ClusterEvent[]>[], strings: StringTable): EventRows {
-  const builder = new EventBuilder();
-  for (const { time, worker, topic, text } of rowsOf(pieces)) {
-    builder.add(time, worker, strings.internString(topic), strings.internString(text));
-  }
-  return builder.build();
 }

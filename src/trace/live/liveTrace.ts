@@ -1,5 +1,6 @@
 // The live trace: an observer of a cluster that writes columns. It holds the newest rows of every table and exact sums over
 // the whole run. Cost: see bench of the live trace in docs/trace-format.md; a task that ended is some ten typed-array writes.
+import { recordOf } from '../../base/recordOf.js';
 import {
   ACTIONS,
   type ClusterEvent,
@@ -15,17 +16,13 @@ import {
 } from '../../protocol/clusterObserver.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { KindOf } from '../../protocol/taskKinds.js';
+import { GROWING_TABLES } from '../../protocol/traceSchema.js';
 import { figuresOf } from '../figures.js';
 import { cycleSamples } from '../samples/cycleSamples.js';
 import { SampleWindow } from '../samples/sampleWindow.js';
 import { StringTable } from '../stringTable.js';
-import {
-  IntervalBuilder,
-  MemoryBuilder,
-  MetricBuilder,
-  ResourceBuilder,
-  WorkerBuilder,
-} from '../tableBuilders.js';
+import { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
+import { TableBuilder } from '../tableRows.js';
 import { TotalSums, type TraceTotals } from '../totals.js';
 import { NO_ROWS, type TableName, type Trace } from '../trace.js';
 import { addRuns } from './addRuns.js';
@@ -96,14 +93,16 @@ export class LiveTrace implements ClusterObserver {
       computations: this.#computations,
       workers: this.#workers,
       totals: this.#totals,
-      tasks: this.#tasks,
-      intervals: new RowWindow(sizes.intervals, () => new IntervalBuilder()),
-      transfers: new RowWindow<Transfer[]>(sizes.transfers, () => []),
-      memory: new RowWindow(sizes.memory, () => new MemoryBuilder()),
-      resources: new RowWindow(sizes.resources, () => new ResourceBuilder()),
-      metrics: new RowWindow(sizes.metrics, () => new MetricBuilder()),
-      samples: new SampleWindow(sizes.samples, this.#names),
-      events: new RowWindow<ClusterEvent[]>(sizes.events, () => []),
+      windows: {
+        tasks: this.#tasks,
+        intervals: builtWindow('intervals', sizes),
+        transfers: new RowWindow<Transfer[]>(sizes.transfers, () => []),
+        memory: builtWindow('memory', sizes),
+        resources: new RowWindow(sizes.resources, () => new ResourceBuilder()),
+        metrics: builtWindow('metrics', sizes),
+        samples: new SampleWindow(sizes.samples, this.#names),
+        events: new RowWindow<ClusterEvent[]>(sizes.events, () => []),
+      },
     };
   }
 
@@ -117,17 +116,7 @@ export class LiveTrace implements ClusterObserver {
 
   /** Up to where there are rows. */
   get cursor(): TraceCursor {
-    const { tasks, intervals, transfers, memory, resources, metrics, samples, events } = this.#rows;
-    return {
-      tasks: tasks.end,
-      intervals: intervals.end,
-      transfers: transfers.end,
-      memory: memory.end,
-      resources: resources.end,
-      metrics: metrics.end,
-      samples: samples.end,
-      events: events.end,
-    };
+    return recordOf(GROWING_TABLES, (table) => this.#rows.windows[table].end);
   }
 
   /**
@@ -135,28 +124,18 @@ export class LiveTrace implements ClusterObserver {
    * `limits` rows, the oldest of them.
    */
   changesSince(cursor: TraceCursor = BEGINNING, limits: Partial<WindowSizes> = {}): TraceChanges {
-    const { tasks, intervals, transfers, memory, resources, metrics, samples, events } = this.#rows;
-    const tables = { tasks, intervals, transfers, memory, resources, metrics, samples, events };
-    const of = (value: (name: TableName) => number): TraceCursor => ({
-      tasks: value('tasks'),
-      intervals: value('intervals'),
-      transfers: value('transfers'),
-      memory: value('memory'),
-      resources: value('resources'),
-      metrics: value('metrics'),
-      samples: value('samples'),
-      events: value('events'),
-    });
-    const from = of((name) => Math.max(tables[name].first, cursor[name]));
+    const { windows } = this.#rows;
+    const of = (value: (name: TableName) => number): TraceCursor => recordOf(GROWING_TABLES, value);
+    const from = of((name) => Math.max(windows[name].first, cursor[name]));
     const to = of((name) =>
-      Math.min(tables[name].end, from[name] + (limits[name] ?? Number.POSITIVE_INFINITY)),
+      Math.min(windows[name].end, from[name] + (limits[name] ?? Number.POSITIVE_INFINITY)),
     );
     // From the beginning on samples are all there, the older summed up.
     const whole = cursor.samples === 0;
     return {
       trace: snapshotOf(this.#rows, whole ? { ...from, samples: 0 } : from, to),
       missed: of((name) =>
-        name === 'samples' && whole ? 0 : Math.max(0, tables[name].first - cursor[name]),
+        name === 'samples' && whole ? 0 : Math.max(0, windows[name].first - cursor[name]),
       ),
       cursor: of((name) => Math.max(cursor[name], to[name])),
     };
@@ -170,7 +149,9 @@ export class LiveTrace implements ClusterObserver {
 
   /** Rows `[from .. to)` of transfers as they were told: keys of a trace's table are ids, and making them costs. */
   toldTransfers(from: number, to: number): readonly Transfer[] {
-    return this.#rows.transfers.pieces(from, to).flatMap((piece) => piece.chunk.slice(piece.from, piece.to));
+    return this.#rows.windows.transfers
+      .pieces(from, to)
+      .flatMap((piece) => piece.chunk.slice(piece.from, piece.to));
   }
 
   /** The computations above `number` that it still knows, ascending. */
@@ -183,7 +164,7 @@ export class LiveTrace implements ClusterObserver {
 
   /** Rows of tasks that it does not hold any more. */
   get tasksLetGo(): number {
-    return this.#rows.tasks.first;
+    return this.#tasks.first;
   }
 
   /** How often a worker came or went. */
@@ -255,49 +236,37 @@ export class LiveTrace implements ClusterObserver {
   interval(interval: WorkInterval): void {
     this.#changes++;
     const { start, stop, nbytes } = interval;
-    const action = ACTIONS.indexOf(interval.action);
-    this.#rows.intervals.next().add({ ...interval, action });
-    this.#totals.addAction(action, 1, stop - start, nbytes);
+    this.#rows.windows.intervals.next().addReported(interval, this.#names);
+    this.#totals.addAction(ACTIONS.indexOf(interval.action), 1, stop - start, nbytes);
   }
 
   transfer(transfer: Transfer): void {
     this.#changes++;
-    this.#rows.transfers.next().push(transfer);
+    this.#rows.windows.transfers.next().push(transfer);
     const { worker, peer, direction, nbytes, compressed, start, stop } = transfer;
     this.#totals.addTransfer(worker, peer, direction === 'incoming', nbytes, compressed, stop - start);
   }
 
   memory(sample: MemorySample): void {
     this.#changes++;
-    this.#rows.memory.next().add(sample.time, -1, sample.worker, sample.managed, sample.tasks, sample);
+    this.#rows.windows.memory.next().addReported(sample, this.#names);
   }
 
   resources(sample: ResourceSample): void {
     this.#changes++;
     const { time, worker } = sample;
-    this.#rows.resources.next().add(time, -1, worker, -1, figuresOf(sample));
+    this.#rows.windows.resources.next().add({ time, worker }, figuresOf(sample));
   }
 
   metric(sample: MetricSample): void {
     this.#changes++;
-    const { time, worker, value } = sample;
-    const id = (text: string): number => this.#names.internString(text);
-    this.#rows.metrics.next().add({
-      time,
-      worker,
-      context: id(sample.context),
-      span: id(sample.span),
-      prefix: id(sample.prefix),
-      activity: id(sample.activity),
-      unit: id(sample.unit),
-      value,
-    });
+    this.#rows.windows.metrics.next().addReported(sample, this.#names);
     this.#totals.addMetric(sample);
   }
 
   profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {
     this.#changes++;
-    const { samples } = this.#rows;
+    const { samples } = this.#rows.windows;
     for (const [row, frames] of cycleSamples(worker, cycle, kindOf)) {
       for (const frame of frames) samples.addFrame(frame);
       samples.add(row);
@@ -306,8 +275,12 @@ export class LiveTrace implements ClusterObserver {
 
   event(event: ClusterEvent): void {
     this.#changes++;
-    this.#rows.events.next().push(event);
+    this.#rows.windows.events.next().push(event);
   }
+}
+
+function builtWindow<T extends TableName>(table: T, sizes: WindowSizes): RowWindow<TableBuilder<T>> {
+  return new RowWindow(sizes[table], () => new TableBuilder(table));
 }
 
 /** The names of result types by the numbers that stand in chunks. */

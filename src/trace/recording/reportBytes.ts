@@ -1,8 +1,9 @@
 // What a report carries, before it is compressed: a JSON head with the exact totals, and the tables of a trace directory as
 // Arrow streams, their columns packed (packedColumns.ts). docs/trace-format.md says how to read it without Longpole.
 import { LongpoleError } from '../../base/errors.js';
+import { GROWING_TABLES } from '../../protocol/traceSchema.js';
 import type { TraceTotals } from '../totals.js';
-import { NOTHING_LET_GO, type RowsLetGo, TABLES, type Trace } from '../trace.js';
+import { NOTHING_LET_GO, type RowsLetGo, type Trace } from '../trace.js';
 import { encodeTable } from './encodeTrace.js';
 import { MemorySource, openTables } from './openTables.js';
 import { packColumns, unpackColumns } from './packedColumns.js';
@@ -166,7 +167,7 @@ function texts(value: unknown): [string, string][] {
 function letGoOf(value: unknown): RowsLetGo {
   if (typeof value !== 'object' || value === null) return NOTHING_LET_GO;
   const result = { ...NOTHING_LET_GO };
-  for (const table of TABLES) {
+  for (const table of GROWING_TABLES) {
     const rows: unknown = Reflect.get(value, table);
     if (typeof rows === 'number' && rows > 0) result[table] = rows;
   }

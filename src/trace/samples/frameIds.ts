@@ -1,22 +1,16 @@
 // Numbers of stack frames. A frame is a function in one place of the call tree; its number is made of what it is and of its
 // caller's number, so that every recorder gives it the same one, and tables of several recorders fit together.
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../../protocol/profileCycle.js';
+import type { Reported } from '../../protocol/traceSchema.js';
 
 /** The caller of an outermost frame. */
 export const NO_FRAME = -1;
 
-/** What a row of the table `frames` holds, with texts for ids. */
-export interface FrameFacts {
-  /** Below 2^53. Two of 100,000 frames have the same one with a probability of 1 in 2,000,000. */
-  readonly id: number;
-  /** Number of the caller, or NO_FRAME. */
-  readonly parent: number;
-  readonly functionName: string;
-  /** A path, or a URL that is no file; empty for code that is part of the engine. */
-  readonly file: string;
-  /** Where the function begins, from 1; 0: not known. */
-  readonly line: number;
-}
+/**
+ * A row of the table `frames` with texts for ids, and the number of its caller or NO_FRAME. Numbers are below 2^53; two of
+ * 100,000 frames have the same one with a probability of 1 in 2,000,000.
+ */
+export type FrameFacts = Reported<'frames'>;
 
 /** The thread ran Longpole's or Node's own code, and no task's. */
 export const RUNTIME_FRAME = frameFacts(NO_FRAME, '(runtime)', '', 0);

@@ -1,15 +1,17 @@
 // The samples of a live trace: the newest one by one, the older summed up. No sample is lost.
+import type { Encoded } from '../../protocol/traceSchema.js';
 import { RowWindow } from '../live/rowWindow.js';
 import type { StringTable } from '../stringTable.js';
+import { joinRows, type RowPiece, TableBuilder } from '../tableRows.js';
 import type { SampleRows } from '../trace.js';
 import type { FrameFacts } from './frameIds.js';
-import { FrameBuilder, SampleBuilder, type SampleFacts, sampleFacts } from './sampleRows.js';
+import { FrameBuilder, type SampleFacts, sampleFacts } from './sampleRows.js';
 import { SampleSums } from './sampleSums.js';
 
 export class SampleWindow {
   readonly #names: StringTable;
   readonly frames: FrameBuilder;
-  readonly #rows: RowWindow<SampleBuilder>;
+  readonly #rows: RowWindow<TableBuilder<'samples'>>;
   readonly #sums: SampleSums;
   /** What the sums were when they were asked for last. */
   #older: { readonly first: number; readonly rows: SampleRows } | undefined;
@@ -21,7 +23,7 @@ export class SampleWindow {
     this.frames = new FrameBuilder(names);
     this.#rows = new RowWindow(
       limit,
-      () => new SampleBuilder(),
+      () => new TableBuilder('samples'),
       (chunk) => this.#sumUp(chunk),
     );
   }
@@ -41,7 +43,7 @@ export class SampleWindow {
 
   /** Its frame was added before. */
   add(row: SampleFacts): void {
-    this.#rows.next().add(row, this.#id(row.prefix), this.#id(row.span), this.frames.rowOf(row.frame));
+    this.#rows.next().add(encodedSample(row, this.#names, this.frames));
   }
 
   /**
@@ -52,9 +54,9 @@ export class SampleWindow {
     const older = from === 0 && this.first > 0 ? [this.#olderRows()] : [];
     const pieces = this.#rows.pieces(from, to);
     return () =>
-      joinedSamples([
-        ...older,
-        ...pieces.map(({ chunk, from: start, to: end }) => cut(chunk.build(), start, end)),
+      joinRows('samples', [
+        ...older.map(wholeTable),
+        ...pieces.map(({ chunk, ...place }) => ({ rows: chunk.build(), ...place })),
       ]);
   }
 
@@ -64,79 +66,31 @@ export class SampleWindow {
     return this.#older.rows;
   }
 
-  #sumUp(chunk: SampleBuilder): void {
+  #sumUp(chunk: TableBuilder<'samples'>): void {
     const rows = chunk.build();
     const frames = this.frames.build();
     for (let row = 0; row < rows.length; row++) this.#sums.add(sampleFacts(rows, row, this.#names, frames));
   }
-
-  #id(text: string): number {
-    return idIn(this.#names, text);
-  }
 }
 
-function idIn(strings: StringTable, text: string): number {
-  return text === '' ? -1 : strings.internString(text);
+/** Texts become ids of `strings`. */
+function encodedSample(row: SampleFacts, strings: StringTable, frames: FrameBuilder): Encoded<'samples'> {
+  const id = (text: string): number => (text === '' ? -1 : strings.internString(text));
+  return { ...row, prefix: id(row.prefix), span: id(row.span), frame: frames.rowOf(row.frame) };
 }
 
 /** The sums as rows; their texts become ids of `strings`. */
 export function summedSamples(sums: SampleSums, strings: StringTable, frames: FrameBuilder): SampleRows {
-  const builder = new SampleBuilder();
-  for (const row of sums.rows())
-    builder.add(row, idIn(strings, row.prefix), idIn(strings, row.span), frames.rowOf(row.frame));
+  const builder = new TableBuilder('samples');
+  for (const row of sums.rows()) builder.add(encodedSample(row, strings, frames));
   return builder.build();
-}
-
-function cut(rows: SampleRows, from: number, to: number): SampleRows {
-  return sampleColumns(
-    to - from,
-    (name) => rows[name].subarray(from, to),
-    (name) => rows[name].subarray(from, to),
-  );
 }
 
 /** Tables of samples, one behind the other. Without a copy where there is one. */
 export function joinedSamples(parts: readonly SampleRows[]): SampleRows {
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only;
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const fill = <A extends Float64Array | Int32Array>(
-    all: A,
-    copy: (all: A, part: SampleRows, at: number) => void,
-  ): A => {
-    let at = 0;
-    for (const part of parts) {
-      copy(all, part, at);
-      at += part.length;
-    }
-    return all;
-  };
-  return sampleColumns(
-    length,
-    (name) => fill(new Float64Array(length), (all, part, at) => all.set(part[name], at)),
-    (name) => fill(new Int32Array(length), (all, part, at) => all.set(part[name], at)),
-  );
+  return joinRows('samples', parts.map(wholeTable));
 }
 
-type NumberColumn = 'time' | 'task' | 'count' | 'interval';
-type IdColumn = Exclude<keyof SampleRows, NumberColumn | 'length'>;
-
-function sampleColumns(
-  length: number,
-  numbers: (name: NumberColumn) => Float64Array,
-  ids: (name: IdColumn) => Int32Array,
-): SampleRows {
-  return {
-    length,
-    time: numbers('time'),
-    worker: ids('worker'),
-    thread: ids('thread'),
-    task: numbers('task'),
-    prefix: ids('prefix'),
-    span: ids('span'),
-    frame: ids('frame'),
-    line: ids('line'),
-    count: numbers('count'),
-    interval: numbers('interval'),
-  };
+function wholeTable(rows: SampleRows): RowPiece<'samples'> {
+  return { rows, from: 0, to: rows.length };
 }

@@ -1,0 +1,146 @@
+// What a column of a trace's table may be, and what follows from it: the array that holds it in memory, the value by which an
+// engine reports it, its type in files. traceSchema.ts lists the columns.
+
+/**
+ * - `float`: a number; NaN is absent. - `whole`: the same, a whole number. - `count`: the same, 32 bits in files.
+ * - `integer`, `byte`: whole numbers of 32 and 8 bits. - `worker`: a row of `workers`. - `task`: the id of a task.
+ * - `id`: a number that names the row itself. - `computation`: its number in files, its place in memory.
+ * - `frame`: its id in files, its row in memory. - `choice`: one of `among`. - `name`: a text of which few are different.
+ * - `text`: any text. - `key`, `group`: texts of the table of keys. - `keys`: several keys.
+ */
+export const MEMORY_TYPES = {
+  float: 'float64',
+  whole: 'float64',
+  count: 'float64',
+  integer: 'int32',
+  byte: 'uint8',
+  worker: 'int32',
+  task: 'float64',
+  id: 'float64',
+  computation: 'int32',
+  frame: 'int32',
+  choice: 'uint8',
+  name: 'int32',
+  text: 'int32',
+  key: 'int32',
+  group: 'int32',
+  keys: 'int32',
+} as const;
+
+/**
+ * Kinds of columns that stand elsewhere in memory. - `index`: the number of the row. - `figure`: a number among the figures of a
+ * resource sample. - `figures`: the figures without a column, as a JSON object.
+ */
+type FileKind = 'index' | 'figure' | 'figures';
+export type MemoryKind = keyof typeof MEMORY_TYPES;
+export type ColumnKind = MemoryKind | FileKind;
+
+interface Arrays {
+  readonly float64: Float64Array;
+  readonly int32: Int32Array;
+  readonly uint8: Uint8Array;
+}
+
+/** The types of columns in files; `utf8-list` has several texts a row. */
+export const FILE_TYPES = {
+  float: 'float64',
+  whole: 'float64',
+  count: 'int32',
+  integer: 'int32',
+  byte: 'uint8',
+  worker: 'int32',
+  task: 'int64',
+  id: 'int64',
+  computation: 'int32',
+  frame: 'int64',
+  choice: 'dictionary',
+  name: 'dictionary',
+  text: 'utf8',
+  key: 'utf8',
+  group: 'dictionary',
+  keys: 'utf8-list',
+  index: 'int32',
+  figure: 'float64',
+  figures: 'utf8',
+} as const satisfies Readonly<Record<ColumnKind, string>>;
+
+export interface ColumnSpec {
+  readonly kind: ColumnKind;
+  /** One sentence. */
+  readonly doc: string;
+  readonly unit?: 'time' | 'seconds' | 'bytes' | 'percent' | 'bytes per second' | 'tasks' | undefined;
+  /** Name in files and exports. Default: the name in memory. */
+  readonly title?: string;
+  /** What an absent value means. Default: not known. */
+  readonly absent?: string;
+  /** The texts of a `choice`, in the order of their numbers. */
+  readonly among?: readonly string[];
+  /** Those who report a row may leave it out: it is absent then. */
+  readonly optional?: true;
+  /** Follows from other columns, or comes from foreign formats alone: it is not in files. */
+  readonly derived?: true;
+  /** Format version in which it appeared. Default: that of its table. */
+  readonly since?: FormatVersion;
+}
+
+/** The whole number is `version` in meta.json; a version that only adds tables or columns raises the number behind the point. */
+export type FormatVersion = '1.0' | '1.1' | '1.2';
+
+export interface TableSpec {
+  /** What a row is. */
+  readonly row: string;
+  /** Default: 1.0. */
+  readonly since?: FormatVersion;
+  readonly columns: Readonly<Record<string, ColumnSpec>>;
+}
+
+type Columns = TableSpec['columns'];
+
+/** The columns of a table in memory. */
+export type RowsOf<C extends Columns> = { readonly length: number } & {
+  readonly [N in keyof C as C[N]['kind'] extends FileKind ? never : N]: C[N]['kind'] extends MemoryKind
+    ? Arrays[(typeof MEMORY_TYPES)[C[N]['kind']]]
+    : never;
+  // Keys of row `i`: `keys[keyOffsets[i] .. keyOffsets[i + 1])`.
+} & ('keys' extends keyof C ? { readonly keyOffsets: Int32Array } : unknown);
+
+type IsOptional<C extends ColumnSpec> = C extends { readonly optional: true } ? true : false;
+type IsDerived<C extends ColumnSpec> = C extends { readonly derived: true } ? true : false;
+
+type ReportedValue<C extends ColumnSpec> = C extends { readonly among: readonly (infer N)[] }
+  ? N
+  : C['kind'] extends 'name' | 'text' | 'key' | 'group'
+    ? string
+    : C['kind'] extends 'keys'
+      ? readonly string[]
+      : number;
+
+/** A row as an engine reports it: texts as they are. */
+export type ReportedRow<C extends Columns> = {
+  readonly [N in keyof C as IsDerived<C[N]> extends true
+    ? never
+    : IsOptional<C[N]> extends true
+      ? never
+      : N]: ReportedValue<C[N]>;
+} & {
+  readonly [N in keyof C as IsOptional<C[N]> extends true ? N : never]?: ReportedValue<C[N]>;
+};
+
+type EncodedValue<C extends ColumnSpec> = C['kind'] extends 'keys' ? readonly number[] | Int32Array : number;
+
+/** A row of which all texts are ids. What is left out is absent. */
+export type EncodedRow<C extends Columns> = {
+  readonly [N in keyof C as C[N]['kind'] extends FileKind
+    ? never
+    : IsDerived<C[N]> extends true
+      ? never
+      : IsOptional<C[N]> extends true
+        ? never
+        : N]: EncodedValue<C[N]>;
+} & {
+  readonly [N in keyof C as IsDerived<C[N]> extends true
+    ? N
+    : IsOptional<C[N]> extends true
+      ? N
+      : never]?: EncodedValue<C[N]>;
+};

@@ -1,0 +1,208 @@
+// Rows of a table in memory, of any table: built row by row, joined from pieces, or made column by column. The schema says which
+// columns there are.
+import { LongpoleError } from '../base/errors.js';
+import { type ColumnKind, MEMORY_TYPES, type MemoryKind } from '../protocol/schemaTypes.js';
+import {
+  type Column,
+  columnsOf,
+  type Encoded,
+  type RecordedTable,
+  type Reported,
+  type TableRows,
+} from '../protocol/traceSchema.js';
+import { Float64Column, Int32Column, Uint8Column } from './columns.js';
+import { once } from './once.js';
+import type { StringTable } from './stringTable.js';
+
+export type ColumnArray = Float64Array | Int32Array | Uint8Array;
+
+/** A column that stands in an array. */
+export interface MemoryColumn extends Column {
+  readonly kind: MemoryKind;
+}
+
+/** Lists of ids: those of row `i` are `ids[offsets[i] .. offsets[i + 1])`. */
+export interface IdLists {
+  readonly offsets: Int32Array;
+  readonly ids: Int32Array;
+}
+
+function inMemory(column: Column): column is MemoryColumn {
+  return column.kind in MEMORY_TYPES;
+}
+
+/** The columns of a table that stand in arrays. */
+export function memoryColumns(table: RecordedTable): readonly MemoryColumn[] {
+  return columnsOf(table).filter(inMemory);
+}
+
+/** The column of this name; throws ERR_LONGPOLE_INTERNAL if the rows have none. */
+export function arrayOf(rows: object, name: string): ColumnArray {
+  const values: unknown = Reflect.get(rows, name);
+  if (values instanceof Float64Array || values instanceof Int32Array || values instanceof Uint8Array)
+    return values;
+  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `There is no column ${name}.`);
+}
+
+/** An array for `length` rows in which every value is absent. */
+export function absentColumn(kind: MemoryKind, length: number): ColumnArray {
+  switch (MEMORY_TYPES[kind]) {
+    case 'float64':
+      return new Float64Array(length).fill(absentValue(kind));
+    case 'int32':
+      return new Int32Array(length).fill(-1);
+    case 'uint8':
+      return new Uint8Array(length);
+  }
+}
+
+/** What stands for an absent number; a `choice` is the first then. */
+export function absentValue(kind: ColumnKind): number {
+  if (kind === 'choice' || kind === 'byte') return 0;
+  return kind === 'float' || kind === 'whole' || kind === 'count' ? Number.NaN : -1;
+}
+
+/** Rows of which each column is made by `make`. Keys are made when they are first read: that may cost the keys of all tasks. */
+export function rowsFrom<T extends RecordedTable>(
+  table: T,
+  length: number,
+  make: (column: MemoryColumn) => ColumnArray,
+  keys?: () => IdLists,
+): TableRows<T>;
+export function rowsFrom(
+  table: RecordedTable,
+  length: number,
+  make: (column: MemoryColumn) => ColumnArray,
+  keys: () => IdLists = () => ({ offsets: new Int32Array(length + 1), ids: new Int32Array(0) }),
+): object {
+  const rows = { length };
+  const lists = once(keys);
+  for (const column of memoryColumns(table)) {
+    const { name, kind } = column;
+    if (kind !== 'keys') Object.assign(rows, { [name]: make(column) });
+    else {
+      Object.defineProperty(rows, name, { enumerable: true, get: () => lists().ids });
+      Object.defineProperty(rows, 'keyOffsets', { enumerable: true, get: () => lists().offsets });
+    }
+  }
+  return rows;
+}
+
+/** Rows `[from .. to)` of a table. */
+export interface RowPiece<T extends RecordedTable> {
+  readonly rows: TableRows<T>;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Pieces of a table, one behind the other; without a copy where there is one. */
+export function joinRows<T extends Exclude<RecordedTable, 'transfers'>>(
+  table: T,
+  pieces: readonly RowPiece<T>[],
+): TableRows<T> {
+  const length = pieces.reduce((sum, { from, to }) => sum + to - from, 0);
+  const [only] = pieces;
+  return rowsFrom(table, length, ({ name, kind }) => {
+    if (only !== undefined && pieces.length === 1)
+      return arrayOf(only.rows, name).subarray(only.from, only.to);
+    const all = absentColumn(kind, length);
+    let at = 0;
+    for (const { rows, from, to } of pieces) {
+      all.set(arrayOf(rows, name).subarray(from, to), at);
+      at += to - from;
+    }
+    return all;
+  });
+}
+
+interface GrowingColumn {
+  readonly name: string;
+  readonly among: readonly string[] | undefined;
+  readonly column: Float64Column | Int32Column | Uint8Column;
+  readonly absent: number;
+}
+
+/** Builds a table row by row. */
+export class TableBuilder<T extends RecordedTable> {
+  readonly #table: T;
+  readonly #columns: readonly GrowingColumn[];
+  /** Of the table's keys, if it has any. */
+  readonly #keys: { readonly offsets: Int32Column; readonly ids: Int32Column } | undefined;
+  length = 0;
+
+  constructor(table: T) {
+    this.#table = table;
+    const columns = memoryColumns(table);
+    this.#columns = columns
+      .filter(({ kind }) => kind !== 'keys')
+      .map(({ name, kind, among }) => {
+        return { name, among, column: growingColumn(kind), absent: absentValue(kind) };
+      });
+    if (!columns.some(({ kind }) => kind === 'keys')) return;
+    this.#keys = { offsets: new Int32Column(), ids: new Int32Column() };
+    this.#keys.offsets.push(0);
+  }
+
+  /** Adds a row of which texts are ids; what it does not have is absent. */
+  add(row: Encoded<T>): void {
+    const values: object = row;
+    for (const { name, column, absent } of this.#columns) {
+      const value: unknown = Reflect.get(values, name);
+      column.push(typeof value === 'number' ? value : absent);
+    }
+    this.length++;
+    if (this.#keys === undefined) return;
+    const keys: unknown = Reflect.get(values, 'keys');
+    if (Array.isArray(keys) || keys instanceof Int32Array) for (const key of keys) this.#keys.ids.push(key);
+    this.#keys.offsets.push(this.#keys.ids.length);
+  }
+
+  /** Adds a row as an engine reports it; its texts become ids. */
+  addReported(row: Reported<T>, strings: StringTable, keys: StringTable = strings): void {
+    const values: object = row;
+    for (const { name, column, absent, among } of this.#columns) {
+      const value: unknown = Reflect.get(values, name);
+      if (typeof value === 'number') column.push(value);
+      else if (typeof value !== 'string') column.push(absent);
+      else column.push(among === undefined ? strings.internString(value) : Math.max(0, among.indexOf(value)));
+    }
+    this.length++;
+    if (this.#keys === undefined) return;
+    const texts: unknown = Reflect.get(values, 'keys');
+    if (Array.isArray(texts)) for (const text of texts) this.#keys.ids.push(keys.internString(String(text)));
+    this.#keys.offsets.push(this.#keys.ids.length);
+  }
+
+  /** Changes what `more` has in a row. */
+  describe(row: number, more: Partial<Encoded<T>>): void {
+    for (const { name, column } of this.#columns) {
+      const value: unknown = Reflect.get(more, name);
+      if (typeof value === 'number') column.values[row] = value;
+    }
+  }
+
+  /** Views of what was added; a later row does not change them. */
+  build(): TableRows<T> {
+    const taken = new Map(this.#columns.map(({ name, column }) => [name, column.take()]));
+    const keys = this.#keys;
+    const lists = keys === undefined ? undefined : { offsets: keys.offsets.take(), ids: keys.ids.take() };
+    const { length } = this;
+    return rowsFrom(
+      this.#table,
+      length,
+      ({ name, kind }) => taken.get(name) ?? absentColumn(kind, length),
+      lists === undefined ? undefined : () => lists,
+    );
+  }
+}
+
+function growingColumn(kind: MemoryKind): Float64Column | Int32Column | Uint8Column {
+  switch (MEMORY_TYPES[kind]) {
+    case 'float64':
+      return new Float64Column();
+    case 'int32':
+      return new Int32Column();
+    case 'uint8':
+      return new Uint8Column();
+  }
+}
