@@ -4,7 +4,6 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { standing } from './standing.mjs';
 
 const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
 /** Of a file's output, the end is kept: that is where it says why it died. */
@@ -66,9 +65,9 @@ function runProcess(file, { cwd, timeout, signal, env }) {
   return new Promise((resolve, reject) => {
     let hung = false;
     let where = '';
-    const timer = setTimeout(() => {
+    const timer = setTimeout(async () => {
       hung = true;
-      where = standing(child.pid);
+      where = await statesOf(child.pid);
       killGroup(child.pid);
     }, timeout * 1000);
     const abort = () => killGroup(child.pid);
@@ -92,6 +91,16 @@ function runProcess(file, { cwd, timeout, signal, env }) {
       });
     });
   });
+}
+
+/** Where the threads of a group stand: what a test that hangs was waiting for. Before a build there is no answer. */
+async function statesOf(group) {
+  try {
+    const { groupStates } = await import('../../dist/resources/threadStates.js');
+    return groupStates(group);
+  } catch {
+    return '';
+  }
 }
 
 function killGroup(pid) {

@@ -14,6 +14,7 @@ export type {
 export { MemorySampler } from '../diagnostics/memorySampler.js';
 export type { Span } from '../diagnostics/span.js';
 export { span } from '../diagnostics/span.js';
+export type { ClusterDump, TaskDump, WorkerDump } from '../engine/cluster/clusterDump.js';
 export type { SchedulerPlugin, TransitionInfo } from '../engine/cluster/schedulerPlugins.js';
 export type { WorkerSnapshot } from '../engine/cluster/workerView.js';
 export type { SpanSummary } from '../engine/metrics/spans.js';

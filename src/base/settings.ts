@@ -31,6 +31,8 @@ export interface Settings {
   readonly 'memory-terminate': number | false;
   /** Time after which a worker process of which nothing is heard is replaced, at least 5; false: never. Default 300. */
   readonly 'worker-ttl': number | false;
+  /** Signal on which a program prints where its clusters stand, to standard error. Default none. */
+  readonly 'dump-signal': DumpSignal | undefined;
   /** Folder for spilled results. Default that of temporary files. */
   readonly 'local-directory': string | undefined;
   /** Whether local clusters serve the dashboard. Default false. */
@@ -43,6 +45,9 @@ export type SettingName = keyof Settings;
 
 export const SCHEDULERS = ['threads', 'processes', 'sync', 'cluster'] as const;
 export type SchedulerSetting = (typeof SCHEDULERS)[number];
+
+export const DUMP_SIGNALS = ['SIGUSR2', 'SIGHUP', 'SIGBREAK', 'SIGQUIT'] as const;
+export type DumpSignal = (typeof DUMP_SIGNALS)[number];
 
 interface Setting<T> {
   readonly default: T;
@@ -73,6 +78,11 @@ const SETTINGS: { readonly [N in SettingName]: Setting<Settings[N]> } = {
   'memory-pause': share(0.8),
   'memory-terminate': share(0.95),
   'worker-ttl': orNever(duration(300, 5)),
+  'dump-signal': {
+    default: undefined,
+    read: (value) => DUMP_SIGNALS.find((name) => name === value),
+    expected: `one of ${DUMP_SIGNALS.join(', ')}`,
+  },
   'local-directory': { default: undefined, read: readText, expected: 'a path' },
   dashboard: flag(false),
   'dashboard-port': { ...count(0, 65535), default: 8787 },

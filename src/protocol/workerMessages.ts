@@ -94,6 +94,8 @@ export type ToWorker =
     }
   /** Tell what has been measured so far; answered by `taken`. */
   | { readonly type: 'flush'; readonly call: number }
+  /** Tell where the worker stands; answered by `called`. */
+  | { readonly type: 'dump'; readonly call: number }
   | {
       readonly type: 'call';
       readonly call: number;

@@ -4,7 +4,7 @@
 // A thread that ends says that, too: an inspector's message that reaches it then makes Node 20 abort.
 
 const FREE = 0;
-const LOADING = 1;
+export const LOADING = 1;
 const ENDING = 2;
 
 /** Where a thread and its owner agree; shared memory. */

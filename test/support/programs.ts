@@ -1,10 +1,16 @@
 // Runs small programs as a user would: in a process of their own, from a file, with the built package.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** A program prints where its cluster stands on this signal, see the setting `dump-signal`. */
+const DUMP_SIGNAL = 'SIGUSR2';
+/** The last line of a dump. */
+const DUMP_END = '\n}\n';
+/** How long a dump may take, in milliseconds: a worker that does not answer takes three seconds of them. */
+const DUMP_MS = 20_000;
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Compiled tests import the package by name; programs in a temporary folder need its address. */
@@ -46,25 +52,72 @@ export function runProgram(folder: string, source: string, options: ProgramOptio
 
 export function runNode(args: readonly string[], seconds = 60): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (chunk) => {
-      stdout += chunk;
-    });
-    child.stderr.on('data', (chunk) => {
-      stderr += chunk;
-    });
+    const program = startNode(args);
+    const { child, output } = program;
     const timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      reject(new Error(`the program did not end within ${seconds} s; it printed:\n${stdout}\n${stderr}`));
+      void dumpAndKill(program).then((where) => {
+        const { stdout, stderr } = output;
+        reject(
+          new Error(
+            `The program did not end within ${seconds} s. ${where}\nIt printed:\n${stdout}\n${stderr}`,
+          ),
+        );
+      });
     }, seconds * 1000);
     child.on('error', reject);
     child.on('close', (code, signal) => {
       clearTimeout(timer);
-      resolve({ code, signal, stdout, stderr });
+      resolve({ code, signal, ...output });
     });
   });
+}
+
+export interface Program {
+  readonly child: ChildProcess;
+  /** What it has printed so far. */
+  readonly output: { stdout: string; stderr: string };
+}
+
+/** Starts a program that can be dumped, see `dumpAndKill`. */
+export function startNode(args: readonly string[]): Program {
+  const env = { ...process.env, LONGPOLE_DUMP_SIGNAL: DUMP_SIGNAL };
+  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  return { child, output };
+}
+
+/**
+ * Where a program stands: its threads as the system sees them, and where its clusters stand if its event loop turns. The
+ * program ends by that.
+ */
+export async function dumpAndKill({ child, output }: Program): Promise<string> {
+  const { pid } = child;
+  if (pid === undefined) return 'It could not be started.';
+  const { threadStates }: typeof import('../../src/resources/threadStates.js') = await import(
+    new URL('../../../dist/resources/threadStates.js', import.meta.url).href
+  );
+  const threads = threadStates(pid).join(', ');
+  const before = output.stderr.length;
+  child.kill(DUMP_SIGNAL);
+  for (const end = performance.now() + DUMP_MS; performance.now() < end; ) {
+    if (output.stderr.includes(DUMP_END, before)) break;
+    // Without a cluster the signal ends the program.
+    if (child.exitCode !== null || child.signalCode !== null) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  child.kill('SIGKILL');
+  const dump = output.stderr.slice(before);
+  output.stderr = output.stderr.slice(0, before);
+  const said = dump.includes(DUMP_END)
+    ? dump
+    : `There is no dump: no cluster, or its event loop stands still. ${dump}`;
+  return `Its threads: ${threads}. ${said}`;
 }
 
 /** Whether there is a process of this id. */

@@ -2,6 +2,7 @@
 // the work.
 import { LongpoleError } from '../../base/errors.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
+import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
 import type { SchedulerPlugin } from '../../engine/cluster/schedulerPlugins.js';
 import {
   INSTALL_PLUGIN,
@@ -134,6 +135,17 @@ export class ClientBase {
   /** What to open in a browser; undefined if the cluster has no dashboard. */
   get dashboardLink(): string | undefined {
     return this.cluster.dashboardLink;
+  }
+
+  /**
+   * Where the cluster stands, for a program that seems to hang: unfinished tasks with what they wait for, and for each worker
+   * what it was sent, what it answered and the stack of its thread. As text: `String(await client.dump())`. A program that
+   * cannot be changed prints it on the signal that the setting `dump-signal` names.
+   *
+   * @returns (resolves) after some milliseconds, or after 3 s if a worker does not answer. Never rejects
+   */
+  dump(): Promise<ClusterDump> {
+    return this.cluster.tools.dumpCluster(this.cluster.engine);
   }
 
   /** What is going on, as one plain object. */

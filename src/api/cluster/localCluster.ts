@@ -8,6 +8,7 @@ import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
 import type { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
 import type { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
 import type { MemoryThresholds } from '../../engine/store/memoryMonitor.js';
+import { within } from '../../engine/within.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
@@ -19,7 +20,6 @@ import type { ClusterParts } from './clusterParts.js';
 import { ConnectedClients } from './connectedClients.js';
 import type { DashboardOptions } from './dashboard.js';
 import type { Measures } from './measures.js';
-import { within } from './within.js';
 
 export interface LocalClusterOptions {
   /** How many. Default: one per core. Minimum 1. */
@@ -89,6 +89,7 @@ export class LocalCluster {
   readonly #lifetimes = new Set<NodeJS.Timeout>();
   readonly #closing: (() => Promise<void> | void)[] = [];
   #closed: Promise<void> | undefined;
+  #endDumping: () => void = () => undefined;
 
   private constructor(parts: ClusterParts) {
     this.engine = parts.engine;
@@ -142,11 +143,16 @@ export class LocalCluster {
       localDirectory: options.localDirectory ?? config.get('local-directory'),
       record: options.record !== false || dashboard !== undefined,
     };
+    const signal = config.get('dump-signal');
     // From here on nothing of the settings is read: a program may change them while this is loaded.
     const { makeClusterParts } = await import('./clusterParts.js');
     const cluster = new LocalCluster(makeClusterParts(partsOptions));
     const { live } = cluster;
     try {
+      if (signal !== undefined) {
+        const { dumpOnSignal } = await import('./dumpOnSignal.js');
+        cluster.#endDumping = dumpOnSignal(cluster.engine, signal);
+      }
       if (dashboard !== undefined && live !== undefined) {
         const { startDashboard } = await import('./dashboard.js');
         cluster.#dashboardLink = await startDashboard(cluster, live, dashboard);
@@ -227,6 +233,8 @@ export class LocalCluster {
     await this.#places.close();
     this.engine.close();
     await this.stores.close();
+    // Last, so that a close that hangs can be dumped.
+    this.#endDumping();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -70,6 +70,11 @@ export class BatchGate {
     return found;
   }
 
+  /** Batches that wait for results. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
   /** Whether a waiting batch needs the result, or brings it along. */
   holds(id: number): boolean {
     return this.#waiting.some(({ batch, offers }) => offers.has(id) || this.#isNeeded(batch, id));

@@ -10,6 +10,8 @@ import type { UncloneableValue, Values } from '../../protocol/isolateMessages.js
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { WorkerLink, WorkerRun } from '../../protocol/workerMessages.js';
+import type { IsolateDump } from '../pool/isolateDump.js';
+import type { MessageCount } from '../pool/messageLog.js';
 
 /** A computation, as a worker of either kind needs it. */
 export interface HostRun extends WorkerRun {
@@ -78,7 +80,46 @@ export interface WorkerHost {
   flush(): Promise<void>;
   /** Calls a function in the worker's isolate with `{ worker }` and what else is in `context`. */
   call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown>;
+  /** Where it stands, for the dump of a cluster. Never rejects. */
+  dump(): Promise<HostDump | ProcessDump>;
   terminate(): Promise<void>;
+}
+
+/** A run as its host sees it, for the dump of a cluster. */
+export interface RunDump {
+  readonly run: number;
+  /** The isolate knows the run. */
+  readonly isOpen: boolean;
+  /** Batches that wait for results. */
+  readonly waiting: number;
+  /** Tasks that the isolate has and has not begun, and the first of them by local id. In a cluster of threads: of all workers. */
+  readonly offered: number;
+  readonly firstOffered: number | undefined;
+  /** Tasks that have begun since the run was opened. */
+  readonly begun: number;
+}
+
+/** What a host says about itself and its isolate. */
+export interface HostDump {
+  /** What the isolate runs, as the host has seen it. */
+  readonly task: RunTask | undefined;
+  /** How many isolates it has had. */
+  readonly isolates: number;
+  readonly runs: readonly RunDump[];
+  readonly isolate: IsolateDump;
+}
+
+/** A worker process, as its cluster sees it from outside, and what it says about itself. */
+export interface ProcessDump {
+  readonly state: 'starting' | 'connected' | 'disconnected';
+  readonly sent: readonly MessageCount[];
+  readonly received: readonly MessageCount[];
+  /** Calls that wait for an answer. */
+  readonly calls: number;
+  /** Its threads as the system sees them, e.g. `7 × S futex_wait_queue`. */
+  readonly threads: readonly string[];
+  /** A HostDump, or why there is none. */
+  readonly inside: unknown;
 }
 
 /** A task of a run. */

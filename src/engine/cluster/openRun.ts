@@ -5,7 +5,7 @@ import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
 import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { BatchGate, type GatherOutcome } from './batchGate.js';
-import type { HostBatch, HostEvents, HostRun } from './hostTypes.js';
+import type { HostBatch, HostEvents, HostRun, RunDump } from './hostTypes.js';
 import { sendBatch } from './sendBatch.js';
 
 /** What a run needs of the worker. */
@@ -55,6 +55,20 @@ export class OpenRun implements RunHandler {
   /** The isolate that is there now knows the run. */
   get isOpen(): boolean {
     return this.#generation === this.#host.generation;
+  }
+
+  /** For the dump of a cluster. */
+  dump(): RunDump {
+    const { claims } = this.#shared;
+    const offered = Array.from(claims.keys()).filter((id) => claims[id]! > 0);
+    return {
+      run: this.spec.run,
+      isOpen: this.isOpen,
+      waiting: this.gate.size,
+      offered: offered.length,
+      firstOffered: offered[0],
+      begun: claims.reduce((count, claim) => count + (claim < 0 ? 1 : 0), 0),
+    };
   }
 
   /** Steals from the isolate; what was taken back before is told with it. */

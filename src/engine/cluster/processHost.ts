@@ -9,13 +9,16 @@ import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker, WorkerLink } from '../../protocol/workerMessages.js';
+import { threadStates } from '../../resources/threadStates.js';
 import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import { whenEnded } from '../pool/childEnd.js';
+import { MessageLog } from '../pool/messageLog.js';
 import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
 import { workerStartError } from '../taskFailure.js';
 import type { PeerClient } from '../transfer/peerClient.js';
-import type { GatherInput, HostBatch, HostEvents, HostRun, WorkerHost } from './hostTypes.js';
+import { within } from '../within.js';
+import type { GatherInput, HostBatch, HostEvents, HostRun, ProcessDump, WorkerHost } from './hostTypes.js';
 import { sendBatch } from './sendBatch.js';
 import { SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
@@ -30,6 +33,8 @@ const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '
 
 /** How long a process may take to end when it is told to, in milliseconds. */
 const END_MS = 1000;
+/** How long a process may take to say where it stands, in milliseconds: it may wait a second for its isolate. */
+const DUMP_MS = 3000;
 /** How long a process may take to start before anything is heard of it, in seconds; on a full machine many start at once. */
 const START_SECONDS = 60;
 
@@ -55,6 +60,8 @@ export class ProcessHost implements WorkerHost {
   readonly #events: HostEvents;
   readonly #child: ChildProcess;
   readonly #outbox = new Outbox<ToWorker>((message) => this.#send(message));
+  readonly #sent = new MessageLog();
+  readonly #received = new MessageLog();
   readonly #calls = new PendingCalls();
   readonly #open = new Set<number>();
   /** The task time that the process has not told of. */
@@ -171,6 +178,25 @@ export class ProcessHost implements WorkerHost {
     });
   }
 
+  async dump(): Promise<ProcessDump> {
+    const { connected } = this.#child;
+    const calls = this.#calls.size;
+    const [sent, received] = [this.#sent.dump(), this.#received.dump()];
+    const threads = threadStates(this.pid);
+    const state = connected ? (this.#started ? 'connected' : 'starting') : 'disconnected';
+    let inside: unknown = `It did not answer within ${DUMP_MS / 1000} s.`;
+    const asked = this.#ask((call) => ({ type: 'dump', call })).then(
+      (dump) => {
+        inside = dump;
+      },
+      (error: unknown) => {
+        inside = error instanceof Error ? error.message : String(error);
+      },
+    );
+    await within(DUMP_MS, asked);
+    return { state, sent, received, calls, threads, inside };
+  }
+
   /** A worker died: what is being fetched from it fails at once. */
   peerGone(address: string): void {
     this.#outbox.post({ type: 'peer-gone', address });
@@ -205,6 +231,7 @@ export class ProcessHost implements WorkerHost {
     if (!this.#child.connected) return;
     // Without a callback a broken channel would be an uncaught exception; 'exit' follows and says the same.
     this.#child.send(message, () => undefined);
+    this.#sent.note(message);
   }
 
   /** It may be stopped, so it cannot be asked to end. */
@@ -216,6 +243,7 @@ export class ProcessHost implements WorkerHost {
 
   #receive(message: FromWorker): void {
     this.#silence.heard();
+    this.#received.note(message);
     const events = this.#events;
     switch (message.type) {
       case 'ready':

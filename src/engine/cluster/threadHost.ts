@@ -14,7 +14,15 @@ import { collectGarbage } from '../worker/collectGarbage.js';
 import type { GatherOutcome } from './batchGate.js';
 import { HostMeasures } from './hostMeasures.js';
 import { HostProfile } from './hostProfile.js';
-import type { GatherInput, HostBatch, HostEvents, HostRun, RunTask, WorkerHost } from './hostTypes.js';
+import type {
+  GatherInput,
+  HostBatch,
+  HostDump,
+  HostEvents,
+  HostRun,
+  RunTask,
+  WorkerHost,
+} from './hostTypes.js';
 import { IsolateCopies } from './isolateCopies.js';
 import { OpenRun, type RunHost } from './openRun.js';
 import { RunningTask } from './runningTask.js';
@@ -149,6 +157,12 @@ export class ThreadHost implements WorkerHost, RunHost {
     const digestsTotal = new Map(this.#options.digests.ledger);
     const worker = { ...this.#options.view.snapshot(), digestsTotal };
     return this.#isolate.call(fn, { ...context, worker });
+  }
+
+  async dump(): Promise<HostDump> {
+    const { task } = this.#running;
+    const runs = Array.from(this.#runs.values(), (open) => open.dump());
+    return { task, isolates: this.#generation + 1, runs, isolate: await this.#isolate.dump() };
   }
 
   async flush(): Promise<void> {

@@ -148,6 +148,11 @@ class WorkerProcess {
       case 'flush':
         void this.#host.flush().then(() => send({ type: 'taken', call: message.call, value: [] }));
         break;
+      case 'dump':
+        void this.#host
+          .dump()
+          .then((value) => send({ type: 'called', call: message.call, value, error: undefined }));
+        break;
       case 'call':
         this.#call(message);
         break;

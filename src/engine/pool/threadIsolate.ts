@@ -21,8 +21,11 @@ import type { Executing } from '../metrics/unmeasuredTime.js';
 import { announceThread, whenThreadIsQuiet } from '../profiler/threadInspector.js';
 import { workerStartError } from '../taskFailure.js';
 import { weighShared } from '../worker/sharedWeight.js';
+import { ClosingRuns } from './closingRuns.js';
 import { interruptThread } from './interruptThread.js';
-import { CLOSE_GRACE_MS, type DispatchedBatch, type Isolate, type RunChannel } from './isolate.js';
+import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
+import { dumpThread, type IsolateDump } from './isolateDump.js';
+import { MessageLog } from './messageLog.js';
 import { Outbox } from './outbox.js';
 import { PendingCalls } from './pendingCalls.js';
 
@@ -58,9 +61,14 @@ export class ThreadIsolate implements Isolate {
   readonly vitals = makeVitals();
   readonly #calls = new PendingCalls();
   readonly #runs = new Map<number, ThreadRun>();
-  readonly #outbox = new Outbox<ToIsolate>((message) => this.#worker.postMessage(message));
+  readonly #sent = new MessageLog();
+  readonly #received = new MessageLog();
+  readonly #outbox = new Outbox<ToIsolate>((message) => {
+    this.#worker.postMessage(message);
+    this.#sent.note(message);
+  });
   /** Closed runs whose isolate has not let go yet, or still awaits one of their tasks. */
-  readonly #closing = new Map<number, { log: CompletionLog; timer: NodeJS.Timeout; hasLetGo: boolean }>();
+  readonly #closing = new ClosingRuns(() => this.terminate());
   #alive = true;
   /** What it ran at its end. */
   #last: Executing | undefined;
@@ -228,9 +236,21 @@ export class ThreadIsolate implements Isolate {
   /** The task that it runs now, or ran when it ended, also of a run that was closed meanwhile. Undefined: none. */
   get executing(): Executing | undefined {
     if (!this.#alive) return this.#last;
-    for (const [run, { log }] of [...this.#runs, ...this.#closing])
+    for (const [run, { log }] of this.#runs)
       if (log.running >= 0) return { run, id: log.running, since: log.runningSince };
-    return undefined;
+    return this.#closing.executing;
+  }
+
+  /** Where it stands, with the stack of its thread. Takes a second if the thread does not answer. */
+  dump(): Promise<IsolateDump> {
+    const runs = Array.from(this.#runs, ([run, { log }]) => ({
+      run,
+      running: log.running,
+      unread: log.available,
+    }));
+    const state = this.#alive ? (this.#started ? 'running' : 'starting') : 'ended';
+    const messages = { sent: this.#sent.dump(), received: this.#received.dump() };
+    return dumpThread({ thread: this.name, state, runs, ...messages }, this.vitals, this.#mailbox);
   }
 
   /** These tasks are not wanted any more: those that have not begun do not. Returns the others; some may have ended. */
@@ -251,7 +271,7 @@ export class ThreadIsolate implements Isolate {
     this.#runs.delete(run);
     if (this.#alive) {
       this.#outbox.postLater({ type: 'close', run });
-      this.#awaitClosed(run, state.log);
+      this.#closing.add(run, state.log);
     }
     this.#unrefIfIdle();
   }
@@ -287,16 +307,13 @@ export class ThreadIsolate implements Isolate {
   }
 
   #receive(message: FromIsolate): void {
+    this.#received.note(message);
     if (message.type === 'ready') {
       this.#started = true;
       return;
     }
     if (message.type === 'closed') {
-      const closing = this.#closing.get(message.run);
-      if (closing === undefined) return;
-      // A task that is being awaited goes on after its run is closed; the grace period is for it too.
-      closing.hasLetGo = true;
-      if (closing.log.running === -1) this.#forgetClosing(message.run);
+      this.#closing.closed(message.run);
       return;
     }
     if (message.type === 'called') {
@@ -351,29 +368,6 @@ export class ThreadIsolate implements Isolate {
     }
   }
 
-  #awaitClosed(run: number, log: CompletionLog): void {
-    const timer = setTimeout(() => this.#checkClosed(run), CLOSE_GRACE_MS);
-    timer.unref();
-    this.#closing.set(run, { log, timer, hasLetGo: false });
-  }
-
-  #checkClosed(run: number): void {
-    // After this thread was blocked, the timer comes before the answer that is waiting: look once more after it.
-    setImmediate(() => {
-      const closing = this.#closing.get(run);
-      if (closing === undefined) return;
-      // It computes for another run: what it says about this one can wait.
-      if (closing.log.running !== -1) this.terminate();
-      else if (closing.hasLetGo) this.#forgetClosing(run);
-      else this.#awaitClosed(run, closing.log);
-    }).unref();
-  }
-
-  #forgetClosing(run: number): void {
-    clearTimeout(this.#closing.get(run)?.timer);
-    this.#closing.delete(run);
-  }
-
   #exited(code: number): void {
     this.#exitedThread = true;
     this.#end(this.#cause ?? new Error(`The worker thread ended with exit code ${code}.`));
@@ -383,7 +377,7 @@ export class ThreadIsolate implements Isolate {
     if (!this.#alive) return;
     this.#last = this.executing;
     this.#alive = false;
-    for (const run of [...this.#closing.keys()]) this.#forgetClosing(run);
+    this.#closing.clear();
     this.#calls.abandon(this.name, cause);
     for (const state of [...this.#runs.values()]) {
       this.#drain(state);

@@ -17,6 +17,7 @@ import {
 } from '../../protocol/isolateMessages.js';
 import { Vitals } from '../../resources/vitals.js';
 import { collectGarbage } from './collectGarbage.js';
+import type { IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
 import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
@@ -131,6 +132,19 @@ export class IsolateRuntime {
     const { batch, run } = this.#current;
     if (run.hasUnsent) this.#report(batch.run, run);
     this.#readMail();
+  }
+
+  /** For the dump of a cluster. */
+  standing(): IsolateStanding {
+    const { batch, next = 0 } = this.#current ?? {};
+    const brief = ({ run, batch, ids }: RunBatch): object => ({ run, batch, tasks: ids.length });
+    return {
+      busy: this.#busy,
+      inTask: this.#inTask,
+      current: this.#busy && batch !== undefined ? { ...brief(batch), next } : null,
+      queue: this.#queue.map(brief),
+      runs: Array.from(this.#runs, ([run, { ready }]) => ({ run, loaded: ready === undefined })),
+    };
   }
 
   #open(message: Extract<ToIsolate, { type: 'open' }>): void {

@@ -3,6 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { LongpoleError } from '../../base/errors.js';
 import { type IsolateBirth, NATIVE_CELL, type ToIsolate } from '../../protocol/isolateMessages.js';
 import { sayEnding, setNativeGuard } from '../../resources/nativeGuard.js';
+import { setDumpHook } from './dumpHook.js';
 import { setInterruptHook } from './interruptHook.js';
 import { IsolateRuntime } from './isolateRuntime.js';
 
@@ -20,5 +21,6 @@ const runtime = new IsolateRuntime(
   birth,
 );
 setInterruptHook(() => runtime.interrupt());
+setDumpHook(() => runtime.standing());
 port.on('message', (message: ToIsolate) => runtime.handle(message));
 port.postMessage({ type: 'ready' });

@@ -1,0 +1,147 @@
+// Where a cluster stands at one moment: what its tasks wait for, and for each worker what it was sent, what it answered and
+// what its thread does. For programs that seem to hang. Nothing here costs anything before it is asked for.
+import { inspect } from 'node:util';
+import { ERRED, FORGOTTEN, MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
+import type { ClusterEngine } from './clusterEngine.js';
+import type { ComputationState } from './computationState.js';
+import type { EngineWorker } from './engineWorker.js';
+import type { HostDump, ProcessDump } from './hostTypes.js';
+
+/** Of more unfinished tasks than this, the others are counted. */
+const MAX_TASKS = 20;
+/** Dependencies that are shown of a task. */
+const MAX_KEYS = 5;
+
+export interface TaskDump {
+  readonly key: string;
+  readonly computation: number;
+  readonly state: StateName;
+  /** The worker that has it. */
+  readonly worker: string | undefined;
+  /** Its unfinished dependencies, the first five. */
+  readonly waitsFor: readonly string[];
+  /** Its last transitions, oldest first. */
+  readonly story: readonly string[];
+}
+
+export interface WorkerDump {
+  readonly name: string;
+  readonly pid: number;
+  readonly state: 'starting' | 'running' | 'paused' | 'leaving';
+  /** The task that it runs, as far as known, and for how many seconds. */
+  readonly runs: { readonly key: string; readonly seconds: number } | undefined;
+  /** What the scheduler knows of it; undefined before its worker is up. */
+  readonly scheduler:
+    | {
+        /** Batches that it has: number, and how many of their tasks are left. */
+        readonly batches: readonly { readonly batch: number; readonly left: number }[];
+        /** Tasks that are to run there and have not been sent. */
+        readonly placed: number;
+        /** Whether a steal was asked of it and not answered. */
+        readonly steal: string;
+        readonly quarantined: boolean;
+      }
+    | undefined;
+  readonly host: HostDump | ProcessDump;
+}
+
+export class ClusterDump {
+  /** Seconds since the epoch. */
+  readonly time: number;
+  /** State → count of tasks. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Tasks that have not finished: those with a worker first. At most 20. */
+  readonly tasks: readonly TaskDump[];
+  /** Unfinished tasks that are not among `tasks`. */
+  readonly more: number;
+  readonly workers: readonly WorkerDump[];
+
+  constructor(fields: Pick<ClusterDump, 'time' | 'counts' | 'tasks' | 'more' | 'workers'>) {
+    this.time = fields.time;
+    this.counts = fields.counts;
+    this.tasks = fields.tasks;
+    this.more = fields.more;
+    this.workers = fields.workers;
+  }
+
+  /** The dump as text for people. */
+  toString(): string {
+    return inspect({ ...this }, { depth: 12, breakLength: 130, maxArrayLength: 100 });
+  }
+}
+
+/** Asks every worker where it stands. Takes some milliseconds, and 3 s if a worker does not answer. Never rejects. */
+export async function dumpCluster(engine: ClusterEngine): Promise<ClusterDump> {
+  const { state } = engine.scheduler;
+  const all = [...engine.computations].flatMap((computation) => unfinishedOf(engine, computation));
+  const shown = all.sort((a, b) => Number(b.worker !== undefined) - Number(a.worker !== undefined));
+  const counts = STATE_NAMES.map((name, index): [StateName, number] => [name, state.counts[index]!]);
+  const fields = {
+    time: engine.clock(),
+    counts: Object.fromEntries(counts.filter(([, count]) => count > 0)),
+    tasks: shown.slice(0, MAX_TASKS).map((task) => taskDump(engine, task)),
+    more: Math.max(0, all.length - MAX_TASKS),
+  };
+  const workers = await Promise.all(Array.from(engine.workers.values(), (one) => workerDump(engine, one)));
+  return new ClusterDump({ ...fields, workers });
+}
+
+interface UnfinishedTask {
+  readonly computation: ComputationState;
+  readonly local: number;
+  readonly worker: string | undefined;
+}
+
+function unfinishedOf(engine: ClusterEngine, computation: ComputationState): UnfinishedTask[] {
+  const { state, location } = engine.scheduler.state;
+  const { base, size, unfinished } = computation.segment;
+  const found: UnfinishedTask[] = [];
+  for (let local = 0; unfinished > found.length && local < size; local++) {
+    const at = state[base + local]!;
+    if (at === MEMORY || at === ERRED || at === FORGOTTEN) continue;
+    const worker = engine.workers.get(location[base + local]!)?.info.name;
+    found.push({ computation, local, worker });
+  }
+  return found;
+}
+
+function taskDump({ scheduler }: ClusterEngine, { computation, local, worker }: UnfinishedTask): TaskDump {
+  const { segment, info } = computation;
+  const { graph, state } = scheduler.state;
+  const id = segment.base + local;
+  const dependencies = graph.dependencies.subarray(
+    graph.dependencyOffsets[id],
+    graph.dependencyOffsets[id + 1],
+  );
+  return {
+    key: info.keys[local]!,
+    computation: info.number,
+    state: scheduler.stateName(id),
+    worker,
+    waitsFor: Array.from(dependencies)
+      .filter((dependency) => state[dependency] !== MEMORY && state[dependency] !== FORGOTTEN)
+      .slice(0, MAX_KEYS)
+      .map((dependency) => info.keys[dependency - segment.base] ?? String(dependency)),
+    story: scheduler.story(id).map(({ from, to, worker: at }) => `${from} → ${to} at ${at}`),
+  };
+}
+
+async function workerDump(engine: ClusterEngine, worker: EngineWorker): Promise<WorkerDump> {
+  const { info, current, currentSince, facts, isLeaving, isPaused } = worker;
+  const known = engine.scheduler.state.workers.get(info.index);
+  const computation = current && engine.computation(current.run);
+  const key = computation?.info.keys[current?.id ?? -1];
+  return {
+    name: info.name,
+    pid: info.pid,
+    state: facts === undefined ? 'starting' : isLeaving ? 'leaving' : isPaused ? 'paused' : 'running',
+    runs: key === undefined ? undefined : { key, seconds: engine.clock() - currentSince },
+    scheduler: known && {
+      batches: known.batches.map(({ number, left }) => ({ batch: number, left })),
+      placed: known.placed.size,
+      steal: known.robbed,
+      quarantined: known.quarantined,
+    },
+    host: await worker.host.dump(),
+  };
+}

@@ -1,0 +1,59 @@
+// The dump of a cluster: what it says of tasks and workers, and how a program that cannot be changed is asked for it.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { dumpAndKill, packageUrl, startNode, withFolder } from '../support/programs.js';
+import { t } from './clusterTasks.js';
+import { clusterTest, open, started, until } from './support.js';
+
+clusterTest(
+  'dump: names the task that runs, the stack of its thread and what waits for it',
+  async ({ client, folder }) => {
+    const held = client.submit(t.hold, folder, 'a', 1, { key: 'the-held' });
+    const next = client.submit(t.inc, held, { key: 'the-next' });
+    await started(folder, 'a');
+    const dump = await client.dump();
+    assert.equal(dump.counts['processing'], 2);
+    const [first, second] = dump.tasks;
+    assert.equal(first?.key, 'the-held');
+    assert.equal(second?.key, 'the-next');
+    assert.deepEqual(second.waitsFor, ['the-held']);
+    // It was sent along, to run there behind the first.
+    assert.equal(second.worker, first.worker);
+    const busy = dump.workers.find(({ name }) => name === first.worker);
+    assert.deepEqual(
+      busy?.scheduler?.batches.map(({ left }) => left),
+      [2],
+    );
+    for (const message of ['open', 'batch', 'ready'])
+      assert.match(String(dump), new RegExp(`type: '${message}'`));
+    // A thread without a core does not answer in time; the next dump asks again.
+    await until('the thread shows its stack', async () =>
+      /inTask: true.*at hold \([^)]*clusterTasks/s.test(String(await client.dump())),
+    );
+    open(folder, 'a');
+    assert.equal(await next.result(), 2);
+    assert.deepEqual((await client.dump()).tasks, []);
+  },
+);
+
+test('dump-signal: a program that waits prints where its cluster stands', { timeout: 120_000 }, async () => {
+  await withFolder(async (folder) => {
+    const file = join(folder, 'program.mjs');
+    writeFileSync(
+      file,
+      `import { connect } from ${JSON.stringify(packageUrl('index'))};
+      const client = await connect({ workers: 1, processes: true });
+      const future = client.submit(() => new Promise(() => undefined), { key: 'never-ends' });
+      await Promise.resolve();
+      console.log(future.status);
+      await future.result();`,
+    );
+    const program = startNode([file]);
+    await new Promise((resolve) => program.child.stdout?.once('data', resolve));
+    const where = await dumpAndKill(program);
+    assert.match(where, /key: 'never-ends'/);
+    assert.match(where, /name: 'worker-0'/);
+  });
+});
