@@ -1,5 +1,8 @@
 // Rows of a trace as messages, piece by piece: of a live trace from where somebody is on, for one page that comes late or for
 // all that look; and all of a recorded one.
+
+import { recordOf } from '../base/recordOf.js';
+import { GROWING_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import {
   CURSOR_TABLES,
   encodeTableMessage,
@@ -10,8 +13,8 @@ import {
 import type { LiveComputation } from '../trace/live/liveComputations.js';
 import type { LiveTrace, TraceChanges, TraceCursor, WindowSizes } from '../trace/live/liveTrace.js';
 import { computationsOf, RowEncoder } from '../trace/recording/rowEncoder.js';
-import type { RecordedTable } from '../trace/recording/traceTables.js';
-import { NO_ROWS, type TableName, type Trace } from '../trace/trace.js';
+
+import { NO_ROWS, type Trace } from '../trace/trace.js';
 import type { Outgoing } from './outlet.js';
 import { recordedSums } from './sums.js';
 
@@ -137,17 +140,7 @@ type Changes = Omit<TraceChanges, 'trace'> & Partial<Pick<TraceChanges, 'trace'>
 
 /** Of each table so many rows as one piece may have, and none beyond `to`. */
 function limitsUpTo(from: ViewCursor, to: ViewCursor): WindowSizes {
-  const of = (table: TableName): number => Math.max(0, Math.min(PIECE[table], to[table] - from[table]));
-  return {
-    tasks: of('tasks'),
-    intervals: of('intervals'),
-    transfers: of('transfers'),
-    memory: of('memory'),
-    resources: of('resources'),
-    metrics: of('metrics'),
-    samples: of('samples'),
-    events: of('events'),
-  };
+  return recordOf(GROWING_TABLES, (table) => Math.max(0, Math.min(PIECE[table], to[table] - from[table])));
 }
 
 /** Everything that an opened trace has. */
@@ -203,7 +196,6 @@ export function isAt(cursor: ViewCursor, now: ViewCursor): boolean {
 
 /** Undefined if nothing is missing. */
 function sumOf(known: ViewCursor | undefined, more: TraceCursor): ViewCursor | undefined {
-  const { tasks, intervals, transfers, memory, resources, metrics, samples, events } = more;
-  if (tasks + intervals + transfers + memory + resources + metrics + samples + events === 0) return known;
-  return { ...more, computations: 0, tasks: tasks + (known?.tasks ?? 0) };
+  if (GROWING_TABLES.every((table) => more[table] === 0)) return known;
+  return { ...more, computations: 0, tasks: more.tasks + (known?.tasks ?? 0) };
 }

@@ -1,5 +1,6 @@
 // Several sources of events as one: each cluster of a program, and its local schedulers, number their workers, computations
 // and tasks from 0. Here they get numbers of their own, so that an observer may watch all of them.
+import { recordOf } from '../base/recordOf.js';
 import type {
   ClusterEvent,
   ClusterObserver,
@@ -14,9 +15,15 @@ import type {
 } from '../protocol/clusterObserver.js';
 import type { ProfileCycle } from '../protocol/profileCycle.js';
 import type { KindOf } from '../protocol/taskKinds.js';
+import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 
 /** Ids of the tasks of source `n` begin at n times this. They stay exact in float64 for 8,192 sources. */
 const IDS_PER_SOURCE = 2 ** 40;
+
+/** The columns that name workers or tasks. */
+const REFERENCES = recordOf(RECORDED_TABLES, (table) =>
+  fileColumns(table).filter(({ kind }) => kind === 'worker' || kind === 'task'),
+);
 
 /** What the sources have in common. */
 interface Joined {
@@ -81,29 +88,27 @@ class Source implements ClusterObserver {
   }
 
   interval(interval: WorkInterval): void {
-    const task = interval.task < 0 ? -1 : interval.task + this.#firstId;
-    const joined = { ...interval, worker: this.#index(interval.worker), task };
+    const joined = this.#row('intervals', interval);
     this.#tell((observer) => observer.interval?.(joined));
   }
 
   transfer(transfer: Transfer): void {
-    const { worker, peer } = transfer;
-    const joined = { ...transfer, worker: this.#index(worker), peer: this.#index(peer) };
+    const joined = this.#row('transfers', transfer);
     this.#tell((observer) => observer.transfer?.(joined));
   }
 
   memory(sample: MemorySample): void {
-    const joined = { ...sample, worker: this.#index(sample.worker) };
+    const joined = this.#row('memory', sample);
     this.#tell((observer) => observer.memory?.(joined));
   }
 
   resources(sample: ResourceSample): void {
-    const joined = { ...sample, worker: this.#index(sample.worker) };
+    const joined = this.#row('resources', sample);
     this.#tell((observer) => observer.resources?.(joined));
   }
 
   metric(sample: MetricSample): void {
-    const joined = { ...sample, worker: this.#index(sample.worker) };
+    const joined = this.#row('metrics', sample);
     this.#tell((observer) => observer.metric?.(joined));
   }
 
@@ -114,8 +119,18 @@ class Source implements ClusterObserver {
   }
 
   event(event: ClusterEvent): void {
-    const joined = { ...event, worker: this.#index(event.worker) };
+    const joined = this.#row('events', event);
     this.#tell((observer) => observer.event?.(joined));
+  }
+
+  /** A row in which workers and tasks have their joined numbers. */
+  #row<R extends object>(table: RecordedTable, row: R): R {
+    const numbers = REFERENCES[table].map(({ name, kind }): [string, number] => {
+      const value: unknown = Reflect.get(row, name);
+      if (typeof value !== 'number' || value < 0) return [name, -1];
+      return [name, kind === 'worker' ? this.#index(value) : value + this.#firstId];
+    });
+    return { ...row, ...Object.fromEntries(numbers) };
   }
 
   #tell(call: (observer: ClusterObserver) => void): void {

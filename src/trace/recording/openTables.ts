@@ -1,4 +1,5 @@
 // From the bytes of tables, wherever they lie, to a trace: what a trace directory, a report and a dashboard have in common.
+import { appearedLater, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrowDecoder.js';
 import type { ByteSource } from '../formats/arrowMessages.js';
 import type { ArrowCodec } from '../formats/arrowTypes.js';
@@ -6,7 +7,6 @@ import type { Trace, TraceDamage } from '../trace.js';
 import { streamsOf } from './recordedTasks.js';
 import { type KnownTotals, recordedTrace } from './recordedTrace.js';
 import type { TraceMeta } from './traceMeta.js';
-import type { RecordedTable } from './traceTables.js';
 
 export interface TableSource {
   /** What errors call it. */
@@ -23,9 +23,6 @@ export interface OpenTablesOptions {
   readonly known?: KnownTotals;
 }
 
-/** Tables that traces of earlier versions do not have. */
-const LATER_TABLES: ReadonlySet<RecordedTable> = new Set(['frames', 'samples']);
-
 /** `ended` of the meta says whether streams without an end are damage. */
 export function openTables(
   meta: Pick<TraceMeta, 'ended' | 'reason'>,
@@ -36,7 +33,7 @@ export function openTables(
   const stream = (table: RecordedTable): ArrowStream => {
     const { name, bytes } = tableOf(table);
     const short = name.slice(name.lastIndexOf('/') + 1);
-    if (bytes === undefined && !LATER_TABLES.has(table)) damage.add(short, 0, 0, 'it is missing');
+    if (bytes === undefined && !appearedLater(table)) damage.add(short, 0, 0, 'it is missing');
     const opened = new ArrowStream(name, bytes ?? new MemorySource(new Uint8Array(0)), codec, checked);
     if (bytes !== undefined) {
       for (const { offset, bytes: lost, reason } of opened.damage) damage.add(short, offset, lost, reason);

@@ -1,5 +1,6 @@
 // The columns of tasks in a recorded trace. Each is read from its stream when somebody asks for it.
-import { TASK_STATES } from '../../protocol/clusterObserver.js';
+import { recordOf } from '../../base/recordOf.js';
+import { RECORDED_TABLES, type RecordedTable, TASK_STATES } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrowDecoder.js';
 import { unusableTrace } from '../formats/damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js';
@@ -10,29 +11,16 @@ import { TaskColumns } from '../taskColumns.js';
 import type { Texts } from '../texts.js';
 import type { TraceComputation, WorkerRows } from '../trace.js';
 import { unknownKey } from '../unknownKey.js';
+import { indices, listed } from './decodedRows.js';
 import { EdgesByTask, idsOfDependencies, rowsOfDependencies } from './recordedEdges.js';
 import { RecordedKeys } from './recordedKeys.js';
-import type { RecordedTable } from './traceTables.js';
 
 /** The opened tables of a trace. */
 export type Streams = Readonly<Record<RecordedTable, ArrowStream>>;
 
 /** The streams of all tables, each opened once and in this order: damage is told of in it. */
 export function streamsOf(open: (table: RecordedTable) => ArrowStream): Streams {
-  return {
-    workers: open('workers'),
-    computations: open('computations'),
-    dependencies: open('dependencies'),
-    tasks: open('tasks'),
-    intervals: open('intervals'),
-    transfers: open('transfers'),
-    memory: open('memory'),
-    resources: open('resources'),
-    metrics: open('metrics'),
-    frames: open('frames'),
-    samples: open('samples'),
-    events: open('events'),
-  };
+  return recordOf(RECORDED_TABLES, open);
 }
 
 /** Ids of tasks are counted in arrays: more than this many that nothing in the trace knows are taken for damage. */
@@ -291,33 +279,4 @@ const NO_TEXTS: TextColumn = {
 /** A column without which nothing can be done; a table of which not even the beginning is left has no rows. */
 function needed<T>(stream: ArrowStream, column: T | undefined, empty: T, what: string): T {
   return column ?? (stream.length === 0 ? empty : unusableTrace(what));
-}
-
-/** Indices below `count`, others -1. */
-export function indices(column: Int32Array | undefined, length: number, count: number): Int32Array {
-  if (column === undefined) return new Int32Array(length).fill(-1);
-  for (let row = 0; row < column.length; row++) if (column[row]! >= count) column[row] = -1;
-  return column;
-}
-
-/** Places in a list of names; a name that is not there counts as the first. */
-export function listed(
-  stream: ArrowStream,
-  name: string,
-  strings: StringTable,
-  names: readonly string[],
-): Uint8Array {
-  const ids = stream.texts(name, strings);
-  const column = new Uint8Array(stream.length);
-  if (ids === undefined) return column;
-  const places = new Map(names.map((text, place) => [strings.internString(text), place]));
-  let [last, place] = [-1, 0];
-  for (let row = 0; row < column.length; row++) {
-    if (ids[row] !== last) {
-      last = ids[row]!;
-      place = places.get(last) ?? 0;
-    }
-    column[row] = place;
-  }
-  return column;
 }

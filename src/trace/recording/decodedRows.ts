@@ -1,0 +1,98 @@
+// Tables of files as rows in memory, of any table: how each kind of column is read.
+import { columnsOf, type RecordedTable, type TableRows } from '../../protocol/traceSchema.js';
+import type { ArrowStream } from '../formats/arrowDecoder.js';
+import type { StringTable } from '../stringTable.js';
+import { absentColumn, type ColumnArray, type IdLists, type MemoryColumn, rowsFrom } from '../tableRows.js';
+
+/** What columns refer to. */
+export interface DecodingContext {
+  /** Texts become ids of it. */
+  readonly strings: StringTable;
+  /** Number of workers; rows beyond it are damage, and absent. */
+  readonly workers: number;
+  /** The row of a frame by its number. Default: rows have no frames. */
+  readonly frameRow?: (id: number) => number;
+}
+
+/** The rows of a table; columns that an earlier version did not write are absent. */
+export function decodedRows<T extends RecordedTable>(
+  table: T,
+  stream: ArrowStream,
+  context: DecodingContext,
+  keys?: () => IdLists,
+): TableRows<T> {
+  return rowsFrom(table, stream.length, (column) => decodedColumn(stream, column, context), keys);
+}
+
+function decodedColumn(
+  stream: ArrowStream,
+  { kind, title, derived, among }: MemoryColumn,
+  { strings, workers, frameRow = () => -1 }: DecodingContext,
+): ColumnArray {
+  const { length } = stream;
+  const absent = (): ColumnArray => absentColumn(kind, length);
+  if (derived === true) return absent();
+  switch (kind) {
+    case 'float':
+    case 'whole':
+      return stream.float64(title) ?? absent();
+    case 'count':
+      // Null is -1 in a column of integers.
+      return Float64Array.from(stream.int32(title) ?? absent(), (value) => (value < 0 ? Number.NaN : value));
+    case 'integer':
+      return stream.int32(title) ?? new Int32Array(length);
+    case 'byte':
+      return stream.uint8(title) ?? new Uint8Array(length).fill(1);
+    case 'worker':
+      return indices(stream.int32(title), length, workers);
+    case 'computation':
+      return stream.int32(title) ?? absent();
+    case 'task':
+    case 'id':
+      return stream.int64(title) ?? absent();
+    case 'frame':
+      return Int32Array.from(stream.int64(title) ?? absent(), frameRow);
+    case 'choice':
+      return listed(stream, title, strings, among ?? []);
+    default:
+      return stream.texts(title, strings) ?? absent();
+  }
+}
+
+/** All texts but keys, so that no id appears in `strings` after a trace was opened. */
+export function internTexts(table: RecordedTable, stream: ArrowStream, strings: StringTable): void {
+  for (const { kind, title, among = [] } of columnsOf(table)) {
+    for (const text of among) strings.internString(text);
+    if (kind === 'name' || kind === 'choice') stream.dictionary(title, strings);
+    else if (kind === 'text' && table !== 'computations') stream.texts(title, strings);
+  }
+}
+
+/** Indices below `count`, others -1. */
+export function indices(column: Int32Array | undefined, length: number, count: number): Int32Array {
+  if (column === undefined) return new Int32Array(length).fill(-1);
+  for (let row = 0; row < column.length; row++) if (column[row]! >= count) column[row] = -1;
+  return column;
+}
+
+/** Places in a list of names; a name that is not there counts as the first. */
+export function listed(
+  stream: ArrowStream,
+  name: string,
+  strings: StringTable,
+  names: readonly string[],
+): Uint8Array {
+  const ids = stream.texts(name, strings);
+  const column = new Uint8Array(stream.length);
+  if (ids === undefined) return column;
+  const places = new Map(names.map((text, place) => [strings.internString(text), place]));
+  let [last, place] = [-1, 0];
+  for (let row = 0; row < column.length; row++) {
+    if (ids[row] !== last) {
+      last = ids[row]!;
+      place = places.get(last) ?? 0;
+    }
+    column[row] = place;
+  }
+  return column;
+}
