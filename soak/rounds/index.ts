@@ -3,6 +3,8 @@ import type { Round } from '../round.js';
 import { chaos } from './chaos.js';
 import { clusters, fourClusters } from './clusters.js';
 import { graphs } from './graphs.js';
+import { memory } from './memory.js';
+import { readers } from './readers.js';
 import { schedulers } from './schedulers.js';
 
-export const ROUNDS: readonly Round[] = [chaos, graphs, schedulers, clusters, fourClusters];
+export const ROUNDS: readonly Round[] = [chaos, graphs, schedulers, readers, memory, clusters, fourClusters];

@@ -1,0 +1,111 @@
+// Memory over time: blocks of random work whose futures are released or forgotten. What is managed in the end is what the
+// futures that are still held weigh, and the heap of the main program does not grow with the number of finished computations.
+import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Client, connect, type Future, LocalCluster } from 'longpole';
+import { median } from '../../bench/median.js';
+import { t } from '../../test/cluster/clusterTasks.js';
+import { heldBytes } from '../../test/cluster/support.js';
+import type { Random } from '../random.js';
+import type { Round, RoundContext } from '../round.js';
+
+const BLOCKS = 40;
+const GROUPS = 40;
+/** Share by which the heap of the last quarter may exceed that of the third. */
+const GROWTH = 0.05;
+const MEGABYTE = 2 ** 20;
+/** How often the collector may be asked before what is not held has to be gone. */
+const COLLECTIONS = 50;
+
+/** Results that stay, and how many bytes they have. */
+interface Held {
+  readonly future: Future<Float64Array>;
+  readonly nbytes: number;
+}
+
+async function group(client: Client, random: Random, held: Held[]): Promise<void> {
+  const length = 100 + random.below(20_000);
+  const made = client.submit(t.zeros, length, 1);
+  const shifted = client.submit(t.plus, made, 1);
+  const chain = [t.total, t.total].map((task) => client.submit(task, random.pick([made, shifted])));
+  const many = client.map(t.inc, [1, 2, 3]);
+  const [a, b] = await Promise.all(chain.map((future) => future.result()));
+  assert.ok((a === length || a === 2 * length) && (b === length || b === 2 * length));
+  if (random.chance(0.05)) held.push({ future: shifted, nbytes: 8 * length });
+  else if (random.chance(0.5)) shifted.release();
+  // The others are forgotten, done or not.
+  if (random.chance(0.5)) for (const future of [made, ...chain, ...many]) future.release();
+  else if (random.chance(0.3)) await client.gather(many);
+}
+
+function collect(): void {
+  assert.ok(gc !== undefined, 'The program needs --expose-gc.');
+  gc();
+}
+
+/** Bytes of the heap after everything that nobody can reach was collected; finalizers run in turns of their own. */
+async function heapAfterCollecting(): Promise<number> {
+  for (let time = 0; time < 3; time++) {
+    collect();
+    await turn();
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+async function checkManaged(client: Client, held: readonly Held[]): Promise<void> {
+  const weight = held.reduce((sum, { nbytes }) => sum + nbytes, 0);
+  // A result may have a few bytes of its own around its numbers.
+  const most = weight * 1.01 + MEGABYTE;
+  let bytes = 0;
+  for (let time = 0; time < COLLECTIONS; time++) {
+    collect();
+    await turn();
+    bytes = await heldBytes(client);
+    if (bytes <= most) break;
+  }
+  assert.ok(bytes <= most, `${bytes} bytes are managed, and the futures that are held weigh ${weight}`);
+  assert.ok(bytes >= weight, `${bytes} bytes are managed, but the futures that are held weigh ${weight}`);
+}
+
+function checkHeaps(heaps: readonly number[]): void {
+  const quarter = heaps.length / 4;
+  const third = median(heaps.slice(2 * quarter, 3 * quarter));
+  const last = median(heaps.slice(3 * quarter));
+  const figures = heaps.map((heap) => (heap / MEGABYTE).toFixed(1)).join(' ');
+  assert.ok(
+    last <= third * (1 + GROWTH),
+    `The heap grows by more than ${100 * GROWTH} %, in MiB: ${figures}`,
+  );
+}
+
+async function run(context: RoundContext): Promise<void> {
+  const { random } = context;
+  const processes = random.chance(0.5);
+  context.doing(`starts ${processes ? 'processes' : 'threads'}`);
+  // The live trace keeps a window of what has happened, which grows until it is full.
+  await using cluster = await LocalCluster.start({ workers: 2, processes, record: false });
+  context.count('clusters');
+  await using client = await connect(cluster, { setAsDefault: false });
+  const held: Held[] = [];
+  const heaps: number[] = [];
+  for (let block = 0; block < BLOCKS; block++) {
+    context.doing(`block ${block} on ${processes ? 'processes' : 'threads'}`);
+    await context.timed('block', async () => {
+      for (let index = 0; index < GROUPS; index++) await group(client, random, held);
+    });
+    context.count('inputs', GROUPS);
+    while (held.length > 20) held.shift()?.future.release();
+    heaps.push(await heapAfterCollecting());
+  }
+  context.doing('looks at what is managed');
+  await checkManaged(client, held).catch((error: unknown) => context.fail(error));
+  context.doing('looks at the heap');
+  checkHeaps(heaps);
+}
+
+export const memory: Round = {
+  name: 'memory',
+  checks: 'Results that nobody can reach are gone, and the heap does not grow with finished work.',
+  nodeArguments: ['--expose-gc'],
+  run,
+};
