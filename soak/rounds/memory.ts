@@ -1,11 +1,11 @@
 // Memory over time: blocks of random work whose futures are released or forgotten. What is managed in the end is what the
 // futures that are still held weigh, and the heap of the main program does not grow with the number of finished computations.
 import assert from 'node:assert/strict';
-import { setImmediate as turn } from 'node:timers/promises';
 import { type Client, connect, type Future, LocalCluster } from 'longpole';
 import { median } from '../../bench/median.js';
 import { t } from '../../test/cluster/clusterTasks.js';
-import { heldBytes } from '../../test/cluster/support.js';
+import { heldBytes } from '../../test/cluster/heldBytes.js';
+import { collectGarbage } from '../../test/support/garbage.js';
 import type { Random } from '../random.js';
 import type { Round, RoundContext } from '../round.js';
 
@@ -38,17 +38,9 @@ async function group(client: Client, random: Random, held: Held[]): Promise<void
   else if (random.chance(0.3)) await client.gather(many);
 }
 
-function collect(): void {
-  assert.ok(gc !== undefined, 'The program needs --expose-gc.');
-  gc();
-}
-
-/** Bytes of the heap after everything that nobody can reach was collected; finalizers run in turns of their own. */
+/** Bytes of the heap without what nothing can reach. */
 async function heapAfterCollecting(): Promise<number> {
-  for (let time = 0; time < 3; time++) {
-    collect();
-    await turn();
-  }
+  for (let time = 0; time < 3; time++) await collectGarbage();
   return process.memoryUsage().heapUsed;
 }
 
@@ -58,8 +50,7 @@ async function checkManaged(client: Client, held: readonly Held[]): Promise<void
   const most = weight * 1.01 + MEGABYTE;
   let bytes = 0;
   for (let time = 0; time < COLLECTIONS; time++) {
-    collect();
-    await turn();
+    await collectGarbage();
     bytes = await heldBytes(client);
     if (bytes <= most) break;
   }
@@ -106,6 +97,5 @@ async function run(context: RoundContext): Promise<void> {
 export const memory: Round = {
   name: 'memory',
   checks: 'Results that nobody can reach are gone, and the heap does not grow with finished work.',
-  nodeArguments: ['--expose-gc'],
   run,
 };

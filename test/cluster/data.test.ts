@@ -4,7 +4,8 @@ import { createSecretKey } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { LongpoleError, TaskError } from 'longpole';
 import { t } from './clusterTasks.js';
-import { clusterTest, heldBytes, rejection, sharedClusterTest, until } from './support.js';
+import { heldBytes } from './heldBytes.js';
+import { clusterTest, rejection, sharedClusterTest, until } from './support.js';
 
 sharedClusterTest('results of every kind arrive as they were', async ({ client }) => {
   const values: readonly unknown[] = [

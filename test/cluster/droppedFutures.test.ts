@@ -7,7 +7,8 @@ import { type Client, connect, type Future } from 'longpole';
 import { collectGarbage, dropped } from '../support/garbage.js';
 import { packageUrl, runProgram, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
-import { clusterTest, heldBytes, KINDS, open, rejection, started, until } from './support.js';
+import { heldBytes } from './heldBytes.js';
+import { clusterTest, KINDS, open, rejection, started, until } from './support.js';
 
 const LARGE = 100_000;
 const ONE_WORKER = { workers: 1 };

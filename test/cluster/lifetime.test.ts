@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { type Client, connect, LocalCluster, LongpoleError } from 'longpole';
 import { packageUrl, runProgram, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
-import { clusterTest, heldBytes, open, rejection, started, until } from './support.js';
+import { heldBytes } from './heldBytes.js';
+import { clusterTest, open, rejection, started, until } from './support.js';
 
 const LARGE = 100_000;
 

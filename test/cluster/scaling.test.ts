@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type Client, type Future, LongpoleError } from 'longpole';
 import { t } from './clusterTasks.js';
-import { clusterTest, heldBytes, open, type Setting, started, until } from './support.js';
+import { heldBytes } from './heldBytes.js';
+import { clusterTest, open, type Setting, started, until } from './support.js';
 
 const LARGE = 100_000;
 

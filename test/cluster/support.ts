@@ -95,9 +95,3 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   }
   throw new Error(`It did not reject; the result is ${String(value)}.`);
 }
-
-/** Bytes of results on all workers: in memory and spilled. */
-export async function heldBytes(client: Client): Promise<number> {
-  const held = await client.run(({ worker }) => worker.memory.managed + worker.memory.spilled);
-  return Object.values(held).reduce((sum, bytes) => sum + bytes, 0);
-}
