@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { DUMP_SIGNAL, dumpOf } from '../test/support/programs.js';
 import { repositoryPath } from '../test/support/repository.js';
 import { killProcess, MARK, processesOf } from './processes.js';
 import { noCounts, type Round, type RoundReport } from './round.js';
@@ -37,8 +38,9 @@ const STRESS_FACTOR = 2;
 const SAMPLE_MS = 250;
 /** The folder below that for temporary files which all programs share. It stays. */
 const SHARED_FOLDER = 'longpole';
-/** Of a program's output, the end is kept. */
-const MAX_OUTPUT = 10_000;
+/** Of a program's output, the end is kept; a dump of a cluster must fit in it. */
+const MAX_OUTPUT = 2_000_000;
+const MAX_PRINTED = 10_000;
 
 /** The result of the round, or undefined if the signal ended it. */
 export async function launch(
@@ -61,7 +63,7 @@ class Launch {
   readonly #mark: string;
   readonly #options: LaunchOptions;
   readonly #failures: string[] = [];
-  #output = '';
+  readonly #output = { stdout: '', stderr: '' };
   #peakProcess = 0;
   #peakSum = 0;
 
@@ -112,7 +114,13 @@ class Launch {
     return spawn(command, args, {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, TMPDIR: join(this.#folder, 'tmp'), [MARK]: this.#mark, SPIN: '0' },
+      env: {
+        ...process.env,
+        TMPDIR: join(this.#folder, 'tmp'),
+        [MARK]: this.#mark,
+        SPIN: '0',
+        LONGPOLE_DUMP_SIGNAL: DUMP_SIGNAL,
+      },
     });
   }
 
@@ -120,14 +128,19 @@ class Launch {
   #waitFor(child: ChildProcess): Promise<void> {
     const { signal, stressed } = this.#options;
     const limit = (this.#round.limit ?? DEFAULT_LIMIT_SECONDS) * (stressed ? STRESS_FACTOR : 1);
-    const keep = (text: string): void => {
-      this.#output = (this.#output + text).slice(-MAX_OUTPUT);
-    };
-    child.stdout?.setEncoding('utf8').on('data', keep);
-    child.stderr?.setEncoding('utf8').on('data', keep);
+    const output = this.#output;
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output.stdout = (output.stdout + text).slice(-MAX_OUTPUT);
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      output.stderr = (output.stderr + text).slice(-MAX_OUTPUT);
+    });
     return new Promise((resolve, reject) => {
       const sampling = setInterval(() => this.#sample(), SAMPLE_MS);
-      const timer = setTimeout(() => this.#hangs(limit).finally(resolve), limit * 1000);
+      const timer = setTimeout(() => {
+        child.removeAllListeners('exit');
+        this.#hangs(limit, child).then(done, reject);
+      }, limit * 1000);
       const done = (): void => {
         clearInterval(sampling);
         clearTimeout(timer);
@@ -143,8 +156,19 @@ class Launch {
     });
   }
 
-  async #hangs(limit: number): Promise<void> {
-    this.#failures.push(`The program did not end within ${limit} s.`);
+  async #hangs(limit: number, child: ChildProcess): Promise<void> {
+    // Under stress, the program of the round is not the one that was started here.
+    const pid = this.#read().pid ?? child.pid;
+    const processes = processesOf(this.#mark);
+    const { stderr } = this.#output;
+    const isThere = processes.some((one) => one.pid === pid);
+    const dump =
+      pid === undefined || !isThere
+        ? ''
+        : await dumpOf(pid, this.#output, () => processesOf(this.#mark).every((one) => one.pid !== pid));
+    this.#output.stderr = stderr;
+    const list = processes.map(({ pid, command }) => `${pid} ${command}`).join('\n');
+    this.#failures.push(`The program did not end within ${limit} s. ${dump}\nIts processes:\n${list}`);
   }
 
   #sample(): void {
@@ -174,13 +198,20 @@ class Launch {
     const report = this.#read();
     const failures = [...report.failures];
     if (!report.ended) failures.push(`It was in the middle of: ${report.doing}.`);
-    if (failures.length + this.#failures.length > 0 && this.#output.trim() !== '')
-      failures.push(`It printed:\n${this.#output.trimEnd()}`);
+    const output = `${this.#output.stdout}${this.#output.stderr}`.trim();
+    if (failures.length + this.#failures.length > 0 && output !== '')
+      failures.push(`It printed:\n${output.slice(-MAX_PRINTED)}`);
     return { ...report, failures };
   }
 
   #read(): RoundReport {
-    const nothing = { counts: noCounts(), doing: 'starting', failures: [], operations: {}, ended: false };
+    const nothing: RoundReport = {
+      counts: noCounts(),
+      doing: 'starting',
+      failures: [],
+      operations: {},
+      ended: false,
+    };
     try {
       const report: RoundReport = JSON.parse(readFileSync(join(this.#folder, 'report.json'), 'utf8'));
       return { ...nothing, ...report };

@@ -40,6 +40,8 @@ export interface Round {
 
 /** What the program of a round leaves in its report file, whenever it ends. */
 export interface RoundReport {
+  /** Process id of the program. */
+  readonly pid?: number;
   readonly counts: Counts;
   readonly doing: string;
   readonly failures: readonly string[];

@@ -66,6 +66,7 @@ class Reporter implements RoundContext {
 
   #write(): void {
     const report: RoundReport = {
+      pid: process.pid,
       counts: this.#counts,
       doing: this.#doing,
       failures: this.#failures,

@@ -82,7 +82,10 @@ test('what a round leaves behind is counted; processes are ended', async () => {
 
 test('a round that does not end is killed and says in what it was', async () => {
   const [result] = await soaked(['hangs']);
-  assert.match(result!.failures.join('\n'), /in the middle of: an endless loop.*did not end within 2 s/s);
+  assert.match(
+    result!.failures.join('\n'),
+    /in the middle of: an endless loop.*did not end within 2 s\. Its threads: /s,
+  );
 });
 
 test('a program that ends too early is a failure', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** A program prints where its cluster stands on this signal, see the setting `dump-signal`. */
-const DUMP_SIGNAL = 'SIGUSR2';
+export const DUMP_SIGNAL = 'SIGUSR2';
 /** The last line of a dump. */
 const DUMP_END = '\n}\n';
 /** How long a dump may take, in milliseconds: a worker that does not answer takes three seconds of them. */
@@ -92,28 +92,38 @@ export function startNode(args: readonly string[]): Program {
   return { child, output };
 }
 
-/**
- * Where a program stands: its threads as the system sees them, and where its clusters stand if its event loop turns. The
- * program ends by that.
- */
+/** Where a program stands, see `dumpOf`. The program ends by that. */
 export async function dumpAndKill({ child, output }: Program): Promise<string> {
   const { pid } = child;
   if (pid === undefined) return 'It could not be started.';
+  const before = output.stderr.length;
+  const dump = await dumpOf(pid, output, () => child.exitCode !== null || child.signalCode !== null);
+  child.kill('SIGKILL');
+  output.stderr = output.stderr.slice(0, before);
+  return dump;
+}
+
+/**
+ * Where a program that was started with the setting `dump-signal` stands: its threads as the system sees them, and where its
+ * clusters stand if its event loop turns.
+ */
+export async function dumpOf(
+  pid: number,
+  output: { readonly stderr: string },
+  hasEnded: () => boolean,
+): Promise<string> {
   const { threadStates }: typeof import('../../src/resources/threadStates.js') = await import(
     new URL('../../../dist/resources/threadStates.js', import.meta.url).href
   );
   const threads = threadStates(pid).join(', ');
   const before = output.stderr.length;
-  child.kill(DUMP_SIGNAL);
-  for (const end = performance.now() + DUMP_MS; performance.now() < end; ) {
+  process.kill(pid, DUMP_SIGNAL);
+  // Without a cluster the signal ends the program.
+  for (const end = performance.now() + DUMP_MS; performance.now() < end && !hasEnded(); ) {
     if (output.stderr.includes(DUMP_END, before)) break;
-    // Without a cluster the signal ends the program.
-    if (child.exitCode !== null || child.signalCode !== null) break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  child.kill('SIGKILL');
   const dump = output.stderr.slice(before);
-  output.stderr = output.stderr.slice(0, before);
   const said = dump.includes(DUMP_END)
     ? dump
     : `There is no dump: no cluster, or its event loop stands still. ${dump}`;
