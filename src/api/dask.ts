@@ -7,8 +7,8 @@ import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { DashboardServer } from '../server/dashboardServer.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Trace } from '../trace/trace.js';
+import { ClusterCounters } from './cluster/clusterCounters.js';
 import type { DashboardOptions } from './cluster/dashboard.js';
-import { DaskCounted } from './daskFigures.js';
 import { daskSource } from './daskSource.js';
 import { packageVersion } from './packageVersion.js';
 
@@ -31,7 +31,7 @@ export class DaskObservation {
   readonly #bridge: DaskBridge;
   readonly #mirror: ClusterMirror;
   readonly #live: LiveTrace;
-  readonly #counted: DaskCounted;
+  readonly #counters: ClusterCounters;
   readonly #servers: DashboardServer[] = [];
 
   /** @internal */
@@ -40,13 +40,13 @@ export class DaskObservation {
     bridge: DaskBridge,
     mirror: ClusterMirror,
     live: LiveTrace,
-    counted: DaskCounted,
+    counters: ClusterCounters,
   ) {
     this.address = address;
     this.#bridge = bridge;
     this.#mirror = mirror;
     this.#live = live;
-    this.#counted = counted;
+    this.#counters = counters;
   }
 
   /** What the scheduler says of itself, e.g. `distributed` → `2026.8.0`. */
@@ -77,7 +77,7 @@ export class DaskObservation {
    */
   async dashboard(options: DashboardOptions = {}): Promise<string> {
     const { DashboardServer: Server } = await import('../server/dashboardServer.js');
-    const source = daskSource(this.address, this.#mirror, this.#live, this.#counted);
+    const source = daskSource(this.address, this.#mirror, this.#live, this.#counters);
     const server = await Server.start({ ...options, source });
     server.keepAlive();
     this.#servers.push(server);
@@ -147,8 +147,8 @@ export async function observeDask(
     );
   }
   const live = new LiveTrace({ window: { tasks: MAX_TASKS, intervals: MAX_TASKS } });
-  const counted = new DaskCounted();
-  const told: ClusterObserver[] = [live, ...counted.observers];
+  const counters = new ClusterCounters();
+  const told: ClusterObserver[] = [live, counters];
   const mirror = new ClusterMirror(told);
   const bridge = await DaskBridge.start({
     address,
@@ -160,5 +160,5 @@ export async function observeDask(
       mirror.take(row);
     },
   });
-  return new DaskObservation(address, bridge, mirror, live, counted);
+  return new DaskObservation(address, bridge, mirror, live, counters);
 }

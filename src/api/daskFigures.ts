@@ -1,24 +1,17 @@
 // The figures of a Dask cluster for Prometheus, as far as who watches it knows them: sums are since it began to.
 import type { ClusterMirror } from '../dask/clusterMirror.js';
 import type { MirrorWorker } from '../dask/mirrorWorkers.js';
-import { DURATION_BOUNDS, TaskDurations } from '../engine/metrics/taskDurations.js';
-import type { ClusterObserver } from '../protocol/clusterObserver.js';
-import { PrefixProgress } from '../server/prefixProgress.js';
 import type { ClusterFigures, WorkerFigures } from '../server/prometheus/figures.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
-import { ClusterCounters } from './cluster/clusterCounters.js';
-import { bytesMoved, NOTHING_MOVED, prefixFigures, transferFigures } from './cluster/clusterFigures.js';
-
-/** What is counted while a cluster is watched. */
-export class DaskCounted {
-  readonly progress = new PrefixProgress();
-  readonly counters = new ClusterCounters();
-  readonly durations = new TaskDurations();
-
-  get observers(): readonly ClusterObserver[] {
-    return [this.progress, this.counters, this.durations];
-  }
-}
+import { DURATION_BOUNDS } from '../trace/totals.js';
+import type { ClusterCounters } from './cluster/clusterCounters.js';
+import {
+  bytesMoved,
+  durationFigures,
+  NOTHING_MOVED,
+  prefixFigures,
+  transferFigures,
+} from './cluster/clusterFigures.js';
 
 /** Nobody told. */
 const UNKNOWN = Number.NaN;
@@ -32,7 +25,7 @@ const UNKNOWN_OPEN = {
 export function daskFigures(
   mirror: ClusterMirror,
   { totals }: LiveTrace,
-  { progress, counters, durations }: DaskCounted,
+  counters: ClusterCounters,
 ): ClusterFigures {
   const moved = bytesMoved(totals.pairs);
   return {
@@ -52,7 +45,7 @@ export function daskFigures(
         ({ activity, unit, value }) => [activity, unit, value] as const,
       ),
     })),
-    prefixes: prefixFigures(progress, counters),
+    prefixes: prefixFigures(totals, counters),
     metrics: totals.metrics.map(({ context, prefix, activity, unit, value }) => [
       context === 'execute' ? [context, prefix, activity, unit] : [context, activity, unit],
       value,
@@ -60,7 +53,7 @@ export function daskFigures(
     stimuli: new Map(),
     thread: { eventLoopDelay: UNKNOWN, longestTick: UNKNOWN, ticks: UNKNOWN, gcSeconds: UNKNOWN },
     transfers: transferFigures(totals.pairs, counters),
-    durations: durations.histograms,
+    durations: durationFigures(totals),
     durationBounds: DURATION_BOUNDS,
   };
 }

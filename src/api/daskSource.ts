@@ -3,14 +3,16 @@ import type { ClusterMirror } from '../dask/clusterMirror.js';
 import type { MirrorWorker } from '../dask/mirrorWorkers.js';
 import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
 import type { ClusterStatus, LiveSource } from '../server/source.js';
+import { progressRows } from '../server/sums.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
-import { type DaskCounted, daskFigures } from './daskFigures.js';
+import type { ClusterCounters } from './cluster/clusterCounters.js';
+import { daskFigures } from './daskFigures.js';
 
 export function daskSource(
   address: string,
   mirror: ClusterMirror,
   trace: LiveTrace,
-  counted: DaskCounted,
+  counters: ClusterCounters,
 ): LiveSource {
   return {
     kind: 'live',
@@ -20,19 +22,19 @@ export function daskSource(
     clock: () => mirror.clock(),
     // This process computes nothing else: wall time says the same.
     cpuClock: () => undefined,
-    status: () => clusterStatus(mirror, counted),
+    status: () => clusterStatus(mirror, trace),
     isComputing: () => mirror.tasks.isProcessing,
-    figures: () => daskFigures(mirror, trace, counted),
+    figures: () => daskFigures(mirror, trace, counters),
   };
 }
 
-function clusterStatus(mirror: ClusterMirror, { progress }: DaskCounted): ClusterStatus {
+function clusterStatus(mirror: ClusterMirror, { totals }: LiveTrace): ClusterStatus {
   return {
     time: mirror.clock(),
     states: Object.fromEntries(mirror.status?.states ?? []),
     workers: Array.from(mirror.workers.all, workerRow),
     running: Array.from(mirror.workers.all, (worker) => runningRows(mirror, worker)).flat(),
-    progress: progress.rows(mirror.tasks.processingByPrefix()),
+    progress: progressRows(totals, mirror.tasks.processingByPrefix()),
   };
 }
 

@@ -1,5 +1,6 @@
 // The samples of a cluster, kept within bounds: of the last cycles every sample with its time, of older ones how often
 // each stack was seen, in blocks that double their length whenever there are too many. The total is never lost.
+import { OTHERS } from '../protocol/metrics.js';
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profileCycle.js';
 import type { CallTree, FrameDescription } from './callTree.js';
 import { NO_STACK, StackTable } from './stackTable.js';
@@ -205,8 +206,8 @@ export class ProfileHistory {
     const key = labelKey(label);
     const known = this.#labelIndex.get(key);
     if (known !== undefined) return known;
-    if (this.#labels.length >= this.#maxLabels && label.prefix !== '(others)')
-      return this.#label({ prefix: '(others)', span: [] });
+    if (this.#labels.length >= this.#maxLabels && label.prefix !== OTHERS)
+      return this.#label({ prefix: OTHERS, span: [] });
     const index = this.#labels.push({ prefix: label.prefix, span: [...label.span] }) - 1;
     this.#labelIndex.set(key, index);
     return index;

@@ -1,6 +1,9 @@
 // Fine performance metrics: what a worker did with its time and its bytes, as sums under keys that say doing what, on
 // which tasks, for whom. The names are Dask's.
 
+/** The name under which prefixes, spans and functions beyond a limit are summed, so that sums stay whole. */
+export const OTHERS = '(others)';
+
 /** Where a metric was measured; the first part of its key. */
 export const METRIC_CONTEXTS = ['execute', 'gather-dep', 'get-data', 'memory-monitor'] as const;
 

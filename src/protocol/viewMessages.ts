@@ -87,7 +87,7 @@ export interface TotalsMessage {
   readonly time: number;
   /** Dask's state (`waiting`, `queued`, `processing`, `memory`, `erred`, …) → tasks that the scheduler knows. */
   readonly states: Readonly<Record<string, number>>;
-  /** Most seconds first; beyond 500 the others are one row, `(other prefixes)`. */
+  /** Most seconds first; beyond 500 the others are one row, `(others)`. */
   readonly progress: readonly ProgressRow[];
   readonly workers: readonly WorkerRow[];
   /** Of each worker at most one per thread. */
@@ -105,7 +105,7 @@ export interface SumsMessage {
   readonly metrics: readonly MetricSum[];
   /** Seconds of computing by index of the worker. */
   readonly busy: readonly number[];
-  /** Of a run that goes on 500 at most: of more, those with the fewest seconds are one, `(other prefixes)`. */
+  /** Of a run that goes on 500 at most: of more, those with the fewest seconds are one, `(others)`. */
   readonly prefixes: readonly PrefixSum[];
 }
 

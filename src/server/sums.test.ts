@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TASK_ERRED, TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
-import { OTHER_PREFIXES, TotalSums } from '../trace/totals.js';
+import { OTHERS } from '../protocol/metrics.js';
+import { DURATION_BOUNDS, durationHistogram, TotalSums } from '../trace/totals.js';
 import { liveSums, recordedSums } from './sums.js';
 
 /** Prefix `p` and its number computes for so many seconds, of the last a run is lost, too. */
@@ -28,19 +29,19 @@ describe('the sums of a run that goes on', () => {
       longest: 500,
       durations: [],
     };
-    assert.deepEqual(prefixes.at(-1), last);
+    assert.deepEqual(prefixes[0], last);
   });
 
   it('tell 499 of many prefixes apart, those with the most seconds, and sum the others', () => {
     const totals = totalsOf(1500);
     totals.prefix('0').add(TASK_LOST, Number.NaN, 0);
-    totals.prefix(OTHER_PREFIXES).add(TASK_ERRED, 5000, 0);
+    totals.prefix(OTHERS).add(TASK_ERRED, 5000, 0);
     const { prefixes } = liveSums(totals, 1);
     const told = new Map(prefixes.map((sums) => [sums.prefix, sums]));
     assert.deepEqual([prefixes.length, told.size], [500, 500]);
     assert.ok(Array.from({ length: 499 }, (_, i) => told.has(`p${1500 - i}`)).every(Boolean));
-    assert.deepEqual(told.get(OTHER_PREFIXES), {
-      prefix: OTHER_PREFIXES,
+    assert.deepEqual(told.get(OTHERS), {
+      prefix: OTHERS,
       count: 1001 + 2,
       erred: 1,
       seconds: (1001 * 1002) / 2 + 5000,
@@ -55,5 +56,20 @@ describe('the sums of a run that goes on', () => {
     const { prefixes } = recordedSums(totalsOf(1500).copy(1));
     assert.equal(prefixes.length, 1500);
     assert.ok(prefixes.every(({ durations }) => durations.length === 1));
+  });
+});
+
+describe('the histogram of durations', () => {
+  it('counts a run below the first bound that its duration does not reach', () => {
+    const inc = new TotalSums().prefix('inc');
+    for (const seconds of [1e-9, 0.3, 0.49, 5000]) inc.add(TASK_MEMORY, seconds, 8);
+    inc.add(TASK_LOST, Number.NaN, 0);
+    const runs = durationHistogram(inc.durations);
+    const half = DURATION_BOUNDS.indexOf(0.5);
+    assert.deepEqual([runs[0], runs[half], runs[DURATION_BOUNDS.length]], [1, 2, 1]);
+    assert.equal(
+      runs.reduce((sum, count) => sum + count, 0),
+      4,
+    );
   });
 });

@@ -1,19 +1,20 @@
 // Exact sums as messages: of a trace that grows or of one that was opened.
+
 import { TASK_STATES } from '../protocol/clusterObserver.js';
+import { OTHERS } from '../protocol/metrics.js';
 import type { SumsMessage } from '../protocol/viewMessages.js';
-import type { MetricSum, PrefixSum } from '../protocol/viewRows.js';
+import type { MetricSum, PrefixSum, ProgressRow } from '../protocol/viewRows.js';
 import { prefixesToJson, prefixToJson } from '../trace/recording/totalsJson.js';
-import { OTHER_PREFIXES, PrefixSums, type PrefixTotals, type TraceTotals } from '../trace/totals.js';
+import { type LiveTotals, PrefixSums, type TraceTotals } from '../trace/totals.js';
 
 /** Metrics that one message has at most, the largest of each unit: a span per request would make it grow for ever. */
 const MAX_METRICS = 5000;
-const OTHERS = '(others)';
 /** Prefixes that one message of a run that goes on tells apart: a program that names its tasks badly has thousands. */
 const MAX_PREFIXES = 500;
 const NO_DURATIONS: PrefixSum['durations'] = [];
 
 /** Of a run that goes on. */
-export function liveSums(totals: TraceTotals, time: number): SumsMessage {
+export function liveSums(totals: LiveTotals, time: number): SumsMessage {
   return sumsMessage(totals, fewPrefixes(totals), time);
 }
 
@@ -44,31 +45,58 @@ function sumsMessage(totals: TraceTotals, prefixes: PrefixSum[], time: number): 
   };
 }
 
+/**
+ * How far each prefix has come: most seconds first, then most tasks. `processing`: prefix → tasks that workers have now.
+ */
+export function progressRows(
+  { prefixes }: LiveTotals,
+  processing: ReadonlyMap<string, number>,
+): ProgressRow[] {
+  let others = 0;
+  for (const count of processing.values()) others += count;
+  const few = mostSeconds([...prefixes.values()]);
+  for (const { prefix } of few) others -= processing.get(prefix) ?? 0;
+  return few.map((sums) => progressRow(sums, sums.prefix === OTHERS ? others : processing.get(sums.prefix)));
+}
+
+/** Field by field: there may be hundreds, several times a second, and spreads take several times as long. */
+function progressRow(
+  { prefix, tasks, seconds, shortest, longest, nbytes }: PrefixSums,
+  processing = 0,
+): ProgressRow {
+  return {
+    prefix,
+    total: tasks.total,
+    processing,
+    finished: tasks.finished,
+    erred: tasks.erred,
+    cancelled: tasks.cancelled,
+    lost: tasks.lost,
+    seconds,
+    shortest: Number.isNaN(shortest) ? null : shortest,
+    longest: Number.isNaN(longest) ? null : longest,
+    nbytes,
+  };
+}
+
 /** Without durations, which no page draws and which are most of the bytes. */
-function fewPrefixes({ prefixes }: TraceTotals): PrefixSum[] {
+function fewPrefixes({ prefixes }: LiveTotals): PrefixSum[] {
   const known = Array.from(prefixes.values()).filter(({ count }) => count > 0);
-  const few = known.length <= MAX_PREFIXES ? known : withOthers(known);
-  return few.map((sums) => prefixToJson(sums, NO_DURATIONS));
+  return mostSeconds(known).map((sums) => prefixToJson(sums, NO_DURATIONS));
 }
 
 /** Those with the most seconds, and one that sums all others. Some of a trace may be summed so already. */
-function withOthers(known: PrefixTotals[]): PrefixTotals[] {
-  const others = new PrefixSums(OTHER_PREFIXES);
-  const few: PrefixTotals[] = [others];
-  for (const sums of known.sort((a, b) => b.seconds - a.seconds)) {
-    if (few.length < MAX_PREFIXES && sums.prefix !== OTHER_PREFIXES) few.push(sums);
-    else include(others, sums);
+function mostSeconds(known: PrefixSums[]): PrefixSums[] {
+  known.sort((a, b) => b.seconds - a.seconds || b.tasks.total - a.tasks.total);
+  if (known.length <= MAX_PREFIXES) return known;
+  const others = new PrefixSums(OTHERS);
+  const few: PrefixSums[] = [];
+  for (const sums of known) {
+    if (few.length < MAX_PREFIXES - 1 && sums.prefix !== OTHERS) few.push(sums);
+    else others.include(sums);
   }
+  few.push(others);
   return few;
-}
-
-function include(all: PrefixSums, { count, erred, seconds, nbytes, shortest, longest }: PrefixTotals): void {
-  all.count += count;
-  all.erred += erred;
-  all.seconds += seconds;
-  all.nbytes += nbytes;
-  if (!(all.shortest <= shortest) && !Number.isNaN(shortest)) all.shortest = shortest;
-  if (!(all.longest >= longest) && !Number.isNaN(longest)) all.longest = longest;
 }
 
 /** What is left out is summed by context, activity and unit, so that totals stay whole. */

@@ -1,6 +1,16 @@
 // Sums over a whole run. A live trace keeps them exactly while it lets rows go; `rowTotals.ts` computes those of a closed
 // trace from its rows.
-import { ACTIONS, type Action, TASK_ERRED, TASK_MEMORY, TASK_STATES } from '../protocol/clusterObserver.js';
+
+import {
+  ACTIONS,
+  type Action,
+  TASK_CANCELLED,
+  TASK_ERRED,
+  TASK_LOST,
+  TASK_MEMORY,
+  TASK_STATES,
+} from '../protocol/clusterObserver.js';
+import { OTHERS } from '../protocol/metrics.js';
 
 /** Runs by prefix. Durations are those of runs that began, whatever came of them. */
 export interface PrefixTotals {
@@ -48,7 +58,7 @@ export interface MetricTotals {
 export interface TraceTotals {
   /** Runs by state, indexed as TASK_STATES. */
   readonly states: Float64Array;
-  /** By name of the prefix. Beyond 10,000 names (keys without a token) the others are summed as OTHER_PREFIXES. */
+  /** By name of the prefix. Beyond 10,000 names (keys without a token) the others are summed as OTHERS. */
   readonly prefixes: ReadonlyMap<string, PrefixTotals>;
   /** Those that happened; `compute` is the tasks' own code. */
   readonly actions: readonly ActionTotals[];
@@ -61,8 +71,7 @@ export interface TraceTotals {
 }
 
 /** A prefix costs more than a kilobyte, and a program that names its tasks badly makes one for each. */
-const MAX_PREFIXES = 10_000;
-export const OTHER_PREFIXES = '(other prefixes)';
+export const MAX_PREFIXES = 10_000;
 
 /** Four buckets to each doubling, from about 1 µs to about 68 minutes; the first and the last take what is beyond. */
 export const DURATION_BUCKETS = 128;
@@ -83,9 +92,60 @@ export function bucketStart(bucket: number): number {
   return 2 ** ((at >> 2) - 127) * (1 + (at & 3) / 4);
 }
 
-/** A PrefixTotals that is being added to. */
+/** Tasks of a prefix: a task counts once, by its latest run. */
+export class TaskCounts {
+  /** Submitted. */
+  total = 0;
+  /** Gave a result. */
+  finished = 0;
+  erred = 0;
+  /** No longer wanted. */
+  cancelled = 0;
+  /** Runs, not tasks: those that were lost with their worker. */
+  lost = 0;
+
+  /** A run of a task ended; `before` is the state of its previous run, undefined for the first. Lost runs are repeated. */
+  ended(state: number, before: number | undefined): void {
+    if (before !== undefined) this.#count(before, -1);
+    this.#count(state, 1);
+  }
+
+  include({ total, finished, erred, cancelled, lost }: TaskCounts): void {
+    this.total += total;
+    this.finished += finished;
+    this.erred += erred;
+    this.cancelled += cancelled;
+    this.lost += lost;
+  }
+
+  #count(state: number, by: number): void {
+    if (state === TASK_MEMORY) this.finished += by;
+    else if (state === TASK_ERRED) this.erred += by;
+    else if (state === TASK_CANCELLED) this.cancelled += by;
+    else if (state === TASK_LOST) this.lost += by;
+  }
+}
+
+/** Where histograms for Prometheus are cut: the bucket that begins at each doubling from 8 µs to 1024 s. */
+const BOUNDS = Array.from({ length: 28 }, (_, doubling) => 12 + 4 * doubling);
+/** Upper bounds in seconds of the histograms that `durationHistogram` makes; one bucket more has what is longer. */
+export const DURATION_BOUNDS: readonly number[] = BOUNDS.map(bucketStart);
+
+/** Runs per DURATION_BOUNDS. */
+export function durationHistogram(durations: Float64Array): Float64Array {
+  const runs = new Float64Array(BOUNDS.length + 1);
+  let at = 0;
+  for (const [bucket, count] of durations.entries()) {
+    if (bucket === BOUNDS[at]) at++;
+    runs[at]! += count;
+  }
+  return runs;
+}
+
+/** A PrefixTotals that is being added to. Only a live trace counts tasks: rows alone do not say what was submitted. */
 export class PrefixSums implements PrefixTotals {
   readonly prefix: string;
+  readonly tasks = new TaskCounts();
   count = 0;
   erred = 0;
   seconds = 0;
@@ -109,10 +169,26 @@ export class PrefixSums implements PrefixTotals {
     if (!(this.longest >= seconds)) this.longest = seconds;
     this.durations[durationBucket(seconds)]! += 1;
   }
+
+  /** Adds the sums of another prefix, without durations. */
+  include({ count, erred, seconds, nbytes, shortest, longest, tasks }: PrefixSums): void {
+    this.count += count;
+    this.erred += erred;
+    this.seconds += seconds;
+    this.nbytes += nbytes;
+    if (!(this.shortest <= shortest) && !Number.isNaN(shortest)) this.shortest = shortest;
+    if (!(this.longest >= longest) && !Number.isNaN(longest)) this.longest = longest;
+    this.tasks.include(tasks);
+  }
+}
+
+/** Totals of a run that goes on. */
+export interface LiveTotals extends TraceTotals {
+  readonly prefixes: ReadonlyMap<string, PrefixSums>;
 }
 
 /** Totals that are being added to. The recorder of a live trace owns one; the columns of a closed trace are fed to another. */
-export class TotalSums implements TraceTotals {
+export class TotalSums implements LiveTotals {
   readonly states = new Float64Array(TASK_STATES.length);
   readonly prefixes = new Map<string, PrefixSums>();
   busy = new Float64Array(16);
@@ -136,7 +212,7 @@ export class TotalSums implements TraceTotals {
   prefix(name: string): PrefixSums {
     let sums = this.prefixes.get(name);
     if (sums === undefined) {
-      if (this.prefixes.size >= MAX_PREFIXES && name !== OTHER_PREFIXES) return this.prefix(OTHER_PREFIXES);
+      if (this.prefixes.size >= MAX_PREFIXES && name !== OTHERS) return this.prefix(OTHERS);
       sums = new PrefixSums(name);
       this.prefixes.set(name, sums);
     }
@@ -202,7 +278,7 @@ export class TotalSums implements TraceTotals {
       prefixes: new Map(
         Array.from(this.prefixes)
           .filter(([, { count }]) => count > 0)
-          .map(([name, sums]) => [name, { ...sums, durations: sums.durations.slice() }]),
+          .map(([name, { tasks: _, ...sums }]) => [name, { ...sums, durations: sums.durations.slice() }]),
       ),
       actions: this.actions.map((sums) => ({ ...sums })),
       busy: Float64Array.from({ length: workers }, (_, worker) => this.busy[worker] ?? 0),

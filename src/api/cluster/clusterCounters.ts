@@ -1,7 +1,8 @@
 // Counts for Prometheus that nobody else keeps: an observer that only adds up. A transfer costs ~1 µs per key that moves.
 import { keySplit } from '../../graph/key.js';
 import type { ClusterObserver, MetricSample, Transfer, WorkerInfo } from '../../protocol/clusterObserver.js';
-import { OTHER_PREFIXES } from '../../trace/totals.js';
+import { OTHERS } from '../../protocol/metrics.js';
+import { MAX_PREFIXES } from '../../trace/totals.js';
 
 /** What a store does, wherever it is counted. */
 const STORE_CONTEXTS: ReadonlySet<string> = new Set(['memory-monitor', 'gather-dep', 'get-data']);
@@ -12,7 +13,6 @@ const STORE_ACTIVITIES: ReadonlySet<string> = new Set([
   'compress',
   'decompress',
 ]);
-const MAX_PREFIXES = 10_000;
 
 export interface StoreSum {
   readonly activity: string;
@@ -50,7 +50,7 @@ export class ClusterCounters implements ClusterObserver {
     for (const key of keys) {
       const own = keySplit(key);
       const isKnown = this.transferSeconds.has(own) || this.transferSeconds.size < MAX_PREFIXES;
-      const prefix = isKnown ? own : OTHER_PREFIXES;
+      const prefix = isKnown ? own : OTHERS;
       const seconds = this.transferSeconds.get(prefix) ?? 0;
       this.transferSeconds.set(prefix, seconds + (stop - start) / keys.length);
     }

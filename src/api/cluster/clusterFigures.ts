@@ -1,27 +1,26 @@
 // The figures of a LocalCluster for Prometheus, read when it is scraped. Costs some microseconds per worker and prefix.
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
-import { DURATION_BOUNDS } from '../../engine/metrics/taskDurations.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
 import { FORGOTTEN, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { VITALS_DELAY, VITALS_GC, VITALS_INTERVAL, VITALS_TURNED } from '../../protocol/isolateMessages.js';
 import { readVitals } from '../../resources/vitals.js';
-import type { PrefixProgress } from '../../server/prefixProgress.js';
 import type {
   ClusterFigures,
+  DurationFigures,
   OpenTransfers,
   PrefixFigures,
   TransferFigures,
   WorkerFigures,
 } from '../../server/prometheus/figures.js';
+import { progressRows } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
-import type { PairTotals } from '../../trace/totals.js';
+import { DURATION_BOUNDS, durationHistogram, type LiveTotals, type PairTotals } from '../../trace/totals.js';
 import type { ClusterCounters } from './clusterCounters.js';
 import type { ObservedCluster } from './observedCluster.js';
 
 /** What has been counted since the dashboard began. */
 export interface Counted {
-  readonly progress: PrefixProgress;
   readonly counters: ClusterCounters;
   readonly load: SchedulerLoad;
 }
@@ -30,7 +29,7 @@ export interface Counted {
 export function clusterFigures(
   cluster: ObservedCluster,
   { totals }: LiveTrace,
-  { progress, counters, load }: Counted,
+  { counters, load }: Counted,
 ): ClusterFigures {
   const { engine, measures, clients } = cluster;
   const { state } = engine.scheduler;
@@ -54,12 +53,12 @@ export function clusterFigures(
         ({ activity, unit, value }) => [activity, unit, value] as const,
       ),
     })),
-    prefixes: prefixFigures(progress, counters),
+    prefixes: prefixFigures(totals, counters),
     metrics: measures.cumulativeWorkerMetrics,
     stimuli: engine.stimuli,
     thread: { eventLoopDelay: max, longestTick: longest, ticks: load.ticks, gcSeconds: load.gcSeconds },
     transfers: transferFigures(totals.pairs, counters),
-    durations: measures.durations.histograms,
+    durations: durationFigures(totals),
     durationBounds: DURATION_BOUNDS,
   };
 }
@@ -73,22 +72,28 @@ export function transferFigures(pairs: readonly PairTotals[], counters: ClusterC
   }));
 }
 
-export function prefixFigures(
-  progress: PrefixProgress,
-  { transferSeconds }: ClusterCounters,
-): PrefixFigures[] {
-  return progress.rows(new Map()).map(({ prefix, finished, erred, cancelled, lost, seconds, nbytes }) => ({
-    prefix,
-    states: new Map([
-      ['memory', finished],
-      ['erred', erred],
-      ['cancelled', cancelled],
-    ]),
-    computeSeconds: seconds,
-    transferSeconds: transferSeconds.get(prefix) ?? 0,
-    outputBytes: nbytes,
-    suspicious: lost,
-  }));
+export function durationFigures({ prefixes }: LiveTotals): DurationFigures[] {
+  return Array.from(prefixes.values(), ({ prefix, seconds, durations }) => {
+    const buckets = durationHistogram(durations);
+    return { prefix, count: buckets.reduce((sum, runs) => sum + runs, 0), sum: seconds, buckets };
+  }).filter(({ count }) => count > 0);
+}
+
+export function prefixFigures(totals: LiveTotals, { transferSeconds }: ClusterCounters): PrefixFigures[] {
+  return progressRows(totals, new Map()).map(
+    ({ prefix, finished, erred, cancelled, lost, seconds, nbytes }) => ({
+      prefix,
+      states: new Map([
+        ['memory', finished],
+        ['erred', erred],
+        ['cancelled', cancelled],
+      ]),
+      computeSeconds: seconds,
+      transferSeconds: transferSeconds.get(prefix) ?? 0,
+      outputBytes: nbytes,
+      suspicious: lost,
+    }),
+  );
 }
 
 type Moved = Pick<WorkerFigures, 'incomingBytes' | 'incomingCount' | 'outgoingBytes' | 'outgoingCount'>;

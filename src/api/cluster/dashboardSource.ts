@@ -6,8 +6,8 @@ import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';
 import { type ThreadCpuClock, threadCpuClock } from '../../engine/worker/threadCpuClock.js';
 import type { RunningRow, WorkerRow } from '../../protocol/viewRows.js';
-import { PrefixProgress } from '../../server/prefixProgress.js';
 import type { ClusterStatus, LiveSource } from '../../server/source.js';
+import { progressRows } from '../../server/sums.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
 import { ClusterCounters } from './clusterCounters.js';
 import { clusterFigures } from './clusterFigures.js';
@@ -20,9 +20,8 @@ export function dashboardSource(
 ): { readonly source: LiveSource; readonly close: () => void } {
   const { engine } = cluster;
   const running = new RunningTasks(cluster);
-  const progress = new PrefixProgress();
   const counters = new ClusterCounters();
-  const stops = [engine.observe(progress), engine.observe(counters)];
+  const stop = engine.observe(counters);
   const load = new SchedulerLoad();
   const cpu = new LazyCpuClock();
   const source: LiveSource = {
@@ -37,12 +36,12 @@ export function dashboardSource(
     trace,
     clock: engine.clock,
     cpuClock: () => cpu.read,
-    status: () => clusterStatus(cluster, running, progress),
+    status: () => clusterStatus(cluster, running, trace),
     isComputing: () => engine.scheduler.state.counts[PROCESSING]! > 0,
-    figures: () => clusterFigures(cluster, trace, { progress, counters, load }),
+    figures: () => clusterFigures(cluster, trace, { counters, load }),
   };
   const close = (): void => {
-    for (const stop of stops) stop();
+    stop();
     load.close();
   };
   return { source, close };
@@ -71,7 +70,7 @@ class LazyCpuClock {
 function clusterStatus(
   cluster: ObservedCluster,
   running: RunningTasks,
-  progress: PrefixProgress,
+  { totals }: LiveTrace,
 ): ClusterStatus {
   const { engine } = cluster;
   const { counts } = engine.scheduler.state;
@@ -80,7 +79,7 @@ function clusterStatus(
     states: Object.fromEntries(STATE_NAMES.map((name, index) => [name, counts[index]!])),
     workers: Array.from(engine.workers.values(), (worker) => workerRow(cluster, worker)),
     running: running.rows(),
-    progress: progress.rows(processingByPrefix(cluster)),
+    progress: progressRows(totals, processingByPrefix(cluster)),
   };
 }
 

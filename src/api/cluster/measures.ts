@@ -1,7 +1,6 @@
-// What a cluster measures, summed up on the scheduler: metrics, spans, profiles, durations. An observer like any other.
+// What a cluster measures, summed up on the scheduler: metrics, spans, profiles. An observer like any other.
 import { MetricLedger } from '../../engine/metrics/metricLedger.js';
 import { Spans } from '../../engine/metrics/spans.js';
-import { TaskDurations } from '../../engine/metrics/taskDurations.js';
 import { ThreadProfiler } from '../../engine/profiler/threadProfiler.js';
 import { ProfileHistory, type ProfileHistoryOptions } from '../../profile/profileHistory.js';
 import type {
@@ -29,7 +28,6 @@ export class Measures implements ClusterObserver {
   /** `["execute", prefix, activity, unit]`, `["gather-dep", activity, unit]`, … → sum. */
   readonly cumulativeWorkerMetrics = new MetricLedger();
   readonly spans: Spans;
-  readonly durations = new TaskDurations();
   /** Seconds that a sample is worth. */
   readonly samplingInterval: number;
   readonly #workers: ProfileHistory;
@@ -75,7 +73,6 @@ export class Measures implements ClusterObserver {
 
   tasksEnded(runs: TaskRuns): void {
     this.spans.tasksEnded(runs);
-    this.durations.tasksEnded(runs);
     this.#rest();
   }
 

@@ -1,9 +1,7 @@
 // Sums of metrics by key, with what has changed since somebody asked: each heartbeat sends only that. Isolates, workers
 // and the scheduler each keep one.
-import type { MetricChanges, MetricKey } from '../../protocol/metrics.js';
+import { type MetricChanges, type MetricKey, OTHERS } from '../../protocol/metrics.js';
 
-/** What metrics beyond the capacity are counted under. */
-const OTHERS = '(others)';
 const DEFAULT_CAPACITY = 100_000;
 /** Changes that one heartbeat carries at most; the rest waits for the next. */
 const DEFAULT_LIMIT = 10_000;

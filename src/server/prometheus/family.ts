@@ -1,6 +1,8 @@
 // A family is one name on the page of metrics with its samples, as prom-client and Prometheus call it: what its labels are
 // and how they are read from the figures. Families are data; the page is made in prometheus.ts.
+
 import { shortened } from '../../base/visibleText.js';
+import { OTHERS } from '../../protocol/metrics.js';
 import type { ClusterFigures } from './figures.js';
 
 export type Labels = Record<string, string>;
@@ -18,7 +20,6 @@ export interface Family {
 
 /** Beyond so many prefixes, those with the least weight are one: a scrape must stay small. */
 const MAX_PREFIXES = 500;
-const OTHERS = '(others)';
 
 /** A family of one sample. */
 export function single(

@@ -65,6 +65,10 @@ export interface KnownComputation {
   readonly live: LiveComputation;
   /** By index into the computation's prefixes. */
   readonly sums: readonly PrefixSums[];
+  /** By index into the computation's prefixes: tasks that have not ended. */
+  readonly open: Int32Array;
+  /** By local id: 0, or 1 + the state in which the latest run ended. */
+  readonly ended: Uint8Array;
 }
 
 export class LiveComputations {
@@ -102,7 +106,13 @@ export class LiveComputations {
       if (this.#page.full) this.#page = new CopiedPage();
       live = new LiveComputation(computation, this.#page, this.#page.add(computation, names));
     }
-    const known = { live, sums: computation.prefixes.map((prefix) => this.#totals.prefix(prefix)) };
+    const known = {
+      live,
+      sums: computation.prefixes.map((prefix) => this.#totals.prefix(prefix)),
+      open: openTasks(computation),
+      ended: new Uint8Array(computation.size),
+    };
+    for (const [prefix, count] of known.open.entries()) known.sums[prefix]!.tasks.total += count;
     this.#known.set(computation, known);
     this.#insert(live);
     return known;
@@ -121,6 +131,9 @@ export class LiveComputations {
     const known = this.#known.get(computation);
     if (known === undefined) return;
     known.live.forgotten = true;
+    // Tasks that have not ended never will.
+    for (const [prefix, open] of known.open.entries())
+      known.sums[prefix]!.tasks.cancelled += Math.max(0, open);
     this.#known.delete(computation);
   }
 
@@ -138,4 +151,12 @@ export class LiveComputations {
       spans: ids(computation.spans.map((span) => span.join('/'))),
     };
   }
+}
+
+/** By index into the prefixes: the tasks of a computation without those whose results were there already. */
+function openTasks({ prefixes, prefixOf, given }: Computation): Int32Array {
+  const open = new Int32Array(prefixes.length);
+  for (const prefix of prefixOf) open[prefix]!++;
+  for (const id of given ?? []) open[prefixOf[id]!]!--;
+  return open;
 }

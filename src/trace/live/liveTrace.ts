@@ -23,7 +23,7 @@ import { SampleWindow } from '../samples/sampleWindow.js';
 import { StringTable } from '../stringTable.js';
 import { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
 import { TableBuilder } from '../tableRows.js';
-import { TotalSums, type TraceTotals } from '../totals.js';
+import { type LiveTotals, TotalSums } from '../totals.js';
 import { NO_ROWS, type TableName, type Trace } from '../trace.js';
 import { addRuns } from './addRuns.js';
 import { type LiveComputation, LiveComputations } from './liveComputations.js';
@@ -178,7 +178,7 @@ export class LiveTrace implements ClusterObserver {
   }
 
   /** The sums as they grow: for whoever looks at once, and keeps nothing. */
-  get totals(): TraceTotals {
+  get totals(): LiveTotals {
     return this.#totals;
   }
 
@@ -200,12 +200,13 @@ export class LiveTrace implements ClusterObserver {
 
   tasksEnded(runs: TaskRuns): void {
     this.#changes++;
-    const { live, sums } = this.#computations.of(runs.computation);
+    const known = this.#computations.of(runs.computation);
+    const { live } = known;
     if (live.number > this.#lastComputation) this.#lastComputation = live.number;
     this.#tasks.append(this.#types.adopt(runs), live);
     live.lastRow = this.#tasks.end - 1;
     if (!(live.stop >= runs.acknowledged)) live.stop = runs.acknowledged;
-    addRuns(this.#totals, sums, runs);
+    addRuns(this.#totals, known, runs);
     if (this.#tasks.trim()) this.#computations.sweep(this.#tasks.first);
   }
 

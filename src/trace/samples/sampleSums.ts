@@ -1,5 +1,6 @@
 // Samples that are too old to be kept one by one: how often each stack was seen in blocks of time that double their length
 // whenever there are too many rows. When that does not help any more the rows say less; the total is never lost.
+import { OTHERS } from '../../protocol/metrics.js';
 import type { SampleFacts } from './sampleRows.js';
 
 /** Rows that are kept at most: some 8 MB. */
@@ -8,7 +9,6 @@ const DEFAULT_ROWS = 20_000;
 const BLOCK_SECONDS = 1;
 /** With fewer blocks than this time is not made coarser. */
 const LEAST_BLOCKS = 8;
-const OTHERS = '(others)';
 
 /** What is given up, one after the other, where the rows of few blocks are too many. */
 const COARSER: readonly ((row: SampleFacts) => SampleFacts)[] = [

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Computation, TASK_ERRED, TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
-import { OTHER_PREFIXES } from '../trace/totals.js';
-import { PrefixProgress } from './prefixProgress.js';
+import { OTHERS } from '../protocol/metrics.js';
+import { LiveTrace } from '../trace/live/liveTrace.js';
+import { progressRows } from './sums.js';
 
 function computation(
   number: number,
@@ -31,7 +32,7 @@ function computation(
 }
 
 function ended(
-  progress: PrefixProgress,
+  progress: LiveTrace,
   of: Computation,
   ids: readonly number[],
   states: readonly number[],
@@ -57,11 +58,11 @@ function ended(
   });
 }
 
-const rowsOf = (progress: PrefixProgress) =>
-  new Map(progress.rows(new Map()).map(({ prefix, ...row }) => [prefix, row]));
+const rowsOf = (progress: LiveTrace) =>
+  new Map(progressRows(progress.totals, new Map()).map(({ prefix, ...row }) => [prefix, row]));
 
 test('a result that a later computation was given counts once', () => {
-  const progress = new PrefixProgress();
+  const progress = new LiveTrace();
   const first = computation(1, [0, 0]);
   progress.computationAdded(first);
   ended(progress, first, [0, 1], [TASK_MEMORY, TASK_MEMORY]);
@@ -78,7 +79,7 @@ test('a result that a later computation was given counts once', () => {
 });
 
 test('the shortest and the longest run are known of prefixes of which any ran', () => {
-  const progress = new PrefixProgress();
+  const progress = new LiveTrace();
   const one = computation(1, [0, 0, 1]);
   progress.computationAdded(one);
   ended(progress, one, [0], [TASK_MEMORY], 3);
@@ -89,7 +90,7 @@ test('the shortest and the longest run are known of prefixes of which any ran', 
 });
 
 test('a task counts as its latest run ended; what never ends is cancelled', () => {
-  const progress = new PrefixProgress();
+  const progress = new LiveTrace();
   const one = computation(1, [0, 0, 0]);
   progress.computationAdded(one);
   ended(progress, one, [0], [TASK_ERRED]);
@@ -104,15 +105,15 @@ test('a task counts as its latest run ended; what never ends is cancelled', () =
 });
 
 test('beyond 500 prefixes one row has all others, also those beyond 10,000', () => {
-  const progress = new PrefixProgress();
+  const progress = new LiveTrace();
   const size = 12_000;
   const ids = Array.from({ length: size }, (_, id) => id);
   const many = { ...computation(1, ids), prefixes: ids.map((id) => `p${id}`) };
   progress.computationAdded(many);
   ended(progress, many, ids, new Array(size).fill(TASK_MEMORY));
-  const rows = progress.rows(new Map([['p3', 2]]));
+  const rows = progressRows(progress.totals, new Map([['p3', 2]]));
   assert.deepEqual([rows.length, new Set(rows.map(({ prefix }) => prefix)).size], [500, 500]);
-  assert.ok(rows.some(({ prefix }) => prefix === OTHER_PREFIXES));
+  assert.ok(rows.some(({ prefix }) => prefix === OTHERS));
   assert.equal(
     rows.reduce((sum, { finished }) => sum + finished, 0),
     size,
