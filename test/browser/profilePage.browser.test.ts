@@ -1,6 +1,6 @@
 // The page of `visualize` in a real browser, opened from disk.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { renderProfilePage, writeProfilePage } from '#internal/diagnostics/visualizePage.js';
 import { type ProfilePage, TaskTableBuilder } from '#internal/protocol/profilePage.js';
@@ -225,62 +225,33 @@ test('names that look like HTML stay text', async () => {
   await page.context().close();
 });
 
-/** How often something is timed that other programs may hold up. */
-const MOST_ATTEMPTS = 10;
-
-test('100,000 tasks open in less than 2 s and pan smoothly', async () => {
-  const path = writeProfilePage(largePage(100_000), browser.path('large.html'));
-  const measured = async () => {
-    const before = performance.now();
-    const open = await browser.open(path);
-    await ready(open.page);
-    return { ...open, opened: performance.now() - before };
+test('of 100,000 tasks a frame draws pixels, not tasks, wherever one pans and zooms', async () => {
+  const { page, complaints } = await openPage(largePage(100_000));
+  const drawsLittle = async (what: string, gesture: () => Promise<void>) => {
+    const before = await viewOf(page);
+    await gesture();
+    await comes(
+      page,
+      () => `${what} does not move the view`,
+      async () => (await viewOf(page)).start !== before.start,
+    );
+    await idle(page);
+    const rectangles = await rectanglesOf(page);
+    assert.ok(rectangles > 100 && rectangles < 30_000, `${what}: ${rectangles} rectangles`);
   };
-  let { page, complaints, opened } = await measured();
-  // Other programs may hold the cores for a while: the page is not slow because of that.
-  for (let attempt = 1; attempt < MOST_ATTEMPTS && opened >= 2000; attempt++) {
-    await page.context().close();
-    ({ page, complaints, opened } = await measured());
-  }
-  assert.ok(opened < 2000, `opened in ${opened.toFixed(0)} ms`);
-  const medianOf = async (name: string, gesture: (attempt: number) => Promise<void>) => {
-    let median = Number.NaN;
-    for (let attempt = 0; attempt < MOST_ATTEMPTS && !(median < 50); attempt++) {
-      const before = await viewOf(page);
-      await page.evaluate(() => globalThis.longpole!.frameTimes());
-      await gesture(attempt);
-      await comes(
-        page,
-        () => `${name} does not move the view`,
-        async () => (await viewOf(page)).start !== before.start,
-      );
-      await idle(page);
-      const times = await page.evaluate(() => globalThis.longpole!.frameTimes());
-      times.sort((a, b) => a - b);
-      median = times[times.length >> 1]!;
-      console.log(
-        `${name}: ${times.length} frames, median ${median.toFixed(1)} ms, worst ${times.at(-1)!.toFixed(1)} ms`,
-      );
-    }
-    assert.ok(median < 50, `${name}: median frame ${median} ms`);
-  };
-  console.log(
-    `100,000 tasks, ${(readFileSync(path).length / 1e6).toFixed(1)} MB: open ${opened.toFixed(0)} ms`,
-  );
-  const drag = async (attempt: number) => {
-    const [from, to] = attempt % 2 === 0 ? [900, 300] : [300, 900];
-    await page.mouse.move(from, 250);
+  const drag = async () => {
+    await page.mouse.move(900, 250);
     await page.mouse.down();
-    await page.mouse.move(to, 250, { steps: 60 });
+    await page.mouse.move(300, 250, { steps: 20 });
     await page.mouse.up();
   };
   await page.evaluate(() => globalThis.longpole!.show(5, 25));
   await idle(page);
-  await medianOf('pan, dense', drag);
-  await medianOf('zoom', async (attempt) => {
-    for (let i = 0; i < 20; i++) await page.mouse.wheel(0, attempt % 2 === 0 ? -100 : 100);
+  await drawsLittle('pan, dense', drag);
+  await drawsLittle('zoom', async () => {
+    for (let i = 0; i < 20; i++) await page.mouse.wheel(0, -100);
   });
-  await medianOf('pan, single tasks', drag);
+  await drawsLittle('pan, single tasks', drag);
   assert.deepEqual(complaints, []);
   await page.context().close();
 });
