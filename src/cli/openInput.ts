@@ -1,5 +1,5 @@
 // The traces that a command line names: opened with a progress bar, and with a warning where something is missing.
-import { type OpenedTrace, openTraces, type TraceDamage } from '../api/trace.js';
+import { type OpenedTrace, openTraces, type TraceDamage } from '../api/traceFiles.js';
 import { Progress } from './progress.js';
 import { CommandError, failingWith, note, WRONG_USAGE } from './terminal.js';
 

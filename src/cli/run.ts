@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { hostFacts, writeReport } from '../api/diagnostics.js';
 import { makeFolders } from '../api/folders.js';
-import { openTrace, type Trace, TraceWriter } from '../api/trace.js';
+import { openTrace, type Trace, TraceWriter } from '../api/traceFiles.js';
 import { LongpoleError } from '../base/errors.js';
 import { readSetting, type SettingName } from '../base/settings.js';
 import { secondsText } from '../base/words.js';

@@ -1,5 +1,6 @@
 // Inside the program: records all that it computes, and shows how far it is.
-import { observeProgram, TraceWriter } from '../../api/trace.js';
+import { observeProgram } from '../../api/observeProgram.js';
+import { TraceWriter } from '../../api/traceFiles.js';
 import { RunProgress } from './runProgress.js';
 import type { RunSettings } from './settings.js';
 
