@@ -122,8 +122,8 @@ async function main() {
       add(file, result);
     }
   };
-  // Tests start workers of their own: more lanes than cores only make them wait for each other.
-  const lanes = Number(options.concurrency ?? Math.min(4, availableParallelism()));
+  // One more than cores: tests wait for processes that start and end. They start workers of their own, so not many more.
+  const lanes = Number(options.concurrency ?? Math.min(4, availableParallelism() + 1));
   await Promise.all(Array.from({ length: lanes }, lane));
   await shared?.close();
   if (files.length === 0) {

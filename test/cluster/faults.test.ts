@@ -209,7 +209,7 @@ clusterTest(
   async (setting) => {
     const { client, processes } = setting;
     const [first] = names(client);
-    const pieces = Array.from({ length: 60 }, (_, i) => client.submit(t.zeros, 500_000, i));
+    const pieces = Array.from({ length: 30 }, (_, i) => client.submit(t.zeros, 500_000, i));
     await until('something is spilled', async () => {
       const spilled = await client.run(({ worker }) => worker.memory.spilled).catch(() => ({}));
       return Object.values(spilled).some((bytes) => bytes > 0);
@@ -233,7 +233,7 @@ clusterTest(
     assert.equal(existsSync(info!.localDirectory), false);
   },
   // A process takes 140 MB with no result in it: all of them are spilled.
-  { memoryLimit: '130 MB', memory: { terminate: false } },
+  (processes) => ({ memoryLimit: processes ? '130 MB' : '60 MB', memory: { terminate: false } }),
 );
 
 clusterTest('timeouts, deaths and errors at once: everything ends as it should', async (setting) => {

@@ -14,7 +14,7 @@ clusterTest(
     import { tasks, connect } from ${JSON.stringify(packageUrl('index'))};
     if (!isMainThread) process.exit(4);
     const { one } = tasks(import.meta.url, { one: () => 1 });
-    const client = await connect({ workers: 2, processes: ${processes} });
+    const client = await connect({ workers: 1, processes: ${processes} });
     await client.submit(one).result().catch((error) => console.log(error.code));
     await client.close();
     console.log('closed');
@@ -31,7 +31,7 @@ for (const processes of [false, true]) {
     await withFolder(async (folder) => {
       const source = `
         import { connect } from ${JSON.stringify(packageUrl('index'))};
-        const client = await connect({ workers: 2, processes: ${processes}, allowedFailures: 2 });
+        const client = await connect({ workers: 1, processes: ${processes}, allowedFailures: 2 });
         const eat = () => { const all = []; for (let i = 0; ; i++) all.push({ i, list: [i] }); };
         const futures = client.map((x) => x + 1, [1, 2, 3]);
         await client.submit(eat).result().catch((error) => console.log(error.name, error.attempts));
@@ -54,7 +54,7 @@ for (const processes of [false, true]) {
       const source = `
         import { connect } from ${JSON.stringify(packageUrl('index'))};
         const memory = { terminate: false };
-        const client = await connect({ workers: 2, processes: ${processes}, localDirectory: process.argv[2], memoryLimit: '90 MB', memory });
+        const client = await connect({ workers: 1, processes: ${processes}, localDirectory: process.argv[2], memoryLimit: '90 MB', memory });
         const info = client.schedulerInfo();
         const kept = client.map((n) => new Float64Array(500_000).fill(n), Array.from({ length: 20 }, (_, i) => i));
         await Promise.all(kept.map((future) => future.wait()));

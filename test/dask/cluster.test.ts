@@ -81,12 +81,16 @@ async function nothingLeft(cluster: Workload): Promise<void> {
   }
 }
 
-const withCluster =
-  (threads: number, test: (cluster: Workload, python: string) => Promise<void>) =>
+/** The cluster of one thread a worker that most tests share: Python takes seconds to start one. */
+let shared: Promise<Workload> | undefined;
+after(async () => (await shared)?.[Symbol.asyncDispose]());
+
+const withSharedCluster =
+  (test: (cluster: Workload, python: string) => Promise<void>) =>
   async (context: TestContext): Promise<void> => {
     if (python === undefined) return context.skip(NO_PYTHON);
-    await using cluster = await new Workload(python, threads).start();
-    await test(cluster, python);
+    shared ??= new Workload(python, 1).start();
+    await test(await shared, python);
   };
 
 function longpoleDask(command: string, args: readonly string[], name: string): ChildProcess {
@@ -111,9 +115,10 @@ async function says(stream: Readable, pattern: RegExp): Promise<string> {
 }
 
 describe('a Dask cluster', () => {
+  // First: workers count their transfers from their start.
   it(
     'is recorded with what it counted itself, until Ctrl-C',
-    withCluster(1, async (cluster, name) => {
+    withSharedCluster(async (cluster, name) => {
       const child = longpoleDask('record', [cluster.address, '-o', 'one.trace'], name);
       assert.match(await says(child.stderr!, /Ctrl-C/), /2 workers/);
       const counted = await cluster.run();
@@ -128,25 +133,24 @@ describe('a Dask cluster', () => {
     }),
   );
 
-  it(
-    'is watched with several threads a worker, and while it works already',
-    withCluster(2, async (cluster, name) => {
-      const running = cluster.run();
-      await using dask = await observeDask(cluster.address, { python: name });
-      await running;
-      const counted = await cluster.run();
-      assert.equal(await dask.close(), 'asked');
-      const { tasks } = dask.trace;
-      assert.ok(tasks.length >= counted.tasks);
-      assert.deepEqual([...new Set(tasks.thread)].sort(), [0, 1]);
-      assert.equal(dask.facts['Scheduler'], cluster.address);
-      await nothingLeft(cluster);
-    }),
-  );
+  it('is watched with several threads a worker, and while it works already', async (context) => {
+    if (python === undefined) return context.skip(NO_PYTHON);
+    await using cluster = await new Workload(python, 2).start();
+    const running = cluster.run();
+    await using dask = await observeDask(cluster.address, { python });
+    await running;
+    const counted = await cluster.run();
+    assert.equal(await dask.close(), 'asked');
+    const { tasks } = dask.trace;
+    assert.ok(tasks.length >= counted.tasks);
+    assert.deepEqual([...new Set(tasks.thread)].sort(), [0, 1]);
+    assert.equal(dask.facts['Scheduler'], cluster.address);
+    await nothingLeft(cluster);
+  });
 
   it(
     'has its dashboard, and is left as it was when the watcher is killed',
-    withCluster(1, async (cluster, name) => {
+    withSharedCluster(async (cluster, name) => {
       const child = longpoleDask('attach', [cluster.address, '--no-open', '--port', '0'], name);
       const link = (await says(child.stdout!, /\n/)).trim();
       await cluster.run();
@@ -164,7 +168,7 @@ describe('a Dask cluster', () => {
 
   it(
     'is left as it was when the bridge is killed',
-    withCluster(1, async (cluster, name) => {
+    withSharedCluster(async (cluster, name) => {
       const bridge = spawn(name, ['-m', 'longpole_dask', cluster.address], {
         stdio: ['pipe', 'pipe', 'ignore'],
         env: { ...process.env, PYTHONPATH: repositoryPath('python') },
@@ -177,16 +181,18 @@ describe('a Dask cluster', () => {
     }),
   );
 
-  it('ends the report when it goes', async (context) => {
-    if (python === undefined) return context.skip(NO_PYTHON);
-    const cluster = await new Workload(python, 1).start();
-    const child = longpoleDask('report', [cluster.address, '-o', 'one.html'], python);
-    await says(child.stderr!, /Ctrl-C/);
-    const counted = await cluster.run();
-    await cluster[Symbol.asyncDispose]();
-    const [code] = await once(child, 'close');
-    assert.equal(code, 0);
-    const trace = openTrace(join(folder, 'one.html'));
-    assert.ok(trace.tasks.length >= counted.tasks);
-  });
+  // Last: it ends the cluster.
+  it(
+    'ends the report when it goes',
+    withSharedCluster(async (cluster, name) => {
+      const child = longpoleDask('report', [cluster.address, '-o', 'one.html'], name);
+      await says(child.stderr!, /Ctrl-C/);
+      const counted = await cluster.run();
+      await cluster[Symbol.asyncDispose]();
+      const [code] = await once(child, 'close');
+      assert.equal(code, 0);
+      const trace = openTrace(join(folder, 'one.html'));
+      assert.ok(trace.tasks.length >= counted.tasks);
+    }),
+  );
 });
