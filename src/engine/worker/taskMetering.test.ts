@@ -1,8 +1,9 @@
-// What a garbage collection takes from the CPU time of its task, where nobody could measure it.
+// Where the seconds of an isolate go: to its tasks, to what is done for them, and to the executor, and none to two of them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import { collectionParts } from './taskMetering.js';
+import { MetricLedger } from '../metrics/metricLedger.js';
+import { collectionParts, type Outcome, TaskMetering } from './taskMetering.js';
 
 describe('the seconds of a garbage collection', () => {
   it('are CPU time', () => {
@@ -29,6 +30,92 @@ describe('the seconds of a garbage collection', () => {
         assert.ok(parts.other >= 0 && parts.other <= other);
         const sum = parts['thread-cpu'] + parts['thread-noncpu'] + parts.other;
         assert.ok(Math.abs(sum - Math.min(gc, cpu + noncpu + other)) <= near);
+      }),
+    );
+  });
+});
+
+/** What an isolate does while it works on a batch. All times are whole eighths of a second, so that sums are exact. */
+type Step =
+  | { readonly type: 'task'; readonly eighths: number; readonly cpu: number; readonly outcome: Outcome }
+  | { readonly type: 'serialize' | 'report' | 'executor'; readonly eighths: number };
+
+const eighths = fc.integer({ min: 0, max: 40 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    type: fc.constant('task'),
+    eighths,
+    cpu: fc.constantFrom(0, 0.5, 1),
+    outcome: fc.constantFrom('done', 'failed', 'cancelled'),
+  }),
+  fc.record({ type: fc.constantFrom('serialize', 'report', 'executor'), eighths }),
+);
+
+/** An isolate on a clock of its own: seconds that it was busy, and what it has counted. */
+function work(batches: readonly { readonly before: number; readonly steps: readonly Step[] }[]) {
+  const ledger = new MetricLedger();
+  let now = 1000;
+  let cpuSeconds = 0;
+  let busy = 0;
+  let inTasks = 0;
+  const metering = new TaskMetering(
+    ledger,
+    () => now,
+    () => cpuSeconds,
+  );
+  metering.close();
+  const kind = metering.kind('task');
+  const pass = (seconds: number, cpu = 0): void => {
+    now += seconds;
+    cpuSeconds += cpu * seconds;
+    busy += seconds;
+  };
+  for (const { before, steps } of batches) {
+    // No batch is there: this time is not the isolate's.
+    now += before / 8;
+    metering.enterBatch();
+    for (const one of steps) {
+      const seconds = one.eighths / 8;
+      if (one.type === 'task') {
+        const start = now;
+        const task = metering.begin(kind, start);
+        pass(seconds, one.cpu);
+        metering.end(task, kind, start, now, one.outcome);
+        inTasks += seconds;
+      } else if (one.type === 'serialize') {
+        metering.beside(
+          kind,
+          { run: 1, id: 0 },
+          one.type,
+          () => pass(seconds, 1),
+          () => 8,
+        );
+      } else {
+        pass(seconds);
+        if (one.type === 'report') metering.leaveBatch(kind, now);
+      }
+    }
+    metering.leaveBatch(kind, now);
+    metering.leave();
+  }
+  const found = new Map([...ledger].map(([key, value]) => [key.slice(3).join(), value]));
+  const seconds = (...activities: readonly string[]): number =>
+    activities.reduce((sum, activity) => sum + (found.get(`${activity},seconds`) ?? 0), 0);
+  return { busy, inTasks, seconds };
+}
+
+describe('the seconds of an isolate', () => {
+  const batches = fc.array(fc.record({ before: eighths, steps: fc.array(step, { maxLength: 30 }) }), {
+    maxLength: 5,
+  });
+  const TASK = ['thread-cpu', 'thread-noncpu', 'failed', 'cancelled'];
+
+  it('are its tasks, what it does for them, and the executor: none is lost and none counts twice', () => {
+    fc.assert(
+      fc.property(batches, (list) => {
+        const { busy, inTasks, seconds } = work(list);
+        assert.ok(Math.abs(seconds(...TASK) - inTasks) < 1e-9);
+        assert.ok(Math.abs(seconds(...TASK, 'serialize', 'executor') - busy) < 1e-9);
       }),
     );
   });
