@@ -1,10 +1,22 @@
 // All rounds, in the order in which the soak takes them. Add a round here, one file each.
 import type { Round } from '../round.js';
+import { bounds } from './bounds.js';
 import { chaos } from './chaos.js';
 import { clusters, fourClusters } from './clusters.js';
 import { graphs } from './graphs.js';
 import { memory } from './memory.js';
 import { readers } from './readers.js';
 import { schedulers } from './schedulers.js';
+import { sums } from './sums.js';
 
-export const ROUNDS: readonly Round[] = [chaos, graphs, schedulers, readers, memory, clusters, fourClusters];
+export const ROUNDS: readonly Round[] = [
+  chaos,
+  graphs,
+  schedulers,
+  readers,
+  memory,
+  clusters,
+  fourClusters,
+  sums,
+  ...bounds,
+];

@@ -38,7 +38,12 @@ async function offeredBy(body: () => Promise<unknown>): Promise<number> {
   return ((performance.now() - start) / 1000) * WORKERS;
 }
 
-async function sumsOf(client: Client, name: string, run: () => Promise<unknown>, { shows }: Workload): Promise<Sums> {
+async function sumsOf(
+  client: Client,
+  name: string,
+  run: () => Promise<unknown>,
+  { shows }: Workload,
+): Promise<Sums> {
   const offered = await offeredBy(() => span(name, run));
   const { seconds, idle, inTasks, duration } = await measuredWith(client, name, shows, TOLERANCE * offered);
   const isRight =
@@ -59,7 +64,9 @@ async function sumsOfDeaths(
   const offered = await offeredBy(() =>
     span(name, async () => {
       const before = Array.from({ length: 20 }, () => lost.work(0.01));
-      const thrown: unknown = await client.compute([die(before), lost.total(...before)]).catch((error) => error);
+      const thrown: unknown = await client
+        .compute([die(before), lost.total(...before)])
+        .catch((error) => error);
       assert.ok(thrown instanceof KilledWorkerError, String(thrown));
       attempts = thrown.attempts;
     }),
@@ -95,9 +102,9 @@ async function run(context: RoundContext): Promise<void> {
     const deadly = processes ? { exitAfter, killAfter } : { exitAfter };
     for (const [name, die] of Object.entries(deadly)) {
       await client.compute([lost.work(0.001), lost.work(0.001)]);
-      await assertSums(`${kind}: ${name}`, (run) => sumsOfDeaths(client, run, (before) => die(DEADLY, before))).catch(
-        (error: unknown) => context.fail(error),
-      );
+      await assertSums(`${kind}: ${name}`, (run) =>
+        sumsOfDeaths(client, run, (before) => die(DEADLY, before)),
+      ).catch((error: unknown) => context.fail(error));
     }
   }
 }

@@ -1,0 +1,152 @@
+// Large runs and large files against bounds on memory and CPU time. A bound lies between what is measured where nothing is wrong
+// and what known mistakes take.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Graph, getMultiprocessing, getThreaded } from 'longpole/local';
+import { openTrace } from 'longpole/trace';
+import { windowOf } from '#internal/analysis/path/pathWalk.js';
+import { replayGraphOf } from '#internal/analysis/simulation/replayGraph.js';
+import { syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import type { Round, RoundContext } from '../round.js';
+
+const WORKERS = { numWorkers: 2 };
+
+/** The peak of this process: every round is a program of its own. */
+function peakBytes(): number {
+  return process.resourceUsage().maxRSS * 1024;
+}
+
+function assertPeakBelow(bytes: number): void {
+  const peak = peakBytes();
+  assert.ok(peak < bytes, `The process has taken ${Math.round(peak / 1e6)} MB, more than ${bytes / 1e6} MB.`);
+}
+
+const make = (x: number): Float64Array => new Float64Array(1e6).fill(x);
+const add = (a: Float64Array, b: Float64Array): Float64Array => {
+  const sum = new Float64Array(a.length);
+  sum[0] = a[0]! + b[0]!;
+  return sum;
+};
+const first = (a: Float64Array): number => a[0]!;
+
+/** 511 arrays of 8 MB, 4.1 GB in all. */
+function arrays(): Graph {
+  const graph: Record<string, unknown> = {};
+  let level = Array.from({ length: 256 }, (_, i) => `m${i}`);
+  for (const [i, key] of level.entries()) graph[key] = [make, i];
+  for (let depth = 0; level.length > 1; depth++) {
+    const next: string[] = [];
+    for (let i = 0; i < level.length; i += 2) {
+      graph[`a${depth}-${i}`] = [add, level[i], level[i + 1]];
+      next.push(`a${depth}-${i}`);
+    }
+    level = next;
+  }
+  graph['total'] = [first, level[0]];
+  return graph;
+}
+
+function arraysRound(name: string, get: typeof getThreaded): Round {
+  return {
+    name,
+    checks: 'Large arrays that no task needs any more do not pile up: 4.1 GB of them take less than 2 GB.',
+    async run() {
+      assert.equal(await get(arrays(), 'total', WORKERS), (255 * 256) / 2);
+      // 0.7 to 1.3 GB are there at once, the more the busier the machine is.
+      assertPeakBelow(2e9);
+    },
+  };
+}
+
+const inc = (x: number): number => x + 1;
+const sum = (xs: readonly number[]): number => xs.reduce((total, x) => total + x, 0);
+const MILLION = 1_000_000;
+
+function chain(): Graph {
+  const graph: Record<string, unknown> = { c0: [inc, 0] };
+  for (let i = 1; i < MILLION; i++) graph[`c${i}`] = [inc, `c${i - 1}`];
+  return graph;
+}
+
+/** The sum of so many numbers, in groups of 16; the last key is the root. */
+function tree(leaves: number): readonly [graph: Graph, root: string] {
+  const graph: Record<string, unknown> = {};
+  let level = Array.from({ length: leaves }, (_, i) => `i${i}`);
+  for (const [i, key] of level.entries()) graph[key] = [inc, i];
+  for (let depth = 0; level.length > 1; depth++) {
+    const next: string[] = [];
+    for (let i = 0; i < level.length; i += 16) {
+      graph[`s${depth}-${i}`] = [sum, level.slice(i, i + 16)];
+      next.push(`s${depth}-${i}`);
+    }
+    level = next;
+  }
+  return [graph, level[0]!];
+}
+
+const millionChain: Round = {
+  name: 'million-chain',
+  checks: 'A chain of 1,000,000 tasks takes less than 1 GB.',
+  async run() {
+    assert.equal(await getThreaded(chain(), `c${MILLION - 1}`, WORKERS), MILLION);
+    assertPeakBelow(1e9);
+  },
+};
+
+const millionTree: Round = {
+  name: 'million-tree',
+  checks: 'A tree of 1,000,000 tasks takes less than 1 GB.',
+  async run() {
+    const leaves = 937_500;
+    const [graph, root] = tree(leaves);
+    assert.equal(await getThreaded(graph, root, WORKERS), (leaves * (leaves + 1)) / 2);
+    assertPeakBelow(1e9);
+  },
+};
+
+const largeText: Round = {
+  name: 'large-text',
+  checks: '100 MB of text that a trace has no place for take less than 60 MB.',
+  async run({ folder }: RoundContext) {
+    const file = join(folder, 'large.json');
+    const event = `{"ph":"X","name":"f","pid":1,"tid":1,"ts":1,"dur":1,"args":{"junk":"${'x'.repeat(50_000)}"}}`;
+    writeFileSync(file, '[');
+    for (let i = 0; i < 2000; i++) writeFileSync(file, i === 0 ? event : `,\n${event}`, { flag: 'a' });
+    writeFileSync(file, ']', { flag: 'a' });
+    const before = peakBytes();
+    assert.equal(openTrace(file).tasks.length, 2000);
+    assertPeakBelow(before + 60e6);
+  },
+};
+
+const wideTask: Round = {
+  name: 'wide-task',
+  checks:
+    'A task with 100,000 inputs is simulated in a time that grows with their number, not with its square.',
+  async run() {
+    const needs = Array.from({ length: 100_000 }, (_, i) => `load-${i}`);
+    const trace = syntheticTrace({
+      tasks: [
+        ...needs.map((key) => ({ key, started: 0, stopped: 1 })),
+        { key: 'sum-0', started: 1, stopped: 2, needs },
+      ],
+    });
+    const before = process.cpuUsage();
+    const { dependencies } = replayGraphOf(trace, windowOf(trace), { faster: new Map(), split: new Map() });
+    const { user, system } = process.cpuUsage(before);
+    assert.equal(dependencies.length, needs.length);
+    // Some 0.5 s, whatever else the machine does; to compare each with each took 10 s.
+    const seconds = (user + system) / 1e6;
+    assert.ok(seconds < 4, `It took ${seconds} s of CPU.`);
+  },
+};
+
+export const bounds: readonly Round[] = [
+  arraysRound('large-arrays-threads', getThreaded),
+  arraysRound('large-arrays-processes', getMultiprocessing),
+  millionChain,
+  millionTree,
+  largeText,
+  wideTask,
+];
