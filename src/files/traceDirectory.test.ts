@@ -15,10 +15,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
+import { RECORDED_TABLES } from '../protocol/traceSchema.js';
 import { tellStory } from '../trace/live/clusterScript.test.support.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { restOf, tasksOf, toldTasks } from '../trace/live/toldRows.test.support.js';
-import { RECORDED_TABLE_NAMES } from '../trace/recording/traceTables.js';
 import type { Trace } from '../trace/trace.js';
 import { openTrace } from './openTrace.js';
 import { pythonWith } from './pythonWith.test.support.js';
@@ -153,7 +153,7 @@ describe('a trace directory', () => {
 
   it('without one of its files opens and says which', () => {
     const { directory } = recorded({ seed: 1, sizes: [30] });
-    for (const table of RECORDED_TABLE_NAMES) {
+    for (const table of RECORDED_TABLES) {
       const copy = newName();
       cpSync(directory, copy, { recursive: true });
       rmSync(join(copy, tableFile(table)));
@@ -200,7 +200,7 @@ describe('a torn trace directory', () => {
   it('in any of its tables, at any byte, opens', () => {
     const { directory } = recorded({ seed: 9, sizes: [20, 25] }, 16);
     fc.assert(
-      fc.property(fc.constantFrom(...RECORDED_TABLE_NAMES), fc.nat(), (table, at) => {
+      fc.property(fc.constantFrom(...RECORDED_TABLES), fc.nat(), (table, at) => {
         const copy = newName();
         cpSync(directory, copy, { recursive: true });
         const file = join(copy, tableFile(table));

@@ -3,10 +3,10 @@
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { LongpoleError } from '../base/errors.js';
+import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import type { ByteSource } from '../trace/formats/arrowMessages.js';
 import { MemorySource, openTables, type TableSource } from '../trace/recording/openTables.js';
 import { META_FILE, parseMeta, type TraceMeta } from '../trace/recording/traceMeta.js';
-import { RECORDED_TABLE_NAMES, type RecordedTable } from '../trace/recording/traceTables.js';
 import type { Trace } from '../trace/trace.js';
 import { lz4Codec } from './lz4Codec.js';
 import { fileError } from './readFile.js';
@@ -30,7 +30,7 @@ export function isDirectory(path: string): boolean {
 export function openTraceDirectory(directory: string): Trace {
   const meta = readMeta(directory);
   const sizes = new Map(
-    RECORDED_TABLE_NAMES.map((table) => [
+    RECORDED_TABLES.map((table) => [
       table,
       statSync(join(directory, tableFile(table)), { throwIfNoEntry: false })?.size,
     ]),

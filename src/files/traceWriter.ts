@@ -15,9 +15,10 @@ import {
 import { availableParallelism, hostname } from 'node:os';
 import { join } from 'node:path';
 import { LongpoleError } from '../base/errors.js';
+import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
 import { CLOCK, FORMAT_NAME, META_FILE, metaText, type TraceEnding } from '../trace/recording/traceMeta.js';
-import { FORMAT_VERSION, RECORDED_TABLE_NAMES, type RecordedTable } from '../trace/recording/traceTables.js';
+import { FORMAT_VERSION } from '../trace/recording/traceTables.js';
 import { flushAtExit, nothingToFlush } from './exitFlush.js';
 import { lz4Codec } from './lz4Codec.js';
 import { makeFolders } from './makeFolders.js';
@@ -162,7 +163,7 @@ class TraceFiles {
   constructor(directory: string, tool: string, overwrite: boolean) {
     this.directory = directory;
     this.#tool = tool;
-    const names = [META_FILE, ...RECORDED_TABLE_NAMES.map(tableFile)];
+    const names = [META_FILE, ...RECORDED_TABLES.map(tableFile)];
     const there = names.find((name) => existsSync(join(directory, name)));
     if (there !== undefined && !overwrite) {
       throw new LongpoleError(
@@ -174,7 +175,7 @@ class TraceFiles {
       makeFolders(directory);
       for (const name of names) rmSync(join(directory, name), { force: true });
       this.#writeMeta('recording');
-      for (const table of RECORDED_TABLE_NAMES) {
+      for (const table of RECORDED_TABLES) {
         const file = join(directory, tableFile(table));
         this.#handles.set(table, { fd: openSync(file, 'w'), file, size: 0, dirty: true });
       }

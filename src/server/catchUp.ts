@@ -2,7 +2,7 @@
 // all that look; and all of a recorded one.
 
 import { recordOf } from '../base/recordOf.js';
-import { GROWING_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
+import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import {
   CURSOR_TABLES,
   encodeTableMessage,
@@ -12,7 +12,7 @@ import {
 } from '../protocol/viewMessages.js';
 import type { LiveComputation } from '../trace/live/liveComputations.js';
 import type { LiveTrace, TraceChanges, TraceCursor, WindowSizes } from '../trace/live/liveTrace.js';
-import { computationsOf, RowEncoder } from '../trace/recording/rowEncoder.js';
+import { type TableSink, TraceEncoder } from '../trace/recording/traceEncoder.js';
 
 import { NO_ROWS, type Trace } from '../trace/trace.js';
 import type { Outgoing } from './outlet.js';
@@ -29,6 +29,9 @@ const PIECE: WindowSizes = {
   samples: 4096,
   events: 256,
 };
+
+/** Rows of a batch at most. */
+const BATCH_ROWS = 8192;
 
 export const BEGINNING: ViewCursor = { computations: 0, ...NO_ROWS };
 
@@ -57,7 +60,7 @@ export class RowFeed {
   cursor: ViewCursor;
   readonly #live: LiveTrace;
   readonly #messages = new Messages();
-  readonly #encoder = new RowEncoder(this.#messages.sink);
+  readonly #encoder = pageEncoder(this.#messages.sink);
   /** `workerChanges` of the workers that were sent. */
   #workers: number | undefined;
 
@@ -122,16 +125,14 @@ export class RowFeed {
   *#piece({ trace, cursor }: Changes, from: ViewCursor, computations: readonly LiveComputation[]): Outgoing {
     const encoder = this.#encoder;
     if (trace !== undefined && this.#workers !== this.#live.workerChanges) {
-      encoder.workers(trace);
+      for (const _ of encoder.rows(trace, 'workers')) yield this.#messages.take();
       this.#workers = this.#live.workerChanges;
     }
-    encoder.computations(computations);
-    for (const computation of computations)
-      for (const _ of encoder.computationEdges(computation)) yield this.#messages.take();
-    for (const _ of encoder.runs(this.#live.runs(from.tasks, cursor.tasks))) yield this.#messages.take();
+    for (const _ of encoder.liveComputations(computations)) yield this.#messages.take();
+    for (const _ of encoder.liveRuns(this.#live.runs(from.tasks, cursor.tasks))) yield this.#messages.take();
     if (trace === undefined) return;
     const transfers = this.#live.toldTransfers(from.transfers, cursor.transfers);
-    for (const _ of encoder.rest(trace, undefined, transfers)) yield this.#messages.take();
+    for (const _ of encoder.liveRows(trace, transfers)) yield this.#messages.take();
   }
 }
 
@@ -146,20 +147,16 @@ function limitsUpTo(from: ViewCursor, to: ViewCursor): WindowSizes {
 /** Everything that an opened trace has. */
 export function* wholeTrace(trace: Trace): Outgoing {
   const messages = new Messages();
-  const encoder = new RowEncoder(messages.sink);
-  encoder.workers(trace);
-  encoder.computations(computationsOf(trace));
-  yield messages.take();
-  for (const _ of encoder.taskEdges(trace)) yield messages.take();
-  for (const _ of encoder.rows(trace)) yield messages.take();
-  yield messages.take();
+  const encoder = pageEncoder(messages.sink);
+  trace.keys.decodeAll();
+  for (const table of RECORDED_TABLES) for (const _ of encoder.rows(trace, table)) yield messages.take();
   yield [encodeViewMessage(recordedSums(trace.totals)), encodeViewMessage({ type: 'complete' })];
 }
 
 /** One table of an opened trace as an Arrow stream. */
 export function* wholeTable(trace: Trace, table: RecordedTable): Generator<Uint8Array> {
   let parts: Uint8Array[] = [];
-  const encoder = new RowEncoder((of, bytes) => {
+  const encoder = pageEncoder((of, bytes) => {
     if (of === table) parts.push(...bytes.map((part) => part.slice()));
   });
   const take = function* (): Generator<Uint8Array> {
@@ -168,11 +165,12 @@ export function* wholeTable(trace: Trace, table: RecordedTable): Generator<Uint8
   };
   encoder.start();
   yield* take();
-  if (table === 'workers') encoder.workers(trace);
-  else if (table === 'computations') encoder.computations(computationsOf(trace));
-  else if (table === 'dependencies') for (const _ of encoder.taskEdges(trace)) yield* take();
-  else for (const _ of encoder.rows(trace, table)) yield* take();
-  yield* take();
+  for (const _ of encoder.rows(trace, table)) yield* take();
+}
+
+/** Batches of some milliseconds, each with its dictionaries. */
+export function pageEncoder(sink: TableSink): TraceEncoder {
+  return new TraceEncoder(sink, { standalone: true, batchRows: BATCH_ROWS });
 }
 
 /** Messages until they are sent. */

@@ -1,4 +1,6 @@
 // The messages that begin every stream to a page: what it is, and how the bytes of each table begin.
+
+import type { RecordedTable } from '../protocol/traceSchema.js';
 import {
   type BeginMessage,
   encodeViewMessage,
@@ -6,8 +8,7 @@ import {
   VIEW_VERSION,
   type ViewTable,
 } from '../protocol/viewMessages.js';
-import { RowEncoder } from '../trace/recording/rowEncoder.js';
-import type { RecordedTable } from '../trace/recording/traceTables.js';
+import { TraceEncoder } from '../trace/recording/traceEncoder.js';
 
 /** The tables of pages are those of trace directories. */
 export const TABLES: readonly RecordedTable[] = VIEW_TABLES satisfies readonly RecordedTable[];
@@ -25,6 +26,6 @@ function encodeSchemas(): Uint8Array[] {
   const sink = (table: ViewTable, parts: readonly Uint8Array[]): void => {
     messages.push(encodeViewMessage({ type: 'schema', table, bytes: Buffer.concat(parts) }));
   };
-  new RowEncoder(sink).start();
+  new TraceEncoder(sink).start();
   return messages;
 }

@@ -1,14 +1,13 @@
 // What a report carries, before it is compressed: a JSON head with the exact totals, and the tables of a trace directory as
 // Arrow streams, their columns packed (packedColumns.ts). docs/trace-format.md says how to read it without Longpole.
 import { LongpoleError } from '../../base/errors.js';
-import { GROWING_TABLES } from '../../protocol/traceSchema.js';
+import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import type { TraceTotals } from '../totals.js';
 import { NOTHING_LET_GO, type RowsLetGo, type Trace } from '../trace.js';
-import { encodeTable } from './encodeTrace.js';
 import { MemorySource, openTables } from './openTables.js';
 import { packColumns, unpackColumns } from './packedColumns.js';
 import { totalsFromJson, totalsToJson } from './totalsJson.js';
-import { RECORDED_TABLE_NAMES, type RecordedTable } from './traceTables.js';
+import { encodeTables } from './traceEncoder.js';
 
 declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
@@ -44,8 +43,7 @@ interface TableEntry {
 
 /** The bytes of a report; a general compressor makes some 6 to 12 bytes of each task of them. */
 export function encodeReport(trace: Trace, { title, facts, address = '' }: ReportInfo): Uint8Array {
-  const tables = RECORDED_TABLE_NAMES.map((table) => {
-    const bytes = encodeTable(trace, table);
+  const tables = Array.from(encodeTables(trace), ([table, bytes]) => {
     const ways = packColumns(bytes).join('');
     return { table, bytes, ways };
   });
@@ -176,7 +174,7 @@ function letGoOf(value: unknown): RowsLetGo {
 
 function tableEntry(value: unknown): TableEntry {
   if (typeof value !== 'object' || value === null) return damagedReport('its head names no tables');
-  const table = RECORDED_TABLE_NAMES.find((name) => name === Reflect.get(value, 'table'));
+  const table = RECORDED_TABLES.find((name) => name === Reflect.get(value, 'table'));
   const size: unknown = Reflect.get(value, 'size');
   const ways: unknown = Reflect.get(value, 'ways');
   if (table === undefined || typeof size !== 'number' || !(size >= 0) || typeof ways !== 'string')

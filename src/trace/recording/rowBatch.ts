@@ -1,25 +1,9 @@
-// Rows of one of the smaller tables until they are written as a batch: one growing array per column.
-
+// Rows of one table until they are written as a batch: one growing array per column.
+import { FILE_TYPES } from '../../protocol/schemaTypes.js';
+import { type Column, fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
 import { Float64Column, Int32Column, Uint8Column } from '../columns.js';
-import { ArrowEncoder } from '../formats/arrowEncoder.js';
-import type { ArrowCodec, ArrowField, ArrowType, ArrowValues } from '../formats/arrowTypes.js';
+import type { ArrowValues } from '../formats/arrowTypes.js';
 import { BatchTexts } from './batchTexts.js';
-import { fieldsOf, type RECORDED_TABLES, type RecordedTable } from './traceTables.js';
-
-type ValueOf<T extends ArrowType> = T extends 'utf8'
-  ? string | null
-  : T extends 'dictionary'
-    ? string | null
-    : T extends 'utf8-list'
-      ? readonly string[]
-      : number;
-
-/** A row: texts and numbers as they are, -1 and null for what is absent. */
-export type RecordedRow<T extends RecordedTable> = {
-  readonly [C in keyof (typeof RECORDED_TABLES)[T]]: (typeof RECORDED_TABLES)[T][C] extends ArrowType
-    ? ValueOf<(typeof RECORDED_TABLES)[T][C]>
-    : never;
-};
 
 /** One column of one type. */
 interface ColumnBatch {
@@ -28,76 +12,57 @@ interface ColumnBatch {
   clear(): void;
 }
 
-export class RowBatch<T extends RecordedTable> {
+export class RowBatch {
   length = 0;
   readonly #names: readonly string[];
   readonly #columns: readonly ColumnBatch[];
-  readonly #encoder: ArrowEncoder;
 
-  constructor(table: T, codec: ArrowCodec | undefined, standalone: boolean) {
-    const fields = fieldsOf(table);
-    this.#names = fields.map(({ name }) => name);
-    this.#columns = fields.map(columnBatch);
-    this.#encoder = new ArrowEncoder(fields, codec, standalone);
+  constructor(table: RecordedTable) {
+    const columns = fileColumns(table);
+    this.#names = columns.map(({ name }) => name);
+    this.#columns = columns.map(columnBatch);
   }
 
-  add(row: RecordedRow<T>): void {
+  /** Adds a row with texts and numbers as they are; what it does not have is absent. */
+  add(row: object): void {
     for (let i = 0; i < this.#columns.length; i++) this.#columns[i]!.push(Reflect.get(row, this.#names[i]!));
     this.length++;
   }
 
-  start(): Uint8Array[] {
-    return this.#encoder.start();
+  /** The rows since the last call of `clear`; good until the next row. */
+  values(): ArrowValues[] {
+    return this.#columns.map((column) => column.values());
   }
 
-  end(): Uint8Array[] {
-    return this.#encoder.end();
-  }
-
-  /** The bytes of the rows since the last call. */
-  take(): Uint8Array[] {
-    const parts = this.#encoder.batch(
-      this.length,
-      this.#columns.map((column) => column.values()),
-    );
+  clear(): void {
     for (const column of this.#columns) column.clear();
     this.length = 0;
-    return parts;
   }
 }
 
-function columnBatch({ type }: ArrowField): ColumnBatch {
+function columnBatch({ kind }: Column): ColumnBatch {
+  const type = FILE_TYPES[kind];
+  const absent = type === 'float64' ? Number.NaN : type === 'uint8' ? 0 : -1;
+  const numbers = (column: { length: number; push(value: number): void }, values: () => ArrowValues) => ({
+    push: (value: unknown) => column.push(typeof value === 'number' ? value : absent),
+    values,
+    clear: () => {
+      column.length = 0;
+    },
+  });
   switch (type) {
     case 'float64':
     case 'int64': {
       const column = new Float64Column();
-      return {
-        push: (value) => column.push(typeof value === 'number' ? value : type === 'int64' ? -1 : Number.NaN),
-        values: () => ({ type, values: column.values }),
-        clear: () => {
-          column.length = 0;
-        },
-      };
+      return numbers(column, () => ({ type, values: column.values }));
     }
     case 'int32': {
       const column = new Int32Column();
-      return {
-        push: (value) => column.push(typeof value === 'number' ? value : -1),
-        values: () => ({ type, values: column.values }),
-        clear: () => {
-          column.length = 0;
-        },
-      };
+      return numbers(column, () => ({ type, values: column.values }));
     }
     case 'uint8': {
       const column = new Uint8Column();
-      return {
-        push: (value) => column.push(typeof value === 'number' ? value : 0),
-        values: () => ({ type, values: column.values }),
-        clear: () => {
-          column.length = 0;
-        },
-      };
+      return numbers(column, () => ({ type, values: column.values }));
     }
     case 'dictionary':
       return dictionaryBatch();

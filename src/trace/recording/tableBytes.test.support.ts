@@ -1,11 +1,12 @@
 // Tables in memory as a trace: what a page does with the messages that it gets.
+
+import type { RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrowDecoder.js';
 import type { ByteSource } from '../formats/arrowMessages.js';
 import type { ArrowCodec } from '../formats/arrowTypes.js';
 import type { Trace } from '../trace.js';
 import { streamsOf } from './recordedTasks.js';
 import { recordedTrace } from './recordedTrace.js';
-import type { RecordedTable } from './traceTables.js';
 
 const UNPACKED: ArrowCodec = {
   compress: (bytes) => bytes,

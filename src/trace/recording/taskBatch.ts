@@ -1,11 +1,9 @@
 // Runs of tasks until they are written as a batch. The path that every task of a recorded program takes: arrays are copied
 // whole, texts become codes once per computation, keys wait as they are.
 import { type Computation, TASK_MEMORY, TASK_STATES, type TaskRuns } from '../../protocol/clusterObserver.js';
-import { ArrowEncoder } from '../formats/arrowEncoder.js';
-import type { ArrowCodec } from '../formats/arrowTypes.js';
+import type { ArrowValues } from '../formats/arrowTypes.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
 import { BatchTexts } from './batchTexts.js';
-import { fieldsOf } from './traceTables.js';
 
 const UNKNOWN = -2;
 const ABSENT = -1;
@@ -13,7 +11,6 @@ const ABSENT = -1;
 export class TaskBatch {
   length = 0;
   readonly #rows: number;
-  readonly #encoder: ArrowEncoder;
   readonly #id: Float64Array;
   readonly #keys: string[] = [];
   readonly #prefix: Int32Array;
@@ -51,9 +48,8 @@ export class TaskBatch {
   #lastGroupCode = UNKNOWN;
 
   /** `rows`: when a batch is full. */
-  constructor(rows: number, codec: ArrowCodec | undefined, standalone: boolean) {
+  constructor(rows: number) {
     this.#rows = rows;
-    this.#encoder = new ArrowEncoder(fieldsOf('tasks'), codec, standalone);
     this.#id = new Float64Array(rows);
     this.#prefix = new Int32Array(rows);
     this.#group = new Int32Array(rows);
@@ -141,23 +137,14 @@ export class TaskBatch {
     return this.#typeCodes.codes;
   }
 
-  start(): Uint8Array[] {
-    return this.#encoder.start();
-  }
-
-  end(): Uint8Array[] {
-    return this.#encoder.end();
-  }
-
-  /** The bytes of the runs since the last call. */
-  take(): Uint8Array[] {
-    const { length } = this;
+  /** The runs since the last call of `clear`; good until the next run. */
+  values(): ArrowValues[] {
     const { prefix, group, function: functions, span, type } = this.#texts;
     const coded = (values: Int32Array, { texts, generation }: BatchTexts) =>
       ({ type: 'dictionary', values, texts, generation }) as const;
     const numbers = (values: Float64Array) => ({ type: 'float64', values }) as const;
     const integers = (values: Int32Array) => ({ type: 'int32', values }) as const;
-    const parts = this.#encoder.batch(length, [
+    return [
       { type: 'int64', values: this.#id },
       { type: 'utf8', values: this.#keys },
       coded(this.#prefix, prefix),
@@ -169,8 +156,6 @@ export class TaskBatch {
       integers(this.#thread),
       { type: 'dictionary', values: this.#state, texts: TASK_STATES, generation: 0 },
       { type: 'uint8', values: this.#attempt },
-      coded(this.#type, type),
-      numbers(this.#nbytes),
       numbers(this.#submitted),
       numbers(this.#ready),
       numbers(this.#dispatched),
@@ -178,12 +163,12 @@ export class TaskBatch {
       numbers(this.#started),
       numbers(this.#stopped),
       numbers(this.#acknowledged),
-    ]);
-    this.#clear();
-    return parts;
+      numbers(this.#nbytes),
+      coded(this.#type, type),
+    ];
   }
 
-  #clear(): void {
+  clear(): void {
     this.length = 0;
     this.#keys.length = 0;
     let renewed = false;

@@ -1,5 +1,7 @@
-// The recorder of a trace directory, without the directory: an observer of a cluster that hands on the bytes of each table.
-// It holds a batch of each table and nothing else, so a program may be recorded for days.
+// The one encoder of the tables of a trace: as an observer of a cluster it encodes what an engine reports, for recordings; and it
+// encodes the rows that a trace holds, live or opened, for pages, reports and exports. It hands on the bytes of each table and
+// holds a batch of each and nothing else, so a program may be recorded for days.
+import { recordOf } from '../../base/recordOf.js';
 import type {
   ClusterEvent,
   ClusterObserver,
@@ -14,16 +16,20 @@ import type {
 } from '../../protocol/clusterObserver.js';
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { KindOf } from '../../protocol/taskKinds.js';
-import { Float64Column } from '../columns.js';
+import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { figuresOf } from '../figures.js';
 import { ArrowEncoder } from '../formats/arrowEncoder.js';
-import type { ArrowCodec } from '../formats/arrowTypes.js';
+import type { ArrowCodec, ArrowValues } from '../formats/arrowTypes.js';
+import { once } from '../once.js';
 import { cycleSamples } from '../samples/cycleSamples.js';
 import type { FrameFacts } from '../samples/frameIds.js';
-import type { SampleFacts } from '../samples/sampleRows.js';
-import { type RecordedRow, RowBatch } from './rowBatch.js';
+import { frameFactsAt, type SampleFacts } from '../samples/sampleRows.js';
+import type { Trace, TraceComputation } from '../trace.js';
+import { type ComputationEdges, EdgeBatch } from './edgeBatch.js';
+import { RowBatch } from './rowBatch.js';
 import { TaskBatch } from './taskBatch.js';
-import { FIGURE_COLUMNS, fieldsOf, RECORDED_TABLE_NAMES, type RecordedTable } from './traceTables.js';
+import { tableSource } from './traceColumns.js';
+import { fieldsOf } from './traceTables.js';
 
 /** Takes the bytes of a table, in order, and how many rows they are. What it keeps it has to copy: the arrays are used again. */
 export type TableSink = (table: RecordedTable, parts: readonly Uint8Array[], rows: number) => void;
@@ -37,20 +43,37 @@ export interface TraceEncoderOptions {
   readonly standalone?: boolean;
 }
 
+/** A computation of a live trace. */
+export type LiveComputationRow = ComputationEdges &
+  Pick<TraceComputation, 'number' | 'start' | 'client' | 'code'>;
+
+/** Rows of a table until they are written. */
+interface Batch {
+  readonly length: number;
+  values(): ArrowValues[];
+  clear(): void;
+}
+
 const BATCH_ROWS = 16_384;
+/** Texts of events may be long: of a batch that stands alone so many. */
+const BATCH_EVENTS = 256;
 /** Frames that are remembered as told, some 10 MB; beyond it they are told again. */
 const MAX_FRAMES = 200_000;
+
+const FIGURES = fileColumns('resources').filter(({ name }) => name !== 'time' && name !== 'worker');
 
 export class TraceEncoder implements ClusterObserver {
   readonly #sink: TableSink;
   readonly #rows: number;
-  readonly #tasks: TaskBatch;
-  readonly #edges: EdgeBatch;
-  readonly #tables: { readonly [T in Exclude<RecordedTable, 'tasks' | 'dependencies'>]: RowBatch<T> };
+  readonly #standalone: boolean;
+  readonly #encoders: Readonly<Record<RecordedTable, ArrowEncoder>>;
+  readonly #tasks: () => TaskBatch;
+  readonly #edges = new EdgeBatch();
+  readonly #batches = recordOf(RECORDED_TABLES, (table) => new RowBatch(table));
   readonly #seen = new WeakSet<Computation>();
   /** Numbers of the frames that were told. */
   readonly #frames = new Set<number>();
-  readonly #workers = new Map<number, RecordedRow<'workers'>>();
+  readonly #workers = new Map<number, object>();
 
   constructor(
     sink: TableSink,
@@ -58,64 +81,124 @@ export class TraceEncoder implements ClusterObserver {
   ) {
     this.#sink = sink;
     this.#rows = batchRows;
-    this.#tasks = new TaskBatch(batchRows, codec, standalone);
-    this.#edges = new EdgeBatch(codec);
-    this.#tables = {
-      workers: new RowBatch('workers', codec, standalone),
-      computations: new RowBatch('computations', codec, standalone),
-      intervals: new RowBatch('intervals', codec, standalone),
-      transfers: new RowBatch('transfers', codec, standalone),
-      memory: new RowBatch('memory', codec, standalone),
-      resources: new RowBatch('resources', codec, standalone),
-      metrics: new RowBatch('metrics', codec, standalone),
-      frames: new RowBatch('frames', codec, standalone),
-      samples: new RowBatch('samples', codec, standalone),
-      events: new RowBatch('events', codec, standalone),
-    };
+    this.#standalone = standalone;
+    this.#encoders = recordOf(
+      RECORDED_TABLES,
+      (table) => new ArrowEncoder(fieldsOf(table), codec, standalone),
+    );
+    this.#tasks = once(() => new TaskBatch(batchRows));
   }
 
   /** Call it first: every stream begins with its schema. */
   start(): void {
-    for (const table of RECORDED_TABLE_NAMES) this.#sink(table, this.#batch(table).start(), 0);
+    for (const table of RECORDED_TABLES) this.#sink(table, this.#encoders[table].start(), 0);
   }
 
   /** Hands on all rows that are held. */
   flush(): void {
-    for (const table of RECORDED_TABLE_NAMES) this.#flushTable(table);
+    for (const table of RECORDED_TABLES) this.#flushTable(table);
   }
 
   /** Hands on what is left and ends the streams. */
   end(): void {
     this.flush();
-    for (const table of RECORDED_TABLE_NAMES) this.#sink(table, this.#batch(table).end(), 0);
+    for (const table of RECORDED_TABLES) this.#sink(table, this.#encoders[table].end(), 0);
   }
 
-  #batch(
-    table: RecordedTable,
-  ): TaskBatch | EdgeBatch | RowBatch<Exclude<RecordedTable, 'tasks' | 'dependencies'>> {
-    if (table === 'tasks') return this.#tasks;
-    return table === 'dependencies' ? this.#edges : this.#tables[table];
+  #batch(table: RecordedTable): Batch {
+    if (table === 'tasks') return this.#tasks();
+    return table === 'dependencies' ? this.#edges : this.#batches[table];
   }
 
   #flushTable(table: RecordedTable): void {
     // What rows refer to is there before the rows.
     if (table === 'samples') this.#flushTable('frames');
     const batch = this.#batch(table);
-    const rows = batch.length;
-    if (rows > 0) this.#sink(table, batch.take(), rows);
+    if (batch.length === 0) return;
+    this.#write(table, batch.length, batch.values());
+    batch.clear();
   }
 
-  #add<T extends Exclude<RecordedTable, 'tasks' | 'dependencies'>>(table: T, row: RecordedRow<T>): void {
-    const batch: RowBatch<T> = this.#tables[table];
+  #write(table: RecordedTable, rows: number, values: readonly ArrowValues[]): void {
+    this.#sink(table, this.#encoders[table].batch(rows, values), rows);
+  }
+
+  #add(table: RecordedTable, row: object): void {
+    const batch = this.#batches[table];
     batch.add(row);
     if (batch.length >= this.#rows) this.#flushTable(table);
+  }
+
+  /** The rows of a table that a trace holds; yields after each batch. `ownFrameIds`: see SourceOptions. */
+  *rows(trace: Trace, table: RecordedTable, ownFrameIds = false): Generator<undefined> {
+    const options = { standalone: this.#standalone, ownFrameIds };
+    const { rows, columns } = tableSource(trace, table, options);
+    const step = this.#standalone && table === 'events' ? BATCH_EVENTS : this.#rows;
+    for (let from = 0; from < rows; from += step) {
+      const to = Math.min(rows, from + step);
+      this.#write(
+        table,
+        to - from,
+        columns.map((column) => column(from, to)),
+      );
+      yield;
+    }
+  }
+
+  /** Computations of a live trace; yields after each batch of their edges. */
+  *liveComputations(list: readonly LiveComputationRow[]): Generator<undefined> {
+    for (const { number, firstId, size, start, client, code } of list)
+      this.#add('computations', { number, first_id: firstId, size, submitted: start, client, code });
+    this.#flushTable('computations');
+    for (const computation of list) {
+      for (let id = 0; id < computation.size; ) {
+        id = this.#edges.addPage(computation, id, this.#rows);
+        if (this.#edges.length < this.#rows) continue;
+        this.#flushTable('dependencies');
+        yield;
+      }
+    }
+    this.#flushTable('dependencies');
+  }
+
+  /** Runs of tasks of a live trace; yields after each batch. Cheaper than `rows`. */
+  *liveRuns(batches: Iterable<TaskRuns>): Generator<undefined> {
+    const batch = this.#tasks();
+    for (const runs of batches) {
+      for (let from = 0; from < runs.count; ) {
+        from = batch.add(runs, from);
+        if (batch.length < this.#rows) continue;
+        this.#flushTable('tasks');
+        yield;
+      }
+    }
+    this.#flushTable('tasks');
+  }
+
+  /**
+   * The other tables of a live trace; yields after each batch. Transfers as they were reported, because rows of them would cost the
+   * table of all keys; of frames those that samples name and that were not told.
+   */
+  *liveRows(trace: Trace, transfers: readonly Transfer[]): Generator<undefined> {
+    for (const transfer of transfers) this.transfer(transfer);
+    this.#flushTable('transfers');
+    const { frames, samples, strings } = trace;
+    for (const innermost of samples.frame) {
+      const path: number[] = [];
+      for (let at = innermost; at >= 0; at = frames.parent[at]!) path.push(at);
+      for (const at of path.reverse())
+        if (!this.#frames.has(frames.id[at]!)) this.frame(frameFactsAt(frames, at, strings));
+    }
+    this.#flushTable('frames');
+    for (const table of ['intervals', 'memory', 'resources', 'metrics', 'samples', 'events'] as const)
+      yield* this.rows(trace, table, true);
   }
 
   computationAdded(computation: Computation): void {
     if (this.#seen.has(computation)) return;
     this.#seen.add(computation);
-    const { number, firstId, size, submitted, client, code } = computation;
-    this.#add('computations', { number, first_id: firstId, size, submitted, client, code });
+    const { firstId, size } = computation;
+    this.#add('computations', { ...computation, first_id: firstId });
     for (let id = 0; id < size; ) {
       id = this.#edges.add(computation, id, this.#rows);
       if (this.#edges.length >= this.#rows) this.#flushTable('dependencies');
@@ -125,79 +208,51 @@ export class TraceEncoder implements ClusterObserver {
   tasksEnded(runs: TaskRuns): void {
     // An observer that came late meets a computation with its first runs.
     this.computationAdded(runs.computation);
+    const batch = this.#tasks();
     for (let from = 0; from < runs.count; ) {
-      from = this.#tasks.add(runs, from);
-      if (this.#tasks.length >= this.#rows) this.flush();
+      from = batch.add(runs, from);
+      if (batch.length >= this.#rows) this.flush();
     }
   }
 
   workerAdded(worker: WorkerInfo): void {
-    const { index, name, address, host, pid, threads, memoryLimit, startTime } = worker;
-    const row = {
-      index,
-      name,
-      address,
-      host,
-      pid,
-      threads,
-      memory_limit: memoryLimit,
-      started: startTime,
-      stopped: Number.NaN,
-      reason: null,
-    };
-    this.#workers.set(index, row);
+    const row = { ...worker, started: worker.startTime };
+    this.#workers.set(worker.index, row);
     this.#add('workers', row);
   }
 
   workerRemoved(worker: WorkerInfo, time: number, reason: string): void {
     if (!this.#workers.has(worker.index)) this.workerAdded(worker);
-    const row = this.#workers.get(worker.index);
-    if (row !== undefined) this.#add('workers', { ...row, stopped: time, reason });
+    this.#add('workers', { ...this.#workers.get(worker.index), stopped: time, reason });
     this.#workers.delete(worker.index);
   }
 
-  interval({ worker, thread, action, start, stop, task, nbytes }: WorkInterval): void {
-    this.#add('intervals', { worker, thread, action, start, stop, task, nbytes });
+  interval(interval: WorkInterval): void {
+    this.#add('intervals', interval);
   }
 
   transfer(transfer: Transfer): void {
-    const { worker, peer, direction, what, keys, nbytes, compressed, start, stop } = transfer;
-    this.#add('transfers', { worker, peer, direction, what, keys, nbytes, compressed, start, stop });
+    this.#add('transfers', transfer);
   }
 
-  memory({ time, worker, managed, unmanaged, spilled, process, tasks }: MemorySample): void {
-    this.#add('memory', { time, worker, managed, unmanaged, spilled, process, tasks });
+  memory(sample: MemorySample): void {
+    this.#add('memory', sample);
   }
 
   resources(sample: ResourceSample): void {
+    const { time, worker } = sample;
     const figures = figuresOf(sample);
-    const of = (name: string): number => figures.get(name) ?? Number.NaN;
-    const others = [...figures].filter(([name]) => !FIGURE_COLUMNS.includes(name));
-    this.#add('resources', {
-      time: sample.time,
-      worker: sample.worker,
-      cpu: of('cpu'),
-      rss: of('rss'),
-      heap: of('heap'),
-      external: of('external'),
-      eventLoopDelay: of('eventLoopDelay'),
-      event_loop_utilization: of('event_loop_utilization'),
-      host_cpu: of('host_cpu'),
-      'host_net_io.read_bps': of('host_net_io.read_bps'),
-      'host_net_io.write_bps': of('host_net_io.write_bps'),
-      'host_disk_io.read_bps': of('host_disk_io.read_bps'),
-      'host_disk_io.write_bps': of('host_disk_io.write_bps'),
-      'disk_io.read_bps': of('disk_io.read_bps'),
-      'disk_io.write_bps': of('disk_io.write_bps'),
-      num_fds: of('num_fds'),
-      gpu_utilization: of('gpu_utilization'),
-      gpu_memory_used: of('gpu_memory_used'),
-      others: others.length === 0 ? null : JSON.stringify(Object.fromEntries(others)),
-    });
+    const row: Record<string, unknown> = { time, worker };
+    for (const { name, title } of FIGURES) {
+      row[name] = figures.get(title);
+      figures.delete(title);
+    }
+    if (figures.size > 0) row['others'] = JSON.stringify(Object.fromEntries(figures));
+    this.#add('resources', row);
   }
 
-  metric({ time, worker, context, span, prefix, activity, unit, value }: MetricSample): void {
-    this.#add('metrics', { time, worker, context, span, prefix, activity, unit, value });
+  metric(sample: MetricSample): void {
+    this.#add('metrics', sample);
   }
 
   profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {
@@ -208,84 +263,50 @@ export class TraceEncoder implements ClusterObserver {
   }
 
   /** A frame of later samples; callers come first. Told once. */
-  frame({ id, parent, functionName, file, line }: FrameFacts): void {
-    if (this.#frames.has(id)) return;
+  frame(frame: FrameFacts): void {
+    if (this.#frames.has(frame.id)) return;
     if (this.#frames.size >= MAX_FRAMES) this.#frames.clear();
-    this.#frames.add(id);
-    this.#add('frames', { id, parent, function: functionName, file, line });
+    this.#frames.add(frame.id);
+    this.#add('frames', frame);
   }
 
   /** Its frame has been told before. */
-  sample({ time, worker, thread, task, prefix, span, frame, line, count, interval }: SampleFacts): void {
-    this.#add('samples', {
-      time,
-      worker,
-      thread,
-      task,
-      prefix: prefix === '' ? null : prefix,
-      span: span === '' ? null : span,
-      frame,
-      line,
-      count,
-      interval,
-    });
+  sample(row: SampleFacts): void {
+    const known = (text: string): string | undefined => (text === '' ? undefined : text);
+    this.#add('samples', { ...row, prefix: known(row.prefix), span: known(row.span) });
   }
 
-  /** Somebody reads from here on who may not know the frames of before: they are told again. */
+  /** A reader that may not know the frames of before begins here: they are told again. */
   retellFrames(): void {
     this.#frames.clear();
   }
 
-  event({ time, worker, topic, text }: ClusterEvent): void {
-    this.#add('events', { time, worker, topic, text });
+  event(event: ClusterEvent): void {
+    this.#add('events', event);
   }
 }
 
-/** Edges until they are written as a batch. */
-class EdgeBatch {
-  readonly #encoder: ArrowEncoder;
-  readonly #task = new Float64Column();
-  readonly #dependency = new Float64Column();
+/** Rows of a batch of a whole table. Large ones pack better; a column of one is some 0.5 MB. */
+const WHOLE_TABLE_ROWS = 1 << 16;
 
-  constructor(codec: ArrowCodec | undefined) {
-    this.#encoder = new ArrowEncoder(fieldsOf('dependencies'), codec);
-  }
+/** The Arrow stream of each table of a trace. */
+export function encodeTables(trace: Trace): ReadonlyMap<RecordedTable, Uint8Array> {
+  const parts = recordOf(RECORDED_TABLES, (): Uint8Array[] => []);
+  const encoder = new TraceEncoder((table, bytes) => parts[table].push(...bytes), {
+    batchRows: WHOLE_TABLE_ROWS,
+  });
+  encoder.start();
+  for (const table of RECORDED_TABLES) for (const _ of encoder.rows(trace, table));
+  encoder.end();
+  return new Map(RECORDED_TABLES.map((table) => [table, joined(parts[table])]));
+}
 
-  get length(): number {
-    return this.#task.length;
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
   }
-
-  /** The edges of tasks from local id `from` on, until there are `rows`; returns the task where it stopped. */
-  add(computation: Computation, from: number, rows: number): number {
-    const { firstId, size, dependencyOffsets, dependencies, externals } = computation;
-    let id = from;
-    for (; id < size && this.length < rows; id++) {
-      const end = dependencyOffsets[id + 1]!;
-      for (let i = dependencyOffsets[id]!; i < end; i++) {
-        const local = dependencies[i]!;
-        this.#task.push(firstId + id);
-        this.#dependency.push(local < size ? firstId + local : externals[local - size]!);
-      }
-    }
-    return id;
-  }
-
-  start(): Uint8Array[] {
-    return this.#encoder.start();
-  }
-
-  end(): Uint8Array[] {
-    return this.#encoder.end();
-  }
-
-  take(): Uint8Array[] {
-    const { length } = this;
-    const parts = this.#encoder.batch(length, [
-      { type: 'int64', values: this.#task.values },
-      { type: 'int64', values: this.#dependency.values },
-    ]);
-    this.#task.length = 0;
-    this.#dependency.length = 0;
-    return parts;
-  }
+  return bytes;
 }

@@ -1,0 +1,58 @@
+// Edges of the graph until they are written as a batch.
+import type { Computation } from '../../protocol/clusterObserver.js';
+import { Float64Column } from '../columns.js';
+import type { ArrowValues } from '../formats/arrowTypes.js';
+
+/** A computation of which the edges stand in a page of a live trace. */
+export interface ComputationEdges {
+  readonly firstId: number;
+  readonly size: number;
+  readonly slot: number;
+  readonly page: { addDependencies(slot: number, to: Float64Column): void };
+}
+
+export class EdgeBatch {
+  readonly #task = new Float64Column();
+  readonly #dependency = new Float64Column();
+
+  get length(): number {
+    return this.#task.length;
+  }
+
+  /** The edges of tasks from local id `from` on, until there are `rows`; returns the task where it stopped. */
+  add(computation: Computation, from: number, rows: number): number {
+    const { firstId, size, dependencyOffsets, dependencies, externals } = computation;
+    let id = from;
+    for (; id < size && this.length < rows; id++) {
+      const end = dependencyOffsets[id + 1]!;
+      for (let i = dependencyOffsets[id]!; i < end; i++) {
+        const local = dependencies[i]!;
+        this.#task.push(firstId + id);
+        this.#dependency.push(local < size ? firstId + local : externals[local - size]!);
+      }
+    }
+    return id;
+  }
+
+  /** As `add`, from a page. */
+  addPage({ firstId, size, page, slot }: ComputationEdges, from: number, rows: number): number {
+    let id = from;
+    for (; id < size && this.length < rows; id++) {
+      page.addDependencies(slot + id, this.#dependency);
+      while (this.#task.length < this.#dependency.length) this.#task.push(firstId + id);
+    }
+    return id;
+  }
+
+  values(): ArrowValues[] {
+    return [
+      { type: 'int64', values: this.#task.values },
+      { type: 'int64', values: this.#dependency.values },
+    ];
+  }
+
+  clear(): void {
+    this.#task.length = 0;
+    this.#dependency.length = 0;
+  }
+}
