@@ -20,7 +20,7 @@ import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { parquetReadObjects } from 'hyparquet';
 import { EXPORTERS, exportTrace, openTrace } from 'longpole/trace';
-import { syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { unpackFixture } from './support/dasfSmall.js';
 import { repositoryPath } from './support/repository.js';
 import { type CommandResult, runCommand } from './support/runCommand.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { summarise } from '#internal/cli/run/summary.js';
 import { summaryText } from '#internal/cli/run/summaryText.js';
-import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 
 /** Twenty seconds of tasks, two at a time. */
 const TASKS = Array.from({ length: 20 }, (_, i) => ({

@@ -1,7 +1,7 @@
 // The bottleneck tables of runs in which workers were lost.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from '../trace/syntheticTrace.js';
+import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import { functionBottleneck } from './functionBottleneck.js';
 import { taskBottleneck } from './taskBottleneck.js';
 

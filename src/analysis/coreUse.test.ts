@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from '../trace/syntheticTrace.js';
+import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import { coreUseOf } from './coreUse.js';
 
 const near = (value: number, expected: number) =>

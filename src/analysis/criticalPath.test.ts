@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LongpoleError } from '../base/errors.js';
 import fc from '../base/properties.test.support.js';
-import { type SyntheticTask, syntheticTrace } from '../trace/syntheticTrace.js';
+import { type SyntheticTask, syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import { type CriticalPath, criticalPath } from './criticalPath.js';
-import { type ScheduledTask, scheduled } from './scheduledTrace.js';
+import { type ScheduledTask, scheduled } from './scheduledTrace.test.support.js';
 
 /** `compute load 0..1` for each part. */
 function told({ parts }: CriticalPath): string[] {

@@ -1,7 +1,7 @@
 // Tables of what took no time, or is long gone.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from '../trace/syntheticTrace.js';
+import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import { criticalPath } from './criticalPath.js';
 import { TimeBins } from './timeBins.js';
 import { timeByAction } from './timeByAction.js';

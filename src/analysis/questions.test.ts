@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
-import { type SyntheticSpec, syntheticTrace } from '../trace/syntheticTrace.js';
+import { type SyntheticSpec, syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import { QUESTIONS } from './questions.js';
 import { stragglersOf } from './stragglers.js';
 import type { Row } from './table.js';

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LongpoleError } from '../base/errors.js';
 import fc from '../base/properties.test.support.js';
-import { syntheticTrace } from '../trace/syntheticTrace.js';
+import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import type { Trace } from '../trace/trace.js';
 import { criticalPath } from './criticalPath.js';
-import { type Schedule, type ScheduledTask, scheduled } from './scheduledTrace.js';
+import { type Schedule, type ScheduledTask, scheduled } from './scheduledTrace.test.support.js';
 import { scaling, simulate } from './simulate.js';
 import { Random } from './statistics.js';
 

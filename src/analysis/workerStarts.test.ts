@@ -1,7 +1,7 @@
 // How many threads there were: of workers that come and go, and of clusters and pools that follow each other.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from '../trace/syntheticTrace.js';
+import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import { firstStarts, threadsTogether } from './workerStarts.js';
 
 describe('threadsTogether', () => {

@@ -7,7 +7,7 @@ import { inflateSync } from 'node:zlib';
 import { diff } from '../analysis/diff/diff.js';
 import { decodeDiffPage, encodeDiffPage } from '../analysis/diff/diffPageData.js';
 import { LongpoleError } from '../base/errors.js';
-import { syntheticTrace } from '../trace/syntheticTrace.js';
+import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import { writeDiffPage } from './diffPage.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-diff-page-'));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../base/properties.test.support.js';
-import { findCycle, order, peakHeld } from './order.js';
+import { findCycle, order } from './order.js';
+import { peakHeld } from './order.test.support.js';
 import { type Edges, edgesOfRows } from './ordering/families.test.support.js';
 
 /** Dependencies of each task among the tasks before it; ids are then dealt out anew, so that they say nothing. */

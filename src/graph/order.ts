@@ -1,7 +1,7 @@
 // The static order in which the tasks of a graph run: depth first, so that what was computed last is used next, and
 // such that few results are held at once. Everything here is pure, iterative and in typed arrays; a graph of a million
 // tasks costs the time of a few passes over it. What is tried and why: docs/decisions/ordering.md.
-import { type Adjacency, degree } from './ordering/adjacency.js';
+import type { Adjacency } from './ordering/adjacency.js';
 import { planVisit, topologicalOrder, type Visit } from './ordering/needs.js';
 import { SimulatedRun } from './ordering/simulatedRun.js';
 import { urgentFirst } from './ordering/urgentFirst.js';
@@ -61,29 +61,4 @@ function postorder(size: number, { dependencies, roots }: Visit): Int32Array {
       stack[depth++] = targets[edge]!;
   }
   return sequence;
-}
-
-/**
- * Largest number of results held at once when `sequence` runs on one thread. A new result counts before the results
- * that it lets go of are freed; a result is freed once its last dependent has run, unless it is requested or has no
- * dependents.
- */
-export function peakHeld(
-  sequence: Int32Array,
-  dependencies: Adjacency,
-  dependents: Adjacency,
-  requested: Uint8Array,
-): number {
-  const remaining = new Int32Array(requested.length);
-  let held = 0;
-  let peak = 0;
-  for (let task = 0; task < remaining.length; task++) remaining[task] = degree(dependents, task);
-  for (const task of sequence) {
-    peak = Math.max(peak, ++held);
-    for (let edge = dependencies.offsets[task]!; edge < dependencies.offsets[task + 1]!; edge++) {
-      const dependency = dependencies.targets[edge]!;
-      if (--remaining[dependency]! === 0 && requested[dependency] !== 1) held--;
-    }
-  }
-  return peak;
 }

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { order, peakHeld } from './order.js';
+import { order } from './order.js';
+import { peakHeld } from './order.test.support.js';
 import { type Dependencies, edgesOf, familyGraph, numberings } from './ordering/families.test.support.js';
 
 const fixtures = new URL('../../test/fixtures/order/', import.meta.url);

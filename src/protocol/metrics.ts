@@ -4,34 +4,6 @@
 /** The name under which prefixes, spans and functions beyond a limit are summed, so that sums stay whole. */
 export const OTHERS = '(others)';
 
-/** Where a metric was measured; the first part of its key. */
-export const METRIC_CONTEXTS = ['execute', 'gather-dep', 'get-data', 'memory-monitor'] as const;
-
-/**
- * Activities that Longpole measures itself. Users add others with `contextMeter`, so code that reads metrics must take
- * any text.
- */
-export const ACTIVITIES = [
-  'thread-cpu',
-  'thread-noncpu',
-  'gc',
-  'disk-read',
-  'disk-write',
-  'compress',
-  'decompress',
-  'serialize',
-  'deserialize',
-  'network',
-  'memory-read',
-  'executor',
-  'offload',
-  'other',
-  'idle',
-  'failed',
-  'cancelled',
-] as const;
-export type Activity = (typeof ACTIVITIES)[number];
-
 /**
  * `["execute", spanId, prefix, activity, unit]` on a worker, `["execute", prefix, activity, unit]` on the scheduler and on
  * spans, and `[context, activity, unit]` for the other contexts on both. Units are `seconds`, `bytes`, `count`, or what a user named.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from './syntheticTrace.js';
+import { syntheticTrace } from './syntheticTrace.test.support.js';
 
 const trace = syntheticTrace({
   workers: [{ name: 'b', host: 'other', threads: 2 }],

@@ -5,7 +5,7 @@ import { connect, delayed, LocalCluster } from 'longpole';
 import type { Page } from 'playwright-core';
 import { writeProfileView } from '#internal/api/cluster/clientPages.js';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
-import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { useBrowser } from '../support/browser.js';
 import { comes, go, panel, said, viewOf, whole } from '../support/dashboardPage.js';
 import { EPOCH, loadsAndFits } from '../support/sampleTraces.js';

@@ -7,7 +7,7 @@ import { criticalPath } from '#internal/analysis/criticalPath.js';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
 import { formatBytes, formatCount, formatDuration } from '#internal/dashboard/model/format.js';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
-import { syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import type { Trace } from '#internal/trace/trace.js';
 import { useBrowser } from '../support/browser.js';
 import { everyPage, go, panel, plain, said, tabTo, textOf, whole } from '../support/dashboardPage.js';

@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { diff } from '#internal/analysis/diff/diff.js';
 import { writeDiffPage } from '#internal/diagnostics/diffPage.js';
-import { syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { useBrowser } from '../support/browser.js';
 import { said } from '../support/dashboardPage.js';
 

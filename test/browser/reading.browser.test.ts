@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
-import { type SyntheticTask, syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { type SyntheticTask, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { useBrowser } from '../support/browser.js';
 import { go, panel, said, whole } from '../support/dashboardPage.js';
 import { EPOCH } from '../support/sampleTraces.js';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { formatDuration } from '#internal/dashboard/model/format.js';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
-import { syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { useBrowser } from '../support/browser.js';
 import { comes, go, plain, said, whole } from '../support/dashboardPage.js';
 import { EPOCH, loadsAndFits } from '../support/sampleTraces.js';

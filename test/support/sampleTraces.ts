@@ -1,5 +1,5 @@
 // Small traces that several tests of pages show.
-import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import type { Trace } from '#internal/trace/trace.js';
 
 /** When they begin, in seconds since the epoch. */

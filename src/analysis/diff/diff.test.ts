@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
-import { syntheticTrace } from '../../trace/syntheticTrace.js';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import type { Trace } from '../../trace/trace.js';
-import { type ScheduledTask, scheduled } from '../scheduledTrace.js';
+import { type ScheduledTask, scheduled } from '../scheduledTrace.test.support.js';
 import { Random } from '../statistics.js';
 import { type Diff, diff } from './diff.js';
 

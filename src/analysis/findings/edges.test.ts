@@ -1,7 +1,7 @@
 // Findings about runs that lack what a rule compares with: one worker, no usual input, several machines, rows that are gone.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.js';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { timeByAction } from '../timeByAction.js';
 import type { Finding, FindingCode } from './finding.js';
 import { findings } from './findings.js';

@@ -1,8 +1,12 @@
 // A table: for every rule a run that provokes it, and one that comes close and must not.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type SyntheticSpec, type SyntheticTask, syntheticTrace } from '../../trace/syntheticTrace.js';
-import { scheduled } from '../scheduledTrace.js';
+import {
+  type SyntheticSpec,
+  type SyntheticTask,
+  syntheticTrace,
+} from '../../trace/syntheticTrace.test.support.js';
+import { scheduled } from '../scheduledTrace.test.support.js';
 import type { FindingCode } from './finding.js';
 import { findings, findingsTable } from './findings.js';
 import {

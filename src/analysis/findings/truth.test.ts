@@ -1,8 +1,8 @@
 // What findings say is so: costs are what would be gained, and nothing is told twice or of the wrong thing.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.js';
-import { scheduled } from '../scheduledTrace.js';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { scheduled } from '../scheduledTrace.test.support.js';
 import type { Finding } from './finding.js';
 import { findings } from './findings.js';
 import { balanced, chain, cpu, many, packing } from './workloads.test.support.js';

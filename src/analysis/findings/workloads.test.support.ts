@@ -1,6 +1,6 @@
 // Runs that rules are tried on: each has one thing that may be the matter, as large as the caller says.
-import type { SyntheticSpec, SyntheticTask } from '../../trace/syntheticTrace.js';
-import { type ScheduledTask, scheduled } from '../scheduledTrace.js';
+import type { SyntheticSpec, SyntheticTask } from '../../trace/syntheticTrace.test.support.js';
+import { type ScheduledTask, scheduled } from '../scheduledTrace.test.support.js';
 
 /** `count` independent tasks of 1 s. */
 export const many = (count: number, seconds = 1, prefix = 'fit'): ScheduledTask[] =>

@@ -1,7 +1,7 @@
 // From traces to what the simulator runs.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from '../../trace/syntheticTrace.js';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import type { Trace } from '../../trace/trace.js';
 import { windowOf } from '../path/pathWalk.js';
 import { replayGraphOf } from './replayGraph.js';

@@ -1,7 +1,7 @@
 // First calls of functions: what is taken out of durations, and what it does to predictions for more and fewer workers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from '../../trace/syntheticTrace.js';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import type { Trace } from '../../trace/trace.js';
 import { simulate } from '../simulate.js';
 import { FIRST_CALLS, takeWarmUp } from './warmUp.js';

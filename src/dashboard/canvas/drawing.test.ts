@@ -9,7 +9,7 @@ import { stackedPlot } from '../model/traceSeries.js';
 import { drawCache, drawResources } from './drawCharts.js';
 import { drawRuler, overviewShares } from './drawOverview.js';
 import { drawStream, laneAt, laneBox } from './drawTasks.js';
-import { RecordingRenderer } from './recordingRenderer.js';
+import { RecordingRenderer } from './recordingRenderer.test.support.js';
 import { fitText } from './renderer.js';
 import { THEMES } from './theme.js';
 

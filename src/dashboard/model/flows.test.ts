@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { syntheticTrace } from '../../trace/syntheticTrace.js';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { drawFlows } from '../canvas/drawFlows.js';
 import { laneBox } from '../canvas/drawTasks.js';
-import { RecordingRenderer } from '../canvas/recordingRenderer.js';
+import { RecordingRenderer } from '../canvas/recordingRenderer.test.support.js';
 import { flowsOf } from './flows.js';
 import { traceModel } from './traceModel.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import { syntheticTrace } from '../../trace/syntheticTrace.js';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { firstRun, neighbourRun } from './neighbourRun.js';
 import type { TaskLanes } from './taskLanes.js';
 import { traceModel } from './traceModel.js';

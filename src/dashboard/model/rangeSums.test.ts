@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { windowOf } from '../../analysis/path/pathWalk.js';
 import fc from '../../base/properties.test.support.js';
-import { syntheticTrace } from '../../trace/syntheticTrace.js';
+import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
 import { rangeSums } from './rangeSums.js';
 import { traceModel } from './traceModel.js';
 

@@ -3,15 +3,12 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Family } from './family.js';
 import type { ClusterFigures } from './figures.js';
-import { DURATIONS, DurationHistograms } from './histograms.js';
+import { DurationHistograms } from './histograms.js';
 import { OWN_FAMILIES } from './ownFamilies.js';
 import { SCHEDULER_FAMILIES } from './schedulerFamilies.js';
 import { WORKER_FAMILIES } from './workerFamilies.js';
 
 const FAMILIES: readonly Family[] = [...SCHEDULER_FAMILIES, ...WORKER_FAMILIES, ...OWN_FAMILIES];
-
-/** Every name on the page. */
-export const METRIC_NAMES: readonly string[] = [...FAMILIES.map(({ name }) => name), DURATIONS.name];
 
 /** Answers scrapes. The figures are asked for once per scrape. */
 export class PrometheusMetrics {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import { syntheticTrace } from '../syntheticTrace.js';
+import { syntheticTrace } from '../syntheticTrace.test.support.js';
 import type { Trace } from '../trace.js';
 import { TraceBuilder } from '../traceBuilder.js';
 import { ChromeReader } from './chromeReader.js';

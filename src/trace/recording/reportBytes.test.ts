@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
 import { plainTables } from '../plainTables.js';
-import { syntheticTrace } from '../syntheticTrace.js';
+import { syntheticTrace } from '../syntheticTrace.test.support.js';
 import type { Trace } from '../trace.js';
 import { packColumns, unpackColumns } from './packedColumns.js';
 import { decodeReport, encodeReport } from './reportBytes.js';

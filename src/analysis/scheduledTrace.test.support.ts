@@ -1,6 +1,6 @@
 // Traces of runs that never took place, for tests: tasks with durations are put on workers one after the other, each
 // where it can start first.
-import type { SyntheticSpec, SyntheticTask } from '../trace/syntheticTrace.js';
+import type { SyntheticSpec, SyntheticTask } from '../trace/syntheticTrace.test.support.js';
 
 export interface ScheduledTask {
   readonly key: string;
