@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { tableFromIPC } from 'apache-arrow';
 import { StringTable } from '../trace/stringTable.js';
-import { pythonFloat } from './pythonFloat.js';
-import { Table } from './table.js';
+import { pythonFloat, Table } from './table.js';
 
 const strings = new StringTable();
 const ids = (...texts: (string | null)[]): Int32Array =>

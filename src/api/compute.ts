@@ -9,8 +9,9 @@ import type { ClusterTaskOptions, ComputeOptions, SchedulerName } from '../graph
 import { Delayed, setComputeRunner } from '../graph/delayed.js';
 import { isPlainObject } from '../graph/nesting.js';
 import type { Graph } from '../protocol/graph.js';
+import type { Client } from './cluster/client.js';
+import { connect } from './cluster/connect.js';
 import { defaultClient } from './cluster/defaultClient.js';
-import { clusterClient } from './cluster/ownCluster.js';
 import { config } from './config.js';
 import { isImportedByWorker, runPlanInline, runPlanOnPool } from './runPlan.js';
 
@@ -127,3 +128,31 @@ setComputeRunner(async (delayed, options) => {
   const [result] = await computeAll([delayed], options);
   return result;
 });
+
+// The cluster that a program gets without connecting one: `compute()` with the scheduler `cluster` starts it when it is first
+// needed, and it ends with the program.
+
+let own: Promise<Client> | undefined;
+
+/** The client that was connected last, else one of the program's own cluster. */
+async function clusterClient(): Promise<Client> {
+  const client = defaultClient();
+  if (client !== undefined) return client;
+  own ??= startOwn();
+  return own;
+}
+
+async function startOwn(): Promise<Client> {
+  try {
+    const client = await connect({}, { setAsDefault: false });
+    // The program has nothing left to do: what it still does there starts another one.
+    process.once('beforeExit', () => {
+      own = undefined;
+      void client.close();
+    });
+    return client;
+  } catch (error) {
+    own = undefined;
+    throw error;
+  }
+}

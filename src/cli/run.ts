@@ -1,8 +1,17 @@
 // `longpole run`: a program in a process of its own, recorded; when it has ended, what its computations were like.
-
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Command, InvalidArgumentError } from 'commander';
 import { hostFacts, writeReport } from '../api/diagnostics.js';
 import { makeFolders } from '../api/folders.js';
@@ -11,7 +20,6 @@ import { LongpoleError } from '../base/errors.js';
 import { readSetting, type SettingName } from '../base/settings.js';
 import { secondsText } from '../base/words.js';
 import { ownVersion } from './ownVersion.js';
-import { otherCommandLine } from './run/localVersion.js';
 import { VARIABLE } from './run/settings.js';
 import { type Summary, summarise } from './run/summary.js';
 import { summaryText } from './run/summaryText.js';
@@ -201,5 +209,30 @@ async function writeJson(file: string, ended: Ended, summary: Summary, trace?: s
       `${file} cannot be written: ${String(error)}`,
       ended.code === 0 ? FAILED : ended.code,
     );
+  }
+}
+
+// Which installation of Longpole a program uses: the one that its own `import 'longpole'` finds records it, not another that
+// the shell happened to find first.
+
+const OWN = realpathSync(fileURLToPath(new URL('../../', import.meta.url)));
+
+/** The command line of the program's own installation; undefined if it is this one, or it has none. */
+function otherCommandLine(script: string): string | undefined {
+  const manifest = manifestOf(script);
+  if (manifest === undefined || realpathSync(dirname(manifest)) === OWN) return undefined;
+  const content: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
+  if (typeof content !== 'object' || content === null || !('bin' in content)) return undefined;
+  const { bin } = content;
+  if (typeof bin !== 'object' || bin === null || !('longpole' in bin)) return undefined;
+  return typeof bin.longpole === 'string' ? join(dirname(manifest), bin.longpole) : undefined;
+}
+
+function manifestOf(script: string): string | undefined {
+  try {
+    return createRequire(script).resolve('longpole/package.json');
+  } catch {
+    // It imports Longpole by a path, or not at all.
+    return undefined;
   }
 }

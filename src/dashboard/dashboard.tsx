@@ -1,16 +1,16 @@
 // The dashboard: chooses where its trace comes from, and shows it. In a report the trace stands in the page, from a server
 // it comes over a WebSocket, and a file may be dropped on the page at any time.
-import { render } from 'preact';
-import { REPORT_ELEMENT } from '../trace/recording/reportBytes.js';
-import { LiveSource } from './source/liveSource.js';
-import { ReportSource } from './source/reportSource.js';
-import type { TraceSource } from './source/traceSource.js';
 import './views/base.css';
 import './views/plots.css';
 import './views/panels.css';
 import './views/shell.css';
 import './views/summary.css';
 import './views/tables.css';
+import { render } from 'preact';
+import { decodeReport, REPORT_ELEMENT } from '../trace/recording/reportBytes.js';
+import { unpackPageData } from './source/inflate.js';
+import { LiveSource } from './source/liveSource.js';
+import type { SourceSink, TraceSource } from './source/traceSource.js';
 import { Shell, type ShellHooks } from './views/shell.js';
 import { ShellState } from './views/shellState.js';
 
@@ -43,4 +43,31 @@ if (app !== null) {
   render(<Shell state={state} register={register} />, app);
   const source = sourceOfPage();
   if (source !== undefined) state.open(source);
+}
+
+// The trace that stands in the page itself.
+
+class ReportSource implements TraceSource {
+  readonly #text: string;
+
+  /** `text`: base64 of the compressed bytes. */
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  start(sink: SourceSink): void {
+    sink.status('loading');
+    this.#read(sink).catch((error: unknown) => sink.fail(error));
+  }
+
+  async #read(sink: SourceSink): Promise<void> {
+    // The page is painted before it is busy.
+    await new Promise((resolve) => setTimeout(resolve));
+    const { trace, title, facts, address } = decodeReport(await unpackPageData(this.#text));
+    if (address !== '' && location.hash === '') location.hash = address;
+    sink.update({ trace, title, facts, live: undefined });
+    sink.status('whole');
+  }
+
+  close(): void {}
 }

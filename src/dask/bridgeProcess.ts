@@ -1,11 +1,13 @@
 // The bridge as a process: how it is started, what it says, and how it ends. It ends when its input does, so it goes with this
 // process, however that ends; on the cluster its plugins go when its connection does.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { LongpoleError } from '../base/errors.js';
 import type { DaskRow, RefusedRow } from '../protocol/daskRows.js';
 import { FrameReader } from './frameReader.js';
-import { PYTHON_PACKAGES, pythonCandidates } from './python.js';
 
 export interface BridgeOptions {
   /** Of the scheduler. */
@@ -215,4 +217,21 @@ class Attempt {
       `The bridge to ${this.#options.address} ${how}${last === '' ? '' : `; the last it said was: ${last}`}.`,
     );
   }
+}
+
+// Which Python runs the bridge: it must have `distributed`, in the version that the cluster has.
+
+/** Beside `dist/` in the package. */
+const PYTHON_PACKAGES = fileURLToPath(new URL('../../python', import.meta.url));
+
+/**
+ * Those to try, in this order. One that was named is the only one.
+ *
+ * @param named what the caller asked for; then the environment's LONGPOLE_PYTHON
+ */
+function pythonCandidates(named?: string): readonly string[] {
+  const one = named ?? process.env['LONGPOLE_PYTHON'] ?? '';
+  if (one !== '') return [one];
+  const own = ['bin/python', 'Scripts/python.exe'].map((file) => join('.venv', file)).filter(existsSync);
+  return [...own, 'python3', 'python'];
 }

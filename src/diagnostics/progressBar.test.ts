@@ -6,9 +6,8 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import type { Graph } from '../protocol/graph.js';
 import { fakeGet } from './fakeEngine.test.support.js';
-import { formatTime } from './formatTime.js';
 import { ProgressBar } from './progressBar.js';
-import { progressLine } from './progressLine.js';
+import { formatTime, progressLine } from './progressLine.js';
 
 const add = (a: number, b: number): number => a + b;
 const graph: Graph = { a: 1, b: 2, c: [add, 'a', 'b'], d: [add, 'a', 'b'], e: [add, 'c', 'd'] };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../base/properties.test.support.js';
-import { tasksAt } from './taskOfSample.js';
+import { tasksAt } from './cpuProfile.js';
 
 test('the interval that holds the time, the one that started last where they overlap', () => {
   const times = Float64Array.of(0, 1, 1.5, 2, 2.5, 9);

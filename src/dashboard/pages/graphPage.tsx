@@ -3,8 +3,8 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
+import { dependents } from '../model/dependents.js';
 import { formatCount } from '../model/format.js';
-import { neighbourhood } from '../model/neighbourhood.js';
 import { ACTIVITY_SLOTS, type Scheme, slotColor } from '../model/palette.js';
 import { computingRows } from '../model/pathLanes.js';
 import { prefixColors } from '../model/prefixColors.js';
@@ -191,4 +191,23 @@ function centreOf({ tasks }: Trace, chosen: string | undefined, query: string): 
     chosen === undefined ? key.toLowerCase().includes(wanted) : key === chosen;
   for (let row = tasks.length - 1; row >= 0; row--) if (isIt(tasks.keyOf(row))) return row;
   return tasks.length - 1;
+}
+
+// The tasks nearest to one: what it needs and what needs it, breadth first.
+
+/** At most `most` rows, in the order of rows; with room left, others fill it. */
+function neighbourhood(trace: Trace, centre: number, most: number): number[] {
+  const { tasks } = trace;
+  if (tasks.length <= most) return Array.from({ length: tasks.length }, (_, row) => row);
+  const { offsets, rows } = dependents(trace);
+  const found = new Set([centre]);
+  for (const row of found) {
+    if (found.size >= most) break;
+    const near = [
+      ...tasks.dependencyRows.subarray(tasks.dependencyOffsets[row]!, tasks.dependencyOffsets[row + 1]!),
+      ...rows.subarray(offsets[row]!, offsets[row + 1]!),
+    ];
+    for (const one of near) if (one >= 0 && found.size < most) found.add(one);
+  }
+  return [...found].sort((a, b) => a - b);
 }

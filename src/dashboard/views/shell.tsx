@@ -4,20 +4,19 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { Frames } from '../canvas/frames.js';
 import { columnsOf, Stage } from '../canvas/stage.js';
+import { formatCount } from '../model/format.js';
 import { LEFT_GUTTER } from '../model/layout.js';
 import type { TimeWindow } from '../model/timeView.js';
 import { PageContent } from '../pages/pageContent.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
 import { droppedFiles, FileSource } from '../source/fileSource.js';
 import { followScheme, listenToKeys } from './app.js';
-import { Banners } from './banners.js';
 import { Heading } from './heading.js';
 import { Help } from './help.js';
 import { sceneOf } from './plots.js';
 import { Problem } from './problem.js';
 import type { ShellState } from './shellState.js';
 import { Tooltip } from './tooltip.js';
-import { Welcome } from './welcome.js';
 
 /** What `globalThis.longpoleDashboard` offers to tests and scripts. */
 export interface ShellHooks {
@@ -151,4 +150,82 @@ function takeDroppedFiles(state: ShellState): () => void {
     document.removeEventListener('dragover', onOver);
     document.removeEventListener('drop', onDrop);
   };
+}
+
+// What a person must know before they read a number: the connection is lost, rows are missing, the trace is damaged.
+
+function Banners({ state }: { readonly state: ShellState }) {
+  const update = state.update.value;
+  const status = state.status.value;
+  const letGo = update?.trace.letGo.tasks ?? 0;
+  const damage = update?.trace.damage;
+  return (
+    <>
+      {status === 'lost' ? (
+        <p class="banner lost" role="alert">
+          {update === undefined
+            ? 'There is no connection to the scheduler. Trying again…'
+            : 'The connection to the scheduler is lost. What you see is as it was; trying again…'}
+        </p>
+      ) : null}
+      {status === 'whole' && state.detail.value !== '' ? (
+        <p class="banner" role="status">
+          The run is over ({state.detail.value}). What you see is all of it.
+        </p>
+      ) : null}
+      {status === 'cut' ? (
+        <p class="banner lost" role="alert">
+          Nothing more comes ({state.detail.value}). This page has not got all of it.
+        </p>
+      ) : null}
+      {letGo > 0 && update !== undefined ? (
+        <p class="banner" role="status">
+          Totals count all {formatCount(letGo + update.trace.tasks.length)} runs.{' '}
+          {update.trace.tasks.length === 0
+            ? 'What each of them did is on its way.'
+            : `Task stream, graph and lists have the newest ${formatCount(update.trace.tasks.length)} of them.`}
+        </p>
+      ) : null}
+      {damage === undefined ? null : (
+        <p class="banner" role="status">
+          Not all of the trace could be read: {damage.reason}.
+        </p>
+      )}
+    </>
+  );
+}
+
+// The page without a trace: how to get one onto it.
+
+function Welcome({ state }: { readonly state: ShellState }) {
+  const open = (list: FileList | null) => {
+    const files = [...(list ?? [])];
+    if (files.length > 0) state.open(new FileSource(files));
+  };
+  return (
+    <section class="nothing">
+      <h2>Drop a trace here</h2>
+      <p>
+        A trace directory, a performance report, an event file of DASF, or Chrome Trace JSON. It is read in
+        this page and goes nowhere.
+      </p>
+      <p class="choices">
+        <label class="choice">
+          Choose a file
+          <input type="file" onChange={(event) => open(event.currentTarget.files)} />
+        </label>
+        <label class="choice">
+          Choose a trace directory
+          <input
+            ref={(input) => {
+              // Preact's types do not know the attribute.
+              input?.setAttribute('webkitdirectory', '');
+            }}
+            type="file"
+            onChange={(event) => open(event.currentTarget.files)}
+          />
+        </label>
+      </p>
+    </section>
+  );
 }

@@ -1,7 +1,8 @@
 // What a host measures, beside the memory and the profile of its isolate: it takes what the isolate has counted, adds what
 // only it can see, and sends the changes.
 import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
-import { MetricPost } from '../metrics/metricPost.js';
+import type { MetricChanges } from '../../protocol/metrics.js';
+import type { MetricLedger } from '../metrics/metricLedger.js';
 import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import type { WorkerDigests } from '../metrics/workerDigests.js';
 import { isolateClock } from '../worker/isolateClock.js';
@@ -69,5 +70,40 @@ export class HostMeasures {
   /** Nothing is sent by itself any more. */
   close(): void {
     this.#post.close();
+  }
+}
+
+// Tells of what a worker has measured: only what changed, and not for each task alone.
+
+/** How long what tasks measured may wait for what the next ones measure, in milliseconds. */
+const PATIENCE_MS = 20;
+
+class MetricPost {
+  readonly #ledger: MetricLedger;
+  readonly #tell: (changes: MetricChanges) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ledger: MetricLedger, tell: (changes: MetricChanges) => void) {
+    this.#ledger = ledger;
+    this.#tell = tell;
+  }
+
+  /** Takes in what an isolate has measured; it is told soon. */
+  add(changes: MetricChanges): void {
+    this.#ledger.merge(changes);
+    this.#timer ??= setTimeout(() => this.send(), PATIENCE_MS).unref();
+  }
+
+  /** Tells of everything now. */
+  send(): void {
+    this.close();
+    const changes = this.#ledger.takeChanges();
+    if (changes.keys.length > 0) this.#tell(changes);
+  }
+
+  /** Nothing is told by itself any more. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }

@@ -6,13 +6,12 @@
 // text) nothing is rotated; its samples are taken all the same and arrive after it.
 import {
   type CpuProfile,
+  type CpuProfileNode,
   PROFILER_SCRIPT,
   type ProfileReading,
   readCpuProfile,
 } from '../../profile/cpuProfile.js';
 import type { ProfileCycle, TaskIntervals } from '../../protocol/profileCycle.js';
-import { consoleProfile, evaluated } from './profileMessages.js';
-import { callsTasks, isNodeFile, isRuntimeFile } from './runtimeFiles.js';
 import { mapExpression, SourcePositions } from './sourcePositions.js';
 import { forgetThread, type InspectorChannel, inspectThisThread, inspectThread } from './threadInspector.js';
 
@@ -293,4 +292,84 @@ export class ThreadProfiler {
     const expression = `${script}\n//# sourceURL=${PROFILER_SCRIPT}`;
     this.#channel?.send('Runtime.evaluate', { expression, silent: true, returnByValue: true }, answer);
   }
+}
+
+// Reads what a thread's inspector sends: it comes as JSON, from another thread or process.
+
+/** `Profiler.consoleProfileFinished`, or undefined if it is not one that this program understands. */
+function consoleProfile(params: unknown): { title: string; profile: CpuProfile } | undefined {
+  if (!hasShape(params, { title: 'string', profile: 'object' })) return undefined;
+  const { title, profile } = params;
+  return typeof title === 'string' && isCpuProfile(profile) ? { title, profile } : undefined;
+}
+
+/** The value of a `Runtime.evaluate` that was asked to return it; undefined if there is none. */
+function evaluated(result: unknown): unknown {
+  if (!hasShape(result, { result: 'object' })) return undefined;
+  const { result: inner } = result;
+  if (!hasShape(inner, {})) return undefined;
+  const { value } = inner;
+  return value;
+}
+
+function isCpuProfile(value: unknown): value is CpuProfile {
+  if (!hasShape(value, { startTime: 'number', endTime: 'number' })) return false;
+  const { nodes, samples, timeDeltas } = value;
+  return Array.isArray(nodes) && nodes.every(isNode) && isNumbers(samples) && isNumbers(timeDeltas);
+}
+
+function isNode(value: unknown): value is CpuProfileNode {
+  if (!hasShape(value, { id: 'number', callFrame: 'object' })) return false;
+  const { callFrame, children, positionTicks } = value;
+  return (
+    hasShape(callFrame, {
+      functionName: 'string',
+      url: 'string',
+      lineNumber: 'number',
+      columnNumber: 'number',
+    }) &&
+    (children === undefined || isNumbers(children)) &&
+    (positionTicks === undefined ||
+      (Array.isArray(positionTicks) &&
+        positionTicks.every((tick) => hasShape(tick, { line: 'number', ticks: 'number' }))))
+  );
+}
+
+function isNumbers(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'number');
+}
+
+function hasShape(
+  value: unknown,
+  fields: Readonly<Record<string, 'string' | 'number' | 'object'>>,
+): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(fields).every(([name, type]) => typeof Reflect.get(value, name) === type);
+}
+
+// Which scripts are the runtime: Node's own, and this package where it runs tasks.
+
+const PACKAGE = new URL('../../', import.meta.url).href;
+const WORKER = new URL('../worker/', import.meta.url).href;
+const CALLERS = new Set(['evaluator.js', 'loadFunctions.js'].map((name) => WORKER + name));
+/** Programs of this package, which may be what a user wants to see. */
+const PROGRAMS = ['examples/', 'cli/'].map((folder) => PACKAGE + folder);
+
+function isRuntimeFile(url: string): boolean {
+  if (url.startsWith('node:')) return true;
+  return url.startsWith(PACKAGE) && !isTest(url) && !PROGRAMS.some((folder) => url.startsWith(folder));
+}
+
+/** Scripts that call the functions of tasks. */
+function callsTasks(url: string): boolean {
+  return CALLERS.has(url);
+}
+
+/** The scheduler's thread runs the runtime on purpose: there only Node's own frames are cut off. */
+function isNodeFile(url: string): boolean {
+  return url.startsWith('node:');
+}
+
+function isTest(url: string): boolean {
+  return /\.test(\.support)?\.js$/.test(url);
 }
