@@ -62,11 +62,19 @@ function readSettings(): Settings | undefined {
   return settings;
 }
 
-const settings = readSettings();
-if (settings === undefined) {
-  console.log(USAGE);
-  process.exit();
+function settingsOrExit(): Settings {
+  try {
+    const settings = readSettings();
+    if (settings !== undefined) return settings;
+    console.log(USAGE);
+    process.exit();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(2);
+  }
 }
+
+const settings = settingsOrExit();
 const abort = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => abort.abort());
 const burners = Array.from({ length: settings.burners }, () =>

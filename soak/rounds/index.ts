@@ -1,12 +1,12 @@
 // All rounds, in the order in which the soak takes them. Add a round here, one file each.
 import type { Round } from '../round.js';
-import { bounds } from './bounds.js';
 import { chaos } from './chaos.js';
 import { clusters, fourClusters } from './clusters.js';
 import { graphs } from './graphs.js';
 import { memory } from './memory.js';
 import { readers } from './readers.js';
 import { schedulers } from './schedulers.js';
+import { signals } from './signals.js';
 import { sums } from './sums.js';
 
 export const ROUNDS: readonly Round[] = [
@@ -18,5 +18,5 @@ export const ROUNDS: readonly Round[] = [
   clusters,
   fourClusters,
   sums,
-  ...bounds,
+  signals,
 ];
