@@ -3,14 +3,11 @@
 //
 // CPU time of the scheduler's thread counts: other programs of the machine do not change it much. The pages are in another
 // process; on two cores they compete with the worker, which the wall time of the second part has in it.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { connect, LocalCluster } from 'longpole';
 import { threadCpuClock } from '#internal/engine/worker/threadCpuClock.js';
 import { median } from './median.js';
+import { Pages } from './pages.js';
 
 const RATE = 20_000;
 const BURST_MS = 50;
@@ -20,30 +17,6 @@ const PACED_ROUNDS = 15;
 const ROUNDS = 5;
 const MANY = 200_000;
 const PAGES = [0, 1, 10];
-
-class Pages {
-  readonly #child: ChildProcess;
-  readonly #lines: NodeJS.EventEmitter;
-
-  constructor(link: string) {
-    const script = fileURLToPath(new URL('dashboardViewers.js', import.meta.url));
-    this.#child = spawn(process.execPath, [script, link], { stdio: ['pipe', 'pipe', 'inherit'] });
-    this.#lines = createInterface({ input: this.#child.stdout! });
-  }
-
-  /** Resolves when so many look, with the bytes that came and the seconds of CPU that they took so far. */
-  async look(count: number): Promise<{ readonly bytes: number; readonly cpu: number }> {
-    const line = once(this.#lines, 'line');
-    this.#child.stdin?.write(`${count} ${cluster.live?.cursor.tasks ?? 0}\n`);
-    const [text]: unknown[] = await line;
-    const [bytes = 0, seconds = 0] = String(text).split(' ').map(Number);
-    return { bytes, cpu: seconds };
-  }
-
-  close(): void {
-    this.#child.kill();
-  }
-}
 
 interface Run {
   readonly wall: number;
@@ -100,16 +73,16 @@ async function flatOut(): Promise<Run> {
 }
 
 for (let warmUp = 0; warmUp < 5; warmUp++) await flatOut();
-await pages.look(1);
+await pages.look(1, cluster.live?.cursor.tasks ?? 0);
 await paced();
 
 const shares = new Map(PAGES.map((count): [number, number[]] => [count, []]));
 let sent = 0;
 for (let round = 0; round < PACED_ROUNDS; round++) {
   for (const count of PAGES) {
-    const before = await pages.look(count);
+    const before = await pages.look(count, cluster.live?.cursor.tasks ?? 0);
     shares.get(count)?.push(await paced());
-    const after = await pages.look(count);
+    const after = await pages.look(count, cluster.live?.cursor.tasks ?? 0);
     if (count === 1) sent = after.bytes - before.bytes;
   }
 }
@@ -128,11 +101,11 @@ console.log(`  bytes per task and page: ${(sent / (RATE * SECONDS)).toFixed(0)}`
 
 /** As many runs in a row, of which the first is not counted: the pages are at work by then. */
 async function inARow(pagesThatLook: number): Promise<Run & { readonly pages: number }> {
-  await pages.look(pagesThatLook);
+  await pages.look(pagesThatLook, cluster.live?.cursor.tasks ?? 0);
   await flatOut();
-  const before = await pages.look(pagesThatLook);
+  const before = await pages.look(pagesThatLook, cluster.live?.cursor.tasks ?? 0);
   const runs = [await flatOut(), await flatOut(), await flatOut()];
-  const after = await pages.look(pagesThatLook);
+  const after = await pages.look(pagesThatLook, cluster.live?.cursor.tasks ?? 0);
   const wall = runs.reduce((sum, run) => sum + run.wall, 0);
   return {
     wall: median(runs.map((run) => run.wall)),

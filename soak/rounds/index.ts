@@ -8,6 +8,7 @@ import { readers } from './readers.js';
 import { schedulers } from './schedulers.js';
 import { signals } from './signals.js';
 import { sums } from './sums.js';
+import { viewers } from './viewers.js';
 
 export const ROUNDS: readonly Round[] = [
   chaos,
@@ -19,4 +20,5 @@ export const ROUNDS: readonly Round[] = [
   fourClusters,
   sums,
   signals,
+  viewers,
 ];

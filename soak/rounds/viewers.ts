@@ -1,0 +1,62 @@
+// 64 pages look at a dashboard while the cluster computes, and some of them never read: every result is right, the pages that
+// read see every task, and one page more is told that there are enough.
+import assert from 'node:assert/strict';
+import { connect, LocalCluster } from 'longpole';
+import { WebSocket } from 'ws';
+import { Pages } from '../../bench/pages.js';
+import type { Round, RoundContext } from '../round.js';
+import { SHAPES } from '../shapes.js';
+
+const PAGES = 64;
+const GRAPHS = 12;
+
+/** A page that takes nothing, or undefined if it was refused. */
+async function stuckPage(link: string): Promise<WebSocket | undefined> {
+  const socket = new WebSocket(`${link.replace('http', 'ws')}api/live`);
+  return new Promise((resolve) => {
+    socket.once('open', () => {
+      socket.pause();
+      resolve(socket);
+    });
+    socket.once('error', () => resolve(undefined));
+  });
+}
+
+async function run(context: RoundContext): Promise<void> {
+  const { random } = context;
+  const processes = random.chance(0.5);
+  const stuck = random.below(PAGES / 2);
+  context.doing(`starts ${processes ? 'processes' : 'threads'}`);
+  await using cluster = await LocalCluster.start({ workers: 2, processes, dashboard: { port: 0 } });
+  context.count('clusters');
+  await using client = await connect(cluster, { setAsDefault: false });
+  const link = cluster.dashboardLink ?? assert.fail('There is no dashboard.');
+  context.doing(`opens ${PAGES - stuck} pages`);
+  const readers = new Pages(link);
+  await readers.look(PAGES - stuck, 0);
+  context.doing(`opens ${stuck} pages that take nothing`);
+  const pages = await Promise.all(Array.from({ length: stuck }, () => stuckPage(link)));
+  assert.ok(pages.every((page) => page !== undefined));
+  assert.equal(await stuckPage(link), undefined, 'one page more is refused');
+  for (let index = 0; index < GRAPHS; index++) {
+    const name = random.pick(Object.keys(SHAPES));
+    context.doing(`graph ${index}: ${name}`);
+    await context.timed(name, () => SHAPES[name]!(client, random.fork()));
+    context.count('inputs');
+  }
+  context.doing('a page that comes late sees every task');
+  await readers.look(1, 0);
+  await readers.look(
+    2,
+    client.trace.totals.states.reduce((sum, count) => sum + count, 0),
+  );
+  readers.close();
+  for (const page of pages) page?.terminate();
+  context.doing('closes');
+}
+
+export const viewers: Round = {
+  name: 'viewers',
+  checks: 'A cluster computes while 64 pages look, some of which never read.',
+  run,
+};
