@@ -1,5 +1,6 @@
 // All rounds, in the order in which the soak takes them. Add a round here, one file each.
 import type { Round } from '../round.js';
+import { bounds } from './bounds.js';
 import { chaos } from './chaos.js';
 import { clusters, fourClusters } from './clusters.js';
 import { graphs } from './graphs.js';
@@ -7,6 +8,7 @@ import { memory } from './memory.js';
 import { readers } from './readers.js';
 import { schedulers } from './schedulers.js';
 import { signals } from './signals.js';
+import { spill } from './spill.js';
 import { sums } from './sums.js';
 import { viewers } from './viewers.js';
 
@@ -16,9 +18,11 @@ export const ROUNDS: readonly Round[] = [
   schedulers,
   readers,
   memory,
+  spill,
   clusters,
   fourClusters,
-  sums,
   signals,
   viewers,
+  sums,
+  ...bounds,
 ];
