@@ -7,12 +7,12 @@ import {
   type BeatRow,
   DASK_PROTOCOL,
   type DaskRow,
+  type DaskWorkerRow,
   type HelloRow,
   type MachineRow,
   type Moved,
   type StatusRow,
   type WorkerGoneRow,
-  type WorkerRow,
 } from '../protocol/daskRows.js';
 import { spanId } from '../protocol/metrics.js';
 import { MirrorTasks } from './mirrorTasks.js';
@@ -129,7 +129,7 @@ export class ClusterMirror {
     }
   }
 
-  #workerChanged(row: WorkerRow | WorkerGoneRow): void {
+  #workerChanged(row: DaskWorkerRow | WorkerGoneRow): void {
     if (row.type === 'worker') {
       const { info } = this.workers.add(row);
       this.#tell((observer) => observer.workerAdded?.(info));

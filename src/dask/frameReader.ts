@@ -1,8 +1,8 @@
 // The frames of the bridge: four bytes of length, big-endian, and so many bytes of msgpack, a list of rows.
 
 import { damagedRow } from '../protocol/daskCells.js';
-import { parseDaskRow } from '../protocol/daskRowCodec.js';
-import type { DaskRow } from '../protocol/daskRows.js';
+
+import { type DaskRow, parseDaskRow } from '../protocol/daskRows.js';
 import { unpackValue } from '../trace/formats/msgpack.js';
 
 const HEADER = 4;

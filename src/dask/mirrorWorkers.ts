@@ -1,6 +1,6 @@
 // The workers of a Dask cluster as the bridge tells of them: who they are, what their clocks say, how they stand.
 import type { MemorySample, WorkerInfo } from '../protocol/clusterObserver.js';
-import type { StatusRow, WorkerRow } from '../protocol/daskRows.js';
+import type { DaskWorkerRow, StatusRow } from '../protocol/daskRows.js';
 import { WorkerClock } from './workerClock.js';
 
 /** Threads that are told apart: one that ends is replaced by one with another name. */
@@ -52,7 +52,7 @@ export class MirrorWorkers {
     this.#schedulerBoot = bootId;
   }
 
-  add({ index, address, name, host, pid, threads, memoryLimit, time }: WorkerRow): MirrorWorker {
+  add({ index, address, name, host, pid, threads, memoryLimit, time }: DaskWorkerRow): MirrorWorker {
     const info = { index, name, address, host, pid, threads, memoryLimit, startTime: time };
     // Until the worker itself says more: machines have one clock.
     const isShared = host !== '' && host === this.#schedulerHost;

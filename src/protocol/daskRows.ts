@@ -1,273 +1,296 @@
 // What the bridge to a Dask cluster says: rows, each a list whose first element is its tag; python/longpole_dask writes them.
 // Tasks are named by numbers and workers by indices that the bridge gives out once. Times are seconds since the epoch: on the
-// scheduler's clock, but for those of a batch and the start and stop of an ended task, which `WorkerTimes` explains.
-import type { MetricSample } from './clusterObserver.js';
+// scheduler's clock, but for those of a batch and the start and stop of an ended task, which `times` of that row explains.
+//
+// Each row is described once, by what reads its cells in their order; its type follows from that. Every cell is checked,
+// because another version of the bridge, or a damaged pipe, may say anything. A schema library (valibot) would be as long and
+// reach every user as a dependency.
+import { Cells, damagedRow } from './daskCells.js';
 
 /** Of the rows; python/longpole_dask/__init__.py has the same. */
 export const DASK_PROTOCOL = 1;
 
-/** The first row: the bridge is attached. */
-export interface HelloRow {
-  readonly type: 'hello';
-  readonly protocol: number;
-  readonly time: number;
-  /** Machines with the same text have one clock; empty: not known. */
-  readonly bootId: string;
-  readonly facts: Readonly<Record<string, string>>;
+const LEFT_REASONS = ['lost', 'retried', 'cancelled'] as const;
+const REFUSALS = ['distributed', 'connect', 'versions', 'plugin'] as const;
+const DIRECTIONS = ['incoming', 'outgoing'] as const;
+
+const ROWS = {
+  /** The first row: the bridge is attached. */
+  hello: (cells: Cells) => ({
+    type: 'hello' as const,
+    protocol: cells.count(),
+    time: cells.number(),
+    /** Machines with the same text have one clock; empty: not known. */
+    bootId: cells.text(),
+    facts: Object.fromEntries(cells.textMap()),
+  }),
+  worker: (cells: Cells) => ({
+    type: 'worker' as const,
+    index: cells.count(),
+    address: cells.text(),
+    name: cells.text(),
+    host: cells.text(),
+    pid: cells.count(),
+    threads: cells.count(),
+    /** Bytes; 0: no limit. */
+    memoryLimit: cells.number(),
+    time: cells.number(),
+  }),
+  'worker-gone': (cells: Cells) => ({
+    type: 'worker-gone' as const,
+    index: cells.count(),
+    time: cells.number(),
+    reason: cells.text(),
+  }),
+  /** The names of a span. Comes before the graphs that have it. */
+  span: (cells: Cells) => ({ type: 'span' as const, id: cells.text(), tags: cells.texts() }),
+  /** Tasks that were submitted together; their numbers are `firstId`, `firstId + 1`, … */
+  graph: (cells: Cells) =>
+    checkedGraph({
+      type: 'graph' as const,
+      /** NaN: before the bridge was attached. */
+      submitted: cells.perhaps(),
+      /** Empty: the tasks came otherwise, e.g. as scattered data. */
+      client: cells.text(),
+      code: cells.text(),
+      firstId: cells.count(),
+      keys: cells.texts(),
+      prefixes: cells.texts(),
+      prefixOf: Int32Array.from(cells.counts()),
+      functions: cells.texts(),
+      functionOf: Int32Array.from(cells.counts()),
+      /** Ids of spans; empty: none. */
+      spans: cells.texts(),
+      spanOf: Int32Array.from(cells.counts()),
+      /** How many of `dependencies` each task has. */
+      dependencyCounts: Int32Array.from(cells.counts()),
+      /** Numbers of tasks, of earlier or later graphs as well. */
+      dependencies: Float64Array.from(cells.counts()),
+      /** Places in `keys` of what is there already. */
+      given: Int32Array.from(cells.counts()),
+    }),
+  /** The last input of a task is there. */
+  ready: (cells: Cells) => ({ type: 'ready' as const, id: cells.count(), time: cells.number() }),
+  sent: (cells: Cells) => ({
+    type: 'sent' as const,
+    id: cells.count(),
+    /** NaN: before the bridge was attached. */
+    time: cells.perhaps(),
+    /** -1: not known. */
+    worker: cells.index(),
+  }),
+  /** A run that gave a result or an error. */
+  ended: (cells: Cells) => ({
+    type: 'ended' as const,
+    id: cells.count(),
+    time: cells.number(),
+    erred: cells.count() === 1,
+    worker: cells.index(),
+    /** What the system calls it. */
+    thread: cells.number(),
+    nbytes: cells.number(),
+    resultType: cells.text(),
+    startstops: cells.rows(startStop),
+    /**
+     * What the worker's plugin knew when the task began; undefined: the plugin was not there yet. `delay` is what distributed
+     * adds to the worker's clock.
+     */
+    times: cells.row((row) => ({
+      /** On the worker's clock; NaN: not known. */
+      received: row.perhaps(),
+      /** In the times of startstops, but for those of transfers and of the disk: the latter have none. */
+      delay: row.number(),
+      /** By transfer among the startstops: bytes, and the delay in its times. */
+      transfers: row.rows((one) => ({ nbytes: one.number(), delay: one.number() })),
+    })),
+  }),
+  /** A run that gave nothing. */
+  left: (cells: Cells) => ({
+    type: 'left' as const,
+    id: cells.count(),
+    time: cells.number(),
+    why: cells.oneOf(LEFT_REASONS),
+  }),
+  /** The scheduler has forgotten the tasks. */
+  forgotten: (cells: Cells) => ({ type: 'forgotten' as const, ids: Float64Array.from(cells.counts()) }),
+  /** A heartbeat of a worker. */
+  beat: (cells: Cells) => ({
+    type: 'beat' as const,
+    worker: cells.count(),
+    time: cells.number(),
+    /** Percent of a core. */
+    cpu: cells.number(),
+    /** Seconds between two ticks of its event loop. */
+    tick: cells.number(),
+    figures: cells.numberMap(),
+    process: cells.number(),
+    managed: cells.number(),
+    spilled: cells.number(),
+    tasks: cells.count(),
+  }),
+  /** The state of the whole cluster. */
+  status: (cells: Cells) => ({
+    type: 'status' as const,
+    time: cells.number(),
+    /** Dask's state → tasks. */
+    states: cells.numberMap(),
+    workers: cells.rows((row) => ({
+      index: row.count(),
+      status: row.text(),
+      processing: row.count(),
+      occupancy: row.number(),
+    })),
+  }),
+  /** The machine that scheduler and workers share, since the last such row. There is none where they have several. */
+  machine: (cells: Cells) => ({
+    type: 'machine' as const,
+    time: cells.number(),
+    cores: cells.count(),
+    /** Cores that were busy on average, that the scheduler and the workers kept busy, and the workers alone. */
+    busy: cells.number(),
+    used: cells.number(),
+    workers: cells.number(),
+  }),
+  event: (cells: Cells) => ({
+    type: 'event' as const,
+    time: cells.number(),
+    /** -1: the scheduler. */
+    worker: cells.index(),
+    topic: cells.text(),
+    text: cells.text(),
+  }),
+  /** What a worker collected since the last time. All times are its own clock's. */
+  batch: (cells: Cells) => ({
+    type: 'batch' as const,
+    address: cells.text(),
+    time: cells.number(),
+    /** What distributed adds to this worker's clock now. */
+    delay: cells.number(),
+    bootId: cells.text(),
+    /** Seconds between two samples of the profiler, and of a cycle. */
+    sampling:
+      cells.row((row) => ({ interval: row.number(), cycle: row.number() })) ??
+      damagedRow('a batch does not say how it was sampled'),
+    moved: cells.rows(moved),
+    /** What a worker or a span adds to a sum; the span is an id, or empty. */
+    metrics: cells.rows((row) => ({
+      context: row.text(),
+      span: row.text(),
+      prefix: row.text(),
+      activity: row.text(),
+      unit: row.text(),
+      value: row.number(),
+    })),
+    running: cells.rows((row) => ({ key: row.text(), started: row.number() })),
+    profiles: cells.rows(profiledCycle),
+    logs: cells.rows((row) => ({ time: row.number(), level: row.text(), text: row.text() })),
+  }),
+  warning: (cells: Cells) => ({ type: 'warning' as const, text: cells.text() }),
+  /** Instead of a hello: the bridge cannot be. */
+  refused: (cells: Cells) => ({ type: 'refused' as const, code: cells.oneOf(REFUSALS), text: cells.text() }),
+  /** The last row. `asked`: because the bridge was to end. */
+  closed: (cells: Cells) => ({ type: 'closed' as const, reason: cells.text() }),
+};
+
+function startStop(cells: Cells) {
+  return { action: cells.text(), start: cells.number(), stop: cells.number() };
 }
 
-export interface WorkerRow {
-  readonly type: 'worker';
-  readonly index: number;
-  readonly address: string;
-  readonly name: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly threads: number;
-  /** Bytes; 0: no limit. */
-  readonly memoryLimit: number;
-  readonly time: number;
+function moved(cells: Cells) {
+  return {
+    direction: cells.oneOf(DIRECTIONS),
+    /** Address of the other worker; of a client anything else. */
+    peer: cells.text(),
+    start: cells.number(),
+    stop: cells.number(),
+    nbytes: cells.number(),
+    /** NaN: not known. */
+    compressed: cells.perhaps(),
+    keys: cells.texts(),
+  };
 }
 
-export interface WorkerGoneRow {
-  readonly type: 'worker-gone';
-  readonly index: number;
-  readonly time: number;
-  readonly reason: string;
+/** A node of a call tree as distributed samples it: one per line of a function. */
+function treeNode(cells: Cells) {
+  return {
+    /** Place of the caller, which comes before; -1: the root, which is no function. */
+    parent: cells.index(),
+    /** Samples, those of what it called included. */
+    count: cells.count(),
+    functionName: cells.text(),
+    file: cells.text(),
+    line: cells.count(),
+  };
 }
 
-/** The names of a span. Comes before the graphs that have it. */
-export interface SpanRow {
-  readonly type: 'span';
-  readonly id: string;
-  readonly tags: readonly string[];
+function profiledCycle(cells: Cells) {
+  /** `time`: when it ended. */
+  const [time, prefix, nodes] = [cells.number(), cells.text(), cells.rows(treeNode)];
+  if (nodes.some(({ parent }, place) => parent >= place))
+    damagedRow('a node of a call tree comes before its caller');
+  return { time, prefix, nodes };
 }
 
-/** Tasks that were submitted together; their numbers are `firstId`, `firstId + 1`, … */
-export interface GraphRow {
-  readonly type: 'graph';
-  /** NaN: before the bridge was attached. */
-  readonly submitted: number;
-  /** Empty: the tasks came otherwise, e.g. as scattered data. */
-  readonly client: string;
-  readonly code: string;
-  readonly firstId: number;
+interface GraphColumns {
   readonly keys: readonly string[];
   readonly prefixes: readonly string[];
   readonly prefixOf: Int32Array;
   readonly functions: readonly string[];
   readonly functionOf: Int32Array;
-  /** Ids of spans; empty: none. */
   readonly spans: readonly string[];
   readonly spanOf: Int32Array;
-  /** How many of `dependencies` each task has. */
   readonly dependencyCounts: Int32Array;
-  /** Numbers of tasks, of earlier or later graphs as well. */
   readonly dependencies: Float64Array;
-  /** Places in `keys` of what is there already. */
   readonly given: Int32Array;
 }
 
-/** The last input of a task is there. */
-export interface ReadyRow {
-  readonly type: 'ready';
-  readonly id: number;
-  readonly time: number;
+/** The same row; its columns must be as long as its keys, and name only what it has. */
+function checkedGraph<T extends GraphColumns>(graph: T): T {
+  const { keys, prefixes, prefixOf, functions, functionOf, spans, spanOf, dependencyCounts, given } = graph;
+  const within = (places: Int32Array, length: number): boolean =>
+    places.every((place) => place >= 0 && place < length);
+  for (const column of [prefixOf, functionOf, spanOf, dependencyCounts])
+    if (column.length !== keys.length) damagedRow('a column of a graph is not as long as its keys');
+  if (!within(prefixOf, prefixes.length) || !within(functionOf, functions.length))
+    damagedRow('a graph names a text that it does not have');
+  if (!within(spanOf, spans.length)) damagedRow('a graph names a span that it does not have');
+  if (!within(given, keys.length)) damagedRow('a graph names a task that it does not have');
+  const edges = dependencyCounts.reduce((sum, count) => sum + Math.max(0, count), 0);
+  if (edges !== graph.dependencies.length)
+    damagedRow('a graph has more or fewer dependencies than its tasks');
+  return graph;
 }
 
-export interface SentRow {
-  readonly type: 'sent';
-  readonly id: number;
-  /** NaN: before the bridge was attached. */
-  readonly time: number;
-  /** -1: not known. */
-  readonly worker: number;
+type Rows = { readonly [Type in keyof typeof ROWS]: Readonly<ReturnType<(typeof ROWS)[Type]>> };
+
+export type DaskRow = Rows[keyof Rows];
+export type DaskWorkerRow = Rows['worker'];
+export type WorkerGoneRow = Rows['worker-gone'];
+export type GraphRow = Rows['graph'];
+export type EndedRow = Rows['ended'];
+export type LeftRow = Rows['left'];
+export type BeatRow = Rows['beat'];
+export type StatusRow = Rows['status'];
+export type MachineRow = Rows['machine'];
+export type BatchRow = Rows['batch'];
+export type RefusedRow = Rows['refused'];
+export type HelloRow = Rows['hello'];
+export type StartStop = Readonly<ReturnType<typeof startStop>>;
+export type Moved = Readonly<ReturnType<typeof moved>>;
+export type TreeNode = Readonly<ReturnType<typeof treeNode>>;
+export type ProfiledCycle = Readonly<ReturnType<typeof profiledCycle>>;
+
+/**
+ * A row as it came, checked. What names something that only the reader can know, e.g. a task, is not.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE if it is no row
+ */
+export function parseDaskRow(value: unknown): DaskRow {
+  const cells = new Cells(value);
+  const type = cells.text();
+  return isRowType(type) ? ROWS[type](cells) : damagedRow(`there are no rows '${type.slice(0, 40)}'`);
 }
 
-export interface StartStop {
-  readonly action: string;
-  readonly start: number;
-  readonly stop: number;
+function isRowType(type: string): type is keyof typeof ROWS {
+  return Object.hasOwn(ROWS, type);
 }
-
-/** What the worker's plugin knew when the task began. `delay` is what distributed adds to the worker's clock. */
-export interface WorkerTimes {
-  /** On the worker's clock; NaN: not known. */
-  readonly received: number;
-  /** In the times of startstops, but for those of transfers and of the disk: the latter have none. */
-  readonly delay: number;
-  /** By transfer among the startstops: bytes, and the delay in its times. */
-  readonly transfers: readonly { readonly nbytes: number; readonly delay: number }[];
-}
-
-/** A run that gave a result or an error. */
-export interface EndedRow {
-  readonly type: 'ended';
-  readonly id: number;
-  readonly time: number;
-  readonly erred: boolean;
-  readonly worker: number;
-  /** What the system calls it. */
-  readonly thread: number;
-  readonly nbytes: number;
-  readonly resultType: string;
-  readonly startstops: readonly StartStop[];
-  /** Undefined: the plugin was not there yet. */
-  readonly times: WorkerTimes | undefined;
-}
-
-export const LEFT_REASONS = ['lost', 'retried', 'cancelled'] as const;
-
-/** A run that gave nothing. */
-export interface LeftRow {
-  readonly type: 'left';
-  readonly id: number;
-  readonly time: number;
-  readonly why: (typeof LEFT_REASONS)[number];
-}
-
-/** The scheduler has forgotten the tasks. */
-export interface ForgottenRow {
-  readonly type: 'forgotten';
-  readonly ids: Float64Array;
-}
-
-/** A heartbeat of a worker. */
-export interface BeatRow {
-  readonly type: 'beat';
-  readonly worker: number;
-  readonly time: number;
-  /** Percent of a core. */
-  readonly cpu: number;
-  /** Seconds between two ticks of its event loop. */
-  readonly tick: number;
-  readonly figures: ReadonlyMap<string, number>;
-  readonly process: number;
-  readonly managed: number;
-  readonly spilled: number;
-  readonly tasks: number;
-}
-
-/** How all stands. */
-export interface StatusRow {
-  readonly type: 'status';
-  readonly time: number;
-  /** Dask's state → tasks. */
-  readonly states: ReadonlyMap<string, number>;
-  readonly workers: readonly {
-    readonly index: number;
-    readonly status: string;
-    readonly processing: number;
-    readonly occupancy: number;
-  }[];
-}
-
-/** The machine that scheduler and workers share, since the last such row. There is none where they have several. */
-export interface MachineRow {
-  readonly type: 'machine';
-  readonly time: number;
-  readonly cores: number;
-  /** Cores that were busy on average, that the scheduler and the workers kept busy, and the workers alone. */
-  readonly busy: number;
-  readonly used: number;
-  readonly workers: number;
-}
-
-export interface EventRow {
-  readonly type: 'event';
-  readonly time: number;
-  /** -1: the scheduler. */
-  readonly worker: number;
-  readonly topic: string;
-  readonly text: string;
-}
-
-export interface Moved {
-  readonly direction: 'incoming' | 'outgoing';
-  /** Address of the other worker; of a client anything else. */
-  readonly peer: string;
-  readonly start: number;
-  readonly stop: number;
-  readonly nbytes: number;
-  /** NaN: not known. */
-  readonly compressed: number;
-  readonly keys: readonly string[];
-}
-
-/** What a worker or a span adds to a sum; the span is an id, or empty. */
-export type MetricChange = Omit<MetricSample, 'worker' | 'time'>;
-
-/** A node of a call tree as distributed samples it: one per line of a function. */
-export interface TreeNode {
-  /** Place of the caller, which comes before; -1: the root, which is no function. */
-  readonly parent: number;
-  /** Samples, those of what it called included. */
-  readonly count: number;
-  readonly functionName: string;
-  readonly file: string;
-  readonly line: number;
-}
-
-export interface ProfiledCycle {
-  /** When it ended. */
-  readonly time: number;
-  readonly prefix: string;
-  readonly nodes: readonly TreeNode[];
-}
-
-/** What a worker collected since the last time. All times are its own clock's. */
-export interface BatchRow {
-  readonly type: 'batch';
-  readonly address: string;
-  readonly time: number;
-  /** What distributed adds to this worker's clock now. */
-  readonly delay: number;
-  readonly bootId: string;
-  /** Seconds between two samples of the profiler, and of a cycle. */
-  readonly sampling: { readonly interval: number; readonly cycle: number };
-  readonly moved: readonly Moved[];
-  readonly metrics: readonly MetricChange[];
-  readonly running: readonly { readonly key: string; readonly started: number }[];
-  readonly profiles: readonly ProfiledCycle[];
-  readonly logs: readonly { readonly time: number; readonly level: string; readonly text: string }[];
-}
-
-export interface WarningRow {
-  readonly type: 'warning';
-  readonly text: string;
-}
-
-export const REFUSALS = ['distributed', 'connect', 'versions', 'plugin'] as const;
-
-/** Instead of a hello: the bridge cannot be. */
-export interface RefusedRow {
-  readonly type: 'refused';
-  readonly code: (typeof REFUSALS)[number];
-  readonly text: string;
-}
-
-/** The last row. `asked`: because the bridge was to end. */
-export interface ClosedRow {
-  readonly type: 'closed';
-  readonly reason: string;
-}
-
-export type DaskRow =
-  | HelloRow
-  | WorkerRow
-  | WorkerGoneRow
-  | SpanRow
-  | GraphRow
-  | ReadyRow
-  | SentRow
-  | EndedRow
-  | LeftRow
-  | ForgottenRow
-  | BeatRow
-  | StatusRow
-  | MachineRow
-  | EventRow
-  | BatchRow
-  | WarningRow
-  | RefusedRow
-  | ClosedRow;
