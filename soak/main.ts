@@ -1,6 +1,10 @@
 // `npm run soak`: searches for what a test cannot decide. See docs/decisions/gate-and-soak.md.
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, release } from 'node:os';
 import { parseArgs } from 'node:util';
+import { repositoryPath } from '../test/support/repository.js';
+import type { RoundResult } from './launch.js';
 import type { Round } from './round.js';
 import { ROUNDS } from './rounds/index.js';
 import { passed, soak } from './soak.js';
@@ -14,6 +18,7 @@ const USAGE = `Usage: npm run soak -- [options]
   --only NAME…     these rounds, again and again; repeat the option or separate by commas
   --burners N      endless loops beside it that take cores away (default 0)
   --no-stress      stops no process and starves no thread
+  --docs           writes the table into docs/soak.md
 
 Rounds:
 ${ROUNDS.map(({ name, checks }) => `  ${name.padEnd(16)} ${checks}`).join('\n')}
@@ -26,6 +31,7 @@ interface Settings {
   readonly most: number;
   readonly burners: number;
   readonly stress: boolean;
+  readonly docs: boolean;
 }
 
 /** @returns undefined if only the usage is asked for */
@@ -40,6 +46,7 @@ function readSettings(): Settings | undefined {
       only: { type: 'string', multiple: true, default: [] },
       burners: { type: 'string', default: '0' },
       stress: { type: 'boolean', default: true },
+      docs: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -56,10 +63,33 @@ function readSettings(): Settings | undefined {
     most: Number(values.rounds),
     burners: Number(values.burners),
     stress: values.stress && process.platform === 'linux',
+    docs: values.docs,
   };
   if (!Number.isInteger(settings.seed) || !(settings.seconds > 0) || !(settings.most >= 1))
     throw new RangeError(`--seed, --minutes and --rounds take numbers.\n\n${USAGE}`);
   return settings;
+}
+
+/** The page of the documentation: where the soak ran, and what came out. */
+function page(settings: Settings, results: readonly RoundResult[]): string {
+  const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+  const failures = formatFailures(results);
+  return `# The last soak
+
+\`npm run soak -- --docs\` writes this page. [The decision](decisions/gate-and-soak.md) says what it is for.
+
+- date: ${new Date().toISOString().slice(0, 10)}
+- processor: ${cpus()[0]?.model ?? 'unknown'}, ${availableParallelism()} cores
+- system: ${process.platform} ${release()}, Node ${process.version}
+- seed ${settings.seed}, ${(seconds / 60).toFixed(0)} minutes, beside ${settings.burners} burners
+- ${stressed(results)} of ${results.length} rounds with stopped processes and starved threads
+
+${formatTable(results)}
+${failures === '' ? '' : `\n\`\`\`\n${failures}\n\`\`\`\n`}`;
+}
+
+function stressed(results: readonly RoundResult[]): number {
+  return results.filter((result) => result.stressed).length;
 }
 
 function settingsOrExit(): Settings {
@@ -96,4 +126,5 @@ if (failed.length > 0) console.log(formatFailures(results));
 console.log(
   `${results.length - failed.length} rounds passed, ${failed.length} failed (seed ${settings.seed})`,
 );
+if (settings.docs) writeFileSync(repositoryPath('docs/soak.md'), page(settings, results));
 process.exitCode = failed.length === 0 && results.length > 0 ? 0 : 1;

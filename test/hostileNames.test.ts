@@ -10,6 +10,7 @@ import { criticalPath } from 'longpole/analysis';
 import { openTrace } from 'longpole/trace';
 import { repositoryPath } from './support/repository.js';
 import { type CommandResult, runCommand } from './support/runCommand.js';
+import { UNSAFE } from './support/unsafeText.js';
 
 const TITLE = '\u001b]0;T\u0007\u001b[2J';
 const HOSTILE = `${TITLE}\u202e\u009b31m\rname\ud800`;
@@ -39,8 +40,6 @@ const long = traceOf('long.json', [LONG, LONG, 'plain']);
 
 const longpole = (...args: string[]): Promise<CommandResult> =>
   runCommand(process.execPath, [repositoryPath('dist/cli/main.js'), ...args], { cwd: folder });
-
-const UNSAFE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/u;
 
 describe('names that would control the terminal', () => {
   for (const args of [

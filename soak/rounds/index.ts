@@ -5,6 +5,7 @@ import { chaos } from './chaos.js';
 import { clusters, fourClusters } from './clusters.js';
 import { graphs } from './graphs.js';
 import { memory } from './memory.js';
+import { names } from './names.js';
 import { readers } from './readers.js';
 import { schedulers } from './schedulers.js';
 import { signals } from './signals.js';
@@ -17,6 +18,7 @@ export const ROUNDS: readonly Round[] = [
   graphs,
   schedulers,
   readers,
+  names,
   memory,
   spill,
   clusters,
