@@ -1,5 +1,5 @@
 // A Future: a result that lives on the workers of a cluster, or will.
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, releaseFrames } from '../../base/errors.js';
 import type { ResultHandle, ResultStatus } from '../../engine/cluster/computationState.js';
 import { External } from '../../graph/external.js';
 
@@ -59,6 +59,8 @@ export class Future<T> extends External {
 
   /** @internal */
   fail(error: unknown): void {
+    // Its stack may hold this very future, and the finalizer holds the failure.
+    releaseFrames(error);
     this.#held.failure = { error };
   }
 

@@ -1,7 +1,7 @@
 // The cluster: the shell around the scheduler that lasts. Requests of clients and reports of workers become events,
 // instructions become messages. It computes nothing and waits for nothing, so it always answers.
 import { hostname } from 'node:os';
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, releaseFrames } from '../../base/errors.js';
 import type { ClusterObserver, Computation } from '../../protocol/clusterObserver.js';
 import type { ResultId } from '../../protocol/frames.js';
 import { TaskKindIndex } from '../metrics/taskKindIndex.js';
@@ -277,6 +277,7 @@ export class ClusterEngine {
 
   /** A run of a task failed: what is said of it if the scheduler decides that it is not tried again. */
   explain(computation: ComputationState, local: number, error: unknown): void {
+    releaseFrames(error);
     computation.reasons.set(local, error);
     if (this.hasObservers) this.event('task-erred', failureText(error));
   }
@@ -355,6 +356,7 @@ export class ClusterEngine {
       this.#forgotten.delete(number);
     }
     this.kinds.forgotten(computation.info);
+    computation.clear();
     this.tell((observer) => observer.computationForgotten?.(computation.info));
     for (const from of segment.importsFrom) if (from.dead) this.forget(from);
   }

@@ -2,7 +2,7 @@
 // the scheduler, the results that came inline, and who waits for what. And the handles by which clients hold single results of
 // it. Nothing here leads to a Future or to a function of the caller: the collector would never take the futures of a
 // computation that uses them, nor whatever such a function can see.
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, releaseFrames } from '../../base/errors.js';
 import type { Plan } from '../../graph/compile.js';
 import { External } from '../../graph/external.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
@@ -19,7 +19,7 @@ const SETTLED = 1;
 export class ComputationState {
   readonly program: Program;
   /** Arguments, by the numbers in the program. */
-  readonly constants: readonly unknown[];
+  constants: readonly unknown[];
   readonly segment: Segment;
   /** As observers see it. */
   readonly info: Computation;
@@ -28,7 +28,7 @@ export class ComputationState {
   readonly timeout: number;
   readonly kinds: TaskKinds;
   /** Inline results by local id. */
-  readonly results: unknown[];
+  results: unknown[];
   readonly dispatchedAt: Float64Array;
   /** Shared by all threads of this process. */
   readonly shared: { readonly claims: Int32Array; readonly wanted: Uint8Array } | undefined;
@@ -40,7 +40,7 @@ export class ComputationState {
   /** Local id → how often the task has run and not finished. */
   readonly failedRuns = new Map<number, number>();
   /** Import → what it stands for. */
-  readonly imports: ReadonlyMap<number, ResultHandle>;
+  imports: ReadonlyMap<number, ResultHandle>;
   #requestedLeft: number;
   readonly #settled: Uint8Array;
   /** Requested results that will never come, by local id → why. */
@@ -123,6 +123,14 @@ export class ComputationState {
     this.#end();
   }
 
+  /** Drops all values. The cluster has forgotten the computation, and futures that were released may still lead to it. */
+  clear(): void {
+    this.constants = [];
+    this.results = [];
+    this.imports = new Map();
+    this.reasons.clear();
+  }
+
   /** Resolves when all requested results are there; rejects as soon as one will never be. */
   done(): Promise<void> {
     if (this.#error !== undefined) return Promise.reject(this.#error.error);
@@ -163,11 +171,13 @@ export class ResultHandle extends External {
 
   /** What `result()` throws, with the status `error` or `cancelled`. Made when it is asked for: a stack costs microseconds. */
   get error(): unknown {
-    if (this.status === 'cancelled' && this.#error === undefined)
+    if (this.status === 'cancelled' && this.#error === undefined) {
       this.#error = new LongpoleError(
         'ERR_LONGPOLE_FUTURE',
         `The future '${this.key}' was released or cancelled.`,
       );
+      releaseFrames(this.#error);
+    }
     return this.#error;
   }
 
@@ -188,6 +198,7 @@ export class ResultHandle extends External {
     if (this.status === 'cancelled' || this.status === 'error') return;
     this.status = status;
     this.#error = error;
+    releaseFrames(error);
     const waiting = this.#waiting;
     if (!this.isSettled || waiting === undefined) return;
     this.#waiting = undefined;

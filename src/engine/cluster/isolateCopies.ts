@@ -5,17 +5,31 @@ import type { GatherInput, HostBatch, HostRun } from './hostTypes.js';
 
 export class IsolateCopies {
   readonly #copies = new Map<ResultId, { readonly run: number; readonly id: number }[]>();
+  /** Run → the results that have copies in it: a result may live longer than a million runs that use it. */
+  readonly #results = new Map<number, Set<ResultId>>();
   /** Run → local id → the result that the isolate was told to let go. */
   readonly #evicted = new Map<number, Map<number, ResultId>>();
 
+  /** Entries of all tables. */
+  get size(): number {
+    let size = this.#copies.size;
+    for (const table of [this.#results, this.#evicted])
+      for (const entries of table.values()) size += entries.size;
+    return size;
+  }
+
   add(result: ResultId, run: number, id: number): void {
     this.#evicted.get(run)?.delete(id);
+    const results = this.#results.get(run);
+    if (results === undefined) this.#results.set(run, new Set([result]));
+    else results.add(result);
     const known = this.#copies.get(result);
     if (known === undefined) this.#copies.set(result, [{ run, id }]);
     else if (!known.some((copy) => copy.run === run && copy.id === id)) known.push({ run, id });
   }
 
   forget(result: ResultId): void {
+    for (const { run } of this.#copies.get(result) ?? []) this.#results.get(run)?.delete(result);
     this.#copies.delete(result);
   }
 
@@ -26,11 +40,18 @@ export class IsolateCopies {
 
   closed(run: number): void {
     this.#evicted.delete(run);
+    for (const result of this.#results.get(run) ?? []) {
+      const left = this.#copies.get(result)?.filter((copy) => copy.run !== run) ?? [];
+      if (left.length > 0) this.#copies.set(result, left);
+      else this.#copies.delete(result);
+    }
+    this.#results.delete(run);
   }
 
   /** The isolate is a new one and knows nothing. */
   clear(): void {
     this.#copies.clear();
+    this.#results.clear();
     this.#evicted.clear();
   }
 
@@ -45,7 +66,7 @@ export class IsolateCopies {
         if (ids === undefined) told.set(run, [id]);
         else ids.push(id);
       }
-      this.#copies.delete(result);
+      this.forget(result);
     }
     return told;
   }

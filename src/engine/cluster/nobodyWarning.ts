@@ -10,6 +10,9 @@ interface Cluster {
   event(topic: string, text: string): void;
 }
 
+/** Texts that are remembered as told; beyond it all are told again. */
+const MAX_TOLD = 1000;
+
 export class NobodyWarning {
   readonly #cluster: Cluster;
   readonly #told = new Set<string>();
@@ -32,6 +35,7 @@ export class NobodyWarning {
         ? `Tasks wait for ${[...(workers ?? [])].join(', ')}, and no worker is called so. There are ${names}.`
         : `Tasks wait for a worker that offers ${needs.map(([name, amount]) => `${amount} ${name}`).join(', ')}, and none does. Workers offer what LocalCluster.start is given as resources.`;
     if (this.#told.has(text)) return;
+    if (this.#told.size >= MAX_TOLD) this.#told.clear();
     this.#told.add(text);
     this.#cluster.event('no-worker', text);
     process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_NO_WORKER' });

@@ -9,11 +9,20 @@ export interface ComputationPrefixes {
   readonly numbers: Int32Array;
 }
 
-export class PrefixTable {
-  readonly #numbers = new Map<string, number>();
+/** A program may give each of its tasks a name of its own: twice so many prefixes are known at most. */
+const GENERATION = 5000;
 
+export class PrefixTable {
+  /** The prefixes that were used since the last change of generations, and those of the generation before. */
+  #recent = new Map<string, number>();
+  #older = new Map<string, number>();
+  /** Numbers of prefixes that were forgotten. */
+  readonly #free: number[] = [];
+  #size = 0;
+
+  /** All numbers are below. */
   get size(): number {
-    return this.#numbers.size;
+    return this.#size;
   }
 
   of(keys: readonly string[]): ComputationPrefixes {
@@ -21,6 +30,7 @@ export class PrefixTable {
     const numbers = new Int32Array(keys.length);
     const local = new Map<string, number>();
     const names: string[] = [];
+    const table: number[] = [];
     for (let id = 0; id < keys.length; id++) {
       const name = keySplit(keys[id]!);
       let index = local.get(name);
@@ -28,11 +38,26 @@ export class PrefixTable {
         index = names.length;
         local.set(name, index);
         names.push(name);
-        if (!this.#numbers.has(name)) this.#numbers.set(name, this.#numbers.size);
+        table.push(this.#use(name));
       }
       prefixOf[id] = index;
-      numbers[id] = this.#numbers.get(name)!;
+      numbers[id] = table[index]!;
     }
     return { prefixOf, names, numbers };
+  }
+
+  /** A new prefix may take the number of a forgotten one, and for its first tasks that one's expected duration. */
+  #use(name: string): number {
+    const known = this.#recent.get(name);
+    if (known !== undefined) return known;
+    const number = this.#older.get(name) ?? this.#free.pop() ?? this.#size++;
+    this.#older.delete(name);
+    if (this.#recent.size >= GENERATION) {
+      for (const forgotten of this.#older.values()) this.#free.push(forgotten);
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(name, number);
+    return number;
   }
 }

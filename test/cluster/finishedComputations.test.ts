@@ -1,0 +1,197 @@
+// What a program can no longer reach is released: finished computations leave nothing behind, neither results on the workers nor
+// entries in tables of the cluster.
+import assert from 'node:assert/strict';
+import * as v8 from 'node:v8';
+import { type Client, connect, Future, type LocalCluster } from 'longpole';
+import { collectGarbage } from '../support/garbage.js';
+import { t } from './clusterTasks.js';
+import { clusterTest, heldBytes, rejection, until } from './support.js';
+
+const LARGE = 10_000;
+const ROUNDS = 5;
+
+/** Collects garbage until a count is as small as it should be. */
+async function untilCollected(
+  what: string,
+  count: () => number | Promise<number>,
+  wanted = 0,
+): Promise<void> {
+  await until(what, async () => {
+    await collectGarbage();
+    return (await count()) === wanted;
+  });
+}
+
+/** Everything of the engine that has an entry for a computation, a task, a result or a wait. */
+function entries({ engine }: LocalCluster): Record<string, number> {
+  const { graph, ...state } = engine.scheduler.state;
+  const workers = [...engine.scheduler.state.workers.values()];
+  const sum = (of: (worker: (typeof workers)[number]) => number): number =>
+    workers.reduce((total, worker) => total + of(worker), 0);
+  return {
+    computations: [...engine.computations].length,
+    handles: engine.results.byKey.size,
+    stored: engine.stored.size,
+    segments: graph.segments.filter(({ dead }) => !dead).length,
+    tasks: graph.size - graph.deadSize,
+    held: state.held.size,
+    awaited: state.awaited.size,
+    parked: state.parked.size,
+    released: state.releasedIds.length,
+    arrivals: state.arrivals?.length ?? 0,
+    replicas: sum(({ replicas }) => replicas.size),
+    batches: sum(({ batches }) => batches.length),
+  };
+}
+
+/** Ways to compute something and drop every future of it. */
+const WAYS: Readonly<Record<string, (client: Client, round: number) => Promise<unknown>>> = {
+  'a result that was the argument of another': async (client) => {
+    const array = client.submit((length: number) => new Float64Array(length), LARGE);
+    const length = client.submit((values: Float64Array) => values.length, array);
+    assert.equal(await length.result(), LARGE);
+  },
+  'an argument that was there before': async (client) => {
+    const array = client.submit(t.zeros, LARGE, 1);
+    await array.wait();
+    assert.equal(await client.submit(t.total, array).result(), LARGE);
+  },
+  'a function that can see a future': async (client) => {
+    const array = client.submit(t.zeros, LARGE, 1);
+    const see = (): unknown => array;
+    const fn = (values: Float64Array): number => values.length;
+    assert.equal(await client.submit(fn, array).result(), LARGE);
+    assert.equal(see(), array);
+  },
+  'compute, persist and scatter': async (client, round) => {
+    const data = await client.scatter(new Float64Array(LARGE));
+    const kept = client.persist(t.plus(data, round));
+    assert.equal(await client.compute(t.total(kept)), LARGE * round);
+  },
+  'results that move between workers': async (client) => {
+    const arrays = client.map(t.zeros, [LARGE, LARGE], [1, 2], { workers: 'worker-0' });
+    assert.equal(await client.submit(t.totals, arrays, { workers: 'worker-1' }).result(), 3 * LARGE);
+  },
+  'released before they were there': async (client) => {
+    const array = client.submit(t.zeros, LARGE, 1);
+    const total = client.submit(t.total, array);
+    assert.equal(total.status, 'pending');
+    total.release();
+    array.release();
+  },
+  cancelled: async (client) => {
+    const array = client.submit(t.zeros, LARGE, 1);
+    const total = client.submit(t.total, array);
+    array.cancel();
+    await total.wait();
+    await rejection(array.result());
+  },
+  failed: async (client) => {
+    const array = client.submit(t.zeros, LARGE, 1);
+    const failed = client.submit(t.fail, 'so', { retries: 1 });
+    await rejection(client.gather([array, client.submit(t.add, failed, 1)]));
+    await rejection(client.submit(t.echo, new Map([[1, () => 1]])).result());
+    await rejection(client.submit(() => client.name).result());
+  },
+  aborted: async (client) => {
+    const controller = new AbortController();
+    const array = client.submit(t.zeros, LARGE, 1, { signal: controller.signal });
+    assert.equal(array.status, 'pending');
+    controller.abort();
+    await array.wait();
+  },
+};
+
+clusterTest(
+  'nothing is left of computations whose futures were dropped',
+  async ({ client, cluster }) => {
+    const before = entries(cluster);
+    const [probe] = await probes(client, cluster);
+    for (const [way, compute] of Object.entries(WAYS)) {
+      for (let round = 0; round < ROUNDS; round++) await compute(client, round);
+      await untilCollected(`${way}: no future is left`, () => countOf(Future));
+      await until(`${way}: no result is left`, async () => (await heldBytes(client)) === 0);
+      await untilCollected(`${way}: no computation is left`, () => countOf(probe!.computation));
+      await untilCollected(`${way}: no handle is left`, () => countOf(probe!.handle));
+      assert.deepEqual(entries(cluster), before, way);
+    }
+  },
+  { record: false },
+);
+
+interface Probe {
+  readonly handle: object;
+  readonly computation: object;
+}
+
+/** The classes of what the engine holds for a result. */
+async function probes(client: Client, { engine }: LocalCluster): Promise<Probe[]> {
+  const future = client.submit(t.inc, 1);
+  await future.wait();
+  const handles = [...engine.results.byKey.values()];
+  future.release();
+  return handles.map((handle) => ({
+    handle: handle.constructor,
+    computation: handle.computation.constructor,
+  }));
+}
+
+/** How many objects of a class there are, garbage not counted. */
+function countOf(type: object): number {
+  if (typeof type !== 'function') throw new Error('It is not a class.');
+  return v8.queryObjects(type, { format: 'count' });
+}
+
+clusterTest('a released future that is still held leads to no value', async ({ client, cluster }) => {
+  const given = new WeakRef(new Float64Array(LARGE));
+  const held = client.submit(t.total, given.deref() ?? new Float64Array(0));
+  assert.equal(await held.result(), 0);
+  held.release();
+  await untilCollected('the argument is gone', () => (given.deref() === undefined ? 0 : 1));
+  assert.equal(held.status, 'cancelled');
+  assert.equal(entries(cluster)['tasks'], 0);
+});
+
+clusterTest(
+  'a signal that lives long does not hold what was submitted with it',
+  async ({ client, folder }) => {
+    const listeners = new Set<() => void>();
+    const signal = {
+      aborted: false,
+      reason: undefined,
+      addEventListener: (_type: string, listener: () => void) => void listeners.add(listener),
+      removeEventListener: (_type: string, listener: () => void) => void listeners.delete(listener),
+    };
+    const failed = client.submit(t.fail, 'so', { signal });
+    const gate = client.submit(t.holdAsync, folder, 'gate', 1, { signal });
+    await failed.wait();
+    assert.equal(listeners.size, 1);
+    gate.release();
+    await until('nothing listens', () => listeners.size === 0);
+  },
+);
+
+clusterTest(
+  'a lost result is computed again when neither its future nor its argument is held',
+  async ({ client, cluster, processes }) => {
+    const other = await connect(cluster, { setAsDefault: false });
+    const total = await (async () => {
+      const arrays = client.map((length: number) => new Float64Array(length).fill(2), [LARGE, LARGE]);
+      const sums = arrays.map((array) =>
+        client.submit((values: Float64Array) => values.map((value) => value + 1), array),
+      );
+      await Promise.all(sums.map((sum) => sum.wait()));
+      return client.submit(
+        (parts: Float64Array[]) => parts[0]!.map((value, i) => value + parts[1]![i]!),
+        sums,
+      );
+    })();
+    await total.wait();
+    await untilCollected('only one future is left', () => countOf(Future), 1);
+    if (processes)
+      for (const { pid } of Object.values(client.schedulerInfo().workers)) process.kill(pid, 'SIGKILL');
+    else await rejection(client.submit(t.exit, 7).result());
+    assert.equal((await total.result())[LARGE - 1], 6);
+    await other.close();
+  },
+);
