@@ -5,7 +5,8 @@ import * as v8 from 'node:v8';
 import { type Client, connect, Future, type LocalCluster } from 'longpole';
 import { collectGarbage } from '../support/garbage.js';
 import { t } from './clusterTasks.js';
-import { clusterTest, heldBytes, rejection, until } from './support.js';
+import { heldBytes } from './heldBytes.js';
+import { clusterTest, rejection, until } from './support.js';
 
 const LARGE = 10_000;
 const ROUNDS = 5;
