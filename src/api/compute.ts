@@ -3,7 +3,7 @@ import { LongpoleError } from '../base/errors.js';
 import { LazyMap } from '../base/lazyCollections.js';
 import { SCHEDULERS } from '../base/settings.js';
 import { ProgramCallback } from '../diagnostics/callback.js';
-import { activeCallbacks } from '../diagnostics/observers.js';
+import { activeCallbacks } from '../diagnostics/callbackObservers.js';
 import { compileDelayed, type Plan } from '../graph/compile.js';
 import type { ClusterTaskOptions, ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
 import { Delayed, setComputeRunner } from '../graph/delayed.js';

@@ -14,8 +14,8 @@ export type {
   StartStateHook,
 } from '../diagnostics/callback.js';
 export { Callback } from '../diagnostics/callback.js';
+export type { CallbackLike, CallbackTuple, TwoCallbacks } from '../diagnostics/callbackObservers.js';
 export { type DiffPageOptions, writeDiffPage } from '../diagnostics/diffPage.js';
-export type { CallbackLike, CallbackTuple, TwoCallbacks } from '../diagnostics/observers.js';
 export type { ReportOptions } from '../diagnostics/performanceReport.js';
 export { hostFacts, writeReport } from '../diagnostics/performanceReport.js';
 export type { GetFunction, TaskData } from '../diagnostics/profiler.js';

@@ -1,7 +1,7 @@
 // Joins graph, engine and diagnostics: compiles, ships functions, picks a pool, gathers the callbacks of a run.
 
 import { availableParallelism } from 'node:os';
-import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/observers.js';
+import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/callbackObservers.js';
 import { suspended } from '../diagnostics/registry.js';
 import { runInline } from '../engine/inlineRun.js';
 import type { PoolKind } from '../engine/pool/pool.js';

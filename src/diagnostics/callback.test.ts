@@ -4,8 +4,8 @@ import { inspect } from 'node:util';
 import type { Graph } from '../protocol/graph.js';
 import type { RunState } from '../protocol/runObserver.js';
 import { Callback } from './callback.js';
+import { activeCallbacks, type CallbackLike, observersOf } from './callbackObservers.js';
 import { fakeGet } from './fakeEngine.test.support.js';
-import { activeCallbacks, type CallbackLike, observersOf } from './observers.js';
 import { suspended } from './registry.js';
 import { withCallbacks } from './withCallbacks.js';
 

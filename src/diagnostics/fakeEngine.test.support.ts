@@ -2,7 +2,7 @@
 // does nothing that a test did not ask for.
 import type { Graph } from '../protocol/graph.js';
 import type { CompletedTasks, RunInfo, RunObserver, RunState } from '../protocol/runObserver.js';
-import { type CallbackLike, callbacksForRun, observersOf } from './observers.js';
+import { type CallbackLike, callbacksForRun, observersOf } from './callbackObservers.js';
 
 export interface FakeOptions {
   readonly callbacks?: CallbackLike | readonly CallbackLike[] | undefined;

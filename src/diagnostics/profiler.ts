@@ -6,7 +6,7 @@ import type { ProfileSection } from '../protocol/profilePage.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import type { RunRecording } from '../trace/runRecording.js';
 import { Callback, ENTERED, OBSERVERS } from './callback.js';
-import { type CallbackLike, callbackList } from './observers.js';
+import { type CallbackLike, callbackList } from './callbackObservers.js';
 import { type PageRows, type PageSource, SECTION } from './pageSource.js';
 import { recordingObserver } from './recordingObserver.js';
 import { type VisualizeOptions, visualize } from './visualize.js';

@@ -30,7 +30,7 @@ export interface ResourceProfilerOptions {
  */
 const CPU_WINDOW = 0.1;
 
-interface Segment {
+interface Stretch {
   readonly samples: readonly TreeSample[];
   /** Samples before this one were cleared; they still serve to compute the load of later ones. */
   from: number;
@@ -50,7 +50,7 @@ interface Segment {
 export class ResourceProfiler extends Callback implements PageSource {
   /** Seconds between two samples. */
   readonly dt: number;
-  #segments: Segment[] = [];
+  #segments: Stretch[] = [];
   #monitor: ResourceMonitor | undefined;
   #session: MonitorSession | undefined;
   /** Runs in progress, and one for a block. */
@@ -182,7 +182,7 @@ export class ResourceProfiler extends Callback implements PageSource {
   }
 }
 
-function resultsOf({ samples, from }: Segment): ResourceData[] {
+function resultsOf({ samples, from }: Stretch): ResourceData[] {
   let base = 0;
   const all = samples.map((sample, i) => {
     while (base + 1 < i && samples[base + 1]!.time <= sample.time - CPU_WINDOW) base++;

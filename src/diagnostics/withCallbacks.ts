@@ -1,6 +1,6 @@
 // Callbacks for the length of a function.
 import { Callback } from './callback.js';
-import { type CallbackLike, callbackList } from './observers.js';
+import { type CallbackLike, callbackList } from './callbackObservers.js';
 import { activateItem } from './registry.js';
 
 function activate(callback: CallbackLike): () => void {

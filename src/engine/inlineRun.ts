@@ -3,7 +3,7 @@ import { LongpoleError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunObserver } from '../protocol/runObserver.js';
-import { Observers } from './observers.js';
+import { RunObservers } from './runObservers.js';
 import { RunView } from './runView.js';
 import type { Dispatch, Instruction, TasksFinished } from './scheduler/events.js';
 import { Scheduler } from './scheduler/scheduler.js';
@@ -41,7 +41,7 @@ class InlineRun {
   /** Dependents that have not run, and one more for a requested result. At 0 it is dropped. */
   readonly #uses: Int32Array;
   readonly #evaluator: Evaluator;
-  readonly #observers: Observers;
+  readonly #observers: RunObservers;
   readonly #view: RunView;
   readonly #clock = isolateClock(epochOffsetMs());
   readonly #signal: InlineOptions['signal'];
@@ -54,7 +54,7 @@ class InlineRun {
   constructor(graph: Graph, plan: Plan, options: InlineOptions) {
     this.#plan = plan;
     this.#signal = options.signal;
-    this.#observers = new Observers(options.observers ?? []);
+    this.#observers = new RunObservers(options.observers ?? []);
     this.#scheduler = new Scheduler(schedulerGraph(plan), { limits: LIMITS, bare: true });
     this.#results = new Array(plan.program.size);
     this.#uses = plan.program.dependentCounts.slice();

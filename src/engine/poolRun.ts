@@ -7,13 +7,13 @@ import { type ErrorInfo, fromErrorInfo, isErrorInfo, thrownOf } from '../protoco
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
 import type { Values } from '../protocol/isolateMessages.js';
-import { KIND_ERROR, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/results.js';
+import { KIND_ERROR, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/resultKinds.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { argumentError, batchConstants, batchInputs } from './batchValues.js';
 import { expectedDurations, rememberDurations } from './durations.js';
-import { Observers } from './observers.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool } from './pool/pool.js';
+import { RunObservers } from './runObservers.js';
 import { RunTimes } from './runTimes.js';
 import { RunView } from './runView.js';
 import { DEFAULT_LIMITS } from './scheduler/batching.js';
@@ -53,7 +53,7 @@ class PoolRun implements RunHandler {
   readonly #plan: Plan;
   readonly #options: PoolRunOptions;
   readonly #scheduler: Scheduler;
-  readonly #observers: Observers;
+  readonly #observers: RunObservers;
   readonly #view: RunView;
   readonly #results: unknown[];
   readonly #claims: Int32Array;
@@ -84,7 +84,7 @@ class PoolRun implements RunHandler {
     this.#results = new Array(plan.program.size);
     this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
     this.#wanted = new Uint8Array(new SharedArrayBuffer(plan.program.size));
-    this.#observers = new Observers(options.observers ?? []);
+    this.#observers = new RunObservers(options.observers ?? []);
     this.#times = new RunTimes(this.#observers.times ? plan.program.size : 0);
     const { allowedFailures } = options;
     this.#scheduler = new Scheduler(schedulerGraph(plan), {

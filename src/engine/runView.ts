@@ -7,8 +7,8 @@ import { functionName } from '../graph/functionName.js';
 import { isPlainObject } from '../graph/nesting.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunInfo, RunState, WorkerPlace } from '../protocol/runObserver.js';
+import { CALLER } from './scheduler/schedulerColumns.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
-import { CALLER } from './scheduler/taskColumns.js';
 import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, WAITING } from './scheduler/taskStates.js';
 
 export class RunView implements RunInfo {

@@ -1,6 +1,6 @@
 // A pipeline as an image: a box per step, an arrow per input with the input's name. One SVG file without anything from
 // elsewhere; readable on light and dark backgrounds.
-import { BOX_HEIGHT, layout, type Point } from './layout.js';
+import { BOX_HEIGHT, layout, type Point } from './boxLayout.js';
 
 export interface PipelineDrawing {
   readonly nodes: readonly string[];

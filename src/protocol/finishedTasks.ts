@@ -2,7 +2,7 @@
 import type { CompletionColumns } from './completionLog.js';
 import { type ErrorInfo, isErrorInfo, toErrorInfo } from './errorInfo.js';
 import type { Values } from './isolateMessages.js';
-import { KIND_ERROR, KIND_VALUE } from './results.js';
+import { KIND_ERROR, KIND_VALUE } from './resultKinds.js';
 
 /** `values` holds the results of kind VALUE, `errors` those of kind ERROR. */
 export interface FinishedTasks extends Omit<CompletionColumns, 'count'> {

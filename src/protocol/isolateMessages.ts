@@ -10,7 +10,7 @@ import type { Several } from './several.js';
 import type { TaskKinds } from './taskKinds.js';
 
 /** A run begins: its program, and the memory shared with the host. */
-export interface OpenRun {
+export interface OpenRunMessage {
   readonly type: 'open';
   readonly run: number;
   readonly program: Program;
@@ -109,7 +109,7 @@ export interface CloseRun {
 
 export type ToIsolate =
   | Several<ToIsolate>
-  | OpenRun
+  | OpenRunMessage
   | RunBatch
   | ReleaseResults
   | EvictResults

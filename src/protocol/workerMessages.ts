@@ -22,11 +22,11 @@ export interface WorkerRun {
   readonly functions: readonly FunctionRef[];
   readonly maxOutstanding: number;
   readonly inlineBytes: number;
-  /** See OpenRun.keys. */
+  /** See OpenRunMessage.keys. */
   readonly keys: readonly string[] | null;
   /** Seconds that a task may run; 0: as long as it likes. */
   readonly timeout: number;
-  /** See OpenRun.marks. */
+  /** See OpenRunMessage.marks. */
   readonly marks: boolean;
   /** What its tasks are counted under. */
   readonly kinds: TaskKinds;

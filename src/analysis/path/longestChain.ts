@@ -1,7 +1,7 @@
 // The static critical path: how long the graph would take if every task could start the moment its inputs are there, and
 // it was handed over.
 import type { Trace } from '../../trace/trace.js';
-import { knownAt, submissionsOf } from '../submissions.js';
+import { knownAt, submissionsOf } from '../submissionTimes.js';
 import type { Window } from './pathWalk.js';
 
 /**

@@ -3,7 +3,7 @@
 import { LongpoleError } from '../../base/errors.js';
 import type { Trace } from '../../trace/trace.js';
 import { type Lanes, lanesOf } from '../lanes.js';
-import { knownAt, type Submissions, submissionsOf } from '../submissions.js';
+import { knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
 import { type PathColumns, PathParts } from './pathParts.js';
 import { Stretches } from './stretches.js';
 
@@ -71,7 +71,7 @@ class PathWalk {
   readonly #trace: Trace;
   readonly #window: Window;
   readonly #lanes: Lanes;
-  readonly #submissions: Submissions;
+  readonly #submissions: SubmissionTimes;
   readonly #parts: PathParts;
   readonly #stretches: Stretches;
   /** A row is on the path once: a damaged file may hold a cycle. */

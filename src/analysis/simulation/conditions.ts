@@ -5,7 +5,7 @@ import { coreUseOf } from '../coreUse.js';
 import { firstFrom, lanesOf } from '../lanes.js';
 import type { Window } from '../path/pathWalk.js';
 import { quantile, trimmedMean } from '../statistics.js';
-import { knownAt, submissionsOf } from '../submissions.js';
+import { knownAt, submissionsOf } from '../submissionTimes.js';
 import { threadsTogether } from '../workerStarts.js';
 import { workIntervalsOf } from '../workIntervals.js';
 import { isRemote, machineOf, stretchOf } from './machine.js';

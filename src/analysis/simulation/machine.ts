@@ -5,7 +5,7 @@ import { coreUseOf } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
 import type { Window } from '../path/pathWalk.js';
 import { median } from '../statistics.js';
-import { submissionsOf } from '../submissions.js';
+import { submissionsOf } from '../submissionTimes.js';
 import { firstStart } from '../workerStarts.js';
 
 /** A machine as it was seen, and how many workers it had. */

@@ -6,7 +6,7 @@ import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
 import type { Window } from '../path/pathWalk.js';
-import { submissionsOf } from '../submissions.js';
+import { submissionsOf } from '../submissionTimes.js';
 import { memoryStretch } from './machine.js';
 import type { ReplayGraph, Submission } from './replayTypes.js';
 import { takeWarmUp } from './warmUp.js';

@@ -1,10 +1,10 @@
 // Client: what a program does with a cluster.
 import { LongpoleError } from '../../base/errors.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
+import { bringResults } from '../../engine/cluster/bringResults.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
 import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
-import { bringResults } from '../../engine/cluster/results.js';
 import type { WorkerSnapshot } from '../../engine/cluster/workerView.js';
 import { abortedError } from '../../engine/taskFailure.js';
 import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
@@ -28,8 +28,8 @@ import { type Gathered, type GatherOptions, gatherNested } from './gather.js';
 import { HeldHandles } from './heldHandles.js';
 import type { LocalCluster } from './localCluster.js';
 import { namedWorkers } from './namedWorkers.js';
+import { compilePlan, PendingSubmissions } from './pendingSubmissions.js';
 import { type ScatterOptions, scatterValues } from './scatter.js';
-import { compilePlan, Submissions } from './submissions.js';
 
 /** A function that runs on a worker, see `Client.run`. */
 type Callable<F extends AnyFunction> = F | TaskFunction<F>;
@@ -54,7 +54,7 @@ export class Client extends ClientBase implements AsyncDisposable {
   readonly #engine: ClusterEngine;
   readonly #ownsCluster: boolean;
   readonly #owner: FutureOwner;
-  readonly #submissions: Submissions;
+  readonly #submissions: PendingSubmissions;
   readonly #held: HeldHandles;
   #closed = false;
 
@@ -79,7 +79,7 @@ export class Client extends ClientBase implements AsyncDisposable {
         this.#engine.results.cancel(handles);
       },
     };
-    this.#submissions = new Submissions(
+    this.#submissions = new PendingSubmissions(
       this.#engine,
       this.name,
       (plan, code) => this.#origin(plan, code),

@@ -1,7 +1,8 @@
 // What `compute` and `get` wait for: the results of a computation, in the order of the keys, as values.
+
+import { bringResults } from '../../engine/cluster/bringResults.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { type ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
-import { bringResults } from '../../engine/cluster/results.js';
 import { abortedError } from '../../engine/taskFailure.js';
 import type { Plan } from '../../graph/compile.js';
 import type { AbortSignalLike } from '../../graph/computeOptions.js';

@@ -10,7 +10,7 @@ import { packFrames } from '../../engine/worker/packFrames.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
 import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
-import { RESULT_TYPES, typeOf } from '../../protocol/results.js';
+import { RESULT_TYPES, typeOf } from '../../protocol/resultKinds.js';
 import type { LocalCluster } from './localCluster.js';
 import { namedWorkers } from './namedWorkers.js';
 

@@ -1,7 +1,7 @@
 // Places the nodes of a graph without cycles: a layer per length of the longest way to a node, and in a layer the order in
 // which its nodes meet fewest edges on their way, as far as a few sweeps by the mean of neighbours find it.
 
-export interface Layout {
+export interface NodeLayers {
   /** Node → its layer, 0 for what needs nothing. */
   readonly layer: Int32Array;
   /** Node → its place in the layer. */
@@ -18,7 +18,7 @@ const SWEEPS = 4;
 const MOST_WAYPOINTS = 600;
 
 /** Edges lead from what is needed to what needs it. Cost: O(sweeps × edges), and sorting of layers. */
-export function layeredLayout(count: number, edges: readonly Edge[]): Layout {
+export function layeredLayout(count: number, edges: readonly Edge[]): NodeLayers {
   const layer = layersOf(count, edges);
   const lists: number[][] = [];
   for (let node = 0; node < count; node++) {

@@ -2,7 +2,7 @@
 import { mix, slotColor } from '../model/palette.js';
 import type { CachePlot, LinesPlot, ProfileModel, ResourcePlot } from '../model/profileModel.js';
 import { columnRanges, isDense, linePoints, type Series } from '../model/series.js';
-import type { ColumnGrid } from '../model/taskColumns.js';
+import type { ColumnGrid } from '../model/streamDetail.js';
 import { type AxisUnit, alignedAxis, type Tick, valueAxis } from '../model/ticks.js';
 import type { Renderer } from './renderer.js';
 import type { Theme } from './theme.js';

@@ -1,6 +1,6 @@
 // Lines over a task stream from the tasks whose results the chosen one needed, and to those that needed its own.
 import type { FlowEnd, Flows } from '../model/flows.js';
-import type { ColumnGrid } from '../model/taskColumns.js';
+import type { ColumnGrid } from '../model/streamDetail.js';
 import { laneBox } from './drawTasks.js';
 import type { Renderer } from './renderer.js';
 

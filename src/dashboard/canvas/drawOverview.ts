@@ -1,7 +1,7 @@
 // The strip above the plots: the whole run in small with the window that is shown, and the ruler with the times.
 import type { ProfileModel } from '../model/profileModel.js';
 import { columnRanges } from '../model/series.js';
-import { type ColumnGrid, layoutGroup } from '../model/taskColumns.js';
+import { type ColumnGrid, layoutGroup } from '../model/streamDetail.js';
 import type { Tick } from '../model/ticks.js';
 import type { TimeWindow } from '../model/timeView.js';
 import type { PlotArea } from './drawCharts.js';

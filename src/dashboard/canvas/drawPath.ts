@@ -1,6 +1,6 @@
 // The critical path on a task stream: a line along the tasks that computed on it, and down or up to the next of them.
 import { type PathLanes, pathLaneAt } from '../model/pathLanes.js';
-import type { ColumnGrid } from '../model/taskColumns.js';
+import type { ColumnGrid } from '../model/streamDetail.js';
 import type { TaskLanes } from '../model/taskLanes.js';
 import { laneBox } from './drawTasks.js';
 import type { Renderer } from './renderer.js';

@@ -3,7 +3,7 @@
 import { mix, slotColor, textOn } from '../model/palette.js';
 import type { PrefixInfo, ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { LaneMatches } from '../model/search.js';
-import { type ColumnGrid, layoutGroup } from '../model/taskColumns.js';
+import { type ColumnGrid, layoutGroup } from '../model/streamDetail.js';
 import { type LaneGroup, lowerBound, type TaskLanes, totalHeight } from '../model/taskLanes.js';
 import { fitText, type Renderer } from './renderer.js';
 import type { Theme } from './theme.js';

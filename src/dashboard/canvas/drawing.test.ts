@@ -4,7 +4,7 @@ import { type ProfilePage, TaskTableBuilder } from '../../protocol/profilePage.j
 import { slotColor } from '../model/palette.js';
 import { buildModel, type ProfileModel, type TaskPlot } from '../model/profileModel.js';
 import { findTasks } from '../model/search.js';
-import type { ColumnGrid } from '../model/taskColumns.js';
+import type { ColumnGrid } from '../model/streamDetail.js';
 import { stackedPlot } from '../model/traceSeries.js';
 import { drawCache, drawResources } from './drawCharts.js';
 import { drawRuler, overviewShares } from './drawOverview.js';

@@ -4,12 +4,18 @@
 import type { CriticalPath } from '../../analysis/criticalPath.js';
 import type { Flows } from '../model/flows.js';
 import { formatPercent } from '../model/format.js';
-import { LEFT_GUTTER, OVERVIEW_HEIGHT, type PlotBox, RIGHT_GUTTER, RULER_HEIGHT } from '../model/layout.js';
+import {
+  LEFT_GUTTER,
+  OVERVIEW_HEIGHT,
+  type PlotBox,
+  RIGHT_GUTTER,
+  RULER_HEIGHT,
+} from '../model/pageLayout.js';
 import { type PathLanes, pathLanes } from '../model/pathLanes.js';
 import type { ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { Matches } from '../model/search.js';
 import { shortNames } from '../model/shortNames.js';
-import { type ColumnGrid, taskSeconds } from '../model/taskColumns.js';
+import { type ColumnGrid, taskSeconds } from '../model/streamDetail.js';
 import { type TaskLanes, totalHeight } from '../model/taskLanes.js';
 import { timeTicks } from '../model/ticks.js';
 import { snapToPixels, spanOf, type TimeWindow } from '../model/timeView.js';

@@ -1,12 +1,12 @@
 // Where a key leads in a graph that is drawn from left to right: along edges, or to the neighbour in the column.
-import type { Layout } from '../../base/graphLayout/layers.js';
+import type { NodeLayers } from '../../base/graphLayout/layers.js';
 
 /**
  * The node that a key goes to from `node`; undefined: the key does nothing there. Right goes to the first node that needs
  * this one, left to the first that it needs, else to the one beside it in the next column. Cost: O(nodes + edges).
  */
 export function stepInGraph(
-  { layer, place, sizes }: Layout,
+  { layer, place, sizes }: NodeLayers,
   edges: readonly (readonly [number, number])[],
   node: number,
   key: string,

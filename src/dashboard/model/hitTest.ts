@@ -1,5 +1,5 @@
 // What is under the pointer in the task stream: one run, or the many that share its pixel, summed per prefix.
-import { busySeconds, type ColumnGrid, firstVisible, MIN_WIDTH } from './taskColumns.js';
+import { busySeconds, type ColumnGrid, firstVisible, MIN_WIDTH } from './streamDetail.js';
 import { type LaneGroup, lowerBound, type TaskLanes } from './taskLanes.js';
 
 /** A run this many columns away is still meant when nothing is nearer. */

@@ -4,7 +4,7 @@ import fc from '../../base/properties.test.support.js';
 import { type ProfilePage, TaskTableBuilder } from '../../protocol/profilePage.js';
 import { formatBytes, formatDuration, formatNumber, formatPercent } from './format.js';
 import { hitLane } from './hitTest.js';
-import { HEADING, layoutPlots } from './layout.js';
+import { HEADING, layoutPlots } from './pageLayout.js';
 import { buildModel, type TaskPlot } from './profileModel.js';
 import { findTasks } from './search.js';
 import { alignedAxis, timeTicks, valueAxis } from './ticks.js';

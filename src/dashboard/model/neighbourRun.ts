@@ -1,6 +1,6 @@
 // From one task of a thread to the one before or after it: what the keys step through. Tasks are in order of start; those
 // that start at once, in order of position.
-import { type LaneGroup, lowerBound, type TaskLanes, type WorkerRow } from './taskLanes.js';
+import { type LaneGroup, type LaneRow, lowerBound, type TaskLanes } from './taskLanes.js';
 
 /** The task of the same thread before (-1) or after (1) one; undefined at the end. What goes on beside tasks is none. */
 export function neighbourRun(lanes: TaskLanes, position: number, direction: 1 | -1): number | undefined {
@@ -28,7 +28,7 @@ export function firstRun(
 /** The task of a row that comes next after (time, position), or before it. */
 function nearest(
   lanes: TaskLanes,
-  { firstLane, laneCount }: WorkerRow,
+  { firstLane, laneCount }: LaneRow,
   time: number,
   position: number,
   direction: 1 | -1,

@@ -1,6 +1,6 @@
 // What a stretch of time holds: runs and seconds of each prefix, exact also where runs are too narrow to be drawn.
 import type { ProfileModel } from './profileModel.js';
-import { busySeconds, visibleRuns } from './taskColumns.js';
+import { busySeconds, visibleRuns } from './streamDetail.js';
 import type { TimeWindow } from './timeView.js';
 
 export interface PrefixSum {

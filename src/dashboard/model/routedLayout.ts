@@ -1,12 +1,12 @@
 // Places a graph whose nodes have words beside them, so that no edge goes through a word. An edge over several layers has a
 // waypoint in each layer between, with room of its own; the edges of one node share theirs. Layers stand from left to right,
 // or below each other where they do not fit.
-import { type Edge, type Layout, type RoutedLayers, routed } from '../../base/graphLayout/layers.js';
+import { type Edge, type NodeLayers, type RoutedLayers, routed } from '../../base/graphLayout/layers.js';
 import { settle } from '../../base/graphLayout/settle.js';
 
 export interface RoutedLayout {
   /** Of the nodes alone. */
-  readonly layout: Layout;
+  readonly layout: NodeLayers;
   /** Whether layers stand below each other. */
   readonly down: boolean;
   /** Centres of the nodes, px; after them those of the waypoints. */
@@ -88,7 +88,7 @@ function bend(x1: number, y1: number, x2: number, y2: number, down: boolean): st
   return `M${x1} ${y1}C${middle} ${x2} ${y2}`;
 }
 
-function layoutOfNodes(count: number, layer: Int32Array, lists: RoutedLayers['lists']): Layout {
+function layoutOfNodes(count: number, layer: Int32Array, lists: RoutedLayers['lists']): NodeLayers {
   const place = new Int32Array(count);
   const sizes = lists.map((list) => {
     const nodes = list.filter((item) => item < count);

@@ -1,7 +1,7 @@
 // Lines over time and their level of detail: where many samples share a pixel column, the column shows their range, so
 // that no peak disappears. Cost: O(samples in the window).
 import type { CacheSection } from '../../protocol/profilePage.js';
-import type { ColumnGrid } from './taskColumns.js';
+import type { ColumnGrid } from './streamDetail.js';
 import { lowerBound, sortBy } from './taskLanes.js';
 
 export interface Series {

@@ -15,7 +15,7 @@ export interface LaneGroup {
   readonly beside: boolean;
 }
 
-export interface WorkerRow {
+export interface LaneRow {
   readonly worker: number;
   readonly name: string;
   readonly firstLane: number;
@@ -26,7 +26,7 @@ export interface WorkerRow {
 }
 
 export interface TaskLanes {
-  readonly rows: readonly WorkerRow[];
+  readonly rows: readonly LaneRow[];
   /** Lane → its groups, in order of prefix. */
   readonly lanes: readonly (readonly LaneGroup[])[];
   /** Lane → where it begins, in heights of a lane of tasks; one longer. Lanes of what goes on beside tasks are low. */
@@ -59,7 +59,7 @@ export function buildLanes(
 ): TaskLanes {
   const byWorker = entriesByWorker(section, workers);
   const lane = new Uint32Array(section.task.length);
-  const rows: WorkerRow[] = [];
+  const rows: LaneRow[] = [];
   let laneCount = 0;
   const edges = [0];
   workers.forEach(({ index, name }, row) => {

@@ -1,5 +1,5 @@
 // What every page gets.
-import type { Frames } from '../canvas/frames.js';
+import type { AnimationFrames } from '../canvas/animationFrames.js';
 import type { Stage } from '../canvas/stage.js';
 import type { TraceUpdate } from '../source/traceSource.js';
 import type { ShellState } from '../views/shellState.js';
@@ -8,5 +8,5 @@ export interface PageProps {
   readonly state: ShellState;
   readonly update: TraceUpdate;
   readonly stage: Stage;
-  readonly frames: Frames;
+  readonly frames: AnimationFrames;
 }

@@ -1,9 +1,9 @@
 // The whole page: heading, plots, side bar; keys, colour scheme, and the hooks for tests.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Frames } from '../canvas/frames.js';
+import { AnimationFrames } from '../canvas/animationFrames.js';
 import { runKey } from '../canvas/keys.js';
 import { columnsOf, Stage } from '../canvas/stage.js';
-import { LEFT_GUTTER } from '../model/layout.js';
+import { LEFT_GUTTER } from '../model/pageLayout.js';
 import { spanOf, type TimeWindow, zoom } from '../model/timeView.js';
 import { Heading } from './heading.js';
 import { Help } from './help.js';
@@ -33,7 +33,7 @@ interface Props {
 export function ProfileApp({ state, register }: Props) {
   const searchBox = useRef<HTMLInputElement>(null);
   const stage = useMemo(() => new Stage(() => state.model), [state]);
-  const frames = useMemo(() => new Frames((time) => drawFrame(state, stage, time)), [state, stage]);
+  const frames = useMemo(() => new AnimationFrames((time) => drawFrame(state, stage, time)), [state, stage]);
   useEffect(() => followScheme(state), [state]);
   useEffect(() => listenToKeys(state, searchBox), [state]);
   useEffect(() => {

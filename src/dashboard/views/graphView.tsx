@@ -1,7 +1,7 @@
 // A graph from left to right, or from top to bottom where it is long: what is needed stands before what needs it. Tab leads
 // to one node, the arrows from there to the others, Enter does what a click does.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Layout, layeredLayout } from '../../base/graphLayout/layers.js';
+import { layeredLayout, type NodeLayers } from '../../base/graphLayout/layers.js';
 import { stepInGraph } from '../model/graphSteps.js';
 import { BESIDE, RADIUS, routedLayout } from '../model/routedLayout.js';
 
@@ -43,7 +43,7 @@ type Edge = readonly [number, number];
 
 /** Where everything stands, px. */
 interface Drawing {
-  readonly layout: Layout;
+  readonly layout: NodeLayers;
   /** Whether layers stand below each other. */
   readonly down: boolean;
   readonly x: (node: number) => number;
@@ -56,7 +56,7 @@ interface Drawing {
 }
 
 /** Layers share the room that there is. */
-function unlabelled(layout: Layout, edges: readonly Edge[], room: number): Drawing {
+function unlabelled(layout: NodeLayers, edges: readonly Edge[], room: number): Drawing {
   const { layer, place, sizes } = layout;
   const columnsOf = (size: number) => Math.max(1, Math.ceil(size / MOST_ROWS));
   const taken = sizes.reduce((sum, size) => sum + (columnsOf(size) - 1) * DENSE_ROW, 2 * MARGIN);

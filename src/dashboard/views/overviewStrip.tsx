@@ -1,7 +1,7 @@
 // The whole run in small, above the ruler: drag in it to choose a window, drag the window to move it.
 import { useEffect, useRef } from 'preact/hooks';
 import { columnsOf, type Stage } from '../canvas/stage.js';
-import { LEFT_GUTTER, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/layout.js';
+import { LEFT_GUTTER, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
 import { preciseTime } from '../model/ticks.js';
 import { spanOf } from '../model/timeView.js';
 import type { PageState } from './pageState.js';

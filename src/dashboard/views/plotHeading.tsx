@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent }
 import { slotColor } from '../model/palette.js';
 import type { CachePlot, LinesPlot, Plot, ResourcePlot, TaskPlot } from '../model/profileModel.js';
 import { lineValue, valueAt } from '../model/series.js';
-import { taskSeconds, visibleRuns } from '../model/taskColumns.js';
+import { taskSeconds, visibleRuns } from '../model/streamDetail.js';
 import { valueLabel } from '../model/ticks.js';
 import { showsAll } from '../model/timeView.js';
 import type { PageState } from './pageState.js';

@@ -3,13 +3,13 @@
 import { effect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { AnimationFrames } from '../canvas/animationFrames.js';
 import { laneAt, laneBox } from '../canvas/drawTasks.js';
-import type { Frames } from '../canvas/frames.js';
 import { type GestureHandler, listen } from '../canvas/gestures.js';
 import { columnsOf, gridOf, type Scene, type Stage } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
 import { hitLane } from '../model/hitTest.js';
-import { HEADING, LEFT_GUTTER, layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/layout.js';
+import { HEADING, LEFT_GUTTER, layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
 import { totalHeight } from '../model/taskLanes.js';
 import { preciseTime } from '../model/ticks.js';
 import { pan, spanOf, zoom } from '../model/timeView.js';
@@ -20,7 +20,7 @@ import { PlotHeading, plotSummary } from './plotHeading.js';
 interface Props {
   readonly state: PageState;
   readonly stage: Stage;
-  readonly frames: Frames;
+  readonly frames: AnimationFrames;
   /** In the heading of task streams. */
   readonly beside?: ComponentChildren;
 }

@@ -2,10 +2,10 @@
 // dropped, and the hooks for tests.
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { Frames } from '../canvas/frames.js';
+import { AnimationFrames } from '../canvas/animationFrames.js';
 import { columnsOf, Stage } from '../canvas/stage.js';
 import { formatCount } from '../model/format.js';
-import { LEFT_GUTTER } from '../model/layout.js';
+import { LEFT_GUTTER } from '../model/pageLayout.js';
 import type { TimeWindow } from '../model/timeView.js';
 import { PageContent } from '../pages/pageContent.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
@@ -43,7 +43,7 @@ export function Shell({ state, register }: Props) {
   const searchBox = useRef<HTMLInputElement>(null);
   const main = useRef<HTMLElement>(null);
   const stage = useMemo(() => new Stage(() => view.model), [view]);
-  const frames = useMemo(() => new Frames((time) => drawFrame(state, stage, time)), [state, stage]);
+  const frames = useMemo(() => new AnimationFrames((time) => drawFrame(state, stage, time)), [state, stage]);
   useEffect(() => followScheme(view), [view]);
   useEffect(() => listenToKeys(view, searchBox), [view]);
   useEffect(() => takeDroppedFiles(state), [state]);

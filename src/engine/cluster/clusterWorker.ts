@@ -13,7 +13,7 @@ import {
   KIND_STORED,
   KIND_VALUE,
   scalarOf,
-} from '../../protocol/results.js';
+} from '../../protocol/resultKinds.js';
 import { PROCESSING } from '../scheduler/taskStates.js';
 import { killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';

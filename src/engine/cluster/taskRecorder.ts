@@ -8,7 +8,7 @@ import {
   type TaskRuns,
 } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
-import { isScalar, KIND_ERROR, KIND_NUMBER, KIND_SKIPPED, RESULT_TYPES } from '../../protocol/results.js';
+import { isScalar, KIND_ERROR, KIND_NUMBER, KIND_SKIPPED, RESULT_TYPES } from '../../protocol/resultKinds.js';
 import type { ComputationState } from './computationState.js';
 import { SentArguments } from './sentArguments.js';
 

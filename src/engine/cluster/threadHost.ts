@@ -7,7 +7,7 @@ import type { Frames, ResultId } from '../../protocol/frames.js';
 import { framesBytes } from '../../protocol/frames.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
-import { KIND_STORED } from '../../protocol/results.js';
+import { KIND_STORED } from '../../protocol/resultKinds.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { collectGarbage } from '../worker/collectGarbage.js';

@@ -11,19 +11,19 @@ export interface RunChannel {
   readonly run: number;
   readonly program: Program;
   readonly functions: readonly FunctionRef[];
-  /** Shared by all threads of the run; see OpenRun.claims. */
+  /** Shared by all threads of the run; see OpenRunMessage.claims. */
   readonly claims: Int32Array;
-  /** Likewise; see OpenRun.wanted. */
+  /** Likewise; see OpenRunMessage.wanted. */
   readonly wanted: Uint8Array;
   /** Tasks that may be outstanding at this isolate at most. */
   readonly maxOutstanding: number;
-  /** See OpenRun.inlineBytes. Default Infinity. */
+  /** See OpenRunMessage.inlineBytes. Default Infinity. */
   readonly inlineBytes?: number;
-  /** See OpenRun.kinds. */
+  /** See OpenRunMessage.kinds. */
   readonly kinds?: TaskKinds | undefined;
-  /** See OpenRun.keys. Default null. */
+  /** See OpenRunMessage.keys. Default null. */
   readonly keys?: readonly string[] | null;
-  /** See OpenRun.marks. Default false. */
+  /** See OpenRunMessage.marks. Default false. */
   readonly marks?: boolean;
   readonly handler: RunHandler;
 }

@@ -14,7 +14,7 @@ import {
   type Report,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
-import { KIND_ERROR, KIND_STORED, KIND_VALUE } from '../../protocol/results.js';
+import { KIND_ERROR, KIND_STORED, KIND_VALUE } from '../../protocol/resultKinds.js';
 import { guardThread, isEnding, whenMayEnd } from '../../resources/nativeGuard.js';
 import { makeVitals } from '../../resources/vitals.js';
 import type { Executing } from '../metrics/unmeasuredTime.js';

@@ -5,8 +5,8 @@
 import type { Dispatch } from './events.js';
 import { moveSeconds } from './placement.js';
 import { mayStayPrivate } from './privacy.js';
+import { STORED } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
-import { STORED } from './taskColumns.js';
 import { PROCESSING } from './taskStates.js';
 import type { Batch, WorkerState } from './workerState.js';
 

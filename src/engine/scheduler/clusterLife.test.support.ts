@@ -11,8 +11,8 @@ import {
   type Name,
   taskOf,
 } from './fakeWorker.test.support.js';
+import { CALLER } from './schedulerColumns.js';
 import { resultOf } from './schedulerGraphs.test.support.js';
-import { CALLER } from './taskColumns.js';
 import { ERRED, MEMORY } from './taskStates.js';
 
 export interface GraphSpec {

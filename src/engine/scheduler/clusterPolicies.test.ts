@@ -2,11 +2,11 @@
 // whom, what a failure or a loss means, and that what is forgotten costs nothing.
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { KIND_NUMBER, KIND_PRIVATE, KIND_STORED, KIND_VALUE } from '../../protocol/results.js';
+import { KIND_NUMBER, KIND_PRIVATE, KIND_STORED, KIND_VALUE } from '../../protocol/resultKinds.js';
 import type { GraphAdded, Instruction, SchedulerEvent } from './events.js';
 import { Scheduler } from './scheduler.js';
+import { CALLER } from './schedulerColumns.js';
 import { type Edges, requestedOf, toGraph } from './schedulerGraphs.test.support.js';
-import { CALLER } from './taskColumns.js';
 import type { Segment, SegmentPolicy } from './taskGraph.js';
 
 let scheduler: Scheduler;

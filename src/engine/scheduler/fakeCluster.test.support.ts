@@ -1,7 +1,7 @@
 // A simulated cluster: the scheduler, workers (see fakeWorker.test.support.ts) and the shell between them, which keeps
 // inline results and knows tasks by names that stay. Every event is followed by validate(), every dispatch is checked.
 import assert from 'node:assert/strict';
-import { KIND_NUMBER, KIND_VALUE } from '../../protocol/results.js';
+import { KIND_NUMBER, KIND_VALUE } from '../../protocol/resultKinds.js';
 import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
 import {
   dependenciesOf,
@@ -14,8 +14,8 @@ import {
   type Name,
 } from './fakeWorker.test.support.js';
 import { Scheduler } from './scheduler.js';
+import { CALLER } from './schedulerColumns.js';
 import { requestedOf, toGraph } from './schedulerGraphs.test.support.js';
-import { CALLER } from './taskColumns.js';
 import type { Segment, SegmentPolicy } from './taskGraph.js';
 import { MEMORY } from './taskStates.js';
 

@@ -2,7 +2,13 @@
 // It behaves as the real ones do, one step at a time, and fails a test if a task finds an input missing that nobody
 // said was missing. Tasks have names here that stay when the scheduler's ids change.
 import assert from 'node:assert/strict';
-import { KIND_NUMBER, KIND_PRIVATE, KIND_SKIPPED, KIND_STORED, KIND_VALUE } from '../../protocol/results.js';
+import {
+  KIND_NUMBER,
+  KIND_PRIVATE,
+  KIND_SKIPPED,
+  KIND_STORED,
+  KIND_VALUE,
+} from '../../protocol/resultKinds.js';
 import { resultOf } from './schedulerGraphs.test.support.js';
 
 /** Number of the graph × 1000 + task. */

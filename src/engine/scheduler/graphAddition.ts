@@ -1,8 +1,8 @@
 // How a graph is taken into a scheduler that runs.
 import type { GraphAdded } from './events.js';
 import { place } from './recovery.js';
+import { CALLER } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
-import { CALLER } from './taskColumns.js';
 import type { Segment } from './taskGraph.js';
 import { ERRED, MEMORY, RELEASED } from './taskStates.js';
 

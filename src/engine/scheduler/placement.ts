@@ -1,10 +1,10 @@
 // Where a task that could run should run: where its bytes are, weighed against how long the worker is busy. Dask's
 // objective. Tasks whose inputs are small go to the common queue, from which workers help themselves.
-import type { TaskColumns } from './taskColumns.js';
+import type { SchedulerColumns } from './schedulerColumns.js';
 import type { WorkerState } from './workerState.js';
 
 /** The part of the scheduler's state that a placement depends on. */
-export interface PlacementState extends TaskColumns {
+export interface PlacementState extends SchedulerColumns {
   readonly workers: ReadonlyMap<number, WorkerState>;
   readonly restricted: boolean;
   readonly storedCount: number;

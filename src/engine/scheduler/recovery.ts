@@ -2,8 +2,8 @@
 // back to released, results that were released but are needed again are resurrected from their lineage, and all
 // counters are derived anew from the states, in O(tasks + edges).
 import { awaitPrivateResults } from './privacy.js';
+import { CALLER, NO_WORKER, RUMOURED } from './schedulerColumns.js';
 import { type SchedulerState, SEVERAL } from './schedulerState.js';
-import { CALLER, NO_WORKER, RUMOURED } from './taskColumns.js';
 import { ERRED, FORGOTTEN, isSettled, MEMORY, PROCESSING, QUEUED, RELEASED, WAITING } from './taskStates.js';
 
 /** Puts every task that is not with a worker in its place, after a loss. Returns results to fetch. */

@@ -1,8 +1,8 @@
 // Who is told that a result is not needed any more. A worker's isolate drops most private results by itself, once all
 // their dependents have run there; every other copy needs a message, and none may be forgotten.
 import type { Release, ResultsEvicted } from './events.js';
+import { CALLER, NO_WORKER } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
-import { CALLER, NO_WORKER } from './taskColumns.js';
 import { FORGOTTEN } from './taskStates.js';
 import type { WorkerState } from './workerState.js';
 

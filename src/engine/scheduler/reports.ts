@@ -1,10 +1,10 @@
 // What a worker says about its tasks, taken into the state: finished, skipped, given back.
-import { isScalar, KIND_PRIVATE, KIND_SKIPPED, KIND_STORED } from '../../protocol/results.js';
+import { isScalar, KIND_PRIVATE, KIND_SKIPPED, KIND_STORED } from '../../protocol/resultKinds.js';
 import type { TasksFinished } from './events.js';
 import { awaitPrivateResults, isPrivateTo } from './privacy.js';
 import { noteCopy } from './releases.js';
+import { CALLER } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
-import { CALLER } from './taskColumns.js';
 import { PROCESSING } from './taskStates.js';
 
 /** Whether the worker has the task and has not finished it. */

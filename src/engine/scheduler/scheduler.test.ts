@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import { KIND_NUMBER, KIND_PRIVATE, KIND_VALUE } from '../../protocol/results.js';
+import { KIND_NUMBER, KIND_PRIVATE, KIND_VALUE } from '../../protocol/resultKinds.js';
 import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
 import { Scheduler } from './scheduler.js';
 import { type Edges, requestedOf, resultOf, toGraph } from './schedulerGraphs.test.support.js';

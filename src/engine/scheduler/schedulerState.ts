@@ -3,7 +3,7 @@
 import { LongpoleError } from '../../base/errors.js';
 import { choosePlace } from './placement.js';
 import { PriorityQueue } from './priorityQueue.js';
-import { CALLER, STORED, TaskColumns } from './taskColumns.js';
+import { CALLER, SchedulerColumns, STORED } from './schedulerColumns.js';
 import type { TaskGraph } from './taskGraph.js';
 import {
   ERRED,
@@ -26,7 +26,7 @@ export type TransitionListener = (id: number, from: number, to: number, worker: 
 /** Unfinished dependencies are at more than one worker. */
 export const SEVERAL = -2;
 
-export class SchedulerState extends TaskColumns {
+export class SchedulerState extends SchedulerColumns {
   /** Finished in its worker, which is asked for the result before the task counts as finished. */
   held = new Set<number>();
   /** Result that only its worker holds and that is being fetched → the tasks that wait for it elsewhere. */

@@ -6,7 +6,7 @@ import type { WorkInterval } from '../../protocol/clusterObserver.js';
 import type { Frame, Frames, ResultId } from '../../protocol/frames.js';
 import { emptyFrame } from '../worker/shareBuffers.js';
 import { compressParts, cut, decompressParts, PART_BYTES, type PackedPart, pays } from './compression.js';
-import { checksum, decodeTable, encodeTable, type StoredFrame, type StoredPart } from './spillRecord.js';
+import { checksum, decodeTable, encodeSpillTable, type StoredFrame, type StoredPart } from './spillRecord.js';
 
 /** What a store needs of the file system; `node:fs/promises` fits. */
 export interface SpillHandle {
@@ -87,7 +87,7 @@ class SpillWriter {
     const stored: StoredFrame[] = [];
     for (const bytes of [frames.header, ...frames.buffers]) stored.push(await this.#frame(bytes));
     const partBytes = this.#length - offset;
-    const table = encodeTable(id, stored);
+    const table = encodeSpillTable(id, stored);
     await this.#append([table]);
     return { offset, partBytes, tableBytes: table.byteLength };
   }

@@ -29,7 +29,7 @@ export function checksum(bytes: Frame): number {
   return crc32(bytes);
 }
 
-export function encodeTable(id: ResultId, frames: readonly StoredFrame[]): Uint8Array<ArrayBuffer> {
+export function encodeSpillTable(id: ResultId, frames: readonly StoredFrame[]): Uint8Array<ArrayBuffer> {
   const parts = frames.reduce((sum, frame) => sum + frame.parts.length, 0);
   const bytes = new Uint8Array(
     HEAD_BYTES + frames.length * FRAME_BYTES + parts * PART_BYTES + CHECKSUM_BYTES,
@@ -62,7 +62,7 @@ export function decodeTable(
 ): StoredFrame[] | undefined {
   const end = bytes.byteLength - CHECKSUM_BYTES;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // What the checksum confirms is what encodeTable wrote: the rest needs no further suspicion.
+  // What the checksum confirms is what encodeSpillTable wrote: the rest needs no further suspicion.
   if (end < HEAD_BYTES || view.getUint32(end, true) !== checksum(bytes.subarray(0, end))) return undefined;
   if (view.getUint32(0, true) !== MAGIC || view.getFloat64(4, true) !== id) return undefined;
   const frames: StoredFrame[] = [];

@@ -4,7 +4,7 @@ import { sizeOf } from '../../graph/sizeOf.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import { type Frames, framesBytes } from '../../protocol/frames.js';
-import type { OpenRun, PackedValues, RunBatch, Values } from '../../protocol/isolateMessages.js';
+import type { OpenRunMessage, PackedValues, RunBatch, Values } from '../../protocol/isolateMessages.js';
 import { CALL_BASE, OP_CALL, type Program } from '../../protocol/program.js';
 import {
   isScalar,
@@ -16,7 +16,7 @@ import {
   KIND_VALUE,
   kindOf,
   typeOf,
-} from '../../protocol/results.js';
+} from '../../protocol/resultKinds.js';
 import { Evaluator, type TaskCallable, Uncloneable } from './evaluator.js';
 import type { MeteredRun } from './isolateMetrics.js';
 import { markTasks } from './nvtx.js';
@@ -77,7 +77,7 @@ export class IsolateRun {
   #packed: Frames[] = [];
   #errors: { id: number; error: ErrorInfo }[] = [];
 
-  constructor(message: OpenRun, metered?: MeteredRun) {
+  constructor(message: OpenRunMessage, metered?: MeteredRun) {
     const { program } = message;
     this.metered = metered;
     this.log = new CompletionLog(message.log);

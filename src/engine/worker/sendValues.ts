@@ -3,7 +3,7 @@
 import { deserialize, serialize } from 'node:v8';
 import type { FinishedTasks } from '../../protocol/finishedTasks.js';
 import type { Values } from '../../protocol/isolateMessages.js';
-import { KIND_ERROR } from '../../protocol/results.js';
+import { KIND_ERROR } from '../../protocol/resultKinds.js';
 import { notCloneable } from './isolateRun.js';
 import { type SplitValues, splitValues } from './splitValues.js';
 

@@ -2,7 +2,7 @@
 import type { LongpoleError } from '../../base/errors.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import type { Values } from '../../protocol/isolateMessages.js';
-import { isScalar, kindOf } from '../../protocol/results.js';
+import { isScalar, kindOf } from '../../protocol/resultKinds.js';
 
 export interface SplitValues {
   readonly good: Values;

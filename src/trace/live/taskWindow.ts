@@ -9,7 +9,7 @@ import { type Piece, piecesOf } from './rowWindow.js';
 const FEW = 24;
 
 /** Rows that stand together, of one computation and on one worker. */
-export interface Segment {
+export interface SegmentRows {
   /** Rows of the chunk. */
   readonly from: number;
   readonly to: number;
@@ -102,7 +102,7 @@ export class TaskChunk {
   }
 
   /** Those with rows in `[from .. to)`, cut to it. */
-  *segments(from: number, to: number): Generator<Segment> {
+  *segments(from: number, to: number): Generator<SegmentRows> {
     const starts = this.#segmentStarts;
     for (let i = 0; i < starts.length; i++) {
       const start = Math.max(from, starts.values[i]!);

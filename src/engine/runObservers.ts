@@ -1,7 +1,7 @@
 // The observers of one run, told in order. What none of them wants is not done.
 import type { CompletedTasks, RunInfo, RunObserver } from '../protocol/runObserver.js';
 
-export class Observers {
+export class RunObservers {
   /** Somebody wants one call per task. */
   readonly perTask: boolean;
   /** Somebody wants every result. */

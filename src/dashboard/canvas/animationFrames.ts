@@ -7,7 +7,7 @@
  */
 const TURNS = 3;
 
-export class Frames {
+export class AnimationFrames {
   readonly #draw: (time: number) => boolean;
   #scheduled = false;
   #waiting: (() => void)[] = [];

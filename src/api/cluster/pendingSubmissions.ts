@@ -1,4 +1,4 @@
-// Submissions of one client that wait for the end of the current turn: what is submitted together becomes one computation,
+// PendingSubmissions of one client that wait for the end of the current turn: what is submitted together becomes one computation,
 // so that a loop of submits costs a message, not a thousand.
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
@@ -18,7 +18,7 @@ interface Waiting {
   readonly future: Future<unknown>;
 }
 
-export class Submissions {
+export class PendingSubmissions {
   readonly #engine: ClusterEngine;
   readonly #client: string;
   readonly #origin: PlanOrigin;

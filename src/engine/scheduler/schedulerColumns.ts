@@ -18,7 +18,7 @@ export const STORED = 1;
 /** The worker was sent the result, and who had it before has it no more. */
 export const RUMOURED = 2;
 
-export class TaskColumns {
+export class SchedulerColumns {
   readonly graph: TaskGraph;
   state = new Uint8Array(0);
   /** Dependencies whose results are not in memory. */

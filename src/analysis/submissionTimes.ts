@@ -3,19 +3,19 @@
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
-export interface Submissions {
+export interface SubmissionTimes {
   /** Row of tasks → submission; -1 where the trace does not say when it was submitted, or the run does not count. */
   readonly submissionOf: Int32Array;
-  /** Submissions by time; seconds since the epoch. */
+  /** SubmissionTimes by time; seconds since the epoch. */
   readonly time: Float64Array;
   /** By submission: the row of tasks whose result came last before it; -1: it follows the submission before. */
   readonly cause: Int32Array;
 }
 
-const known = new WeakMap<Trace, Submissions>();
+const known = new WeakMap<Trace, SubmissionTimes>();
 
 /** The submissions of a trace, found once. Cost: some walks over tasks and edges, and a sort of the last tasks. */
-export function submissionsOf(trace: Trace): Submissions {
+export function submissionsOf(trace: Trace): SubmissionTimes {
   let submissions = known.get(trace);
   if (submissions === undefined) {
     const times = submissionTimes(trace);
@@ -32,7 +32,7 @@ export function knownAt({ tasks }: Trace, row: number): number {
   return Math.max(stopped[row]!, acknowledged[row]! || Number.NEGATIVE_INFINITY);
 }
 
-function causes(trace: Trace, { submissionOf, time }: Omit<Submissions, 'cause'>): Int32Array {
+function causes(trace: Trace, { submissionOf, time }: Omit<SubmissionTimes, 'cause'>): Int32Array {
   const cause = new Int32Array(time.length).fill(-1);
   if (time.length < 2) return cause;
   const results = lastTasks(trace, submissionOf);
@@ -71,7 +71,7 @@ function lastTasks(trace: Trace, submissionOf: Int32Array): Int32Array {
 }
 
 /** Distinct times of submission in order, and which of them each row has. */
-function submissionTimes(trace: Trace): Omit<Submissions, 'cause'> {
+function submissionTimes(trace: Trace): Omit<SubmissionTimes, 'cause'> {
   const { length, submitted } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   const numbers = new Map<number, number>();

@@ -15,7 +15,7 @@ export interface Point {
   readonly y: number;
 }
 
-export interface Layout {
+export interface BoxLayout {
   /** Centres of the boxes. */
   readonly nodes: readonly Point[];
   /** By edge: where it begins, bends and ends. */
@@ -29,7 +29,7 @@ const ROW_GAP = 56;
 const GAP = 32;
 const ROW = BOX_HEIGHT + ROW_GAP;
 
-export function layout({ widths, edges }: Drawable): Layout {
+export function layout({ widths, edges }: Drawable): BoxLayout {
   const count = widths.length;
   const {
     routes,
