@@ -109,6 +109,11 @@ export const t = tasks(import.meta.url, {
     if (countCall(path) === 1) process.exit(7);
     return value;
   },
+  /** Returns the value; the first time its worker ends behind the task, before it can report. */
+  exitBehind: (path: string, value: number): number => {
+    if (countCall(path) === 1) queueMicrotask(() => process.exit(7));
+    return value;
+  },
   /** Says that it runs, and ends its isolate when the gate opens; the second time it returns the value. */
   holdAndExit: (folder: string, name: string, value: number): number => {
     if (countCall(join(folder, `${name}.calls`)) > 1) return value;

@@ -5,20 +5,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, KilledWorkerError, LongpoleError, TaskError } from 'longpole';
 import { t } from './clusterTasks.js';
-import { clusterTest, open, rejection, type Setting, started, until } from './support.js';
+import { clusterTest, kill, open, rejection, type Setting, started, until } from './support.js';
 
 const LARGE = 100_000;
-
-/** Kills a worker: its process, or its thread. */
-async function kill(
-  { client, processes }: Pick<Setting, 'client' | 'processes'>,
-  name: string,
-): Promise<void> {
-  const pid = client.schedulerInfo().workers[name]?.pid;
-  if (pid === undefined) return;
-  if (processes) process.kill(pid, 'SIGKILL');
-  else await client.run(() => process.exit(9), { workers: [name] }).catch(() => undefined);
-}
 
 function names(client: Client): string[] {
   return Object.keys(client.schedulerInfo().workers);

@@ -49,7 +49,7 @@ after(async () => {
 /**
  * Runs a test on the two workers of each kind that the tests of this file share: starting workers costs more than most tests.
  * The client is the test's own; when it closes, its results are released. A test that closes or scales the cluster, kills a
- * worker, or counts what a whole cluster has done or holds, needs a `clusterTest`.
+ * worker and does not wait for the next, or counts what a whole cluster has done or holds, needs a `clusterTest`.
  */
 export function sharedClusterTest(name: string, body: (setting: Setting) => Promise<void>): void {
   for (const kind of KINDS) {
@@ -94,4 +94,15 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
     return error;
   }
   throw new Error(`It did not reject; the result is ${String(value)}.`);
+}
+
+/** Kills a worker: its process, or its thread. */
+export async function kill(
+  { client, processes }: Pick<Setting, 'client' | 'processes'>,
+  name: string,
+): Promise<void> {
+  const pid = client.schedulerInfo().workers[name]?.pid;
+  if (pid === undefined) return;
+  if (processes) process.kill(pid, 'SIGKILL');
+  else await client.run(() => process.exit(9), { workers: [name] }).catch(() => undefined);
 }
