@@ -79,9 +79,9 @@ export interface Measured {
 
 const BESIDE = ['serialize', 'deserialize', 'executor', 'idle'];
 
-function measure(client: Client, name: string): Promise<Measured> {
+function measure(client: Client, name: string | undefined): Promise<Measured> {
   return client.runOnScheduler(({ scheduler: { spans, cumulativeWorkerMetrics } }) => {
-    const found = spans.get([name]);
+    const found = spans.get(name === undefined ? undefined : [name]);
     const seconds = [...(found?.cumulativeWorkerMetrics ?? [])].filter(([key]) => key.at(-1) === 'seconds');
     const sum = (isWanted: (activity: string) => boolean): number =>
       seconds.reduce((all, [key, value]) => all + (isWanted(key.at(-2) ?? '') ? value : 0), 0);
@@ -96,10 +96,13 @@ function measure(client: Client, name: string): Promise<Measured> {
   });
 }
 
-/** What was measured of the span with this name, once all of its tasks are measured: workers report after their results. */
+/**
+ * What was measured of the span with this name, or of all spans, once all but `missing` seconds of its tasks are measured: workers
+ * report after their results.
+ */
 export async function measuredWith(
   client: Client,
-  name: string,
+  name: string | undefined,
   shows: readonly string[],
   missing: number,
 ): Promise<Measured> {
