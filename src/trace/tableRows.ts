@@ -115,6 +115,8 @@ export function joinRows<T extends Exclude<RecordedTable, 'transfers'>>(
   });
 }
 
+const KEYS = 'keys';
+
 interface GrowingColumn {
   readonly name: string;
   readonly among: readonly string[] | undefined;
@@ -144,31 +146,31 @@ export class TableBuilder<T extends RecordedTable> {
   }
 
   /** Adds a row of which texts are ids; what it does not have is absent. */
-  add(row: Encoded<T>): void {
-    const values: object = row;
+  add(row: Encoded<T>): void;
+  add(row: Readonly<Record<string, unknown>>): void {
     for (const { name, column, absent } of this.#columns) {
-      const value: unknown = Reflect.get(values, name);
+      const value = row[name];
       column.push(typeof value === 'number' ? value : absent);
     }
     this.length++;
     if (this.#keys === undefined) return;
-    const keys: unknown = Reflect.get(values, 'keys');
+    const keys = row[KEYS];
     if (Array.isArray(keys) || keys instanceof Int32Array) for (const key of keys) this.#keys.ids.push(key);
     this.#keys.offsets.push(this.#keys.ids.length);
   }
 
   /** Adds a row as an engine reports it; its texts become ids. */
-  addReported(row: Reported<T>, strings: StringTable, keys: StringTable = strings): void {
-    const values: object = row;
+  addReported(row: Reported<T>, strings: StringTable, keys?: StringTable): void;
+  addReported(row: Readonly<Record<string, unknown>>, strings: StringTable, keys = strings): void {
     for (const { name, column, absent, among } of this.#columns) {
-      const value: unknown = Reflect.get(values, name);
+      const value = row[name];
       if (typeof value === 'number') column.push(value);
       else if (typeof value !== 'string') column.push(absent);
       else column.push(among === undefined ? strings.internString(value) : Math.max(0, among.indexOf(value)));
     }
     this.length++;
     if (this.#keys === undefined) return;
-    const texts: unknown = Reflect.get(values, 'keys');
+    const texts = row[KEYS];
     if (Array.isArray(texts)) for (const text of texts) this.#keys.ids.push(keys.internString(String(text)));
     this.#keys.offsets.push(this.#keys.ids.length);
   }

@@ -74,7 +74,8 @@ function edgeRows(trace: Trace): Rows {
   const { key, dependencyOffsets } = tasks;
   const own = hasIds(trace);
   const ids: ArrayLike<number> = own ? tasks.id : key;
-  const dependencies: ArrayLike<number> = own ? tasks.dependencyIds : tasks.dependencies;
+  const { dependencyRows } = tasks;
+  const absent = once((): ArrayLike<number> => (own ? tasks.dependencyIds : tasks.dependencies));
   const seen = new Set<number>();
   const rows: number[] = [];
   let length = 0;
@@ -90,7 +91,9 @@ function edgeRows(trace: Trace): Rows {
   for (const row of rows) {
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++, at++) {
       task[at] = ids[row]!;
-      dependency[at] = dependencies[edge]!;
+      const made = dependencyRows[edge]!;
+      // Most are rows of the trace; making the ids of all costs.
+      dependency[at] = made < 0 ? absent()[edge]! : ids[made]!;
     }
   }
   const edges = { length, task, dependency };
