@@ -36,6 +36,20 @@ export const v = tasks(import.meta.url, {
     writeFileSync(path, 'x'.repeat(calls + 1));
     throw new Error(`call ${calls + 1} of ${path}`);
   },
+  /** Takes so much memory, in pieces, so that its worker can see it grow. */
+  take: async (kind: 'heap' | 'buffers', megabytes: number): Promise<number> => {
+    const taken: unknown[] = [];
+    for (let step = 0; step < megabytes; step++) {
+      // A small array of numbers in the heap has 8 bytes for each.
+      taken.push(
+        kind === 'heap'
+          ? Array.from({ length: 2 ** 17 }, () => step / 7)
+          : new Uint8Array(2 ** 20).fill(step),
+      );
+      if (step % 16 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return taken.length;
+  },
   spin: (): never => {
     for (;;);
   },

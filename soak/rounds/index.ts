@@ -4,6 +4,7 @@ import { bounds } from './bounds.js';
 import { chaos } from './chaos.js';
 import { clusters, fourClusters } from './clusters.js';
 import { graphs } from './graphs.js';
+import { limits } from './limits.js';
 import { memory } from './memory.js';
 import { names } from './names.js';
 import { readers } from './readers.js';
@@ -21,6 +22,7 @@ export const ROUNDS: readonly Round[] = [
   names,
   memory,
   spill,
+  limits,
   clusters,
   fourClusters,
   signals,
