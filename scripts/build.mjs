@@ -14,7 +14,7 @@ const run = (script, args, environment = {}) =>
 run('node_modules/typescript/bin/tsc', ['-b']);
 const cli = new URL('dist/cli/main.js', root);
 if (existsSync(cli)) chmodSync(cli, 0o755);
-for (const page of ['profile', 'dashboard', 'diff']) {
+for (const page of ['dashboard', 'diff']) {
   run(
     'node_modules/vite/bin/vite.js',
     ['build', '--config', 'src/dashboard/vite.config.mjs', '--logLevel', 'warn'],

@@ -64,7 +64,11 @@ class ReportSource implements TraceSource {
     // The page is painted before it is busy.
     await new Promise((resolve) => setTimeout(resolve));
     const { trace, title, facts, address } = decodeReport(await unpackPageData(this.#text));
-    if (address !== '' && location.hash === '') location.hash = address;
+    if (address !== '' && location.hash === '') {
+      // Announced at once: the page that a new hash announces later would be drawn for nothing.
+      history.replaceState(null, '', `#${address}`);
+      dispatchEvent(new Event('hashchange'));
+    }
     sink.update({ trace, title, facts, live: undefined });
     sink.status('whole');
   }

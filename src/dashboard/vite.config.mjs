@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
 /** Page → the id of the element that its data stands in; its program is `PAGE.tsx`. */
-const ELEMENTS = { profile: 'longpole-data', dashboard: 'longpole-trace', diff: 'longpole-diff' };
+const ELEMENTS = { dashboard: 'longpole-trace', diff: 'longpole-diff' };
 /** One page per run: a page is one file, and shares no chunk with another. */
-const name = process.env.LONGPOLE_PAGE ?? 'profile';
+const name = process.env.LONGPOLE_PAGE ?? 'dashboard';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

@@ -2,11 +2,9 @@
 // metric of one's own is evaluated as each result arrives, and only its number is kept.
 import { cacheLifetimes } from '../analysis/cacheLifetimes.js';
 import { LongpoleError } from '../base/errors.js';
-import type { ProfileSection } from '../protocol/profilePage.js';
 import type { RunObserver } from '../protocol/runObserver.js';
-import type { RunRecording } from '../trace/runRecording.js';
 import { Callback, ENTERED, OBSERVERS } from './callback.js';
-import { type PageRows, type PageSource, SECTION } from './pageSource.js';
+import { ADD_TO, type CachedRun, type PageSource, type ProfilerTrace } from './profilerTrace.js';
 import { recordingObserver } from './recordingObserver.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
 
@@ -34,10 +32,7 @@ export interface CacheProfilerOptions {
 }
 
 /** One run as this profiler saw it. */
-interface Part {
-  readonly recording: RunRecording;
-  /** Task id → metric; undefined with the default metric. */
-  readonly metrics: Float64Array | undefined;
+interface Part extends CachedRun {
   /** The materialised entries, and the state of the recording that they were made from. */
   rows: readonly CacheData[];
   rowCount: number;
@@ -128,24 +123,8 @@ export class CacheProfiler extends Callback implements PageSource {
     return [recorder, measurer];
   }
 
-  [SECTION](page: PageRows): ProfileSection {
-    const parts = this.#parts.map((part) => ({ part, held: cacheLifetimes(part.recording) }));
-    const count = parts.reduce((sum, { held }) => sum + held.ids.length, 0);
-    const task = new Uint32Array(count);
-    const metric = new Float64Array(count);
-    const cacheTime = new Float64Array(count);
-    const freeTime = new Float64Array(count);
-    let from = 0;
-    for (const { part, held } of parts) {
-      held.ids.forEach((id, i) => {
-        task[from + i] = page.taskRow(part.recording, id);
-        metric[from + i] = part.metrics ? part.metrics[id]! : 1;
-      });
-      cacheTime.set(held.cacheTimes, from);
-      freeTime.set(held.freeTimes, from);
-      from += held.ids.length;
-    }
-    return { type: 'cache', metricName: this.metricName, task, cacheTime, freeTime, metric };
+  [ADD_TO](page: ProfilerTrace): void {
+    page.addCache(this.metricName, this.#parts);
   }
 }
 

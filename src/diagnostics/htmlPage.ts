@@ -9,7 +9,7 @@ import { escapeHtml } from './escapeHtml.js';
 const TITLE_PLACEHOLDER = '@LONGPOLE_TITLE@';
 const DATA_PLACEHOLDER = '@LONGPOLE_DATA@';
 
-export type PageTemplate = 'profile' | 'dashboard' | 'diff';
+export type PageTemplate = 'dashboard' | 'diff';
 
 /**
  * The template with a title, which is text, and data, which must be base64 or empty, as the pieces of the file: a page may

@@ -1,5 +1,4 @@
-// Memory over time: drawn as SVG, one file that needs nothing else, and as a section of the page of `visualize`.
-import type { MemorySection } from '../protocol/profilePage.js';
+// Memory over time: drawn as SVG, one file that needs nothing else.
 import { escapeHtml } from './escapeHtml.js';
 
 export interface MemorySeries {
@@ -38,18 +37,6 @@ export function memoryPlot(series: readonly MemorySeries[], aligned: boolean): s
     '</svg>',
     '',
   ].join('\n');
-}
-
-/** The samples as a plot of the page of `visualize`. */
-export function memorySection(series: readonly MemorySeries[]): MemorySection {
-  const points = series.flatMap(({ points }, label) => points.map((point) => ({ ...point, label })));
-  return {
-    type: 'memory',
-    labels: series.map(({ label }) => label),
-    label: Uint32Array.from(points, ({ label }) => label),
-    time: Float64Array.from(points, ({ time }) => time),
-    bytes: Float64Array.from(points, ({ bytes }) => bytes),
-  };
 }
 
 function axesOf(series: readonly MemorySeries[]): Axes {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inflateSync } from 'node:zlib';
-import { decodeProfilePage } from '../protocol/profilePageCodec.js';
+import { sampledLevels } from '../trace/localMetrics.js';
+import { decodeReport } from '../trace/recording/reportBytes.js';
 import { type ClusterMemory, MemorySampler, setDefaultMemorySource } from './memorySampler.js';
 
 const MIB = 2 ** 20;
@@ -108,15 +109,11 @@ test('the table aligns, fills between samples, and not beyond the last', async (
 
 /** What a page shows: label → its samples. */
 function samplesIn(html: string): Record<string, number[]> {
-  const data = /<script id="longpole-data"[^>]*>([A-Za-z0-9+/=]*)<\/script>/.exec(html)?.[1] ?? '';
-  const [section] = decodeProfilePage(inflateSync(Buffer.from(data, 'base64'))).sections;
-  assert.ok(section?.type === 'memory');
-  const found: Record<string, number[]> = {};
-  for (const [i, label] of section.label.entries()) {
-    const name = section.labels.at(label) ?? '';
-    found[name] = [...(found[name] ?? []), section.bytes[i]!];
-  }
-  return found;
+  const data = /<script id="longpole-trace"[^>]*>([A-Za-z0-9+/=]*)<\/script>/.exec(html)?.[1] ?? '';
+  const { trace } = decodeReport(inflateSync(Buffer.from(data, 'base64')));
+  return Object.fromEntries(
+    sampledLevels(trace).map(({ label, points }) => [label, points.map(({ bytes }) => bytes)]),
+  );
 }
 
 test('the plot as SVG and as a page', async () => {

@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Table } from '../analysis/table.js';
 import { LongpoleError } from '../base/errors.js';
-import { keySplit } from '../graph/key.js';
-import { TaskTableBuilder } from '../protocol/profilePage.js';
 import { epochSeconds } from '../resources/clock.js';
 import type { MemorySeries } from './memoryPlot.js';
-import { memoryPlot, memorySection } from './memoryPlot.js';
-import { renderProfilePage } from './visualizePage.js';
+import { memoryPlot } from './memoryPlot.js';
+import { renderReport } from './performanceReport.js';
+import { ProfilerTrace } from './profilerTrace.js';
+import { addressOfPlots } from './visualize.js';
 
 /** Bytes of the whole cluster at this moment. */
 export interface ClusterMemory {
@@ -123,14 +123,7 @@ export class MemorySampler {
   plot({ align = false, filename }: AlignOptions & { readonly filename?: string } = {}): string {
     const series = this.#series(align);
     if (filename === undefined) return memoryPlot(series, align);
-    const text = filename.toLowerCase().endsWith('.svg')
-      ? memoryPlot(series, align)
-      : renderProfilePage({
-          title: 'Memory over time',
-          workers: [],
-          tasks: new TaskTableBuilder(keySplit).build(),
-          sections: [memorySection(series)],
-        });
+    const text = filename.toLowerCase().endsWith('.svg') ? memoryPlot(series, align) : memoryPage(series);
     const path = resolve(filename);
     try {
       writeFileSync(path, text);
@@ -155,6 +148,13 @@ export class MemorySampler {
   #freeLabel(): string {
     for (let number = 1; ; number++) if (!this.#samples.has(`sample ${number}`)) return `sample ${number}`;
   }
+}
+
+function memoryPage(series: readonly MemorySeries[]): string {
+  const page = new ProfilerTrace();
+  page.addMemory(series);
+  const trace = page.build();
+  return renderReport(trace, { title: 'Memory over time', address: addressOfPlots(page.plots) }).join('');
 }
 
 /** The bytes at each of the times: those of the sample before, NaN outside the samples. */

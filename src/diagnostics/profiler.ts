@@ -2,12 +2,11 @@
 // `results` is built when somebody reads it.
 import { LongpoleError } from '../base/errors.js';
 import type { Graph, Keys } from '../protocol/graph.js';
-import type { ProfileSection } from '../protocol/profilePage.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import type { RunRecording } from '../trace/runRecording.js';
 import { Callback, ENTERED, OBSERVERS } from './callback.js';
 import { type CallbackLike, callbackList } from './callbackObservers.js';
-import { type PageRows, type PageSource, SECTION } from './pageSource.js';
+import { ADD_TO, type PageSource, type ProfilerTrace } from './profilerTrace.js';
 import { recordingObserver } from './recordingObserver.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
 
@@ -134,23 +133,8 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
     ];
   }
 
-  [SECTION](page: PageRows): ProfileSection {
-    const count = this.#parts.reduce((sum, { recording, from }) => sum + recording.tasks.length - from, 0);
-    const task = new Uint32Array(count);
-    const worker = new Uint32Array(count);
-    const start = new Float64Array(count);
-    const stop = new Float64Array(count);
-    let entry = 0;
-    for (const { recording, from } of this.#parts) {
-      const { tasks } = recording;
-      for (let row = from; row < tasks.length; row++, entry++) {
-        task[entry] = page.taskRow(recording, tasks.ids[row]!);
-        worker[entry] = page.workerRow(recording, tasks.workers[row]!);
-        start[entry] = tasks.startTimes[row]!;
-        stop[entry] = Math.max(start[entry]!, tasks.stopTimes[row]!);
-      }
-    }
-    return { type: 'tasks', task, worker, start, stop };
+  [ADD_TO](page: ProfilerTrace): void {
+    page.addTasks(this.#parts);
   }
 }
 

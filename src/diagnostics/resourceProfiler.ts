@@ -1,12 +1,11 @@
 // The resource profiler: CPU and memory of the whole process tree while a run goes on. Sampling happens on a thread of its
 // own; this side only collects the samples and turns CPU sums into percentages when they are read.
 import { LongpoleError } from '../base/errors.js';
-import type { ProfileSection } from '../protocol/profilePage.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { type MonitorSession, ResourceMonitor } from '../resources/resourceMonitor.js';
 import type { TreeSample } from '../resources/resourceMonitorMessages.js';
 import { Callback, ENTERED, LEFT, OBSERVERS } from './callback.js';
-import { type PageSource, SECTION } from './pageSource.js';
+import { ADD_TO, type PageSource, type ProfilerTrace } from './profilerTrace.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
 
 /** Use of the machine by this process, all its threads and child processes, at one moment. */
@@ -143,14 +142,8 @@ export class ResourceProfiler extends Callback implements PageSource {
     ];
   }
 
-  [SECTION](): ProfileSection {
-    const { results } = this;
-    return {
-      type: 'resources',
-      time: Float64Array.from(results, (sample) => sample.time),
-      mem: Float64Array.from(results, (sample) => sample.mem),
-      cpu: Float64Array.from(results, (sample) => sample.cpu),
-    };
+  [ADD_TO](page: ProfilerTrace): void {
+    page.addResources(this.results);
   }
 
   #hold(): void {

@@ -1,13 +1,9 @@
-// From profilers to a page: collects their sections over one table of tasks, and writes the file.
+// From profilers to a page: what they recorded becomes a trace, and the page is its report.
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { LongpoleError } from '../base/errors.js';
-import { keySplit } from '../graph/key.js';
-import { type ProfilePage, TaskTableBuilder } from '../protocol/profilePage.js';
-import type { RunRecording } from '../trace/runRecording.js';
-import { type PageRows, type PageSource, SECTION } from './pageSource.js';
-import { taskText } from './taskText.js';
-import { writeProfilePage } from './visualizePage.js';
+import { writeReport } from './performanceReport.js';
+import { ADD_TO, type PageSource, ProfilerTrace } from './profilerTrace.js';
 
 export interface VisualizeOptions {
   /** Where to write the page; default `profile.html` in the current folder, as in Dask. An existing file is replaced. */
@@ -37,13 +33,16 @@ export function visualize(
 ): string {
   const sources = isList(profilers) ? profilers : [profilers];
   for (const source of sources) {
-    if (typeof source?.[SECTION] === 'function') continue;
+    if (typeof source?.[ADD_TO] === 'function') continue;
     throw new LongpoleError(
       'ERR_LONGPOLE_INVALID_ARGUMENT',
       'visualize: expected a Profiler, a ResourceProfiler or a CacheProfiler, or an array of them.',
     );
   }
-  const path = writeProfilePage(profilePage(sources, title), filename);
+  const page = new ProfilerTrace();
+  for (const source of sources) source[ADD_TO](page);
+  const trace = page.build();
+  const path = writeReport(trace, filename, { title, address: addressOfPlots(page.plots) });
   if (show) openInBrowser(path);
   return path;
 }
@@ -52,41 +51,10 @@ function isList(value: PageSource | readonly PageSource[]): value is readonly Pa
   return Array.isArray(value);
 }
 
-/** The data of the page, one section per profiler. */
-export function profilePage(sources: readonly PageSource[], title: string): ProfilePage {
-  const rows = new Rows();
-  const sections = sources.map((source) => source[SECTION](rows));
-  return { title, workers: rows.workers, tasks: rows.table(), sections };
-}
-
-/** Numbers tasks and workers over all recordings of the page; sections that share a recording share its rows. */
-class Rows implements PageRows {
-  readonly workers: string[] = [];
-  readonly #table = new TaskTableBuilder(keySplit);
-  readonly #taskRows = new Map<RunRecording, Int32Array>();
-
-  taskRow(recording: RunRecording, id: number): number {
-    let rows = this.#taskRows.get(recording);
-    if (rows === undefined) {
-      rows = new Int32Array(recording.size).fill(-1);
-      this.#taskRows.set(recording, rows);
-    }
-    if (rows[id] === -1) {
-      const text = taskText(recording.task(id), (key) => recording.has(key));
-      rows[id] = this.#table.add(recording.keys[id]!, text);
-    }
-    return rows[id]!;
-  }
-
-  workerRow(recording: RunRecording, worker: number): number {
-    const name = recording.workers[worker] ?? String(worker);
-    const known = this.workers.indexOf(name);
-    return known >= 0 ? known : this.workers.push(name) - 1;
-  }
-
-  table(): ProfilePage['tasks'] {
-    return this.#table.build();
-  }
+/** The address of the page on which a report of these plots begins. */
+export function addressOfPlots(plots: readonly string[]): string {
+  const shown = plots.length === 0 ? 'none' : plots.join('\n');
+  return `run?${new URLSearchParams({ plots: shown })}`;
 }
 
 function scriptName(): string {

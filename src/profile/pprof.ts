@@ -1,6 +1,6 @@
 // A call tree as a file for pprof: protocol buffers, `perftools.profiles.Profile`, not compressed (pprof reads both).
 // The format needs varints and length-delimited fields only; it is written here so that the browser can, too.
-import { ByteWriter } from '../protocol/columnBytes.js';
+import { ByteWriter } from './byteWriter.js';
 import { type CallTree, type FrameDescription, forEachStack, frameIdentifier } from './callTree.js';
 
 // Pure folders know no environment; every one of them has this.

@@ -1,10 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../base/properties.test.support.js';
-import { ByteReader } from '../protocol/columnBytes.js';
 import { toPprof } from './pprof.js';
 import { STACKS, selfCounts, treeOf } from './samples.test.support.js';
 import { toSpeedscope } from './speedscope.js';
+
+/** Reads bytes one after the other. */
+class ByteReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get remaining(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  byte(): number {
+    return this.bytes(1)[0]!;
+  }
+
+  bytes(count: number): Uint8Array {
+    assert.ok(count <= this.remaining, 'it ends too early');
+    this.#at += count;
+    return this.#bytes.subarray(this.#at - count, this.#at);
+  }
+}
 
 function varint(reader: ByteReader): number {
   let value = 0;

@@ -112,6 +112,12 @@ export const TRACE_SCHEMA = {
       duration: { kind: 'float', unit: 'seconds', derived: true, doc: 'Time from `started` to `stopped`.' },
       nbytes: { kind: 'whole', unit: 'bytes', doc: 'Size of the result.' },
       resultType: { kind: 'name', title: 'result_type', doc: 'Type of the result, e.g. `Float64Array`.' },
+      call: {
+        optional: true,
+        since: '1.2',
+        kind: 'text',
+        doc: 'The task as it stands in the graph, e.g. `add(a, 1)`, from Profiler and CacheProfiler alone.',
+      },
       dtype: { kind: 'name', derived: true, doc: 'Type of the elements of an array, from DASF alone.' },
       shape: {
         kind: 'name',
@@ -219,12 +225,22 @@ export const TRACE_SCHEMA = {
     columns: {
       time: { kind: 'float', unit: 'time', doc: 'Time of the heartbeat.' },
       worker: { kind: 'worker', doc: 'The worker.' },
-      context: { kind: 'name', doc: '`execute`, `gather-dep`, `get-data` or `memory-monitor`.' },
+      context: {
+        kind: 'name',
+        doc: '`execute`, `gather-dep`, `get-data` or `memory-monitor`; of local diagnostics `cache` and `memory-sampler`.',
+      },
       span: { kind: 'name', doc: 'Span of the task, names joined by `/`; empty outside tasks.' },
       prefix: { kind: 'name', doc: 'Prefix of the task; empty outside tasks.' },
       activity: { kind: 'name', doc: 'Activity, e.g. `thread-cpu`.' },
       unit: { kind: 'name', doc: 'Unit of `value`, e.g. `seconds`.' },
       value: { kind: 'float', doc: 'Sum since the heartbeat before.' },
+      task: {
+        optional: true,
+        since: '1.2',
+        kind: 'task',
+        absent: 'several tasks, or none',
+        doc: 'The task whose result enters (`value`) or leaves (`-value`) the cache that a CacheProfiler watched.',
+      },
     },
   },
   frames: {

@@ -15,6 +15,8 @@ export class RunRecording {
   readonly size: number;
   readonly keys: readonly string[];
   readonly workers: readonly string[];
+  readonly dependencyOffsets: Int32Array;
+  readonly dependencies: Int32Array;
   readonly dependentOffsets: Int32Array;
   readonly dependents: Int32Array;
   /** 1 for the tasks whose results the caller asked for. */
@@ -32,6 +34,8 @@ export class RunRecording {
     this.size = run.size;
     this.keys = run.keys;
     this.workers = run.workers;
+    this.dependencyOffsets = run.dependencyOffsets;
+    this.dependencies = run.dependencies;
     this.dependentOffsets = run.dependentOffsets;
     this.dependents = run.dependents;
     this.requested = run.requested;

@@ -36,6 +36,7 @@ export type TaskSources = Sources<
   | 'resultType'
   | 'dtype'
   | 'shape'
+  | 'call'
   | 'dependencyIds'
   | 'dependencyRows'
   | 'dependentOffsets'
@@ -85,6 +86,7 @@ export class TaskColumns implements TaskRows {
   #resultType: Int32Array | undefined;
   #dtype: Int32Array | undefined;
   #shape: Int32Array | undefined;
+  #call: Int32Array | undefined;
   #dependencyOffsets: Int32Array | undefined;
   #dependencies: Int32Array | undefined;
   #dependencyIds: Float64Array | undefined;
@@ -203,6 +205,10 @@ export class TaskColumns implements TaskRows {
   get shape(): Int32Array {
     this.#shape ??= make(this.#sources.shape) ?? this.#absent.ids;
     return this.#shape;
+  }
+  get call(): Int32Array {
+    this.#call ??= make(this.#sources.call) ?? this.#absent.ids;
+    return this.#call;
   }
   get dependencyOffsets(): Int32Array {
     this.#dependencyOffsets ??= make(this.#sources.dependencyOffsets) ?? this.#absent.ids;

@@ -41,6 +41,7 @@ const DETAILS = [
   'acknowledged',
   'state',
   'attempt',
+  'call',
 ] as const;
 type Detail = (typeof DETAILS)[number];
 
@@ -216,6 +217,7 @@ export class TraceBuilder {
       acknowledged: numbers('acknowledged'),
       state: bytes('state'),
       attempt: bytes('attempt'),
+      call: ids('call'),
     };
   }
 }

@@ -103,7 +103,7 @@ export async function said(page: Page, selector: string, what: RegExp): Promise<
  */
 export async function everyPage(page: Page): Promise<readonly string[]> {
   const names = await page.evaluate(() => globalThis.longpoleDashboard?.pages() ?? []);
-  assert.equal(names.length, 17);
+  assert.equal(names.length, 18);
   for (const name of names) {
     await go(page, name);
     assert.notEqual((await textOf(page, 'main.page')).trim(), '', name);

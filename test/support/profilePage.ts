@@ -1,39 +1,15 @@
-// The page of `visualize`, as tests look at it: its hooks, what is drawn where.
-import assert from 'node:assert/strict';
+// The page of `visualize`, as tests look at it: what is drawn where.
 import type { Page } from 'playwright-core';
-import type { ProfilePage } from '#internal/protocol/profilePage.js';
+import { ready, viewOf } from './dashboardPage.js';
+import type { SamplePage } from './samplePages.js';
 
-export interface View {
-  readonly start: number;
-  readonly stop: number;
-  readonly left: number;
-  readonly columns: number;
-}
-
-interface Hooks {
-  idle(): Promise<void>;
-  frameTimes(): number[];
-  rectangles(): number;
-  view(): View;
-  show(start: number, stop: number): void;
-}
-
-declare global {
-  var longpole: Hooks | undefined;
-  var harmed: unknown;
-}
-
-export const ready = async (page: Page) => {
-  await page.waitForFunction(() => globalThis.longpole !== undefined);
-  await idle(page);
-};
-export const idle = (page: Page) => page.evaluate(() => globalThis.longpole?.idle());
-export const viewOf = (page: Page) => page.evaluate(() => globalThis.longpole!.view());
+export const idle = ready;
 export const spanOf = async (page: Page) => {
   const { start, stop } = await viewOf(page);
   return stop - start;
 };
-export const rectanglesOf = (page: Page) => page.evaluate(() => globalThis.longpole!.rectangles());
+export const rectanglesOf = (page: Page) =>
+  page.evaluate(() => globalThis.longpoleDashboard?.rectangles() ?? 0);
 
 /** Colour of a pixel of a canvas, CSS px from its top left corner. */
 export const pixelOf = (page: Page, canvas: number, x: number, y: number) =>
@@ -47,17 +23,15 @@ export const pixelOf = (page: Page, canvas: number, x: number, y: number) =>
     [canvas, x, y],
   );
 
-/** Where a run of the first section is on the screen. */
-export async function placeOf(page: Page, data: ProfilePage, entry: number) {
-  const section = data.sections[0]!;
-  assert.ok(section.type === 'tasks');
+/** Where a run is on the screen. */
+export async function placeOf(page: Page, { runs, workers }: SamplePage, entry: number) {
   const view = await viewOf(page);
-  const origin = Math.min(...section.start);
-  const middle = (section.start[entry]! + section.stop[entry]!) / 2 - origin;
+  const origin = Math.min(...runs.map(({ start }) => start));
+  const { start, stop, worker } = runs[entry]!;
+  const middle = (start + stop) / 2 - origin;
   const box = (await page.locator('.drawing').first().boundingBox())!;
-  const rows = data.workers.length;
   return {
     x: box.x + view.left + ((middle - view.start) / (view.stop - view.start)) * view.columns,
-    y: box.y + ((section.worker[entry]! + 0.5) * box.height) / rows,
+    y: box.y + ((worker + 0.5) * box.height) / workers.length,
   };
 }

@@ -1,8 +1,100 @@
-// Profile pages for tests and screenshots: simulated runs, the same on every machine.
-import { type ProfilePage, type ResourceSection, TaskTableBuilder } from '#internal/protocol/profilePage.js';
+// What `visualize` writes, for tests and screenshots: simulated runs, the same on every machine.
+
+import { writeReport } from '#internal/diagnostics/performanceReport.js';
+import { addressOfPlots } from '#internal/diagnostics/visualize.js';
+import { addCacheStays, addSamples, type SampledLevel } from '#internal/trace/localMetrics.js';
+import { StringTable } from '#internal/trace/stringTable.js';
+import type { Trace } from '#internal/trace/trace.js';
+import { TraceBuilder } from '#internal/trace/traceBuilder.js';
 
 /** Epoch seconds of the seed's own example. */
 const EPOCH = 1_454_368_444.25;
+
+/** One run of a task. Times are epoch seconds. */
+export interface SampleRun {
+  readonly key: string;
+  readonly text: string;
+  readonly prefix: string;
+  /** Index into the workers of the page. */
+  readonly worker: number;
+  readonly start: number;
+  readonly stop: number;
+  /** When its result left the cache, and how large it was by the metric; absent: the cache was not watched. */
+  readonly freed?: number;
+  readonly metric?: number;
+}
+
+export interface SamplePage {
+  readonly title: string;
+  readonly workers: readonly string[];
+  readonly runs: readonly SampleRun[];
+  /** Names of the plots, as the address of the page has them. */
+  readonly plots: readonly string[];
+  readonly trace: Trace;
+}
+
+interface PageRows extends Omit<SamplePage, 'trace'> {
+  readonly metricName?: string;
+  readonly resources?: Iterable<{ readonly time: number; readonly mem: number; readonly cpu: number }>;
+  readonly memory?: readonly SampledLevel[];
+}
+
+export function samplePage(rows: PageRows): SamplePage {
+  const { title, workers, runs, plots, metricName = 'count', resources = [], memory = [] } = rows;
+  const builder = new TraceBuilder(new StringTable());
+  const { strings, keys } = builder;
+  const host = strings.internString('sample');
+  const names = workers.map((name) => strings.internString(name));
+  for (const name of names) builder.workers.of(host, name);
+  builder.computations.push({
+    number: 1,
+    firstId: 0,
+    size: runs.length,
+    start: Number.NaN,
+    stop: Number.NaN,
+    keys: runs.map(({ key }) => key),
+    client: 'local',
+    code: '',
+  });
+  const prefix = Int32Array.from(runs, (run) => strings.internString(run.prefix));
+  for (const [id, { key, text, worker, start, stop }] of runs.entries()) {
+    const row = { recordedName: -1, device: -1, nbytes: Number.NaN, resultType: -1, dtype: -1, shape: -1 };
+    builder.addTask(
+      { ...row, key: keys.internString(key), host, worker: names[worker]!, stop, duration: stop - start },
+      {
+        id,
+        prefix: prefix[id]!,
+        computation: 0,
+        thread: 0,
+        started: start,
+        call: strings.internString(text),
+      },
+    );
+  }
+  for (const { time, mem, cpu } of resources) {
+    const figures = new Map([
+      ['cpu', cpu],
+      ['rss', mem * 1e6],
+    ]);
+    builder.resources.add({ time, worker: -1, host }, figures);
+  }
+  addSamples(builder.metrics, strings, memory);
+  const held = [...runs.keys()].filter((id) => runs[id]!.freed !== undefined);
+  addCacheStays(builder.metrics, strings, {
+    metricName,
+    task: Float64Array.from(held),
+    prefix: Int32Array.from(held, (id) => prefix[id]!),
+    cacheTime: Float64Array.from(held, (id) => runs[id]!.stop),
+    freeTime: Float64Array.from(held, (id) => runs[id]!.freed!),
+    metric: Float64Array.from(held, (id) => runs[id]!.metric ?? 1),
+  });
+  return { title, workers, runs, plots, trace: builder.build() };
+}
+
+/** Writes the page as `visualize` does. */
+export function writeSample({ trace, title, plots }: SamplePage, path: string): string {
+  return writeReport(trace, path, { title, address: addressOfPlots(plots) });
+}
 
 /** Numbers in [0, 1) that are the same on every run. */
 export function randomNumbers(seed: number): () => number {
@@ -83,40 +175,32 @@ function tsqrTasks(blocks: number): SimulatedTask[] {
 const prefixOf = (key: string) => /^\('([a-z_]+)/.exec(key)?.[1] ?? key.split('-')[0]!;
 
 /** Seed 002's figure: task stream, CPU and memory, cache. */
-export function tsqrPage(blocks = 40, workers = 4): ProfilePage {
+export function tsqrPage(blocks = 40, workers = 4): SamplePage {
   const tasks = tsqrTasks(blocks);
   const run = simulate(tasks, workers);
-  const table = new TaskTableBuilder(prefixOf);
-  const task = Uint32Array.from(tasks, ({ key, text }) => table.add(key, text));
   const end = Math.max(...run.stop);
   const freed = run.stop.map((stop) => stop);
   tasks.forEach(({ needs }, i) => {
     for (const need of needs) freed[need] = Math.max(freed[need]!, run.stop[i]!);
   });
   freed[tasks.length - 1] = end;
-  return {
+  return samplePage({
     title: 'tsqr.ts',
     workers: Array.from({ length: workers }, (_, i) => `threads-${i}`),
-    tasks: table.build(),
-    sections: [
-      {
-        type: 'tasks',
-        task,
-        worker: Uint32Array.from(run.worker),
-        start: Float64Array.from(run.start, (time) => EPOCH + time),
-        stop: Float64Array.from(run.stop, (time) => EPOCH + time),
-      },
-      resources(tasks, run, freed, end),
-      {
-        type: 'cache',
-        metricName: 'nbytes',
-        task,
-        cacheTime: Float64Array.from(run.stop, (time) => EPOCH + time),
-        freeTime: Float64Array.from(freed, (time) => EPOCH + time),
-        metric: Float64Array.from(tasks, ({ megabytes }) => megabytes * 1e6),
-      },
-    ],
-  };
+    runs: tasks.map(({ key, text, megabytes }, i) => ({
+      key,
+      text,
+      prefix: prefixOf(key),
+      worker: run.worker[i]!,
+      start: EPOCH + run.start[i]!,
+      stop: EPOCH + run.stop[i]!,
+      freed: EPOCH + freed[i]!,
+      metric: megabytes * 1e6,
+    })),
+    metricName: 'nbytes',
+    resources: resources(tasks, run, freed, end),
+    plots: ['tasks', 'resources', 'cache nbytes'],
+  });
 }
 
 function resources(
@@ -124,29 +208,28 @@ function resources(
   run: SimulatedRun,
   freed: readonly number[],
   end: number,
-): ResourceSection {
+) {
   const random = randomNumbers(3);
   const dt = 0.1;
-  const time = Float64Array.from({ length: Math.ceil(end / dt) }, (_, i) => i * dt);
-  const cpu = time.map((t) => {
+  const times = Array.from({ length: Math.ceil(end / dt) }, (_, i) => i * dt);
+  const cpu = times.map((t) => {
     const busy = run.start.reduce(
       (sum, start, i) => sum + Math.max(0, Math.min(t + dt, run.stop[i]!) - Math.max(t, start)),
       0,
     );
     return (100 * busy * (0.94 + 0.05 * random())) / dt;
   });
-  const mem = time.map((t) => {
+  return times.map((t, at) => {
     const held = tasks.reduce(
       (sum, task, i) => sum + (run.stop[i]! <= t && t < freed[i]! ? task.megabytes : 0),
       0,
     );
-    return 74.1 + held + 4 * random();
+    return { time: EPOCH + t, mem: 74.1 + held + 4 * random(), cpu: cpu[at]! };
   });
-  return { type: 'resources', time: time.map((t) => EPOCH + t), mem, cpu };
 }
 
 /** `count` tasks of about `seconds` each with keys of random tokens on `workers` workers, with resources and cache. */
-export function largePage(count: number, workers = 4, seconds = 1e-3): ProfilePage {
+export function largePage(count: number, workers = 4, seconds = 1e-3): SamplePage {
   const random = randomNumbers(11);
   const names = ['inc', 'double', 'sum', 'load', 'parse', 'filter', 'groupby-agg', 'write'];
   const weights = [0.34, 0.62, 0.74, 0.8, 0.9, 0.95, 0.985, 1];
@@ -154,56 +237,37 @@ export function largePage(count: number, workers = 4, seconds = 1e-3): ProfilePa
     Math.floor(random() * 2 ** 32)
       .toString(16)
       .padStart(8, '0');
-  const table = new TaskTableBuilder((key) => key.slice(0, key.lastIndexOf('-')));
-  const task = new Uint32Array(count);
-  const worker = new Uint32Array(count);
-  const start = new Float64Array(count);
-  const stop = new Float64Array(count);
-  const metric = new Float64Array(count);
+  const runs: SampleRun[] = [];
   const freeAt = new Float64Array(workers);
   for (let i = 0; i < count; i++) {
     // What runs drifts over the run, as it does in a real one.
     const drift = (random() + 0.35 * Math.sin((i / count) * 6)) % 1;
-    const name = names[weights.findIndex((weight) => Math.abs(drift) < weight)]!;
-    task[i] = table.add(`${name}-${hex()}${hex()}`, `${name}(${i})`);
-    worker[i] = freeAt.indexOf(Math.min(...freeAt));
+    const prefix = names[weights.findIndex((weight) => Math.abs(drift) < weight)]!;
+    const key = `${prefix}-${hex()}${hex()}`;
+    const worker = freeAt.indexOf(Math.min(...freeAt));
     const idle = random() < 0.02 ? random() * 20 : 0.05;
-    start[i] = EPOCH + freeAt[worker[i]!]! + idle * seconds;
-    const length = seconds * (name === 'load' ? 4 : 0.4 + random());
-    stop[i] = start[i]! + length;
-    freeAt[worker[i]!] = stop[i]! - EPOCH;
-    metric[i] = 1;
+    const start = EPOCH + freeAt[worker]! + idle * seconds;
+    const stop = start + seconds * (prefix === 'load' ? 4 : 0.4 + random());
+    freeAt[worker] = stop - EPOCH;
+    const freed = stop + seconds * (5 + 40 * random()) * (1 + Math.sin(i / count) * 2);
+    runs.push({ key, text: `${prefix}(${i})`, prefix, worker, start, stop, freed });
   }
   const end = Math.max(...freeAt);
-  const time = Float64Array.from({ length: 200 }, (_, i) => EPOCH + (i / 199) * end);
-  return {
+  return samplePage({
     title: `${count.toLocaleString('en')} tasks`,
     workers: Array.from({ length: workers }, (_, i) => `threads-${i}`),
-    tasks: table.build(),
-    sections: [
-      { type: 'tasks', task, worker, start, stop },
-      {
-        type: 'resources',
-        time,
-        mem: time.map((_, i) => 300 + 200 * Math.sin(i / 20) + 30 * random()),
-        cpu: time.map(() => 100 * workers * (0.9 + 0.1 * random())),
-      },
-      {
-        type: 'cache',
-        metricName: 'count',
-        task,
-        cacheTime: stop,
-        freeTime: stop.map(
-          (time_, i) => time_ + seconds * (5 + 40 * random()) * (1 + Math.sin(i / count) * 2),
-        ),
-        metric,
-      },
-    ],
-  };
+    runs,
+    resources: Array.from({ length: 200 }, (_, i) => ({
+      time: EPOCH + (i / 199) * end,
+      mem: 300 + 200 * Math.sin(i / 20) + 30 * random(),
+      cpu: 100 * workers * (0.9 + 0.1 * random()),
+    })),
+    plots: ['tasks', 'resources', 'cache count'],
+  });
 }
 
 /** Keys, prefixes, texts and names that would do harm if they became HTML or ended a script. */
-export function hostilePage(): ProfilePage {
+export function hostilePage(): SamplePage {
   const hostile = [
     '<img src=x onerror=globalThis.harmed=1>',
     '</script><script>globalThis.harmed=1</script>',
@@ -211,29 +275,14 @@ export function hostilePage(): ProfilePage {
     "');globalThis.harmed=1;('",
     '\u202eright-to-left ☠ $& $1 @LONGPOLE_DATA@',
   ];
-  const table = new TaskTableBuilder((key) => key);
-  const task = Uint32Array.from(hostile, (text) => table.add(text, text));
-  const start = Float64Array.from(hostile, (_, i) => EPOCH + i);
-  return {
+  return samplePage({
     title: hostile.join(' '),
     workers: hostile,
-    tasks: table.build(),
-    sections: [
-      {
-        type: 'tasks',
-        task,
-        worker: Uint32Array.from(hostile, (_, i) => i),
-        start,
-        stop: start.map((time) => time + 0.9),
-      },
-      {
-        type: 'cache',
-        metricName: hostile[0]!,
-        task,
-        cacheTime: start.map((time) => time + 0.9),
-        freeTime: start.map((time) => time + 2),
-        metric: Float64Array.from(hostile, () => 1),
-      },
-    ],
-  };
+    runs: hostile.map((text, worker) => {
+      const start = EPOCH + worker;
+      return { key: text, text, prefix: text, worker, start, stop: start + 0.9, freed: start + 2 };
+    }),
+    metricName: hostile[0]!,
+    plots: ['tasks', `cache ${hostile[0]}`],
+  });
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ProfilePage, TaskTableBuilder } from '../../protocol/profilePage.js';
 import { slotColor } from '../model/palette.js';
 import { buildModel, type ProfileModel, type TaskPlot } from '../model/profileModel.js';
 import { findTasks } from '../model/search.js';
+import { pageOfRuns } from '../model/sectionPage.test.support.js';
+import { lineSeries } from '../model/series.js';
 import type { ColumnGrid } from '../model/streamDetail.js';
 import { stackedPlot } from '../model/traceSeries.js';
 import { drawCache, drawResources } from './drawCharts.js';
@@ -25,28 +26,13 @@ interface Run {
 
 /** All runs on one worker; prefix is the key up to its dash. */
 function modelOf(runs: readonly Run[]): { model: ProfileModel; plot: TaskPlot } {
-  const table = new TaskTableBuilder((key) => key.split('-')[0]!);
-  const task = Uint32Array.from(runs, ({ key }) => table.add(key, ''));
-  const start = Float64Array.from(runs, (run) => run.start);
-  const stop = Float64Array.from(runs, (run) => run.stop);
-  const page: ProfilePage = {
-    title: '',
-    workers: ['w'],
-    tasks: table.build(),
-    sections: [
-      { type: 'tasks', task, worker: new Uint32Array(runs.length), start, stop },
-      { type: 'resources', time: start, mem: start.map(() => 100), cpu: start.map(() => 50) },
-      {
-        type: 'cache',
-        metricName: 'count',
-        task,
-        cacheTime: start,
-        freeTime: stop,
-        metric: start.map(() => 1),
-      },
-    ],
-  };
-  const model = buildModel(page);
+  const model = buildModel(
+    pageOfRuns(
+      runs.map((run) => ({ ...run, worker: 0 })),
+      ['w'],
+      true,
+    ),
+  );
   const plot = model.plots[0]!;
   assert.ok(plot.type === 'tasks');
   return { model, plot };
@@ -156,10 +142,11 @@ test('charts draw a line per series within the area', () => {
   ]);
   const grid = { start: 0, perColumn: 0.1, columns: 120 };
   const area = { left: LEFT, width: 120, height: 100 };
-  const [, resources, cache] = model.plots;
-  assert.ok(resources?.type === 'resources' && cache?.type === 'cache');
+  const [, cache] = model.plots;
+  assert.ok(cache?.type === 'cache');
   const renderer = new RecordingRenderer();
-  drawResources(renderer, resources, grid, area, theme);
+  const of = (...values: number[]) => lineSeries(Float64Array.of(0, 4), Float64Array.from(values), 0);
+  drawResources(renderer, { type: 'resources', cpu: of(50, 50), memory: of(1e8, 1e8) }, grid, area, theme);
   assert.deepEqual(
     renderer.lines.map(({ color }) => color),
     [theme.cpu, theme.memory],

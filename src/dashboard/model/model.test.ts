@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import { type ProfilePage, TaskTableBuilder } from '../../protocol/profilePage.js';
 import { formatBytes, formatDuration, formatNumber, formatPercent } from './format.js';
 import { hitLane } from './hitTest.js';
 import { HEADING, layoutPlots } from './pageLayout.js';
 import { buildModel, type TaskPlot } from './profileModel.js';
 import { findTasks } from './search.js';
+import { pageOfRuns, type SampleRun } from './sectionPage.test.support.js';
+import type { SectionPage } from './sections.js';
 import { alignedAxis, timeTicks, valueAxis } from './ticks.js';
 import { clip, pan, reveal, showsAll, showsEnd, snapToPixels, spanOf, within, zoom } from './timeView.js';
 
@@ -14,38 +15,19 @@ import { clip, pan, reveal, showsAll, showsEnd, snapToPixels, spanOf, within, zo
 const EPOCH = 1_700_000_000;
 const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 
-interface Run {
-  readonly key: string;
-  readonly worker: number;
-  readonly start: number;
-  readonly stop: number;
-}
-
-function pageOf(runs: readonly Run[], workers: readonly string[]): ProfilePage {
-  const table = new TaskTableBuilder((key) => key.split('-')[0]!);
-  return {
-    title: 'sample',
+const pageOf = (runs: readonly SampleRun[], workers: readonly string[]): SectionPage =>
+  pageOfRuns(
+    runs.map((run) => ({ ...run, start: EPOCH + run.start, stop: EPOCH + run.stop })),
     workers,
-    sections: [
-      {
-        type: 'tasks',
-        task: Uint32Array.from(runs, ({ key }) => table.add(key, '')),
-        worker: Uint32Array.from(runs, ({ worker }) => worker),
-        start: Float64Array.from(runs, (run) => EPOCH + run.start),
-        stop: Float64Array.from(runs, (run) => EPOCH + run.stop),
-      },
-    ],
-    tasks: table.build(),
-  };
-}
+  );
 
-const SAMPLE: readonly Run[] = [
+const SAMPLE: readonly SampleRun[] = [
   { key: 'load-1', worker: 0, start: 2, stop: 6 },
   { key: 'load-2', worker: 1, start: 2, stop: 5 },
   { key: 'sum-1', worker: 1, start: 6, stop: 7 },
 ];
 
-function streamOf(page: ProfilePage): TaskPlot {
+function streamOf(page: SectionPage): TaskPlot {
   const plot = buildModel(page).plots[0]!;
   assert.ok(plot.type === 'tasks');
   return plot;

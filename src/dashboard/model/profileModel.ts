@@ -1,17 +1,9 @@
-// A ProfilePage made ready for the screen: one time axis from 0, a colour per prefix, and per section what its plot
+// A SectionPage made ready for the screen: one time axis from 0, a colour per prefix, and per section what its plot
 // draws. Built once when the page opens; everything afterwards reads it.
-import type {
-  CacheSection,
-  MemorySection,
-  ProfilePage,
-  ProfileSection,
-  ResourceSection,
-  StringList,
-  TaskSection,
-} from '../../protocol/profilePage.js';
 import { assignColors } from './palette.js';
-import { cacheSeries, lineSeries, type PrefixSeries, type Series } from './series.js';
-import { buildLanes, type LaneGroup, lowerBound, type TaskLanes } from './taskLanes.js';
+import type { CacheSection, Section, SectionPage, StringList, TaskSection } from './sections.js';
+import { cacheSeries, type PrefixSeries, type Series } from './series.js';
+import { buildLanes, type LaneGroup, type TaskLanes } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
 import type { TimeWindow } from './timeView.js';
 
@@ -25,7 +17,6 @@ export interface TaskPlot {
 
 export interface ResourcePlot {
   readonly type: 'resources';
-  readonly section: ResourceSection;
   /** Percent of one core. */
   readonly cpu: Series;
   /** Bytes. */
@@ -59,6 +50,8 @@ export interface LinesPlot {
   readonly largest: number;
   /** What the plot says when it has no line. */
   readonly empty: string;
+  /** The figures of each line stand beside the plot. */
+  readonly samples?: boolean;
 }
 
 export type Plot = TaskPlot | ResourcePlot | CachePlot | LinesPlot;
@@ -77,7 +70,7 @@ export interface PrefixInfo {
 }
 
 export interface ProfileModel {
-  readonly page: ProfilePage;
+  readonly page: SectionPage;
   /** Epoch seconds of time 0: the first event of any section. */
   readonly origin: number;
   /** Seconds from the first event to the last. */
@@ -125,7 +118,7 @@ export interface ModelOptions {
   readonly nothingRan?: string;
 }
 
-export function buildModel(page: ProfilePage, options: ModelOptions = {}): ProfileModel {
+export function buildModel(page: SectionPage, options: ModelOptions = {}): ProfileModel {
   const found = extent(page.sections, options.otherwise);
   const streams = page.sections.filter(({ type }) => type === 'tasks');
   // Other sections begin earlier and end later than what they watch.
@@ -166,8 +159,8 @@ export function buildModel(page: ProfilePage, options: ModelOptions = {}): Profi
 }
 
 function sectionPlot(
-  page: ProfilePage,
-  section: ProfileSection,
+  page: SectionPage,
+  section: Section,
   origin: number,
   manyStreams: boolean,
   prefixes: readonly PrefixInfo[],
@@ -176,27 +169,14 @@ function sectionPlot(
   switch (section.type) {
     case 'tasks':
       return taskPlot(page, section, origin, manyStreams, prefixes, beside);
-    case 'resources':
-      return {
-        type: 'resources',
-        section,
-        cpu: lineSeries(section.time, section.cpu, origin),
-        memory: lineSeries(
-          section.time,
-          section.mem.map((megabytes) => megabytes * 1e6),
-          origin,
-        ),
-      };
     case 'cache':
-      return cachePlot(page, section, origin);
-    case 'memory':
-      return memoryPlot(section, origin);
+      return cachePlot(section, origin);
   }
 }
 
 /** A page without any event, or with a single instant, still needs an axis: `otherwise`, or a second from 0. */
 function extent(
-  sections: readonly ProfileSection[],
+  sections: readonly Section[],
   otherwise: TimeWindow = { start: 0, stop: 1 },
 ): { origin: number; duration: number } {
   let first = Number.POSITIVE_INFINITY;
@@ -208,18 +188,15 @@ function extent(
     }
   };
   for (const section of sections) {
-    if (section.type === 'resources' || section.type === 'memory') include(section.time);
-    else {
-      include(section.type === 'tasks' ? section.start : section.cacheTime);
-      include(section.type === 'tasks' ? section.stop : section.freeTime);
-    }
+    include(section.type === 'tasks' ? section.start : section.cacheTime);
+    include(section.type === 'tasks' ? section.stop : section.freeTime);
   }
   if (first > last) [first, last] = [otherwise.start, otherwise.stop];
   return { origin: first, duration: last > first ? last - first : 1e-3 };
 }
 
 function taskPlot(
-  page: ProfilePage,
+  page: SectionPage,
   section: TaskSection,
   origin: number,
   manyStreams: boolean,
@@ -239,8 +216,8 @@ function taskPlot(
   return { type: 'tasks', section, lanes, stacked };
 }
 
-function cachePlot(page: ProfilePage, section: CacheSection, origin: number): CachePlot {
-  const lines = cacheSeries(section, (entry) => page.tasks.prefix[section.task[entry]!]!, origin);
+function cachePlot(section: CacheSection, origin: number): CachePlot {
+  const lines = cacheSeries(section, origin);
   return {
     type: 'cache',
     section,
@@ -250,52 +227,35 @@ function cachePlot(page: ProfilePage, section: CacheSection, origin: number): Ca
   };
 }
 
-/** What stands in the plot of a MemorySampler that sampled nothing. */
-const NO_SAMPLES =
-  'Nothing was sampled. Sample around what you compute: await using _ = sampler.sample("first").';
-
-function memoryPlot({ labels, label, time, bytes }: MemorySection, origin: number): LinesPlot {
-  const names = toArray(labels);
-  const slots = assignColors(names);
-  const lines = names.flatMap((name, index): PlotLine[] => {
-    const from = lowerBound(label, 0, label.length, index);
-    const to = lowerBound(label, from, label.length, index + 1);
-    const series = lineSeries(time.subarray(from, to), bytes.subarray(from, to), origin);
-    return from === to ? [] : [{ name, slot: slots[index]!, series }];
-  });
-  const largest = lines.reduce((most, { series }) => Math.max(most, series.largest), 0);
-  return { type: 'lines', title: 'Memory', unit: 'bytes', lines, stacked: false, largest, empty: NO_SAMPLES };
+/** The plot of a CacheProfiler that saw no result. */
+export function emptyCache(metricName: string): CachePlot {
+  const none = new Float64Array(0);
+  const [task, prefix] = [new Int32Array(0), new Uint32Array(0)];
+  return cachePlot(
+    { type: 'cache', metricName, task, prefix, cacheTime: none, freeTime: none, metric: none },
+    0,
+  );
 }
 
-function countPrefixes(page: ProfilePage, { slots: fixed, beside }: ModelOptions): PrefixInfo[] {
+function countPrefixes(page: SectionPage, { slots: fixed, beside }: ModelOptions): PrefixInfo[] {
   const names = toArray(page.tasks.prefixes);
   const count = new Float64Array(names.length);
   const seconds = new Float64Array(names.length);
   const isBeside = new Uint8Array(names.length);
-  const hasStream = page.sections.some((section) => section.type === 'tasks');
   for (const section of page.sections) {
-    if (section.type === 'resources' || section.type === 'memory') continue;
-    if (section.type === 'cache' && hasStream) continue;
+    if (section.type !== 'tasks') continue;
     for (let i = 0; i < section.task.length; i++) {
       const prefix = page.tasks.prefix[section.task[i]!]!;
       count[prefix] = count[prefix]! + 1;
-      if (section.type !== 'tasks') continue;
       seconds[prefix] = seconds[prefix]! + section.stop[i]! - section.start[i]!;
       if (beside?.(i) === true) isBeside[prefix] = 1;
     }
   }
   // A prefix that only the cache has (its tasks ran unprofiled) is counted there.
-  if (hasStream) {
-    for (const section of page.sections) {
-      if (section.type !== 'cache') continue;
-      const only = new Set(
-        section.task.map((task) => page.tasks.prefix[task]!).filter((prefix) => count[prefix] === 0),
-      );
-      for (const task of section.task) {
-        const prefix = page.tasks.prefix[task]!;
-        if (only.has(prefix)) count[prefix] = count[prefix]! + 1;
-      }
-    }
+  const ran = count.slice();
+  for (const section of page.sections) {
+    if (section.type !== 'cache') continue;
+    for (const prefix of section.prefix) if (ran[prefix] === 0) count[prefix] = count[prefix]! + 1;
   }
   const slots = assignColors(names);
   return names.map((name, index) => ({

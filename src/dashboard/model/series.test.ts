@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import type { CacheSection } from '../../protocol/profilePage.js';
+import type { CacheSection } from './sections.js';
 import { cacheSeries, columnRanges, linePoints, lineSeries, valueAt } from './series.js';
 
 interface Stay {
@@ -15,7 +15,8 @@ function sectionOf(stays: readonly Stay[]): CacheSection {
   return {
     type: 'cache',
     metricName: 'count',
-    task: Uint32Array.from(stays, (_, i) => i),
+    task: Int32Array.from(stays, (_, i) => i),
+    prefix: Uint32Array.from(stays, ({ prefix }) => prefix),
     cacheTime: Float64Array.from(stays, (stay) => stay.from),
     freeTime: Float64Array.from(stays, (stay) => stay.to),
     metric: Float64Array.from(stays, (stay) => stay.metric),
@@ -32,7 +33,7 @@ const anyStays: fc.Arbitrary<Stay[]> = fc.array(
 test('the cache line is the sum of the metric of what is in the cache at that time', () => {
   fc.assert(
     fc.property(anyStays, fc.nat(80), (stays, time) => {
-      const lines = cacheSeries(sectionOf(stays), (entry) => stays[entry]!.prefix, 0);
+      const lines = cacheSeries(sectionOf(stays), 0);
       for (const { prefix, series } of lines) {
         const inside = stays.filter((stay) => stay.prefix === prefix && stay.from <= time && time < stay.to);
         assert.equal(

@@ -1,6 +1,6 @@
 // Lines over time and their level of detail: where many samples share a pixel column, the column shows their range, so
 // that no peak disappears. Cost: O(samples in the window).
-import type { CacheSection } from '../../protocol/profilePage.js';
+import type { CacheSection } from './sections.js';
 import type { ColumnGrid } from './streamDetail.js';
 import { lowerBound, sortBy } from './taskLanes.js';
 
@@ -24,14 +24,10 @@ export function lineSeries(time: Float64Array, value: Float64Array, origin: numb
 }
 
 /** Per prefix the running sum: up by the metric when a result enters the cache, down when it leaves. */
-export function cacheSeries(
-  section: CacheSection,
-  prefixOf: (entry: number) => number,
-  origin: number,
-): PrefixSeries[] {
+export function cacheSeries(section: CacheSection, origin: number): PrefixSeries[] {
   const lists: number[][] = [];
   for (let entry = 0; entry < section.task.length; entry++) {
-    const prefix = prefixOf(entry);
+    const prefix = section.prefix[entry]!;
     const list = lists[prefix];
     if (list === undefined) lists[prefix] = [entry];
     else list.push(entry);

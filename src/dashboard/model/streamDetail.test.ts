@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
-import type { TaskSection } from '../../protocol/profilePage.js';
+import type { TaskSection } from './sections.js';
 import { type ColumnGrid, layoutGroup, MIN_WIDTH, taskSeconds } from './streamDetail.js';
 import { buildLanes, type TaskLanes } from './taskLanes.js';
 

@@ -1,7 +1,7 @@
 // A Profiler's columns made ready for drawing: per worker one row, in it as many lanes as tasks overlap there (one,
 // unless tasks are asynchronous), in a lane the runs of each prefix in order of time with running sums of their
 // durations. The sums make the time of any stretch of runs one subtraction, which is what level of detail lives on.
-import type { TaskSection } from '../../protocol/profilePage.js';
+import type { TaskSection } from './sections.js';
 
 /** Runs overlapping by less are taken for consecutive: the clock does not resolve more. Seconds. */
 const CLOCK_TOLERANCE = 1e-6;

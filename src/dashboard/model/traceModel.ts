@@ -1,12 +1,13 @@
 // A trace as the model of a task stream: a row per thread of a worker; runs of tasks coloured by prefix, and between them
 // what else the worker did, in the colours that seed 000 gives it.
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
-import type { StringList } from '../../protocol/profilePage.js';
+import { cacheStaysOf } from '../../trace/localMetrics.js';
 import { TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 import { lifecycleFacts } from './lifecycle.js';
 import { ACTIVITY_SLOTS, RUNNING } from './palette.js';
 import { prefixSlots } from './prefixColors.js';
 import { buildModel, type ModelOptions, type ProfileModel } from './profileModel.js';
+import type { CacheSection, StringList } from './sections.js';
 import type { TimeWindow } from './timeView.js';
 
 /** A task that a worker runs now. */
@@ -93,7 +94,7 @@ class ModelBuilder {
     this.#addIntervals();
     this.#firstRunning = this.#entries;
     this.#addRunning();
-    const { tasks } = this.#trace;
+    const { tasks, strings } = this.#trace;
     const entries = this.#entries;
     const others = this.#keys;
     const isBeside = new Uint8Array(entries).fill(1, this.#firstBeside, this.#firstRunning);
@@ -101,10 +102,14 @@ class ModelBuilder {
       length: this.#rows,
       at: (row) => (row < tasks.length ? tasks.keyOf(row) : others[row - tasks.length]),
     };
+    const texts: StringList = {
+      length: this.#rows,
+      at: (row) => (row < tasks.length && tasks.call[row]! >= 0 ? strings.get(tasks.call[row]!) : ''),
+    };
     const page = {
       title: this.#options.title,
       workers: this.#threads,
-      tasks: { keys, prefix: this.#prefix, prefixes: this.#prefixes, text: NO_TEXT, texts: [''] },
+      tasks: { keys, prefix: this.#prefix, prefixes: this.#prefixes, texts },
       sections: [
         {
           type: 'tasks' as const,
@@ -113,6 +118,7 @@ class ModelBuilder {
           start: this.#start.subarray(0, entries),
           stop: this.#stop.subarray(0, entries),
         },
+        ...this.#cacheSections(),
       ],
     };
     const { origin } = this.#options;
@@ -130,6 +136,25 @@ class ModelBuilder {
       ...(origin === undefined ? {} : { origin }),
       ...(entries > 0 ? {} : { otherwise: extentOfSamples(this.#trace) }),
       ...this.#run(),
+    });
+  }
+
+  /** What CacheProfilers saw: a section for each. */
+  #cacheSections(): CacheSection[] {
+    const all = cacheStaysOf(this.#trace);
+    if (all.length === 0) return [];
+    const rows = new Map(Array.from(this.#trace.tasks.id, (id, row) => [id, row]));
+    return all.map(({ metricName, task, prefix, cacheTime, freeTime, metric }) => {
+      const index = this.#prefixIndices();
+      return {
+        type: 'cache',
+        metricName,
+        task: Int32Array.from(task, (id) => rows.get(id) ?? -1),
+        prefix: Uint32Array.from(prefix, index),
+        cacheTime,
+        freeTime,
+        metric,
+      };
     });
   }
 
@@ -171,6 +196,20 @@ class ModelBuilder {
     return index;
   }
 
+  /** From ids of prefixes to their indices here: each text is looked at once. */
+  #prefixIndices(): (id: number) => number {
+    const known = new Map<number, number>();
+    return (id) => {
+      let index = known.get(id);
+      if (index === undefined) {
+        const name = this.#nameOf(id);
+        index = this.#prefixOf(name, this.#slotOf(name));
+        known.set(id, index);
+      }
+      return index;
+    };
+  }
+
   #nameOf(prefix: number): string {
     return prefix < 0 ? '' : this.#trace.strings.get(prefix);
   }
@@ -187,7 +226,7 @@ class ModelBuilder {
   #addTasks(): void {
     const { tasks } = this.#trace;
     const { length, submitted, started, stopped, acknowledged, state, prefix, worker, thread } = tasks;
-    const indexOf = new Map<number, number>();
+    const indexOf = this.#prefixIndices();
     const erred = (): number => this.#prefixOf('erred', ACTIVITY_SLOTS.erred);
     let [lastWorker, lastThread, at] = [-2, -2, 0];
     for (let row = 0; row < length; row++) {
@@ -197,13 +236,7 @@ class ModelBuilder {
       // Either is NaN where the trace does not say.
       if (submitted[row]! < this.#first) this.#first = submitted[row]!;
       if (acknowledged[row]! > this.#last) this.#last = acknowledged[row]!;
-      const id = prefix[row]!;
-      let index = indexOf.get(id);
-      if (index === undefined) {
-        const name = this.#nameOf(id);
-        index = this.#prefixOf(name, this.#slotOf(name));
-        indexOf.set(id, index);
-      }
+      const index = indexOf(prefix[row]!);
       if (worker[row] !== lastWorker || thread[row] !== lastThread) {
         lastWorker = worker[row]!;
         lastThread = thread[row]!;
@@ -262,10 +295,10 @@ class ModelBuilder {
   }
 }
 
-/** From the first to the last of what was measured of workers and machines; the first second of a trace without any. */
-function extentOfSamples({ memory, resources, samples }: Trace): TimeWindow {
+/** From the first to the last of what was measured; the first second of a trace without any. */
+function extentOfSamples({ memory, resources, samples, metrics }: Trace): TimeWindow {
   let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const { time } of [memory, resources, samples]) {
+  for (const { time } of [memory, resources, samples, metrics]) {
     for (const at of time) {
       if (at < start) start = at;
       if (at > stop) stop = at;
@@ -280,6 +313,3 @@ const RECENT = 20_000;
 function latestIds({ tasks }: Trace): Set<number> {
   return new Set(tasks.id.subarray(Math.max(0, tasks.length - RECENT)));
 }
-
-/** One text for all rows: the dashboard shows keys. */
-const NO_TEXT = new Uint32Array(0);

@@ -1,9 +1,10 @@
 // Lines over time from the rows of a trace: memory, figures of resources, bytes moved. Times count from the model's origin.
 import { TimeBins } from '../../analysis/timeBins.js';
+import { sampledLevels } from '../../trace/localMetrics.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 import { assignColors } from './palette.js';
-import type { LinesPlot, PlotLine } from './profileModel.js';
-import { largestOf, type Series } from './series.js';
+import type { LinesPlot, PlotLine, ResourcePlot } from './profileModel.js';
+import { largestOf, lineSeries, type Series } from './series.js';
 import { sortBy } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
 
@@ -64,6 +65,39 @@ export function memoryPlot(trace: Trace, origin: number, worker?: number): Lines
     'The trace has no samples of memory.',
     true,
   );
+}
+
+/** CPU and memory of the scheduler and its workers together, each with an axis of its own. */
+export function resourcePlot({ resources }: Trace, origin: number): ResourcePlot {
+  const { time, worker, figures } = resources;
+  const [cpu, rss] = [figures.get('cpu'), figures.get('rss')];
+  const isThere = (row: number): boolean =>
+    worker[row]! < 0 && cpu !== undefined && rss !== undefined && !Number.isNaN(cpu[row]! + rss[row]!);
+  const rows = rowsInTime(time, isThere);
+  const at = Float64Array.from(rows, (row) => time[row]!);
+  const of = (values: Float64Array | undefined): Series =>
+    lineSeries(
+      at,
+      Float64Array.from(rows, (row) => values?.[row] ?? Number.NaN),
+      origin,
+    );
+  return { type: 'resources', cpu: of(cpu), memory: of(rss) };
+}
+
+/** What stands in the plot of a MemorySampler that sampled nothing. */
+const NO_SAMPLES =
+  'Nothing was sampled. Sample around what you compute: await using _ = sampler.sample("first").';
+
+/** What a MemorySampler sampled, a line per label. */
+export function sampledPlot(trace: Trace, origin: number): LinesPlot {
+  const levels = sampledLevels(trace);
+  const slots = assignColors(levels.map(({ label }) => label));
+  const lines = levels.map(({ label, points }, i): PlotLine => {
+    const time = Float64Array.from(points, (point) => point.time);
+    const value = Float64Array.from(points, ({ bytes }) => bytes);
+    return { name: label, slot: slots[i]!, series: lineSeries(time, value, origin) };
+  });
+  return { ...linesPlot('Memory', 'bytes', lines, NO_SAMPLES), samples: true };
 }
 
 /** One figure of resources: a line per worker that has it, or of the host. */

@@ -1,5 +1,6 @@
 // Fine performance metrics, seed 001: task execution by function, by activity, and sending of data by activity; filtered by
 // function and span, in any unit that was measured. Sums are exact over the whole run.
+import { CACHE_CONTEXT, SAMPLER_CONTEXT } from '../../trace/localMetrics.js';
 import type { MetricTotals } from '../../trace/totals.js';
 import { formatBytes, formatDuration, formatNumber } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
@@ -8,11 +9,13 @@ import type { PageProps } from './pageProps.js';
 
 const EXECUTE = 'execute';
 const SEND = 'get-data';
+const LEVELS: ReadonlySet<string> = new Set([CACHE_CONTEXT, SAMPLER_CONTEXT]);
 /** Between the chosen functions, which are names. */
 const SEPARATOR = '\n';
 
 export function MetricsPage({ state, update: { trace } }: PageProps) {
-  const { metrics } = trace.totals;
+  // What is in a cache is no cost of a task.
+  const metrics = trace.totals.metrics.filter(({ context }) => !LEVELS.has(context));
   const units = [...new Set(metrics.map(({ unit }) => unit))].sort(secondsFirst);
   const { unit: chosenUnit = 'seconds', 'in-span': span = '', functions: names = '' } = state.choices.value;
   const functions = names === '' ? [] : names.split(SEPARATOR);

@@ -7,6 +7,7 @@ import { LogsPage } from './logsPage.js';
 import { MetricsPage } from './metricsPage.js';
 import type { PageProps } from './pageProps.js';
 import { ProfilePage } from './profilePage.js';
+import { RunPage } from './runPage.js';
 import { StatusPage } from './statusPage.js';
 import { StreamPage } from './streamPage.js';
 import { SummaryPage } from './summaryPage.js';
@@ -22,6 +23,8 @@ export function PageContent(props: PageProps) {
       return <StatusPage {...props} />;
     case 'stream':
       return <StreamPage {...props} />;
+    case 'run':
+      return <RunPage {...props} />;
     case 'profile':
       return <ProfilePage {...props} />;
     case 'metrics':

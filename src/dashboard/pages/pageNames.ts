@@ -4,6 +4,7 @@ export const PAGES = [
   { name: 'summary', title: 'Summary', group: '' },
   { name: 'status', title: 'Status', group: '' },
   { name: 'stream', title: 'Task stream', group: 'Time' },
+  { name: 'run', title: 'Run over time', group: 'Time' },
   { name: 'profile', title: 'Profile', group: 'Time' },
   { name: 'metrics', title: 'Fine performance metrics', group: 'Time' },
   { name: 'compute', title: 'Compute time by key', group: 'Time' },

@@ -5,9 +5,18 @@ import { type ProfileTreeOptions, profileTimeline, samplingInterval } from '../.
 import type { Trace } from '../../trace/trace.js';
 import { gpuPlot } from '../model/gpuSeries.js';
 import { assignColors } from '../model/palette.js';
-import type { LinesPlot, Plot, ProfileModel } from '../model/profileModel.js';
+import { emptyCache, type LinesPlot, type Plot, type ProfileModel } from '../model/profileModel.js';
+import type { Series } from '../model/series.js';
 import type { AxisUnit } from '../model/ticks.js';
-import { bandwidthPlot, figurePlot, memoryPlot, stackedPlot } from '../model/traceSeries.js';
+import type { TimeWindow } from '../model/timeView.js';
+import {
+  bandwidthPlot,
+  figurePlot,
+  memoryPlot,
+  resourcePlot,
+  sampledPlot,
+  stackedPlot,
+} from '../model/traceSeries.js';
 import type { PageName } from './pageNames.js';
 import { chosenSamples, type ProfileChoice } from './profileQuery.js';
 
@@ -17,6 +26,8 @@ export interface PlotContext {
   /** The worker that is chosen; undefined: all. */
   readonly worker: number | undefined;
   readonly profile: ProfileChoice;
+  /** Names of the plots of the page `run`, in order; undefined: those of which the trace has rows. */
+  readonly shown: readonly string[] | undefined;
 }
 
 export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot[] {
@@ -25,7 +36,9 @@ export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot
   switch (page) {
     case 'stream':
     case 'status':
-      return stream.plots;
+      return stream.plots.filter(({ type }) => type === 'tasks');
+    case 'run':
+      return runPlots(context);
     case 'workers':
       return [
         memoryPlot(trace, origin, worker),
@@ -56,6 +69,49 @@ export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot
     default:
       return [];
   }
+}
+
+/** The task stream, what the machine did meanwhile, and which results were held. */
+function runPlots({ trace, stream, shown }: PlotContext): Plot[] {
+  const { origin } = stream;
+  const streams = stream.plots.filter(({ type }) => type === 'tasks');
+  const caches = stream.plots.filter((plot) => plot.type === 'cache');
+  if (shown !== undefined) {
+    return shown.flatMap((name): readonly Plot[] => {
+      if (name === 'tasks') return streams;
+      if (name === 'resources') return [resourcePlot(trace, origin)];
+      if (name === 'memory') return [sampledPlot(trace, origin)];
+      const metricName = name.startsWith(CACHE) ? name.slice(CACHE.length) : undefined;
+      const found = caches.filter(({ section }) => section.metricName === metricName);
+      return found.length > 0 || metricName === undefined ? found : [emptyCache(metricName)];
+    });
+  }
+  const resources = resourcePlot(trace, origin);
+  const levels = [heldPlot(trace, origin), sampledPlot(trace, origin)];
+  return [
+    ...streams,
+    ...(resources.cpu.time.length > 0 ? [resources] : []),
+    ...caches,
+    ...levels.filter(({ lines }) => lines.length > 0),
+  ];
+}
+
+/** Before the name of a CacheProfiler's metric. */
+const CACHE = 'cache ';
+
+/** From the first to the last sample of the plots of the page `run`: they begin earlier and end later than what they watch. */
+export function extentOfPlots(plots: readonly Plot[], limits: TimeWindow): TimeWindow {
+  let { start, stop } = limits;
+  const include = ({ time }: Series): void => {
+    if (time.length === 0) return;
+    start = Math.min(start, time[0]!);
+    stop = Math.max(stop, time[time.length - 1]!);
+  };
+  for (const plot of plots) {
+    if (plot.type === 'resources') include(plot.cpu);
+    if (plot.type === 'lines') for (const { series } of plot.lines) include(series);
+  }
+  return { start, stop };
 }
 
 const LATE: Figure = { figure: 'eventLoopDelay', title: 'Event loop is late by', unit: 'seconds' };

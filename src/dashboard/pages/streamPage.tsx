@@ -65,7 +65,7 @@ interface MoreProps {
 
 /** Entries of a list before "and n more". */
 const MOST = 12;
-function TaskMore({ state, trace, row }: MoreProps) {
+export function TaskMore({ state, trace, row }: MoreProps) {
   const { tasks, strings } = trace;
   if (row >= tasks.length) return null;
   const theme = THEMES[state.view.scheme.value];

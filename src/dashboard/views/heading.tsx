@@ -39,7 +39,8 @@ function facts({ model }: PageState): string[] {
   // Rows are threads, of workers that have several.
   const workers = new Set(toArray(model.page.workers).map((name) => name.replace(/ · \d+$/, ''))).size;
   const list: string[] = [];
-  const streams = model.page.sections.some(({ type }) => type === 'tasks');
+  // A page of samples alone has neither.
+  const streams = model.taskCount > 0 || workers > 0;
   if (streams) list.push(plural(model.taskCount, 'task'));
   // Of a run that goes on the sums come first: how many tasks there were is known, how long they took is not.
   if (streams && model.taskCount > 0 && model.legend.length === 0) return list;

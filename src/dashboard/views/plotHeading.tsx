@@ -35,7 +35,7 @@ export function plotSummary(
         title: 'CPU and memory',
         description: `CPU up to ${formatPercent(plot.cpu.largest)}, memory up to ${formatBytes(plot.memory.largest)}`,
         empty:
-          plot.section.time.length > 0
+          plot.cpu.time.length > 0
             ? undefined
             : 'No sample was taken: the run was shorter than the time step. Give a smaller one: new ResourceProfiler({ dt: 0.1 }).',
       };

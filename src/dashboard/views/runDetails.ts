@@ -22,7 +22,7 @@ export function runDetails(model: ProfileModel, plot: TaskPlot, position: number
   const prefix = model.prefixes[tasks.prefix[task]!]!;
   return {
     key: tasks.keys.at(task) ?? '',
-    text: tasks.texts.at(tasks.text[task]!) ?? '',
+    text: tasks.texts.at(task) ?? '',
     prefix,
     prefixName: model.prefixOf?.(task) ?? prefix.name,
     worker: workers.at(plot.section.worker[entry]!) ?? '',

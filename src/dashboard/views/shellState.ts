@@ -2,11 +2,11 @@
 // so that a link leads to the same view.
 import { effect, signal } from '@preact/signals';
 import type { Trace } from '../../trace/trace.js';
-import { buildModel, type Plot, type ProfileModel } from '../model/profileModel.js';
+import { buildModel, type ProfileModel } from '../model/profileModel.js';
 import { clip, showsAll, type TimeWindow } from '../model/timeView.js';
 import { traceModel } from '../model/traceModel.js';
 import { PAGES, type PageName } from '../pages/pageNames.js';
-import { plotsOfPage } from '../pages/pagePlots.js';
+import { extentOfPlots, plotsOfPage } from '../pages/pagePlots.js';
 import type { ProfileChoice } from '../pages/profileQuery.js';
 import type { SourceStatus, TraceSource, TraceUpdate } from '../source/traceSource.js';
 import { PageState } from './pageState.js';
@@ -14,7 +14,7 @@ import { PageState } from './pageState.js';
 const NOTHING = buildModel({
   title: '',
   workers: [],
-  tasks: { keys: [], prefix: new Uint32Array(0), prefixes: [], text: new Uint32Array(0), texts: [] },
+  tasks: { keys: [], prefix: new Uint32Array(0), prefixes: [], texts: [] },
   sections: [],
 });
 /** What is chosen on single pages, by name in the address. */
@@ -23,6 +23,7 @@ const CHOICES: Partial<Record<PageName, readonly string[]>> = {
   events: ['topic'],
   logs: ['from-worker', 'problems'],
   graph: ['node'],
+  run: ['plots'],
 };
 /** Milliseconds after the last change until the address follows. */
 const ADDRESS_DELAY = 250;
@@ -219,17 +220,28 @@ export class ShellState {
   #showPage(): void {
     const { trace } = this;
     if (trace === undefined) return;
-    const plots: readonly Plot[] = plotsOfPage(this.page.value, {
+    const shown = this.#shownPlots();
+    const plots = plotsOfPage(this.page.value, {
       trace,
       stream: this.#stream,
       worker: this.worker.value,
       profile: this.profile.value,
+      shown,
     });
-    const keeps = plots.some(({ type }) => type === 'tasks');
-    if (!keeps) this.view.pinned.value = undefined;
+    const stream = plots.findIndex(({ type }) => type === 'tasks');
+    const pinned = this.view.pinned.value;
+    if (pinned !== undefined && pinned.plot !== stream)
+      this.view.pinned.value = stream < 0 ? undefined : { ...pinned, plot: stream };
     // The page of the profile searches its functions.
-    const searched = keeps || this.page.value === 'profile' ? {} : { searched: this.#stream.plots };
-    this.view.setModel({ ...this.#stream, plots, ...searched });
+    const searched = stream >= 0 || this.page.value === 'profile' ? {} : { searched: this.#stream.plots };
+    const model = { ...this.#stream, plots, ...searched };
+    this.view.setModel(shown === undefined ? model : asAsked(model));
+  }
+
+  /** The plots that the address of the page `run` names. */
+  #shownPlots(): readonly string[] | undefined {
+    const { plots = '' } = this.page.value === 'run' ? this.choices.value : {};
+    return plots === '' ? undefined : plots === 'none' ? [] : plots.split('\n');
   }
 
   /** A task that was found, on a page without a task stream. */
@@ -243,11 +255,12 @@ export class ShellState {
     this.#address = location.hash;
     const [name = '', query = ''] = this.#address.slice(1).split('?');
     const page = PAGES.find((one) => one.name === name)?.name;
-    if (page !== undefined && page !== this.page.value) {
-      this.page.value = page;
-      this.#showPage();
-    }
     this.#wanted = new URLSearchParams(query);
+    const { value: before } = this.page;
+    if (page !== undefined) this.page.value = page;
+    this.#readChoices(this.#wanted);
+    // The choices of the page `run` say what is drawn on it.
+    if (this.page.value !== before || page === 'run') this.#showPage();
     this.#applyWanted();
   }
 
@@ -304,9 +317,12 @@ export class ShellState {
       const ofSpan = span === null ? {} : { span: span.split('/') };
       this.profile.value = key === null ? ofSpan : { key, ...ofSpan };
     }
+    if (name !== null || of !== null || key !== null || span !== null) this.#showPage();
+  }
+
+  #readChoices(wanted: URLSearchParams): void {
     const choices = (CHOICES[this.page.value] ?? []).map((one) => [one, wanted.get(one) ?? '']);
     if (choices.length > 0) this.choices.value = { ...this.choices.value, ...Object.fromEntries(choices) };
-    if (name !== null || of !== null || key !== null || span !== null) this.#showPage();
   }
 
   #writeChoices(query: URLSearchParams, { workers, strings }: Trace): void {
@@ -347,6 +363,11 @@ export class ShellState {
     else history.replaceState(null, '', hash);
     this.#address = location.hash;
   }
+}
+
+/** A page of profilers shows all that they recorded, and says of an empty stream how to switch on a Profiler. */
+function asAsked({ nothingRan: _, ...model }: ProfileModel): ProfileModel {
+  return { ...model, limits: extentOfPlots(model.plots, model.limits) };
 }
 
 /** As many digits as a pixel of the window needs. */

@@ -26,9 +26,10 @@ export function SideBar({ state, more }: SideBarProps) {
 
 /** What a MemorySampler sampled: a line per label with its figures. */
 function Samples({ state }: { readonly state: PageState }) {
-  const { page, plots } = state.model;
-  if (!page.sections.some(({ type }) => type === 'memory')) return null;
-  const lines = plots.flatMap((plot) => (plot.type === 'lines' ? plot.lines : []));
+  const lines = state.model.plots.flatMap((plot) =>
+    plot.type === 'lines' && plot.samples === true ? plot.lines : [],
+  );
+  if (lines.length === 0) return null;
   return (
     <section class="samples" aria-label="Samples by label">
       <table class="small">

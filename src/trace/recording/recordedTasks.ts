@@ -89,6 +89,7 @@ export class RecordedTasks {
       acknowledged: numbers('acknowledged'),
       nbytes: numbers('nbytes'),
       resultType: texts('result_type'),
+      call: texts('call'),
       dependencyOffsets: () => this.#edges().offsets,
       dependencies: () => this.#makeDependencies(),
       dependencyIds: () => this.#dependencyIds(),

@@ -31,6 +31,8 @@ export class TaskBatch {
   readonly #started: Float64Array;
   readonly #stopped: Float64Array;
   readonly #acknowledged: Float64Array;
+  /** Engines do not say how a task stands in its graph. */
+  readonly #noCalls: readonly null[];
   readonly #texts = {
     prefix: new BatchTexts(),
     group: new BatchTexts(),
@@ -69,6 +71,7 @@ export class TaskBatch {
     this.#started = new Float64Array(rows);
     this.#stopped = new Float64Array(rows);
     this.#acknowledged = new Float64Array(rows);
+    this.#noCalls = new Array<null>(rows).fill(null);
   }
 
   /** Adds runs from `from` on, as many as there is room for; returns where it stopped. */
@@ -165,6 +168,7 @@ export class TaskBatch {
       numbers(this.#acknowledged),
       numbers(this.#nbytes),
       coded(this.#type, type),
+      { type: 'utf8', values: this.#noCalls },
     ];
   }
 

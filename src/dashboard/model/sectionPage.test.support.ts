@@ -1,0 +1,42 @@
+// Pages of runs on some workers, as tests need them: a task per key, its prefix the key up to its dash.
+import type { SectionPage } from './sections.js';
+
+export interface SampleRun {
+  readonly key: string;
+  readonly worker: number;
+  readonly start: number;
+  readonly stop: number;
+}
+
+/** `cached`: a CacheProfiler counted results, each from the start to the stop of its task. */
+export function pageOfRuns(
+  runs: readonly SampleRun[],
+  workers: readonly string[],
+  cached = false,
+): SectionPage {
+  const keys = [...new Set(runs.map(({ key }) => key))];
+  const prefixOf = (key: string): string => key.split('-')[0]!;
+  const prefixes = [...new Set(keys.map(prefixOf))];
+  const start = Float64Array.from(runs, (run) => run.start);
+  const stop = Float64Array.from(runs, (run) => run.stop);
+  const task = Uint32Array.from(runs, ({ key }) => keys.indexOf(key));
+  const prefix = Uint32Array.from(keys, (key) => prefixes.indexOf(prefixOf(key)));
+  const stays = {
+    type: 'cache',
+    metricName: 'count',
+    task: Int32Array.from(task),
+    prefix: task.map((row) => prefix[row]!),
+    cacheTime: start,
+    freeTime: stop,
+    metric: start.map(() => 1),
+  } as const;
+  return {
+    title: 'sample',
+    workers,
+    tasks: { keys, prefix, prefixes, texts: [] },
+    sections: [
+      { type: 'tasks', task, worker: Uint32Array.from(runs, ({ worker }) => worker), start, stop },
+      ...(cached ? [stays] : []),
+    ],
+  };
+}

@@ -1,0 +1,55 @@
+// What comes to the page from outside its controls: keys, and the colour scheme of the system.
+import { runKey } from '../canvas/keys.js';
+import { spanOf, zoom } from '../model/timeView.js';
+import type { PageState } from './pageState.js';
+
+/** Follows the system between light and dark. */
+export function followScheme(state: PageState): () => void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const apply = () => {
+    state.scheme.value = dark.matches ? 'dark' : 'light';
+  };
+  apply();
+  dark.addEventListener('change', apply);
+  return () => dark.removeEventListener('change', apply);
+}
+
+/** Whether keys that go there mean letters: in a checkbox they do not. */
+function isTyping(target: EventTarget | null): boolean {
+  if (target instanceof HTMLInputElement) return target.type !== 'checkbox';
+  return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+}
+
+export function listenToKeys(
+  state: PageState,
+  searchBox: { readonly current: HTMLInputElement | null },
+): () => void {
+  const onKey = (event: KeyboardEvent) => {
+    if (isTyping(event.target) || (event.target instanceof HTMLButtonElement && event.key === 'Enter'))
+      return;
+    const used = runKey(event, {
+      panShare: (share) => {
+        const { start, stop } = state.target;
+        const by = share * (stop - start);
+        state.moveTo({ start: start + by, stop: stop + by }, true);
+      },
+      zoomBy: (factor) => {
+        const { start } = state.window.value;
+        const anchor = state.hover.value?.time ?? start + spanOf(state.window.value) / 2;
+        state.moveTo(zoom(state.model.limits, state.target, factor, anchor), true);
+      },
+      reset: () => state.moveTo(state.model.limits, true),
+      search: () => searchBox.current?.select(),
+      help: () => {
+        state.helpOpen.value = !state.helpOpen.value;
+      },
+      dismiss: () => state.dismiss(),
+      nextMatch: (direction) => state.stepMatch(direction),
+      nextRun: (direction) => state.stepRun(direction),
+      zoomToRun: () => state.zoomToPinned(),
+    });
+    if (used) event.preventDefault();
+  };
+  document.addEventListener('keydown', onKey);
+  return () => document.removeEventListener('keydown', onKey);
+}

@@ -1,0 +1,200 @@
+// From profilers to a trace: each profiler adds what it recorded, and the result is a trace like any other, which the
+// report carries and every view and analysis reads.
+import { hostname } from 'node:os';
+import { cacheLifetimes } from '../analysis/cacheLifetimes.js';
+import { keySplit } from '../graph/key.js';
+import { keyGroup } from '../trace/keyGroup.js';
+import { addCacheStays, addSamples, type SampledLevel } from '../trace/localMetrics.js';
+import type { RunRecording } from '../trace/runRecording.js';
+import { StringTable } from '../trace/stringTable.js';
+import type { Trace } from '../trace/trace.js';
+import { TraceBuilder } from '../trace/traceBuilder.js';
+import { taskText } from './taskText.js';
+
+/** What computations of local schedulers name as their client. */
+const CLIENT = 'local';
+
+/** One run as a CacheProfiler saw it. */
+export interface CachedRun {
+  readonly recording: RunRecording;
+  /** Task id → metric; undefined: 1 for every result. */
+  readonly metrics: Float64Array | undefined;
+}
+
+export const ADD_TO: unique symbol = Symbol('longpole.addTo');
+
+/** What `visualize` can show: Profiler, ResourceProfiler, CacheProfiler. */
+export interface PageSource {
+  [ADD_TO](page: ProfilerTrace): void;
+}
+
+/**
+ * Collects what profilers recorded. `plots` names the plots of the page in the order in which profilers were added, as the
+ * page's address has them: `tasks`, `resources`, `memory`, and `cache` with the name of the metric.
+ */
+export class ProfilerTrace {
+  readonly plots: string[] = [];
+  readonly #builder = new TraceBuilder(new StringTable());
+  readonly #host = this.#builder.strings.internString(hostname());
+  /** The runs that a Profiler saw, with the first row that it has not cleared. */
+  readonly #profiled = new Map<RunRecording, number>();
+  readonly #cached = new Map<string, readonly CachedRun[]>();
+
+  /** Runs that a Profiler saw, each from a row on. */
+  addTasks(runs: Iterable<{ readonly recording: RunRecording; readonly from: number }>): void {
+    this.#show('tasks');
+    for (const { recording, from } of runs)
+      this.#profiled.set(recording, Math.min(from, this.#profiled.get(recording) ?? from));
+  }
+
+  /** Samples of this process, all its threads and child processes. */
+  addResources(
+    samples: Iterable<{ readonly time: number; readonly mem: number; readonly cpu: number }>,
+  ): void {
+    this.#show('resources');
+    const { resources } = this.#builder;
+    for (const { time, mem, cpu } of samples) {
+      const figures = new Map([
+        ['cpu', cpu],
+        ['rss', mem * 1e6],
+      ]);
+      resources.add({ time, worker: -1, host: this.#host }, figures);
+    }
+  }
+
+  /** Runs that a CacheProfiler saw. Of two with a metric of the same name each has a plot. */
+  addCache(metricName: string, runs: readonly CachedRun[]): void {
+    let name = metricName.replace(/\s+/g, ' ');
+    for (let number = 2; this.#cached.has(name); number++) name = `${metricName} ${number}`;
+    this.#cached.set(name, runs);
+    this.#show(`cache ${name}`);
+  }
+
+  /** What a MemorySampler sampled. */
+  addMemory(levels: readonly SampledLevel[]): void {
+    this.#show('memory');
+    addSamples(this.#builder.metrics, this.#builder.strings, levels);
+  }
+
+  #show(plot: string): void {
+    if (!this.plots.includes(plot)) this.plots.push(plot);
+  }
+
+  /** Call it once. */
+  build(): Trace {
+    const runs = new Map(this.#profiled);
+    // Without a Profiler the tasks are those whose results were cached.
+    if (!this.plots.includes('tasks'))
+      for (const { recording } of [...this.#cached.values()].flat()) runs.set(recording, 0);
+    const recordings = new Set([
+      ...runs.keys(),
+      ...[...this.#cached.values()].flat().map((run) => run.recording),
+    ]);
+    const firstIds = new Map<RunRecording, number>();
+    let nextId = 0;
+    for (const recording of recordings) {
+      firstIds.set(recording, nextId);
+      this.#addComputation(recording, nextId);
+      this.#addRuns(recording, nextId, runs.get(recording) ?? recording.tasks.length);
+      nextId += recording.size;
+    }
+    for (const [name, cached] of this.#cached) this.#addStays(name, cached, firstIds);
+    return this.#builder.build();
+  }
+
+  #addComputation({ size, startTime, endTime, keys }: RunRecording, firstId: number): void {
+    const { computations } = this.#builder;
+    const number = computations.length + 1;
+    computations.push({
+      number,
+      firstId,
+      size,
+      start: startTime,
+      stop: endTime,
+      keys,
+      client: CLIENT,
+      code: '',
+    });
+  }
+
+  #addRuns(recording: RunRecording, firstId: number, from: number): void {
+    const { strings, keys, dependencies, computations } = this.#builder;
+    const { tasks, dependencyOffsets, dependencies: needs } = recording;
+    const span = strings.internString('default');
+    const isKey = (key: string): boolean => recording.has(key);
+    for (let row = from; row < tasks.length; row++) {
+      const id = tasks.ids[row]!;
+      const key = recording.keys[id]!;
+      const prefix = keySplit(key);
+      const [started, stop] = [
+        tasks.startTimes[row]!,
+        Math.max(tasks.startTimes[row]!, tasks.stopTimes[row]!),
+      ];
+      for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
+        dependencies.push(keys.internString(recording.keys[needs[edge]!]!));
+      const worker = tasks.workers[row]!;
+      this.#builder.addTask(
+        {
+          ...UNKNOWN,
+          key: keys.internString(key),
+          host: this.#host,
+          worker: strings.internString(recording.workers[worker] ?? String(worker)),
+          stop,
+          duration: stop - started,
+        },
+        {
+          id: firstId + id,
+          prefix: strings.internString(prefix),
+          group: keys.internString(keyGroup(key, prefix)),
+          span,
+          computation: computations.length - 1,
+          thread: 0,
+          submitted: recording.startTime,
+          started,
+          call: strings.internString(taskText(recording.task(id), isKey)),
+        },
+      );
+    }
+  }
+
+  #addStays(
+    metricName: string,
+    runs: readonly CachedRun[],
+    firstIds: ReadonlyMap<RunRecording, number>,
+  ): void {
+    const { strings, metrics } = this.#builder;
+    const parts = runs.map((run) => ({ ...run, held: cacheLifetimes(run.recording) }));
+    const count = parts.reduce((sum, { held }) => sum + held.ids.length, 0);
+    const stays = {
+      metricName,
+      task: new Float64Array(count),
+      prefix: new Int32Array(count),
+      cacheTime: new Float64Array(count),
+      freeTime: new Float64Array(count),
+      metric: new Float64Array(count).fill(1),
+    };
+    let from = 0;
+    for (const { recording, metrics: measured, held } of parts) {
+      const firstId = firstIds.get(recording) ?? 0;
+      held.ids.forEach((id, i) => {
+        stays.task[from + i] = firstId + id;
+        stays.prefix[from + i] = strings.internString(keySplit(recording.keys[id]!));
+        if (measured !== undefined) stays.metric[from + i] = measured[id]!;
+      });
+      stays.cacheTime.set(held.cacheTimes, from);
+      stays.freeTime.set(held.freeTimes, from);
+      from += held.ids.length;
+    }
+    addCacheStays(metrics, strings, stays);
+  }
+}
+
+/** What a local run does not say of a task. */
+const UNKNOWN = {
+  recordedName: -1,
+  device: -1,
+  nbytes: Number.NaN,
+  resultType: -1,
+  dtype: -1,
+  shape: -1,
+} as const;

@@ -1,0 +1,168 @@
+// What local diagnostics keep in the table of metrics: the stay of each result in the scheduler's cache, and the samples of
+// a MemorySampler. Both are changes of a level over time, so the sum of the rows up to a moment is the level at that moment.
+import { sortedOrder } from '../base/sortedOrder.js';
+import type { StringTable } from './stringTable.js';
+import type { TableBuilder } from './tableRows.js';
+import type { Trace } from './trace.js';
+
+/** Rows of a CacheProfiler. Activity: the name of its metric; task: whose result it is. */
+export const CACHE_CONTEXT = 'cache';
+/** Rows of a MemorySampler. Prefix: the label; activity: what was measured. */
+export const SAMPLER_CONTEXT = 'memory-sampler';
+
+/** The stays of results in the cache that one CacheProfiler saw. Parallel columns. */
+export interface CacheStays {
+  /** E.g. `count`, `nbytes`. */
+  readonly metricName: string;
+  /** Ids of tasks, as in `tasks.id`. */
+  readonly task: Float64Array;
+  /** Ids of texts of the trace. */
+  readonly prefix: Int32Array;
+  /** Epoch seconds. */
+  readonly cacheTime: Float64Array;
+  readonly freeTime: Float64Array;
+  readonly metric: Float64Array;
+}
+
+/** Adds two rows per stay, in order of time: what enters at a moment stands before what leaves at that moment. */
+export function addCacheStays(
+  metrics: TableBuilder<'metrics'>,
+  strings: StringTable,
+  stays: CacheStays,
+): void {
+  const { metricName, task, prefix, cacheTime, freeTime, metric } = stays;
+  const row = {
+    worker: -1,
+    context: strings.internString(CACHE_CONTEXT),
+    span: strings.internString(''),
+    activity: strings.internString(metricName),
+    unit: strings.internString(/bytes$/i.test(metricName) ? 'bytes' : 'count'),
+  };
+  const entering = sortedOrder(cacheTime, false);
+  const leaving = sortedOrder(freeTime, false);
+  let enter = 0;
+  for (const stay of leaving) {
+    for (; enter < entering.length && cacheTime[entering[enter]!]! <= freeTime[stay]!; enter++) {
+      const next = entering[enter]!;
+      const [time, value] = [cacheTime[next]!, metric[next]!];
+      metrics.add({ ...row, time, prefix: prefix[next]!, value, task: task[next]! });
+    }
+    metrics.add({
+      ...row,
+      time: freeTime[stay]!,
+      prefix: prefix[stay]!,
+      value: -metric[stay]!,
+      task: task[stay]!,
+    });
+  }
+}
+
+/** The stays in the cache of each CacheProfiler, in the order of their first rows. A result that never left stays to the end. */
+export function cacheStaysOf(trace: Trace): CacheStays[] {
+  const { metrics, strings } = trace;
+  const lists = new Map<number, StayList>();
+  for (const row of rowsOf(trace, CACHE_CONTEXT)) {
+    const activity = metrics.activity[row]!;
+    let list = lists.get(activity);
+    if (list === undefined) {
+      list = new StayList();
+      lists.set(activity, list);
+    }
+    list.add(metrics.task[row]!, metrics.prefix[row]!, metrics.time[row]!, metrics.value[row]!);
+  }
+  return Array.from(lists, ([activity, list]) => list.stays(activity < 0 ? '' : strings.get(activity)));
+}
+
+class StayList {
+  readonly #task: number[] = [];
+  readonly #prefix: number[] = [];
+  readonly #cacheTime: number[] = [];
+  readonly #freeTime: number[] = [];
+  readonly #metric: number[] = [];
+  /** Task → its entry while its result is in the cache. */
+  readonly #held = new Map<number, number>();
+  #last = Number.NEGATIVE_INFINITY;
+
+  add(task: number, prefix: number, time: number, value: number): void {
+    if (time > this.#last) this.#last = time;
+    const entry = this.#held.get(task);
+    if (entry !== undefined) {
+      this.#freeTime[entry] = time;
+      this.#held.delete(task);
+      return;
+    }
+    this.#held.set(task, this.#task.length);
+    this.#task.push(task);
+    this.#prefix.push(prefix);
+    this.#cacheTime.push(time);
+    this.#freeTime.push(Number.NaN);
+    this.#metric.push(value);
+  }
+
+  stays(metricName: string): CacheStays {
+    for (const entry of this.#held.values()) this.#freeTime[entry] = this.#last;
+    return {
+      metricName,
+      task: Float64Array.from(this.#task),
+      prefix: Int32Array.from(this.#prefix),
+      cacheTime: Float64Array.from(this.#cacheTime),
+      freeTime: Float64Array.from(this.#freeTime),
+      metric: Float64Array.from(this.#metric),
+    };
+  }
+}
+
+/** What was sampled under one label, in order of time. */
+export interface SampledLevel {
+  readonly label: string;
+  readonly points: readonly { readonly time: number; readonly bytes: number }[];
+}
+
+/** Adds the samples of a MemorySampler, each as the change since the one before of its label. */
+export function addSamples(
+  metrics: TableBuilder<'metrics'>,
+  strings: StringTable,
+  levels: readonly SampledLevel[],
+): void {
+  const row = {
+    worker: -1,
+    context: strings.internString(SAMPLER_CONTEXT),
+    span: strings.internString(''),
+    activity: strings.internString('memory'),
+    unit: strings.internString('bytes'),
+  };
+  for (const { label, points } of levels) {
+    const prefix = strings.internString(label);
+    let before = 0;
+    for (const { time, bytes } of points) {
+      metrics.add({ ...row, time, prefix, value: bytes - before });
+      before = bytes;
+    }
+  }
+}
+
+/** The samples of a MemorySampler, by label in the order of their first rows. */
+export function sampledLevels(trace: Trace): SampledLevel[] {
+  const { metrics, strings } = trace;
+  const levels = new Map<number, { time: number; bytes: number }[]>();
+  for (const row of rowsOf(trace, SAMPLER_CONTEXT)) {
+    const prefix = metrics.prefix[row]!;
+    const points = levels.get(prefix) ?? [];
+    levels.set(prefix, points);
+    points.push({ time: metrics.time[row]!, bytes: (points.at(-1)?.bytes ?? 0) + metrics.value[row]! });
+  }
+  return Array.from(levels, ([prefix, points]) => ({
+    label: prefix < 0 ? '' : strings.get(prefix),
+    points,
+  }));
+}
+
+/** The rows of metrics of one context. The views of a live trace ask for them all the time: numbers are compared, not texts. */
+function* rowsOf({ metrics, strings }: Trace, context: string): Generator<number> {
+  let [last, isWanted] = [-1, false];
+  for (let row = 0; row < metrics.length; row++) {
+    const id = metrics.context[row]!;
+    if (id !== last) [last, isWanted] = [id, id >= 0 && strings.get(id) === context];
+    if (isWanted) yield row;
+  }
+}
