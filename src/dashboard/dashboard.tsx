@@ -19,34 +19,7 @@ declare global {
   var longpoleDashboard: ShellHooks | undefined;
 }
 
-/** Undefined: a template from disk, that waits for a file. */
-function sourceOfPage(): TraceSource | undefined {
-  const element = document.getElementById(REPORT_ELEMENT);
-  const text = element?.textContent?.trim() ?? '';
-  if (text !== '' && !text.startsWith('@')) {
-    // Megabytes of text that nobody needs twice.
-    element?.replaceChildren();
-    return new ReportSource(text);
-  }
-  return location.protocol === 'file:' ? undefined : new LiveSource(location.href);
-}
-
-// What a server gives out is the template as it is; the trace brings the title.
-if (document.title.startsWith('@')) document.title = 'Longpole';
-
-const app = document.getElementById('app');
-if (app !== null) {
-  const state = new ShellState();
-  const register = (hooks: ShellHooks) => {
-    globalThis.longpoleDashboard = hooks;
-  };
-  render(<Shell state={state} register={register} />, app);
-  const source = sourceOfPage();
-  if (source !== undefined) state.open(source);
-}
-
-// The trace that stands in the page itself.
-
+/** The trace that stands in the page itself. The class comes first: the module runs from top to bottom. */
 class ReportSource implements TraceSource {
   readonly #text: string;
 
@@ -74,4 +47,30 @@ class ReportSource implements TraceSource {
   }
 
   close(): void {}
+}
+
+/** Undefined: a template from disk, that waits for a file. */
+function sourceOfPage(): TraceSource | undefined {
+  const element = document.getElementById(REPORT_ELEMENT);
+  const text = element?.textContent?.trim() ?? '';
+  if (text !== '' && !text.startsWith('@')) {
+    // Megabytes of text that nobody needs twice.
+    element?.replaceChildren();
+    return new ReportSource(text);
+  }
+  return location.protocol === 'file:' ? undefined : new LiveSource(location.href);
+}
+
+// What a server gives out is the template as it is; the trace brings the title.
+if (document.title.startsWith('@')) document.title = 'Longpole';
+
+const app = document.getElementById('app');
+if (app !== null) {
+  const state = new ShellState();
+  const register = (hooks: ShellHooks) => {
+    globalThis.longpoleDashboard = hooks;
+  };
+  render(<Shell state={state} register={register} />, app);
+  const source = sourceOfPage();
+  if (source !== undefined) state.open(source);
 }
