@@ -22,7 +22,8 @@ export interface Plan {
   /** Index into `functions` of the function that the task calls, or -1 (an alias or a list of results). */
   readonly functionOf: Int32Array;
   readonly functions: readonly AnyFunction[];
-  readonly constants: readonly unknown[];
+  /** Arguments. Each belongs to one task, and is dropped when that task cannot run again. */
+  readonly constants: unknown[];
   readonly dependencies: Adjacency;
   readonly dependents: Adjacency;
   /** 1 where the caller asked for the result. */

@@ -154,6 +154,29 @@ clusterTest('a released future that is still held leads to no value', async ({ c
 });
 
 clusterTest(
+  'the arguments of released results go, those that a held result is made of stay',
+  async ({ client, processes }) => {
+    const arrays = Array.from({ length: 4 }, (_, i) => new Float64Array(LARGE).fill(i));
+    const references = arrays.map((array) => new WeakRef(array));
+    const [own, made, ...others] = client.map(t.plus, arrays.splice(0), [1, 1, 1, 1]);
+    const total = client.submit(t.total, made!);
+    await client.gather([own, total, ...others]);
+    for (const future of [made!, ...others]) future.release();
+    const count = (from: number, to: number): number =>
+      references.slice(from, to).filter((reference) => reference.deref() !== undefined).length;
+    await untilCollected('the arguments of the others are gone', () => count(2, 4));
+    assert.equal(count(0, 2), 2);
+    if (processes)
+      for (const { pid } of Object.values(client.schedulerInfo().workers)) process.kill(pid, 'SIGKILL');
+    else await rejection(client.submit(t.exit, 7).result());
+    assert.deepEqual([(await own!.result())[0], await total.result()], [1, 2 * LARGE]);
+    own!.release();
+    total.release();
+    await untilCollected('all arguments are gone', () => count(0, 4));
+  },
+);
+
+clusterTest(
   'a signal that lives long does not hold what was submitted with it',
   async ({ client, folder }) => {
     const listeners = new Set<() => void>();

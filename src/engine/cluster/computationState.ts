@@ -19,7 +19,9 @@ const SETTLED = 1;
 export class ComputationState {
   readonly program: Program;
   /** Arguments, by the numbers in the program. */
-  constants: readonly unknown[];
+  constants: unknown[];
+  /** Local id → 1 if the task can never run again. See spentTasks. */
+  spent: Uint8Array | undefined;
   readonly segment: Segment;
   /** As observers see it. */
   readonly info: Computation;

@@ -11,6 +11,7 @@ import { taskError } from '../taskFailure.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 import type { GatherInput } from './hostTypes.js';
+import { dropSpentArguments } from './spentTasks.js';
 import type { RunTasks } from './stealing.js';
 import type { StoredResults } from './storedResults.js';
 import type { TaskRecorder } from './taskRecorder.js';
@@ -190,6 +191,7 @@ export class InstructionRunner {
           this.#engine.workers.get(holder)?.host.drop([result]);
       }
       if (computation.segment.dead) dead.add(computation);
+      else dropSpentArguments(computation, locals, this.#engine.scheduler.state);
     });
     for (const { worker, ids: copies } of workers)
       this.#byComputation(copies, (computation, locals) =>
