@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../base/properties.test.support.js';
-import { addEvent } from '../trace/formats/dasfEventRows.js';
-import { InstantEvent } from '../trace/formats/dasfEvents.js';
+import { addEvent } from '../trace/formats/dasf/dasfEventRows.js';
+import { InstantEvent } from '../trace/formats/dasf/dasfEvents.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
 import { SampleJoin } from './sampleJoin.js';
 

@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
-import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent } from '../trace/formats/dasfEvents.js';
+import {
+  CompleteEvent,
+  type DasfEvent,
+  type EventArgs,
+  InstantEvent,
+} from '../trace/formats/dasf/dasfEvents.js';
 import type { Row } from './table.js';
 import { TraceAnalyser } from './traceAnalyser.js';
 

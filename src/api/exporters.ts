@@ -1,9 +1,9 @@
 // What a trace can be exported to: one entry for each format. The command line and `exportTrace` know no others.
 import { renderReport } from '../diagnostics/performanceReport.js';
-import { chromeTrace } from '../trace/formats/chromeWriter.js';
-import { dasfEventFile } from '../trace/formats/dasfExport.js';
+import { chromeTrace } from '../trace/formats/chrome/chromeWriter.js';
+import { dasfEventFile } from '../trace/formats/dasf/dasfExport.js';
 import { parquetTable } from '../trace/formats/parquetWriter.js';
-import { speedscopeProfile } from '../trace/formats/speedscopeWriter.js';
+import { speedscopeProfile } from '../trace/formats/speedscope/speedscopeWriter.js';
 import { csvTable, jsonTables } from '../trace/formats/tableText.js';
 import { plainTables } from '../trace/plainTables.js';
 import type { Trace } from '../trace/trace.js';

@@ -15,7 +15,7 @@ export type { ClusterObserver } from '../protocol/clusterObserver.js';
 export type { DashboardServer } from '../server/dashboardServer.js';
 export type { EventDatabase } from '../trace/eventDatabase.js';
 export { MultiEventDatabase } from '../trace/eventDatabase.js';
-export type { DasfEvent, EventArgs, EventFields, EventOrigin } from '../trace/formats/dasfEvents.js';
+export type { DasfEvent, EventArgs, EventFields, EventOrigin } from '../trace/formats/dasf/dasfEvents.js';
 export {
   CompleteEvent,
   DurationBeginEvent,
@@ -24,7 +24,7 @@ export {
   InstantEvent,
   InstantEventScope,
   PhaseEvent,
-} from '../trace/formats/dasfEvents.js';
+} from '../trace/formats/dasf/dasfEvents.js';
 export type {
   ActionTotals,
   MetricTotals,

@@ -3,7 +3,7 @@
 import { damagedRow } from '../protocol/daskCells.js';
 
 import { type DaskRow, parseDaskRow } from '../protocol/daskRows.js';
-import { unpackValue } from '../trace/formats/msgpack.js';
+import { unpackValue } from '../trace/formats/dasf/msgpack.js';
 
 const HEADER = 4;
 /** More than a graph of ten million tasks: a length beyond it is damage. */

@@ -9,7 +9,7 @@ import {
   DurationEndEvent,
   type EventFields,
   InstantEvent,
-} from '../trace/formats/dasfEvents.js';
+} from '../trace/formats/dasf/dasfEvents.js';
 import type { TraceBuilder } from '../trace/traceBuilder.js';
 import { FileDatabase, type FileDatabaseOptions } from './fileDatabase.js';
 

@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { LongpoleError } from '../base/errors.js';
 import type { EventDatabase } from '../trace/eventDatabase.js';
-import { addEvent } from '../trace/formats/dasfEventRows.js';
-import type { DasfEvent } from '../trace/formats/dasfEvents.js';
-import { DasfEventReader, DasfReader } from '../trace/formats/dasfReader.js';
-import { DasfEncoder } from '../trace/formats/dasfWriter.js';
+import { addEvent } from '../trace/formats/dasf/dasfEventRows.js';
+import type { DasfEvent } from '../trace/formats/dasf/dasfEvents.js';
+import { DasfEventReader, DasfReader } from '../trace/formats/dasf/dasfReader.js';
+import { DasfEncoder } from '../trace/formats/dasf/dasfWriter.js';
 import type { TraceBuilder } from '../trace/traceBuilder.js';
 import { withAppendLock } from './appendLock.js';
 import { flushAtExit, nothingToFlush } from './exitFlush.js';

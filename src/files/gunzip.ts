@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { Gunzip } from 'fflate';
 import { LongpoleError } from '../base/errors.js';
-import type { ByteReader } from '../trace/formats/dasfReader.js';
+import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
 
 const TRAILER = 8;
 /** Bytes that are unpacked at a time: they may become a thousand times as many. */

@@ -1,6 +1,6 @@
 // Several trace files at once, as a command line gives them.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { looksLikeDasf } from '../trace/formats/dasfRecords.js';
+import { looksLikeDasf } from '../trace/formats/dasf/dasfRecords.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
 import { openTrace } from './openTrace.js';

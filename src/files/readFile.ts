@@ -1,7 +1,7 @@
 // Files in chunks for readers that keep no more than they need.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { LongpoleError } from '../base/errors.js';
-import type { ByteReader } from '../trace/formats/dasfReader.js';
+import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
 
 /** Bytes at a time. Small enough to stay in the cache, large enough that calls do not count. */
 const CHUNK = 1 << 20;

@@ -1,8 +1,8 @@
 // DASF's resource plugin for a cluster of Longpole's: every sample of the host and of its workers becomes a Resource Usage
 // event, with the ten figures of DASF's monitor under DASF's names, and with those that DASF does not have.
 import type { ClusterObserver, ResourceSample, WorkerInfo } from '../protocol/clusterObserver.js';
-import type { EventArgs } from '../trace/formats/dasfEvents.js';
-import { RESOURCE_EVENT } from '../trace/formats/dasfEvents.js';
+import type { EventArgs } from '../trace/formats/dasf/dasfEvents.js';
+import { RESOURCE_EVENT } from '../trace/formats/dasf/dasfEvents.js';
 import type { EventProfiler } from './eventProfiler.js';
 import { dasfWorkerName } from './tracePlugin.js';
 

@@ -1,9 +1,9 @@
 // Which format a trace file has, by its first bytes: the reader for it, or a sentence about what it looks like instead.
 import { LongpoleError } from '../base/errors.js';
-import { ChromeReader } from '../trace/formats/chromeReader.js';
-import { looksLikeChrome } from '../trace/formats/chromeText.js';
-import { type ByteReader, DasfReader } from '../trace/formats/dasfReader.js';
-import { looksLikeDasf } from '../trace/formats/dasfRecords.js';
+import { ChromeReader } from '../trace/formats/chrome/chromeReader.js';
+import { looksLikeChrome } from '../trace/formats/chrome/chromeText.js';
+import { type ByteReader, DasfReader } from '../trace/formats/dasf/dasfReader.js';
+import { looksLikeDasf } from '../trace/formats/dasf/dasfRecords.js';
 import type { TraceBuilder } from '../trace/traceBuilder.js';
 import { GunzipReader, looksLikeGzip } from './gunzip.js';
 

@@ -8,7 +8,7 @@ import type {
   WorkerInfo,
 } from '../protocol/clusterObserver.js';
 import { TASK_MEMORY } from '../protocol/clusterObserver.js';
-import type { EventFields } from '../trace/formats/dasfEvents.js';
+import type { EventFields } from '../trace/formats/dasf/dasfEvents.js';
 import type { EventProfiler } from './eventProfiler.js';
 
 /** A computation with what its events need: keys from elsewhere, and the edges the other way round. */

@@ -1,6 +1,6 @@
 // Collections of events, as DASF calls them: whatever can list its events can be analysed.
-import { addEvent } from './formats/dasfEventRows.js';
-import type { DasfEvent } from './formats/dasfEvents.js';
+import { addEvent } from './formats/dasf/dasfEventRows.js';
+import type { DasfEvent } from './formats/dasf/dasfEvents.js';
 import type { Trace } from './trace.js';
 import { TraceBuilder } from './traceBuilder.js';
 

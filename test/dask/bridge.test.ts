@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { observeDask } from 'longpole/trace';
-import { packValue } from '#internal/trace/formats/msgpack.js';
+import { packValue } from '#internal/trace/formats/dasf/msgpack.js';
 import { repositoryPath } from '../support/repository.js';
 import { runCommand } from '../support/runCommand.js';
 

@@ -1,10 +1,10 @@
 // Files that somebody dropped on the page or chose: a trace directory, a report, an event file of DASF, a Chrome trace. They
 // are read here and go nowhere.
 import { LongpoleError } from '../../base/errors.js';
-import { ChromeReader } from '../../trace/formats/chromeReader.js';
-import { looksLikeChrome } from '../../trace/formats/chromeText.js';
-import { DasfReader } from '../../trace/formats/dasfReader.js';
-import { looksLikeDasf } from '../../trace/formats/dasfRecords.js';
+import { ChromeReader } from '../../trace/formats/chrome/chromeReader.js';
+import { looksLikeChrome } from '../../trace/formats/chrome/chromeText.js';
+import { DasfReader } from '../../trace/formats/dasf/dasfReader.js';
+import { looksLikeDasf } from '../../trace/formats/dasf/dasfRecords.js';
 import { unpackLz4Frame } from '../../trace/formats/lz4Frame.js';
 import { MemorySource, openTables } from '../../trace/recording/openTables.js';
 import { decodeReport, REPORT_ELEMENT } from '../../trace/recording/reportBytes.js';

@@ -1,6 +1,6 @@
 // Tables of a trace as text: CSV by RFC 4180 with line feeds, and JSON.
 import type { PlainTable, TableCell } from '../plainTables.js';
-import { TextPieces } from './jsonText.js';
+import { TextPieces } from './json/jsonText.js';
 
 /** A header and a line for each row; absent cells are empty. Numbers are written so that reading them gives the same. */
 export function* csvTable({ columns, length }: PlainTable): Generator<string> {

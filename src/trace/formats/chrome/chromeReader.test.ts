@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from '../../base/properties.test.support.js';
-import { syntheticTrace } from '../syntheticTrace.test.support.js';
-import type { Trace } from '../trace.js';
-import { TraceBuilder } from '../traceBuilder.js';
+import fc from '../../../base/properties.test.support.js';
+import { syntheticTrace } from '../../syntheticTrace.test.support.js';
+import type { Trace } from '../../trace.js';
+import { TraceBuilder } from '../../traceBuilder.js';
 import { ChromeReader } from './chromeReader.js';
 import { looksLikeChrome } from './chromeText.js';
 import { chromeTrace } from './chromeWriter.js';

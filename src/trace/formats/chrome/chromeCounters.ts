@@ -1,10 +1,10 @@
 // Counters of Chrome traces: figures of a process at a time. Counters that follow each other for one process and one time
 // are one sample.
-import type { TraceBuilder } from '../traceBuilder.js';
+import type { TraceBuilder } from '../../traceBuilder.js';
+import { COLON, COMMA, type JsonCursor, numberAt, OPEN_BRACE, QUOTE } from '../json/jsonCursor.js';
+import { type JsonFields, unescaped } from '../json/jsonFields.js';
 import type { ChromeOrigins, ChromeProcess } from './chromeOrigins.js';
 import { EventField } from './chromeText.js';
-import { COLON, COMMA, type JsonCursor, numberAt, OPEN_BRACE, QUOTE } from './jsonCursor.js';
-import { type JsonFields, unescaped } from './jsonFields.js';
 
 /** Series that one event may have; a damaged event has as many as it likes. */
 const MAX_SERIES = 256;

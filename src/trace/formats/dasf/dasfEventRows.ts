@@ -1,6 +1,6 @@
 // From an event object to a row: for events that were made by a program, and for records that are not in the usual form.
-import type { Encoded } from '../../protocol/traceSchema.js';
-import type { TraceBuilder } from '../traceBuilder.js';
+import type { Encoded } from '../../../protocol/traceSchema.js';
+import type { TraceBuilder } from '../../traceBuilder.js';
 import {
   asNumber,
   CompleteEvent,

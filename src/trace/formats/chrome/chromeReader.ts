@@ -1,8 +1,8 @@
 // Chrome Trace JSON as a trace: chunks of text in, rows of a TraceBuilder out.
-import type { TraceBuilder } from '../traceBuilder.js';
+import type { TraceBuilder } from '../../traceBuilder.js';
+import type { ByteReader } from '../dasf/dasfReader.js';
 import { ChromeEvents } from './chromeEvents.js';
 import { ChromeText } from './chromeText.js';
-import type { ByteReader } from './dasfReader.js';
 
 /**
  * Reads one text into `builder`. Damage is reported there; after the last chunk `problem` says if the text was no trace.

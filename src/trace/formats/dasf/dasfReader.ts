@@ -1,5 +1,5 @@
 // DASF's files as a trace: chunks of bytes in, rows of a TraceBuilder out.
-import { TraceBuilder } from '../traceBuilder.js';
+import { TraceBuilder } from '../../traceBuilder.js';
 import { addEvent } from './dasfEventRows.js';
 import { type DasfEvent, eventFromRecord } from './dasfEvents.js';
 import { RecordCutter } from './dasfRecords.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from '../syntheticTrace.test.support.js';
-import type { Trace } from '../trace.js';
-import { TraceBuilder } from '../traceBuilder.js';
+import { syntheticTrace } from '../../syntheticTrace.test.support.js';
+import type { Trace } from '../../trace.js';
+import { TraceBuilder } from '../../traceBuilder.js';
 import { ChromeReader } from './chromeReader.js';
 import { chromeTrace } from './chromeWriter.js';
 

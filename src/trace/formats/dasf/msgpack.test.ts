@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from '../../base/properties.test.support.js';
+import fc from '../../../base/properties.test.support.js';
 import { exactIntegers, packValue, skipValue, unpackValue } from './msgpack.js';
 
 const viewOf = (bytes: Uint8Array): DataView =>

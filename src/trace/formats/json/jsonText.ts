@@ -1,5 +1,5 @@
 // JSON as text in pieces, for writers of files that are larger than memory should be.
-import type { StringTable } from '../stringTable.js';
+import type { StringTable } from '../../stringTable.js';
 
 /** Characters that are collected before they are handed on. */
 const PIECE = 1 << 16;

@@ -1,13 +1,13 @@
 // From the events of a Chrome trace to rows: slices become tasks, counters become figures, instants become events.
-import { Float64Column } from '../columns.js';
-import type { TraceBuilder } from '../traceBuilder.js';
+import { Float64Column } from '../../columns.js';
+import type { TraceBuilder } from '../../traceBuilder.js';
+import { type JsonCursor, OPEN_BRACE } from '../json/jsonCursor.js';
+import type { JsonFields } from '../json/jsonFields.js';
 import { ChromeCounters } from './chromeCounters.js';
 import { FLOW_BEGIN, FLOW_END, FLOW_END_NEXT, FLOW_STEP } from './chromeFlows.js';
 import { ChromeOrigins } from './chromeOrigins.js';
 import { ChromeSlices } from './chromeSlices.js';
 import { Arg, EventField } from './chromeText.js';
-import { type JsonCursor, OPEN_BRACE } from './jsonCursor.js';
-import type { JsonFields } from './jsonFields.js';
 
 const code = (letter: string): number => letter.charCodeAt(0);
 const PHASE = {

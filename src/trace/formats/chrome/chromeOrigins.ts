@@ -1,6 +1,6 @@
 // Who recorded the events of a Chrome trace: processes and threads by the ids that the file uses, whose names may come at
 // any time.
-import type { TraceBuilder } from '../traceBuilder.js';
+import type { TraceBuilder } from '../../traceBuilder.js';
 
 /** A process of the file. Each is a worker. */
 export interface ChromeProcess {

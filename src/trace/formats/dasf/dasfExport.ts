@@ -1,8 +1,8 @@
 // A trace as DASF's events: tasks that gave a result, what workers held, samples of resources, in the order in which DASF's
 // plugins would have recorded them. Everything else has no event in DASF. Its analyses divide by durations, split the names
 // of workers and look up the figures of GPUs, so none of these is 0 or left out.
-import { TASK_MEMORY } from '../../protocol/clusterObserver.js';
-import type { Trace } from '../trace.js';
+import { TASK_MEMORY } from '../../../protocol/clusterObserver.js';
+import type { Trace } from '../../trace.js';
 import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent } from './dasfEvents.js';
 import { DasfEncoder } from './dasfWriter.js';
 

@@ -14,8 +14,8 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
-} from './jsonCursor.js';
-import { FieldNames, JsonFields } from './jsonFields.js';
+} from '../json/jsonCursor.js';
+import { FieldNames, JsonFields } from '../json/jsonFields.js';
 
 /** Bytes of one event. A longer one is left out, so that a quote that was lost does not collect the whole file. */
 const MAX_EVENT = 1 << 24;

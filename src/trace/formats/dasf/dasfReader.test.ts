@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from '../../base/properties.test.support.js';
-import type { Trace } from '../trace.js';
-import { TraceBuilder } from '../traceBuilder.js';
+import fc from '../../../base/properties.test.support.js';
+import type { Trace } from '../../trace.js';
+import { TraceBuilder } from '../../traceBuilder.js';
 import { addEvent } from './dasfEventRows.js';
 import {
   CompleteEvent,

@@ -1,8 +1,8 @@
 // From a record of DASF's to a row, without making objects: the two events that fill such a file (a task that was
 // computed, the memory that a worker manages) are read byte by byte into columns. What is not written the way DASF writes
 // it is left to the msgpack codec; this file has to be fast and right for the usual, and to notice the rest.
-import { StringTable } from '../stringTable.js';
-import type { TaskRow, TraceBuilder } from '../traceBuilder.js';
+import { StringTable } from '../../stringTable.js';
+import type { TaskRow, TraceBuilder } from '../../traceBuilder.js';
 import { managedMemory } from './dasfEventRows.js';
 import { Field, fieldAt } from './dasfFields.js';
 import { skipValue } from './msgpack.js';

@@ -1,10 +1,10 @@
 // A trace in speedscope's own format. First the samples of the statistical profiler, where there are some, a profile for each
 // thread; then the task stream, one evented profile for each thread of each worker, its tasks as frames. Tasks of a thread
 // that overlap get profiles of their own, because frames of a profile must nest.
-import type { Trace } from '../trace.js';
-import { QuotedStrings, TextPieces } from './jsonText.js';
+import type { Trace } from '../../trace.js';
+import { QuotedStrings, TextPieces } from '../json/jsonText.js';
+import { type Track, taskTracks, trackName, workerName } from '../tracks.js';
 import { sampledProfile, sampleFrames, samplesByThread } from './speedscopeSamples.js';
-import { type Track, taskTracks, trackName, workerName } from './tracks.js';
 
 const SCHEMA = 'https://www.speedscope.app/file-format-schema.json';
 

@@ -1,8 +1,8 @@
 // Tasks of Chrome traces that other programs wrote: slices of time on threads, and flows between them. Names of processes
 // and the other ends of flows may come later in the file, so rows are made when it is over.
-import { sortedOrder } from '../../base/sortedOrder.js';
-import { Float64Column, Int32Column } from '../columns.js';
-import type { TraceBuilder } from '../traceBuilder.js';
+import { sortedOrder } from '../../../base/sortedOrder.js';
+import { Float64Column, Int32Column } from '../../columns.js';
+import type { TraceBuilder } from '../../traceBuilder.js';
 import { bindFlows, type FlowPoints, type SliceTimes } from './chromeFlows.js';
 import type { ChromeOrigins } from './chromeOrigins.js';
 

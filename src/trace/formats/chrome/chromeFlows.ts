@@ -1,7 +1,7 @@
 // Flows of Chrome traces as edges between slices. A flow is a list of points in time on threads; each belongs to the
 // innermost slice that is open there, and an end without `bp: "e"` to the next slice that begins.
-import { sortedOrder } from '../../base/sortedOrder.js';
-import type { Float64Column, Int32Column } from '../columns.js';
+import { sortedOrder } from '../../../base/sortedOrder.js';
+import type { Float64Column, Int32Column } from '../../columns.js';
 
 /** Phase `s`: in the slice around it. Nothing leads to it, whatever stood there before. */
 export const FLOW_BEGIN = 0;

@@ -1,6 +1,6 @@
 // One JSON object at a time: where the values of the fields that a reader knows stand, by the bytes of their names. No
 // value is made before it is asked for.
-import type { StringTable } from '../stringTable.js';
+import type { StringTable } from '../../stringTable.js';
 import {
   CLOSE_BRACE,
   COLON,
