@@ -66,10 +66,13 @@ function endThreads(): void {
   }
 }
 
-/** Calls back once the thread may be ended, at once if that is so already; from then on it loads nothing. */
+/**
+ * Calls back once the thread may be ended, at once if that is so already; from then on it loads nothing. A thread that loads
+ * for ever does not keep the program alive.
+ */
 export function whenMayEnd(cell: GuardCell, end: () => void): void {
   if (mayEnd(cell)) end();
-  else setTimeout(() => whenMayEnd(cell, end), LOOK_MS);
+  else setTimeout(() => whenMayEnd(cell, end), LOOK_MS).unref();
 }
 
 function mayEnd({ cells, index }: GuardCell): boolean {

@@ -101,3 +101,26 @@ test('the main program is killed while a worker process is in a native call: it 
     await until('the worker has ended', () => !isAlive(Number(stdout)));
   });
 });
+
+test('an addon that never finishes loading keeps no task from running and no program from ending', async () => {
+  // The isolate's CPU clock comes from an addon; here its import never settles, in every thread of the program.
+  const stuck = 'data:text/javascript,await new Promise(() => undefined)';
+  const hooks = `export const resolve = (name, context, next) =>
+    name === 'koffi' ? { url: ${JSON.stringify(stuck)}, shortCircuit: true } : next(name, context);`;
+  const register = `import { register } from 'node:module'; register('data:text/javascript,' + ${JSON.stringify(encodeURIComponent(hooks))});`;
+  await withFolder(async (folder) => {
+    const source = `
+      import { connect } from ${JSON.stringify(packageUrl('index'))};
+      const client = await connect({ workers: 1, processes: process.argv[2] === 'processes' });
+      console.log(await client.submit((x) => x + 1, 1).result());
+      await client.close();
+    `;
+    const ended = ['threads', 'processes'].map((kind) =>
+      runProgram(folder, source, {
+        nodeArguments: ['--import', `data:text/javascript,${encodeURIComponent(register)}`],
+        arguments: [kind],
+      }),
+    );
+    for (const { stdout, stderr } of await Promise.all(ended)) assert.equal(stdout, '2\n', stderr);
+  });
+});

@@ -27,7 +27,7 @@ const IDLE_LOOKS = 10;
 export class HostProfile {
   readonly #options: HostProfileOptions;
   readonly #events: HostEvents;
-  readonly #log = new TaskIntervalLog();
+  readonly #log: TaskIntervalLog;
   /** The clock of the isolate and of V8's samples. */
   readonly #clock: () => number;
   #lastStop = 0;
@@ -41,6 +41,8 @@ export class HostProfile {
     this.#options = options;
     this.#events = events;
     this.#clock = isolateClock(options.epochOffsetMs);
+    // A megabyte that a worker without a profile does not need.
+    this.#log = new TaskIntervalLog(options.profile === undefined ? 0 : undefined);
   }
 
   /** A new isolate, whose thread has this name. */

@@ -359,6 +359,7 @@ export class ThreadHost implements WorkerHost, RunHost {
       epochOffsetMs,
       () => this.#isolateGone(),
       (measures) => this.#measures.take(measures, (run) => this.#runs.get(run)?.spec.firstId),
+      this.#options.startThread,
     );
   }
 

@@ -1,6 +1,7 @@
 // What a worker whose host is this process is given.
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { WorkerDigests } from '../metrics/workerDigests.js';
+import type { StartThread } from '../pool/isolateThread.js';
 import type { MemoryThresholds } from '../store/memoryMonitor.js';
 import type { Store } from '../store/store.js';
 import type { HostFacts } from './hostTypes.js';
@@ -24,6 +25,8 @@ export interface ThreadHostOptions {
   readonly processBytes: (() => number) | undefined;
   /** Memory is beyond what can be helped: the worker ends. */
   readonly giveUp: (why: string) => void;
+  /** Default: a thread of this process. */
+  readonly startThread?: StartThread;
   /** The worker has ended. */
   readonly closed?: () => void;
 }

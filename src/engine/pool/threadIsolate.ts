@@ -1,5 +1,4 @@
 // An isolate that is a thread of this process.
-import { Worker } from 'node:worker_threads';
 import { LongpoleError } from '../../base/errors.js';
 import { type CompletionColumns, CompletionLog, completionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
@@ -25,6 +24,7 @@ import { ClosingRuns } from './closingRuns.js';
 import { interruptThread } from './interruptThread.js';
 import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
 import { dumpThread, type IsolateDump } from './isolateDump.js';
+import { type IsolateThread, startThread } from './isolateThread.js';
 import { MessageLog } from './messageLog.js';
 import { Outbox } from './outbox.js';
 import { PendingCalls } from './pendingCalls.js';
@@ -50,12 +50,10 @@ const QUIET_PATIENCE_MS = 50;
 const FIRST_STOP_MS = 50;
 const LAST_STOP_MS = 3200;
 
-const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
-
 export class ThreadIsolate implements Isolate {
   readonly name: string;
   readonly pid = process.pid;
-  readonly #worker: Worker;
+  readonly #worker: IsolateThread;
   readonly #mailbox = new Int32Array(new SharedArrayBuffer(8));
   /** See VITALS_… of isolateMessages. */
   readonly vitals = makeVitals();
@@ -87,6 +85,7 @@ export class ThreadIsolate implements Isolate {
     epochOffsetMs: number,
     gone: () => void = () => undefined,
     measured?: (measures: IsolateMeasures) => void,
+    start = startThread,
   ) {
     this.name = name;
     this.#gone = gone;
@@ -99,7 +98,7 @@ export class ThreadIsolate implements Isolate {
       metered: measured !== undefined,
     };
     announceThread(name, () => isEnding({ cells: this.#mailbox, index: NATIVE_CELL }));
-    this.#worker = new Worker(ENTRY, { workerData: birth, name });
+    this.#worker = start(birth);
     this.#worker.on('message', (message: FromIsolate) => this.#receive(message));
     this.#worker.on('error', (error: unknown) => {
       this.#cause = error instanceof Error ? error : new Error(String(error));

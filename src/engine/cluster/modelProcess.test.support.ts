@@ -1,0 +1,200 @@
+// A worker process of a model: the real host and the real program of an isolate, with channels that carry a message when the
+// model says so. Messages are not copied: neither side changes one after it is sent.
+import { EventEmitter } from 'node:events';
+import type { Frames } from '../../protocol/frames.js';
+import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
+import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
+import { WorkerDigests } from '../metrics/workerDigests.js';
+import type { IsolateThread } from '../pool/isolateThread.js';
+import { Store } from '../store/store.js';
+import { IsolateRuntime } from '../worker/isolateRuntime.js';
+import { CorrectedEvents } from './correctedEvents.js';
+import type { HostBatch, HostRun, ProcessDump, WorkerHost } from './hostTypes.js';
+import { ThreadHost } from './threadHost.js';
+
+const ENDED = { type: 'ended' } as const;
+type FromProcess = FromWorker | typeof ENDED;
+/** Kinds of messages that the order of the others does not depend on. */
+const UNHEARD: ReadonlySet<string> = new Set(['memory', 'metrics', 'interval', 'profile', 'event']);
+
+/** A thread that starts, receives and sends when the model says so. */
+export class ModelThread extends EventEmitter implements IsolateThread {
+  readonly inbox: ToIsolate[] = [];
+  readonly outbox: (FromIsolate | { readonly type: 'exit' })[] = [];
+  isOver = false;
+  #runtime: IsolateRuntime | undefined;
+  readonly #birth: IsolateBirth;
+
+  constructor(birth: IsolateBirth) {
+    super();
+    this.#birth = birth;
+  }
+
+  get isStarted(): boolean {
+    return this.#runtime !== undefined;
+  }
+
+  postMessage(message: ToIsolate): void {
+    if (!this.isOver) this.inbox.push(message);
+  }
+
+  /** What a thread does first; metering would load an addon. */
+  start(): void {
+    const host = {
+      post: (message: FromIsolate): void => void this.outbox.push(message),
+      receive: (): ToIsolate | undefined => this.inbox.shift(),
+    };
+    this.#runtime = new IsolateRuntime(host, { ...this.#birth, metered: false });
+    this.emit('message', { type: 'ready' });
+  }
+
+  receive(): void {
+    const message = this.inbox.shift();
+    if (message !== undefined) this.#runtime?.handle(message);
+  }
+
+  tellHost(): void {
+    const message = this.outbox.shift();
+    if (message?.type === 'exit') this.emit('exit', 1);
+    else if (message !== undefined) this.emit('message', message);
+  }
+
+  /** It ends by itself. What it has sent arrives before that is known. */
+  die(): void {
+    this.isOver = true;
+    this.inbox.length = 0;
+    this.outbox.push({ type: 'exit' });
+  }
+
+  async terminate(): Promise<void> {
+    this.isOver = true;
+    this.inbox.length = 0;
+    this.outbox.length = 0;
+  }
+
+  ref(): void {}
+  unref(): void {}
+}
+
+/** A worker process and both channels to it. Mirrors processHost and workerProcessMain, message by message. */
+export class ModelProcess implements WorkerHost {
+  readonly name: string;
+  readonly pid = 1;
+  readonly vitals = '';
+  readonly inbox: ToWorker[] = [];
+  readonly outbox: FromProcess[] = [];
+  readonly host: ThreadHost;
+  thread: ModelThread | undefined;
+  isOver = false;
+
+  constructor(index: number, name: string) {
+    this.name = name;
+    const facts = { name, address: name, pid: 1, memoryLimit: 0, localDirectory: '', nthreads: 1 };
+    const send = (message: FromWorker): void => {
+      if (!this.isOver && !UNHEARD.has(message.type)) this.outbox.push(message);
+    };
+    this.host = new ThreadHost(
+      {
+        facts,
+        index,
+        epochOffsetMs: 0,
+        store: new Store({ file: (file) => file, name, now: () => 0 }),
+        peers: { fetch: async (inputs) => ({ frames: new Map(), missing: [...inputs] }) },
+        view: {
+          snapshot: () => {
+            throw new Error('Nothing in the model calls a function on a worker.');
+          },
+        },
+        clock: () => 0,
+        thresholds: {},
+        digests: new WorkerDigests(),
+        profile: undefined,
+        processBytes: () => 0,
+        giveUp: () => undefined,
+        startThread: (birth) => {
+          this.thread = new ModelThread(birth);
+          return this.thread;
+        },
+      },
+      new CorrectedEvents(send, (time) => time),
+    );
+    send({ type: 'ready', address: name, pid: 1 });
+  }
+
+  #post(message: ToWorker): void {
+    if (!this.isOver) this.inbox.push(message);
+  }
+
+  open({ shared: _shared, ...run }: HostRun): void {
+    this.#post({ type: 'open', run });
+  }
+
+  dispatch(run: number, batch: HostBatch): void {
+    this.#post({ type: 'batch', run, ...batch });
+  }
+
+  release(run: number, ids: Int32Array): void {
+    this.#post({ type: 'release', run, ids });
+  }
+
+  drop(): void {}
+
+  fetch(run: number, ids: Int32Array): void {
+    this.#post({ type: 'fetch', run, ids });
+  }
+
+  steal(run: number, ids: Int32Array): void {
+    this.#post({ type: 'steal', run, ids });
+  }
+
+  cancel(run: number, ids: Int32Array): void {
+    this.#post({ type: 'cancel', run, ids });
+  }
+
+  close(run: number): void {
+    this.#post({ type: 'close', run });
+  }
+
+  /** Hands the next message to the host, as a worker process does. */
+  receive(): void {
+    const { host } = this;
+    const message = this.inbox.shift();
+    if (message?.type === 'open') host.open({ ...message.run, shared: undefined });
+    else if (message?.type === 'batch') host.dispatch(message.run, message);
+    else if (message?.type === 'release') host.release(message.run, message.ids);
+    else if (message?.type === 'fetch') host.fetch(message.run, message.ids);
+    else if (message?.type === 'steal') host.steal(message.run, message.ids);
+    else if (message?.type === 'cancel') host.cancel(message.run, message.ids);
+    else if (message?.type === 'close') host.close(message.run);
+  }
+
+  /** It is killed. What it has sent arrives before that is known. */
+  die(): void {
+    this.isOver = true;
+    this.inbox.length = 0;
+    if (this.thread !== undefined) this.thread.isOver = true;
+    this.outbox.push(ENDED);
+    void this.host.terminate();
+  }
+
+  async take(): Promise<number[]> {
+    return [];
+  }
+
+  async give(): Promise<ReadonlyMap<number, Frames>> {
+    return new Map();
+  }
+
+  async flush(): Promise<void> {}
+
+  async call(): Promise<unknown> {
+    return undefined;
+  }
+
+  async dump(): Promise<ProcessDump> {
+    const inside = await this.host.dump();
+    return { state: 'connected', sent: [], received: [], calls: 0, threads: [], inside };
+  }
+
+  async terminate(): Promise<void> {}
+}

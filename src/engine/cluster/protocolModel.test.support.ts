@@ -1,0 +1,269 @@
+// A model of a cluster of processes in one thread, for tests that try every order of messages. The real code of both sides
+// runs: the engine with its scheduler, the hosts with their gates and isolates' main sides, and the isolates' programs. Only
+// channels and threads are replaced: a message arrives when the test says so. Time stands still.
+import assert from 'node:assert/strict';
+import { compileGraph } from '../../graph/compile.js';
+import { fromErrorInfo } from '../../protocol/errorInfo.js';
+import { unpackFinished } from '../../protocol/finishedTasks.js';
+import type { ToWorker } from '../../protocol/workerMessages.js';
+import { ClusterEngine } from './clusterEngine.js';
+import { ClusterWorker } from './clusterWorker.js';
+import type { ComputationState, ResultHandle } from './computationState.js';
+import { ModelProcess, type ModelThread } from './modelProcess.test.support.js';
+
+/** Key → the keys that the task uses. Every task is requested, as tasks that are submitted are. */
+export type ModelGraph = Readonly<Record<string, readonly string[]>>;
+
+/** What may go wrong, at any moment and once. */
+export type Trouble = 'none' | 'isolate dies' | 'process dies' | 'cancel';
+
+/** Something that may happen next. */
+export interface Move {
+  readonly name: string;
+  run(): void;
+}
+
+/** The function of all tasks, as isolates find it. */
+const TASK = 'longpoleModelTask';
+
+interface ModelWorker {
+  readonly worker: ClusterWorker;
+  readonly process: ModelProcess;
+}
+
+export class ProtocolModel {
+  readonly engine = new ClusterEngine({ threads: false, allowedFailures: 3, inlineBytes: 1024 });
+  readonly computation: ComputationState;
+  readonly handles: readonly ResultHandle[];
+  /** Key → how often it began. */
+  readonly runs = new Map<string, number>();
+  /**
+   * What has happened to each part: the main side, a host, an isolate, a claim, a log. Moves that touch no common part commute,
+   * so two models with equal histories are in the same state.
+   */
+  readonly #histories = new Map<string, string>();
+  readonly #workers: ModelWorker[] = [];
+  readonly #graph: ModelGraph;
+  /** Called when a task runs, in the middle of its batch: makes other moves meanwhile. */
+  readonly #meanwhile: () => void;
+  #trouble: Trouble;
+  #busy: ModelProcess | undefined;
+  #nextIndex = 0;
+
+  /** @param objects results are objects, which may stay in their isolate; otherwise numbers */
+  constructor(graph: ModelGraph, trouble: Trouble, objects: boolean, meanwhile: () => void) {
+    this.#graph = graph;
+    this.#trouble = trouble;
+    this.#meanwhile = meanwhile;
+    for (const name of ['a', 'b']) this.#start(name);
+    // The other one is up at any moment from now on: a worker that comes late takes work back from the first.
+    const [first] = this.#workers;
+    this.#hear(first!.worker, first!.process);
+    const task = (key: string, ...inputs: unknown[]): unknown => this.#task(key, inputs, objects);
+    Object.assign(globalThis, { [TASK]: task });
+    const keys = Object.keys(graph);
+    // A key in the place of an argument stands for its result; with a mark it is the name of the task.
+    const tasks = new Map(keys.map((key) => [key, [task, `${key}!`, ...graph[key]!]]));
+    const plan = compileGraph(tasks, keys);
+    this.computation = this.engine.add({
+      plan,
+      functions: [{ type: 'global', path: TASK, name: TASK }],
+      client: 'model',
+    });
+    this.handles = keys.map((key) => this.engine.results.of(this.computation, plan.ids.get(key)!));
+    for (const handle of this.handles) handle.references++;
+  }
+
+  /** What may happen now. Inside a task: beside it. */
+  moves(): Move[] {
+    const moves: Move[] = [];
+    for (const one of [...this.#workers]) this.#movesOf(one, moves);
+    if (this.#trouble === 'cancel') {
+      const [first] = this.handles;
+      moves.push(
+        this.#move(['main', 'trouble'], 'main: cancels', () =>
+          this.#once(() => this.engine.results.cancel([first!])),
+        ),
+      );
+    }
+    return moves;
+  }
+
+  #movesOf({ worker, process }: ModelWorker, moves: Move[]): void {
+    const { name, thread } = process;
+    const [host, isolate] = [`${name} host`, `${name} isolate`];
+    const [received] = process.inbox;
+    if (received !== undefined)
+      moves.push(
+        this.#move([host, ...this.#claimsOf(name, received)], `${host} receives ${received.type}`, () =>
+          process.receive(),
+        ),
+      );
+    const [told] = process.outbox;
+    if (told !== undefined)
+      moves.push(
+        this.#move(['main'], `main receives ${told.type} of ${name}`, () => this.#hear(worker, process)),
+      );
+    if (thread === undefined || process.isOver) return;
+    const [reported] = thread.outbox;
+    if (reported !== undefined)
+      moves.push(
+        this.#move([host, `${name} log`], `${host} receives ${reported.type}`, () => thread.tellHost()),
+      );
+    // One isolate at a time is in the middle of a task.
+    if (thread.isOver || this.#busy !== undefined) return;
+    const [given] = thread.inbox;
+    if (!thread.isStarted) moves.push(this.#move([isolate], `${isolate} starts`, () => thread.start()));
+    else if (given !== undefined)
+      moves.push(
+        this.#move([isolate], `${isolate} receives ${given.type}`, () => this.#work(process, thread)),
+      );
+    const dying = [host, isolate, 'trouble'];
+    if (this.#trouble === 'isolate dies')
+      moves.push(this.#move(dying, `${isolate} dies`, () => this.#once(() => thread.die())));
+    if (this.#trouble === 'process dies')
+      moves.push(
+        this.#move([...dying, `${name} log`], `${name} dies`, () => this.#once(() => process.die())),
+      );
+  }
+
+  /** The claims that the host changes when it takes this message in. */
+  #claimsOf(name: string, message: ToWorker): string[] {
+    if (message.type !== 'batch' && message.type !== 'steal' && message.type !== 'cancel') return [];
+    return Array.from(message.ids, (id) => `${name} claim ${this.computation.info.keys[id]}`);
+  }
+
+  /** Equal for two models that can only go on alike. */
+  get state(): string {
+    const histories = Array.from(this.#histories, ([part, history]) => `${part}: ${history}`);
+    return histories.sort().join('\n');
+  }
+
+  /** Nothing can come of the order of what is still under way. */
+  get isOver(): boolean {
+    return this.#trouble === 'none' && this.handles.every(({ isSettled }) => isSettled);
+  }
+
+  /** Throws unless every task has run and every result is there. To be called when nothing can happen any more. */
+  check(trouble: Trouble): void {
+    this.engine.scheduler.validate();
+    const isCancelled = trouble === 'cancel' && this.#trouble === 'none';
+    for (const handle of this.handles) {
+      assert.ok(handle.isSettled, `${handle.key} is ${handle.status}, and nothing can happen any more`);
+      if (!isCancelled) assert.equal(handle.status, 'finished', handle.key);
+      if (trouble === 'none') assert.equal(this.runs.get(handle.key), 1, `runs of ${handle.key}`);
+    }
+    if (!isCancelled)
+      for (const { local, key } of this.handles)
+        assert.equal(numberOf(this.computation.results[local]), this.#expected(key), `result of ${key}`);
+    assert.equal(this.engine.scheduler.state.canGoOn, false);
+  }
+
+  close(): void {
+    this.engine.close();
+    for (const { process } of this.#workers) void process.host.terminate();
+  }
+
+  #move(parts: readonly string[], name: string, run: () => void): Move {
+    return {
+      name,
+      run: () => {
+        this.#note(parts, name);
+        run();
+      },
+    };
+  }
+
+  #note(parts: readonly string[], what: string): void {
+    for (const part of parts) this.#histories.set(part, `${this.#histories.get(part) ?? ''}${what}; `);
+  }
+
+  #once(trouble: () => void): void {
+    this.#trouble = 'none';
+    trouble();
+  }
+
+  #work(process: ModelProcess, thread: ModelThread): void {
+    this.#busy = process;
+    thread.receive();
+    this.#busy = undefined;
+  }
+
+  #task(name: string, inputs: readonly unknown[], objects: boolean): unknown {
+    const key = name.slice(0, -1);
+    const process = this.#busy!;
+    this.runs.set(key, (this.runs.get(key) ?? 0) + 1);
+    const { name: worker } = process;
+    this.#note([`${worker} isolate`, `${worker} claim ${key}`], `begins ${key}`);
+    this.#meanwhile();
+    this.#note([`${worker} isolate`, `${worker} log`], `ends ${key}`);
+    const value = inputs.reduce<number>((sum, input) => sum + numberOf(input), 1);
+    return objects ? { value } : value;
+  }
+
+  #expected(key: string): number {
+    return this.#graph[key]!.reduce((sum, one) => sum + this.#expected(one), 1);
+  }
+
+  #start(name: string): void {
+    const index = this.#nextIndex++;
+    const info = {
+      ...{ index, name, address: name, host: 'model', pid: 1, threads: 1, memoryLimit: 0, startTime: 0 },
+    };
+    const worker = new ClusterWorker(this.engine, info, {
+      replace: (gone) => {
+        this.engine.workers.delete(gone.info.index);
+        this.#start(`${name}'`);
+      },
+    });
+    const process = new ModelProcess(index, name);
+    worker.host = process;
+    this.engine.workers.set(index, worker);
+    this.#workers.push({ worker, process });
+  }
+
+  /** The cluster receives the next message of a worker, as processHost does. */
+  #hear(worker: ClusterWorker, process: ModelProcess): void {
+    const message = process.outbox.shift();
+    switch (message?.type) {
+      case 'ready': {
+        const { index, name } = worker.info;
+        worker.ready({ ...worker.info, localDirectory: '', nthreads: 1 });
+        this.engine.handleEvent({ type: 'worker-added', worker: index, name });
+        break;
+      }
+      case 'finished': {
+        const { columns, arrived } = unpackFinished(message);
+        worker.finished(message.run, columns, arrived);
+        break;
+      }
+      case 'fetched':
+        worker.fetched(message.run, message.values, message.stored, message.missing);
+        break;
+      case 'fetch-failed':
+        worker.fetchFailed(message.run, message.id, message.error);
+        break;
+      case 'stolen':
+        worker.stolen(message.run, message.ids);
+        break;
+      case 'gather-failed':
+        worker.gatherFailed(message.run, message.missing);
+        break;
+      case 'restarted':
+        worker.restarted(message.running, fromErrorInfo(message.error));
+        break;
+      case 'running':
+        worker.running(message.task, message.since);
+        break;
+      case 'ended':
+        worker.lost(new Error('The process was killed.'));
+        break;
+    }
+    this.engine.scheduler.validate();
+  }
+}
+
+function numberOf(result: unknown): number {
+  if (typeof result === 'object' && result !== null && 'value' in result) return Number(result.value);
+  return Number(result);
+}

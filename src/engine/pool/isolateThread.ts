@@ -1,0 +1,20 @@
+// The thread of an isolate, as its host uses it.
+import { Worker } from 'node:worker_threads';
+import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
+import type { Several } from '../../protocol/several.js';
+
+const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
+
+/** What an isolate needs of its thread. A model of the protocol has threads of its own. */
+export interface IsolateThread extends Pick<Worker, 'ref' | 'unref'> {
+  postMessage(message: ToIsolate | Several<ToIsolate>): void;
+  on(event: 'message', listener: (message: FromIsolate) => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  on(event: 'exit', listener: (code: number) => void): unknown;
+  terminate(): Promise<unknown>;
+}
+
+export type StartThread = (birth: IsolateBirth) => IsolateThread;
+
+/** Starts the thread of an isolate in this process. */
+export const startThread: StartThread = (birth) => new Worker(ENTRY, { workerData: birth, name: birth.name });
