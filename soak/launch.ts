@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { DUMP_SIGNAL, dumpOf } from '../test/support/programs.js';
 import { repositoryPath } from '../test/support/repository.js';
 import { killProcess, MARK, processesOf } from './processes.js';
-import { noCounts, type Round, type RoundReport } from './round.js';
+import { noCounts, type Round, type RoundReport, STARTING } from './round.js';
 
 export interface RoundResult extends RoundReport {
   readonly name: string;
@@ -33,6 +33,8 @@ export interface LaunchOptions {
 }
 
 const DEFAULT_LIMIT_SECONDS = 180;
+/** A round that has not said what it does after this many seconds counts as started. */
+const START_SECONDS = 60;
 /** A round under stress gets this many times its limit. */
 const STRESS_FACTOR = 2;
 const SAMPLE_MS = 250;
@@ -136,11 +138,20 @@ class Launch {
       output.stderr = (output.stderr + text).slice(-MAX_OUTPUT);
     });
     return new Promise((resolve, reject) => {
-      const sampling = setInterval(() => this.#sample(), SAMPLE_MS);
-      const timer = setTimeout(() => {
-        child.removeAllListeners('exit');
-        this.#hangs(limit, child).then(done, reject);
-      }, limit * 1000);
+      let timer: NodeJS.Timeout | undefined;
+      const startTimer = (): void => {
+        timer = setTimeout(() => {
+          child.removeAllListeners('exit');
+          this.#hangs(limit, child).then(done, reject);
+        }, limit * 1000);
+      };
+      const latestStart = performance.now() + START_SECONDS * 1000;
+      const sampling = setInterval(() => {
+        this.#sample();
+        // Starting a program takes long on a busy machine, and does not belong to the round.
+        const hasStarted = this.#read().doing !== STARTING || performance.now() > latestStart;
+        if (timer === undefined && hasStarted) startTimer();
+      }, SAMPLE_MS);
       const done = (): void => {
         clearInterval(sampling);
         clearTimeout(timer);
@@ -148,7 +159,10 @@ class Launch {
         resolve();
       };
       signal.addEventListener('abort', done);
-      child.once('error', reject);
+      child.once('error', (error) => {
+        this.#failures.push(`The program could not be started: ${error.message}`);
+        done();
+      });
       child.once('exit', (code, killedBy) => {
         if (code !== 0) this.#failures.push(`The program ended with ${killedBy ?? `exit code ${code}`}.`);
         done();
@@ -207,7 +221,7 @@ class Launch {
   #read(): RoundReport {
     const nothing: RoundReport = {
       counts: noCounts(),
-      doing: 'starting',
+      doing: STARTING,
       failures: [],
       operations: {},
       ended: false,

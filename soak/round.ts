@@ -6,6 +6,9 @@ export const COUNTED = ['kills', 'clusters', 'inputs'] as const;
 export type Counted = (typeof COUNTED)[number];
 export type Counts = Record<Counted, number>;
 
+/** What a round does before it has said anything else. */
+export const STARTING = 'starting';
+
 export interface RoundContext {
   readonly seed: number;
   /** Choices of this seed. Fork it for choices whose number depends on time. */
@@ -26,7 +29,7 @@ export interface Round {
   readonly name: string;
   /** What is true if the round passes, as a sentence. */
   readonly checks: string;
-  /** Seconds after which the round counts as hanging and is killed. Default 180. */
+  /** Seconds after its first `doing` after which the round counts as hanging and is killed. Default 180. */
   readonly limit?: number;
   /** Whether `stress.py` stops its processes and starves its threads in some of its rounds. Default false. */
   readonly stressed?: boolean;

@@ -5,7 +5,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { Random } from './random.js';
-import { type Counted, noCounts, type Round, type RoundContext, type RoundReport } from './round.js';
+import {
+  type Counted,
+  noCounts,
+  type Round,
+  type RoundContext,
+  type RoundReport,
+  STARTING,
+} from './round.js';
 
 /** More failures of one round add nothing. */
 const MAX_FAILURES = 5;
@@ -23,7 +30,7 @@ class Reporter implements RoundContext {
   readonly #counts = noCounts();
   readonly #failures: string[] = [];
   readonly #operations: Record<string, number[]> = {};
-  #doing = 'starting';
+  #doing = STARTING;
   #ended = false;
 
   constructor(seed: number, folder: string) {
