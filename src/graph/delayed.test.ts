@@ -86,13 +86,13 @@ test('toTask shows the task with keys for Delayed', () => {
   assert.deepEqual(task('y', task('x'), [task('x')], 'x').toTask(), [collect, 'x', ['x'], 'x']);
 });
 
-test('a chain of a million does not overflow', () => {
+test('a chain of 200,000 does not overflow', () => {
   const inc = delayed((a: number) => a + 1);
   let last: Delayed<number> = inc(0);
-  for (let index = 1; index < 1_000_000; index++) last = inc(last);
+  for (let index = 1; index < 200_000; index++) last = inc(last);
   const graph = last.toGraph();
   assert.ok(graph instanceof Map);
-  assert.equal(graph.size, 1_000_000);
+  assert.equal(graph.size, 200_000);
 });
 
 test('a key that needs itself is refused, with the way round', () => {

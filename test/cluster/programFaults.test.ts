@@ -4,28 +4,27 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isAlive, packageUrl, runProgram, withFolder } from '../support/programs.js';
-import { clusterTest, until } from './support.js';
-
-clusterTest(
-  'a module that ends its worker when it is imported is an error',
-  async ({ folder, processes }) => {
-    const source = `
-    import { isMainThread, parentPort } from 'node:worker_threads';
-    import { tasks, connect } from ${JSON.stringify(packageUrl('index'))};
-    if (!isMainThread) process.exit(4);
-    const { one } = tasks(import.meta.url, { one: () => 1 });
-    const client = await connect({ workers: 1, processes: ${processes} });
-    await client.submit(one).result().catch((error) => console.log(error.code));
-    await client.close();
-    console.log('closed');
-  `;
-    const { stdout, stderr } = await runProgram(folder, source);
-    assert.match(stdout, /^ERR_LONGPOLE_(KILLED_WORKER|WORKER_START)\nclosed\n$/, stderr);
-  },
-);
+import { until } from './support.js';
 
 for (const processes of [false, true]) {
   const kind = processes ? 'processes' : 'threads';
+
+  test(`${kind}: a module that ends its worker when it is imported is an error`, async () => {
+    await withFolder(async (folder) => {
+      const source = `
+        import { isMainThread, parentPort } from 'node:worker_threads';
+        import { tasks, connect } from ${JSON.stringify(packageUrl('index'))};
+        if (!isMainThread) process.exit(4);
+        const { one } = tasks(import.meta.url, { one: () => 1 });
+        const client = await connect({ workers: 1, processes: ${processes} });
+        await client.submit(one).result().catch((error) => console.log(error.code));
+        await client.close();
+        console.log('closed');
+      `;
+      const { stdout, stderr } = await runProgram(folder, source);
+      assert.match(stdout, /^ERR_LONGPOLE_(KILLED_WORKER|WORKER_START)\nclosed\n$/, stderr);
+    });
+  });
 
   test(`${kind}: an exhausted heap ends the task, not the cluster`, { timeout: 120_000 }, async () => {
     await withFolder(async (folder) => {

@@ -172,8 +172,10 @@ describe('an Arrow stream', () => {
       const [damage] = stream.damage;
       assert.equal((damage?.offset ?? 0) + (damage?.bytes ?? 0), length);
       assert.ok(stream.length >= before);
+      // Reading every row is slow: once for every number of rows.
+      if (stream.length !== before || length === 0)
+        assert.deepEqual(decoded(stream), list.flat().slice(0, stream.length));
       before = stream.length;
-      assert.deepEqual(decoded(stream), list.flat().slice(0, stream.length));
     }
     assert.equal(before, list.flat().length);
   });
