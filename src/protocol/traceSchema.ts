@@ -154,6 +154,13 @@ export const TRACE_SCHEMA = {
       start: { kind: 'float', unit: 'time', doc: 'Time at which it began.' },
       stop: { kind: 'float', unit: 'time', doc: 'Time at which it ended.' },
       keys: { kind: 'keys', doc: 'Keys of the results.' },
+      ahead: {
+        kind: 'whole',
+        optional: true,
+        since: '1.2',
+        absent: 'not measured',
+        doc: 'Unanswered requests on the same connection when it began.',
+      },
     },
   },
   memory: {

@@ -13,6 +13,8 @@ export interface TransferEntry {
   readonly keys: number;
   readonly nbytes: number;
   readonly compressed: number;
+  /** Requests ahead of it on its connection; NaN: not measured. */
+  readonly ahead: number;
 }
 
 const MOST_ENTRIES = 200;
@@ -42,6 +44,7 @@ export function transferLog(
       keys: to - from,
       nbytes: transfers.nbytes[row]!,
       compressed: transfers.compressed[row]!,
+      ahead: transfers.ahead[row]!,
     });
   }
   return { entries, count };

@@ -193,7 +193,7 @@ function Transfers({
                     {name}
                   </th>
                 ))}
-                {['Bytes', 'Compressed', 'Took'].map((name) => (
+                {['Bytes', 'Compressed', 'Ahead', 'Took'].map((name) => (
                   <th key={name} scope="col" class="number">
                     {name}
                   </th>
@@ -201,7 +201,7 @@ function Transfers({
               </tr>
             </thead>
             <tbody>
-              {entries.map(({ start, stop, peer, what, key, keys, nbytes, compressed }, i) => (
+              {entries.map(({ start, stop, peer, what, key, keys, nbytes, compressed, ahead }, i) => (
                 <tr key={i}>
                   <td>{formatClock(start)}</td>
                   <td>{peer}</td>
@@ -212,6 +212,7 @@ function Transfers({
                   </td>
                   <td class="number">{formatBytes(nbytes)}</td>
                   <td class="number">{formatBytes(compressed)}</td>
+                  <td class="number">{Number.isNaN(ahead) ? '' : formatCount(ahead)}</td>
                   <td class="number">{formatDuration(stop - start)}</td>
                 </tr>
               ))}

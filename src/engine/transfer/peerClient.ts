@@ -57,9 +57,12 @@ export class PeerClient {
     const unique = [...new Set(ids)];
     const start = this.#options.now();
     const pieces: Promise<Fetched>[] = [];
+    let ahead = 0;
     for (let at = 0; at < unique.length; at += MAX_IDS) {
       const piece = unique.slice(at, at + MAX_IDS);
-      pieces.push(this.#connection(address).request(piece, { signal, timeoutMs: timeout * 1000 }));
+      const connection = this.#connection(address);
+      if (at === 0) ahead = connection.load;
+      pieces.push(connection.request(piece, { signal, timeoutMs: timeout * 1000 }));
     }
     const fetched = joined(await Promise.all(pieces));
     if (fetched.frames.size > 0) {
@@ -76,6 +79,7 @@ export class PeerClient {
         compressed: nbytes,
         start,
         stop: now(),
+        ahead,
       });
     }
     return fetched;

@@ -60,6 +60,7 @@ describe('PeerClient and PeerServer', () => {
       keys,
       nbytes,
       compressed: nbytes,
+      ahead: 0,
     });
     assert.deepEqual(
       { ...outgoing, start: 0, stop: 0 },
