@@ -3,7 +3,7 @@
 import { LongpoleError } from '../base/errors.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { visibleName } from '../base/visibleText.js';
-import { ArrowEncoder } from '../trace/formats/arrowEncoder.js';
+import { ArrowEncoder } from '../trace/formats/arrow/arrowEncoder.js';
 import { TextPieces } from '../trace/formats/json/jsonText.js';
 import type { Texts } from '../trace/texts.js';
 

@@ -16,7 +16,7 @@ export type { Span } from '../diagnostics/span.js';
 export { span } from '../diagnostics/span.js';
 export type { ClusterDump, TaskDump, WorkerDump } from '../engine/cluster/clusterDump.js';
 export type { SchedulerPlugin, TransitionInfo } from '../engine/cluster/schedulerPlugins.js';
-export type { WorkerSnapshot } from '../engine/cluster/workerView.js';
+export type { WorkerSnapshot } from '../engine/host/workerView.js';
 export type { SpanSummary } from '../engine/metrics/spans.js';
 export type { ContextMeter, Meter } from '../engine/worker/contextMeter.js';
 export { contextMeter } from '../engine/worker/contextMeter.js';

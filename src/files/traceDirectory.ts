@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { LongpoleError } from '../base/errors.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
-import type { ByteSource } from '../trace/formats/arrowMessages.js';
+import type { ByteSource } from '../trace/formats/arrow/arrowMessages.js';
 import { MemorySource, openTables, type TableSource } from '../trace/recording/openTables.js';
 import { META_FILE, parseMeta, type TraceMeta } from '../trace/recording/traceMeta.js';
 import type { Trace } from '../trace/trace.js';

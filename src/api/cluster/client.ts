@@ -5,7 +5,7 @@ import { bringResults } from '../../engine/cluster/bringResults.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
 import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
-import type { WorkerSnapshot } from '../../engine/cluster/workerView.js';
+import type { WorkerSnapshot } from '../../engine/host/workerView.js';
 import { abortedError } from '../../engine/taskFailure.js';
 import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
 import { compileGraph, type Plan } from '../../graph/compile.js';

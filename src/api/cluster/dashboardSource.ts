@@ -1,6 +1,6 @@
 // A LocalCluster as the source of a dashboard: what its workers do now, its live trace, its figures for Prometheus.
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
-import type { RunTask } from '../../engine/cluster/hostTypes.js';
+import type { RunTask } from '../../engine/host/hostTypes.js';
 import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { PROCESSING, STATE_NAMES } from '../../engine/scheduler/taskStates.js';

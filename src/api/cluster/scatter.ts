@@ -4,7 +4,7 @@ import { LongpoleError } from '../../base/errors.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { dataPlan } from '../../engine/cluster/dataPlan.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
-import type { GatherInput } from '../../engine/cluster/hostTypes.js';
+import type { GatherInput } from '../../engine/host/hostTypes.js';
 import { ownResult } from '../../engine/worker/ownResult.js';
 import { packFrames } from '../../engine/worker/packFrames.js';
 import { sizeOf } from '../../graph/sizeOf.js';

@@ -1,11 +1,11 @@
 // Files that somebody dropped on the page or chose: a trace directory, a report, an event file of DASF, a Chrome trace. They
 // are read here and go nowhere.
 import { LongpoleError } from '../../base/errors.js';
+import { unpackLz4Frame } from '../../trace/formats/arrow/lz4Frame.js';
 import { ChromeReader } from '../../trace/formats/chrome/chromeReader.js';
 import { looksLikeChrome } from '../../trace/formats/chrome/chromeText.js';
 import { DasfReader } from '../../trace/formats/dasf/dasfReader.js';
 import { looksLikeDasf } from '../../trace/formats/dasf/dasfRecords.js';
-import { unpackLz4Frame } from '../../trace/formats/lz4Frame.js';
 import { MemorySource, openTables } from '../../trace/recording/openTables.js';
 import { decodeReport, REPORT_ELEMENT } from '../../trace/recording/reportBytes.js';
 import { META_FILE, parseMeta } from '../../trace/recording/traceMeta.js';

@@ -1,10 +1,10 @@
 // Brings results to the client: inline ones are here already, stored ones are asked of the workers that have them. What a
 // worker turns out not to have is computed again, and asked for again.
 import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { GatherInput } from '../host/hostTypes.js';
 import { unpackFrames } from '../worker/packFrames.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
-import type { GatherInput } from './hostTypes.js';
 
 /** A result of a computation. */
 export interface ResultPlace {

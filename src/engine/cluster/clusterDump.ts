@@ -1,11 +1,11 @@
 // Where a cluster stands at one moment: what its tasks wait for, and for each worker what it was sent, what it answered and
 // what its thread does. For programs that seem to hang. Nothing here costs anything before it is asked for.
 import { inspect } from 'node:util';
+import type { HostDump, ProcessDump } from '../host/hostTypes.js';
 import { ERRED, FORGOTTEN, MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
-import type { HostDump, ProcessDump } from './hostTypes.js';
 
 /** Of more unfinished tasks than this, the others are counted. */
 const MAX_TASKS = 20;

@@ -1,7 +1,7 @@
 // What differs between clusters of threads and of processes.
 import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import type { ClusterWorker } from './clusterWorker.js';
-import type { HostEvents, WorkerHost } from './hostTypes.js';
 
 export interface ClusterStores {
   /** Makes the host of a worker. */

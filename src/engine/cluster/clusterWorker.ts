@@ -14,12 +14,19 @@ import {
   KIND_VALUE,
   scalarOf,
 } from '../../protocol/resultKinds.js';
+import type {
+  HostEvents,
+  HostFacts,
+  MissingInput,
+  RunTask,
+  StoredResult,
+  WorkerHost,
+} from '../host/hostTypes.js';
 import { PROCESSING } from '../scheduler/taskStates.js';
 import { killedWorkerError, taskError, taskTimeoutError } from '../taskFailure.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
-import type { HostEvents, HostFacts, MissingInput, RunTask, StoredResult, WorkerHost } from './hostTypes.js';
 import { type RunTasks, Stealing, type TakenBack } from './stealing.js';
 
 /** What the cluster does about its workers; see workerPlaces. */

@@ -1,6 +1,6 @@
 // A worker as the engine sees it.
 import type { MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
-import type { HostFacts, RunTask, WorkerHost } from './hostTypes.js';
+import type { HostFacts, RunTask, WorkerHost } from '../host/hostTypes.js';
 import type { RunTasks } from './stealing.js';
 
 export interface EngineWorker {

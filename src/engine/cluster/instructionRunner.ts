@@ -2,6 +2,7 @@
 // tasks by.
 import { LongpoleError } from '../../base/errors.js';
 import { batchConstants } from '../batchValues.js';
+import type { GatherInput } from '../host/hostTypes.js';
 import { DEFAULT_LIMITS } from '../scheduler/batching.js';
 import type { Dispatch, Erred, Instruction, Release, SchedulerEvent, Steal } from '../scheduler/events.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
@@ -10,7 +11,6 @@ import { ERRED } from '../scheduler/taskStates.js';
 import { taskError } from '../taskFailure.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
-import type { GatherInput } from './hostTypes.js';
 import { dropSpentArguments } from './spentTasks.js';
 import type { RunTasks } from './stealing.js';
 import type { StoredResults } from './storedResults.js';

@@ -4,13 +4,13 @@ import { EventEmitter } from 'node:events';
 import type { Frames } from '../../protocol/frames.js';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
+import type { HostBatch, HostRun, ProcessDump, WorkerHost } from '../host/hostTypes.js';
+import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import type { IsolateThread } from '../pool/isolateThread.js';
 import { Store } from '../store/store.js';
 import { IsolateRuntime } from '../worker/isolateRuntime.js';
-import { CorrectedEvents } from './correctedEvents.js';
-import type { HostBatch, HostRun, ProcessDump, WorkerHost } from './hostTypes.js';
-import { ThreadHost } from './threadHost.js';
+import { CorrectedEvents } from '../workerProcess/correctedEvents.js';
 
 const ENDED = { type: 'ended' } as const;
 type FromProcess = FromWorker | typeof ENDED;

@@ -1,8 +1,9 @@
 // What a worker that leaves holds goes to others: stored results, among them data that nobody could compute again.
+
+import type { GatherInput } from '../host/hostTypes.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
-import type { GatherInput } from './hostTypes.js';
 
 /** A stored result, and where it is. */
 interface Held {

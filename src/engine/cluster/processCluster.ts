@@ -5,16 +5,16 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import { SpillDirectory } from '../store/spillDirectory.js';
 import { Store } from '../store/store.js';
 import { PeerClient } from '../transfer/peerClient.js';
 import { PeerServer } from '../transfer/peerServer.js';
 import { TransferLog } from '../transfer/transferLog.js';
+import { ProcessHost } from '../workerProcess/processHost.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ClusterStores } from './clusterStores.js';
 import type { ClusterWorker } from './clusterWorker.js';
-import type { HostEvents, WorkerHost } from './hostTypes.js';
-import { ProcessHost } from './processHost.js';
 import type { WorkerSettings } from './workerPlaces.js';
 
 const CLIENT = -1;

@@ -1,6 +1,10 @@
 // Workers that are threads of this process: their stores lie side by side, and what is left of a transfer is its record.
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { HostEvents, HostFacts, WorkerHost } from '../host/hostTypes.js';
+import { ThreadHost } from '../host/threadHost.js';
+import { ThreadPeers } from '../host/threadPeers.js';
+import type { WorkerSnapshot } from '../host/workerView.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { SpillDirectory } from '../store/spillDirectory.js';
 import { Store } from '../store/store.js';
@@ -8,11 +12,7 @@ import { TransferLog } from '../transfer/transferLog.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ClusterStores } from './clusterStores.js';
 import type { ClusterWorker } from './clusterWorker.js';
-import type { HostEvents, HostFacts, WorkerHost } from './hostTypes.js';
-import { ThreadHost } from './threadHost.js';
-import { ThreadPeers } from './threadPeers.js';
 import type { WorkerSettings } from './workerPlaces.js';
-import type { WorkerSnapshot } from './workerView.js';
 
 interface Logs {
   readonly incoming: TransferLog;

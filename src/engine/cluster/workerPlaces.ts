@@ -2,10 +2,10 @@
 // places come and go when the cluster is scaled.
 import { LongpoleError } from '../../base/errors.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
+import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import type { MemoryThresholds } from '../store/memoryMonitor.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import { ClusterWorker, type WorkerKeeper } from './clusterWorker.js';
-import type { HostEvents, WorkerHost } from './hostTypes.js';
 import { moveResults } from './moveResults.js';
 
 export interface WorkerSettings {

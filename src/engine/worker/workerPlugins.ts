@@ -2,7 +2,7 @@
 import { LongpoleError } from '../../base/errors.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
-import type { WorkerSnapshot } from '../cluster/workerView.js';
+import type { WorkerSnapshot } from '../host/workerView.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
 import { importModule } from './importModule.js';
 import { addTaskHook } from './taskHook.js';

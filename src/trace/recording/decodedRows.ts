@@ -1,6 +1,6 @@
 // Tables of files as rows in memory, of any table: how each kind of column is read.
 import { columnsOf, type RecordedTable, type TableRows } from '../../protocol/traceSchema.js';
-import type { ArrowStream } from '../formats/arrowDecoder.js';
+import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import type { StringTable } from '../stringTable.js';
 import { absentColumn, type ColumnArray, type IdLists, type MemoryColumn, rowsFrom } from '../tableRows.js';
 

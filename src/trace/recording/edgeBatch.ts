@@ -1,7 +1,7 @@
 // Edges of the graph until they are written as a batch.
 import type { Computation } from '../../protocol/clusterObserver.js';
 import { Float64Column } from '../columns.js';
-import type { ArrowValues } from '../formats/arrowTypes.js';
+import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 
 /** A computation of which the edges stand in a page of a live trace. */
 export interface ComputationEdges {

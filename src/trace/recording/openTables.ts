@@ -1,8 +1,8 @@
 // From the bytes of tables, wherever they lie, to a trace: what a trace directory, a report and a dashboard have in common.
 import { appearedLater, type RecordedTable } from '../../protocol/traceSchema.js';
-import { ArrowStream } from '../formats/arrowDecoder.js';
-import type { ByteSource } from '../formats/arrowMessages.js';
-import type { ArrowCodec } from '../formats/arrowTypes.js';
+import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
+import type { ByteSource } from '../formats/arrow/arrowMessages.js';
+import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
 import type { Trace, TraceDamage } from '../trace.js';
 import { streamsOf } from './recordedTasks.js';
 import { type KnownTotals, recordedTrace } from './recordedTrace.js';

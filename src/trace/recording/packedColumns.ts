@@ -2,8 +2,8 @@
 // the buffers of numbers is replaced by differences, byte by byte in planes. A time differs little from the one in the row
 // before, or from the one in the column before, and a general compressor sees that only when it is spelled out.
 
-import { type BatchMessage, type ByteSource, bufferPlace } from '../formats/arrowMessages.js';
-import { scanStream } from '../formats/arrowScan.js';
+import { type BatchMessage, type ByteSource, bufferPlace } from '../formats/arrow/arrowMessages.js';
+import { scanStream } from '../formats/arrow/arrowScan.js';
 
 /** What a value is subtracted from. */
 const FROM_ROW = 0;

@@ -1,7 +1,7 @@
 // The columns of tasks in a recorded trace. Each is read from its stream when somebody asks for it.
 import { recordOf } from '../../base/recordOf.js';
 import { RECORDED_TABLES, type RecordedTable, TASK_STATES } from '../../protocol/traceSchema.js';
-import type { ArrowStream } from '../formats/arrowDecoder.js';
+import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { unusableTrace } from '../formats/damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../formats/textColumns.js';
 import { DenseIds } from '../idEdges.js';

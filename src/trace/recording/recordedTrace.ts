@@ -1,6 +1,6 @@
 // A recorded trace as a Trace: tables are read from their streams when they are first asked for.
 import { columnsOf, RECORDED_TABLES } from '../../protocol/traceSchema.js';
-import type { ArrowStream } from '../formats/arrowDecoder.js';
+import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { once } from '../once.js';
 import { totalsOfRows } from '../rowTotals.js';
 import { FrameBuilder } from '../samples/sampleRows.js';

@@ -2,7 +2,7 @@
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
 import { type Column, fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
 import { Float64Column, Int32Column, Uint8Column } from '../columns.js';
-import type { ArrowValues } from '../formats/arrowTypes.js';
+import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { BatchTexts } from './batchTexts.js';
 
 /** One column of one type. */

@@ -1,9 +1,9 @@
 // Tables in memory as a trace: what a page does with the messages that it gets.
 
 import type { RecordedTable } from '../../protocol/traceSchema.js';
-import { ArrowStream } from '../formats/arrowDecoder.js';
-import type { ByteSource } from '../formats/arrowMessages.js';
-import type { ArrowCodec } from '../formats/arrowTypes.js';
+import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
+import type { ByteSource } from '../formats/arrow/arrowMessages.js';
+import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
 import type { Trace } from '../trace.js';
 import { streamsOf } from './recordedTasks.js';
 import { recordedTrace } from './recordedTrace.js';

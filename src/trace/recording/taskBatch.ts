@@ -1,7 +1,7 @@
 // Runs of tasks until they are written as a batch. The path that every task of a recorded program takes: arrays are copied
 // whole, texts become codes once per computation, keys wait as they are.
 import { type Computation, TASK_MEMORY, TASK_STATES, type TaskRuns } from '../../protocol/clusterObserver.js';
-import type { ArrowValues } from '../formats/arrowTypes.js';
+import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
 import { BatchTexts } from './batchTexts.js';
 

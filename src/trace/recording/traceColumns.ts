@@ -1,7 +1,7 @@
 // The columns of a trace as an Arrow encoder takes them, of any table: how each kind of column is written.
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
 import { type Column, fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
-import type { ArrowValues } from '../formats/arrowTypes.js';
+import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { once } from '../once.js';
 import { arrayOf } from '../tableRows.js';
 import type { Texts } from '../texts.js';

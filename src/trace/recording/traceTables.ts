@@ -2,7 +2,7 @@
 // misread raises FORMAT_VERSION, a new column does not.
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
 import { fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
-import type { ArrowField } from '../formats/arrowTypes.js';
+import type { ArrowField } from '../formats/arrow/arrowTypes.js';
 
 export const FORMAT_VERSION = 1;
 

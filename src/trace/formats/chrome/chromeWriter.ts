@@ -4,7 +4,7 @@
 import { ACTIONS, TASK_STATES } from '../../../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace.js';
 import { JsonObjectText, QuotedStrings, TextPieces } from '../json/jsonText.js';
-import { layOut, type Tracks, taskTracks, trackName, workerName } from '../tracks.js';
+import { layOut, type Tracks, taskTracks, trackName, workerName } from './tracks.js';
 
 /** Tracks that stand below the threads of a worker. */
 const BELOW = 1000;

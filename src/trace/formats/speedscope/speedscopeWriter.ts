@@ -2,8 +2,8 @@
 // thread; then the task stream, one evented profile for each thread of each worker, its tasks as frames. Tasks of a thread
 // that overlap get profiles of their own, because frames of a profile must nest.
 import type { Trace } from '../../trace.js';
+import { type Track, taskTracks, trackName, workerName } from '../chrome/tracks.js';
 import { QuotedStrings, TextPieces } from '../json/jsonText.js';
-import { type Track, taskTracks, trackName, workerName } from '../tracks.js';
 import { sampledProfile, sampleFrames, samplesByThread } from './speedscopeSamples.js';
 
 const SCHEMA = 'https://www.speedscope.app/file-format-schema.json';

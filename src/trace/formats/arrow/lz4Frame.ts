@@ -1,6 +1,6 @@
 // Unpacks LZ4 frames without any library, straight to where the bytes shall be. The native one makes new memory for each
 // buffer of a batch, and then a copy: three times as slow over a trace of ten million tasks, and not there in a browser.
-import { damaged } from './damage.js';
+import { damaged } from '../damage.js';
 
 const MAGIC = 0x184d2204;
 /** Bits of the frame's descriptor. */

@@ -1,7 +1,7 @@
 // Where rows with a start and a stop are drawn: viewers want slices of one track to follow each other, but a worker's
 // thread may have several tasks under way at once. Those that overlap get tracks of their own.
-import { sortedOrder } from '../../base/sortedOrder.js';
-import type { Trace } from '../trace.js';
+import { sortedOrder } from '../../../base/sortedOrder.js';
+import type { Trace } from '../../trace.js';
 
 /** A sequence of rows that do not overlap. */
 export interface Track {

@@ -6,6 +6,8 @@ import { serialize } from 'node:v8';
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
 import { ClockOffset } from '../clockOffset.js';
+import type { HostFacts } from '../host/hostTypes.js';
+import { ThreadHost } from '../host/threadHost.js';
 import { WorkerDigests } from '../metrics/workerDigests.js';
 import { Store } from '../store/store.js';
 import { PeerClient } from '../transfer/peerClient.js';
@@ -13,9 +15,7 @@ import { PeerServer } from '../transfer/peerServer.js';
 import { isolateClock } from '../worker/isolateClock.js';
 import { notCloneable } from '../worker/isolateRun.js';
 import { CorrectedEvents } from './correctedEvents.js';
-import type { HostFacts } from './hostTypes.js';
 import { ProcessPeers } from './processPeers.js';
-import { ThreadHost } from './threadHost.js';
 import { VitalsWriter, vitalsFile } from './vitalsFile.js';
 
 /** How often the clocks are compared, in milliseconds: soon at first, when nothing is known. */

@@ -1,13 +1,13 @@
 // An Arrow IPC stream as columns. Opening it walks over the descriptions of its messages; a column is read from the source,
 // unpacked and checked when it is asked for, so that memory holds what is looked at and not what there is.
 
-import { LongpoleError } from '../../base/errors.js';
-import type { StringTable } from '../stringTable.js';
+import { LongpoleError } from '../../../base/errors.js';
+import type { StringTable } from '../../stringTable.js';
+import { DamagedBytes, damaged, unusableTrace } from '../damage.js';
+import type { TextBatch, TextColumn, TextLists } from '../textColumns.js';
 import { type BatchMessage, type ByteSource, bufferPlace, nullsOf } from './arrowMessages.js';
 import { checkLengths, type Field, readBuffer, type StreamDamage, scanStream, WIDTH } from './arrowScan.js';
 import type { ArrowCodec, ArrowType } from './arrowTypes.js';
-import { DamagedBytes, damaged, unusableTrace } from './damage.js';
-import type { TextBatch, TextColumn, TextLists } from './textColumns.js';
 
 interface Batch {
   readonly message: BatchMessage;

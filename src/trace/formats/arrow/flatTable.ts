@@ -1,6 +1,6 @@
 // Reads flatbuffers, as Arrow describes its messages in, without trusting them: every offset is checked before it is followed
 // and every vector before it is walked. apache-arrow's own reader believes a damaged length and fills the memory.
-import { damaged } from './damage.js';
+import { damaged } from '../damage.js';
 
 /** A table within a flatbuffer. Fields have numbers; an absent one has its default. */
 export class FlatTable {

@@ -1,5 +1,5 @@
 // Tables as Arrow IPC streams. A dictionary that grew is written again whole, as a replacement: polars refuses deltas.
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError } from '../../../base/errors.js';
 import { type BatchParts, describeBatch, describeDictionary, describeSchema } from './arrowDescriptions.js';
 import { type ArrowCodec, type ArrowField, type ArrowValues, CONTINUATION } from './arrowTypes.js';
 

@@ -10,6 +10,15 @@ import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker, WorkerLink } from '../../protocol/workerMessages.js';
 import { threadStates } from '../../resources/threadStates.js';
+import type {
+  GatherInput,
+  HostBatch,
+  HostEvents,
+  HostRun,
+  ProcessDump,
+  WorkerHost,
+} from '../host/hostTypes.js';
+import { sendBatch } from '../host/sendBatch.js';
 import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
 import { whenEnded } from '../pool/childEnd.js';
 import { MessageLog } from '../pool/messageLog.js';
@@ -18,8 +27,6 @@ import { PendingCalls } from '../pool/pendingCalls.js';
 import { workerStartError } from '../taskFailure.js';
 import type { PeerClient } from '../transfer/peerClient.js';
 import { within } from '../within.js';
-import type { GatherInput, HostBatch, HostEvents, HostRun, ProcessDump, WorkerHost } from './hostTypes.js';
-import { sendBatch } from './sendBatch.js';
 import { SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
 

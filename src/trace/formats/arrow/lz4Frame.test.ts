@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compressFrameSync } from 'lz4-napi';
-import fc from '../../base/properties.test.support.js';
-import { DamagedBytes } from './damage.js';
+import fc from '../../../base/properties.test.support.js';
+import { DamagedBytes } from '../damage.js';
 import { unpackLz4Frame } from './lz4Frame.js';
 
 const packed = (bytes: Uint8Array, contentChecksum = false): Buffer =>

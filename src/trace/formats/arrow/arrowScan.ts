@@ -1,5 +1,7 @@
 // What an Arrow IPC stream holds, from the descriptions of its messages alone: columns, batches, the dictionaries that are
 // valid for each, and where it is damaged.
+
+import { damaged } from '../damage.js';
 import {
   type BatchMessage,
   type BufferPlace,
@@ -9,7 +11,6 @@ import {
   type SchemaField,
 } from './arrowMessages.js';
 import type { ArrowCodec, ArrowType } from './arrowTypes.js';
-import { damaged } from './damage.js';
 
 /** Bytes that an LZ4 frame can at most become, per byte. Guards the memory against damaged lengths. */
 const LZ4_RATIO = 256;

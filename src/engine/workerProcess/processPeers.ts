@@ -1,10 +1,10 @@
 // The other workers of a cluster of processes: each is asked over its socket.
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
+import type { GatherInput } from '../host/hostTypes.js';
+import type { PeerAnswer, Peers } from '../host/peers.js';
 import { OpenTransfers } from '../transfer/openTransfers.js';
 import type { PeerClient } from '../transfer/peerClient.js';
-import type { GatherInput } from './hostTypes.js';
-import type { PeerAnswer, Peers } from './peers.js';
 
 export class ProcessPeers implements Peers {
   readonly #client: PeerClient;

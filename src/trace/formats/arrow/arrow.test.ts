@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { tableFromIPC, Vector } from 'apache-arrow';
-import fc from '../../base/properties.test.support.js';
-import { StringTable } from '../stringTable.js';
+import fc from '../../../base/properties.test.support.js';
+import { StringTable } from '../../stringTable.js';
 import { ArrowStream } from './arrowDecoder.js';
 import { ArrowEncoder } from './arrowEncoder.js';
 import type { ArrowCodec, ArrowValues } from './arrowTypes.js';

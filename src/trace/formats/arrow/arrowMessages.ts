@@ -1,4 +1,6 @@
 // The messages of an Arrow IPC stream: where each begins, what it is, where its buffers lie. Nothing of a body is read here.
+
+import { DamagedBytes, damaged } from '../damage.js';
 import {
   type ArrowField,
   type ArrowType,
@@ -8,7 +10,6 @@ import {
   LZ4_FRAME,
   TYPE,
 } from './arrowTypes.js';
-import { DamagedBytes, damaged } from './damage.js';
 import { FlatTable } from './flatTable.js';
 
 /** The bytes of a file, in memory or on a disk. */
