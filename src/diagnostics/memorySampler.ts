@@ -7,9 +7,6 @@ import { LongpoleError } from '../base/errors.js';
 import { epochSeconds } from '../resources/clock.js';
 import type { MemorySeries } from './memoryPlot.js';
 import { memoryPlot } from './memoryPlot.js';
-import { renderReport } from './performanceReport.js';
-import { ProfilerTrace } from './profilerTrace.js';
-import { addressOfPlots } from './visualize.js';
 
 /** Bytes of the whole cluster at this moment. */
 export interface ClusterMemory {
@@ -97,7 +94,8 @@ export class MemorySampler {
     this.#samples.set(label ?? this.#freeLabel(), points);
     const sampling = new Sampling(source ?? THIS_PROCESS, measure, points);
     sampling.start(interval);
-    return { [Symbol.asyncDispose]: () => sampling.stop() };
+    const loaded = loadPage();
+    return { [Symbol.asyncDispose]: () => sampling.stop().finally(() => loaded) };
   }
 
   /**
@@ -118,7 +116,8 @@ export class MemorySampler {
    *
    * @param options.filename written if given, as SVG if it ends in `.svg`, else as a page that needs nothing else, the same as that of `visualize`
    * @returns the text of the file: SVG without a filename
-   * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written or the page is not part of the installation
+   * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written or the page is not part of the installation;
+   *   ERR_LONGPOLE_INVALID_ARGUMENT if a page is asked for before a sampling has ended
    */
   plot({ align = false, filename }: AlignOptions & { readonly filename?: string } = {}): string {
     const series = this.#series(align);
@@ -150,11 +149,18 @@ export class MemorySampler {
   }
 }
 
+/** Loaded when sampling begins: `import 'longpole'` does not load what writes a trace. */
+let page: typeof import('./memoryPage.js') | undefined;
+
+async function loadPage(): Promise<void> {
+  page ??= await import('./memoryPage.js');
+}
+
 function memoryPage(series: readonly MemorySeries[]): string {
-  const page = new ProfilerTrace();
-  page.addMemory(series);
-  const trace = page.build();
-  return renderReport(trace, { title: 'Memory over time', address: addressOfPlots(page.plots) }).join('');
+  if (page !== undefined) return page.memoryPage(series);
+  throw invalid(
+    'plot: no sampling has ended yet. Call it after the block that samples, or give a filename in .svg.',
+  );
 }
 
 /** The bytes at each of the times: those of the sample before, NaN outside the samples. */
