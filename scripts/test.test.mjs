@@ -81,6 +81,8 @@ test('a file that hangs is killed, with its children, and says which test ran', 
     const events = process.env.LONGPOLE_TEST_EVENTS;
     const wasTold = (name) => existsSync(events) && readFileSync(events, 'utf8').includes(name);
     test('first', () => {});
+    // As a cluster does that prints where it stands; it would go on.
+    process.on('SIGUSR2', () => { console.error('where it stands'); process.exit(); });
     test('endless', async () => {
       spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'inherit' });
       while (!wasTold('passed') || !wasTold('endless')) await new Promise((resolve) => setImmediate(resolve));
@@ -98,6 +100,7 @@ test('a file that hangs is killed, with its children, and says which test ran', 
       if (!existsSync(mark) && seconds < 60) continue;
       assert.equal(last, '1 passed, 1 failed');
       assert.match(stdout, /running: endless/);
+      if (process.platform === 'linux') assert.match(stdout, /\| where it stands/);
       // Where it stands, and where its child does.
       if (process.platform === 'linux') assert.match(stdout, /setInterval[\s\S]*\d+ × [A-Z] \w+/);
       return;

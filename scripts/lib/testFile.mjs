@@ -2,7 +2,7 @@
 // what node:test reported.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
@@ -10,6 +10,10 @@ const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
 const MAX_OUTPUT = 20_000;
 /** Milliseconds after its end in which the rest of the output is waited for. */
 const LAST_WORDS_MS = 1000;
+/** Clusters in a test's process print where they stand on this signal, see the setting `dump-signal`. */
+const DUMP_SIGNAL = 'SIGUSR2';
+/** Milliseconds for that. A dump asks each thread for its stack, for seconds if the thread does not answer. */
+const DUMP_MS = 15_000;
 
 /**
  * @typedef {object} FileResult
@@ -33,7 +37,7 @@ export async function runTestFile(file, { cwd, timeout, env, signal }) {
       cwd,
       timeout,
       signal,
-      env: { ...env, LONGPOLE_TEST_EVENTS: events },
+      env: { ...env, LONGPOLE_TEST_EVENTS: events, LONGPOLE_DUMP_SIGNAL: DUMP_SIGNAL },
     });
     return summarise(exit, existsSync(events) ? readFileSync(events, 'utf8') : '', timeout);
   } finally {
@@ -65,16 +69,21 @@ function runProcess(file, { cwd, timeout, signal, env }) {
   return new Promise((resolve, reject) => {
     let hung = false;
     let where = '';
+    let dumping;
     const timer = setTimeout(async () => {
       hung = true;
       where = await statesOf(child.pid);
-      killGroup(child.pid);
+      if (handles(child.pid, DUMP_SIGNAL)) {
+        child.kill(DUMP_SIGNAL);
+        dumping = setTimeout(() => killGroup(child.pid), DUMP_MS);
+      } else killGroup(child.pid);
     }, timeout * 1000);
     const abort = () => killGroup(child.pid);
     signal?.addEventListener('abort', abort, { once: true });
     child.once('error', reject);
     child.once('exit', (code, killedBy) => {
       clearTimeout(timer);
+      clearTimeout(dumping);
       signal?.removeEventListener('abort', abort);
       killGroup(child.pid);
       const seconds = (performance.now() - started) / 1000;
@@ -100,6 +109,16 @@ async function statesOf(group) {
     return groupStates(group);
   } catch {
     return '';
+  }
+}
+
+/** Whether a process has a listener for a signal; without one the signal would end it. Known on Linux only. */
+function handles(pid, signal) {
+  try {
+    const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
+    return ((BigInt(`0x${caught}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n;
+  } catch {
+    return false;
   }
 }
 

@@ -7,7 +7,7 @@ import { type Graph, getMultiprocessing, getThreaded } from 'longpole/local';
 import { openTrace } from 'longpole/trace';
 import { windowOf } from '#internal/analysis/path/pathWalk.js';
 import { replayGraphOf } from '#internal/analysis/simulation/replayGraph.js';
-import { syntheticTrace } from '#internal/trace/syntheticTrace.js';
+import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import type { Round, RoundContext } from '../round.js';
 
 const WORKERS = { numWorkers: 2 };
