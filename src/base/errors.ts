@@ -71,9 +71,13 @@ const MAX_CAUSES = 8;
  */
 export function releaseFrames(error: unknown): void {
   let cause = error;
-  for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
-    Reflect.get(cause, 'stack');
-    cause = cause.cause;
+  try {
+    for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
+      Reflect.get(cause, 'stack');
+      cause = cause.cause;
+    }
+  } catch {
+    // Both may be getters of the program's own.
   }
 }
 

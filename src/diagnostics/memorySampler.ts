@@ -95,6 +95,8 @@ export class MemorySampler {
     const sampling = new Sampling(source ?? THIS_PROCESS, measure, points);
     sampling.start(interval);
     const loaded = loadPage();
+    // The end of the sampling reports it.
+    loaded.catch(() => undefined);
     return { [Symbol.asyncDispose]: () => sampling.stop().finally(() => loaded) };
   }
 

@@ -64,8 +64,9 @@ export class ProfilerTrace {
 
   /** Runs that a CacheProfiler saw. Of two with a metric of the same name each has a plot. */
   addCache(metricName: string, runs: readonly CachedRun[]): void {
-    let name = metricName.replace(/\s+/g, ' ');
-    for (let number = 2; this.#cached.has(name); number++) name = `${metricName} ${number}`;
+    const plain = metricName.replace(/\s+/g, ' ');
+    let name = plain;
+    for (let number = 2; this.#cached.has(name); number++) name = `${plain} ${number}`;
     this.#cached.set(name, runs);
     this.#show(`cache ${name}`);
   }

@@ -14,11 +14,13 @@ function flushAll(): void {
   for (const flush of [...pending.keys()]) flush();
 }
 
+/** A program with a listener of its own decides about its end: it may go on, and what it ends by raises 'exit'. */
 function onSignal(signal: NodeJS.Signals): void {
+  if (process.listenerCount(signal) > 1) return;
   flushAll();
   stopListening();
-  // Whoever else listens decides about the process. Without listeners the system's default has to happen.
-  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+  // Without a listener the system's default happens.
+  process.kill(process.pid, signal);
 }
 
 function stopListening(): void {
@@ -34,7 +36,8 @@ export function flushAtExit(flush: Flush, onSignals = true): void {
   if (pending.size === 0) process.on('exit', flushAll);
   // Signals reach the main thread alone; a worker that is terminated from outside runs nothing more.
   if (onSignals && isMainThread && ![...pending.values()].includes(true))
-    for (const signal of SIGNALS) process.on(signal, onSignal);
+    // First of all listeners: those that are called once are still counted then.
+    for (const signal of SIGNALS) process.prependListener(signal, onSignal);
   pending.set(flush, onSignals);
 }
 

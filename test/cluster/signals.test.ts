@@ -33,3 +33,24 @@ for (const kind of KINDS) {
       }));
   }
 }
+
+const HANDLES = `
+import { readdirSync } from 'node:fs';
+import { connect, LocalCluster } from '${packageUrl('index')}';
+const folder = process.argv[2] + '/workers';
+const cluster = await LocalCluster.start({ workers: 1, dashboard: false, localDirectory: folder });
+const client = await connect(cluster);
+process.once('SIGHUP', async () => {
+  console.log(readdirSync(folder).length, await client.submit((value) => value + 1, 1).result());
+  process.exit(7);
+});
+setInterval(() => {}, 1000);
+process.kill(process.pid, 'SIGHUP');
+`;
+
+test('a signal that the program handles leaves its cluster alone; the folder is removed at the exit', () =>
+  withFolder(async (folder) => {
+    const { code, stdout, stderr } = await runProgram(folder, HANDLES, { arguments: [folder] });
+    assert.deepEqual([code, stdout], [7, '1 2\n'], stderr);
+    assert.deepEqual(readdirSync(join(folder, 'workers')), []);
+  }));

@@ -18,7 +18,13 @@ const UNOWNED_MS = 60_000;
 
 export class SpillDirectory {
   readonly path: string;
-  readonly #remove = (): void => rmSync(this.path, { recursive: true, force: true });
+  readonly #remove = (): void => {
+    try {
+      rmSync(this.path, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // A worker process still writes there. The next program removes the rest.
+    }
+  };
 
   private constructor(path: string) {
     this.path = path;

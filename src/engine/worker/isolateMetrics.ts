@@ -3,18 +3,21 @@
 import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
 import { MetricLedger } from '../metrics/metricLedger.js';
+import { within } from '../within.js';
 import type { TaskMeter } from './taskMeter.js';
 import { type Outcome, type TaskKind, TaskMetering } from './taskMetering.js';
 import { type ThreadCpuClock, threadCpuClock } from './threadCpuClock.js';
 
 /** A busy isolate sends its metrics this often, in seconds; one that has nothing more to do sends them at once. */
 const SEND_SECONDS = 0.5;
+/** How long tasks wait for the CPU clock, in milliseconds. Loading it takes 10 to 50; without it they are measured less exactly. */
+const LOADING_MS = 5000;
 
 export class IsolateMetrics {
   readonly #ledger = new MetricLedger();
   readonly #metering: TaskMetering;
   #sent = 0;
-  /** Resolves when the CPU clock is there, or there is none; undefined: it has. */
+  /** Resolves when the CPU clock is there, there is none, or its loading takes too long; undefined: it has. */
   loading: Promise<void> | undefined;
 
   /**
@@ -23,11 +26,13 @@ export class IsolateMetrics {
    */
   constructor(clock: () => number, collected: () => void, useCpuClock: (cpuClock: ThreadCpuClock) => void) {
     this.#metering = new TaskMetering(this.#ledger, clock, undefined, collected);
-    this.loading = threadCpuClock().then((cpuClock) => {
-      this.loading = undefined;
+    const loaded = threadCpuClock().then((cpuClock) => {
       if (cpuClock === undefined) return;
       this.#metering.useCpuClock(cpuClock);
       useCpuClock(cpuClock);
+    });
+    this.loading = within(LOADING_MS, loaded).then(() => {
+      this.loading = undefined;
     });
   }
 

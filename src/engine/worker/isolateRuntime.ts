@@ -16,7 +16,6 @@ import {
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import { Vitals } from '../../resources/vitals.js';
-import { within } from '../within.js';
 import { collectGarbage } from './collectGarbage.js';
 import type { IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
@@ -33,8 +32,6 @@ import type { TaskMeter } from './taskMeter.js';
 const REPORT_SECONDS = 5e-3;
 /** A function whose calls have all been shorter than this may run before the values of earlier tasks are sent. */
 const SHORT_SECONDS = 1e-3;
-/** How long tasks wait for the CPU clock, in milliseconds. Loading it takes 10 to 50; without it they are measured less exactly. */
-const METERING_MS = 5000;
 const NOTHING_MEASURED: IsolateMeasures = {
   metrics: { keys: [], values: new Float64Array(0) },
   upTo: 0,
@@ -160,8 +157,7 @@ export class IsolateRuntime {
       run.setFunctions(functions);
       return;
     }
-    const metered = metering && within(METERING_MS, metering);
-    run.ready = Promise.all([functions, metered]).then(([loaded]) => {
+    run.ready = Promise.all([functions, metering]).then(([loaded]) => {
       run.setFunctions(loaded);
       run.ready = undefined;
     });

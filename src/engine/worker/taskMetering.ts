@@ -118,6 +118,8 @@ export class TaskMetering {
   useCpuClock(cpuClock: ThreadCpuClock): void {
     this.flush();
     this.#cpuClock = cpuClock;
+    // Its CPU time counts from here, not from the start of the thread.
+    if (this.#windowOpen) this.#openWindow(this.#clock());
   }
 
   /** A number for tasks of this prefix and span, for `begin` and `end`. */
