@@ -95,11 +95,13 @@ export class RowFeed {
       const computations = live
         .computationsAfter(from.computations)
         .filter(({ number }) => number <= to.computations);
+      // As of the snapshot: a change between two messages goes out with the next piece.
+      const { workerChanges } = live;
       const changes = this.#changes(from, to);
       missed = sumOf(missed, changes.missed);
       if (missed !== undefined) yield [encodeViewMessage({ type: 'truncated', missed })];
       missed = undefined;
-      yield* this.#piece(changes, from, computations);
+      yield* this.#piece(changes, from, computations, workerChanges);
       from = { ...changes.cursor, computations: Math.max(from.computations, to.computations) };
       this.cursor = from;
       yield [...this.#messages.take(), encodeViewMessage({ type: 'cursor', cursor: from })];
@@ -122,11 +124,16 @@ export class RowFeed {
     };
   }
 
-  *#piece({ trace, cursor }: Changes, from: ViewCursor, computations: readonly LiveComputation[]): Outgoing {
+  *#piece(
+    { trace, cursor }: Changes,
+    from: ViewCursor,
+    computations: readonly LiveComputation[],
+    workerChanges: number,
+  ): Outgoing {
     const encoder = this.#encoder;
-    if (trace !== undefined && this.#workers !== this.#live.workerChanges) {
+    if (trace !== undefined && this.#workers !== workerChanges) {
       for (const _ of encoder.rows(trace, 'workers')) yield this.#messages.take();
-      this.#workers = this.#live.workerChanges;
+      this.#workers = workerChanges;
     }
     for (const _ of encoder.liveComputations(computations)) yield this.#messages.take();
     for (const _ of encoder.liveRuns(this.#live.runs(from.tasks, cursor.tasks))) yield this.#messages.take();

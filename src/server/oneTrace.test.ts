@@ -83,6 +83,38 @@ describe('a trace read back', () => {
     );
   });
 
+  it('has a worker that left between any two messages of a live page', () => {
+    const worker = {
+      index: 0,
+      name: 'w',
+      address: 'a',
+      host: 'h',
+      pid: 1,
+      threads: 1,
+      memoryLimit: 0,
+      startTime: 1,
+    };
+    const begun = (): LiveTrace => {
+      const live = new LiveTrace();
+      live.workerAdded(worker);
+      live.event({ time: 1, worker: 0, topic: 'a', text: 'b' });
+      return live;
+    };
+    const { length } = [...new RowFeed(begun(), BEGINNING).pieces(1e9)];
+    assert.ok(length > 2);
+    for (let last = 0; last < length; last++) {
+      const live = begun();
+      const leaving = function* (): Outgoing {
+        let sent = 0;
+        for (const messages of new RowFeed(live, BEGINNING).pieces(1e9)) {
+          yield messages;
+          if (sent++ === last) live.workerRemoved(worker, 2, 'closed');
+        }
+      };
+      assert.deepEqual([...onPage(leaving()).workers.stopped], [2], `after message ${last}`);
+    }
+  });
+
   it('names dependencies whose rows the live trace does not hold any more', () => {
     const live = new LiveTrace({ window: { tasks: 64 } });
     tellStory(live, { seed: 7, sizes: [300, 200] });
