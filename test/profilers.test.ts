@@ -148,13 +148,14 @@ describe('ResourceProfiler', () => {
 
   it('counts every thread', { timeout: 120_000 }, async () => {
     await getThreaded({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
-    const rprof = new ResourceProfiler({ dt: NEVER });
+    // Read before the first sample can be taken, and after the last one was.
     const before = process.cpuUsage();
+    const rprof = new ResourceProfiler({ dt: NEVER });
     // The two samples lie around the tasks. A task ends when the whole process has used so much since its start.
     await getThreaded({ a: [burn, 0.4], b: [burn, 0.4] }, ['a', 'b'], { numWorkers: 2, callbacks: rprof });
-    const { user, system } = process.cpuUsage(before);
     const seen = cpuSeconds(rprof);
     rprof.close();
+    const { user, system } = process.cpuUsage(before);
     assert.ok(seen >= 0.4 - TICK && seen <= (user + system) / 1e6 + TICK, `${seen} s`);
   });
 
