@@ -77,6 +77,8 @@ export interface TaskRuns {
   readonly received: Float64Array;
   readonly started: Float64Array;
   readonly stopped: Float64Array;
+  /** Seconds between `started` and `stopped` without a core, though the thread was ready to run; NaN, or absent: not known. */
+  readonly coreWaits?: Float64Array;
   readonly acknowledged: number;
 }
 

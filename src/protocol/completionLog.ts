@@ -10,8 +10,8 @@ const CANCELLED = 2;
 const HEADER_WORDS = 6;
 const SINCE_BYTES = 16;
 
-/** Bytes per entry: id 4, kind 1, type 1 (padded to 4), number 8, received 8, start 8, stop 8. */
-const ENTRY_BYTES = 40;
+/** Bytes per entry: id 4, kind 1, type 1 (padded to 4), number 8, received 8, start 8, stop 8, wait for a core 8. */
+const ENTRY_BYTES = 48;
 
 /** Columns of completions, copied out of the ring. `count` entries are valid. */
 export interface CompletionColumns {
@@ -28,6 +28,8 @@ export interface CompletionColumns {
   /** Seconds since the epoch, taken in the isolate. */
   readonly starts: Float64Array;
   readonly stops: Float64Array;
+  /** Seconds between them in which the thread was ready to run and had no core; NaN: not known. */
+  readonly coreWaits: Float64Array;
 }
 
 export function completionColumns(capacity: number): CompletionColumns {
@@ -40,6 +42,7 @@ export function completionColumns(capacity: number): CompletionColumns {
     received: new Float64Array(capacity),
     starts: new Float64Array(capacity),
     stops: new Float64Array(capacity),
+    coreWaits: new Float64Array(capacity),
   };
 }
 
@@ -55,6 +58,7 @@ export class CompletionLog {
   readonly #received: Float64Array;
   readonly #starts: Float64Array;
   readonly #stops: Float64Array;
+  readonly #coreWaits: Float64Array;
   /** Next entry to write, or to read: each side holds its own object over the same buffer. */
   #position = 0;
 
@@ -81,6 +85,8 @@ export class CompletionLog {
     offset += 8 * capacity;
     this.#stops = new Float64Array(this.buffer, offset, capacity);
     offset += 8 * capacity;
+    this.#coreWaits = new Float64Array(this.buffer, offset, capacity);
+    offset += 8 * capacity;
     this.#ids = new Int32Array(this.buffer, offset, capacity);
     offset += 4 * capacity;
     this.#kinds = new Uint8Array(this.buffer, offset, capacity);
@@ -97,6 +103,7 @@ export class CompletionLog {
     received: number,
     start: number,
     stop: number,
+    coreWait: number,
   ): void {
     const at = this.#position++ & (this.capacity - 1);
     this.#ids[at] = id;
@@ -106,6 +113,7 @@ export class CompletionLog {
     this.#received[at] = received;
     this.#starts[at] = start;
     this.#stops[at] = stop;
+    this.#coreWaits[at] = coreWait;
     Atomics.store(this.#header, HEAD, this.#position | 0);
   }
 
@@ -133,6 +141,7 @@ export class CompletionLog {
       into.received[read] = this.#received[at]!;
       into.starts[read] = this.#starts[at]!;
       into.stops[read] = this.#stops[at]!;
+      into.coreWaits[read] = this.#coreWaits[at]!;
     }
     this.#position = (this.#position + read) | 0;
     into.count = read;

@@ -48,6 +48,7 @@ export function packFinished(
     received: times(columns.received),
     starts: times(columns.starts),
     stops: times(columns.stops),
+    coreWaits: columns.coreWaits.slice(0, count),
     values: { ids: Int32Array.from(valueIds), values },
     errors,
   };
@@ -58,12 +59,12 @@ export function unpackFinished(message: FinishedTasks): {
   readonly columns: CompletionColumns;
   readonly arrived: ReadonlyMap<number, unknown>;
 } {
-  const { ids, kinds, types, numbers, received, starts, stops, values, errors } = message;
+  const { ids, kinds, types, numbers, received, starts, stops, coreWaits, values, errors } = message;
   const arrived = new Map<number, unknown>();
   for (const [index, id] of values.ids.entries()) arrived.set(id, values.values[index]);
   for (const { id, error } of errors) arrived.set(id, error);
   return {
-    columns: { count: ids.length, ids, kinds, types, numbers, received, starts, stops },
+    columns: { count: ids.length, ids, kinds, types, numbers, received, starts, stops, coreWaits },
     arrived,
   };
 }

@@ -33,6 +33,8 @@ export interface SyntheticTask {
   readonly received?: number;
   /** Default: `stopped`. */
   readonly acknowledged?: number;
+  /** Seconds without a core though it was ready to run. Default: not known. */
+  readonly coreWait?: number;
   /** Its number, 1, 2, …; default 1. */
   readonly computation?: number;
 }
@@ -241,6 +243,7 @@ class SyntheticBuilder {
         dispatched,
         received: task.received ?? dispatched,
         acknowledged: task.acknowledged ?? stopped,
+        coreWait: task.coreWait ?? Number.NaN,
         ...named('functionName', task.functionName ?? functionOf(key)),
         ...named('prefix', task.prefix ?? task.functionName ?? functionOf(key)),
         group: this.#key(task.group ?? task.prefix ?? task.functionName ?? functionOf(key)),

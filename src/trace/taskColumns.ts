@@ -31,6 +31,7 @@ export type TaskSources = Sources<
   | 'started'
   | 'stopped'
   | 'acknowledged'
+  | 'coreWait'
   | 'duration'
   | 'nbytes'
   | 'resultType'
@@ -81,6 +82,7 @@ export class TaskColumns implements TaskRows {
   #started: Float64Array | undefined;
   #stopped: Float64Array | undefined;
   #acknowledged: Float64Array | undefined;
+  #coreWait: Float64Array | undefined;
   #duration: Float64Array | undefined;
   #nbytes: Float64Array | undefined;
   #resultType: Int32Array | undefined;
@@ -185,6 +187,10 @@ export class TaskColumns implements TaskRows {
   get acknowledged(): Float64Array {
     this.#acknowledged ??= make(this.#sources.acknowledged) ?? this.#absent.numbers;
     return this.#acknowledged;
+  }
+  get coreWait(): Float64Array {
+    this.#coreWait ??= make(this.#sources.coreWait) ?? this.#absent.numbers;
+    return this.#coreWait;
   }
   get duration(): Float64Array {
     this.#duration ??= make(this.#sources.duration) ?? difference(this.stopped, this.started);

@@ -80,6 +80,7 @@ export function TaskMore({ state, trace, row }: MoreProps) {
     ['Type', text(tasks.resultType[row]!)],
     ['Function', text(tasks.functionName[row]!)],
     ['Span', text(tasks.span[row]!)],
+    ['Waited for a core', tasks.coreWait[row]! > 0 ? formatDuration(tasks.coreWait[row]!) : ''],
     ['Attempt', tasks.attempt[row]! > 1 ? formatCount(tasks.attempt[row]!) : ''],
   ];
   return (

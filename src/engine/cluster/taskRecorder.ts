@@ -23,6 +23,7 @@ interface Columns {
   received: Float64Array;
   started: Float64Array;
   stopped: Float64Array;
+  coreWaits: Float64Array;
 }
 
 function columns(capacity: number): Columns {
@@ -37,6 +38,7 @@ function columns(capacity: number): Columns {
     received: new Float64Array(capacity),
     started: new Float64Array(capacity),
     stopped: new Float64Array(capacity),
+    coreWaits: new Float64Array(capacity),
   };
 }
 
@@ -88,6 +90,7 @@ export class TaskRecorder {
       into.received[rows] = received;
       into.started[rows] = started;
       into.stopped[rows] = between(reported.stops[index]!, started, now);
+      into.coreWaits[rows] = reported.coreWaits[index]!;
       if (kind === KIND_ERROR) failedRuns.set(id, (failedRuns.get(id) ?? 0) + 1);
       rows++;
     }
@@ -111,6 +114,7 @@ export class TaskRecorder {
     into.received[0] = Number.NaN;
     into.started[0] = Number.NaN;
     into.stopped[0] = Number.NaN;
+    into.coreWaits[0] = Number.NaN;
     failedRuns.set(id, (failedRuns.get(id) ?? 0) + 1);
     this.#send(computation, worker, 1, now);
   }

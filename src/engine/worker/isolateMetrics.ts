@@ -4,6 +4,7 @@ import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
 import { MetricLedger } from '../metrics/metricLedger.js';
 import { within } from '../within.js';
+import { runQueueClock } from './runQueueClock.js';
 import type { TaskMeter } from './taskMeter.js';
 import { type Outcome, type TaskKind, TaskMetering } from './taskMetering.js';
 import { type ThreadCpuClock, threadCpuClock } from './threadCpuClock.js';
@@ -25,7 +26,7 @@ export class IsolateMetrics {
    * CPU clock is there.
    */
   constructor(clock: () => number, collected: () => void, useCpuClock: (cpuClock: ThreadCpuClock) => void) {
-    this.#metering = new TaskMetering(this.#ledger, clock, undefined, collected);
+    this.#metering = new TaskMetering(this.#ledger, clock, undefined, collected, runQueueClock());
     const loaded = threadCpuClock().then((cpuClock) => {
       if (cpuClock === undefined) return;
       this.#metering.useCpuClock(cpuClock);
@@ -71,8 +72,10 @@ export class MeteredRun {
     return this.#metering.begin(this.#kindAt(id), start);
   }
 
-  end(task: TaskMeter | undefined, id: number, start: number, stop: number, outcome: Outcome): void {
-    if (task !== undefined) this.#metering.end(task, this.#kindAt(id), start, stop, outcome);
+  /** Returns the seconds in which the task waited for a core; NaN: not known. */
+  end(task: TaskMeter | undefined, id: number, start: number, stop: number, outcome: Outcome): number {
+    if (task === undefined) return Number.NaN;
+    return this.#metering.end(task, this.#kindAt(id), start, stop, outcome);
   }
 
   /** See TaskMetering: counts as work for the task `id`. */

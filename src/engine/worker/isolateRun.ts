@@ -149,7 +149,7 @@ export class IsolateRun {
   /** The task cannot run: see isBlocked. */
   skip(id: number, received: number, now: number): void {
     this.#failed.add(id);
-    this.log.write(id, KIND_SKIPPED, UNDEFINED_TYPE, 0, received, now, now);
+    this.log.write(id, KIND_SKIPPED, UNDEFINED_TYPE, 0, received, now, now, 0);
   }
 
   /** Nobody wants this run of the task any more; `batch` is that in which it began. */
@@ -177,35 +177,49 @@ export class IsolateRun {
   }
 
   /** Keeps the result, prepares to send it if it is wanted outside, and logs the completion. */
-  complete(id: number, value: unknown, received: number, start: number, stop: number): void {
+  complete(
+    id: number,
+    value: unknown,
+    received: number,
+    start: number,
+    stop: number,
+    coreWait: number,
+  ): void {
     const kind = kindOf(value);
     if (kind === KIND_VALUE) {
-      this.#completeValue(id, value, received, start, stop);
+      this.#completeValue(id, value, received, start, stop, coreWait);
       return;
     }
     this.#keep(id, value);
     this.#learn(id, stop - start);
     const number = kind === KIND_NUMBER ? Number(value) : 0;
-    this.log.write(id, kind, typeOf(value), number, received, start, stop);
+    this.log.write(id, kind, typeOf(value), number, received, start, stop, coreWait);
     this.#letGo(id);
   }
 
-  #completeValue(id: number, value: unknown, received: number, start: number, stop: number): void {
+  #completeValue(
+    id: number,
+    value: unknown,
+    received: number,
+    start: number,
+    stop: number,
+    coreWait: number,
+  ): void {
     if (typeof value === 'function' || typeof value === 'symbol') {
-      this.fail(id, notCloneable(`the task returned a ${typeof value}.`), received, start, stop);
+      this.fail(id, notCloneable(`the task returned a ${typeof value}.`), received, start, stop, coreWait);
       return;
     }
     let publication: Publication;
     try {
       publication = this.#publish(id, ownResult(value));
     } catch (error) {
-      this.fail(id, notCloneable(error), received, start, stop);
+      this.fail(id, notCloneable(error), received, start, stop, coreWait);
       return;
     }
     const { kind, kept, bytes } = publication;
     this.#keep(id, kept);
     this.#learn(id, stop - start);
-    this.log.write(id, kind, typeOf(kept), bytes, received, start, stop);
+    this.log.write(id, kind, typeOf(kept), bytes, received, start, stop, coreWait);
     this.#letGo(id);
   }
 
@@ -231,10 +245,10 @@ export class IsolateRun {
     return { kind: KIND_STORED, kept, bytes: framesBytes(frames) };
   }
 
-  fail(id: number, thrown: unknown, received: number, start: number, stop: number): void {
+  fail(id: number, thrown: unknown, received: number, start: number, stop: number, coreWait: number): void {
     this.#failed.add(id);
     this.#errors.push({ id, error: toErrorInfo(thrown) });
-    this.log.write(id, KIND_ERROR, UNDEFINED_TYPE, 0, received, start, stop);
+    this.log.write(id, KIND_ERROR, UNDEFINED_TYPE, 0, received, start, stop, coreWait);
   }
 
   /** Values or errors wait to be sent. */

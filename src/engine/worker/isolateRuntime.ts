@@ -27,6 +27,7 @@ import { splitValues } from './splitValues.js';
 import { taskContext } from './taskContext.js';
 import { taskHook } from './taskHook.js';
 import type { TaskMeter } from './taskMeter.js';
+import type { Outcome } from './taskMetering.js';
 
 /** The host hears of completions at least this often, in seconds, as far as tasks end in between. */
 const REPORT_SECONDS = 5e-3;
@@ -221,15 +222,27 @@ export class IsolateRuntime {
         taskContext.running = false;
         taskHook.current?.after(true);
         const stop = this.#clock();
-        run.metered?.end(meter, id, start, stop, run.isUnwanted(id, batch.batch) ? 'cancelled' : 'failed');
-        run.fail(id, error, progress.received, start, stop);
+        run.fail(
+          id,
+          error,
+          progress.received,
+          start,
+          stop,
+          this.#ended(progress, id, meter, start, stop, 'failed'),
+        );
         start = this.#clock();
         continue;
       }
       taskContext.running = false;
       const stop = this.#clock();
-      run.metered?.end(meter, id, start, stop, run.isUnwanted(id, batch.batch) ? 'cancelled' : 'done');
-      run.complete(id, value, progress.received, start, stop);
+      run.complete(
+        id,
+        value,
+        progress.received,
+        start,
+        stop,
+        this.#ended(progress, id, meter, start, stop, 'done'),
+      );
       // A value that was packed has taken time that is not the next task's.
       start = run.hasUnsent ? this.#clock() : stop;
       if (stop - this.#reported > REPORT_SECONDS) this.#reportBetween(progress, id, stop);
@@ -248,7 +261,7 @@ export class IsolateRuntime {
     start: number,
     meter: TaskMeter | undefined,
   ): Promise<void> {
-    const { batch, run } = progress;
+    const { run } = progress;
     // Others may wait for what is finished as long as this promise takes.
     this.#reportBetween(progress, id, start);
     const [begun, idle, cpu] = [this.#clock(), idleSeconds(), run.metered?.cpuSeconds() ?? 0];
@@ -257,19 +270,44 @@ export class IsolateRuntime {
       const stop = this.#clock();
       run.metered?.awaited(id, begun, stop, idleSeconds() - idle, run.metered.cpuSeconds() - cpu);
       taskHook.current?.after(false);
-      run.metered?.end(meter, id, start, stop, run.isUnwanted(id, batch.batch) ? 'cancelled' : 'done');
-      run.complete(id, value, progress.received, start, stop);
+      run.complete(
+        id,
+        value,
+        progress.received,
+        start,
+        stop,
+        this.#ended(progress, id, meter, start, stop, 'done'),
+      );
     } catch (error) {
       const stop = this.#clock();
       taskHook.current?.after(true);
-      run.metered?.end(meter, id, start, stop, run.isUnwanted(id, batch.batch) ? 'cancelled' : 'failed');
-      run.fail(id, error, progress.received, start, stop);
+      run.fail(
+        id,
+        error,
+        progress.received,
+        start,
+        stop,
+        this.#ended(progress, id, meter, start, stop, 'failed'),
+      );
     }
     taskContext.running = false;
     run.log.leave();
     progress.next++;
     const pending = this.#runBatch(progress);
     if (pending !== undefined) await pending;
+  }
+
+  /** The task is over. Returns the seconds in which it waited for a core; NaN: not known. */
+  #ended(
+    { batch, run }: BatchProgress,
+    id: number,
+    meter: TaskMeter | undefined,
+    start: number,
+    stop: number,
+    outcome: Outcome,
+  ): number {
+    if (run.metered === undefined) return Number.NaN;
+    return run.metered.end(meter, id, start, stop, run.isUnwanted(id, batch.batch) ? 'cancelled' : outcome);
   }
 
   /** In the middle of a batch, of whose task `id` the isolate has done what it could up to `now`. */

@@ -34,13 +34,20 @@ export class TaskMeter {
   #ended = false;
   /** Metrics that come when the task is over, e.g. from a promise that it did not wait for. */
   readonly #late: ((digest: Digest) => void) | undefined;
+  /** What the clock of the run queue said before it began. */
+  readonly queuedBefore: number;
   /** Seconds inside meters, and the CPU seconds among them. */
   metered = 0;
   meteredCpu = 0;
 
-  constructor(cpuClock: ThreadCpuClock | undefined, late?: (digest: Digest) => void) {
+  constructor(
+    cpuClock: ThreadCpuClock | undefined,
+    late?: (digest: Digest) => void,
+    queuedBefore = Number.NaN,
+  ) {
     this.#cpuClock = cpuClock;
     this.#late = late;
+    this.queuedBefore = queuedBefore;
   }
 
   open(label: string, parent: OpenMeter | undefined): OpenMeter {

@@ -120,3 +120,80 @@ describe('the seconds of an isolate', () => {
     );
   });
 });
+
+describe('how long a task waited for a core', () => {
+  /** A thread whose clocks are driven: `pass` is time on a core, `wait` is time in the run queue. */
+  function thread(hasQueue = true) {
+    let [now, queued, readings] = [1000, 0, 0];
+    const runQueue = (): number => {
+      readings++;
+      return queued;
+    };
+    const metering = new TaskMetering(
+      new MetricLedger(),
+      () => now,
+      undefined,
+      undefined,
+      hasQueue ? runQueue : undefined,
+    );
+    metering.close();
+    const kind = metering.kind('task');
+    const pass = (seconds: number): void => {
+      now += seconds;
+    };
+    const wait = (seconds: number): void => {
+      now += seconds;
+      queued += seconds;
+    };
+    const task = (inside: () => void): number => {
+      const start = now;
+      const meter = metering.begin(kind, start);
+      inside();
+      return metering.end(meter, kind, start, now);
+    };
+    return { pass, wait, task, readings: () => readings };
+  }
+  const near = (value: number, expected: number): void =>
+    assert.ok(Math.abs(value - expected) < 1e-6, `${value} instead of ${expected}`);
+
+  it('is what the run queue counted while it ran, and nothing of what it slept', () => {
+    const { pass, wait, task } = thread();
+    wait(5);
+    near(
+      task(() => {
+        wait(0.04);
+        pass(0.3);
+      }),
+      0.04,
+    );
+    wait(7);
+    near(
+      task(() => pass(0.3)),
+      0,
+    );
+    near(
+      task(() => wait(0.002)),
+      0.002,
+    );
+  });
+
+  it('is nothing of what shorter tasks before it waited', () => {
+    const { pass, wait, task, readings } = thread();
+    task(() => pass(1e-3));
+    const before = readings();
+    for (let i = 0; i < 100; i++)
+      near(
+        task(() => wait(9e-6)),
+        0,
+      );
+    // 0.9 ms in which no task is as long as a window: a reading for each window at most.
+    assert.ok(readings() - before <= 9, `${readings() - before}`);
+    assert.ok(task(() => pass(0.01)) <= 1e-4);
+  });
+
+  it('is not known where the system does not tell', () => {
+    const { pass, task } = thread(false);
+    assert.ok(Number.isNaN(task(() => pass(0.3))));
+    assert.ok(Number.isNaN(task(() => pass(1e-6))));
+  });
+});

@@ -9,10 +9,11 @@ import type { MetricEntry, MetricLedger } from '../metrics/metricLedger.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { leadMs } from './isolateClock.js';
 import { meterContext } from './meterContext.js';
+import type { RunQueueClock } from './runQueueClock.js';
 import { type Digest, TaskMeter } from './taskMeter.js';
 import type { ThreadCpuClock } from './threadCpuClock.js';
 
-/** Tasks share a reading of the CPU clock for this long, in seconds. */
+/** Tasks share a reading of the CPU clock, and of that of the run queue, for this long, in seconds. */
 const WINDOW_SECONDS = 1e-4;
 /** At most so many tasks in one window. */
 const WINDOW_TASKS = 256;
@@ -78,6 +79,10 @@ export class TaskMetering {
   #windowStart = 0;
   #windowCpu = 0;
   #meteredCpu = 0;
+  readonly #runQueue: RunQueueClock | undefined;
+  /** What the clock of the run queue said last, and when. NaN: not known. */
+  #queued = Number.NaN;
+  #queuedAt = 0;
   /** Seconds that were counted for tasks, and for what is done beside them, since the metering was made. */
   #accounted = 0;
   /** Since when the isolate has been busy with a batch, and what was accounted for then. */
@@ -93,16 +98,19 @@ export class TaskMetering {
    * @param clock seconds since the epoch, the one that tasks are timed with
    * @param cpuClock without it time outside meters counts as `other`
    * @param collected called when garbage collections have been counted
+   * @param runQueue without it nobody knows how long tasks waited for a core
    */
   constructor(
     ledger: MetricLedger,
     clock: () => number,
     cpuClock?: ThreadCpuClock,
     collected: () => void = () => undefined,
+    runQueue?: RunQueueClock,
   ) {
     this.#ledger = ledger;
     this.#clock = clock;
     this.#cpuClock = cpuClock;
+    this.#runQueue = runQueue;
     // Node tells of a collection after it, on the clock that `clock` is made of. One lead for all of them: taken anew
     // each time it is off by what the thread waits for its core between two readings, and the task is missed.
     const lead = leadMs(() => clock() * 1000);
@@ -140,13 +148,19 @@ export class TaskMetering {
   begin(kind: Kind, start: number): TaskMeter {
     if (!this.#windowOpen) this.#openWindow(start);
     this.#running++;
-    const task = new TaskMeter(this.#cpuClock, (late) => kind.entry(late.label, late.unit).add(late.value));
+    // A reading that is this recent can be wrong by no more than its age.
+    if (start - this.#queuedAt >= WINDOW_SECONDS) this.#readQueue(start);
+    const late = (digest: Digest): void => kind.entry(digest.label, digest.unit).add(digest.value);
+    const task = new TaskMeter(this.#cpuClock, late, this.#queued);
     meterContext.enterWith({ task, meter: undefined });
     return task;
   }
 
-  /** The task is over. `start` and `stop` are those that are told of it. */
-  end(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome = 'done'): void {
+  /**
+   * The task is over. `start` and `stop` are those that are told of it. Returns the seconds in which it waited for a core, give or
+   * take a window: of shorter tasks 0, so that they share the readings; NaN: not known.
+   */
+  end(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome = 'done'): number {
     const digests = task.end();
     this.#running--;
     const wall = stop - start;
@@ -158,6 +172,15 @@ export class TaskMetering {
     this.#windowOutcomes.push(outcome);
     this.#log.add(start, stop, kind.number, kind.number);
     if (stop - this.#windowStart >= WINDOW_SECONDS || at + 1 === WINDOW_TASKS) this.#settleWindow(stop);
+    if (wall < WINDOW_SECONDS) return Number.isNaN(this.#queued) ? Number.NaN : 0;
+    this.#readQueue(stop);
+    return Math.min(wall, this.#queued - task.queuedBefore);
+  }
+
+  #readQueue(now: number): void {
+    if (this.#runQueue === undefined) return;
+    this.#queued = this.#runQueue();
+    this.#queuedAt = now;
   }
 
   /**

@@ -189,6 +189,7 @@ class Script {
       received: numbers(),
       started: numbers(),
       stopped: numbers(),
+      coreWaits: numbers(),
       acknowledged: 0,
     };
     const [ready, dispatched, received] = [this.#tick(), this.#tick(), this.#tick()];
@@ -198,6 +199,7 @@ class Script {
       runs.received[i] = received;
       runs.started[i] = this.#tick();
       runs.stopped[i] = this.#tick();
+      runs.coreWaits[i] = this.#random(2) === 0 ? Number.NaN : this.#random(100) / 1000;
       const luck = again === undefined ? 0 : this.#random(20);
       const state = [TASK_LOST, TASK_ERRED, TASK_CANCELLED][luck - 17] ?? TASK_MEMORY;
       runs.states[i] = state;
@@ -229,6 +231,7 @@ class Script {
       received,
       started,
       stopped,
+      ...(runs.coreWaits === undefined ? [] : [runs.coreWaits]),
     ]) {
       array.fill(77);
     }
@@ -334,5 +337,6 @@ export function copyOf(runs: TaskRuns): TaskRuns {
     received: received.slice(),
     started: started.slice(),
     stopped: stopped.slice(),
+    ...(runs.coreWaits === undefined ? {} : { coreWaits: runs.coreWaits.slice() }),
   };
 }

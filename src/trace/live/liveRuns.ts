@@ -40,6 +40,7 @@ export function* runsOf(
         worker,
         count: segment.to - segment.from,
         ...(chunk.threads === undefined ? {} : { threads: part(chunk.threads) }),
+        ...(chunk.coreWaits === undefined ? {} : { coreWaits: part(chunk.coreWaits) }),
         ids: part(chunk.ids),
         states: part(chunk.state),
         types: part(chunk.type),

@@ -91,6 +91,8 @@ export class LiveTaskColumns {
       started: () => joined.numbers((chunk) => chunk.started),
       stopped: () => joined.numbers((chunk) => chunk.stopped),
       acknowledged: () => this.#acknowledgedColumn(),
+      coreWait: () =>
+        joined.numbers(({ coreWaits, ids }) => coreWaits ?? new Float64Array(ids.length).fill(Number.NaN)),
       nbytes: () => joined.numbers((chunk) => chunk.nbytes),
       resultType: () => this.#typeColumn(),
       dependencyOffsets: () => this.#idEdges().offsets,

@@ -1,4 +1,5 @@
-// The rows of tasks that a live trace holds: chunks of columns, the oldest dropped whole. A row costs 56 bytes; what is the
+// The rows of tasks that a live trace holds: chunks of columns, the oldest dropped whole. A row costs 56 bytes, 64 where the engine
+// measures how long tasks waited for a core; what is the
 // same for a batch of runs (computation, worker, time of the acknowledgement) stands once per batch.
 import type { TaskRuns } from '../../protocol/clusterObserver.js';
 import { Float64Column, Int32Column } from '../columns.js';
@@ -33,6 +34,8 @@ export class TaskChunk {
   readonly stopped: Float64Array;
   /** Only where workers have several. */
   threads: Int32Array | undefined;
+  /** Only where an engine measures them. */
+  coreWaits: Float64Array | undefined;
   readonly #segmentStarts = new Int32Column();
   readonly #segmentWorkers = new Int32Column();
   readonly #acknowledged = new Float64Column();
@@ -65,6 +68,10 @@ export class TaskChunk {
     if (runs.threads !== undefined) {
       this.threads ??= new Int32Array(this.ids.length);
       this.threads.set(runs.threads.subarray(from, to), at);
+    }
+    if (runs.coreWaits !== undefined) {
+      this.coreWaits ??= new Float64Array(this.ids.length).fill(Number.NaN);
+      this.coreWaits.set(runs.coreWaits.subarray(from, to), at);
     }
     if (to - from < FEW) this.#copyFew(runs, from, to);
     else this.#copyMany(runs, from, to);

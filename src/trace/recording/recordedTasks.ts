@@ -87,6 +87,7 @@ export class RecordedTasks {
       started: numbers('started'),
       stopped: numbers('stopped'),
       acknowledged: numbers('acknowledged'),
+      coreWait: numbers('core_wait'),
       nbytes: numbers('nbytes'),
       resultType: texts('result_type'),
       call: texts('call'),

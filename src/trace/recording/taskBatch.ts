@@ -31,6 +31,7 @@ export class TaskBatch {
   readonly #started: Float64Array;
   readonly #stopped: Float64Array;
   readonly #acknowledged: Float64Array;
+  readonly #coreWait: Float64Array;
   /** Engines do not say how a task stands in its graph. */
   readonly #noCalls: readonly null[];
   readonly #texts = {
@@ -71,6 +72,7 @@ export class TaskBatch {
     this.#started = new Float64Array(rows);
     this.#stopped = new Float64Array(rows);
     this.#acknowledged = new Float64Array(rows);
+    this.#coreWait = new Float64Array(rows);
     this.#noCalls = new Array<null>(rows).fill(null);
   }
 
@@ -94,6 +96,8 @@ export class TaskBatch {
     this.#worker.fill(runs.worker, at, end);
     this.#submitted.fill(computation.submitted, at, end);
     this.#acknowledged.fill(runs.acknowledged, at, end);
+    if (runs.coreWaits === undefined) this.#coreWait.fill(Number.NaN, at, end);
+    else this.#coreWait.set(runs.coreWaits.subarray(from, to), at);
     this.#addTexts(runs, from, to);
     this.length = end;
     return to;
@@ -166,6 +170,7 @@ export class TaskBatch {
       numbers(this.#started),
       numbers(this.#stopped),
       numbers(this.#acknowledged),
+      numbers(this.#coreWait),
       numbers(this.#nbytes),
       coded(this.#type, type),
       { type: 'utf8', values: this.#noCalls },
