@@ -43,6 +43,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_TRACE_FORMAT: 'A file is no trace that Longpole knows.',
   ERR_LONGPOLE_TRACE_VERSION: 'A trace was recorded by a newer Longpole.',
   ERR_LONGPOLE_UNKNOWN_KEY: 'A requested key is not in the graph.',
+  ERR_LONGPOLE_UNPACKED_SIZE: 'The packed data of a file becomes more bytes than are allowed.',
   ERR_LONGPOLE_WORKER_LOST: 'A worker ended before it answered a question.',
   ERR_LONGPOLE_WORKER_START: 'A worker could not be started, or ended again and again before it ran a task.',
 } as const satisfies Record<`ERR_LONGPOLE_${string}`, string>;

@@ -8,7 +8,7 @@ import type { OpenedTrace, Trace } from '../api/trace.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { type Answer, ended, inPieces, jsonAnswers, jsonRows } from './answerText.js';
-import { openInput } from './openInput.js';
+import { type InputOptions, maxUnpackedOption, openInput } from './openInput.js';
 import { Progress } from './progress.js';
 import { findingText } from './run/summaryText.js';
 import { tableLines } from './tableLayout.js';
@@ -35,7 +35,7 @@ const LARGE = 2_000_000;
 /** The question whose table is sentences. */
 const FINDINGS = 'findings';
 
-interface AnalyzeOptions {
+interface AnalyzeOptions extends InputOptions {
   readonly analyses: readonly Question[];
   readonly output?: string;
   readonly format: Format;
@@ -64,6 +64,7 @@ export function addAnalyze(program: Command): void {
       `rows of each table (default: ${SHOWN_ROWS} in a terminal, otherwise all)`,
       parseRows,
     )
+    .addOption(maxUnpackedOption)
     .addHelpText(
       'after',
       `\nAnalyses:\n${names}\n\nEvent files of DASF given together are read as one trace.`,
@@ -90,7 +91,7 @@ function parseRows(text: string): number {
 
 async function analyze(files: readonly string[], options: AnalyzeOptions): Promise<void> {
   const format = options.json === true ? 'json' : options.format;
-  const traces = openInput(files);
+  const traces = openInput(files, options);
   if (options.output !== undefined) {
     writeAnswers(traces, options.output, format, options);
     return;

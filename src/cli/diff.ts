@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type Diff, diff, type Table } from '../api/analysis.js';
 import { writeDiffPage } from '../api/diagnostics.js';
 import { visibleText } from '../base/visibleText.js';
-import { openOne } from './openInput.js';
+import { type InputOptions, maxUnpackedOption, openOne } from './openInput.js';
 import { layoutTable } from './tableLayout.js';
 import {
   FAILED,
@@ -21,7 +21,7 @@ import { parseShare } from './units.js';
 const SHOWN_ROWS = 20;
 const SHOWN_PLACES = 30;
 
-interface Options {
+interface Options extends InputOptions {
   readonly failOver?: number;
   readonly json?: boolean;
   readonly page?: string;
@@ -40,18 +40,20 @@ export function addDiff(program: Command): void {
     )
     .option('--page <file>', 'also write a page: the table, and the call stacks as a flame graph')
     .option('--json', 'print JSON')
+    .addOption(maxUnpackedOption)
     .addHelpText('after', '\nThree or more runs on each side show differences that single runs cannot.')
     .action((before: string, after: string, options: Options) =>
       runCommand(() => runDiff(before, after, options)),
     );
 }
 
-async function runDiff(before: string, after: string, { failOver, json, page }: Options): Promise<void> {
+async function runDiff(before: string, after: string, options: Options): Promise<void> {
+  const { failOver, json, page } = options;
   const open = (names: string) =>
     names
       .split(',')
       .filter((file) => file !== '')
-      .map((file) => openOne([file]).trace);
+      .map((file) => openOne([file], options).trace);
   const result = failingWith(WRONG_USAGE, () =>
     diff(open(before), open(after), failOver === undefined ? {} : { failOver }),
   );

@@ -3,7 +3,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { EXPORTERS, exportTrace } from '../api/trace.js';
-import { openInput } from './openInput.js';
+import { type InputOptions, maxUnpackedOption, openInput } from './openInput.js';
 import { Progress } from './progress.js';
 import {
   CommandError,
@@ -16,7 +16,7 @@ import {
   WRONG_USAGE,
 } from './terminal.js';
 
-interface ExportOptions {
+interface ExportOptions extends InputOptions {
   readonly to: string;
   readonly output?: string;
   readonly json?: boolean;
@@ -41,14 +41,16 @@ export function addExport(program: Command): void {
       'the file, packed by gzip if it ends with .gz, or the folder (default: named like the trace)',
     )
     .option('--json', 'print the files that were written, and their sizes, as JSON')
+    .addOption(maxUnpackedOption)
     .addHelpText('after', `\nFormats:\n${formats}`)
     .action((files: readonly string[], options: ExportOptions) =>
       runCommand(() => runExport(files, options)),
     );
 }
 
-async function runExport(files: readonly string[], { to, output, json }: ExportOptions): Promise<void> {
-  const [opened, another] = openInput(files);
+async function runExport(files: readonly string[], options: ExportOptions): Promise<void> {
+  const { to, output, json } = options;
+  const [opened, another] = openInput(files, options);
   if (opened === undefined || another !== undefined) {
     throw new CommandError('These are several traces: export them one by one.', WRONG_USAGE);
   }

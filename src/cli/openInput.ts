@@ -1,14 +1,28 @@
 // The traces that a command line names: opened with a progress bar, and with a warning where something is missing.
+import { Option } from 'commander';
 import { type OpenedTrace, openTraces, type TraceDamage } from '../api/traceFiles.js';
 import { Progress } from './progress.js';
 import { CommandError, failingWith, note, WRONG_USAGE } from './terminal.js';
+import { parseBytes } from './units.js';
+
+/** The options of every command that opens traces. */
+export interface InputOptions {
+  /** Bytes that packed files may become. */
+  readonly maxUnpacked?: number | undefined;
+}
+
+export const maxUnpackedOption = new Option(
+  '--max-unpacked <size>',
+  'that packed files may become, e.g. 4GB (default: 100 times their size, at least 128MiB)',
+).argParser(parseBytes);
 
 /** Throws CommandError with the code of unreadable input. */
-export function openInput(files: readonly string[]): OpenedTrace[] {
+export function openInput(files: readonly string[], { maxUnpacked }: InputOptions): OpenedTrace[] {
   const progress = new Progress('reading');
   const opened = failingWith(WRONG_USAGE, () => {
     try {
-      return openTraces(files, (part) => progress.part(part));
+      const limit = maxUnpacked === undefined ? {} : { maxUnpackedBytes: maxUnpacked };
+      return openTraces(files, (part) => progress.part(part), limit);
     } finally {
       progress.end();
     }
@@ -25,8 +39,8 @@ export function openInput(files: readonly string[]): OpenedTrace[] {
 }
 
 /** The one trace that some files are. Throws CommandError as well if they are several. */
-export function openOne(files: readonly string[]): OpenedTrace {
-  const [opened, another] = openInput(files);
+export function openOne(files: readonly string[], options: InputOptions): OpenedTrace {
+  const [opened, another] = openInput(files, options);
   if (opened === undefined || another !== undefined)
     throw new CommandError(`${files.join(', ')}: this command takes one trace at a time.`, WRONG_USAGE);
   return opened;

@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import { type Scaling, type SimulateOptions, scaling } from '../api/analysis.js';
 import { countText, secondsText } from '../base/words.js';
-import { openOne } from './openInput.js';
+import { type InputOptions, maxUnpackedOption, openOne } from './openInput.js';
 import { layoutTable } from './tableLayout.js';
 import { failingWith, heading, outputWidth, print, printText, runCommand, WRONG_USAGE } from './terminal.js';
 import { parseBandwidth, parseBytes, parseCounts, parseFactor, parseSeconds } from './units.js';
 
-interface Options extends Omit<SimulateOptions, 'workers' | 'start' | 'stop'> {
+interface Options extends InputOptions, Omit<SimulateOptions, 'workers' | 'start' | 'stop'> {
   readonly workers?: readonly number[];
   readonly json?: boolean;
 }
@@ -35,6 +35,7 @@ export function addSimulate(program: Command): void {
       parseSeconds,
     )
     .option('--json', 'print JSON')
+    .addOption(maxUnpackedOption)
     .addHelpText(
       'after',
       '\nWhat is not given is as it was recorded. Low and high: between them the makespan would lie.',
@@ -42,8 +43,11 @@ export function addSimulate(program: Command): void {
     .action((files: readonly string[], options: Options) => runCommand(() => runSimulate(files, options)));
 }
 
-async function runSimulate(files: readonly string[], { json, ...options }: Options): Promise<void> {
-  const opened = openOne(files);
+async function runSimulate(
+  files: readonly string[],
+  { json, maxUnpacked, ...options }: Options,
+): Promise<void> {
+  const opened = openOne(files, { maxUnpacked });
   const { rows, usefulWorkers, recorded, toTable } = failingWith(WRONG_USAGE, () =>
     scaling(opened.trace, options),
   );

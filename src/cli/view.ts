@@ -3,10 +3,10 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { viewTrace } from '../api/trace.js';
 import { openBrowser } from './openBrowser.js';
-import { openInput } from './openInput.js';
+import { type InputOptions, maxUnpackedOption, openInput } from './openInput.js';
 import { CommandError, failingLater, interrupted, print, runCommand, WRONG_USAGE } from './terminal.js';
 
-interface Options {
+interface Options extends InputOptions {
   readonly port?: number;
   readonly host?: string;
   readonly token?: string;
@@ -25,12 +25,13 @@ export function addView(program: Command): void {
     .option('--host <address>', 'listen at this address; others than 127.0.0.1 ask for a token')
     .option('--token <secret>', 'ask for this token; 16 letters, digits, - or _ at least')
     .option('--no-open', 'only print the link')
+    .addOption(maxUnpackedOption)
     .addHelpText('after', '\nCtrl-C ends it.')
     .action((files: readonly string[], options: Options) => runCommand(() => runView(files, options)));
 }
 
-async function runView(files: readonly string[], { open, ...options }: Options): Promise<void> {
-  const [opened, another] = openInput(files);
+async function runView(files: readonly string[], { open, maxUnpacked, ...options }: Options): Promise<void> {
+  const [opened, another] = openInput(files, { maxUnpacked });
   if (opened === undefined || another !== undefined)
     throw new CommandError('These are several traces: look at them one by one.', WRONG_USAGE);
   const title = opened.files.map((file) => basename(file)).join(' + ');

@@ -2,6 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { Gunzip } from 'fflate';
 import { LongpoleError } from '../base/errors.js';
+import { unpackedSizeError, unpackLimit } from '../base/unpackLimit.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
 
 const TRAILER = 8;
@@ -15,15 +16,19 @@ export function looksLikeGzip(bytes: Uint8Array): boolean {
 
 /**
  * Unpacks the bytes of a gzip file for another reader, which sees plain text. `problem` says afterwards what was wrong
- * with the file; then the reader got what could be unpacked before.
+ * with the file; then the reader got what could be unpacked before. `feed` throws ERR_LONGPOLE_UNPACKED_SIZE when the bytes
+ * so far became more than is allowed.
  */
 export class GunzipReader implements ByteReader {
+  readonly #name: string;
   readonly #reader: ByteReader;
+  readonly #maxUnpackedBytes: number | undefined;
   readonly #gunzip = new Gunzip((chunk) => this.#take(chunk));
   /** Unpacked bytes that the reader has not done with. */
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 20);
   #held = 0;
   #crc = 0;
+  #packed = 0;
   #size = 0;
   /** Files may be several gzip files in a row; then no checksum is compared. */
   #several = false;
@@ -32,8 +37,11 @@ export class GunzipReader implements ByteReader {
   /** A clause without a full stop. */
   problem: string | undefined;
 
-  constructor(reader: ByteReader) {
+  /** `name`: what errors call the file. */
+  constructor(name: string, reader: ByteReader, maxUnpackedBytes?: number) {
+    this.#name = name;
     this.#reader = reader;
+    this.#maxUnpackedBytes = maxUnpackedBytes;
     this.#gunzip.onmember = () => {
       this.#several = true;
     };
@@ -41,6 +49,7 @@ export class GunzipReader implements ByteReader {
 
   feed(bytes: Uint8Array<ArrayBuffer>, length: number, last: boolean): number {
     const chunk = bytes.subarray(0, length);
+    this.#packed += length;
     if (length > 0) this.#tail = lastBytes(this.#tail, chunk);
     for (let at = 0; at < length && this.problem === undefined; at += PIECE) {
       this.#unpack(chunk.subarray(at, at + PIECE));
@@ -66,6 +75,8 @@ export class GunzipReader implements ByteReader {
   #take(chunk: Uint8Array): void {
     this.#crc = crc32(chunk, this.#crc);
     this.#size += chunk.length;
+    const limit = this.#maxUnpackedBytes ?? unpackLimit(this.#packed);
+    if (this.#size > limit) throw unpackedSizeError(this.#name, this.#packed, limit);
     if (this.#held + chunk.length > this.#buffer.length) {
       const larger = new Uint8Array(Math.max(this.#buffer.length * 2, this.#held + chunk.length));
       larger.set(this.#buffer.subarray(0, this.#held));

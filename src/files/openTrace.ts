@@ -1,5 +1,6 @@
 // Opens a trace whatever its file is called: formats are recognised by their first bytes.
 import { LongpoleError } from '../base/errors.js';
+import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
 import { readInChunks } from './readFile.js';
@@ -10,6 +11,11 @@ import { TraceFileReader } from './traceFormat.js';
 export interface OpenTraceOptions {
   /** Called now and then with the bytes of the file that were read so far. */
   readonly onProgress?: (bytes: number) => void;
+  /**
+   * Bytes that the data of a report or of a gzip file may become. Infinity: no limit. Default: 100 times the packed bytes,
+   * and at least 128 MiB.
+   */
+  readonly maxUnpackedBytes?: number;
 }
 
 /**
@@ -20,16 +26,23 @@ export interface OpenTraceOptions {
  * grows with the rows of the trace, not with the size of the file.
  *
  * Throws ERR_LONGPOLE_TRACE_FILE if a file cannot be read, ERR_LONGPOLE_TRACE_FORMAT if it is no trace,
- * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it, ERR_LONGPOLE_INVALID_ARGUMENT for what is no path and no bytes.
+ * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it, ERR_LONGPOLE_UNPACKED_SIZE if its packed data becomes more than
+ * `maxUnpackedBytes`, ERR_LONGPOLE_INVALID_ARGUMENT for what is no path and no bytes.
  */
-export function openTrace(source: string | Uint8Array, { onProgress }: OpenTraceOptions = {}): Trace {
+export function openTrace(
+  source: string | Uint8Array,
+  { onProgress, maxUnpackedBytes }: OpenTraceOptions = {},
+): Trace {
   checkSource(source);
+  checkMaxUnpackedBytes(maxUnpackedBytes);
   if (typeof source === 'string' && isDirectory(source)) return openTraceDirectory(source);
-  if (typeof source === 'string' && isHtmlFile(source)) return openReportFile(source);
-  if (typeof source !== 'string' && looksLikeHtml(source)) return openReport('The page', source);
+  if (typeof source === 'string' && isHtmlFile(source)) return openReportFile(source, maxUnpackedBytes);
+  if (typeof source !== 'string' && looksLikeHtml(source))
+    return openReport('The page', source, maxUnpackedBytes);
   const builder = new TraceBuilder();
   if (typeof source === 'string') {
-    for (const bytes of readInChunks(source, new TraceFileReader(source, builder))) onProgress?.(bytes);
+    for (const bytes of readInChunks(source, new TraceFileReader(source, builder, { maxUnpackedBytes })))
+      onProgress?.(bytes);
     return builder.build();
   }
   // The readers look at whole buffers of their own kind; a view of shared memory is copied.
@@ -37,7 +50,7 @@ export function openTrace(source: string | Uint8Array, { onProgress }: OpenTrace
     source.buffer instanceof ArrayBuffer
       ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
       : Uint8Array.from(source);
-  new TraceFileReader('The bytes', builder).feed(bytes, bytes.length, true);
+  new TraceFileReader('The bytes', builder, { maxUnpackedBytes }).feed(bytes, bytes.length, true);
   return builder.build();
 }
 

@@ -1,9 +1,10 @@
 // Several trace files at once, as a command line gives them.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
 import { looksLikeDasf } from '../trace/formats/dasf/dasfRecords.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
-import { openTrace } from './openTrace.js';
+import { type OpenTraceOptions, openTrace } from './openTrace.js';
 import { readInChunks } from './readFile.js';
 import { TraceFileReader } from './traceFormat.js';
 
@@ -19,9 +20,15 @@ export interface OpenedTrace {
 /**
  * Opens traces. DASF records tasks and resources of one run in several files, so its event files become one trace, which
  * stands where the first of them does; every other file is a trace of its own. `onProgress` is called with the part of
- * the bytes that is read, 0 to 1. Throws as `openTrace`.
+ * the bytes that is read, 0 to 1. `maxUnpackedBytes` is for each file. Throws as `openTrace`.
  */
-export function openTraces(paths: readonly string[], onProgress?: (part: number) => void): OpenedTrace[] {
+export function openTraces(
+  paths: readonly string[],
+  onProgress?: (part: number) => void,
+  { maxUnpackedBytes }: Pick<OpenTraceOptions, 'maxUnpackedBytes'> = {},
+): OpenedTrace[] {
+  checkMaxUnpackedBytes(maxUnpackedBytes);
+  const limit = maxUnpackedBytes === undefined ? {} : { maxUnpackedBytes };
   const groups = grouped(paths);
   const total = paths.reduce((sum, path) => sum + sizeOf(path), 0);
   let before = 0;
@@ -29,7 +36,7 @@ export function openTraces(paths: readonly string[], onProgress?: (part: number)
     const [first = '', ...more] = files;
     const report = (bytes: number): void => onProgress?.(total === 0 ? 1 : (before + bytes) / total);
     if (more.length === 0) {
-      const trace = openTrace(first, { onProgress: report });
+      const trace = openTrace(first, { onProgress: report, ...limit });
       before += sizeOf(first);
       return { name: first, files, trace };
     }

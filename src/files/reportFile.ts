@@ -1,7 +1,10 @@
 // The trace in a performance report: recognises the page, takes the data out of it and unpacks it.
+
+import { kMaxLength } from 'node:buffer';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { LongpoleError } from '../base/errors.js';
+import { unpackedSizeError, unpackLimit } from '../base/unpackLimit.js';
 import { decodeReport, REPORT_ELEMENT } from '../trace/recording/reportBytes.js';
 import type { Trace } from '../trace/trace.js';
 import { fileError } from './readFile.js';
@@ -29,21 +32,21 @@ export function isHtmlFile(file: string): boolean {
 }
 
 /** Throws ERR_LONGPOLE_TRACE_FILE if the file cannot be read, and what `openReport` throws. */
-export function openReportFile(file: string): Trace {
+export function openReportFile(file: string, maxUnpackedBytes?: number): Trace {
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(file);
   } catch (error) {
     throw fileError(file, error);
   }
-  return openReport(file, bytes);
+  return openReport(file, bytes, maxUnpackedBytes);
 }
 
 /**
  * The trace in a page. Throws ERR_LONGPOLE_TRACE_FORMAT if it is no report or damaged, ERR_LONGPOLE_TRACE_VERSION if a
- * newer Longpole wrote it.
+ * newer Longpole wrote it, ERR_LONGPOLE_UNPACKED_SIZE if its data becomes more than `maxUnpackedBytes`.
  */
-export function openReport(name: string, page: Uint8Array): Trace {
+export function openReport(name: string, page: Uint8Array, maxUnpackedBytes?: number): Trace {
   const bytes = Buffer.from(page.buffer, page.byteOffset, page.byteLength);
   const mark = bytes.indexOf(`<script id="${REPORT_ELEMENT}"`);
   const from = mark < 0 ? -1 : bytes.indexOf('>', mark) + 1;
@@ -51,13 +54,21 @@ export function openReport(name: string, page: Uint8Array): Trace {
   if (to < 0) notAReport(name, 'it is a page, but no report of Longpole');
   const text = bytes.toString('latin1', from, to).trim();
   if (text === '') notAReport(name, 'it is a dashboard without a trace');
+  const packed = Buffer.from(text, 'base64');
+  const limit = maxUnpackedBytes ?? unpackLimit(packed.length);
   let data: Uint8Array;
   try {
-    data = inflateSync(Buffer.from(text, 'base64'));
-  } catch {
+    // Unpacks piece by piece, and stops beyond the limit.
+    data = inflateSync(packed, { maxOutputLength: Math.max(1, Math.min(limit, kMaxLength)) });
+  } catch (error) {
+    if (isTooLarge(error)) throw unpackedSizeError(name, packed.length, limit);
     return notAReport(name, 'the data of the report is damaged: the file was cut off or changed');
   }
   return decodeReport(data).trace;
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 }
 
 function notAReport(name: string, what: string): never {

@@ -13,20 +13,29 @@ const HEAD = 256;
 const KNOWN =
   'a trace directory, a performance report, an event file of DASF or of EventProfiler, or Chrome Trace JSON, packed by gzip or not';
 
-/** Reads a file of any known format into `builder`. `feed` throws ERR_LONGPOLE_TRACE_FORMAT if it is none. */
+export interface TraceFileOptions {
+  /** Bytes that a packed file may become. */
+  readonly maxUnpackedBytes?: number | undefined;
+  /** What comes was in a gzip file. */
+  readonly packed?: boolean;
+}
+
+/**
+ * Reads a file of any known format into `builder`. `feed` throws ERR_LONGPOLE_TRACE_FORMAT if it is none, and
+ * ERR_LONGPOLE_UNPACKED_SIZE if its packed bytes become more than is allowed.
+ */
 export class TraceFileReader implements ByteReader {
   readonly #name: string;
   readonly #builder: TraceBuilder;
-  readonly #packed: boolean;
+  readonly #options: TraceFileOptions;
   #reader: ByteReader | undefined;
   #chrome: ChromeReader | undefined;
   #gunzip: GunzipReader | undefined;
 
-  /** `packed`: what comes was in a gzip file. */
-  constructor(name: string, builder: TraceBuilder, packed = false) {
+  constructor(name: string, builder: TraceBuilder, options: TraceFileOptions = {}) {
     this.#name = name;
     this.#builder = builder;
-    this.#packed = packed;
+    this.#options = options;
   }
 
   feed(bytes: Uint8Array<ArrayBuffer>, length: number, last: boolean): number {
@@ -40,8 +49,9 @@ export class TraceFileReader implements ByteReader {
   }
 
   #readerFor(head: Uint8Array): ByteReader {
-    if (looksLikeGzip(head) && !this.#packed) {
-      this.#gunzip = new GunzipReader(new TraceFileReader(this.#name, this.#builder, true));
+    if (looksLikeGzip(head) && this.#options.packed !== true) {
+      const reader = new TraceFileReader(this.#name, this.#builder, { packed: true });
+      this.#gunzip = new GunzipReader(this.#name, reader, this.#options.maxUnpackedBytes);
       return this.#gunzip;
     }
     if (looksLikeDasf(head)) return new DasfReader(this.#builder);
@@ -63,7 +73,7 @@ export class TraceFileReader implements ByteReader {
   }
 
   #noTrace(what: string): LongpoleError {
-    const where = this.#packed ? 'inside its gzip, ' : '';
+    const where = this.#options.packed === true ? 'inside its gzip, ' : '';
     return new LongpoleError(
       'ERR_LONGPOLE_TRACE_FORMAT',
       `${this.#name} is no trace that Longpole knows: ${where}${what}. It should be ${KNOWN}.`,

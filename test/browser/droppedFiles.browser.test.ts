@@ -1,7 +1,8 @@
 // Files that somebody drops on the page that was opened from disk, as a mouse does it, and those that are chosen by keyboard.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { connect, delayed, LocalCluster, performanceReport } from 'longpole';
 import { exportTrace, openTrace } from 'longpole/trace';
 import type { FileChooser, Page } from 'playwright-core';
@@ -68,6 +69,23 @@ test('a file that is no trace says so', async () => {
   await ready(page);
   await drop(page, path);
   await said(page, '.problem', /notes\.txt is no trace/);
+  await page.context().close();
+});
+
+test('packed files that would become gigabytes are refused with a sentence, and the page goes on', async () => {
+  const bomb = Buffer.alloc(130 * 2 ** 20, ' ');
+  const gzip = browser.path('bomb.json.gz');
+  writeFileSync(gzip, gzipSync(bomb));
+  const report = browser.path('bomb.html');
+  const data = deflateSync(bomb).toString('base64');
+  writeFileSync(
+    report,
+    readFileSync(browser.template(), 'utf8').replace(/(id="longpole-trace"[^>]*>)[^<]*/, `$1${data}`),
+  );
+  const { page } = await browser.open(report);
+  await said(page, '.problem', /The data of the page was not read further: .* more than 134,217,728 bytes/);
+  await drop(page, gzip);
+  await said(page, '.problem', /bomb\.json\.gz was not read further/);
   await page.context().close();
 });
 

@@ -83,7 +83,7 @@ async function openFile(file: File): Promise<TraceUpdate> {
     const { trace, title, facts } = decodeReport(await unpackPageData(data));
     return { trace, title, facts, live: undefined };
   }
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) bytes = await unpack(bytes, 'gzip');
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) bytes = await unpack(file.name, bytes, 'gzip');
   const builder = new TraceBuilder();
   const head = bytes.subarray(0, 256);
   if (looksLikeDasf(head)) new DasfReader(builder).feed(bytes, bytes.length, true);

@@ -1,0 +1,34 @@
+// How much packed data may become: some kilobytes of gzip, or of the compressed data in a page, can unpack to gigabytes. The
+// limit grows with the packed bytes, so that every real trace stays below it.
+import { LongpoleError } from './errors.js';
+
+/** Bytes that are always allowed: small files may be very regular. */
+const ALWAYS = 128 * 2 ** 20;
+/**
+ * Bytes that may come of each packed byte. Traces become 5 to 30 times as many; the formats allow 1,032 times (deflate) and
+ * 255 times (LZ4).
+ */
+const RATIO = 100;
+
+/** Returns how many bytes may come of `packed` bytes. */
+export function unpackLimit(packed: number): number {
+  return Math.max(ALWAYS, packed * RATIO);
+}
+
+/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for what is no number of bytes */
+export function checkMaxUnpackedBytes(max: number | undefined): void {
+  if (max === undefined || (typeof max === 'number' && max >= 0)) return;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `maxUnpackedBytes is a number of bytes, or Infinity for no limit, not ${String(max)}.`,
+  );
+}
+
+/** The error for `what` (e.g. a file), whose `packed` bytes become more than `limit`. */
+export function unpackedSizeError(what: string, packed: number, limit: number): LongpoleError {
+  const bytes = (count: number): string => `${Math.floor(count).toLocaleString('en-US')} bytes`;
+  return new LongpoleError(
+    'ERR_LONGPOLE_UNPACKED_SIZE',
+    `${what} was not read further: ${bytes(packed)} of packed data become more than ${bytes(limit)}, which real traces do not. If you trust where it comes from, raise the limit: longpole view --max-unpacked 4GB, or openTrace(path, { maxUnpackedBytes }).`,
+  );
+}

@@ -1,0 +1,84 @@
+// Packed files that become gigabytes: reading stops with a code, before the memory is taken.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { LongpoleError } from 'longpole';
+import { openTrace, openTraces } from 'longpole/trace';
+import { repositoryPath } from './support/repository.js';
+import { runCommand } from './support/runCommand.js';
+
+const MIB = 2 ** 20;
+/** More than what is always allowed. */
+const BOMB = Buffer.alloc(130 * MIB, ' ');
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-unpacked-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function fileOf(name: string, bytes: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+const slice = { ph: 'X', name: 'f', pid: 1, tid: 1, ts: 0, dur: 1 };
+const report = fileOf(
+  'bomb.html',
+  `<!doctype html><script id="longpole-trace" type="text/plain">${deflateSync(BOMB).toString('base64')}</script>`,
+);
+const text = JSON.stringify(slice);
+const gzip = fileOf(
+  'bomb.json.gz',
+  gzipSync(Buffer.concat([Buffer.from(`[${text},`), BOMB, Buffer.from(`${text}]`)])),
+);
+const small = fileOf('small.json.gz', gzipSync(JSON.stringify([slice, slice])));
+
+const withCode = (code: string) => (error: unknown) => error instanceof LongpoleError && error.code === code;
+
+describe('packed files that become far larger than traces do', () => {
+  it('a report and a gzip file are not read beyond 100 times their packed bytes and 128 MiB', () => {
+    for (const file of [report, gzip])
+      assert.throws(
+        () => openTrace(file),
+        (error) => {
+          assert.ok(withCode('ERR_LONGPOLE_UNPACKED_SIZE')(error), String(error));
+          assert.match(
+            String(error),
+            /bomb\.[.a-z]+ was not read further: [\d,]+ bytes .* 134,217,728 bytes/,
+          );
+          return true;
+        },
+      );
+  });
+
+  it('maxUnpackedBytes raises the limit, and lowers it', () => {
+    // Beyond the limit the data is looked at: it is no trace.
+    assert.throws(
+      () => openTrace(report, { maxUnpackedBytes: 200 * MIB }),
+      withCode('ERR_LONGPOLE_TRACE_FORMAT'),
+    );
+    assert.equal(openTrace(gzip, { maxUnpackedBytes: Number.POSITIVE_INFINITY }).tasks.length, 2);
+    assert.equal(openTrace(small).tasks.length, 2);
+    for (const open of [
+      () => openTrace(small, { maxUnpackedBytes: 50 }),
+      () => openTraces([small], undefined, { maxUnpackedBytes: 50 }),
+    ])
+      assert.throws(open, withCode('ERR_LONGPOLE_UNPACKED_SIZE'));
+  });
+
+  it('maxUnpackedBytes is a number of bytes', () => {
+    for (const maxUnpackedBytes of [-1, Number.NaN])
+      assert.throws(() => openTrace(small, { maxUnpackedBytes }), withCode('ERR_LONGPOLE_INVALID_ARGUMENT'));
+  });
+
+  it('longpole analyze --max-unpacked sets the limit', async () => {
+    const analyze = (...args: string[]) =>
+      runCommand(process.execPath, [repositoryPath('dist/cli/main.js'), 'analyze', ...args]);
+    const stopped = await analyze('--max-unpacked', '50B', small);
+    assert.equal(stopped.code, 2);
+    assert.match(stopped.stderr, /small\.json\.gz was not read further/);
+    assert.equal((await analyze('--max-unpacked', '1MB', small)).code, 0);
+  });
+});
