@@ -12,6 +12,9 @@ const MAX_OUTPUT = 20_000;
 const LAST_WORDS_MS = 1000;
 /** Clusters in a test's process print where they stand on this signal, see the setting `dump-signal`. */
 const DUMP_SIGNAL = 'SIGUSR2';
+/** The lines of a brief dump, and the whole dump before it. */
+const BRIEF_LINES = /^longpole: .*\n/gm;
+const WHOLE_DUMP = /^Longpole: where the cluster [\s\S]*?^}\n/gm;
 /** Milliseconds for that. A dump asks each thread for its stack, for seconds if the thread does not answer. */
 const DUMP_MS = 15_000;
 
@@ -143,7 +146,7 @@ function summarise({ code, killedBy, hung, where, output, seconds }, text, timeo
   if (hung) {
     fail(
       'the file hung',
-      `Killed after ${timeout} s. ${done} tests were done; running: ${running(events)}\n${where}`,
+      `Killed after ${timeout} s. ${done} tests were done; running: ${running(events)}\n${(output.match(BRIEF_LINES) ?? []).join('')}${where}`,
     );
   } else if (killedBy !== null) {
     fail('the process was killed', `by ${killedBy}, after ${done} tests; running: ${running(events)}`);
@@ -152,7 +155,9 @@ function summarise({ code, killedBy, hung, where, output, seconds }, text, timeo
   } else if (done === 0) {
     fail('no tests', 'The file ended without running a test.');
   }
-  return { passed: count('passed'), skipped: count('skipped'), failures, output, seconds };
+  // Logs keep little of a long text.
+  const rest = hung ? output.replace(WHOLE_DUMP, '').replace(BRIEF_LINES, '') : output;
+  return { passed: count('passed'), skipped: count('skipped'), failures, output: rest, seconds };
 }
 
 /** Names that were started and not reported. Suites end without an event, so they may be among them. */

@@ -14,7 +14,8 @@ export type {
 export { MemorySampler } from '../diagnostics/memorySampler.js';
 export type { Span } from '../diagnostics/span.js';
 export { span } from '../diagnostics/span.js';
-export type { ClusterDump, TaskDump, WorkerDump } from '../engine/cluster/clusterDump.js';
+export type { ClusterDump } from '../engine/cluster/clusterDump.js';
+export type { TaskDump, WorkerDump } from '../engine/cluster/dumpTypes.js';
 export type { SchedulerPlugin, TransitionInfo } from '../engine/cluster/schedulerPlugins.js';
 export type { WorkerSnapshot } from '../engine/host/workerView.js';
 export type { SpanSummary } from '../engine/metrics/spans.js';

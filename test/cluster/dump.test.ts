@@ -1,5 +1,6 @@
 // The dump of a cluster: what it says of tasks and workers, and how a program that cannot be changed is asked for it.
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -38,6 +39,37 @@ clusterTest(
   },
 );
 
+clusterTest('dump: in brief it is at most 40 lines, whatever waits', async ({ client, folder }) => {
+  const held = client.submit(t.hold, folder, 'a', 1, { key: 'the-held' });
+  const others = Array.from({ length: 100 }, (_, index) =>
+    client.submit(t.inc, held, { key: `next-${index}` }),
+  );
+  const results = client.gather(others);
+  const each = others.map((one) => one.result());
+  await started(folder, 'a');
+  const dump = await client.dump();
+  const lines = dump.brief().split('\n');
+  assert.ok(lines.length <= 40, dump.brief());
+  assert.match(lines[0] ?? '', /^tasks: processing 101$|^tasks: .*waiting/);
+  assert.match(dump.brief(), /\n {2}and 96 more\n/);
+  assert.match(dump.brief(), /\n {2}Future\.result\(next-0\) and 99 more, [\d.]+ s\n/);
+  assert.match(dump.brief(), /\n {2}Client\.gather\(\), /);
+  assert.equal(lines.filter((line) => /^ {2}worker-\d running pid /.test(line)).length, 2);
+  open(folder, 'a');
+  await Promise.all([results, ...each]);
+  assert.deepEqual((await client.dump()).waits, []);
+});
+
+clusterTest('dump: shows the step at which a close stands', async ({ client, cluster }) => {
+  const gate = new EventEmitter();
+  cluster.onClose(async () => void (await once(gate, 'open')));
+  const closed = cluster.close();
+  await until('the close waits', () => gate.listenerCount('open') > 0);
+  assert.match((await client.dump()).brief(), /LocalCluster\.close\(recordings, /);
+  gate.emit('open');
+  await closed;
+});
+
 test('dump-signal: a program that waits prints where its cluster stands', { timeout: 120_000 }, async () => {
   await withFolder(async (folder) => {
     const file = join(folder, 'program.mjs');
@@ -53,7 +85,14 @@ test('dump-signal: a program that waits prints where its cluster stands', { time
     const program = startNode([file]);
     await new Promise((resolve) => program.child.stdout?.once('data', resolve));
     const where = await dumpAndKill(program);
-    assert.match(where, /key: 'never-ends'/);
-    assert.match(where, /name: 'worker-0'/);
+    const lines = where.split('\n').filter((line) => line.startsWith('longpole: '));
+    assert.ok(lines.length <= 40, where);
+    assert.match(where, /^longpole: process \d+, kept alive by \w+/m);
+    assert.match(where, /^longpole: {3}never-ends is processing at worker-0$/m);
+    assert.match(where, /^longpole: {3}Future\.result\(never-ends\), [\d.]+ s$/m);
+    assert.match(
+      where,
+      /^longpole: {3}worker-0 running pid \d+; .*sent .*batch×1 .*isolate (starting|running)/m,
+    );
   });
 });

@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url';
 
 /** A program prints where its cluster stands on this signal, see the setting `dump-signal`. */
 export const DUMP_SIGNAL = 'SIGUSR2';
+/** The lines of a brief dump, which follows the whole one. */
+const BRIEF_LINES = /^longpole: .*$/gm;
 /** The last line of a dump. */
-const DUMP_END = '\n}\n';
+const DUMP_END = 'longpole: end of the dump\n';
 /** How long a dump may take, in milliseconds: a worker that does not answer takes three seconds of them. */
 const DUMP_MS = 20_000;
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -92,7 +94,7 @@ export function startNode(args: readonly string[]): Program {
   return { child, output };
 }
 
-/** Where a program stands, see `dumpOf`. The program ends by that. */
+/** Where a program stands, see `dumpOf`, in brief. The program ends by that. */
 export async function dumpAndKill({ child, output }: Program): Promise<string> {
   const { pid } = child;
   if (pid === undefined) return 'It could not be started.';
@@ -100,7 +102,7 @@ export async function dumpAndKill({ child, output }: Program): Promise<string> {
   const dump = await dumpOf(pid, output, () => child.exitCode !== null || child.signalCode !== null);
   child.kill('SIGKILL');
   output.stderr = output.stderr.slice(0, before);
-  return dump;
+  return [dump.split('\n', 1)[0], ...(dump.match(BRIEF_LINES) ?? [])].join('\n');
 }
 
 /**

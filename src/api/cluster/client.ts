@@ -67,7 +67,7 @@ export class Client extends ClientBase implements AsyncDisposable {
     this.#owner = {
       flush: () => this.#submissions.flush(),
       fetch: (handles) => this.#fetch(handles),
-      awaiting: (future, work) => this.#held.awaiting(future, work),
+      awaiting: (call, future, work) => this.#engine.waits.during(call, future.key, work, future),
       hold: (handle) => this.#held.hold(handle),
       letGo: (handle) => {
         // What waits to be submitted may use it.
@@ -228,7 +228,7 @@ export class Client extends ClientBase implements AsyncDisposable {
     this.#check();
     this.#submissions.flush();
     const gathered = gatherNested(futures, errors, (handles) => this.#fetch(handles));
-    return this.#held.awaiting(futures, gathered);
+    return this.#engine.waits.during('Client.gather', '', gathered, futures);
   }
 
   /**
@@ -242,7 +242,8 @@ export class Client extends ClientBase implements AsyncDisposable {
   async scatter(value: unknown, options: ScatterOptions = {}): Promise<unknown> {
     this.#check();
     const values = Array.isArray(value) ? value : [value];
-    const handles = await scatterValues(this.cluster, this.name, values, options);
+    const scattered = scatterValues(this.cluster, this.name, values, options);
+    const handles = await this.#engine.waits.during('Client.scatter', `${values.length} values`, scattered);
     const futures = handles.map((handle) => new Future<unknown>(this.#owner, handle.key, handle));
     return Array.isArray(value) ? futures : futures[0];
   }
@@ -278,10 +279,10 @@ export class Client extends ClientBase implements AsyncDisposable {
       throw new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `run() takes a function, not ${typeof fn}.`);
     const ref = functionRef(resolveFunction(fn));
     const workers = namedWorkers(this.cluster, names);
-    const results = await Promise.all(
+    const results = Promise.all(
       workers.map(async ({ info, host }): Promise<[string, unknown]> => [info.name, await host.call(ref)]),
     );
-    return Object.fromEntries(results);
+    return Object.fromEntries(await this.#engine.waits.during('Client.run', ref.name, results));
   }
 
   /** Lets go of all futures of this client; ends the cluster if `connect` has started it. */
@@ -326,7 +327,8 @@ export class Client extends ClientBase implements AsyncDisposable {
   ): Promise<unknown[]> {
     if (options.signal?.aborted) throw abortedError(options.signal.reason, 0, plan.program.size);
     const computation = this.#add(plan, options, code);
-    return collectResults(this.#engine, computation, { plan, keys, signal: options.signal });
+    const collected = collectResults(this.#engine, computation, { plan, keys, signal: options.signal });
+    return this.#engine.waits.during('Client.compute', keys[0] ?? '', collected);
   }
 
   #add(plan: Plan, options: SubmitOptions, code: string): ComputationState {

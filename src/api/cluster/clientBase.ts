@@ -98,7 +98,8 @@ export class ClientBase {
     if ('url' in plugin) {
       const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
       const { installed } = this.cluster.engine;
-      await installed.add(name, { fn: INSTALL_PLUGIN, end: UNINSTALL_PLUGIN, context: { plugin } });
+      const added = installed.add(name, { fn: INSTALL_PLUGIN, end: UNINSTALL_PLUGIN, context: { plugin } });
+      await this.cluster.engine.waits.during('Client.registerPlugin', name, added);
       return () => installed.remove(name);
     }
     return this.cluster.plugins.add(plugin);
@@ -139,8 +140,9 @@ export class ClientBase {
 
   /**
    * Where the cluster stands, for a program that seems to hang: unfinished tasks with what they wait for, and for each worker
-   * what it was sent, what it answered and the stack of its thread. As text: `String(await client.dump())`. A program that
-   * cannot be changed prints it on the signal that the setting `dump-signal` names.
+   * what it was sent, what it answered and the stack of its thread, and calls of clients that wait. As text:
+   * `String(await client.dump())`, or `.brief()` in at most 40 lines. A program that cannot be
+   * changed prints both on the signal that the setting `dump-signal` names.
    *
    * @returns (resolves) after some milliseconds, or after 3 s if a worker does not answer. Never rejects
    */
@@ -165,6 +167,8 @@ export class ClientBase {
 
   /** @internal */
   protected async runClosing(): Promise<void> {
-    for (const close of this.#closing.splice(0)) await close();
+    const { waits } = this.cluster.engine;
+    for (const close of this.#closing.splice(0))
+      await waits.during('Client.close', '', Promise.resolve(close()));
   }
 }

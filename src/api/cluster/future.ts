@@ -9,7 +9,7 @@ export interface FutureOwner {
   flush(): void;
   fetch(handles: readonly ResultHandle[]): Promise<unknown[]>;
   /** Waits with the future held, so that the garbage collector does not take one whose result a caller waits for. */
-  awaiting<R>(future: unknown, work: Promise<R>): Promise<R>;
+  awaiting<R>(call: string, future: External, work: Promise<R>): Promise<R>;
   /** One future more, or less, stands for it. */
   hold(handle: ResultHandle): void;
   letGo(handle: ResultHandle): void;
@@ -89,7 +89,7 @@ export class Future<T> extends External {
    */
   result(): Promise<T>;
   async result(): Promise<unknown> {
-    const [value] = await this.#owner.awaiting(this, this.#owner.fetch([this.live()]));
+    const [value] = await this.#owner.awaiting('Future.result', this, this.#owner.fetch([this.live()]));
     return value;
   }
 
@@ -97,14 +97,14 @@ export class Future<T> extends External {
   async exception(): Promise<unknown> {
     if (this.handle === undefined && this.#held.failure !== undefined) return this.#held.failure.error;
     const handle = this.live();
-    await this.#owner.awaiting(this, handle.settled());
+    await this.#owner.awaiting('Future.exception', this, handle.settled());
     return handle.status === 'error' || handle.status === 'cancelled' ? handle.error : undefined;
   }
 
   /** Resolves when the computation is over, whether it has a result or not. */
   async wait(): Promise<void> {
     if (this.handle !== undefined || this.#held.failure === undefined)
-      await this.#owner.awaiting(this, this.live().settled());
+      await this.#owner.awaiting('Future.wait', this, this.live().settled());
   }
 
   /** The task is not run, or its result is not kept, whoever else holds a future of it. */

@@ -6,8 +6,6 @@ import type { ResultHandle } from '../../engine/cluster/computationState.js';
 export class HeldHandles {
   readonly #engine: ClusterEngine;
   readonly #counts = new Map<ResultHandle, number>();
-  /** Futures that callers wait for, one entry per wait. The program itself may hold none of them. */
-  readonly #awaited = new Set<{ readonly futures: unknown }>();
 
   constructor(engine: ClusterEngine) {
     this.#engine = engine;
@@ -25,17 +23,6 @@ export class HeldHandles {
     if (count === 1) this.#counts.delete(handle);
     else this.#counts.set(handle, count - 1);
     this.#engine.results.letGo(handle);
-  }
-
-  /** Keeps the futures from the garbage collector while `work` goes on. */
-  async awaiting<R>(futures: unknown, work: Promise<R>): Promise<R> {
-    const entry = { futures };
-    this.#awaited.add(entry);
-    try {
-      return await work;
-    } finally {
-      this.#awaited.delete(entry);
-    }
   }
 
   letGoOfAll(): void {

@@ -160,7 +160,11 @@ export class LocalCluster {
         const { startConfiguredDashboard } = await import('./dashboard.js');
         cluster.#dashboardLink = await startConfiguredDashboard(cluster, live, configured);
       }
-      await cluster.#places.scale(workers);
+      await cluster.engine.waits.during(
+        'LocalCluster.start',
+        `${workers} workers`,
+        cluster.#places.scale(workers),
+      );
     } catch (error) {
       await cluster.close();
       throw error;
@@ -191,7 +195,8 @@ export class LocalCluster {
    */
   async scale(workers: number): Promise<void> {
     this.checkOpen();
-    await this.#places.scale(checkCount('workers', workers));
+    const scaled = this.#places.scale(checkCount('workers', workers));
+    await this.engine.waits.during('LocalCluster.scale', `${workers} workers`, scaled);
   }
 
   /**
@@ -199,8 +204,12 @@ export class LocalCluster {
    * call, or stopped.
    */
   async flushProfiles(patienceMs = FLUSH_MS): Promise<void> {
-    const workers = Array.from(this.engine.workers.values(), ({ host }) => host.flush());
-    await within(patienceMs, Promise.all([this.measures.flush(), ...workers]));
+    const { waits } = this.engine;
+    const workers = Array.from(this.engine.workers.values(), ({ host, info }) =>
+      waits.during('flush of measures', info.name, host.flush()),
+    );
+    const scheduler = waits.during('flush of measures', 'the scheduler', this.measures.flush());
+    await within(patienceMs, Promise.all([scheduler, ...workers]));
   }
 
   /** @internal Throws ERR_LONGPOLE_CLOSED. */
@@ -225,14 +234,16 @@ export class LocalCluster {
     this.engine.failEverything(
       new LongpoleError('ERR_LONGPOLE_FUTURE', 'The cluster was closed before the result was there.'),
     );
-    await this.flushProfiles(LAST_FLUSH_MS);
-    for (const close of this.#closing) await close();
+    const step = (name: string, work: Promise<void> | void): Promise<void> =>
+      this.engine.waits.during('LocalCluster.close', name, Promise.resolve(work));
+    await step('flush of measures', this.flushProfiles(LAST_FLUSH_MS));
+    for (const close of this.#closing) await step('recordings, the dashboard and observers', close());
     this.measures.close();
     this.plugins.close();
     this.#resources.close();
-    await this.#places.close();
+    await step('end of the workers', this.#places.close());
     this.engine.close();
-    await this.stores.close();
+    await step('stores of results', this.stores.close());
     // Last, so that a close that hangs can be dumped.
     this.#endDumping();
   }

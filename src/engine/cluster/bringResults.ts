@@ -67,7 +67,12 @@ async function ask(
   const found = engine.workers.get(worker);
   if (found === undefined) return new Map();
   const start = engine.clock();
-  const frames = await found.host.give(inputs);
+  const given = found.host.give(inputs);
+  const frames = await engine.waits.during(
+    'fetch of results',
+    `${inputs.length} from ${found.info.name}`,
+    given,
+  );
   const nbytes = inputs.reduce((sum, input) => sum + input.nbytes, 0);
   const keys = inputs.map(({ key }) => key);
   engine.tell((observer) =>

@@ -1,10 +1,12 @@
 // Where a cluster stands at one moment: what its tasks wait for, and for each worker what it was sent, what it answered and
 // what its thread does. For programs that seem to hang. Nothing here costs anything before it is asked for.
 import { inspect } from 'node:util';
-import type { HostDump, ProcessDump } from '../host/hostTypes.js';
+import type { WaitDump } from '../openWaits.js';
 import { ERRED, FORGOTTEN, MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
+import { briefDump } from './briefDump.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
+import type { DumpFields, TaskDump, WorkerDump } from './dumpTypes.js';
 import type { EngineWorker } from './engineWorker.js';
 
 /** Of more unfinished tasks than this, the others are counted. */
@@ -12,40 +14,7 @@ const MAX_TASKS = 20;
 /** Dependencies that are shown of a task. */
 const MAX_KEYS = 5;
 
-export interface TaskDump {
-  readonly key: string;
-  readonly computation: number;
-  readonly state: StateName;
-  /** The worker that has it. */
-  readonly worker: string | undefined;
-  /** Its unfinished dependencies, the first five. */
-  readonly waitsFor: readonly string[];
-  /** Its last transitions, oldest first. */
-  readonly story: readonly string[];
-}
-
-export interface WorkerDump {
-  readonly name: string;
-  readonly pid: number;
-  readonly state: 'starting' | 'running' | 'paused' | 'leaving';
-  /** The task that it runs, as far as known, and for how many seconds. */
-  readonly runs: { readonly key: string; readonly seconds: number } | undefined;
-  /** What the scheduler knows of it; undefined before its worker is up. */
-  readonly scheduler:
-    | {
-        /** Batches that it has: number, and how many of their tasks are left. */
-        readonly batches: readonly { readonly batch: number; readonly left: number }[];
-        /** Tasks that are to run there and have not been sent. */
-        readonly placed: number;
-        /** Whether a steal was asked of it and not answered. */
-        readonly steal: string;
-        readonly quarantined: boolean;
-      }
-    | undefined;
-  readonly host: HostDump | ProcessDump;
-}
-
-export class ClusterDump {
+export class ClusterDump implements DumpFields {
   /** Seconds since the epoch. */
   readonly time: number;
   /** State → count of tasks. */
@@ -55,13 +24,21 @@ export class ClusterDump {
   /** Unfinished tasks that are not among `tasks`. */
   readonly more: number;
   readonly workers: readonly WorkerDump[];
+  /** Calls of clients that wait, the oldest first. */
+  readonly waits: readonly WaitDump[];
 
-  constructor(fields: Pick<ClusterDump, 'time' | 'counts' | 'tasks' | 'more' | 'workers'>) {
+  constructor(fields: DumpFields) {
     this.time = fields.time;
     this.counts = fields.counts;
     this.tasks = fields.tasks;
     this.more = fields.more;
     this.workers = fields.workers;
+    this.waits = fields.waits;
+  }
+
+  /** The dump in at most 40 lines: a line per worker, five tasks, and the calls that wait. */
+  brief(): string {
+    return briefDump(this);
   }
 
   /** The dump as text for people. */
@@ -81,6 +58,7 @@ export async function dumpCluster(engine: ClusterEngine): Promise<ClusterDump> {
     counts: Object.fromEntries(counts.filter(([, count]) => count > 0)),
     tasks: shown.slice(0, MAX_TASKS).map((task) => taskDump(engine, task)),
     more: Math.max(0, all.length - MAX_TASKS),
+    waits: engine.waits.dump(),
   };
   const workers = await Promise.all(Array.from(engine.workers.values(), (one) => workerDump(engine, one)));
   return new ClusterDump({ ...fields, workers });

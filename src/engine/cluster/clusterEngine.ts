@@ -6,6 +6,7 @@ import type { ClusterObserver, Computation } from '../../protocol/clusterObserve
 import type { ResultId } from '../../protocol/frames.js';
 import type { GatherInput } from '../host/hostTypes.js';
 import { TaskKindIndex } from '../metrics/taskKindIndex.js';
+import { OpenWaits } from '../openWaits.js';
 import type { Instruction, SchedulerEvent } from '../scheduler/events.js';
 import { Scheduler } from '../scheduler/scheduler.js';
 import type { Segment, SegmentPolicy } from '../scheduler/taskGraph.js';
@@ -45,6 +46,8 @@ export class ClusterEngine {
   readonly results = new ResultHandles(this);
   readonly stored = new StoredResults();
   readonly recorder: TaskRecorder;
+  /** What clients wait for. */
+  readonly waits = new OpenWaits();
   /** What samples of the profiler count for. */
   readonly kinds = new TaskKindIndex();
   /** Plugins of workers. Installed before an isolate hears of later tasks. */

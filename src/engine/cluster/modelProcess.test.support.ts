@@ -193,7 +193,7 @@ export class ModelProcess implements WorkerHost {
 
   async dump(): Promise<ProcessDump> {
     const inside = await this.host.dump();
-    return { state: 'connected', sent: [], received: [], calls: 0, threads: [], inside };
+    return { state: 'connected', sent: [], received: [], calls: [], threads: [], inside };
   }
 
   async terminate(): Promise<void> {}

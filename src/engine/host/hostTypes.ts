@@ -12,6 +12,7 @@ import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { WorkerLink, WorkerRun } from '../../protocol/workerMessages.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
 import type { MessageCount } from '../pool/messageLog.js';
+import type { CallDump } from '../pool/pendingCalls.js';
 
 /** A computation, as a worker of either kind needs it. */
 export interface HostRun extends WorkerRun {
@@ -109,17 +110,22 @@ export interface HostDump {
   readonly isolate: IsolateDump;
 }
 
+/** Whether an answer of a worker process is what it says of itself. */
+export function isHostDump(answer: unknown): answer is HostDump {
+  return typeof answer === 'object' && answer !== null && 'isolate' in answer;
+}
+
 /** A worker process, as its cluster sees it from outside, and what it says about itself. */
 export interface ProcessDump {
   readonly state: 'starting' | 'connected' | 'disconnected';
   readonly sent: readonly MessageCount[];
   readonly received: readonly MessageCount[];
   /** Calls that wait for an answer. */
-  readonly calls: number;
+  readonly calls: readonly CallDump[];
   /** Its threads as the system sees them, e.g. `7 × S futex_wait_queue`. */
   readonly threads: readonly string[];
-  /** A HostDump, or why there is none. */
-  readonly inside: unknown;
+  /** What it says of itself, or why it says nothing. */
+  readonly inside: HostDump | string;
 }
 
 /** A task of a run. */

@@ -4,8 +4,9 @@ import { NATIVE_CELL, VITALS_THREAD, VITALS_TURNED } from '../../protocol/isolat
 import { LOADING } from '../../resources/nativeGuard.js';
 import { readProc } from '../../resources/processTree.js';
 import { inspectThread } from '../profiler/threadInspector.js';
-import { DUMP_EXPRESSION } from '../worker/dumpHook.js';
+import { DUMP_EXPRESSION, type IsolateAnswer } from '../worker/dumpHook.js';
 import type { MessageCount } from './messageLog.js';
+import type { CallDump } from './pendingCalls.js';
 
 /** How long a thread may take to answer, in milliseconds. */
 const PATIENCE_MS = 1000;
@@ -17,18 +18,20 @@ export interface IsolateDump {
   readonly loadsAddon: boolean;
   /** Seconds since its event loop turned; undefined before the first turn. */
   readonly turned: number | undefined;
+  /** Calls that wait for an answer. */
+  readonly calls: readonly CallDump[];
   readonly sent: readonly MessageCount[];
   readonly received: readonly MessageCount[];
   /** Open runs: the task that runs, by local id, or -1, and completions that the host has not taken. */
   readonly runs: readonly { readonly run: number; readonly running: number; readonly unread: number }[];
   /** The system's state of the thread, e.g. `S ep_poll`. */
   readonly system: string;
-  /** Its IsolateStanding with its stack, or why there is none. */
-  readonly inside: unknown;
+  /** What it says of itself, or why it says nothing. */
+  readonly inside: IsolateAnswer | string;
 }
 
 /** What a host knows of its thread. */
-type KnownOfThread = Pick<IsolateDump, 'thread' | 'state' | 'sent' | 'received' | 'runs'>;
+type KnownOfThread = Pick<IsolateDump, 'thread' | 'state' | 'calls' | 'sent' | 'received' | 'runs'>;
 
 /** Adds what the thread and the system say. Takes a second if the thread does not answer. Never rejects. */
 export async function dumpThread(
@@ -55,7 +58,7 @@ function threadState(thread: number): string {
 }
 
 /** What the thread of this name says about itself. Never rejects. */
-function askThread(name: string): Promise<unknown> {
+function askThread(name: string): Promise<IsolateAnswer | string> {
   return new Promise((resolve) => {
     const late = setTimeout(
       () => resolve(`It did not answer within ${PATIENCE_MS / 1000} s: a native call, or no core.`),
@@ -74,7 +77,7 @@ function askThread(name: string): Promise<unknown> {
   });
 }
 
-function standingOf(answer: unknown): unknown {
+function standingOf(answer: unknown): IsolateAnswer | undefined {
   if (typeof answer !== 'object' || answer === null || !('result' in answer)) return undefined;
   const { result } = answer;
   if (typeof result !== 'object' || result === null || !('value' in result)) return undefined;

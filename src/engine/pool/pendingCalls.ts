@@ -3,8 +3,18 @@ import { LongpoleError } from '../../base/errors.js';
 import { type ErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
 
 interface PendingCall {
+  /** What was asked, for the dump of a cluster. */
+  readonly what: string;
+  readonly since: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** A call without an answer. */
+export interface CallDump {
+  readonly what: string;
+  /** Seconds since it was sent. */
+  readonly age: number;
 }
 
 export class PendingCalls {
@@ -19,17 +29,18 @@ export class PendingCalls {
   /**
    * Sends a call under a number of its own.
    *
+   * @param what names the call in dumps, e.g. `run f`
    * @returns (resolves) the answer
    * @throws (rejects) what the call throws, ERR_LONGPOLE_NOT_CLONEABLE if `send` throws, ERR_LONGPOLE_WORKER_LOST
    */
-  ask(worker: string, send: (call: number) => void): Promise<unknown> {
+  ask(worker: string, what: string, send: (call: number) => void): Promise<unknown> {
     const call = this.#next++;
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) {
         reject(lostError(worker, this.#ended));
         return;
       }
-      this.#pending.set(call, { resolve, reject });
+      this.#pending.set(call, { what, since: performance.now(), resolve, reject });
       try {
         send(call);
       } catch (error) {
@@ -51,6 +62,15 @@ export class PendingCalls {
     this.#ended = lostError(worker, cause);
     for (const { reject } of this.#pending.values()) reject(this.#ended);
     this.#pending.clear();
+  }
+
+  /** The oldest call first. */
+  dump(): CallDump[] {
+    const now = performance.now();
+    return Array.from(this.#pending.values(), ({ what, since }) => ({
+      what,
+      age: Math.round(now - since) / 1000,
+    }));
   }
 }
 

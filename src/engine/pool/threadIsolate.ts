@@ -181,7 +181,7 @@ export class ThreadIsolate implements Isolate {
    *   if the isolate ends before it answers
    */
   call(fn: FunctionRef, argument: unknown): Promise<unknown> {
-    const answer = this.#calls.ask(this.name, (call) => {
+    const answer = this.#calls.ask(this.name, `call ${fn.name}`, (call) => {
       this.#outbox.post({ type: 'call', call, fn, argument });
       Atomics.store(this.#mailbox, 0, 1);
       if ([...this.#runs.values()].some(({ log }) => log.running >= 0)) interruptThread(this.name);
@@ -248,7 +248,11 @@ export class ThreadIsolate implements Isolate {
       unread: log.available,
     }));
     const state = this.#alive ? (this.#started ? 'running' : 'starting') : 'ended';
-    const messages = { sent: this.#sent.dump(), received: this.#received.dump() };
+    const messages = {
+      calls: this.#calls.dump(),
+      sent: this.#sent.dump(),
+      received: this.#received.dump(),
+    };
     return dumpThread({ thread: this.name, state, runs, ...messages }, this.vitals, this.#mailbox);
   }
 

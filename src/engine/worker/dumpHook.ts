@@ -20,8 +20,16 @@ export interface IsolateStanding {
   readonly runs: readonly { readonly run: number; readonly loaded: boolean }[];
 }
 
+/** Its standing, and the frames of its stack, innermost first. */
+export interface IsolateAnswer extends IsolateStanding {
+  readonly stack: readonly string[];
+}
+
 export function setDumpHook(standing: () => IsolateStanding): void {
-  const dump = (): string => JSON.stringify({ ...standing(), stack: stackBelow(dump) });
+  const dump = (): string => {
+    const answer: IsolateAnswer = { ...standing(), stack: stackBelow(dump) };
+    return JSON.stringify(answer);
+  };
   Object.defineProperty(globalThis, Symbol.for(DUMP), { value: dump, configurable: true });
 }
 

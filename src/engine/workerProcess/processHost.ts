@@ -10,13 +10,14 @@ import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { Several } from '../../protocol/several.js';
 import type { FromWorker, ToWorker, WorkerLink } from '../../protocol/workerMessages.js';
 import { threadStates } from '../../resources/threadStates.js';
-import type {
-  GatherInput,
-  HostBatch,
-  HostEvents,
-  HostRun,
-  ProcessDump,
-  WorkerHost,
+import {
+  type GatherInput,
+  type HostBatch,
+  type HostEvents,
+  type HostRun,
+  isHostDump,
+  type ProcessDump,
+  type WorkerHost,
 } from '../host/hostTypes.js';
 import { sendBatch } from '../host/sendBatch.js';
 import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
@@ -151,7 +152,12 @@ export class ProcessHost implements WorkerHost {
 
   async take(gather: readonly GatherInput[], what: Transfer['what']): Promise<ResultId[]> {
     try {
-      const missing = await this.#ask((call) => ({ type: 'take', call, gather, what }));
+      const missing = await this.#ask(`take ${gather.length} results`, (call) => ({
+        type: 'take',
+        call,
+        gather,
+        what,
+      }));
       return Array.isArray(missing) ? missing.map(Number) : [];
     } catch {
       // It is dead: it has taken nothing.
@@ -173,12 +179,12 @@ export class ProcessHost implements WorkerHost {
 
   async flush(): Promise<void> {
     // A worker that has died has nothing more to tell.
-    await this.#ask((call) => ({ type: 'flush', call })).catch(() => undefined);
+    await this.#ask('flush', (call) => ({ type: 'flush', call })).catch(() => undefined);
   }
 
   call(fn: FunctionRef, context: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
     const facts = this.#options.facts();
-    return this.#ask((call) => {
+    return this.#ask(`call ${fn.name}`, (call) => {
       // Of a Blob and its like the channel would make an empty object.
       serialize(context);
       return { type: 'call', call, fn, facts, context };
@@ -187,14 +193,14 @@ export class ProcessHost implements WorkerHost {
 
   async dump(): Promise<ProcessDump> {
     const { connected } = this.#child;
-    const calls = this.#calls.size;
+    const calls = this.#calls.dump();
     const [sent, received] = [this.#sent.dump(), this.#received.dump()];
     const threads = threadStates(this.pid);
     const state = connected ? (this.#started ? 'connected' : 'starting') : 'disconnected';
-    let inside: unknown = `It did not answer within ${DUMP_MS / 1000} s.`;
-    const asked = this.#ask((call) => ({ type: 'dump', call })).then(
+    let inside: ProcessDump['inside'] = `It did not answer within ${DUMP_MS / 1000} s.`;
+    const asked = this.#ask('dump', (call) => ({ type: 'dump', call })).then(
       (dump) => {
-        inside = dump;
+        if (isHostDump(dump)) inside = dump;
       },
       (error: unknown) => {
         inside = error instanceof Error ? error.message : String(error);
@@ -220,8 +226,8 @@ export class ProcessHost implements WorkerHost {
     clearTimeout(timer);
   }
 
-  #ask(message: (call: number) => ToWorker): Promise<unknown> {
-    const answer = this.#calls.ask(this.name, (call) => this.#outbox.post(message(call)));
+  #ask(what: string, message: (call: number) => ToWorker): Promise<unknown> {
+    const answer = this.#calls.ask(this.name, what, (call) => this.#outbox.post(message(call)));
     this.#child.ref();
     this.#child.channel?.ref();
     return answer.finally(() => this.#unrefIfIdle());
