@@ -13,6 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { cpuSeconds } from './lib/cpuSeconds.mjs';
 import { isRuntimeTest } from './lib/runtimeTests.mjs';
+import { withSourceLines } from './lib/sourceLines.mjs';
 import { runTestFile } from './lib/testFile.mjs';
 import { longestFirst, testFiles } from './lib/testFiles.mjs';
 
@@ -73,11 +74,11 @@ function report(file, { passed, skipped, failures, output, seconds }) {
       `${file}: ${passed} passed, ${failures.length} failed, ${skipped} skipped, ${seconds.toFixed(1)} s`,
     );
   for (const { name, where, error } of failures) {
-    const place = where === '' ? file : relative(root, where.replace(/^file:\/\//, ''));
-    console.log(`\nFAILED ${name}\n  in ${place}\n${error.trimEnd().replace(/^/gm, '  ')}`);
+    const place = where === '' ? file : relative(root, withSourceLines(where).replace(/^file:\/\//, ''));
+    console.log(`\nFAILED ${name}\n  in ${place}\n${withSourceLines(error).trimEnd().replace(/^/gm, '  ')}`);
   }
   if (failures.length > 0 && output.trim() !== '') {
-    console.log(`  it printed:\n${output.trimEnd().replace(/^/gm, '  | ')}`);
+    console.log(`  it printed:\n${withSourceLines(output).trimEnd().replace(/^/gm, '  | ')}`);
   }
 }
 

@@ -49,6 +49,19 @@ test('prints each failure with its names, and fails', async () => {
   assert.match(stdout, /1 !== 2/);
 });
 
+test('a failure of a compiled file names the lines of its source', async () => {
+  // The second line of the compiled file is the sixth of the source.
+  const map = { version: 3, sources: ['../src/a.test.ts'], names: [], mappings: ';AAKA' };
+  const { stdout } = await runTests({
+    'src/a.test.ts': '',
+    'dist/a.test.js':
+      "const { test } = require('node:test');\ntest('one', () => { throw new Error('no'); });",
+    'dist/a.test.js.map': JSON.stringify(map),
+  });
+  assert.match(stdout, /FAILED one\n {2}in src\/a\.test\.ts:6:1/);
+  assert.match(stdout, /at TestContext\.<anonymous> \(\/\S+\/src\/a\.test\.ts:6:1\)/);
+});
+
 test('a file that dies while loading is one failure, with what it printed', async () => {
   const { stdout, last } = await runTests({ 'scripts/a.test.mjs': "throw new Error('no luck');" });
   assert.equal(last, '0 passed, 1 failed');

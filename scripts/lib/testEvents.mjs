@@ -43,6 +43,6 @@ function failure(data, parents) {
   if (error.failureType === 'subtestsFailed') return undefined;
   if (type === 'suite' && error.failureType === 'cancelledByParent') return undefined;
   const name = [...parents.slice(0, data.nesting), data.name].join(' > ');
-  const where = data.file === undefined ? '' : `${data.file}:${data.line ?? 1}`;
+  const where = data.file === undefined ? '' : `${data.file}:${data.line ?? 1}:${data.column ?? 1}`;
   return { type: 'failed', name, where, error: inspect(error.cause ?? error, { depth: 4 }) };
 }

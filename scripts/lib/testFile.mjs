@@ -49,12 +49,7 @@ export async function runTestFile(file, { cwd, timeout, env, signal }) {
 }
 
 function runProcess(file, { cwd, timeout, signal, env }) {
-  const args = [
-    '--enable-source-maps',
-    `--test-reporter=${REPORTER}`,
-    '--test-reporter-destination=stdout',
-    file,
-  ];
+  const args = [`--test-reporter=${REPORTER}`, '--test-reporter-destination=stdout', file];
   const started = performance.now();
   // A group of its own: a kill of the negative id reaches the children that a test forgot.
   const child = spawn(process.execPath, args, {
