@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
+import { type SyntheticSpec, syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import { coreUseOf } from './coreUse.js';
 
 const near = (value: number, expected: number) =>
@@ -19,31 +19,55 @@ describe('how cores were shared', () => {
     },
   });
 
-  it('is told by samples of each worker', () => {
-    const worker = (time: number, name: string, cpu: number) => ({ time, worker: name, figures: { cpu } });
-    const resources = [
-      host(0, 10),
-      host(1, 200),
-      ...[worker(1, 'w0', 60), worker(1, 'w1', 100), worker(2, 'w0', 60)],
-      host(2, 60),
-    ];
-    const use = coreUseOf(syntheticTrace({ tasks, resources }));
-    near(use.granted, 0.8);
-    near(use.aloneSeconds(0), 1.6);
-    near(use.aloneSeconds(1), 2);
+  const samples = (load: number): SyntheticSpec['resources'] => [
+    host(0, 10),
+    host(1, load),
+    host(2, load),
+    ...[1, 2].flatMap((time) => ['w0', 'w1'].map((worker) => ({ time, worker, figures: { cpu: 5 } }))),
+  ];
+
+  it('is what the system counted, whatever the samples say', () => {
+    const own = tasks.map((task, i) => ({ ...task, coreWait: i === 0 ? 0.5 : 0 }));
+    for (const resources of [samples(200), samples(20), []]) {
+      const use = coreUseOf(syntheticTrace({ tasks: own, resources: resources ?? [] }));
+      assert.equal(use.isMeasured, true);
+      near(use.aloneSeconds(0), 1.5);
+      near(use.aloneSeconds(1), 2);
+      near(use.lost, 0.125);
+    }
   });
 
-  it('waiting counts as waiting for a core by the chance that all of them were busy with others', () => {
-    const worker = (time: number, cpu: number) => ({ time, worker: 'w0', figures: { cpu } });
-    const alone = (host_cpu: number) =>
-      coreUseOf(
-        syntheticTrace({ tasks, resources: [host(0, 10), host(1, 10), host(2, host_cpu), worker(2, 60)] }),
-      ).aloneSeconds(0);
-    // It waited for 0.4 s of the second second.
-    near(alone(60), 2);
-    near(alone(150), 2 - 0.4 * (0.9 / 1.4 / 0.9) ** 2);
-    near(alone(200), 1.6);
-    assert.ok(alone(180) < alone(150));
+  it('a task that sleeps on a full machine loses nothing, and wants less than a core', () => {
+    const resources = [
+      ...[0, 1, 2].map((time) => ({ time, figures: { cpu: 10, host_cpu: 200, host_cores: 2 } })),
+      ...[1, 2].flatMap((time) => ['w0', 'w1'].map((worker) => ({ time, worker, figures: { cpu: 5 } }))),
+    ];
+    for (const coreWait of [0.02, Number.NaN]) {
+      const use = coreUseOf(
+        syntheticTrace({ tasks: tasks.map((task) => ({ ...task, coreWait })), resources }),
+      );
+      assert.ok(use.aloneSeconds(0) > 1.85, `${use.aloneSeconds(0)}`);
+      assert.ok(use.demand < 0.1, `${use.demand}`);
+      near(use.others, 1.9);
+    }
+  });
+
+  it('where the system counts nothing, threads that used as much as is fair may have waited for more', () => {
+    const four = ['w0', 'w1', 'w2', 'w3'].map((worker, i) => ({
+      key: `fit-${i}`,
+      worker,
+      started: 0,
+      stopped: 2,
+    }));
+    const at = (cpu: number) => [
+      ...[0, 1, 2].map((time) => ({ time, figures: { cpu: 4 * cpu, host_cpu: 200, host_cores: 2 } })),
+      ...[1, 2].flatMap((time) => four.map(({ worker }) => ({ time, worker, figures: { cpu } }))),
+    ];
+    const alone = (cpu: number) =>
+      coreUseOf(syntheticTrace({ tasks: four, resources: at(cpu) })).aloneSeconds(0);
+    // Half of a core each is all that there is; those that used less did not all want more.
+    near(alone(50), 1);
+    assert.ok(alone(10) > 1.5 && alone(1) > 1.9, `${alone(10)}, ${alone(1)}`);
   });
 
   it('is not told by samples that lack a figure, or that are of one moment', () => {
@@ -57,17 +81,17 @@ describe('how cores were shared', () => {
     const use = coreUseOf(syntheticTrace({ tasks, resources }));
     near(use.granted, 1);
     near(use.aloneSeconds(0), 2);
-    assert.ok(use.demand >= 1);
     const together = [host(0, 10, 0), host(1, 200, 160), host(1, 200, 160), host(2, 200, Number.NaN)];
-    near(coreUseOf(syntheticTrace({ tasks, resources: together })).aloneSeconds(0), 1.8);
+    near(coreUseOf(syntheticTrace({ tasks, resources: together })).aloneSeconds(0), 1.96);
   });
 
   it('or of all of them together, which are then taken for alike', () => {
     const resources = [host(0, 10, 0), host(1, 200, 160), host(2, 50, 50)];
     const use = coreUseOf(syntheticTrace({ tasks, resources }));
     assert.equal(use.cores, 2);
-    near(use.granted, 0.8);
-    near(use.aloneSeconds(0), 1.8);
+    // Two threads on two cores, of which others used a tenth of one.
+    near(use.granted, 0.96);
+    near(use.aloneSeconds(0), 1.96);
     near(use.others, 0.05);
   });
 });

@@ -1,22 +1,30 @@
 // How the cores of the machine were shared while tasks ran: where everything that wanted a core had one, and where it had
-// not. From samples of the machine and of the workers' threads; traces of several machines, or without samples, say nothing.
+// not. How long a task waited for a core is measured where the system counts it (Linux). Elsewhere it is estimated from
+// samples of the machine and of the workers' threads, so that a thread that may have slept is taken for one that slept.
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
 export interface CoreUse {
   /** Of the machine; NaN: not known, or there are several machines. */
   readonly cores: number;
-  /** Cores that one running task keeps busy where nothing else does: its own thread, collecting garbage, the scheduler. */
+  /**
+   * Cores that one running task wants: its own thread, collecting garbage, the scheduler. Less than one where tasks mostly sleep:
+   * a core that a blocked task does not want is lost to no other.
+   */
   readonly demand: number;
   /** Share of the time in which tasks ran that all cores were busy, 0 to 1. */
   readonly saturated: number;
   /** Of the time in which tasks held a thread while all cores were busy: the share in which the thread had one. 1: no loss. */
   readonly granted: number;
+  /** Share of the time of all tasks in which their threads waited for a core, 0 to 1. */
+  readonly lost: number;
+  /** Whether the system told how long tasks waited for a core. */
+  readonly isMeasured: boolean;
   /** Cores that other programs of the machine kept busy meanwhile, on average. */
   readonly others: number;
   /** Tasks that ran at the same time, on average over the time in which any did. */
   readonly concurrency: number;
-  /** Seconds that a task would have taken if its thread had always had a core; as far as it is likely that it had to wait for one. */
+  /** Seconds that a task would have taken if its thread had always had a core. */
   aloneSeconds(row: number): number;
 }
 
@@ -58,9 +66,12 @@ function findUse(trace: Trace): CoreUse {
   const samples = machineSamples(trace);
   const { length } = samples.times;
   const workers = trace.workers.length;
-  if (!isOneMachine(trace) || length < 2 || length * workers > MAX_CELLS) return unknownUse(trace);
-  const busy = busySeconds(trace, samples.times);
-  const granted = grantedShares(trace, samples, busy);
+  const measured = measuredWaits(trace);
+  if (!isOneMachine(trace) || length < 2 || length * workers > MAX_CELLS) return unknownUse(trace, measured);
+  const { busy, waited } = busySeconds(trace, samples.times);
+  const granted = measured.isMeasured
+    ? busy.map((seconds, cell) => (seconds > 0 ? 1 - waited[cell]! / seconds : 1))
+    : grantedShares(trace, samples, busy);
   let [wall, held, alone, used, others, full, fullHeld, fullGranted] = [0, 0, 0, 0, 0, 0, 0, 0];
   for (let at = 1; at < length; at++) {
     const dt = samples.times[at]! - samples.times[at - 1]!;
@@ -84,27 +95,49 @@ function findUse(trace: Trace): CoreUse {
       fullHeld += inside;
     }
   }
-  if (wall === 0 || alone === 0) return unknownUse(trace);
+  if (wall === 0 || alone === 0) return unknownUse(trace, measured);
   return {
     cores: samples.cores,
-    demand: Math.max(1, used / alone),
+    demand: used / alone,
     saturated: full / wall,
     granted: fullHeld > 0 ? fullGranted / fullHeld : 1,
+    lost: measured.isMeasured ? measured.lost : 1 - alone / held,
+    isMeasured: measured.isMeasured,
     others: others / wall,
     concurrency: held / wall,
-    aloneSeconds: (row) => aloneSeconds(trace, row, samples.times, granted),
+    aloneSeconds: measured.isMeasured
+      ? (row) => measuredAlone(trace, row)
+      : (row) => aloneSeconds(trace, row, samples.times, granted),
   };
 }
 
-function unknownUse(trace: Trace): CoreUse {
+/** Whether the trace has times of the run queue, and the share of the time of the tasks with such times that they are. */
+function measuredWaits(trace: Trace): { readonly isMeasured: boolean; readonly lost: number } {
+  const { coreWait, duration } = trace.tasks;
+  let [seconds, waited] = [0, 0];
+  for (const row of lanesOf(trace).spans.rows) {
+    if (Number.isNaN(coreWait[row]!)) continue;
+    seconds += duration[row]!;
+    waited += coreWait[row]!;
+  }
+  return { isMeasured: seconds > 0, lost: seconds > 0 ? Math.min(1, waited / seconds) : 0 };
+}
+
+function measuredAlone({ tasks }: Trace, row: number): number {
+  return Math.max(0, tasks.duration[row]! - (tasks.coreWait[row]! || 0));
+}
+
+function unknownUse(trace: Trace, { isMeasured, lost }: Pick<CoreUse, 'isMeasured' | 'lost'>): CoreUse {
   return {
     cores: Number.NaN,
     demand: 1,
     saturated: 0,
     granted: 1,
+    lost,
+    isMeasured,
     others: 0,
     concurrency: Number.NaN,
-    aloneSeconds: (row) => trace.tasks.duration[row]!,
+    aloneSeconds: (row) => measuredAlone(trace, row),
   };
 }
 
@@ -144,9 +177,19 @@ function crowdedAt({ machine, cores }: Samples, at: number, own: number): number
   return Math.min(1, Math.max(0, others / SATURATED)) ** cores;
 }
 
-/** Of the time of a thread that used a core for this share of it: a thread may also wait for something else than a core. */
-function shareGranted(used: number, crowded: number): number {
-  return Math.min(1, Math.max(MIN_GRANTED, 1 - (1 - used) * crowded));
+/**
+ * The share of its time in which a thread had a core, or wanted none, if it used one for the share `used`. A system shares its
+ * cores evenly: among `wanting` threads each gets at least its part of what it wants, so that one which used little slept.
+ */
+function shareGranted(used: number, crowded: number, wanting: number, cores: number): number {
+  const fair = Math.min(1, cores / wanting);
+  const lost = Math.min((1 - used) * crowded, used * (1 / fair - 1));
+  return Math.min(1, Math.max(MIN_GRANTED, 1 - lost));
+}
+
+/** Threads that may have wanted a core during a stretch: those that held a task, and at least one for each core of others. */
+function wantingAt({ machine, program }: Samples, at: number, running: number): number {
+  return running + Math.max(0, machine[at]! - program[at]! || 0);
 }
 
 /** The first stretch that ends after `time`; 0 is before the first sample. */
@@ -160,19 +203,22 @@ function stretchAt(times: Float64Array, time: number): number {
   return low;
 }
 
-/** Seconds in which tasks ran, by stretch and worker. Tasks that overlap on a thread count once each. */
-function busySeconds(trace: Trace, times: Float64Array): Float64Array {
-  const { started, stopped, worker, length } = trace.tasks;
+/** Seconds in which tasks ran, and waited for a core, by stretch and worker. Tasks that overlap on a thread count once each. */
+function busySeconds(trace: Trace, times: Float64Array): { busy: Float64Array; waited: Float64Array } {
+  const { started, stopped, worker, length, duration, coreWait } = trace.tasks;
   const { laneOf } = lanesOf(trace);
   const workers = trace.workers.length;
   const busy = new Float64Array(times.length * workers);
+  const waited = new Float64Array(times.length * workers);
   for (let row = 0; row < length; row++) {
     if (laneOf[row]! < 0 || worker[row]! < 0) continue;
+    const share = Math.min(1, coreWait[row]! / duration[row]!) || 0;
     eachStretch(times, started[row]!, stopped[row]!, (at, seconds) => {
       busy[at * workers + worker[row]!]! += seconds;
+      waited[at * workers + worker[row]!]! += seconds * share;
     });
   }
-  return busy;
+  return { busy, waited };
 }
 
 /** The parts of a time span in stretches that samples cover. */
@@ -207,7 +253,9 @@ function grantedShares(trace: Trace, samples: Samples, busy: Float64Array): Floa
     const used = ((cpu?.[row] ?? Number.NaN) / 100) * dt;
     if (!(held > MIN_BUSY * dt) || Number.isNaN(used)) continue;
     const crowded = crowdedAt(samples, at, used / Math.max(dt, held));
-    if (crowded >= MIN_CROWDED) granted[at * workers.length + worker] = shareGranted(used / held, crowded);
+    const wanting = wantingAt(samples, at, runningAt(busy, workers.length, at) / dt);
+    if (crowded >= MIN_CROWDED)
+      granted[at * workers.length + worker] = shareGranted(used / held, crowded, wanting, samples.cores);
   }
   return granted;
 }
@@ -218,13 +266,20 @@ function grantedTogether({ workers }: Trace, samples: Samples, busy: Float64Arra
   for (let at = 1; at < samples.times.length; at++) {
     const dt = samples.times[at]! - samples.times[at - 1]!;
     const [from, to] = [at * workers.length, (at + 1) * workers.length];
-    const held = busy.subarray(from, to).reduce((sum, seconds) => sum + seconds, 0);
+    const held = runningAt(busy, workers.length, at);
     const used = samples.workers[at]! * dt;
     if (!(held > MIN_BUSY * dt) || Number.isNaN(used)) continue;
     const crowded = crowdedAt(samples, at, used / Math.max(dt, held));
-    if (crowded >= MIN_CROWDED) granted.fill(shareGranted(used / held, crowded), from, to);
+    const wanting = wantingAt(samples, at, held / dt);
+    if (crowded >= MIN_CROWDED)
+      granted.fill(shareGranted(used / held, crowded, wanting, samples.cores), from, to);
   }
   return granted;
+}
+
+/** Seconds in which tasks ran during a stretch, of all workers. */
+function runningAt(busy: Float64Array, workers: number, at: number): number {
+  return busy.subarray(at * workers, (at + 1) * workers).reduce((sum, seconds) => sum + seconds, 0);
 }
 
 function aloneSeconds(trace: Trace, row: number, times: Float64Array, granted: Float64Array): number {

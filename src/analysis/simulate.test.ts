@@ -183,11 +183,11 @@ describe('simulating a trace', () => {
 
 describe('the band of a prediction', () => {
   /** A task on each of two workers, `late` after it was submitted, while others kept so many of the two cores busy. */
-  const widthOf = (late: number, others = 0): number => {
+  const widthOf = (late: number, others = 0, coreWait = Number.NaN): number => {
     const trace = syntheticTrace({
       tasks: ['w0', 'w1'].map((worker, i) => {
         const began = { started: late, stopped: 10 + late, dispatched: 0, received: late };
-        return { key: `a-${i}`, worker, submitted: 0, ...began };
+        return { key: `a-${i}`, worker, submitted: 0, coreWait, ...began };
       }),
       resources: [0, 5, 10, 15].map((time) => ({
         time,
@@ -203,9 +203,15 @@ describe('the band of a prediction', () => {
     assertNear(widthOf(0), 0.8, 0.1);
   });
 
-  it('is wider where workers had to start, and where others used the machine', () => {
+  it('is wider where workers had to start', () => {
     assertNear(widthOf(5), 0.08 * 15 + 0.4 * 5, 0.1);
-    assertNear(widthOf(0, 0.4), 0.8 + (0.4 / 2) * 10, 0.1);
+  });
+
+  it('is wider where tasks computed and others used the machine, and not where they slept', () => {
+    // Each of the two tasks computes half of its time.
+    assertNear(widthOf(0, 0.4), 0.8 + 0.5 * (0.4 / 2) * 10, 0.1);
+    assertNear(widthOf(0, 1.9, 0.01), 0.8, 0.1);
+    assert.ok(widthOf(0, 1.9, 3) > 2 * widthOf(0, 1.9, 0.01));
   });
 });
 

@@ -39,8 +39,8 @@ export interface Simulation {
   /**
    * Where the makespan would lie, in seconds: how far a simulation of the recorded conditions is from what was recorded,
    * what two runs differ by for no reason (8 %; 40 % of the time in which workers start), how the last tasks fall, and what more or fewer tasks at the same time may
-   * do to each other beyond what the trace shows (5 % each time their number is doubled or halved). What other programs
-   * took of the machine meanwhile they may leave free next time, or take again.
+   * do to each other beyond what the trace shows (5 % each time their number is doubled or halved). For how long tasks waited
+   * for a core that other programs had, they may have it next time, or wait for it as long again.
    */
   readonly low: number;
   readonly high: number;
@@ -85,7 +85,7 @@ export class Simulator {
   readonly #floor: number;
   readonly #work: number;
   readonly #recorded: Calibration;
-  /** Of the machine, the share that other programs took while it was recorded. */
+  /** Share of the time of the tasks in which they waited for a core that other programs had. */
   readonly #others: number;
   /** By number of workers: a sweep asks for some twice. */
   readonly #replays = new Map<number, ReplayResult>();
@@ -100,8 +100,10 @@ export class Simulator {
     const isChanged = changes.faster.size + changes.split.size > 0;
     this.#graph = isChanged ? replayGraphOf(trace, window, changes) : asRecorded;
     this.#recorded = calibrationOf(trace, window, asRecorded, recorded);
-    const { others, cores } = coreUseOf(trace);
-    this.#others = Math.min(1, others / cores) || 0;
+    const { others, cores, lost, demand, isMeasured } = coreUseOf(trace);
+    // A task that sleeps leaves others its core: it cannot wait for long.
+    const share = others / cores || 0;
+    this.#others = isMeasured ? Math.min(lost, share) : Math.min(1, demand) * Math.min(1, share);
     const { floor, work } = bounds(this.#graph);
     this.#floor = floor;
     this.#work = work;

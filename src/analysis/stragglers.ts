@@ -1,5 +1,5 @@
 // Which tasks took far longer than their like, and what was different about them?
-import { bytesText } from '../base/words.js';
+import { bytesText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { countedOffsets, firstFrom, groupedRows, lanesOf } from './lanes.js';
@@ -26,6 +26,8 @@ export interface Straggler {
   readonly gc: number;
   /** Seconds in which it waited for a promise, and its thread had nothing to do. */
   readonly awaited: number;
+  /** Seconds in which its thread was ready to run and waited for a core; 0 where that is not known. */
+  readonly coreWait: number;
   /** Its worker had run no task of its prefix before. */
   readonly isFirst: boolean;
   /** What stands out, e.g. `3.1 times the input`; empty: nothing that the trace knows of. */
@@ -146,7 +148,9 @@ class Reasons {
       const bytesIn = this.#bytesIn(row);
       const times = this.#times(row);
       const isFirst = this.#isFirst[row] === 1;
-      const facts = { row, seconds, median: usualSeconds, bytesIn, medianBytesIn: usual, isFirst, ...times };
+      const coreWait = this.#trace.tasks.coreWait[row]! || 0;
+      const input = { bytesIn, medianBytesIn: usual };
+      const facts = { row, seconds, median: usualSeconds, ...input, isFirst, coreWait, ...times };
       return { ...facts, why: reasonOf(facts) };
     });
   }
@@ -205,9 +209,10 @@ function ownWork(trace: Trace, slow: readonly Int32Array[]): Map<number, OwnWork
 
 /** What explains at least a third of the excess, or input in proportion to it. */
 function reasonOf(facts: Omit<Straggler, 'why'>): string {
-  const { seconds, median, bytesIn, medianBytesIn, gc, disk, transfer, awaited, isFirst } = facts;
+  const { seconds, median, bytesIn, medianBytesIn, gc, disk, transfer, awaited, coreWait, isFirst } = facts;
   const share = (seconds - median) / 3;
   const reasons: string[] = [];
+  if (coreWait >= share) reasons.push(`preempted for ${secondsText(coreWait)}`);
   if (gc >= share) reasons.push(`${gc.toPrecision(2)} s of garbage collection`);
   if (disk >= share) reasons.push(`${disk.toPrecision(2)} s of disk`);
   if (transfer >= share) reasons.push(`${transfer.toPrecision(2)} s of transfers`);
@@ -250,6 +255,7 @@ export function stragglers(trace: Trace): Table {
     numbers('Disk (s)', ({ disk }) => disk),
     numbers('GC (s)', ({ gc }) => gc),
     numbers('Awaiting (s)', ({ awaited }) => awaited),
+    numbers('Preempted (s)', ({ coreWait }) => coreWait),
     valuesColumn(
       'What differed',
       found.map(({ why }) => (why === '' ? null : why)),

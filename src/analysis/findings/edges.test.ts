@@ -89,7 +89,7 @@ describe('tasks that queue at a worker', () => {
 });
 
 describe('tasks of all prefixes that wait for a core', () => {
-  const waiting = (hosts: number): SyntheticSpec => ({
+  const waiting = (hosts: number, coreWait?: number): SyntheticSpec => ({
     workers: [0, 1, 2, 3].map((i) => ({ name: `w${i}`, host: `h${i % hosts}` })),
     tasks: Array.from({ length: 80 }, (_, i) => ({
       key: `${i % 2 === 0 ? 'load' : 'save'}-${i}`,
@@ -97,6 +97,7 @@ describe('tasks of all prefixes that wait for a core', () => {
       started: Math.floor(i / 4),
       stopped: Math.floor(i / 4) + 1,
       submitted: 0,
+      ...(coreWait === undefined ? {} : { coreWait }),
     })),
     metrics: ['load', 'save'].flatMap((prefix) => [
       { time: 20, worker: 'w0', prefix, activity: 'thread-cpu', value: 24 },
@@ -104,14 +105,17 @@ describe('tasks of all prefixes that wait for a core', () => {
     ]),
   });
 
-  it('on several machines: nobody knows whether their cores were too few', () => {
-    assert.equal(found(waiting(2), 'cpu-oversubscription'), undefined);
+  it('are found where the system counted it, on one machine and on several', () => {
+    for (const hosts of [1, 2]) {
+      const finding = found(waiting(hosts, 0.4), 'cpu-oversubscription');
+      assert.equal(finding?.confidence, 'high');
+      assert.match(finding.title, /^Tasks wait for a core 40 % of their time: more threads compute/);
+      assert.ok(Math.abs(finding.seconds - 8) < 0.1, `${finding.seconds}`);
+    }
   });
 
-  it('on one machine that was not sampled: a hint', () => {
-    const finding = found(waiting(1), 'cpu-oversubscription');
-    assert.equal(finding?.confidence, 'low');
-    assert.match(finding.title, /as if more threads computed than there are cores$/);
+  it('are taken for tasks that sleep where nothing tells one from the other', () => {
+    for (const hosts of [1, 2]) assert.equal(found(waiting(hosts), 'cpu-oversubscription'), undefined);
   });
 });
 

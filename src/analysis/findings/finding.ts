@@ -59,7 +59,8 @@ export type Rule = (facts: Facts) => Finding | undefined;
 
 /** Longpole's own workers are at `thread://` and `unix://`. */
 const DASK_ADDRESS = /^(tcp|tls|ucx|ucxx|ws|wss|inproc):\/\//;
-const BINS = 1000;
+/** Parts into which rules divide a run. */
+export const BINS = 1000;
 const MAX_TASKS = 5;
 
 export class Facts {

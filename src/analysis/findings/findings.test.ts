@@ -26,6 +26,7 @@ import {
   shuffle,
   spilling,
   startingProfiler,
+  waitingForCores,
   withCpuSamples,
   withStraggler,
 } from './workloads.test.support.js';
@@ -90,6 +91,12 @@ const TABLE: readonly Row[] = [
     provokes: withCpuSamples(190, { tasks: balanced(), metrics: cpu({ fit: [20, 20] }) ?? [] }),
     // The cores are there: tasks have threads of their own, and none waits.
     comesClose: withCpuSamples(190, { tasks: balanced(), metrics: cpu({ fit: [38, 2] }) ?? [] }),
+  },
+  {
+    code: 'cpu-oversubscription',
+    provokes: { tasks: waitingForCores(0.5), metrics: cpu({ fit: [20, 20] }) ?? [] },
+    // They sleep half of their time.
+    comesClose: { tasks: waitingForCores(0.05), metrics: cpu({ fit: [20, 20] }) ?? [] },
   },
 ];
 
@@ -233,12 +240,27 @@ describe('findings', () => {
     assert.deepEqual(findings(syntheticTrace({})), []);
   });
 
-  it('notices threads that compete for cores by all prefixes losing alike', () => {
+  it('takes equal shares of time without a core for sleep, unless the system counted the wait', () => {
     const tasks = scheduled([...many(20), ...many(20, 1, 'load')], { workers: 4 }).tasks;
-    const codes = (metrics: SyntheticSpec['metrics']) =>
-      findings(syntheticTrace({ tasks, metrics: metrics ?? [] })).map(({ code }) => code);
-    assert.deepEqual(codes(cpu({ fit: [12, 8], load: [11, 9] })), ['cpu-oversubscription']);
+    const codes = (metrics: SyntheticSpec['metrics'], coreWait = Number.NaN) =>
+      codesOf({ tasks: tasks.map((task) => ({ ...task, coreWait })), metrics: metrics ?? [] });
+    assert.deepEqual(codes(cpu({ fit: [12, 8], load: [11, 9] })), []);
+    assert.deepEqual(codes(cpu({ fit: [12, 8], load: [11, 9] }), 0.4), ['cpu-oversubscription']);
     assert.deepEqual(codes(cpu({ fit: [19, 1], load: [4, 16] })), ['synchronous-io']);
+    assert.deepEqual(codes(cpu({ fit: [1, 19], load: [2, 18] })), ['synchronous-io']);
+  });
+
+  it('a straggler that the system kept from its core was preempted', () => {
+    const { tasks = [] } = withStraggler(8, true);
+    const spec = { tasks: tasks.map((task) => ({ ...task, coreWait: task.key === 'fit-slow' ? 6.9 : 0 })) };
+    const [own] = findings(syntheticTrace(spec)).filter(({ code }) => code === 'stragglers');
+    assert.match(own?.evidence.text ?? '', /^What differed: preempted for 6\.9 s\. /);
+    assert.match(own?.advice ?? '', /^Run nothing else beside it/);
+    // Where every task waits for a core, this one is no finding of its own.
+    const crowded = {
+      tasks: tasks.map((task) => ({ ...task, coreWait: task.key === 'fit-slow' ? 6.9 : 0.3 })),
+    };
+    assert.ok(!codesOf(crowded).includes('stragglers'));
   });
 
   it('does not blame a function for a machine that has no core for it', () => {
@@ -261,7 +283,7 @@ describe('findings', () => {
     const codes = (others: number) =>
       findings(
         syntheticTrace({
-          tasks,
+          tasks: tasks.map((task) => ({ ...task, coreWait: 0.25 })),
           metrics: cpu({ fit: [15, 5], load: [15, 5] }) ?? [],
           resources: Array.from({ length: 101 }, (_, i) => ({
             time: i / 10,

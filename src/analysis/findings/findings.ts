@@ -48,7 +48,6 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
   'scheduler-bound': ['tasks-too-small', 'event-loop-starvation', 'oversized-arguments'],
   // What packs and sends arguments is the event loop's thread.
   'event-loop-starvation': ['oversized-arguments'],
-  'synchronous-io': ['cpu-oversubscription'],
 };
 
 const MAX_FINDINGS = 7;

@@ -10,7 +10,7 @@ export interface PrefixCpu {
   readonly prefix: string;
   readonly cpu: number;
   readonly noncpu: number;
-  /** Seconds without one because all cores of the machine were busy, as far as samples tell; not in `noncpu`. */
+  /** Seconds in which the thread was ready to run and all cores of the machine were busy; not in `noncpu`. See CoreUse. */
   readonly crowded: number;
   /** Seconds of garbage collection while they ran; not in the others, so that all together are what the tasks took. */
   readonly gc: number;
@@ -36,8 +36,9 @@ export function cpuByPrefix(trace: Trace): PrefixCpu[] {
   return [...new Set([...cpu.byPrefix.keys(), ...noncpuSeconds.byPrefix.keys()])]
     .map((prefix) => {
       const without = noncpuSeconds.byPrefix.get(prefix) ?? 0;
-      const awaited = Math.min(without, awaiting.get(prefix) ?? 0);
-      const lost = Math.min(without - awaited, crowded.get(prefix) ?? 0);
+      // A promise that is kept while the thread waits for a core is not what it waits for.
+      const lost = Math.min(without, crowded.get(prefix) ?? 0);
+      const awaited = Math.min(without - lost, awaiting.get(prefix) ?? 0);
       const onCore = cpu.byPrefix.get(prefix) ?? 0;
       const collected = gc.byPrefix.get(prefix) ?? 0;
       // The metrics take collections from the CPU time, but in them a thread mostly waits for those that help it collect.

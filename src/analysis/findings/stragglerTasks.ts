@@ -1,5 +1,7 @@
 import { countText, secondsText } from '../../base/words.js';
+import { coreUseOf } from '../coreUse.js';
 import { type Straggler, stragglersOf } from '../stragglers.js';
+import { CROWDED_SHARE } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
 
 /** Tasks far above the median of their prefix that held up the critical path, others held nobody up. Costs their excess. */
@@ -7,7 +9,9 @@ export const stragglerTasks: Rule = (facts) => {
   const all = stragglersOf(facts.trace);
   if (all.length === 0) return undefined;
   const held = heldUp(facts, all);
-  const found = all.filter(({ row }) => held.has(row));
+  // Where all tasks wait for a core, those that waited longest are no finding of their own.
+  const isCrowded = coreUseOf(facts.trace).lost >= CROWDED_SHARE;
+  const found = all.filter((one) => held.has(one.row) && !(isCrowded && wasPreempted(one)));
   const worst = found[0];
   if (worst === undefined) return undefined;
   const seconds = found.reduce((sum, one) => sum + one.seconds - one.median, 0);
@@ -28,16 +32,26 @@ export const stragglerTasks: Rule = (facts) => {
         medianBytesIn: worst.medianBytesIn,
         gcSeconds: worst.gc,
         diskSeconds: worst.disk,
+        coreWaitSeconds: worst.coreWait,
       },
       tasks: facts.keys(found.map(({ row }) => row)),
       question: 'stragglers',
     },
-    advice:
-      worst.medianBytesIn > 0 && worst.bytesIn > 1.5 * worst.medianBytesIn
-        ? 'Divide the input evenly, or split the large parts, and start the largest first.'
-        : `Look at the profile of '${name}' for these keys, and start the longest tasks first.`,
+    advice: adviceFor(worst, name),
   };
 };
+
+/** It took longer mostly because the system gave its core to others. */
+function wasPreempted({ seconds, median, coreWait }: Straggler): boolean {
+  return coreWait > (seconds - median) / 2;
+}
+
+function adviceFor(worst: Straggler, name: string): string {
+  if (wasPreempted(worst)) return 'Run nothing else beside it, or use fewer workers.';
+  return worst.medianBytesIn > 0 && worst.bytesIn > 1.5 * worst.medianBytesIn
+    ? 'Divide the input evenly, or split the large parts, and start the largest first.'
+    : `Look at the profile of '${name}' for these keys, and start the longest tasks first.`;
+}
 
 /** Rows of those that the path computed, and of those that ran where a task of the path waited for its thread. */
 function heldUp(facts: Facts, all: readonly Straggler[]): Set<number> {

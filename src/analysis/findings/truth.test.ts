@@ -73,12 +73,37 @@ describe('what findings say', () => {
     }
   });
 
-  it('time that tasks lose one after the other costs the run all of it, not its share of the threads', () => {
+  it('a blocked thread costs the time in which another task was ready and no thread was free', () => {
     const metrics = cpu({ step: [5, 15] }) ?? [];
-    const alone = found({ tasks: oneByOne(20), workers: TWO, metrics }).get('synchronous-io');
-    assert.ok(Math.abs((alone?.seconds ?? 0) - 15) < 0.5, `${alone?.seconds}`);
+    assert.equal(found({ tasks: oneByOne(20), workers: TWO, metrics }).get('synchronous-io'), undefined);
+    const chained = scheduled(chain(20), { workers: 2 });
+    assert.equal(found({ ...chained, workers: TWO, metrics }).get('synchronous-io'), undefined);
+    // Of ten rounds on four threads nothing waits during the last.
     const beside = found({ tasks: balanced(), metrics: cpu({ fit: [10, 30] }) ?? [] }).get('synchronous-io');
-    assert.ok(Math.abs((beside?.seconds ?? 0) - 7.5) < 0.5, `${beside?.seconds}`);
+    assert.ok(Math.abs((beside?.seconds ?? 0) - 0.75 * 9) < 0.3, `${beside?.seconds}`);
+    // Tasks that one thread runs, though another one is free, wait for that thread alone.
+    const alone = scheduled(many(20), { workers: 1 }).tasks;
+    const own = found({ tasks: alone, metrics: cpu({ fit: [5, 15] }) ?? [] }).get('synchronous-io');
+    assert.ok(Math.abs((own?.seconds ?? 0) - 0.75 * 19) < 0.5, `${own?.seconds}`);
+  });
+
+  it('blocked tasks on a machine that is full of other programs do not wait for a core', () => {
+    const full: SyntheticSpec['resources'] = Array.from({ length: 101 }, (_, i) => i / 10).flatMap((time) => [
+      { time, figures: { cpu: 10, host_cpu: 200, host_cores: 2 } },
+      ...['w0', 'w1', 'w2', 'w3'].map((worker) => ({ time, worker, figures: { cpu: 2 } })),
+    ]);
+    const codes = (coreWait: number, onCore = 1) => {
+      const metrics = cpu({ fit: [onCore, 40 - onCore] }) ?? [];
+      const tasks = balanced().map((task) => ({ ...task, coreWait }));
+      return [...found({ tasks, metrics, resources: full }).keys()];
+    };
+    assert.deepEqual(codes(0.05), ['synchronous-io']);
+    assert.deepEqual(codes(Number.NaN), ['synchronous-io']);
+    assert.deepEqual(codes(0.9, 4), ['cpu-oversubscription']);
+    const serial = scheduled(chain(20), { workers: 2 });
+    const blocked = cpu({ step: [1, 19] }) ?? [];
+    const alone = [...found({ ...serial, workers: TWO, metrics: blocked, resources: full }).keys()];
+    assert.deepEqual(alone, ['lack-of-parallelism']);
   });
 
   it('does not tell those to return typed arrays who do', () => {
@@ -102,7 +127,7 @@ describe('what findings say', () => {
     assert.ok(Number(percent) > 40 && Number(percent) < 52, text);
   });
 
-  it('says "every prefix" only of prefixes that were compared', () => {
+  it('tells whose programs had the cores', () => {
     const samples = (hostCpu: number, own: number): SyntheticSpec['resources'] =>
       Array.from({ length: 101 }, (_, i) => i / 10).flatMap((time) => [
         { time, figures: { cpu: own, host_cpu: hostCpu, host_cores: 4 } },
@@ -113,7 +138,7 @@ describe('what findings say', () => {
       'cpu-oversubscription',
     );
     assert.match(own?.title ?? '', /other programs keep 2.4 of 4 cores busy/);
-    assert.match(own?.evidence.text ?? '', /without a core, most of it while all 4 cores were busy\.$/);
+    assert.match(own?.evidence.text ?? '', /without a core, while all 4 cores were busy\.$/);
   });
 
   it('a blocked event loop that sends arguments is told as what it sends', () => {

@@ -19,6 +19,10 @@ export const chain = (count: number, first: readonly string[] = [], prefix = 'st
 /** Tasks that all run at the same time, 10 s on each of four workers. */
 export const balanced = (): SyntheticTask[] => scheduled(many(40), { workers: 4 }).tasks.slice();
 
+/** The same, each of which waits so long for a core. */
+export const waitingForCores = (coreWait: number): SyntheticTask[] =>
+  balanced().map((task) => ({ ...task, coreWait }));
+
 /** Seconds on a core and off it, by prefix. */
 export const cpu = (rows: Record<string, [number, number]>): SyntheticSpec['metrics'] =>
   Object.entries(rows).flatMap(([prefix, [on, off]]) => [

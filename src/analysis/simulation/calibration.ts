@@ -85,7 +85,7 @@ function fit(
     // Where cores are not short at any time, their number says nothing.
     const isShort = isCrowded && machine.demand * workers > machine.cores;
     if (!isShort || !(Math.abs(ratio - 1) > CLOSE)) break;
-    machine = { ...machine, demand: Math.max(1, machine.demand * ratio) };
+    machine = { ...machine, demand: machine.demand * ratio };
     replay = new Replay(graph, { ...conditions, stretch: stretchOf(machine, workers) }).run();
   }
   return { machine, replay };

@@ -115,7 +115,7 @@ function pausesOf(trace: Trace): Pauses {
 }
 
 /** When the task could have run: its last input was made, or it was submitted. NaN: not known. */
-function enabled(trace: Trace, row: number): { time: number; source: number } {
+export function enabled(trace: Trace, row: number): { time: number; source: number } {
   const { dependencyOffsets, dependencyRows, stopped } = trace.tasks;
   const submissions = submissionsOf(trace);
   const submission = submissions.submissionOf[row]!;

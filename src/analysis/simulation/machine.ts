@@ -13,7 +13,7 @@ export interface Machine {
   /** NaN: not known; then workers do not get in each other's way. */
   readonly cores: number;
   readonly workers: number;
-  /** Cores that one running task keeps busy. */
+  /** Cores that one running task wants; less than one where tasks mostly sleep. */
   readonly demand: number;
   /** Seconds from the first submission until workers began. */
   readonly startup: number;
@@ -66,12 +66,18 @@ export function stretchOf(machine: Machine, workers: number): Float64Array {
   const machines = Math.ceil(workers / Math.max(cores, seen));
   return Float64Array.from({ length: workers + 1 }, (_, running) => {
     const here = running / machines;
-    return Math.max(1, wanted(here, machine) / cores) * memoryStretch(here, cores);
+    return Math.max(1, wanted(here, machine) / cores) * memoryStretch(computing(here, machine), cores);
   });
+}
+
+/** How many of so many tasks compute at a time, and do not sleep. */
+export function computing(running: number, { demand }: Pick<Machine, 'demand'>): number {
+  return running * Math.min(1, demand);
 }
 
 /** Cores that so many tasks want, with what helps them. */
 function wanted(running: number, { demand, cores, waste: most }: Machine): number {
+  if (demand <= 1) return running * demand;
   const overload = (running * demand) / cores - 1;
   const waste = most * Math.min(1, Math.max(0, overload / FULL_OVERLOAD));
   return running * (1 + (demand - 1) * (1 + waste));

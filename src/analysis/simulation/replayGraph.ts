@@ -7,7 +7,7 @@ import { coreUseOf } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
 import type { Window } from '../path/pathWalk.js';
 import { submissionsOf } from '../submissionTimes.js';
-import { memoryStretch } from './machine.js';
+import { computing, memoryStretch } from './machine.js';
 import type { ReplayGraph, Submission } from './replayTypes.js';
 import { takeWarmUp } from './warmUp.js';
 
@@ -68,9 +68,9 @@ export function replayGraphOf(trace: Trace, window: Window, changes: Changes): R
 
 /** By row: what each task would take with the machine for itself. */
 function secondsAlone(trace: Trace): Float64Array {
-  const { cores, concurrency, aloneSeconds } = coreUseOf(trace);
+  const { cores, concurrency, demand, aloneSeconds } = coreUseOf(trace);
   const { laneOf } = lanesOf(trace);
-  const shared = cores > 0 ? memoryStretch(concurrency, cores) : 1;
+  const shared = cores > 0 ? memoryStretch(computing(concurrency, { demand }), cores) : 1;
   return Float64Array.from(laneOf, (lane, row) => (lane < 0 ? 0 : aloneSeconds(row) / shared));
 }
 
