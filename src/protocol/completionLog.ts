@@ -94,7 +94,10 @@ export class CompletionLog {
     this.#types = new Uint8Array(this.buffer, offset, capacity);
   }
 
-  /** Writer: one more task is finished; visible to the reader at once. */
+  /**
+   * Writer: one more task is finished, and none runs; visible to the reader at once. In this order: the reader closes runs whose
+   * tasks have ended, and must not find one of them that seems to run.
+   */
   write(
     id: number,
     kind: number,
@@ -114,6 +117,7 @@ export class CompletionLog {
     this.#starts[at] = start;
     this.#stops[at] = stop;
     this.#coreWaits[at] = coreWait;
+    Atomics.store(this.#header, RUNNING, 0);
     Atomics.store(this.#header, HEAD, this.#position | 0);
   }
 
@@ -161,11 +165,6 @@ export class CompletionLog {
   begin(id: number, start: number): void {
     this.#since[0] = start;
     Atomics.store(this.#header, RUNNING, id + 1);
-  }
-
-  /** Writer: none runs any more. */
-  leave(): void {
-    Atomics.store(this.#header, RUNNING, 0);
   }
 
   /** Set by the host: the isolate starts no more tasks of this run. */

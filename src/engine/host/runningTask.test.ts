@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import { GracePeriod } from '../pool/gracePeriod.js';
 import { CLOSE_GRACE_MS } from '../pool/isolate.js';
 import type { HostEvents, HostRun } from './hostTypes.js';
 import { RunningTask } from './runningTask.js';
@@ -9,6 +10,7 @@ const RUN = 3;
 /** An isolate that says what it runs, and what is done about it. */
 function setup() {
   const state = { id: -1, ended: 0 };
+  const grace = new GracePeriod(() => undefined);
   const events: Pick<HostEvents, 'running' | 'timedOut'> = {
     running: () => undefined,
     timedOut: () => undefined,
@@ -17,16 +19,16 @@ function setup() {
     state.ended++;
   });
   const runs: { readonly spec: Pick<HostRun, 'run' | 'timeout'> }[] = [{ spec: { run: RUN, timeout: 0 } }];
-  const isolate = { running: () => state.id, runningSince: () => 0 };
-  return { state, running, look: () => running.look(runs, isolate) };
+  const isolate = { running: () => state.id, runningSince: () => 0, grace };
+  return { state, running, grace, look: () => running.look(runs, isolate) };
 }
 
 test('a task that was cancelled before it was seen to run has a moment and is ended', () => {
   let now = 5000;
   const clock = mock.method(performance, 'now', () => now);
   try {
-    const { state, running, look } = setup();
-    running.cancel(RUN, [7]);
+    const { state, running, grace, look } = setup();
+    running.cancel(RUN, [7], grace);
     assert.ok(running.isCancelled({ run: RUN, id: 7 }));
     state.id = 7;
     look();
@@ -42,8 +44,8 @@ test('a task that was cancelled before it was seen to run has a moment and is en
 });
 
 test('a task that is sent again after it was cancelled may run as long as it likes', () => {
-  const { running } = setup();
-  running.cancel(RUN, [7, 8]);
+  const { running, grace } = setup();
+  running.cancel(RUN, [7, 8], grace);
   running.dispatched(RUN, Int32Array.of(8));
   assert.deepEqual(
     [7, 8].map((id) => running.isCancelled({ run: RUN, id })),
@@ -52,8 +54,8 @@ test('a task that is sent again after it was cancelled may run as long as it lik
 });
 
 test('a cancelled task that ends by itself takes nothing along, and neither does its closed run', () => {
-  const { running } = setup();
-  running.cancel(RUN, [7, 8]);
+  const { running, grace } = setup();
+  running.cancel(RUN, [7, 8], grace);
   running.finished(RUN, Int32Array.of(7, 9), 1);
   assert.deepEqual(
     [7, 8].map((id) => running.isCancelled({ run: RUN, id })),

@@ -1,6 +1,6 @@
 // The task that an isolate runs now, as its host sees it from outside: how long it has run, whether it may go on, and what
 // to do when it should not.
-import { CLOSE_GRACE_MS } from '../pool/isolate.js';
+import type { GracePeriod, GraceStart } from '../pool/gracePeriod.js';
 import type { ThreadIsolate } from '../pool/threadIsolate.js';
 import type { HostEvents, HostRun, RunTask } from './hostTypes.js';
 
@@ -10,8 +10,8 @@ export class RunningTask {
   #task: RunTask | undefined;
   /** When it was first seen, on performance.now(). */
   #since = 0;
-  /** Nobody wants these and they have begun, perhaps unseen: run → id → when that was said, on performance.now(). */
-  readonly #cancelled = new Map<number, Map<number, number>>();
+  /** Nobody wants these and they have begun, perhaps unseen: run → id → since when. */
+  readonly #cancelled = new Map<number, Map<number, GraceStart>>();
   #timedOut = false;
 
   /** @param end makes the isolate end whatever it does */
@@ -27,7 +27,7 @@ export class RunningTask {
   /** Looks at the isolate, every few milliseconds. */
   look(
     runs: readonly { readonly spec: Pick<HostRun, 'run' | 'timeout'> }[],
-    isolate: Pick<ThreadIsolate, 'running' | 'runningSince'>,
+    isolate: Pick<ThreadIsolate, 'running' | 'runningSince' | 'grace'>,
   ): void {
     const now = performance.now();
     let found: { readonly spec: Pick<HostRun, 'run' | 'timeout'>; readonly id: number } | undefined;
@@ -50,7 +50,7 @@ export class RunningTask {
       this.#end();
       return;
     }
-    this.#endCancelled(now);
+    this.#endCancelled(isolate.grace);
   }
 
   /** Nobody wants this task any more, which may be about to take its isolate along. */
@@ -64,11 +64,12 @@ export class RunningTask {
   }
 
   /** These have begun. Whichever runs, now or when it is seen to, has a moment to end. */
-  cancel(run: number, begun: readonly number[]): void {
+  cancel(run: number, begun: readonly number[], grace: GracePeriod): void {
     if (begun.length === 0) return;
-    const ids = this.#cancelled.get(run) ?? new Map<number, number>();
+    const ids = this.#cancelled.get(run) ?? new Map<number, GraceStart>();
     this.#cancelled.set(run, ids);
-    for (const id of begun) ids.set(id, performance.now());
+    const since = grace.begin();
+    for (const id of begun) ids.set(id, since);
   }
 
   /** These are wanted, perhaps again: what was said of an earlier run of them does not count. */
@@ -97,9 +98,9 @@ export class RunningTask {
     if (cancelled !== undefined) for (let index = 0; index < count; index++) cancelled.delete(ids[index]!);
   }
 
-  #endCancelled(now: number): void {
+  #endCancelled(grace: GracePeriod): void {
     const task = this.#task;
-    const at = task && this.#cancelled.get(task.run)?.get(task.id);
-    if (at !== undefined && now - at > CLOSE_GRACE_MS) this.#end();
+    const since = task && this.#cancelled.get(task.run)?.get(task.id);
+    if (since !== undefined && grace.isOver(since)) this.#end();
   }
 }

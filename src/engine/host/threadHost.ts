@@ -117,7 +117,7 @@ export class ThreadHost implements WorkerHost, RunHost {
     const open = this.#runs.get(run);
     open?.gate.takeBack(ids);
     if (!open?.isOpen) return;
-    this.#running.cancel(run, this.#isolate.cancel(run, ids));
+    this.#running.cancel(run, this.#isolate.cancel(run, ids), this.#isolate.grace);
   }
 
   close(run: number): void {

@@ -2,27 +2,31 @@
 // that does not end within the grace period takes its thread along.
 import type { CompletionLog } from '../../protocol/completionLog.js';
 import type { Executing } from '../metrics/unmeasuredTime.js';
+import type { GracePeriod, GraceStart } from './gracePeriod.js';
 import { CLOSE_GRACE_MS } from './isolate.js';
 
 interface ClosingRun {
   readonly log: CompletionLog;
   readonly timer: NodeJS.Timeout;
+  readonly since: GraceStart;
   hasLetGo: boolean;
 }
 
 export class ClosingRuns {
   readonly #runs = new Map<number, ClosingRun>();
+  readonly #grace: GracePeriod;
   readonly #terminate: () => void;
 
   /** @param terminate ends the thread */
-  constructor(terminate: () => void) {
+  constructor(grace: GracePeriod, terminate: () => void) {
+    this.#grace = grace;
     this.#terminate = terminate;
   }
 
-  add(run: number, log: CompletionLog): void {
+  add(run: number, log: CompletionLog, since = this.#grace.begin(), hasLetGo = false): void {
     const timer = setTimeout(() => this.#check(run), CLOSE_GRACE_MS);
     timer.unref();
-    this.#runs.set(run, { log, timer, hasLetGo: false });
+    this.#runs.set(run, { log, timer, since, hasLetGo });
   }
 
   /** The thread has closed the run. A task that it awaits still runs, and the grace period is for that task, too. */
@@ -49,10 +53,11 @@ export class ClosingRuns {
     setImmediate(() => {
       const closing = this.#runs.get(run);
       if (closing === undefined) return;
-      // It computes for another run: what it says about this one can wait.
-      if (closing.log.running !== -1) this.#terminate();
-      else if (closing.hasLetGo) this.#forget(run);
-      else this.add(run, closing.log);
+      const { log, since, hasLetGo } = closing;
+      if (log.running !== -1 && this.#grace.isOver(since)) this.#terminate();
+      else if (log.running === -1 && hasLetGo) this.#forget(run);
+      // It computes for another run, and what it says about this one can wait; or it waits for a core.
+      else this.add(run, log, since, hasLetGo);
     }).unref();
   }
 

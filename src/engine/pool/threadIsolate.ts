@@ -21,6 +21,7 @@ import { announceThread, whenThreadIsQuiet } from '../profiler/threadInspector.j
 import { workerStartError } from '../taskFailure.js';
 import { weighShared } from '../worker/sharedWeight.js';
 import { ClosingRuns } from './closingRuns.js';
+import { GracePeriod, threadUse } from './gracePeriod.js';
 import { interruptThread } from './interruptThread.js';
 import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
 import { dumpThread, type IsolateDump } from './isolateDump.js';
@@ -57,6 +58,8 @@ export class ThreadIsolate implements Isolate {
   readonly #mailbox = new Int32Array(new SharedArrayBuffer(8));
   /** See VITALS_… of isolateMessages. */
   readonly vitals = makeVitals();
+  /** For tasks that nobody wants. */
+  readonly grace = new GracePeriod(() => threadUse(this.vitals));
   readonly #calls = new PendingCalls();
   readonly #runs = new Map<number, ThreadRun>();
   readonly #sent = new MessageLog();
@@ -66,7 +69,7 @@ export class ThreadIsolate implements Isolate {
     this.#sent.note(message);
   });
   /** Closed runs whose isolate has not let go yet, or still awaits one of their tasks. */
-  readonly #closing = new ClosingRuns(() => this.terminate());
+  readonly #closing = new ClosingRuns(this.grace, () => this.terminate());
   #alive = true;
   /** What it ran at its end. */
   #last: Executing | undefined;
@@ -214,9 +217,13 @@ export class ThreadIsolate implements Isolate {
     this.#collectDebt(state);
   }
 
-  /** A task that was expected to be short is not, and the results of those before it were not sent: asks for them. */
+  /**
+   * A task that was expected to be short is not, and the results of those before it were not sent, or a call that came just
+   * before it was not heard: asks again.
+   */
   #collectDebt(state: ThreadRun): void {
-    const owes = state.log.running >= 0 && (state.log.available > 0 || state.fetching);
+    const owes =
+      state.log.running >= 0 && (state.log.available > 0 || state.fetching || this.#calls.size > 0);
     if (!owes) {
       state.owingSince = undefined;
       return;

@@ -247,7 +247,6 @@ export class IsolateRuntime {
       start = run.hasUnsent ? this.#clock() : stop;
       if (stop - this.#reported > REPORT_SECONDS) this.#reportBetween(progress, id, stop);
     }
-    run.log.leave();
     run.metered?.leaveBatch(ids[0] ?? 0, this.#clock());
     this.#report(batch.run, run, this.#queue.length === 0);
     if (run.isLeaving) this.#evict(batch.run, NO_IDS);
@@ -291,7 +290,6 @@ export class IsolateRuntime {
       );
     }
     taskContext.running = false;
-    run.log.leave();
     progress.next++;
     const pending = this.#runBatch(progress);
     if (pending !== undefined) await pending;
