@@ -148,6 +148,9 @@ export type FromWorker =
   /** `since`: when it began, on the scheduler's clock. */
   | { readonly type: 'running'; readonly task: WorkerTask | undefined; readonly since: number }
   | { readonly type: 'paused'; readonly paused: boolean }
+  /** See HostEvents.full. */
+  | { readonly type: 'full'; readonly why: ErrorInfo | undefined; readonly still: boolean }
+  | { readonly type: 'warning'; readonly topic: string; readonly text: string }
   /** Keys are ResultIds as text: who knows their names is the scheduler. */
   | { readonly type: 'transfer'; readonly transfer: Transfer }
   | { readonly type: 'interval'; readonly interval: WorkInterval }

@@ -17,6 +17,7 @@ import { computationInfo } from './computationInfo.js';
 import type { ComputationRequest } from './computationRequest.js';
 import { ComputationState, handleOf, type ResultHandle } from './computationState.js';
 import { type EngineWorker, isCalled } from './engineWorker.js';
+import { FullWorkers } from './fullWorkers.js';
 import { Installations } from './installations.js';
 import { InstructionRunner } from './instructionRunner.js';
 import { KeepAlive } from './keepAlive.js';
@@ -45,6 +46,7 @@ export class ClusterEngine {
   readonly workers = new Map<number, EngineWorker>();
   readonly results = new ResultHandles(this);
   readonly stored = new StoredResults();
+  readonly fullWorkers = new FullWorkers(this);
   readonly recorder: TaskRecorder;
   /** What clients wait for. */
   readonly waits = new OpenWaits();

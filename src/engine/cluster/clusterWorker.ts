@@ -42,6 +42,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   host!: WorkerHost;
   facts: HostFacts | undefined;
   isPaused = false;
+  full: { readonly why: Error; readonly still: boolean } | undefined;
   isLeaving = false;
   /** Completes what a host tells of a transfer. */
   onTransfer: (transfer: Transfer) => Transfer = (transfer) => transfer;
@@ -93,8 +94,9 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   }
 
   #tellPaused(): void {
-    const paused = this.isPaused || this.isLeaving;
-    this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused });
+    const full = this.full !== undefined;
+    const paused = this.isPaused || this.isLeaving || full;
+    this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused, full });
   }
 
   finished(run: number, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
@@ -221,6 +223,19 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#tellPaused();
   }
 
+  noteFull(why: Error | undefined, still: boolean): void {
+    if (this.#gone) return;
+    this.full = why && { why, still };
+    const topic = why === undefined ? 'worker-has-room' : 'worker-full';
+    if (!still) this.event(topic, why?.message ?? this.info.name);
+    this.#tellPaused();
+    if (still) this.#engine.fullWorkers.check();
+  }
+
+  warning(topic: string, text: string): void {
+    this.#engine.fullWorkers.warn(topic, text, this.info.index);
+  }
+
   transfer(transfer: Transfer): void {
     const named = this.onTransfer(transfer);
     // What a client gathers it tells itself: told by both sides it would count twice.
@@ -269,7 +284,6 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#engine.handleEvent({
       type: 'worker-removed',
       worker: this.info.index,
-
       blame: blame === 'none' && this.facts !== undefined ? 'unknown' : blame,
     });
     this.#keeper.replace(this, cause);

@@ -14,6 +14,8 @@ export interface EngineWorker {
   readonly started: Promise<void>;
   /** Its memory is full. */
   readonly isPaused: boolean;
+  /** Its memory is full of results that cannot be spilled, and why; `still`: it was for a while. */
+  readonly full: { readonly why: Error; readonly still: boolean } | undefined;
   /** It finishes what it has, hands its results on, and ends. */
   readonly isLeaving: boolean;
   /** What it runs now, as far as known. */

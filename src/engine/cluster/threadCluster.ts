@@ -68,6 +68,7 @@ export class ThreadCluster implements ClusterStores {
         events.interval(told);
       },
       onError: (error) => events.event('store', error.message),
+      onSpillFailed: (error) => events.warning('spill-failed', error.message),
       onSpilled: (result) => host?.spilled([result]),
     });
     this.#logs.set(index, logs);

@@ -165,6 +165,13 @@ export interface HostEvents {
   running(task: RunTask | undefined, since: number): void;
   /** Memory is full: send nothing more; or send again. */
   paused(paused: boolean): void;
+  /**
+   * Memory is full of results that cannot be spilled: send nothing at all. Said again after some seconds without room, with
+   * `still`. Undefined: there is room.
+   */
+  noteFull(why: Error | undefined, still: boolean): void;
+  /** An event that the user should hear of at once. */
+  warning(topic: string, text: string): void;
   transfer(transfer: Transfer): void;
   interval(interval: WorkInterval): void;
   memory(sample: MemorySample): void;

@@ -12,6 +12,7 @@ import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.j
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
 import type { GatherOutcome } from './batchGate.js';
+import { gatherInputs } from './gatherInputs.js';
 import { HostMeasures } from './hostMeasures.js';
 import { HostProfile } from './hostProfile.js';
 import type {
@@ -27,7 +28,7 @@ import { IsolateCopies } from './isolateCopies.js';
 import { OpenRun, type RunHost } from './openRun.js';
 import { RunningTask } from './runningTask.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
-import { WorkerMemory } from './workerMemory.js';
+import { type MemoryHost, WorkerMemory } from './workerMemory.js';
 
 /** How often a busy isolate is looked at, in milliseconds. */
 const POLL_MS = 10;
@@ -38,7 +39,7 @@ const IDLE_BEAT_MS = 500;
 const MAX_IDLE_DEATHS = 5;
 const CANCELLED_TOO_LONG = `A task that was cancelled did not end within ${CLOSE_GRACE_MS} ms.`;
 
-export class ThreadHost implements WorkerHost, RunHost {
+export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   readonly name: string;
   readonly pid = process.pid;
   readonly #options: ThreadHostOptions;
@@ -64,7 +65,7 @@ export class ThreadHost implements WorkerHost, RunHost {
     this.#events = events;
     this.#measures = new HostMeasures(options, events);
     this.#running = new RunningTask(events, () => this.#isolate.terminate());
-    this.#memory = new WorkerMemory(options, events, () => this.#collect());
+    this.#memory = new WorkerMemory(options, events, this);
     this.#profile = new HostProfile(options, events);
     this.#isolate = this.#startIsolate();
     this.#idleBeat = setInterval(() => this.#beat(), IDLE_BEAT_MS);
@@ -82,7 +83,10 @@ export class ThreadHost implements WorkerHost, RunHost {
     this.#running.dispatched(run, batch.ids);
     const gather = this.#gathers(open.spec, batch);
     this.#poll ??= setInterval(() => this.#look(), POLL_MS);
-    open.gate.admit(batch, gather.length === 0 ? undefined : () => this.#gather(gather));
+    open.gate.admit(
+      batch,
+      gather.length === 0 ? undefined : () => gatherInputs(this.#options, this.#events, gather),
+    );
   }
 
   #gathers(spec: HostRun, batch: HostBatch): GatherInput[] {
@@ -239,6 +243,10 @@ export class ThreadHost implements WorkerHost, RunHost {
     return this.#isolate.vitals;
   }
 
+  get isBusy(): boolean {
+    return this.#running.task !== undefined;
+  }
+
   get generation(): number {
     return this.#generation;
   }
@@ -284,41 +292,7 @@ export class ThreadHost implements WorkerHost, RunHost {
     const result = spec.firstId + id;
     this.#options.store.put(result, frames);
     this.#copies.add(result, spec.run, id);
-    this.#memory.noteResult(framesBytes(frames), this.#isolate.vitals);
-  }
-
-  async #gather(gather: readonly GatherInput[]): Promise<GatherOutcome> {
-    const { store, peers } = this.#options;
-    const frames = new Map<number, Frames>();
-    const remote: GatherInput[] = [];
-    for (const input of gather) {
-      if (!store.has(input.result)) {
-        remote.push(input);
-        continue;
-      }
-      try {
-        const own = await store.get(input.result);
-        if (own === undefined) remote.push(input);
-        else {
-          frames.set(input.id, own);
-          this.#options.digests.memoryRead(1, framesBytes(own));
-        }
-      } catch (error) {
-        this.#events.event('store', error instanceof Error ? error.message : String(error));
-        store.delete(input.result);
-        remote.push(input);
-      }
-    }
-    const missing: GatherInput[] = [];
-    if (remote.length > 0) {
-      const answer = await peers.fetch(remote, 'gather-dep');
-      for (const input of answer.missing) missing.push(input);
-      for (const { id, result } of remote) {
-        const one = answer.frames.get(result);
-        if (one !== undefined) frames.set(id, one);
-      }
-    }
-    return { frames, missing };
+    this.#memory.noteResult(framesBytes(frames));
   }
 
   #look(): void {
@@ -329,6 +303,7 @@ export class ThreadHost implements WorkerHost, RunHost {
     );
     this.#profile.running(this.#running.task, (run) => this.#runs.get(run)?.spec);
     if (++this.#polls % BEAT_POLLS === 0) this.#beat();
+    else this.#memory.glance();
     if (this.#runs.size === 0) this.#stopPolling();
   }
 
@@ -339,13 +314,13 @@ export class ThreadHost implements WorkerHost, RunHost {
   }
 
   /** Spilled results are held by this thread and the isolate; where the process is the worker, both let go. */
-  #collect(): void {
+  collectGarbage(): void {
     this.#isolate.collect();
     if (this.#options.processBytes !== undefined) collectGarbage();
   }
 
   #beat(): void {
-    this.#memory.look(this.#isolate.vitals);
+    this.#memory.look();
     this.#measures.send();
   }
 

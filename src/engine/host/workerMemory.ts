@@ -1,11 +1,15 @@
 // Measures a worker's memory, tells of it, and does what the thresholds say: spill, pause, give up.
+import { LongpoleError } from '../../base/errors.js';
 import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
 import { MemoryMonitor, type MemoryThresholds } from '../store/memoryMonitor.js';
+import { megabytes } from '../store/spillError.js';
 import type { Store } from '../store/store.js';
 import type { HostEvents, HostFacts } from './hostTypes.js';
 
-/** Results that are this share of the limit are worth a look at the memory. */
+/** Results, or memory of the process, that grew by this share of the limit are worth a look at the memory. */
 const LOOK_SHARE = 0.05;
+/** A worker without results that could be spilled stays full for so long before that is said again, in seconds. */
+const STILL_FULL_SECONDS = 2;
 
 export interface WorkerMemoryOptions {
   readonly facts: HostFacts;
@@ -17,36 +21,52 @@ export interface WorkerMemoryOptions {
   readonly giveUp: (why: string) => void;
 }
 
+/** What memory is read from and acted upon beside the store. */
+export interface MemoryHost {
+  /** Of the isolate: see isolateMessages. */
+  readonly vitals: Float64Array;
+  /** A task runs. */
+  readonly isBusy: boolean;
+  collectGarbage(): void;
+}
+
 export class WorkerMemory {
   readonly #options: WorkerMemoryOptions;
   readonly #events: HostEvents;
-  readonly #collect: () => void;
+  readonly #host: MemoryHost;
   readonly #monitor: MemoryMonitor;
   /** Bytes of results since the last look. */
   #added = 0;
+  /** Of the process, at the last look. */
+  #seen = 0;
+  /** Since when it is full, and how often spilling had failed by then. */
+  #full: { readonly since: number; readonly failures: number } | undefined;
 
-  constructor(options: WorkerMemoryOptions, events: HostEvents, collect: () => void) {
+  constructor(options: WorkerMemoryOptions, events: HostEvents, host: MemoryHost) {
     this.#options = options;
     this.#events = events;
-    this.#collect = collect;
+    this.#host = host;
     this.#monitor = new MemoryMonitor(options.thresholds);
   }
 
   /** A result has come. Results that come faster than the looks do must not fill the memory in between. */
-  noteResult(nbytes: number, vitals: Float64Array): void {
+  noteResult(nbytes: number): void {
     this.#added += nbytes;
-    const { memoryLimit } = this.#options.facts;
-    if (memoryLimit > 0 && this.#added > LOOK_SHARE * memoryLimit) this.look(vitals);
+    if (this.#isMuch(this.#added)) this.look();
   }
 
-  /** `vitals` of the isolate: see isolateMessages. */
-  look(vitals: Float64Array): void {
+  /** Costs microseconds: has a look if memory has grown much since the last one. */
+  glance(): void {
+    if (this.#isMuch(this.#bytes() - this.#seen)) this.look();
+  }
+
+  look(): void {
     this.#added = 0;
-    const { facts, index, clock, store, processBytes } = this.#options;
+    const { facts, index, clock, store, giveUp } = this.#options;
     const managed = store.managedBytes;
     const spilled = store.spilledBytes;
-    // The isolate counts the shared arrays that it knows among what is outside its heap.
-    const process = processBytes?.() ?? vitals[VITALS_HEAP]! + Math.max(vitals[VITALS_EXTERNAL]!, managed);
+    const process = this.#bytes();
+    this.#seen = process;
     const time = clock();
     this.#events.memory({
       worker: index,
@@ -57,7 +77,9 @@ export class WorkerMemory {
       spilled,
       tasks: store.memoryCount,
     });
-    const reading = { process, managed, spilled, limit: facts.memoryLimit, time };
+    const spillFails = store.spillFailure !== undefined;
+    const limit = facts.memoryLimit;
+    const reading = { process, managed, spilled, limit, time, spillFails, busy: this.#host.isBusy };
     for (const action of this.#monitor.update(reading)) {
       switch (action.type) {
         case 'spill':
@@ -67,18 +89,54 @@ export class WorkerMemory {
         case 'resume':
           this.#events.paused(action.type === 'pause');
           break;
+        case 'full':
+          this.#full = action.full ? { since: time, failures: store.spillFailures } : undefined;
+          this.#events.noteFull(action.full ? this.#whyFull() : undefined, false);
+          break;
         case 'collect':
-          this.#collect();
+          this.#host.collectGarbage();
           break;
         case 'terminate':
-          this.#options.giveUp(
-            `Its memory, ${megabytes(process)} MB, is beyond the limit of ${megabytes(facts.memoryLimit)} MB, and neither spilling nor collecting garbage helps.`,
+          giveUp(
+            `Its memory, ${megabytes(process)}, is beyond the limit of ${megabytes(limit)}, and neither spilling nor collecting garbage helps.`,
           );
       }
     }
+    this.#stillFull(time);
   }
-}
 
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(0);
+  #isMuch(bytes: number): boolean {
+    const { memoryLimit } = this.#options.facts;
+    return memoryLimit > 0 && bytes > LOOK_SHARE * memoryLimit;
+  }
+
+  #bytes(): number {
+    const { vitals } = this.#host;
+    const { processBytes, store } = this.#options;
+    // The isolate counts the shared arrays that it knows among what is outside its heap.
+    return processBytes?.() ?? vitals[VITALS_HEAP]! + Math.max(vitals[VITALS_EXTERNAL]!, store.managedBytes);
+  }
+
+  /** Says so once more when another attempt to spill has failed, or could not be made. */
+  #stillFull(time: number): void {
+    if (this.#full === undefined) return;
+    const { spillFailure, spillFailures } = this.#options.store;
+    const hasTried = spillFailure === undefined || spillFailures > this.#full.failures;
+    if (!hasTried || time - this.#full.since < STILL_FULL_SECONDS) return;
+    this.#full = { since: time, failures: spillFailures };
+    this.#events.noteFull(this.#whyFull(), true);
+  }
+
+  #whyFull(): LongpoleError {
+    const { facts, store } = this.#options;
+    const limit = `The memory limit of a worker is ${megabytes(facts.memoryLimit)}.`;
+    const { spillFailure: failure } = store;
+    if (failure !== undefined)
+      return new LongpoleError(failure.code, `${limit} ${failure.message}`, { cause: failure.cause });
+    return new LongpoleError(
+      'ERR_LONGPOLE_MEMORY_LIMIT',
+      `${limit} The worker keeps ${megabytes(store.managedBytes)} of results in memory, and spilling is off. ` +
+        'Raise memoryLimit, release results that are not needed, or let results be spilled (memory.target, memory.spill).',
+    );
+  }
 }

@@ -41,7 +41,7 @@ export function buildBatch(
   limits: BatchLimits,
   number: number,
 ): Batch | null {
-  if (worker.quarantined || worker.batches.length >= limits.maxBatches) return null;
+  if (worker.quarantined || worker.full || worker.batches.length >= limits.maxBatches) return null;
   // Until it is known what was taken from it, nothing may be sent that counts on what it still has.
   if (worker.robbed === 'asked') return null;
   const ids = worker.paused ? chooseWhilePaused(state, worker) : chooseTasks(state, worker, limits);
@@ -223,6 +223,14 @@ function isWorthMoving(state: SchedulerState, id: number, thief: WorkerState, wa
   return state.storedCount === 0 || moveSeconds(state, id, thief) < wait;
 }
 
+/** What a paused worker has and has not begun, last first: what it makes would only fill its memory further. */
+export function chooseRecall(state: SchedulerState, worker: WorkerState): Int32Array | null {
+  if (worker.robbed !== 'no' || worker.outstanding < 2) return null;
+  const unfinished = unfinishedTasks(state, worker);
+  // The first one runs already.
+  return unfinished.length < 2 ? null : Int32Array.from(unfinished.slice(1).reverse());
+}
+
 function remainingSeconds(state: SchedulerState, worker: WorkerState, limits: BatchLimits): number {
   let seconds = 0;
   for (const batch of worker.batches) {
@@ -235,16 +243,8 @@ function remainingSeconds(state: SchedulerState, worker: WorkerState, limits: Ba
 }
 
 function tail(state: SchedulerState, victim: WorkerState, isMovable: (id: number) => boolean): number[] {
-  const unfinished: number[] = [];
-  let startable = 0;
-  for (const batch of victim.batches) {
-    for (const id of batch.ids) {
-      if (state.state[id] !== PROCESSING || state.batchOf[id] !== batch.number || state.held.has(id))
-        continue;
-      unfinished.push(id);
-      if (state.waiting[id] === 0) startable++;
-    }
-  }
+  const unfinished = unfinishedTasks(state, victim);
+  const startable = unfinished.filter((id) => state.waiting[id] === 0).length;
   // The first one runs already. What a task that stays depends on stays too.
   let wanted = startable >> 1;
   const ids: number[] = [];
@@ -261,4 +261,13 @@ function tail(state: SchedulerState, victim: WorkerState, isMovable: (id: number
     if (state.waiting[id] === 0) wanted--;
   }
   return ids;
+}
+
+/** In the order in which they run. */
+function unfinishedTasks({ state, batchOf, held }: SchedulerState, { batches }: WorkerState): number[] {
+  const unfinished: number[] = [];
+  for (const { ids, number } of batches)
+    for (const id of ids)
+      if (state[id] === PROCESSING && batchOf[id] === number && !held.has(id)) unfinished.push(id);
+  return unfinished;
 }

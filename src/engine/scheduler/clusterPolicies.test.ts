@@ -1,78 +1,23 @@
 // What the scheduler of a cluster decides, one policy at a time: where tasks run, in which order, who takes over from
 // whom, what a failure or a loss means, and that what is forgotten costs nothing.
 import assert from 'node:assert/strict';
-import { beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { KIND_NUMBER, KIND_PRIVATE, KIND_STORED, KIND_VALUE } from '../../protocol/resultKinds.js';
-import type { GraphAdded, Instruction, SchedulerEvent } from './events.js';
-import { Scheduler } from './scheduler.js';
+import {
+  add,
+  addUser,
+  addWorkers,
+  finish,
+  handle,
+  newScheduler,
+  only,
+  scatter,
+  scheduler,
+  sent,
+} from './clusterPolicies.test.support.js';
+import type { Instruction } from './events.js';
 import { CALLER } from './schedulerColumns.js';
-import { type Edges, requestedOf, toGraph } from './schedulerGraphs.test.support.js';
-import type { Segment, SegmentPolicy } from './taskGraph.js';
-
-let scheduler: Scheduler;
-
-beforeEach(() => {
-  scheduler = new Scheduler(null, { limits: { maxTasks: 1 } });
-});
-
-function handle(event: SchedulerEvent): Instruction[] {
-  const instructions = scheduler.handle(event);
-  scheduler.validate();
-  return instructions;
-}
-
-function addWorkers(...names: string[]): void {
-  for (const [worker, name] of names.entries()) handle({ type: 'worker-added', worker, name });
-}
-
-interface Added {
-  readonly segment: Segment;
-  readonly instructions: Instruction[];
-}
-
-function add(edges: Edges, policy: SegmentPolicy = {}, more: Partial<GraphAdded> = {}): Added {
-  const graph = toGraph(edges, requestedOf(edges, []));
-  const instructions = handle({ type: 'graph-added', graph, policy, ...more });
-  return { segment: scheduler.lastSegment!, instructions };
-}
-
-function finish(worker: number, id: number, kind = KIND_NUMBER, nbytes = 8, seconds = 1e-4): Instruction[] {
-  return handle({
-    type: 'tasks-finished',
-    worker,
-    ids: Int32Array.of(id),
-    from: 0,
-    to: 1,
-    kinds: Uint8Array.of(kind),
-    seconds: Float64Array.of(seconds),
-    nbytes: Float64Array.of(nbytes),
-  });
-}
-
-/** `[worker, id]` of what is sent, in order. */
-function sent(instructions: readonly Instruction[]): [number, number][] {
-  return instructions.flatMap((each) =>
-    each.type === 'dispatch' ? Array.from(each.ids, (id): [number, number] => [each.worker, id]) : [],
-  );
-}
-
-function only<T extends Instruction['type']>(
-  instructions: readonly Instruction[],
-  type: T,
-): Extract<Instruction, { type: T }>[] {
-  return instructions.filter((each): each is Extract<Instruction, { type: T }> => each.type === type);
-}
-
-/** Data of so many bytes on a worker. */
-function scatter(holder: number, nbytes: number): Segment {
-  const more = { holders: Int32Array.of(holder), nbytes: Float64Array.of(nbytes) };
-  return add([[]], { data: true }, more).segment;
-}
-
-/** One task that needs one result of another segment. */
-function addUser(of: Segment, policy: SegmentPolicy = {}): Added {
-  return add([[], [0]], policy, { imports: new Map([[0, of.base + of.size - 1]]) });
-}
+import { toGraph } from './schedulerGraphs.test.support.js';
 
 test('a task runs where its bytes are, although another worker is idle', () => {
   addWorkers('a', 'b');
@@ -103,7 +48,7 @@ test('an idle worker takes over a task that waits for a busy one, if moving its 
     [1e5, true],
     [1e12, false],
   ] as const) {
-    scheduler = new Scheduler(null, { limits: { maxTasks: 1 } });
+    newScheduler();
     addWorkers('a', 'b');
     handle({ type: 'worker-paused', worker: 0, paused: true });
     const data = scatter(1, nbytes);
@@ -134,30 +79,6 @@ test('what has a higher priority runs first, what has a lower one last', () => {
     steps,
     [...steps].sort((a, b) => a - b),
   );
-});
-
-test('a paused worker is sent nothing, and what waited for it goes elsewhere', () => {
-  addWorkers('a', 'b');
-  const data = scatter(1, 1e9);
-  const busy = add([[], [], []], { workers: new Set(['b']) }).segment;
-  const user = addUser(data).segment;
-  assert.deepEqual(sent(handle({ type: 'worker-paused', worker: 1, paused: true })), [[0, user.base + 1]]);
-  assert.deepEqual(sent(finish(1, busy.base)), []);
-  // The one that is with nobody may run on no other worker, and nothing may hang.
-  assert.deepEqual(sent(finish(1, busy.base + 1)), [[1, busy.base + 2]]);
-});
-
-test('when all workers are paused, each takes one task at a time', () => {
-  addWorkers('a', 'b');
-  for (const worker of [0, 1]) handle({ type: 'worker-paused', worker, paused: true });
-  const { segment, instructions } = add([[], [], [], []]);
-  const { base } = segment;
-  assert.deepEqual(sent(instructions), [
-    [0, base],
-    [1, base + 1],
-  ]);
-  assert.deepEqual(sent(finish(1, base + 1)), [[1, base + 2]]);
-  assert.deepEqual(sent(handle({ type: 'worker-paused', worker: 0, paused: false })), [[0, base + 3]]);
 });
 
 test('tasks wait for a worker that may run them', () => {
@@ -206,7 +127,7 @@ test('cancelling a task that runs fails what waits for it, and takes it from its
 });
 
 test('nobody steals what he may not run', () => {
-  scheduler = new Scheduler(null, { limits: { minimumSeconds: 0 } });
+  newScheduler({ limits: { minimumSeconds: 0 } });
   addWorkers('a', 'b', 'c');
   const { segment } = add([[], [], [], [], [], []], { workers: new Set(['a', 'c']) });
   handle({ type: 'worker-removed', worker: 2, blame: 'none' });
@@ -304,7 +225,7 @@ test('a result that nobody wants any more is dropped when it comes too late to b
 });
 
 test('a private result whose users are cancelled is dropped by a message', () => {
-  scheduler = new Scheduler(null);
+  newScheduler({});
   addWorkers('a');
   const { base } = add([[], [0]]).segment;
   finish(0, base, KIND_PRIVATE);
@@ -316,7 +237,7 @@ test('a private result whose users are cancelled is dropped by a message', () =>
 });
 
 test('compaction renames what is under way', () => {
-  scheduler = new Scheduler(null);
+  newScheduler({});
   addWorkers('a', 'b');
   const old = add(Array.from({ length: 100 }, () => [])).segment;
   const kept = add([[], [0], [0], [1, 2]]).segment;

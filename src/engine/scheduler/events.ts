@@ -116,6 +116,14 @@ export interface WorkerPaused {
   readonly type: 'worker-paused';
   readonly worker: number;
   readonly paused: boolean;
+  /** Its results fill its memory and cannot be spilled: it does not even take one task at a time. Default false. */
+  readonly full?: boolean;
+}
+
+/** These tasks wait for workers that are full and stay so: they fail. */
+export interface TasksStuck {
+  readonly type: 'tasks-stuck';
+  readonly ids: readonly number[];
 }
 
 /** Time has passed with no news: a worker that has nothing to do may steal even what looked like very little work. */
@@ -130,6 +138,7 @@ export type SchedulerEvent =
   | ResultsMissing
   | ResultsEvicted
   | WorkerPaused
+  | TasksStuck
   | WorkerAdded
   | WorkerRemoved
   | TasksFinished

@@ -57,10 +57,11 @@ export function occupancyOf(state: PlacementState, worker: WorkerState): number 
   return seconds;
 }
 
-/** Expected seconds until the task could begin there. A paused worker is worse than any other. */
+/** Expected seconds until the task could begin there. A paused worker is worse than any other, a full one worse than that. */
 function startCost(state: PlacementState, worker: WorkerState, bytes: InputBytes): number {
   const missing = bytes.total - (bytes.at.get(worker.index) ?? 0);
-  return occupancyOf(state, worker) + missing / DEFAULT_BANDWIDTH + (worker.paused ? 1e9 : 0);
+  const penalty = worker.full ? 1e12 : worker.paused ? 1e9 : 0;
+  return occupancyOf(state, worker) + missing / DEFAULT_BANDWIDTH + penalty;
 }
 
 interface InputBytes {

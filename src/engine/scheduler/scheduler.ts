@@ -4,6 +4,7 @@ import {
   type BatchLimits,
   bareDispatch,
   buildBatch,
+  chooseRecall,
   chooseSteal,
   DEFAULT_LIMITS,
   describeBatch,
@@ -20,6 +21,7 @@ import type {
 } from './events.js';
 import { cancelTask, failTask } from './failures.js';
 import { addGraph } from './graphAddition.js';
+import { pauseWorker, stuckTasks } from './pausing.js';
 import { takeOver } from './placement.js';
 import { forgetResults, forgetWorker, type Losses, rebuild } from './recovery.js';
 import { evictResults, noteCopy, takeReleases } from './releases.js';
@@ -118,7 +120,10 @@ export class Scheduler {
         this.#removeWorker(event);
         break;
       case 'worker-paused':
-        this.#pause(event.worker, event.paused);
+        pauseWorker(this.state, event);
+        break;
+      case 'tasks-stuck':
+        for (const id of event.ids) this.#fail(id, false);
         break;
       case 'task-erred':
         this.#taskErred(event);
@@ -171,6 +176,11 @@ export class Scheduler {
     const arrivals = this.state.arrivals ?? [];
     if (arrivals.length > 0) this.state.arrivals = [];
     return arrivals;
+  }
+
+  /** See `stuckTasks` of pausing. */
+  stuckTasks(): number[] {
+    return stuckTasks(this.state);
   }
 
   /** The last transitions of a task, oldest first. */
@@ -240,9 +250,9 @@ export class Scheduler {
     const suspects = this.#suspects(worker, blame);
     const losses = forgetWorker(state, index, restarted);
     if (restarted) {
-      const { name, resources, paused, spares, leftovers } = worker;
+      const { name, resources, paused, full, spares, leftovers } = worker;
       const reborn = this.#addWorker({ type: 'worker-added', worker: index, name, resources });
-      Object.assign(reborn, { paused, spares, leftovers });
+      Object.assign(reborn, { paused, full, spares, leftovers });
     }
     const killed: number[] = [];
     for (const id of suspects) {
@@ -268,21 +278,6 @@ export class Scheduler {
   #failLost({ gone, doomed }: Losses): void {
     for (const id of gone) this.#fail(id, true);
     for (const { id, because } of doomed) this.#fail(id, false, because);
-  }
-
-  #pause(index: number, paused: boolean): void {
-    const { state } = this;
-    const worker = state.workers.get(index);
-    if (worker === undefined || worker.paused === paused) return;
-    worker.paused = paused;
-    // What waits for a paused worker goes elsewhere if it can.
-    for (const other of state.workers.values()) {
-      if (!other.paused || (paused && other !== worker)) continue;
-      for (const id of [...other.placed]) {
-        state.unplace(id, other);
-        state.enqueue(id);
-      }
-    }
   }
 
   #taskErred({ worker, id, final = false }: TaskErred): void {
@@ -362,6 +357,12 @@ export class Scheduler {
     const { state } = this;
     for (let round = 0; round < this.#limits.maxBatches; round++)
       for (const worker of state.workers.values()) if (worker.batches.length <= round) this.#send(worker);
+    for (const worker of state.workers.values()) {
+      const ids = worker.paused ? chooseRecall(state, worker) : null;
+      if (ids === null) continue;
+      worker.robbed = 'asked';
+      this.#instructions.push({ type: 'steal', worker: worker.index, ids });
+    }
     if (state.workers.size < 2) return;
     // Otherwise all workers that have nothing are alike: if there is nothing for one, there is nothing for the next.
     const differ = state.storedCount > 0 || state.restricted;

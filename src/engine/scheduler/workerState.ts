@@ -34,6 +34,8 @@ export interface WorkerState {
   quarantined: boolean;
   /** Its memory is full: nothing is sent there. */
   paused: boolean;
+  /** Its memory is full of results that cannot be spilled. It is paused as well. */
+  full: boolean;
   /** Whether a steal was asked of this worker, or came back empty: then it waits for news before the next. */
   robbed: 'no' | 'asked' | 'in vain';
 }
@@ -110,6 +112,7 @@ export function newWorker(
     leftovers: new Set(),
     quarantined: false,
     paused: false,
+    full: false,
     robbed: 'no',
   };
 }

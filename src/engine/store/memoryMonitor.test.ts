@@ -80,7 +80,19 @@ describe('MemoryMonitor', () => {
       ['pause', '', '', 'resume', 'pause'],
     ],
     ['spill and pause at once', [[850, 500]], ['spill 250, pause']],
-    ['terminate at once where there is no hope', [[257_000_000, 700]], ['terminate']],
+    ['terminate at once where there is no hope', [[1101, 100]], ['terminate']],
+    [
+      'results that may not be spilled are kept, and the worker is full',
+      [
+        [900, 900],
+        [951, 951],
+        [1200, 1200],
+        [950, 950],
+        [800, 800],
+      ],
+      ['pause', 'full', '', 'full', 'resume'],
+      { target: false, spill: false },
+    ],
     [
       'without target spilling ends where it began',
       [
@@ -161,7 +173,31 @@ describe('MemoryMonitor', () => {
     // The last went to disk at 59 s; that results come back is no progress.
     for (let time = 59.25; time < 61; time += 0.25) assert.ok(!at(990, 10, time));
     assert.ok(at(990, 9, 61));
-    assert.ok(at(300e6, 20, 61.1));
+    assert.ok(at(1101, 20, 61.1));
+  });
+
+  it('keeps results that cannot be spilled, unless a task takes the rest', () => {
+    const monitor = new MemoryMonitor();
+    const at = (process: number, managed: number, time: number, busy = false): string[] =>
+      monitor
+        .update({ process, managed, spilled: 0, limit: LIMIT, time, spillFails: true, busy })
+        .filter(({ type }) => type !== 'spill' && type !== 'collect')
+        .map((action) => (action.type === 'full' ? `full ${action.full}` : action.type));
+    assert.deepEqual(at(960, 900, 0), ['pause', 'full true']);
+    // For as long as it takes.
+    for (let time = 1; time < 60; time++) assert.deepEqual(at(1200, 1150, time), []);
+    assert.deepEqual(at(940, 900, 60), ['full false']);
+    assert.deepEqual(at(1101, 900, 61, true), ['terminate'], 'a task runs, and the machine is in danger');
+    const other = new MemoryMonitor();
+    const reading = { managed: 40, spilled: 0, limit: LIMIT, spillFails: true };
+    const types = [0, 0.5, 1, 1.5, 2].map((time) =>
+      other.update({ ...reading, process: 1000, time }).some(({ type }) => type === 'terminate'),
+    );
+    assert.deepEqual(
+      types,
+      [false, false, false, false, true],
+      'without its results it is beyond the limit, too',
+    );
   });
 
   it('does not terminate a worker for the time in which it stood still', () => {

@@ -27,6 +27,10 @@ export interface MemoryReading {
   /** 0: no limit. */
   readonly limit: number;
   readonly time: number;
+  /** The last attempt to spill has failed. */
+  readonly spillFails?: boolean;
+  /** A task runs. */
+  readonly busy?: boolean;
 }
 
 export type MemoryAction =
@@ -34,6 +38,8 @@ export type MemoryAction =
   | { readonly type: 'spill'; readonly untilBytes: number }
   /** Start no more tasks. */
   | { readonly type: 'pause' }
+  /** Results fill the memory and cannot be spilled: start no task at all, until `resume` or `full` with false. */
+  | { readonly type: 'full'; readonly full: boolean }
   /** Start tasks again. */
   | { readonly type: 'resume' }
   /** What was let go of may still be there: have the garbage collected. */
@@ -42,6 +48,7 @@ export type MemoryAction =
 
 export interface MemoryState {
   readonly paused: boolean;
+  readonly full: boolean;
   /** `spill` has been passed, and `target` is not reached yet. */
   readonly spilling: boolean;
   /** Time of the last `collect`. */
@@ -56,6 +63,7 @@ export interface MemoryState {
 
 export const CALM: MemoryState = {
   paused: false,
+  full: false,
   spilling: false,
   collected: Number.NEGATIVE_INFINITY,
   beyondFor: undefined,
@@ -78,9 +86,8 @@ const PATIENCE = 2;
  * no chance to collect garbage or to write either.
  */
 const MOST_PER_READING = 0.5;
-/** Beyond this share of the limit, and this many bytes above it, patience ends: the machine is in danger. */
-const HOPELESS_SHARE = 1.25;
-const HOPELESS_BYTES = 256e6;
+/** Beyond this share of the limit patience ends. Memory is looked at often while it grows, so no more than 1.2 is reached. */
+const HOPELESS_SHARE = 1.1;
 
 /**
  * What to do after a reading, and the state for the next one.
@@ -98,9 +105,11 @@ export function decideMemory(
   const actions: MemoryAction[] = [];
   const above = (bytes: number, share: number | false): boolean =>
     share !== false && limit > 0 && bytes > share * limit;
-  const waited = spilled > state.spilled ? 0 : secondsBeyond(state, time);
+  const full = isFull(reading, thresholds);
+  const waited = full || spilled > state.spilled ? 0 : secondsBeyond(state, time);
   const beyondFor = above(process, thresholds.terminate) ? waited : undefined;
-  if (beyondFor !== undefined && (beyondFor >= PATIENCE || isHopeless(process, limit)))
+  const isHopeless = process > HOPELESS_SHARE * limit && !(full && reading.busy !== true);
+  if (beyondFor !== undefined && (beyondFor >= PATIENCE || isHopeless))
     return { state: { ...state, beyondFor, spilled, time }, actions: [{ type: 'terminate' }] };
 
   // Without a target there is no hysteresis: spilling ends where it began.
@@ -114,11 +123,12 @@ export function decideMemory(
 
   const paused = above(process, thresholds.pause);
   if (paused !== state.paused) actions.push({ type: paused ? 'pause' : 'resume' });
+  if (full !== state.full) actions.push({ type: 'full', full });
   const every = beyondFor === undefined ? COLLECT_EVERY : COLLECT_AT_LAST;
   const collect = (paused || spilling) && time - state.collected >= every;
   if (collect) actions.push({ type: 'collect' });
   return {
-    state: { paused, spilling, collected: collect ? time : state.collected, beyondFor, spilled, time },
+    state: { paused, full, spilling, collected: collect ? time : state.collected, beyondFor, spilled, time },
     actions,
   };
 }
@@ -128,8 +138,17 @@ function secondsBeyond({ beyondFor, time: before }: MemoryState, time: number): 
   return beyondFor === undefined ? 0 : beyondFor + Math.min(time - before, MOST_PER_READING);
 }
 
-function isHopeless(process: number, limit: number): boolean {
-  return process > Math.max(HOPELESS_SHARE * limit, limit + HOPELESS_BYTES);
+/**
+ * Results that cannot go to disk are what fills the memory. Ending the worker would lose them, and those that are computed again
+ * would fill the next one.
+ */
+function isFull(
+  { process, managed, limit, spillFails = false }: MemoryReading,
+  { target, spill, pause, terminate }: MemoryThresholds,
+): boolean {
+  const most = (terminate || (pause === false ? Number.POSITIVE_INFINITY : 1)) * limit;
+  if (limit === 0 || process <= most || process - managed > most) return false;
+  return spillFails || (target === false && spill === false);
 }
 
 /** Remembers the state between readings, which come every 100 ms or so. */

@@ -1,6 +1,6 @@
 // One file with spilled results: written once, read result by result, removed when nobody needs any of them. Small
 // results share a file, because making one costs more than writing a few kilobytes.
-import { open, unlink } from 'node:fs/promises';
+import { open, statfs, unlink } from 'node:fs/promises';
 import { LongpoleError } from '../../base/errors.js';
 import type { WorkInterval } from '../../protocol/clusterObserver.js';
 import type { Frame, Frames, ResultId } from '../../protocol/frames.js';
@@ -18,6 +18,8 @@ export interface SpillHandle {
 export interface SpillFiles {
   open(path: string, flags: string, mode: number): Promise<SpillHandle>;
   unlink(path: string): Promise<void>;
+  /** Of the file system of a path, in blocks of so many bytes. */
+  statfs(path: string): Promise<{ bsize: number; blocks: number; bavail: number }>;
 }
 
 /** A WorkInterval before its worker and thread are known. `task` is -1 where several results share a file. */
@@ -37,7 +39,7 @@ export interface SpillPlace {
   readonly tableBytes: number;
 }
 
-export const nodeFiles: SpillFiles = { open, unlink };
+export const nodeFiles: SpillFiles = { open, unlink, statfs };
 
 /** Parts that are compressed before they are written, and read before they are decompressed. */
 const GROUP_BYTES = 8 * PART_BYTES;

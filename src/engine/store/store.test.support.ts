@@ -32,6 +32,7 @@ export function setup(options: Partial<StoreOptions> = {}, directory = join(pare
       now: () => own.clock,
       onInterval: (interval) => own.intervals.push(interval),
       onError: (error) => own.errors.push(error),
+      onSpillFailed: (error) => own.errors.push(error),
       ...options,
     });
   }
@@ -48,6 +49,7 @@ export function gated(
 ): SpillFiles {
   return {
     unlink: nodeFiles.unlink,
+    statfs: nodeFiles.statfs,
     async open(path, flags, mode) {
       await before('open', path);
       const handle = await nodeFiles.open(path, flags, mode);

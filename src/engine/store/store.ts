@@ -1,8 +1,10 @@
 // The results of one worker: in memory as long as there is room, on disk after that, the least recently used ones first.
 // The store decides nothing about when to spill; whoever measures memory calls `spill`. It owns its spill files.
+import { dirname } from 'node:path';
 import { LongpoleError } from '../../base/errors.js';
 import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
 import { weigh } from '../worker/sharedWeight.js';
+import { spillError } from './spillError.js';
 import {
   nodeFiles,
   readSpillFile,
@@ -22,9 +24,11 @@ export interface StoreOptions {
   readonly onInterval?: (interval: StoreInterval) => void;
   /** The result is on disk alone now. */
   readonly onSpilled?: (id: ResultId) => void;
-  /** Spilling or reading back has failed. Nothing is lost by the first. */
+  /** Reading back has failed. */
   readonly onError?: (error: LongpoleError) => void;
-  /** Seconds between a failed attempt to spill and the next. Default: 10. */
+  /** Spilling has failed. Nothing is lost. Called again only after an attempt that succeeded. */
+  readonly onSpillFailed?: (error: LongpoleError) => void;
+  /** Seconds between a failed attempt to spill and the next. Default: 2. */
   readonly retryAfter?: number;
   readonly files?: SpillFiles;
 }
@@ -53,6 +57,12 @@ interface Entry {
   used: number;
 }
 
+/** Results of `nbytes` could not be written. */
+interface Failure {
+  readonly cause: unknown;
+  readonly nbytes: number;
+}
+
 /** Least recently used results that go into one file together. */
 const BATCH_BYTES = 4 * 2 ** 20;
 
@@ -72,6 +82,8 @@ export class Store {
   #target = Number.POSITIVE_INFINITY;
   #spilling: Promise<void> | undefined;
   #retryAt = Number.NEGATIVE_INFINITY;
+  #failures = 0;
+  #spillFailure: LongpoleError | undefined;
 
   constructor(options: StoreOptions) {
     this.#options = options;
@@ -101,6 +113,16 @@ export class Store {
   /** Whether spilling has failed a short time ago and will not be tried now. */
   get spillPaused(): boolean {
     return this.#options.now() < this.#retryAt;
+  }
+
+  /** Why the last attempt to spill has failed; undefined: it has not. */
+  get spillFailure(): LongpoleError | undefined {
+    return this.#spillFailure;
+  }
+
+  /** Attempts to spill that have failed. */
+  get spillFailures(): number {
+    return this.#failures;
   }
 
   /** Keeps a result; one that was there under the same id is replaced. */
@@ -194,8 +216,21 @@ export class Store {
     while (this.#managed > this.#target && !this.#closed) {
       const batch = this.#leastUsed();
       if (batch.length === 0 || this.spillPaused) return;
-      await this.#writeOut(batch);
+      await this.#spillBatch(batch);
     }
+  }
+
+  /** What has no room together may have room in part. */
+  async #spillBatch(batch: readonly Entry[]): Promise<void> {
+    let failure = await this.#writeOut(batch);
+    if (failure !== undefined && batch.length > 1) {
+      for (const entry of batch) {
+        failure = await this.#writeOut([entry]);
+        if (failure !== undefined) break;
+      }
+    }
+    if (failure === undefined) this.#spillFailure = undefined;
+    else await this.#writingFailed(failure);
   }
 
   /** Lets go of what has a copy on disk, and returns what must be written next. */
@@ -213,7 +248,9 @@ export class Store {
     return batch;
   }
 
-  async #writeOut(batch: readonly Entry[]): Promise<void> {
+  async #writeOut(entries: readonly Entry[]): Promise<Failure | undefined> {
+    const batch = entries.filter((entry) => this.#inMemory.get(entry.id) === entry);
+    if (batch.length === 0) return undefined;
     const path = this.#options.file(`${this.#options.name}-${++this.#fileCount}.spill`);
     const results = batch.flatMap(({ id, frames }) => (frames === undefined ? [] : [{ id, frames }]));
     const uses = batch.map((entry) => entry.used);
@@ -221,8 +258,7 @@ export class Store {
     try {
       places = await writeSpillFile(path, results, this.#context);
     } catch (cause) {
-      this.#writingFailed(path, cause);
-      return;
+      return { cause, nbytes: batch.reduce((sum, entry) => sum + entry.nbytes, 0) };
     }
     // One for us, until all others are counted.
     const file = { path, users: 1 };
@@ -233,15 +269,20 @@ export class Store {
       if (entry.used === uses[index]) this.#letGo(entry);
     });
     this.#release(file);
+    return undefined;
   }
 
-  #writingFailed(path: string, cause: unknown): void {
-    this.#retryAt = this.#options.now() + (this.#options.retryAfter ?? 10);
+  async #writingFailed({ cause, nbytes }: Failure): Promise<void> {
+    this.#retryAt = this.#options.now() + (this.#options.retryAfter ?? 2);
     // Copies of what is in memory anyway make room for what is not.
     for (const entry of this.#inMemory.values()) this.#dropCopy(entry);
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `Results cannot be spilled to ${path}: ${why}. They stay in memory.`;
-    this.#options.onError?.(new LongpoleError('ERR_LONGPOLE_SPILL_WRITE', message, { cause }));
+    const folder = dirname(this.#options.file('any'));
+    const room = await this.#files.statfs(folder).catch(() => undefined);
+    const sizes = { nbytes, managed: this.#managed, spilled: this.#spilled };
+    const isNew = this.#spillFailure === undefined;
+    this.#spillFailure = spillError(folder, sizes, room, cause);
+    this.#failures++;
+    if (isNew) this.#options.onSpillFailed?.(this.#spillFailure);
   }
 
   /** From memory to disk. */

@@ -25,9 +25,14 @@ describe('Store on a disk that fails', () => {
     assert.equal(await own.store.spill(0), false);
     assert.deepEqual(
       own.errors.map(({ code }) => code),
-      ['ERR_LONGPOLE_SPILL_WRITE'],
+      ['ERR_LONGPOLE_DISK_FULL'],
     );
-    assert.match(own.errors[0]!.message, /ENOSPC/);
+    const { message } = own.errors[0]!;
+    assert.match(
+      message,
+      /^0\.4 MB of results cannot be spilled to \S+: ENOSPC.* free there\. .*localDirectory/,
+    );
+    assert.ok(message.includes(`to ${own.directory}:`), message);
     assert.ok(own.store.spillPaused);
     assert.deepEqual(readdirSync(own.directory), []);
     full = false;
@@ -35,6 +40,56 @@ describe('Store on a disk that fails', () => {
     assert.ok(!own.store.spillPaused);
     assert.equal(await own.store.spill(0), true);
     assert.deepEqual(await valueIn(own.store, 1), value);
+    await own.store.close();
+  });
+
+  it('says what fails when it is not a full disk', async () => {
+    const files = gated((action) =>
+      action === 'open'
+        ? Promise.reject(Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' }))
+        : undefined,
+    );
+    const own = setup({ files });
+    own.store.put(1, packFrames(noise(50_000)));
+    assert.equal(await own.store.spill(0), false);
+    assert.equal(own.store.spillFailure?.code, 'ERR_LONGPOLE_SPILL_WRITE');
+    assert.match(own.store.spillFailure.message, /EROFS/);
+    await own.store.close();
+  });
+
+  it('counts attempts, and forgets the failure after one that succeeds', async () => {
+    let full = true;
+    const files = gated((action) =>
+      action === 'write' && full ? Promise.reject(new Error('ENOSPC')) : undefined,
+    );
+    const own = setup({ files, retryAfter: 1 });
+    own.store.put(1, packFrames(noise(50_000)));
+    for (const failures of [1, 2]) {
+      assert.equal(await own.store.spill(0), false);
+      assert.equal(own.store.spillFailures, failures);
+      own.clock += 1;
+    }
+    assert.equal(own.errors.length, 1);
+    full = false;
+    assert.equal(await own.store.spill(0), true);
+    assert.equal(own.store.spillFailure, undefined);
+    await own.store.close();
+  });
+
+  it('writes as many results as there is room for', async () => {
+    let room = 2;
+    const files = gated((action) => {
+      if (action === 'open' && room-- <= 0) return Promise.reject(new Error('ENOSPC'));
+      // A file for all of them has no room at all.
+      return action === 'write' && room === 1 ? Promise.reject(new Error('ENOSPC')) : undefined;
+    });
+    const own = setup({ files });
+    putAll(
+      own.store,
+      Array.from({ length: 4 }, () => noise(10_000)),
+    );
+    assert.equal(await own.store.spill(0), false);
+    assert.deepEqual([own.store.memoryCount, own.store.spilledCount], [3, 1]);
     await own.store.close();
   });
 

@@ -64,6 +64,14 @@ export class CorrectedEvents implements HostEvents {
     this.#send({ type: 'paused', paused });
   }
 
+  noteFull(why: Error | undefined, still: boolean): void {
+    this.#send({ type: 'full', why: why && toErrorInfo(why), still });
+  }
+
+  warning(topic: string, text: string): void {
+    this.#send({ type: 'warning', topic, text });
+  }
+
   transfer(transfer: Transfer): void {
     this.#send({ type: 'transfer', transfer });
   }

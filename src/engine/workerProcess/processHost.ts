@@ -308,12 +308,29 @@ export class ProcessHost implements WorkerHost {
   #observed(
     message: Extract<
       FromWorker,
-      { type: 'paused' | 'transfer' | 'interval' | 'memory' | 'metrics' | 'profile' | 'event' }
+      {
+        type:
+          | 'paused'
+          | 'full'
+          | 'warning'
+          | 'transfer'
+          | 'interval'
+          | 'memory'
+          | 'metrics'
+          | 'profile'
+          | 'event';
+      }
     >,
   ): void {
     switch (message.type) {
       case 'paused':
         this.#events.paused(message.paused);
+        break;
+      case 'full':
+        this.#events.noteFull(message.why && fromErrorInfo(message.why), message.still);
+        break;
+      case 'warning':
+        this.#events.warning(message.topic, message.text);
         break;
       case 'transfer':
         this.#events.transfer(message.transfer);

@@ -69,7 +69,8 @@ class WorkerProcess {
         this.#digests.interval(told);
         send({ type: 'interval', interval: told });
       },
-      onError: (error) => send({ type: 'event', topic: 'store', text: error.message }),
+      onError: (error) => events.event('store', error.message),
+      onSpillFailed: (error) => events.warning('spill-failed', error.message),
       onSpilled: (result) => this.#host.spilled([result]),
     });
     const common = { token, worker: index, now, keyOf: String } as const;

@@ -1,0 +1,72 @@
+// Workers whose memory is full of results that cannot be spilled. They wait, because a client may release results and a disk
+// may get room; when every worker waits and nothing runs, what cannot go on fails with the reason.
+import { LongpoleError, TaskError } from '../../base/errors.js';
+import { taskFunctionName } from '../runView.js';
+import type { ClusterEngine } from './clusterEngine.js';
+import type { ComputationState } from './computationState.js';
+
+/** All workers of a cluster notice a full disk at about the same time; the user is warned once, in seconds. */
+const WARN_EVERY = 60;
+
+export class FullWorkers {
+  readonly #engine: ClusterEngine;
+  /** Topic → when the user was warned last. */
+  readonly #warned = new Map<string, number>();
+
+  constructor(engine: ClusterEngine) {
+    this.#engine = engine;
+  }
+
+  /** An event, and a warning of the process. */
+  warn(topic: string, text: string, worker: number): void {
+    this.#engine.event(topic, text, worker);
+    const now = this.#engine.clock();
+    if (now - (this.#warned.get(topic) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY) return;
+    this.#warned.set(topic, now);
+    process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_SPILL_FAILED' });
+  }
+
+  /** A worker has been full for a while and is still. */
+  check(): void {
+    const workers = [...this.#engine.workers.values()];
+    const mayChange = workers.some(({ facts, full }) => facts === undefined || full?.still === false);
+    const reasons = workers.flatMap(({ info, full }) => (full ? [{ worker: info.name, why: full.why }] : []));
+    const reason = reasons[0];
+    if (mayChange || reason === undefined) return;
+    const ids = this.#engine.scheduler.stuckTasks();
+    if (ids.length === 0) return;
+    for (const [computation, locals] of this.#byComputation(ids)) this.#explain(computation, locals, reason);
+    this.#engine.handleEvent({ type: 'tasks-stuck', ids });
+  }
+
+  #byComputation(ids: readonly number[]): ReadonlyMap<ComputationState, number[]> {
+    const found = new Map<ComputationState, number[]>();
+    for (const id of ids) {
+      const place = this.#engine.locate(id);
+      if (place === undefined) continue;
+      const locals = found.get(place.computation);
+      if (locals === undefined) found.set(place.computation, [place.local]);
+      else locals.push(place.local);
+    }
+    return found;
+  }
+
+  /** One error for all tasks of a computation: there may be a million of them. */
+  #explain(
+    computation: ComputationState,
+    locals: readonly number[],
+    { worker, why }: { readonly worker: string; readonly why: Error },
+  ): void {
+    const first = locals[0]!;
+    const { info } = computation;
+    const where = { key: info.keys[first]!, function: taskFunctionName(info, first), worker };
+    const others = locals.length > 1 ? ` and ${locals.length - 1} others` : '';
+    const message =
+      `Task '${where.key}' (function ${where.function})${others} cannot run: the memory of every worker that may run it is full. ` +
+      why.message;
+    const code = why instanceof LongpoleError ? why.code : 'ERR_LONGPOLE_MEMORY_LIMIT';
+    const error = new TaskError(where, message, { code, cause: why });
+    this.#engine.explain(computation, first, error);
+    for (const local of locals) computation.reasons.set(local, error);
+  }
+}

@@ -1,0 +1,43 @@
+// The results that a batch needs and its isolate lacks: from the worker's own store, or from the workers that have them.
+import { type Frames, framesBytes } from '../../protocol/frames.js';
+import type { GatherOutcome } from './batchGate.js';
+import type { GatherInput, HostEvents } from './hostTypes.js';
+import type { ThreadHostOptions } from './threadHostOptions.js';
+
+/** `events` hears of results that cannot be read back. */
+export async function gatherInputs(
+  { store, peers, digests }: Pick<ThreadHostOptions, 'store' | 'peers' | 'digests'>,
+  events: Pick<HostEvents, 'event'>,
+  gather: readonly GatherInput[],
+): Promise<GatherOutcome> {
+  const frames = new Map<number, Frames>();
+  const remote: GatherInput[] = [];
+  for (const input of gather) {
+    if (!store.has(input.result)) {
+      remote.push(input);
+      continue;
+    }
+    try {
+      const own = await store.get(input.result);
+      if (own === undefined) remote.push(input);
+      else {
+        frames.set(input.id, own);
+        digests.memoryRead(1, framesBytes(own));
+      }
+    } catch (error) {
+      events.event('store', error instanceof Error ? error.message : String(error));
+      store.delete(input.result);
+      remote.push(input);
+    }
+  }
+  const missing: GatherInput[] = [];
+  if (remote.length > 0) {
+    const answer = await peers.fetch(remote, 'gather-dep');
+    for (const input of answer.missing) missing.push(input);
+    for (const { id, result } of remote) {
+      const one = answer.frames.get(result);
+      if (one !== undefined) frames.set(id, one);
+    }
+  }
+  return { frames, missing };
+}

@@ -1,0 +1,81 @@
+// A scheduler of a cluster, new for each test, and what the tests of its policies do with it.
+import { beforeEach } from 'node:test';
+import { KIND_NUMBER } from '../../protocol/resultKinds.js';
+import type { GraphAdded, Instruction, SchedulerEvent } from './events.js';
+import { Scheduler, type SchedulerOptions } from './scheduler.js';
+import { type Edges, requestedOf, toGraph } from './schedulerGraphs.test.support.js';
+import type { Segment, SegmentPolicy } from './taskGraph.js';
+
+export let scheduler: Scheduler;
+
+/** Batches of one task unless the options say otherwise. */
+export function newScheduler(options: SchedulerOptions = { limits: { maxTasks: 1 } }): void {
+  scheduler = new Scheduler(null, options);
+}
+
+beforeEach(() => newScheduler());
+
+export function handle(event: SchedulerEvent): Instruction[] {
+  const instructions = scheduler.handle(event);
+  scheduler.validate();
+  return instructions;
+}
+
+export function addWorkers(...names: string[]): void {
+  for (const [worker, name] of names.entries()) handle({ type: 'worker-added', worker, name });
+}
+
+export interface Added {
+  readonly segment: Segment;
+  readonly instructions: Instruction[];
+}
+
+export function add(edges: Edges, policy: SegmentPolicy = {}, more: Partial<GraphAdded> = {}): Added {
+  const graph = toGraph(edges, requestedOf(edges, []));
+  const instructions = handle({ type: 'graph-added', graph, policy, ...more });
+  return { segment: scheduler.lastSegment!, instructions };
+}
+
+export function finish(
+  worker: number,
+  id: number,
+  kind = KIND_NUMBER,
+  nbytes = 8,
+  seconds = 1e-4,
+): Instruction[] {
+  return handle({
+    type: 'tasks-finished',
+    worker,
+    ids: Int32Array.of(id),
+    from: 0,
+    to: 1,
+    kinds: Uint8Array.of(kind),
+    seconds: Float64Array.of(seconds),
+    nbytes: Float64Array.of(nbytes),
+  });
+}
+
+/** `[worker, id]` of what is sent, in order. */
+export function sent(instructions: readonly Instruction[]): [number, number][] {
+  return instructions.flatMap((each) =>
+    each.type === 'dispatch' ? Array.from(each.ids, (id): [number, number] => [each.worker, id]) : [],
+  );
+}
+
+export function only<T extends Instruction['type']>(
+  instructions: readonly Instruction[],
+  type: T,
+): Extract<Instruction, { type: T }>[] {
+  return instructions.filter((each): each is Extract<Instruction, { type: T }> => each.type === type);
+}
+
+/** Data of so many bytes on a worker. */
+export function scatter(holder: number, nbytes: number): Segment {
+  const more = { holders: Int32Array.of(holder), nbytes: Float64Array.of(nbytes) };
+  return add([[]], { data: true }, more).segment;
+}
+
+/** One task that needs one result of another segment. */
+export function addUser(of: Segment, policy: SegmentPolicy = {}): Added {
+  return add([[], [0]], policy, { imports: new Map([[0, of.base + of.size - 1]]) });
+}

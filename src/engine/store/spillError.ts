@@ -1,0 +1,44 @@
+// The error of results that do not go to disk: which folder, how much room there is, and what helps.
+import { LongpoleError } from '../../base/errors.js';
+
+/** What the system says when a disk, a quota or a limit on files is exhausted. */
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+/** Bytes. */
+interface SpillSizes {
+  /** Of what could not be written. */
+  readonly nbytes: number;
+  /** Of the worker's results in memory. */
+  readonly managed: number;
+  /** Of its results on disk. */
+  readonly spilled: number;
+}
+
+/** `room`: of the file system of the folder, in blocks of `bsize` bytes; undefined: not known. */
+export function spillError(
+  folder: string,
+  { nbytes, managed, spilled }: SpillSizes,
+  room: { readonly bsize: number; readonly blocks: number; readonly bavail: number } | undefined,
+  cause: unknown,
+): LongpoleError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const isFull = cause instanceof Error && 'code' in cause && FULL.has(String(cause.code));
+  const free =
+    room === undefined
+      ? ''
+      : ` ${megabytes(room.bavail * room.bsize)} of ${megabytes(room.blocks * room.bsize)} are free there.`;
+  const message =
+    `${megabytes(nbytes)} of results cannot be spilled to ${folder}: ${why}.${free} The worker keeps ${megabytes(managed)} of results in memory and ` +
+    `${megabytes(spilled)} on disk. ` +
+    (isFull
+      ? 'Make room in that folder, pass a localDirectory on a larger disk, raise memoryLimit, or release results that are not needed.'
+      : 'Pass a localDirectory that can be written, raise memoryLimit, or release results that are not needed.');
+  return new LongpoleError(isFull ? 'ERR_LONGPOLE_DISK_FULL' : 'ERR_LONGPOLE_SPILL_WRITE', message, {
+    cause,
+  });
+}
+
+/** Bytes for people. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
+}

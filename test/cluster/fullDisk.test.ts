@@ -1,0 +1,125 @@
+// A disk that is full when results are spilled. A limit on the size of files is a full disk that needs no file system of its
+// own: every program may set it, and a write fails with EFBIG as it would with ENOSPC.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { packageUrl, withFolder } from '../support/programs.js';
+import { KINDS } from './support.js';
+
+const TIMEOUT_MS = 120_000;
+
+interface Report {
+  readonly warnings: readonly { readonly code: string; readonly message: string }[];
+  readonly errors: readonly { readonly code: string; readonly key: string; readonly message: string }[];
+  readonly kept: number;
+  readonly whole: number;
+  readonly deaths: number;
+  readonly paused: boolean;
+  readonly afterwards: number;
+}
+
+/** Makes 60 arrays of 8 MB, of which a part fits into memory, and says what became of them. */
+function program(processes: boolean, options: string): string {
+  return `
+    import { connect } from '${packageUrl('index')}';
+    const warnings = [];
+    process.on('warning', ({ code, message }) => warnings.push({ code, message }));
+    const client = await connect({ workers: 2, processes: ${processes}, memoryLimit: ${processes ? 262e6 : 100e6}, localDirectory: process.argv[2], ${options} });
+    let deaths = 0;
+    let paused = false;
+    client.observe({
+      workerRemoved: () => void deaths++,
+      event: ({ topic }) => {
+        if (topic === 'worker-restarted') deaths++;
+        if (topic === 'worker-paused') paused = true;
+      },
+    });
+    const fill = (length, value) => new Float64Array(length).fill(value);
+    const futures = client.map(fill, Array(60).fill(1e6), Array.from({ length: 60 }, (_, index) => index));
+    const reasons = await Promise.all(futures.map((future) => future.exception()));
+    const errors = reasons.filter((reason) => reason !== undefined).map(({ code, key, message }) => ({ code, key, message }));
+    let whole = 0;
+    for (const [index, future] of futures.entries()) {
+      if (reasons[index] !== undefined) continue;
+      const value = await future.result();
+      if (value.length === 1e6 && value.every((number) => number === index)) whole++;
+      future.release();
+    }
+    const kept = reasons.length - errors.length;
+    const afterwards = await client.submit((value) => value.length, client.submit(fill, 1e6, 1)).result();
+    console.log(JSON.stringify({ warnings, errors, kept, whole, deaths, paused, afterwards }));
+    await client.close();
+  `;
+}
+
+/** Runs a program that can write 1 KiB into each file: its cluster starts, and nothing is spilled. */
+async function runOnFullDisk(folder: string, source: string): Promise<Report> {
+  const file = join(folder, 'program.mjs');
+  writeFileSync(file, source);
+  const limited = 'trap "" XFSZ; ulimit -f 1; exec "$0" "$@"';
+  const child = spawn('bash', ['-c', limited, process.execPath, file, folder], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text: Buffer) => {
+    output.stdout += String(text);
+  });
+  child.stderr.on('data', (text: Buffer) => {
+    output.stderr += String(text);
+  });
+  const [code] = await once(child, 'close');
+  assert.equal(code, 0, output.stderr);
+  const report: Report = JSON.parse(output.stdout.trim().split('\n').at(-1) ?? '');
+  return report;
+}
+
+for (const kind of KINDS) {
+  const processes = kind === 'processes';
+  test(
+    `${kind}: a full disk is named, results that fit are kept, and no worker dies`,
+    { timeout: TIMEOUT_MS },
+    () =>
+      withFolder(async (folder) => {
+        const report = await runOnFullDisk(folder, program(processes, ''));
+        assert.equal(report.deaths, 0);
+        assert.ok(report.paused);
+        assert.deepEqual(
+          report.warnings.map(({ code }) => code),
+          ['LONGPOLE_SPILL_FAILED'],
+        );
+        for (const { message } of [report.warnings[0]!, report.errors[0]!]) {
+          assert.match(message, /\d MB of results cannot be spilled to \S+: EFBIG/);
+          assert.ok(message.includes(folder), message);
+          assert.match(message, /[\d.]+ MB of [\d.]+ MB are free there\..*localDirectory/);
+        }
+        assert.ok(report.errors.length > 0 && report.kept > 0, JSON.stringify(report));
+        for (const { code, message } of report.errors) {
+          assert.equal(code, 'ERR_LONGPOLE_DISK_FULL');
+          assert.equal(message, report.errors[0]!.message, 'one error for the whole computation');
+        }
+        const { key, message } = report.errors[0]!;
+        assert.ok(message.includes(`Task '${key}' (function fill)`), message);
+        assert.match(message, /The memory limit of a worker is \d+ MB/);
+        assert.equal(report.whole, report.kept);
+        assert.equal(report.afterwards, 1e6);
+      }),
+  );
+}
+
+test(
+  'results that may not be spilled fill a worker, and an error names its limit',
+  { timeout: TIMEOUT_MS },
+  () =>
+    withFolder(async (folder) => {
+      const report = await runOnFullDisk(folder, program(false, 'memory: { target: false, spill: false }'));
+      assert.equal(report.deaths, 0);
+      assert.deepEqual(report.warnings, []);
+      assert.equal(report.errors[0]?.code, 'ERR_LONGPOLE_MEMORY_LIMIT');
+      assert.match(report.errors[0].message, /^Task '.*limit of a worker is 100 MB.*spilling is off/);
+      assert.equal(report.whole, report.kept);
+      assert.equal(report.afterwards, 1e6);
+    }),
+);
