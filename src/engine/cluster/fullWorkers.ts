@@ -2,25 +2,38 @@
 // may get room; when every worker waits and nothing runs, what cannot go on fails with the reason.
 import { LongpoleError, TaskError } from '../../base/errors.js';
 import { taskFunctionName } from '../runView.js';
-import type { ClusterEngine } from './clusterEngine.js';
+import type { SchedulerEvent } from '../scheduler/events.js';
+import type { Scheduler } from '../scheduler/scheduler.js';
 import type { ComputationState } from './computationState.js';
+import type { EngineWorker } from './engineWorker.js';
+
+/** What it needs of the cluster. */
+interface Cluster {
+  readonly scheduler: Pick<Scheduler, 'stuckTasks'>;
+  readonly workers: ReadonlyMap<number, EngineWorker>;
+  readonly clock: () => number;
+  event(topic: string, text: string, worker: number): void;
+  locate(global: number): { computation: ComputationState; local: number } | undefined;
+  explain(computation: ComputationState, local: number, error: unknown): void;
+  handleEvent(event: SchedulerEvent): void;
+}
 
 /** All workers of a cluster notice a full disk at about the same time; the user is warned once, in seconds. */
 const WARN_EVERY = 60;
 
 export class FullWorkers {
-  readonly #engine: ClusterEngine;
+  readonly #cluster: Cluster;
   /** Topic → when the user was warned last. */
   readonly #warned = new Map<string, number>();
 
-  constructor(engine: ClusterEngine) {
-    this.#engine = engine;
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
   }
 
   /** An event, and a warning of the process. */
   warn(topic: string, text: string, worker: number): void {
-    this.#engine.event(topic, text, worker);
-    const now = this.#engine.clock();
+    this.#cluster.event(topic, text, worker);
+    const now = this.#cluster.clock();
     if (now - (this.#warned.get(topic) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY) return;
     this.#warned.set(topic, now);
     process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_SPILL_FAILED' });
@@ -28,21 +41,21 @@ export class FullWorkers {
 
   /** A worker has been full for a while and is still. */
   check(): void {
-    const workers = [...this.#engine.workers.values()];
+    const workers = [...this.#cluster.workers.values()];
     const mayChange = workers.some(({ facts, full }) => facts === undefined || full?.still === false);
     const reasons = workers.flatMap(({ info, full }) => (full ? [{ worker: info.name, why: full.why }] : []));
     const reason = reasons[0];
     if (mayChange || reason === undefined) return;
-    const ids = this.#engine.scheduler.stuckTasks();
+    const ids = this.#cluster.scheduler.stuckTasks();
     if (ids.length === 0) return;
     for (const [computation, locals] of this.#byComputation(ids)) this.#explain(computation, locals, reason);
-    this.#engine.handleEvent({ type: 'tasks-stuck', ids });
+    this.#cluster.handleEvent({ type: 'tasks-stuck', ids });
   }
 
   #byComputation(ids: readonly number[]): ReadonlyMap<ComputationState, number[]> {
     const found = new Map<ComputationState, number[]>();
     for (const id of ids) {
-      const place = this.#engine.locate(id);
+      const place = this.#cluster.locate(id);
       if (place === undefined) continue;
       const locals = found.get(place.computation);
       if (locals === undefined) found.set(place.computation, [place.local]);
@@ -66,7 +79,7 @@ export class FullWorkers {
       why.message;
     const code = why instanceof LongpoleError ? why.code : 'ERR_LONGPOLE_MEMORY_LIMIT';
     const error = new TaskError(where, message, { code, cause: why });
-    this.#engine.explain(computation, first, error);
+    this.#cluster.explain(computation, first, error);
     for (const local of locals) computation.reasons.set(local, error);
   }
 }
