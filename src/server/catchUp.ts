@@ -160,7 +160,10 @@ export function* wholeTrace(trace: Trace): Outgoing {
   yield [encodeViewMessage(recordedSums(trace.totals)), encodeViewMessage({ type: 'complete' })];
 }
 
-/** One table of an opened trace as an Arrow stream. */
+/**
+ * One table of an opened trace as an Arrow stream. Columns are read before the first piece comes, so a damaged trace throws
+ * there.
+ */
 export function* wholeTable(trace: Trace, table: RecordedTable): Generator<Uint8Array> {
   let parts: Uint8Array[] = [];
   const encoder = pageEncoder((of, bytes) => {
@@ -171,8 +174,8 @@ export function* wholeTable(trace: Trace, table: RecordedTable): Generator<Uint8
     parts = [];
   };
   encoder.start();
-  yield* take();
   for (const _ of encoder.rows(trace, table)) yield* take();
+  yield* take();
 }
 
 /** Batches of some milliseconds, each with its dictionaries. */

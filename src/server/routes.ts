@@ -3,6 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { LongpoleError } from '../base/errors.js';
+import { visibleText } from '../base/visibleText.js';
 import type { AccessRules } from './access.js';
 import { wholeTable } from './catchUp.js';
 import { TABLES } from './opening.js';
@@ -16,6 +18,8 @@ const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const ARROW_TYPE = 'application/vnd.apache.arrow.stream';
+/** The request is right, but the trace is damaged where the answer would come from. */
+const UNPROCESSABLE = 422;
 /** Task ids are whole numbers below 2^53. */
 const TASK_PATH = /^\/api\/task\/(\d{1,16})$/;
 const TABLE_PATH = /^\/api\/trace\/([a-z]{1,20})\.arrow$/;
@@ -38,9 +42,9 @@ export class Routes {
   answer(request: IncomingMessage, response: ServerResponse, url: URL): void {
     // Nobody needs what comes with a GET.
     request.resume();
-    this.#route(response, url).catch(() => {
+    this.#route(response, url).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else this.sendText(response, 500, 'The answer could not be made.');
+      else this.#sendError(response, error);
     });
   }
 
@@ -100,12 +104,26 @@ export class Routes {
     const table = TABLES.find((one) => one === name);
     if (table === undefined || source.kind === 'live')
       return this.sendText(response, 404, 'There is no such table of a recorded trace.');
+    const pieces = wholeTable(source.trace, table);
+    const first = pieces.next();
     this.#head(response, 200, ARROW_TYPE);
-    await pipeline(Readable.from(wholeTable(source.trace, table)), response);
+    const all = function* (): Generator<Uint8Array> {
+      if (first.done !== true) yield first.value;
+      yield* pieces;
+    };
+    await pipeline(Readable.from(all()), response);
   }
 
-  #sendJson(response: ServerResponse, value: unknown): void {
-    this.#head(response, 200, JSON_TYPE);
+  /** Of a damaged trace, columns that are read when they are used fail here. */
+  #sendError(response: ServerResponse, error: unknown): void {
+    const known = error instanceof LongpoleError;
+    const code = known ? error.code : 'ERR_LONGPOLE_INTERNAL';
+    const message = known ? error.message : `The answer could not be made: ${visibleText(String(error))}`;
+    this.#sendJson(response, { error: { code, message } }, known ? UNPROCESSABLE : 500);
+  }
+
+  #sendJson(response: ServerResponse, value: unknown, status = 200): void {
+    this.#head(response, status, JSON_TYPE);
     response.end(JSON.stringify(value));
   }
 

@@ -1,0 +1,118 @@
+// The answers about a damaged trace. Columns of a large trace are read when they are used, so that damage shows only then.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { ERROR_CODES } from '../base/errors.js';
+import { lz4Codec } from '../files/lz4Codec.js';
+import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
+import { MemorySource, openTables } from '../trace/recording/openTables.js';
+import type { Trace } from '../trace/trace.js';
+import { TEST_PAGE, TestPage } from './dashboard.test.support.js';
+import { DashboardServer } from './dashboardServer.js';
+
+const FOLDER = fileURLToPath(new URL('../../test/fixtures/version-1/recorded', import.meta.url));
+const PATHS = [
+  'health',
+  'metrics',
+  'api/task/0',
+  'api/task/1',
+  'api/task/999999',
+  ...RECORDED_TABLES.map((table) => `api/trace/${table}.arrow`),
+];
+
+/** Begins every packed buffer. */
+const LZ4_MAGIC = Uint8Array.of(0x04, 0x22, 0x4d, 0x18);
+
+type Damage = (bytes: Buffer) => Buffer | undefined;
+
+function turned(share: number): Damage {
+  return (bytes) => {
+    const copy = Buffer.from(bytes);
+    copy[Math.floor(copy.length * share)]! ^= 0x10;
+    return copy;
+  };
+}
+
+const DAMAGES: readonly (readonly [string, Damage])[] = [
+  ['is missing', () => undefined],
+  ['is empty', () => Buffer.alloc(0)],
+  ['was cut off', (bytes) => bytes.subarray(0, bytes.length / 2)],
+  ...[0.2, 0.5, 0.8].map((share) => [`has a turned bit at ${share * 100} %`, turned(share)] as const),
+];
+
+/** As a large trace is opened: only the descriptions of its batches are read. */
+function openLazily(damaged: RecordedTable, damage: Damage): Trace {
+  return openTables(
+    { ended: 'closed' },
+    (table) => {
+      const name = join(FOLDER, `${table}.arrows`);
+      const whole = readFileSync(name);
+      const bytes = table === damaged ? damage(whole) : whole;
+      return { name, bytes: bytes === undefined ? undefined : new MemorySource(bytes) };
+    },
+    { codec: lz4Codec(), checked: false },
+  );
+}
+
+/** The code of an answer that says why there is none; undefined: it was answered. */
+async function codeOf(response: Response): Promise<string | undefined> {
+  if (response.status === 200 || response.status === 404) {
+    await response.arrayBuffer();
+    return undefined;
+  }
+  const { error }: { error: { code: string; message: string } } = JSON.parse(await response.text());
+  assert.equal(response.status, 422);
+  assert.ok(error.code in ERROR_CODES && error.code !== 'ERR_LONGPOLE_INTERNAL', error.code);
+  assert.match(error.message, /\.arrows|trace/);
+  return error.code;
+}
+
+/** How the stream to a page ends. */
+async function endOfStream(link: string): Promise<string> {
+  const page = new TestPage();
+  const isEnd = (type: string | undefined): boolean => type === 'complete' || type === 'closed';
+  const ended = page.until(({ type }) => isEnd(type));
+  await page.connect(link);
+  await ended;
+  const last = page.texts.findLast(({ type }) => isEnd(type));
+  await page.leave();
+  return last?.type === 'closed' ? last.reason : '';
+}
+
+describe('a damaged trace', () => {
+  for (const table of RECORDED_TABLES)
+    it(`whose ${table} are damaged: every path answers, or says with a code why not`, async () => {
+      const closing: Promise<void>[] = [];
+      for (const [how, damage] of DAMAGES) {
+        const trace = openLazily(table, damage);
+        const source = { kind: 'recorded', title: 'damaged', facts: {}, trace } as const;
+        const server = await DashboardServer.start({ source, port: 0, page: TEST_PAGE });
+        for (const path of PATHS)
+          await assert.doesNotReject(
+            async () => codeOf(await fetch(`${server.link}${path}`)),
+            `${path}, ${table} ${how}`,
+          );
+        const reason = await endOfStream(server.link);
+        if (reason !== '') assert.match(reason, /\(ERR_LONGPOLE_TRACE_\w+\)$/, `${table} ${how}`);
+        closing.push(server.close());
+      }
+      await Promise.all(closing);
+    });
+
+  it('whose keys cannot be read: tasks and tables say so as JSON, and the page as a sentence', async () => {
+    const trace = openLazily('dependencies', (bytes) => {
+      const copy = Buffer.from(bytes);
+      // The first packed buffer is one of the keys.
+      copy[copy.indexOf(LZ4_MAGIC)]! ^= 1;
+      return copy;
+    });
+    const source = { kind: 'recorded', title: 'damaged', facts: {}, trace } as const;
+    const server = await DashboardServer.start({ source, port: 0, page: TEST_PAGE });
+    for (const path of ['api/task/1', 'api/trace/tasks.arrow'])
+      assert.equal(await codeOf(await fetch(`${server.link}${path}`)), 'ERR_LONGPOLE_TRACE_FORMAT', path);
+    assert.match(await endOfStream(server.link), /\(ERR_LONGPOLE_TRACE_FORMAT\)$/);
+    await server.close();
+  });
+});
