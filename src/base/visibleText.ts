@@ -5,6 +5,9 @@
 /** Controls and format characters (direction of text, no width) and lone surrogates. Line feed, tab and joiners of letters stay. */
 const UNSAFE = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
+/** Most texts: they need no look at the properties of each character. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
 /** Offset of the pictures of control characters in Unicode: ␛ for ESC. */
 const PICTURES = 0x2400;
 const PICTURE_OF_DELETE = '␡';
@@ -15,6 +18,7 @@ const REPLACEMENT = '\ufffd';
  * DEL, `<U+202E>` for other controls, `\ufffd` for lone surrogates. Line feeds and tabs stay.
  */
 export function visibleText(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text.replace(UNSAFE, (unsafe) => {
     const code = unsafe.codePointAt(0) ?? 0;
     if (code < 0x20) return String.fromCharCode(PICTURES + code);

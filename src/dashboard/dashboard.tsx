@@ -13,6 +13,7 @@ import { LiveSource } from './source/liveSource.js';
 import type { SourceSink, TraceSource } from './source/traceSource.js';
 import { Shell, type ShellHooks } from './views/shell.js';
 import { ShellState } from './views/shellState.js';
+import { showTextsSafely } from './views/shownText.js';
 
 declare global {
   /** For tests and scripts: what the dashboard shows, and when it is at rest. */
@@ -60,6 +61,8 @@ function sourceOfPage(): TraceSource | undefined {
   }
   return location.protocol === 'file:' ? undefined : new LiveSource(location.href);
 }
+
+showTextsSafely();
 
 // What a server gives out is the template as it is; the trace brings the title.
 if (document.title.startsWith('@')) document.title = 'Longpole';

@@ -10,12 +10,15 @@ import './views/tables.css';
 import './views/diff.css';
 import { DiffView } from './views/diffView.js';
 import { Problem } from './views/problem.js';
+import { showTextsSafely } from './views/shownText.js';
 
 async function readData(): Promise<Uint8Array> {
   const text = document.getElementById('longpole-diff')?.textContent?.trim() ?? '';
   if (text === '') throw new LongpoleError('ERR_LONGPOLE_PAGE_DATA', 'The file holds no data.');
   return await unpackPageData(text);
 }
+
+showTextsSafely();
 
 const app = document.getElementById('app');
 if (app !== null) {

@@ -1,6 +1,8 @@
 // The few drawing operations that the plots need. Drawing code talks to this interface alone, so that tests can record
 // what is drawn and another backend can take the canvas's place. All coordinates are CSS pixels.
 
+import { visibleName } from '../../base/visibleText.js';
+
 export type Align = 'left' | 'center' | 'right';
 
 export interface Renderer {
@@ -144,13 +146,14 @@ export class CanvasRenderer implements Renderer {
   }
 }
 
-/** The text cut to the width with an ellipsis at its end or, to keep that, its start; empty if not even three letters fit. */
+/** The text, visible and cut to the width with an ellipsis at its end or, to keep that, its start; empty if not even three letters fit. */
 export function fitText(
   renderer: Renderer,
-  text: string,
+  name: string,
   width: number,
   keep: 'start' | 'end' = 'start',
 ): string {
+  const text = visibleName(name);
   if (renderer.textWidth(text) <= width) return text;
   const cut = (length: number) =>
     keep === 'start' ? `${text.slice(0, length)}…` : `…${text.slice(text.length - length)}`;

@@ -99,7 +99,7 @@ function Lines({ lines }: { readonly lines: readonly Line[] }) {
 /** The first line; the others, as of a stack, once somebody asks. */
 function LongText({ text }: { readonly text: string }) {
   const end = text.indexOf('\n');
-  if (end < 0) return text;
+  if (end < 0) return <span class="text">{text}</span>;
   return (
     <details>
       <summary>{text.slice(0, end)}</summary>

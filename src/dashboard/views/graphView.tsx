@@ -2,6 +2,7 @@
 // to one node, the arrows from there to the others, Enter does what a click does.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { layeredLayout, type NodeLayers } from '../../base/graphLayout/layers.js';
+import { visibleName } from '../../base/visibleText.js';
 import { stepInGraph } from '../model/graphSteps.js';
 import { BESIDE, RADIUS, routedLayout } from '../model/routedLayout.js';
 
@@ -125,9 +126,10 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
   const scroller = useRef<HTMLDivElement>(null);
   const room = useWidth(scroller);
   const [focused, setFocused] = useState(0);
-  const labels = nodes.map(({ label }) =>
-    label.length > LONGEST_LABEL ? `${label.slice(0, LONGEST_LABEL - 1)}…` : label,
-  );
+  const labels = nodes.map(({ label }) => {
+    const shown = visibleName(label);
+    return shown.length > LONGEST_LABEL ? `${shown.slice(0, LONGEST_LABEL - 1)}…` : shown;
+  });
   // Counts of tasks in labels change while a run goes on; what is drawn moves only when a width does.
   const widths = labels.map(({ length }) => length).join();
   const drawing = useMemo(

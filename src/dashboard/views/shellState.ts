@@ -1,6 +1,7 @@
 // What the dashboard shows: which trace, which page of it, which range of time, which task. All of it is in the address,
 // so that a link leads to the same view.
 import { effect, signal } from '@preact/signals';
+import { visibleName } from '../../base/visibleText.js';
 import type { Trace } from '../../trace/trace.js';
 import { buildModel, type ProfileModel } from '../model/profileModel.js';
 import { clip, showsAll, type TimeWindow } from '../model/timeView.js';
@@ -27,6 +28,9 @@ const CHOICES: Partial<Record<PageName, readonly string[]>> = {
 };
 /** Milliseconds after the last change until the address follows. */
 const ADDRESS_DELAY = 250;
+
+/** Characters of one value in the address: a browser refuses addresses of megabytes. */
+const LONGEST_IN_ADDRESS = 4_000;
 
 /** How long after the page an address asks for rows that a live cluster has yet to send. */
 const WAIT_FOR_ROWS_MS = 10_000;
@@ -73,7 +77,7 @@ export class ShellState {
     addEventListener('hashchange', () => this.#readAddress());
     effect(() => {
       const page = PAGES.find(({ name }) => name === this.page.value)?.title;
-      const title = this.update.value?.title;
+      const title = visibleName(this.update.value?.title ?? '');
       document.title = [page, title, 'Longpole']
         .filter((part) => part !== undefined && part !== '')
         .join(' – ');
@@ -356,6 +360,7 @@ export class ShellState {
     const row = this.selectedRow;
     if (row !== undefined) query.set('task', this.trace.tasks.keyOf(row));
     this.#writeChoices(query, this.trace);
+    for (const [name, value] of [...query]) if (value.length > LONGEST_IN_ADDRESS) query.delete(name);
     const text = query.toString();
     const hash = `#${this.page.value}${text === '' ? '' : `?${text}`}`;
     if (location.hash === hash) return;

@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { ERROR_CODES } from '../base/errors.js';
-import { lz4Codec } from '../files/lz4Codec.js';
-import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
-import { MemorySource, openTables } from '../trace/recording/openTables.js';
-import type { Trace } from '../trace/trace.js';
-import { TEST_PAGE, TestPage } from './dashboard.test.support.js';
-import { DashboardServer } from './dashboardServer.js';
+import { ERROR_CODES } from '#internal/base/errors.js';
+import { lz4Codec } from '#internal/files/lz4Codec.js';
+import { RECORDED_TABLES, type RecordedTable } from '#internal/protocol/traceSchema.js';
+import { TEST_PAGE, TestPage } from '#internal/server/dashboard.test.support.js';
+import { DashboardServer } from '#internal/server/dashboardServer.js';
+import { MemorySource, openTables } from '#internal/trace/recording/openTables.js';
+import type { Trace } from '#internal/trace/trace.js';
+import { repositoryPath } from './support/repository.js';
 
-const FOLDER = fileURLToPath(new URL('../../test/fixtures/version-1/recorded', import.meta.url));
+const FOLDER = repositoryPath('test/fixtures/version-1/recorded');
 const PATHS = [
   'health',
   'metrics',

@@ -1,0 +1,144 @@
+// Keys, names and messages that would turn, hide or widen the page: every page shows them by visible signs and shortened.
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { writeReport } from '#internal/diagnostics/performanceReport.js';
+import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
+import type { Trace } from '#internal/trace/trace.js';
+import { useBrowser } from '../support/browser.js';
+import { go, ready, whole } from '../support/dashboardPage.js';
+import { EPOCH } from '../support/sampleTraces.js';
+import { UNSAFE } from '../support/unsafeText.js';
+
+const browser = useBrowser();
+
+const HOSTILE = '\u001b]0;T\u0007\u001b[2J\u202e\u009b31m\u2066\0name\u200b';
+const LONG = `long-${'x'.repeat(1_000_000)}-end`;
+/** Characters that one page may show, whatever the names are. */
+const MOST_TEXT = 400_000;
+/** px of anything, also of what scrolls inside of the page. */
+const MOST_WIDTH = 20_000;
+
+/** A run in which everything that has a name is called so. */
+function traceOf(name: string): Trace {
+  const worker = `${name}-worker`;
+  const tasks: SyntheticSpec['tasks'] = Array.from({ length: 6 }, (_, i) => ({
+    key: `${name}-${i}`,
+    prefix: `${name}-prefix-${i % 2}`,
+    group: `${name}-group-${i % 3}`,
+    functionName: `${name}-function`,
+    span: `${name}-span`,
+    resultType: `${name}-type`,
+    worker: i % 2 === 0 ? worker : `${worker}-2`,
+    state: i === 4 ? 'erred' : 'memory',
+    nbytes: 1000,
+    started: EPOCH + i,
+    stopped: EPOCH + i + 0.75,
+    needs: i === 0 ? [] : [`${name}-${i - 1}`],
+  }));
+  return syntheticTrace({
+    workers: [
+      { name: worker, threads: 1, host: `${name}-host`, started: EPOCH, stopped: EPOCH + 9 },
+      { name: `${worker}-2`, threads: 1, host: `${name}-host` },
+    ],
+    tasks,
+    transfers: [
+      { worker, peer: `${worker}-2`, nbytes: 500, start: EPOCH + 1, stop: EPOCH + 1.1, keys: [`${name}-0`] },
+    ],
+    intervals: [{ worker, action: 'gc', start: EPOCH + 2, stop: EPOCH + 2.1, task: `${name}-2` }],
+    memory: [0, 1, 2].map((i) => ({ worker, time: EPOCH + i, managed: 1000 * i, process: 1e6 })),
+    resources: [0, 1, 2].map((i) => ({
+      worker,
+      time: EPOCH + i,
+      figures: { cpu: 50, [`${name}-figure`]: i },
+    })),
+    metrics: [0, 1].map((i) => ({
+      time: EPOCH + i,
+      worker,
+      span: `${name}-span`,
+      prefix: `${name}-prefix-0`,
+      activity: `${name}-activity`,
+      unit: i === 0 ? 'seconds' : `${name}-unit`,
+      value: 1,
+    })),
+    samples: [0, 1, 2].map((i) => ({
+      time: EPOCH + i,
+      worker,
+      prefix: `${name}-prefix-0`,
+      stack: [`${name}-outer`, `${name}-inner`],
+      count: 10,
+    })),
+    events: [
+      { time: EPOCH + 1, worker, topic: 'log', text: `${name} said\nin two lines` },
+      { time: EPOCH + 2, worker, topic: `${name}-topic`, text: `${name}-4 failed: ${name}` },
+    ],
+  });
+}
+
+/** Runs in the page. */
+function shown() {
+  const app = document.getElementById('app');
+  const texts = [document.title, app?.textContent ?? ''];
+  let width = 0;
+  for (const element of app?.querySelectorAll('*') ?? []) {
+    width = Math.max(width, element.scrollWidth);
+    for (const name of ['title', 'aria-label', 'placeholder', 'alt'])
+      texts.push(element.getAttribute(name) ?? '');
+  }
+  return { texts, width, page: document.documentElement.scrollWidth, window: innerWidth };
+}
+
+/** What is wrong with the page as it is now, and all that it shows. */
+async function look(page: Page, where: string): Promise<{ wrong: string[]; text: string }> {
+  const { texts, width, page: pageWidth, window } = await page.evaluate(shown);
+  const wrong = texts.flatMap((text) => {
+    const found = UNSAFE.exec(text.replaceAll('\t', ' '));
+    const around = text.slice(Math.max(0, (found?.index ?? 0) - 40), (found?.index ?? 0) + 20);
+    return found === null ? [] : [`${where} shows ${JSON.stringify(around)}`];
+  });
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  if (length > MOST_TEXT) wrong.push(`${where} shows ${length} characters`);
+  if (pageWidth > window) wrong.push(`${where} is ${pageWidth} px wide in a window of ${window}`);
+  if (width > MOST_WIDTH) wrong.push(`something in ${where} is ${width} px wide`);
+  return { wrong, text: texts.join('\n') };
+}
+
+describe('names that would turn, hide or widen the page', () => {
+  const reports = { hostile: '', long: '' };
+  before(() => {
+    for (const [kind, name] of [
+      ['hostile', HOSTILE],
+      ['long', LONG],
+    ] as const) {
+      reports[kind] = browser.path(`${kind}.html`);
+      writeReport(traceOf(name), reports[kind], { title: name, facts: { Program: name } });
+    }
+  });
+
+  for (const kind of ['hostile', 'long'] as const)
+    it(`${kind}: every page shows visible signs, shortened, within the window`, async () => {
+      const { page, complaints } = await browser.open(reports[kind]);
+      await whole(page);
+      const names = await page.evaluate(() => globalThis.longpoleDashboard?.pages() ?? []);
+      assert.ok(names.length > 10);
+      const looks: { wrong: string[]; text: string }[] = [];
+      for (const name of names) {
+        await go(page, name);
+        looks.push(await look(page, name));
+      }
+      await page.evaluate((key) => {
+        location.hash = `#stream?task=${encodeURIComponent(key)}`;
+      }, `${HOSTILE}-2`);
+      await page.locator('main.page[data-page="stream"]').waitFor();
+      await ready(page);
+      looks.push(await look(page, 'the stream with a chosen task'));
+      assert.deepEqual(
+        looks.flatMap(({ wrong }) => wrong),
+        [],
+      );
+      const all = looks.map(({ text }) => text).join();
+      assert.match(all, kind === 'hostile' ? /␛\]0;T␇␛\[2J<U\+202E><U\+009B>31m/ : /long-x+…x+-end/);
+      assert.deepEqual(complaints, []);
+      await page.context().close();
+    });
+});
