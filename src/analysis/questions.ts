@@ -7,6 +7,7 @@ import { findings, findingsTable } from './findings/findings.js';
 import { functionBottleneck } from './functionBottleneck.js';
 import { memoryByPrefix } from './memoryByPrefix.js';
 import { queueing } from './queueing.js';
+import { speedups, speedupsTable } from './speedups.js';
 import { stragglers } from './stragglers.js';
 import type { Table } from './table.js';
 import { fittingTaskBalance } from './taskBalance.js';
@@ -57,6 +58,11 @@ export const QUESTIONS: readonly Question[] = [
   { name: 'queueing', title: 'Where tasks wait, median seconds by prefix', run: queueing },
   { name: 'worker-balance', title: 'What each thread had to do', run: workerBalance },
   { name: 'stragglers', title: 'Tasks far above the median of their prefix', run: stragglers },
+  {
+    name: 'speedups',
+    title: 'What if the tasks of a prefix took half as long',
+    run: (trace) => speedupsTable(speedups(trace)),
+  },
   { name: 'transfers-by-pair', title: 'Bytes moved between workers', run: transfersByPair },
   { name: 'transfers-by-type', title: 'Bytes moved by type of result', run: transfersByType },
   { name: 'memory-by-prefix', title: 'Results held over time, by prefix', run: memoryByPrefix },

@@ -26,7 +26,8 @@ export type FindingCode =
   | 'event-loop-starvation'
   | 'scheduler-bound'
   | 'lack-of-parallelism'
-  | 'cpu-oversubscription';
+  | 'cpu-oversubscription'
+  | 'worker-bound';
 
 /** `high`: measured directly; `medium`: inferred, another cause would look much the same; `low`: a hint. */
 export type Confidence = 'high' | 'medium' | 'low';

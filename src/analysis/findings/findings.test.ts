@@ -24,6 +24,7 @@ import {
   packing,
   sending,
   shuffle,
+  slowBeforeBig,
   spilling,
   startingProfiler,
   waitingForCores,
@@ -97,6 +98,12 @@ const TABLE: readonly Row[] = [
     provokes: { tasks: waitingForCores(0.5), metrics: cpu({ fit: [20, 20] }) ?? [] },
     // They sleep half of their time.
     comesClose: { tasks: waitingForCores(0.05), metrics: cpu({ fit: [20, 20] }) ?? [] },
+  },
+  {
+    code: 'worker-bound',
+    provokes: slowBeforeBig(2),
+    // Other findings say why threads are busy, or they are not.
+    comesClose: { tasks: balanced(), metrics: cpu({ fit: [10, 30] }) ?? [] },
   },
 ];
 
@@ -235,16 +242,42 @@ describe('findings', () => {
     assert.ok(!codesOf(spec(1)).includes('stragglers'));
   });
 
-  it('has nothing to say of a run without fault, and of none', () => {
-    assert.deepEqual(findings(syntheticTrace({ tasks: balanced() })), []);
+  it('says of a run without fault that it is limited by its workers, and of none nothing', () => {
+    assert.deepEqual(codesOf({ tasks: balanced() }), ['worker-bound']);
+    // Threads that were idle half of the time are not what it is short of.
+    const [, second] = [0, 1].map((i) => balanced().map((task) => ({ ...task, key: `${task.key}-${i}` })));
+    const paused = [
+      ...balanced(),
+      ...(second ?? []).map(({ started, stopped, ...task }) => ({
+        ...task,
+        submitted: 25,
+        computation: 2,
+        started: started + 25,
+        stopped: stopped + 25,
+      })),
+    ];
+    assert.ok(!codesOf({ tasks: paused }).includes('worker-bound'));
     assert.deepEqual(findings(syntheticTrace({})), []);
+  });
+
+  it('names what keeps the workers busy, not what waits behind it', () => {
+    const [own] = findings(syntheticTrace(slowBeforeBig(2)));
+    assert.match(own?.title ?? '', /^Limited by its 2 workers: they computed (9\d|100) % of the time$/);
+    const [, four, slow, big] =
+      /^4 workers, each with a core: (\d+) ms\. 'slow' twice as fast: −(\d+) ms\. 'big' twice as fast: −(.+)\.$/.exec(
+        own?.evidence.text ?? '',
+      ) ?? [];
+    assert.ok(Math.abs(Number(four) - 512) < 25, own?.evidence.text);
+    assert.ok(Math.abs(Number(slow) - 510) < 25, own?.evidence.text);
+    assert.match(big ?? '', /^(1|2|1\.\d) ms$/);
+    assert.equal(own?.advice, "Use more workers on more cores, or make 'slow' faster.");
   });
 
   it('takes equal shares of time without a core for sleep, unless the system counted the wait', () => {
     const tasks = scheduled([...many(20), ...many(20, 1, 'load')], { workers: 4 }).tasks;
     const codes = (metrics: SyntheticSpec['metrics'], coreWait = Number.NaN) =>
       codesOf({ tasks: tasks.map((task) => ({ ...task, coreWait })), metrics: metrics ?? [] });
-    assert.deepEqual(codes(cpu({ fit: [12, 8], load: [11, 9] })), []);
+    assert.deepEqual(codes(cpu({ fit: [12, 8], load: [11, 9] })), ['worker-bound']);
     assert.deepEqual(codes(cpu({ fit: [12, 8], load: [11, 9] }), 0.4), ['cpu-oversubscription']);
     assert.deepEqual(codes(cpu({ fit: [19, 1], load: [4, 16] })), ['synchronous-io']);
     assert.deepEqual(codes(cpu({ fit: [1, 19], load: [2, 18] })), ['synchronous-io']);
@@ -291,7 +324,7 @@ describe('findings', () => {
           })),
         }),
       ).map(({ code }) => code);
-    assert.deepEqual(codes(0), []);
+    assert.deepEqual(codes(0), ['worker-bound']);
     assert.deepEqual(codes(100), ['cpu-oversubscription']);
   });
 

@@ -19,6 +19,7 @@ import { stragglerTasks } from './stragglerTasks.js';
 import { synchronousIo } from './synchronousIo.js';
 import { tasksTooSmall } from './tasksTooSmall.js';
 import { transferBound } from './transferBound.js';
+import { workerBound } from './workerBound.js';
 import { workerSkew } from './workerSkew.js';
 
 export const RULES: readonly Rule[] = [
@@ -57,7 +58,8 @@ const MIN_SECONDS = 10e-3;
 
 /**
  * At most seven things that made the run slow, those that cost most time first. Empty if nothing costs at least a
- * twentieth of the makespan and 10 ms. Costs may overlap: they are not to be added up.
+ * twentieth of the makespan and 10 ms. Costs may overlap: they are not to be added up. Of a run that nothing else is the matter
+ * with, it is said whether it is short of workers.
  */
 export function findings(trace: Trace): readonly Finding[] {
   const facts = new Facts(trace);
@@ -68,6 +70,10 @@ export function findings(trace: Trace): readonly Finding[] {
     // Sums of what went on beside each other, e.g. on threads that nothing names, may be more than the run took.
     .map((finding) => ({ ...finding, seconds: Math.min(finding.seconds, facts.makespan) }))
     .filter(({ seconds }) => seconds >= least);
+  if (found.length === 0) {
+    const bound = workerBound(facts);
+    return bound !== undefined && bound.seconds >= least ? [bound] : [];
+  }
   const codes = new Set(found.map(({ code }) => code));
   return found
     .filter(({ code }) => EXPLAINED_BY[code]?.some((other) => codes.has(other)) !== true)

@@ -19,7 +19,15 @@ export const chain = (count: number, first: readonly string[] = [], prefix = 'st
 /** Tasks that all run at the same time, 10 s on each of four workers. */
 export const balanced = (): SyntheticTask[] => scheduled(many(40), { workers: 4 }).tasks.slice();
 
-/** The same, each of which waits so long for a core. */
+/** Two hundred tasks of 10 ms and six behind them that need all of these and take 1 ms. */
+export function slowBeforeBig(workers: number): SyntheticSpec {
+  const slow = many(200, 0.01, 'slow');
+  const needs = slow.map(({ key }) => key);
+  const big = many(6, 1e-3, 'big').map((task) => ({ ...task, needs }));
+  return scheduled([...slow, ...big], { workers });
+}
+
+/** `balanced`, whose tasks wait so long for a core each. */
 export const waitingForCores = (coreWait: number): SyntheticTask[] =>
   balanced().map((task) => ({ ...task, coreWait }));
 

@@ -1,5 +1,12 @@
 // What a run was like, from its trace: the numbers of the summary that `longpole run` prints, and of its JSON.
-import { type CriticalPath, criticalPath, type Finding, findings } from '../../api/analysis.js';
+import {
+  type CriticalPath,
+  criticalPath,
+  type Finding,
+  findings,
+  type Speedup,
+  speedups,
+} from '../../api/analysis.js';
 import type { Trace } from '../../api/trace.js';
 
 /** Times in seconds, sizes in bytes, shares from 0 to 1. */
@@ -30,6 +37,8 @@ export interface Summary {
   };
   readonly longPole: LongPole | null;
   readonly findings: readonly Finding[];
+  /** What if the tasks of a prefix took half as long: the five prefixes that computed longest. */
+  readonly speedups: readonly Speedup[];
 }
 
 export interface WorkerSummary {
@@ -99,6 +108,7 @@ export function summarise(trace: Trace): Summary {
     moved,
     longPole: ran ? longPoleOf(path) : null,
     findings: findings(trace),
+    speedups: speedups(trace),
   };
 }
 

@@ -29,6 +29,10 @@ const SUMMARY: Summary = {
     ],
   },
   findings: [],
+  speedups: [
+    { prefix: 'countPrimes', computed: 4.2, makespan: 1.2, low: 1, high: 1.4, gained: 1.11 },
+    { prefix: 'add', computed: 0.0012, makespan: 2.31, low: 2, high: 2.6, gained: 0 },
+  ],
 };
 
 test('what a person reads', () => {
@@ -48,6 +52,8 @@ long pole   82 %   1.9 s  compute: countPrimes
            9.1 %  210 ms  client time
            No number of workers makes it faster than 131 ms.
 findings   none: nothing costs a twentieth of the run
+what if    countPrimes twice as fast  1.2 s  −1.1 s
+           add twice as fast          2.3 s  nothing gained
 `.slice(1),
   );
 });

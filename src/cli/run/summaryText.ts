@@ -23,6 +23,7 @@ export function summaryText(summary: Summary): string {
     ...labelled('moved', [movedText(summary)]),
     ...labelled('long pole', summary.longPole === null ? [] : longPoleText(summary.longPole)),
     ...labelled('findings', findingLines(summary)),
+    ...labelled('what if', speedupLines(summary)),
   ];
   return visibleText(lines.map((line) => `${line}\n`).join(''));
 }
@@ -121,6 +122,17 @@ function findingLines({ findings, makespan, longPole }: Summary): string[] {
     const lines = findingText(i + 1, { title, seconds, confidence, evidence: evidence.text, advice });
     return i < FULL_FINDINGS ? lines : lines.slice(0, 1);
   });
+}
+
+/** Seconds of the run if a prefix were twice as fast. */
+function speedupLines({ speedups }: Summary): string[] {
+  return columns(
+    speedups.map(({ prefix, makespan, gained }) => [
+      `${shorten(prefix)} twice as fast`,
+      secondsText(makespan),
+      gained > 0 ? `−${secondsText(gained)}` : 'nothing gained',
+    ]),
+  );
 }
 
 /** What a finding says: its title, and below it the evidence and what to try. */

@@ -7,6 +7,7 @@ const PAGE_OF: Readonly<Record<string, PageName>> = {
   'critical-path': 'stream',
   findings: 'summary',
   queueing: 'stream',
+  speedups: 'summary',
   stragglers: 'stream',
   'memory-by-prefix': 'memory',
   'time-by-action': 'actions',

@@ -2,6 +2,7 @@
 import { criticalPath } from '../../analysis/criticalPath.js';
 import { findings } from '../../analysis/findings/findings.js';
 import { queueing } from '../../analysis/queueing.js';
+import { speedups } from '../../analysis/speedups.js';
 import { timeByAction } from '../../analysis/timeByAction.js';
 import { timeByPrefix } from '../../analysis/timeByPrefix.js';
 import { transfersByPair, transfersByType } from '../../analysis/transferTables.js';
@@ -11,6 +12,7 @@ import { AskedOnce } from '../views/useAnswer.js';
 
 export const CRITICAL_PATH = new AskedOnce((trace) => criticalPath(trace));
 export const FINDINGS = new AskedOnce(findings);
+export const SPEEDUPS = new AskedOnce(speedups);
 export const QUEUEING = new AskedOnce(queueing);
 export const TIME_BY_ACTION = new AskedOnce(timeByAction);
 export const TIME_BY_PREFIX = new AskedOnce(timeByPrefix);

@@ -3,6 +3,7 @@
 import type { CriticalPath } from '../../analysis/criticalPath.js';
 import type { Finding } from '../../analysis/findings/finding.js';
 import { windowOf } from '../../analysis/path/pathWalk.js';
+import type { Speedup } from '../../analysis/speedups.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
@@ -11,7 +12,7 @@ import { Bars, Empty, Key, Panel } from '../views/parts.js';
 import { useAnswer } from '../views/useAnswer.js';
 import { pageOfQuestion } from './findingPages.js';
 import type { PageProps } from './pageProps.js';
-import { CRITICAL_PATH, FINDINGS } from './questions.js';
+import { CRITICAL_PATH, FINDINGS, SPEEDUPS } from './questions.js';
 
 export function SummaryPage(props: PageProps) {
   const { state, update } = props;
@@ -49,6 +50,7 @@ function PathPanels({ state, update: { trace } }: PageProps) {
   const scheme = state.view.scheme.value;
   const path = useAnswer(trace, CRITICAL_PATH);
   const found = useAnswer(trace, FINDINGS);
+  const faster = useAnswer(trace, SPEEDUPS);
   return (
     <>
       <Panel title="What it was waiting for" note="the critical path, by what happened on it" wide>
@@ -68,6 +70,11 @@ function PathPanels({ state, update: { trace } }: PageProps) {
       <Panel title="Longest on the critical path, by prefix">
         {path === undefined ? null : <PathPrefixes path={path} trace={trace} scheme={scheme} />}
       </Panel>
+      {faster === undefined || faster.length === 0 ? null : (
+        <Panel title="What if a prefix were twice as fast" note="simulated: the run would take so long">
+          <Speedups found={faster} trace={trace} scheme={scheme} />
+        </Panel>
+      )}
     </>
   );
 }
@@ -205,6 +212,25 @@ function PathPrefixes({
     label: `${formatDuration(seconds)} · ${formatPercent((100 * seconds) / path.makespan)}`,
   }));
   return rows.length === 0 ? <Empty>No task ran.</Empty> : <Bars rows={rows} />;
+}
+
+/** Seconds that the run would get shorter. */
+function Speedups({
+  found,
+  trace,
+  scheme,
+}: {
+  readonly found: readonly Speedup[];
+  readonly trace: Trace;
+  readonly scheme: 'light' | 'dark';
+}) {
+  const colors = prefixColors(trace, scheme);
+  const rows = found.map(({ prefix, makespan, gained }) => ({
+    name: prefix,
+    parts: [{ name: prefix, value: gained, color: colors(prefix) }],
+    label: `${formatDuration(makespan)} · ${gained > 0 ? `−${formatDuration(gained)}` : 'nothing gained'}`,
+  }));
+  return <Bars rows={rows} />;
 }
 
 function Findings({

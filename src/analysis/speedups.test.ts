@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
+import { slowBeforeBig } from './findings/workloads.test.support.js';
+import { scheduled } from './scheduledTrace.test.support.js';
+import { speedups, speedupsTable } from './speedups.js';
+
+describe('what a prefix that is twice as fast gains', () => {
+  it('is what the run gets shorter, most first', () => {
+    const found = speedups(syntheticTrace(slowBeforeBig(2)));
+    assert.deepEqual(
+      found.map(({ prefix }) => prefix),
+      ['slow', 'big'],
+    );
+    const [slow] = found;
+    assert.ok(slow !== undefined && Math.abs(slow.gained - 0.51) < 0.03, `${slow?.gained}`);
+    assert.ok(slow.low <= slow.makespan && slow.makespan <= slow.high);
+    assert.equal(speedupsTable(found).length, 2);
+  });
+
+  it('is nothing of what runs beside the critical path', () => {
+    const tasks = [
+      { key: 'long-0', seconds: 10 },
+      { key: 'short-0', seconds: 1 },
+    ];
+    const found = speedups(syntheticTrace(scheduled(tasks, { workers: 2 })));
+    const gained = new Map(found.map((one) => [one.prefix, one.gained]));
+    assert.ok(Math.abs((gained.get('long') ?? 0) - 5) < 0.1, `${gained.get('long')}`);
+    assert.equal(gained.get('short'), 0);
+  });
+
+  it('asks of five prefixes at most, and has no answer where no task ran', () => {
+    const many = Array.from({ length: 12 }, (_, i) => ({ key: `p${i}-0`, seconds: 1 + i }));
+    assert.equal(speedups(syntheticTrace(scheduled(many, { workers: 2 }))).length, 5);
+    assert.deepEqual(speedups(syntheticTrace({})), []);
+    const empty = { tasks: [{ key: 'a-0', started: 0, stopped: 0 }] };
+    assert.deepEqual(speedups(syntheticTrace(empty)), []);
+  });
+});
