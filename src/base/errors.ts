@@ -39,6 +39,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_PYTHON: 'No Python with distributed was found.',
   ERR_LONGPOLE_SPILL_FILE: 'A result that had been spilled to disk cannot be read back.',
   ERR_LONGPOLE_SPILL_WRITE: 'Results cannot be spilled to disk.',
+  ERR_LONGPOLE_STALLED: 'Workers are there and do not do what they were asked for.',
   ERR_LONGPOLE_TASK: 'A task threw.',
   ERR_LONGPOLE_TASK_TIMEOUT: 'A task ran longer than its timeout.',
   ERR_LONGPOLE_TRACE_FILE: 'A trace file could not be read or written.',

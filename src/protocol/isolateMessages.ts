@@ -179,6 +179,12 @@ export interface Closed {
   readonly run: number;
 }
 
+/** The isolate has a call and begins with it. The answer comes as long after that as the function takes. */
+export interface CallTaken {
+  readonly type: 'call-taken';
+  readonly call: number;
+}
+
 /** The answer to a call: what the function returned, or what it threw. */
 export interface Called {
   readonly type: 'called';
@@ -187,7 +193,7 @@ export interface Called {
   readonly error: ErrorInfo | undefined;
 }
 
-export type FromIsolate = IsolateReady | Report | Measured | Fetched | Called | Closed;
+export type FromIsolate = IsolateReady | Report | Measured | Fetched | Called | Closed | CallTaken;
 
 /** What a new isolate is given at birth. */
 export interface IsolateBirth {

@@ -161,6 +161,8 @@ export type FromWorker =
   | { readonly type: 'event'; readonly topic: string; readonly text: string }
   | { readonly type: 'heartbeat'; readonly sent: number; readonly link: WorkerLink }
   | { readonly type: 'taken'; readonly call: number; readonly value: readonly number[] }
+  /** A call of whatever type has arrived; `taken` or `called` follows. */
+  | { readonly type: 'call-taken'; readonly call: number }
   | {
       readonly type: 'called';
       readonly call: number;

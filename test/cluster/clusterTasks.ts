@@ -2,6 +2,7 @@
 // is a file: workers may be threads or processes, and a file is the same for both.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parentPort } from 'node:worker_threads';
 import { tasks } from 'longpole';
 
 const pause = new Int32Array(new SharedArrayBuffer(4));
@@ -120,6 +121,13 @@ export const t = tasks(import.meta.url, {
     writeFileSync(join(folder, `${name}.started`), '');
     waitForFile(join(folder, `${name}.open`));
     process.exit(7);
+  },
+  /** The first time, a message to its thread turns out to be unreadable while it waits. */
+  unreadableOnce: async (path: string): Promise<number> => {
+    const calls = countCall(path);
+    if (calls > 1) return calls;
+    setImmediate(() => parentPort?.emit('messageerror', new Error('unknown object')));
+    return new Promise(() => undefined);
   },
   throwOutside: async (path: string): Promise<number> => {
     const calls = countCall(path);

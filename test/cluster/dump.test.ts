@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
+import { connect } from 'longpole';
 import { dumpAndKill, packageUrl, startNode, withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { clusterTest, open, started, until } from './support.js';
@@ -96,3 +97,35 @@ test('dump-signal: a program that waits prints where its cluster stands', { time
     );
   });
 });
+
+test('dump: a process that does not answer is not waited for', async () => {
+  await using client = await connect({ workers: 1, processes: true, workerTtl: false });
+  const [pid = 0] = (await client.dump()).workers.map((worker) => worker.pid);
+  process.kill(pid, 'SIGSTOP');
+  try {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const dumped = client.dump();
+    mock.timers.tick(3000);
+    assert.match((await dumped).brief(), /Worker worker-0 did not answer 'dump' within 3 s/);
+    const again = client.dump();
+    mock.timers.tick(3000);
+    assert.deepEqual(
+      (await again).workers.map(({ host }) => 'calls' in host && host.calls),
+      [[]],
+    );
+  } finally {
+    mock.timers.reset();
+    process.kill(pid, 'SIGCONT');
+  }
+});
+
+clusterTest(
+  'a message that a worker cannot read ends its thread, and another runs its tasks',
+  async ({ client, folder }) => {
+    const causes: string[] = [];
+    client.observe({ event: ({ topic, text }) => void (topic === 'worker-restarted' && causes.push(text)) });
+    assert.equal(await client.submit(t.unreadableOnce, join(folder, 'calls')).result(), 2);
+    assert.equal(causes.length, 1);
+    assert.match(causes[0] ?? '', /A message to the worker could not be read: unknown object/);
+  },
+);

@@ -69,7 +69,7 @@ clusterTest(
     const { events } = client.trace;
     const texts = Array.from(events.text, (id) => client.trace.strings.get(id));
     assert.ok(
-      texts.some((text) => text.includes('nothing was heard of its process for 5 s')),
+      texts.some((text) => text.includes('its process sent nothing for 5 s')),
       texts.join('; '),
     );
   },

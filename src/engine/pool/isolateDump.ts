@@ -49,6 +49,12 @@ export async function dumpThread(
   };
 }
 
+/** What is known of a thread that says nothing, as text. */
+export function threadStanding(vitals: Float64Array): string {
+  const state = threadState(vitals[VITALS_THREAD]!) || 'it has no thread that is known';
+  return `${state}, its event loop ${vitals[VITALS_TURNED] === 0 ? 'never turned' : 'turned'}`;
+}
+
 /** The state of a thread of this process, by the system's number; empty where there is no /proc. */
 function threadState(thread: number): string {
   const stat = readProc(`self/task/${thread}/stat`);

@@ -9,6 +9,8 @@ const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
 export interface IsolateThread extends Pick<Worker, 'ref' | 'unref'> {
   postMessage(message: ToIsolate | Several<ToIsolate>): void;
   on(event: 'message', listener: (message: FromIsolate) => void): unknown;
+  /** A message could not be deserialized. */
+  on(event: 'messageerror', listener: (error: unknown) => void): unknown;
   on(event: 'error', listener: (error: unknown) => void): unknown;
   on(event: 'exit', listener: (code: number) => void): unknown;
   terminate(): Promise<unknown>;

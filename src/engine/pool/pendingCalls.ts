@@ -1,4 +1,6 @@
-// Calls to a worker that wait for their answers. Each is settled once: answered, or rejected when the worker ends.
+// Calls to a worker that wait for their answers. Each is settled once: answered, or rejected when the worker ends, or when it
+// does not take the call. A call that was taken has no limit: it may run a function of the user's.
+import { inspect } from 'node:util';
 import { LongpoleError } from '../../base/errors.js';
 import { type ErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
 
@@ -6,6 +8,8 @@ interface PendingCall {
   /** What was asked, for the dump of a cluster. */
   readonly what: string;
   readonly since: number;
+  /** Occasions on which the worker did not take the call. Undefined: it has taken the call. */
+  missed: number | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -15,12 +19,19 @@ export interface CallDump {
   readonly what: string;
   /** Seconds since it was sent. */
   readonly age: number;
+  readonly state: 'sent' | 'taken';
 }
 
 export class PendingCalls {
   readonly #pending = new Map<number, PendingCall>();
   #next = 1;
+  readonly #maxOccasions: number;
   #ended: LongpoleError | undefined;
+
+  /** @param maxOccasions on which a worker may not take a call before the call is rejected, see `occasion` */
+  constructor(maxOccasions: number) {
+    this.#maxOccasions = maxOccasions;
+  }
 
   get size(): number {
     return this.#pending.size;
@@ -29,18 +40,30 @@ export class PendingCalls {
   /**
    * Sends a call under a number of its own.
    *
-   * @param what names the call in dumps, e.g. `run f`
+   * @param what names the call in dumps, e.g. `call f`
+   * @param limitMs milliseconds until the call is given up. Default: none
    * @returns (resolves) the answer
-   * @throws (rejects) what the call throws, ERR_LONGPOLE_NOT_CLONEABLE if `send` throws, ERR_LONGPOLE_WORKER_LOST
+   * @throws (rejects) what the call throws, ERR_LONGPOLE_NOT_CLONEABLE if `send` throws, ERR_LONGPOLE_WORKER_LOST,
+   *   ERR_LONGPOLE_STALLED
    */
-  ask(worker: string, what: string, send: (call: number) => void): Promise<unknown> {
+  ask(worker: string, what: string, send: (call: number) => void, limitMs?: number): Promise<unknown> {
     const call = this.#next++;
+    const answer = this.#asked(call, worker, what, send);
+    if (limitMs === undefined) return answer;
+    const timer = setTimeout(() => {
+      this.#pending.get(call)?.reject(noAnswerError(worker, what, limitMs));
+      this.#pending.delete(call);
+    }, limitMs);
+    return answer.finally(() => clearTimeout(timer));
+  }
+
+  #asked(call: number, worker: string, what: string, send: (call: number) => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) {
         reject(lostError(worker, this.#ended));
         return;
       }
-      this.#pending.set(call, { what, since: performance.now(), resolve, reject });
+      this.#pending.set(call, { what, since: performance.now(), missed: 0, resolve, reject });
       try {
         send(call);
       } catch (error) {
@@ -48,6 +71,31 @@ export class PendingCalls {
         reject(notSentError(worker, error));
       }
     });
+  }
+
+  /** Calls that the worker has not taken. */
+  get untaken(): number {
+    let count = 0;
+    for (const { missed } of this.#pending.values()) if (missed !== undefined) count++;
+    return count;
+  }
+
+  /** The worker has the call; the answer may take as long as it likes. */
+  taken(call: number): void {
+    const pending = this.#pending.get(call);
+    if (pending !== undefined) pending.missed = undefined;
+  }
+
+  /**
+   * The worker shows a sign of life, and calls that it has not taken were sent before. Rejects those that have seen too many of
+   * these occasions, with ERR_LONGPOLE_STALLED. `dump` says where the worker stands.
+   */
+  occasion(worker: string, dump: () => Promise<unknown>): void {
+    for (const [call, pending] of this.#pending) {
+      if (pending.missed === undefined || ++pending.missed < this.#maxOccasions) continue;
+      this.#pending.delete(call);
+      void dump().then((standing) => pending.reject(notTakenError(worker, pending, standing)));
+    }
   }
 
   answer({ call, value, error }: { call: number; value: unknown; error: ErrorInfo | undefined }): void {
@@ -67,8 +115,9 @@ export class PendingCalls {
   /** The oldest call first. */
   dump(): CallDump[] {
     const now = performance.now();
-    return Array.from(this.#pending.values(), ({ what, since }) => ({
+    return Array.from(this.#pending.values(), ({ what, since, missed }) => ({
       what,
+      state: missed === undefined ? 'taken' : 'sent',
       age: Math.round(now - since) / 1000,
     }));
   }
@@ -80,6 +129,22 @@ function notSentError(worker: string, reason: unknown): LongpoleError {
     'ERR_LONGPOLE_NOT_CLONEABLE',
     `What worker ${worker} is called with cannot be copied to it: ${why} Pass plain data.`,
     { cause: reason },
+  );
+}
+
+function notTakenError(worker: string, { what, since }: PendingCall, standing: unknown): LongpoleError {
+  const seconds = Math.round((performance.now() - since) / 1000);
+  return new LongpoleError(
+    'ERR_LONGPOLE_STALLED',
+    `Worker ${worker} did not take '${what}' within ${seconds} s, although its event loop turned. The cause says where it stands.`,
+    { cause: new Error(inspect(standing, { depth: 8 })) },
+  );
+}
+
+function noAnswerError(worker: string, what: string, limitMs: number): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_STALLED',
+    `Worker ${worker} did not answer '${what}' within ${limitMs / 1000} s.`,
   );
 }
 

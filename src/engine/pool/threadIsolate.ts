@@ -1,6 +1,5 @@
 // An isolate that is a thread of this process.
 import { LongpoleError } from '../../base/errors.js';
-import { type CompletionColumns, CompletionLog, completionColumns } from '../../protocol/completionLog.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import {
   type Fetched,
@@ -14,10 +13,10 @@ import {
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_STORED, KIND_VALUE } from '../../protocol/resultKinds.js';
-import { guardThread, isEnding, whenMayEnd } from '../../resources/nativeGuard.js';
+import { guardThread, isEnding } from '../../resources/nativeGuard.js';
 import { makeVitals } from '../../resources/vitals.js';
 import type { Executing } from '../metrics/unmeasuredTime.js';
-import { announceThread, whenThreadIsQuiet } from '../profiler/threadInspector.js';
+import { announceThread } from '../profiler/threadInspector.js';
 import { workerStartError } from '../taskFailure.js';
 import { weighShared } from '../worker/sharedWeight.js';
 import { ClosingRuns } from './closingRuns.js';
@@ -26,30 +25,15 @@ import { interruptThread } from './interruptThread.js';
 import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
 import { dumpThread, type IsolateDump } from './isolateDump.js';
 import { type IsolateThread, startThread } from './isolateThread.js';
+import { IsolateWatch } from './isolateWatch.js';
 import { MessageLog } from './messageLog.js';
 import { Outbox } from './outbox.js';
 import { PendingCalls } from './pendingCalls.js';
+import { stopThread } from './stopThread.js';
+import { isOverdue, newThreadRun, type ThreadRun } from './threadRun.js';
 
-/** A run as this side sees it. */
-interface ThreadRun {
-  readonly channel: RunChannel;
-  readonly log: CompletionLog;
-  readonly columns: CompletionColumns;
-  /** Values and errors that have arrived ahead of their log entries. */
-  readonly arrived: Map<number, unknown>;
-  readonly failed: Set<number>;
-  /** Since when the isolate owes something that it cannot send, because it computes; undefined: it owes nothing. */
-  owingSince: number | undefined;
-  fetching: boolean;
-}
-
-/** How long an isolate may owe something before it is interrupted, in milliseconds. */
-const DEBT_MS = 8;
-/** How long a termination waits for an inspector's request that is under way, in milliseconds. */
-const QUIET_PATIENCE_MS = 50;
-/** A termination is repeated after this time, then after twice as long, and so on, in milliseconds. */
-const FIRST_STOP_MS = 50;
-const LAST_STOP_MS = 3200;
+/** Polls between which an isolate may turn its event loop and not take a call until the call is rejected; about a minute. */
+const MAX_TURNS = 60;
 
 export class ThreadIsolate implements Isolate {
   readonly name: string;
@@ -60,7 +44,9 @@ export class ThreadIsolate implements Isolate {
   readonly vitals = makeVitals();
   /** For tasks that nobody wants. */
   readonly grace = new GracePeriod(() => threadUse(this.vitals));
-  readonly #calls = new PendingCalls();
+  /** Its program runs. */
+  hasStarted = false;
+  readonly #calls = new PendingCalls(MAX_TURNS);
   readonly #runs = new Map<number, ThreadRun>();
   readonly #sent = new MessageLog();
   readonly #received = new MessageLog();
@@ -73,9 +59,9 @@ export class ThreadIsolate implements Isolate {
   #alive = true;
   /** What it ran at its end. */
   #last: Executing | undefined;
-  #started = false;
   #exitedThread = false;
   #cause: Error | undefined;
+  readonly #watch: IsolateWatch;
   readonly #gone: () => void;
   readonly #measured: ((measures: IsolateMeasures) => void) | undefined;
 
@@ -106,11 +92,15 @@ export class ThreadIsolate implements Isolate {
     this.#worker.on('error', (error: unknown) => {
       this.#cause = error instanceof Error ? error : new Error(String(error));
     });
+    this.#worker.on('messageerror', (error: unknown) => {
+      this.terminate(new Error(`A message from it could not be read: ${String(error)}`, { cause: error }));
+    });
     const unguard = guardThread({ cells: this.#mailbox, index: NATIVE_CELL });
     this.#worker.on('exit', (code) => {
       unguard();
       this.#exited(code);
     });
+    this.#watch = new IsolateWatch(this, this.#calls);
     // Last: listening to messages refs the thread again.
     this.#worker.unref();
   }
@@ -120,16 +110,8 @@ export class ThreadIsolate implements Isolate {
   }
 
   open(channel: RunChannel): void {
-    const log = new CompletionLog(channel.maxOutstanding);
-    this.#runs.set(channel.run, {
-      channel,
-      log,
-      columns: completionColumns(log.capacity),
-      arrived: new Map(),
-      failed: new Set(),
-      owingSince: undefined,
-      fetching: false,
-    });
+    const state = newThreadRun(channel);
+    this.#runs.set(channel.run, state);
     this.#worker.ref();
     const { run, program, functions, claims, wanted, keys = null, marks = false } = channel;
     const { kinds, inlineBytes = Number.POSITIVE_INFINITY } = channel;
@@ -140,7 +122,7 @@ export class ThreadIsolate implements Isolate {
       functions,
       claims,
       wanted,
-      log: log.buffer,
+      log: state.log.buffer,
       inlineBytes,
       ...(kinds === undefined || this.#measured === undefined ? {} : { kinds }),
       keys,
@@ -189,6 +171,7 @@ export class ThreadIsolate implements Isolate {
       Atomics.store(this.#mailbox, 0, 1);
       if ([...this.#runs.values()].some(({ log }) => log.running >= 0)) interruptThread(this.name);
     });
+    if (this.#alive) this.#watch.watch();
     this.#worker.ref();
     return answer.finally(() => this.#unrefIfIdle());
   }
@@ -214,25 +197,7 @@ export class ThreadIsolate implements Isolate {
     const state = this.#runs.get(run);
     if (state === undefined) return;
     this.#drain(state);
-    this.#collectDebt(state);
-  }
-
-  /**
-   * A task that was expected to be short is not, and the results of those before it were not sent, or a call that came just
-   * before it was not heard: asks again.
-   */
-  #collectDebt(state: ThreadRun): void {
-    const owes =
-      state.log.running >= 0 && (state.log.available > 0 || state.fetching || this.#calls.size > 0);
-    if (!owes) {
-      state.owingSince = undefined;
-      return;
-    }
-    const now = performance.now();
-    state.owingSince ??= now;
-    if (now - state.owingSince < DEBT_MS) return;
-    state.owingSince = undefined;
-    interruptThread(this.name);
+    if (isOverdue(state, this.#calls.untaken)) interruptThread(this.name);
   }
 
   running(run: number): number {
@@ -254,7 +219,7 @@ export class ThreadIsolate implements Isolate {
       running: log.running,
       unread: log.available,
     }));
-    const state = this.#alive ? (this.#started ? 'running' : 'starting') : 'ended';
+    const state = this.#alive ? (this.hasStarted ? 'running' : 'starting') : 'ended';
     const messages = {
       calls: this.#calls.dump(),
       sent: this.#sent.dump(),
@@ -286,22 +251,15 @@ export class ThreadIsolate implements Isolate {
     this.#unrefIfIdle();
   }
 
-  terminate(): void {
-    whenThreadIsQuiet(this.name, () => this.#stop(FIRST_STOP_MS), QUIET_PATIENCE_MS);
-    // A thread inside a native call ends only after it. Nobody waits for that: from now on it does not count.
-    this.#end(new Error('The worker thread was told to end.'));
-  }
-
-  /**
-   * Not while the thread loads a native addon. An inspector's request that runs at that moment swallows the termination, so
-   * it is repeated until the thread has ended.
-   */
-  #stop(waitMs: number): void {
-    if (this.#exitedThread) return;
-    whenMayEnd({ cells: this.#mailbox, index: NATIVE_CELL }, () => {
-      void this.#worker.terminate();
-      if (waitMs <= LAST_STOP_MS) setTimeout(() => this.#stop(2 * waitMs), waitMs).unref();
+  terminate(cause = new Error('The worker thread was told to end.')): void {
+    stopThread({
+      name: this.name,
+      mailbox: this.#mailbox,
+      terminate: () => this.#worker.terminate(),
+      hasExited: () => this.#exitedThread,
     });
+    // A thread inside a native call ends only after it. Nobody waits for that: from now on it does not count.
+    this.#end(cause);
   }
 
   /** A thread with nothing to do does not keep the program alive. */
@@ -318,22 +276,28 @@ export class ThreadIsolate implements Isolate {
 
   #receive(message: FromIsolate): void {
     this.#received.note(message);
-    if (message.type === 'ready') {
-      this.#started = true;
-      return;
+    switch (message.type) {
+      case 'ready':
+        this.hasStarted = true;
+        break;
+      case 'closed':
+        this.#closing.closed(message.run);
+        break;
+      case 'call-taken':
+        this.#calls.taken(message.call);
+        break;
+      case 'called':
+        this.#calls.answer(message);
+        break;
+      case 'measured':
+        this.#take(message.measures);
+        break;
+      default:
+        this.#ofRun(message);
     }
-    if (message.type === 'closed') {
-      this.#closing.closed(message.run);
-      return;
-    }
-    if (message.type === 'called') {
-      this.#calls.answer(message);
-      return;
-    }
-    if (message.type === 'measured') {
-      this.#take(message.measures);
-      return;
-    }
+  }
+
+  #ofRun(message: Report | Fetched): void {
     if (message.type === 'report' && message.measures !== undefined) this.#take(message.measures);
     const state = this.#runs.get(message.run);
     if (state === undefined) return;
@@ -387,13 +351,14 @@ export class ThreadIsolate implements Isolate {
     if (!this.#alive) return;
     this.#last = this.executing;
     this.#alive = false;
+    this.#watch.close();
     this.#closing.clear();
     this.#calls.abandon(this.name, cause);
     for (const state of [...this.#runs.values()]) {
       this.#drain(state);
       const { running } = state.log;
       this.#runs.delete(state.channel.run);
-      state.channel.handler.lost(this, running, this.#started ? cause : workerStartError(this.name, cause));
+      state.channel.handler.lost(this, running, this.hasStarted ? cause : workerStartError(this.name, cause));
     }
     this.#gone();
   }

@@ -375,6 +375,7 @@ export class IsolateRuntime {
         value,
         error: error === undefined ? undefined : toErrorInfo(error),
       });
+    this.#host.post({ type: 'call-taken', call });
     // What a task that is called from here computes belongs to it.
     const { running } = taskContext;
     taskContext.running = true;

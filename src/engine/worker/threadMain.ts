@@ -23,4 +23,14 @@ const runtime = new IsolateRuntime(
 setInterruptHook(() => runtime.interrupt());
 setDumpHook(() => runtime.standing());
 port.on('message', (message: ToIsolate) => runtime.handle(message));
+// What it said is lost, so what waits for it would wait for ever: the thread ends, and its tasks run elsewhere.
+port.on('messageerror', (error) => {
+  throw new LongpoleError(
+    'ERR_LONGPOLE_INTERNAL',
+    `A message to the worker could not be read: ${error.message}`,
+    {
+      cause: error,
+    },
+  );
+});
 port.postMessage({ type: 'ready' });

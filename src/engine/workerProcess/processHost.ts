@@ -27,7 +27,6 @@ import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
 import { workerStartError } from '../taskFailure.js';
 import type { PeerClient } from '../transfer/peerClient.js';
-import { within } from '../within.js';
 import { SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
 
@@ -39,6 +38,8 @@ const ENTRY = fileURLToPath(new URL('./workerProcessMain.js', import.meta.url));
  */
 const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '65536' };
 
+/** Heartbeats of a process that has not taken a call until the call is rejected; about a minute. */
+const MAX_HEARTBEATS = 120;
 /** How long a process may take to end when it is told to, in milliseconds. */
 const END_MS = 1000;
 /** How long a process may take to say where it stands, in milliseconds: it may wait a second for its isolate. */
@@ -70,7 +71,7 @@ export class ProcessHost implements WorkerHost {
   readonly #outbox = new Outbox<ToWorker>((message) => this.#send(message));
   readonly #sent = new MessageLog();
   readonly #received = new MessageLog();
-  readonly #calls = new PendingCalls();
+  readonly #calls = new PendingCalls(MAX_HEARTBEATS);
   readonly #open = new Set<number>();
   /** The task time that the process has not told of. */
   readonly #time = new UnmeasuredTime();
@@ -197,16 +198,11 @@ export class ProcessHost implements WorkerHost {
     const [sent, received] = [this.#sent.dump(), this.#received.dump()];
     const threads = threadStates(this.pid);
     const state = connected ? (this.#started ? 'connected' : 'starting') : 'disconnected';
-    let inside: ProcessDump['inside'] = `It did not answer within ${DUMP_MS / 1000} s.`;
-    const asked = this.#ask('dump', (call) => ({ type: 'dump', call })).then(
-      (dump) => {
-        if (isHostDump(dump)) inside = dump;
-      },
-      (error: unknown) => {
-        inside = error instanceof Error ? error.message : String(error);
-      },
+    const asked = this.#ask('dump', (call) => ({ type: 'dump', call }), DUMP_MS);
+    const inside = await asked.then(
+      (dump) => (isHostDump(dump) ? dump : 'It answered with something else.'),
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
-    await within(DUMP_MS, asked);
     return { state, sent, received, calls, threads, inside };
   }
 
@@ -226,8 +222,8 @@ export class ProcessHost implements WorkerHost {
     clearTimeout(timer);
   }
 
-  #ask(what: string, message: (call: number) => ToWorker): Promise<unknown> {
-    const answer = this.#calls.ask(this.name, what, (call) => this.#outbox.post(message(call)));
+  #ask(what: string, message: (call: number) => ToWorker, limitMs?: number): Promise<unknown> {
+    const answer = this.#calls.ask(this.name, what, (call) => this.#outbox.post(message(call)), limitMs);
     this.#child.ref();
     this.#child.channel?.ref();
     return answer.finally(() => this.#unrefIfIdle());
@@ -249,8 +245,10 @@ export class ProcessHost implements WorkerHost {
 
   /** It may be stopped, so it cannot be asked to end. */
   #silent(): void {
-    const seconds = Math.max(Number(this.#options.ttl), this.#started ? 0 : START_SECONDS);
-    this.#cause ??= new Error(`nothing was heard of its process for ${seconds} s (the setting worker-ttl)`);
+    const ttl = Number(this.#options.ttl);
+    const seconds = this.#started ? ttl : Math.max(ttl, START_SECONDS);
+    const why = seconds === ttl ? ' (the setting worker-ttl)' : '';
+    this.#cause ??= new Error(`its process sent nothing for ${seconds} s${why}`);
     this.#child.kill('SIGKILL');
   }
 
@@ -264,6 +262,7 @@ export class ProcessHost implements WorkerHost {
         break;
       case 'heartbeat':
         this.link = message.link;
+        this.#calls.occasion(this.name, () => this.dump());
         this.#outbox.post({ type: 'clock', sent: message.sent, remote: this.#options.clock() });
         break;
       case 'finished':
@@ -290,6 +289,9 @@ export class ProcessHost implements WorkerHost {
       case 'running':
         this.#executing = message.task && { ...message.task, since: message.since };
         events.running(message.task, message.since);
+        break;
+      case 'call-taken':
+        this.#calls.taken(message.call);
         break;
       case 'taken':
         this.#calls.answer({ call: message.call, value: message.value, error: undefined });

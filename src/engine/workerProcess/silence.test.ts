@@ -58,11 +58,22 @@ describe('a worker of which nothing is heard', () => {
     );
   });
 
-  it('is waited for for ever where nobody wants to know, and after the watch has ended', () => {
+  it('has a limit for its start where there is none for its silence', () => {
     assert.equal(
-      watched(false, 60, () => pass(1e6)),
+      watched(false, 60, () => pass(61)),
+      1,
+    );
+    assert.equal(
+      watched(false, 60, (watch) => {
+        pass(59);
+        watch.heard();
+        pass(1e6);
+      }),
       0,
     );
+  });
+
+  it('is not silent after the watch has ended', () => {
     assert.equal(
       watched(8, 0, (watch) => {
         watch.close();

@@ -111,6 +111,7 @@ class WorkerProcess {
   }
 
   handle(message: ToWorker): void {
+    if ('call' in message) send({ type: 'call-taken', call: message.call });
     switch (message.type) {
       case 'several':
         for (const each of message.messages) this.handle(each);
