@@ -1,5 +1,5 @@
-// The test command. Runs the compiled tests, each file in a process of its own and never longer than its limit, and
-// ends with one line: `N passed, N failed`. Failures are printed in full, everything else stays quiet.
+// The test command. Runs the compiled tests, each file in a process of its own or in a batch of files that only compute, and
+// no process longer than its limit. Ends with one line: `N passed, N failed`. Failures are printed in full, everything else stays quiet.
 //
 //   node scripts/test.mjs [--browser | --runtime] [--no-lint] [--timeout SECONDS] [--concurrency N] [--verbose] [PATTERN…]
 //
@@ -14,10 +14,10 @@ import { parseArgs, promisify } from 'node:util';
 import { cpuSeconds } from './lib/cpuSeconds.mjs';
 import { isRuntimeTest } from './lib/runtimeTests.mjs';
 import { withSourceLines } from './lib/sourceLines.mjs';
-import { runTestFile } from './lib/testFile.mjs';
-import { longestFirst, testFiles } from './lib/testFiles.mjs';
+import { runTestFiles } from './lib/testFile.mjs';
+import { inBatches, longestFirst, testFiles } from './lib/testFiles.mjs';
 
-/** Seconds that one file may take. The slowest file of a healthy run needs a quarter of it. */
+/** Seconds that one process may take. The slowest file of a healthy run needs a quarter of it. */
 const DEFAULT_TIMEOUT = 240;
 /** Starts what browser tests share; without this file each of them starts a Chromium of its own. */
 const SHARED_BROWSER = 'dist-test/test/support/sharedBrowser.js';
@@ -108,19 +108,23 @@ async function main() {
     for (const step of STEPS) add(step.name, await runStep(step));
   }
   const files = chosenFiles();
-  const queue = longestFirst(root, files);
+  const queue = inBatches(longestFirst(root, files));
   const times = [];
   const shared = options.browser ? await shareBrowser() : undefined;
   const lane = async () => {
-    for (let file = queue.shift(); file !== undefined && !abort.signal.aborted; file = queue.shift()) {
-      const result = await runTestFile(join(root, file), {
+    for (let group = queue.shift(); group !== undefined && !abort.signal.aborted; group = queue.shift()) {
+      const paths = group.map((file) => join(root, file));
+      const results = await runTestFiles(paths, {
         cwd: root,
         timeout: Number(options.timeout),
         signal: abort.signal,
         env: { ...process.env, ...shared?.environment },
       });
-      times.push({ file, seconds: result.seconds });
-      add(file, result);
+      for (const [index, file] of group.entries()) {
+        const result = results[index];
+        times.push({ file, seconds: result.seconds });
+        add(file, result);
+      }
     }
   };
   // One more than cores: tests wait for processes that start and end. They start workers of their own, so not many more.

@@ -128,6 +128,28 @@ test('a file that hangs is killed, with its children, and says which test ran', 
   }
 });
 
+test('files that share a process are reported one by one', async () => {
+  const file = (name, body) => ({ [`src/graph/${name}.test.ts`]: '', [`dist/graph/${name}.test.mjs`]: body });
+  const files = {
+    ...file('a', `${HEAD}test('one', () => {}); test('two', () => assert.equal(1, 2)); ${'//'.repeat(900)}`),
+    ...file('b', `throw new Error('no luck'); ${'//'.repeat(800)}`),
+    ...file('c', `export {}; ${'//'.repeat(700)}`),
+    ...file('d', `${HEAD}test('four', () => console.log('process', process.pid)); ${'//'.repeat(600)}`),
+    ...file('e', `${HEAD}test('five', () => {}); test('last', () => process.kill(process.pid, 'SIGKILL'));`),
+    ...file('f', `${HEAD}test('six', () => {});`),
+  };
+  const { stdout, last } = await runTests(files, ['--verbose']);
+  assert.match(stdout, /^dist\/graph\/a\.test\.mjs: 1 passed, 1 failed/m);
+  assert.match(stdout, /FAILED two\n {2}in dist\/graph\/a\.test\.mjs:/);
+  assert.match(stdout, /^dist\/graph\/b\.test\.mjs: 0 passed, 1 failed/m);
+  assert.match(stdout, /no luck/);
+  assert.match(stdout, /FAILED no tests\n {2}in dist\/graph\/c\.test\.mjs/);
+  assert.match(stdout, /^dist\/graph\/d\.test\.mjs: 1 passed, 0 failed/m);
+  assert.match(stdout, /FAILED the process was killed\n {2}in dist\/graph\/e\.test\.mjs/);
+  assert.match(stdout, /FAILED the file did not run\n {2}in dist\/graph\/f\.test\.mjs/);
+  assert.match(last, /^\d passed, 5 failed$/);
+});
+
 test('a file without tests is a failure', async () => {
   assert.equal((await runTests({ 'scripts/a.test.mjs': 'export {};' })).last, '0 passed, 1 failed');
 });

@@ -3,8 +3,12 @@
 import { appendFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 
+/** Name of a test that stands for the end of a file, where one process runs several files. */
+export const FILE_END = 'longpole:end of the file';
+
 /**
  * @typedef {{ type: 'started', name: string }
+ *   | { type: 'file-ended', at: number } in milliseconds since the process began
  *   | { type: 'passed' | 'skipped', name: string }
  *   | { type: 'failed', name: string, where: string, error: string }} TestEvent
  */
@@ -21,6 +25,8 @@ export default async function* testEvents(source) {
 
 /** @returns {TestEvent | undefined} */
 function toEvent(type, data, parents) {
+  if (data.name === FILE_END)
+    return type === 'test:pass' ? { type: 'file-ended', at: performance.now() } : undefined;
   switch (type) {
     case 'test:dequeue':
       return { type: 'started', name: data.name };

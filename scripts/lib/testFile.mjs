@@ -1,11 +1,13 @@
-// Runs one test file in its own process group, so that nothing which a test started outlives the file, and reads
-// what node:test reported.
+// Runs test files in a process group of their own, so that nothing which a test started outlives them, and reads what
+// node:test reported.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
+const BATCH = fileURLToPath(new URL('testBatch.mjs', import.meta.url));
 /** Of a file's output, the end is kept: that is where it says why it died. */
 const MAX_OUTPUT = 20_000;
 /** Milliseconds after its end in which the rest of the output is waited for. */
@@ -28,28 +30,32 @@ const DUMP_MS = 15_000;
  */
 
 /**
- * @param {string} file absolute path
+ * @param {string[]} files absolute paths; several of them share one process
  * @param {{ cwd: string, timeout: number, env: NodeJS.ProcessEnv, signal?: AbortSignal }} options `timeout` in seconds
- * @returns {Promise<FileResult>}
+ * @returns {Promise<FileResult[]>} one result per file
  */
-export async function runTestFile(file, { cwd, timeout, env, signal }) {
+export async function runTestFiles(files, { cwd, timeout, env, signal }) {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-test-'));
   const events = join(folder, 'events.jsonl');
   try {
-    const exit = await runProcess(file, {
+    const exit = await runProcess(files, {
       cwd,
       timeout,
       signal,
       env: { ...env, LONGPOLE_TEST_EVENTS: events, LONGPOLE_DUMP_SIGNAL: DUMP_SIGNAL },
     });
-    return summarise(exit, existsSync(events) ? readFileSync(events, 'utf8') : '', timeout);
+    return summariseAll(files.length, exit, existsSync(events) ? readFileSync(events, 'utf8') : '', timeout);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function runProcess(file, { cwd, timeout, signal, env }) {
-  const args = [`--test-reporter=${REPORTER}`, '--test-reporter-destination=stdout', file];
+function runProcess(files, { cwd, timeout, signal, env }) {
+  const args = [
+    `--test-reporter=${REPORTER}`,
+    '--test-reporter-destination=stdout',
+    ...(files.length === 1 ? files : [BATCH, ...files]),
+  ];
   const started = performance.now();
   // A group of its own: a kill of the negative id reaches the children that a test forgot.
   const child = spawn(process.execPath, args, {
@@ -128,12 +134,37 @@ function killGroup(pid) {
   }
 }
 
+/** Divides the events among the files. How the process ended concerns the file that it ran last. */
+function summariseAll(count, exit, text, timeout) {
+  const parts = [{ events: [], seconds: 0 }];
+  let begun = 0;
+  let failed = false;
+  for (const line of text.split('\n').filter((line) => line.endsWith('}'))) {
+    const event = JSON.parse(line);
+    failed ||= event.type === 'failed';
+    if (event.type !== 'file-ended') parts.at(-1).events.push(event);
+    else {
+      parts.at(-1).seconds = (event.at - begun) / 1000;
+      begun = event.at;
+      if (parts.length < count) parts.push({ events: [], seconds: 0 });
+    }
+  }
+  const last = parts.at(-1);
+  last.seconds ||= exit.seconds - begun / 1000;
+  // A failed test is the reason for the exit code.
+  const end = failed ? { ...exit, code: 0 } : exit;
+  const passed = { ...end, code: 0, killedBy: null, hung: false };
+  const results = parts.map((part) =>
+    summarise({ ...(part === last ? end : passed), seconds: part.seconds }, part.events, timeout),
+  );
+  const notRun = { name: 'the file did not run', where: '', error: 'The process ended in a file before it.' };
+  while (results.length < count)
+    results.push({ passed: 0, skipped: 0, failures: [notRun], output: '', seconds: 0 });
+  return results;
+}
+
 /** @returns {FileResult} */
-function summarise({ code, killedBy, hung, where, output, seconds }, text, timeout) {
-  const events = text
-    .split('\n')
-    .filter((line) => line.endsWith('}'))
-    .map((line) => JSON.parse(line));
+function summarise({ code, killedBy, hung, where, output, seconds }, events, timeout) {
   const count = (type) => events.filter((event) => event.type === type).length;
   const failures = events.filter((event) => event.type === 'failed');
   const done = count('passed') + count('skipped') + failures.length;

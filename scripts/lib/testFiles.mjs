@@ -5,6 +5,22 @@ import { join, sep } from 'node:path';
 const BROWSER_TESTS = 'dist-test/test/browser/';
 /** Tests of the whole package. They start clusters and programs, so they take much longer than unit tests. */
 const WHOLE_PACKAGE = 'dist-test/';
+/**
+ * Folders whose tests only compute: they start no thread and no process, and change nothing that another test sees. Several
+ * of their files share a process, because starting it takes longer than most of them. testFiles.test.mjs checks what it can.
+ */
+export const COMPUTING = [
+  'dist/analysis/',
+  'dist/base/',
+  'dist/dashboard/',
+  'dist/graph/',
+  'dist/pipeline/',
+  'dist/profile/',
+  'dist/protocol/',
+  'dist/trace/',
+];
+/** Files of one process. A file that hangs or ends its process keeps the ones behind it from running. */
+const BATCH_SIZE = 16;
 /** Compiled folder → its sources. A compiled test whose source is gone is left over from an earlier build. */
 const TEST_FOLDERS = [
   { built: 'dist', source: 'src' },
@@ -42,4 +58,19 @@ export function longestFirst(root, files) {
     const [wholeB, sizeB] = weights.get(b);
     return wholeB - wholeA || sizeB - sizeA;
   });
+}
+
+/** Returns the files in the groups that share a process: those of COMPUTING in batches, each of the others alone. */
+export function inBatches(files) {
+  const groups = [];
+  let batch = [];
+  for (const file of files) {
+    if (!COMPUTING.some((folder) => file.startsWith(folder))) groups.push([file]);
+    else {
+      if (batch.length === 0) groups.push(batch);
+      batch.push(file);
+      if (batch.length === BATCH_SIZE) batch = [];
+    }
+  }
+  return groups;
 }

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { COMPUTING, inBatches, testFiles } from './testFiles.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Modules of Node by which a test cannot disturb another one. */
+const HARMLESS = ['node:assert/strict', 'node:fs', 'node:path', 'node:test', 'node:url', 'node:vm'];
+
+test('tests that share a process use no module of Node that reaches beyond a test, and no hook for all tests', () => {
+  const shared = testFiles(root, { browser: false }).filter((file) =>
+    COMPUTING.some((folder) => file.startsWith(folder)),
+  );
+  assert.deepEqual(
+    COMPUTING.filter((folder) => !shared.some((file) => file.startsWith(folder))),
+    [],
+  );
+  for (const file of shared) {
+    const text = readFileSync(join(root, file), 'utf8');
+    const modules = Array.from(text.matchAll(/(?:from |import\()'(node:[^']+)'/g), ([, name]) => name);
+    assert.deepEqual(
+      modules.filter((name) => !HARMLESS.includes(name)),
+      [],
+      file,
+    );
+    assert.doesNotMatch(text, /^(before|after|beforeEach|afterEach)\(/m, file);
+    assert.doesNotMatch(text, /process\.(env|chdir|exit|kill)/, file);
+  }
+});
+
+test('files that only compute share processes, in their order, and no other file does', () => {
+  const unit = Array.from({ length: 20 }, (_, index) => `dist/graph/${index}.test.js`);
+  const groups = inBatches([
+    'dist-test/test/a.test.js',
+    ...unit.slice(0, 18),
+    'dist/api/b.test.js',
+    ...unit.slice(18),
+  ]);
+  assert.deepEqual(groups, [
+    ['dist-test/test/a.test.js'],
+    unit.slice(0, 16),
+    unit.slice(16),
+    ['dist/api/b.test.js'],
+  ]);
+});
