@@ -12,7 +12,7 @@ import { schedulers } from './schedulers.js';
 import { signals } from './signals.js';
 import { spill } from './spill.js';
 import { sums } from './sums.js';
-import { viewers } from './viewers.js';
+import { viewers, viewersOfProcesses } from './viewers.js';
 
 export const ROUNDS: readonly Round[] = [
   chaos,
@@ -27,6 +27,7 @@ export const ROUNDS: readonly Round[] = [
   fourClusters,
   signals,
   viewers,
+  viewersOfProcesses,
   sums,
   ...bounds,
 ];

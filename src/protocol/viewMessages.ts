@@ -139,6 +139,12 @@ export type PageMessage = { readonly type: 'pause' } | { readonly type: 'resume'
 /** The path of the WebSocket, beside the page. */
 export const LIVE_PATH = 'api/live';
 
+/**
+ * The code with which a WebSocket is closed because there are enough pages. A page cannot read the status of a refused
+ * connection, so it is accepted first. The reason is a sentence of at most 123 bytes.
+ */
+export const CROWDED_CODE = 1013;
+
 /** Where a page was when its connection broke. */
 export interface ResumePoint {
   readonly epoch: string;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
@@ -203,7 +204,7 @@ describe('the server of the dashboard', () => {
     }
   });
 
-  it('takes only so many pages', async () => {
+  it('takes only so many pages, and says so to one more', async () => {
     const cluster = new ToldCluster(STORY);
     const crowded = await DashboardServer.start({
       source: cluster.source(),
@@ -213,7 +214,14 @@ describe('the server of the dashboard', () => {
     });
     const page = new TestPage();
     await page.connect(crowded.link);
-    assert.equal(await askSocket(crowded, '/api/live'), 503);
+    const socket = new WebSocket(`ws://127.0.0.1:${crowded.port}/api/live`);
+    const [code, reason]: unknown[] = await once(socket, 'close');
+    assert.equal(code, 1013);
+    assert.equal(
+      String(reason),
+      'This dashboard has reached its limit of open pages (1). Close another one.',
+    );
+    assert.equal(crowded.viewers, 1);
     await crowded.close();
   });
 });

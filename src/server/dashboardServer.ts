@@ -158,7 +158,7 @@ export class DashboardServer {
   #denySocket({ headers }: IncomingMessage, pathname: string): number | undefined {
     if (!isOriginAllowed(headers)) return 403;
     if (pathname !== `/${LIVE_PATH}`) return 404;
-    return this.#closed !== undefined || this.#stream.isCrowded ? 503 : undefined;
+    return this.#closed !== undefined ? 503 : undefined;
   }
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { decodePageMessage, parseResumePoint } from '../protocol/viewMessages.js';
+import { CROWDED_CODE, decodePageMessage, parseResumePoint } from '../protocol/viewMessages.js';
 import { wholeTrace } from './catchUp.js';
 import type { ViewerLimits } from './limits.js';
 import { LiveHub, type ViewerHandle } from './liveHub.js';
@@ -17,8 +17,6 @@ const LOOK_MS = 50;
 
 export interface Stream {
   readonly viewers: number;
-  /** No more are taken. */
-  readonly isCrowded: boolean;
   /** `connection`: what the socket lies on. */
   connect(socket: WebSocket, connection: Duplex, query: URLSearchParams): void;
   close(reason: string): void;
@@ -31,9 +29,26 @@ export function streamOf(source: DashboardSource, limits: ViewerLimits): Stream 
 /** Sockets that are open, and what every kind of stream does with them. */
 class Connections {
   readonly #open = new Set<WebSocket>();
+  readonly #most: number;
+
+  /** `most`: sockets at a time. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   get size(): number {
     return this.#open.size;
+  }
+
+  /** True where there are enough: then the socket is closed with a sentence for the page. */
+  refuse(socket: WebSocket): boolean {
+    if (this.size < this.#most) return false;
+    socket.on('error', () => socket.terminate());
+    socket.close(
+      CROWDED_CODE,
+      `This dashboard has reached its limit of open pages (${this.#most}). Close another one.`,
+    );
+    return true;
   }
 
   add(socket: WebSocket, begin: () => ViewerHandle): void {
@@ -62,23 +77,19 @@ class Connections {
 
 class LiveStream implements Stream {
   readonly #hub: LiveHub;
-  readonly #limits: ViewerLimits;
-  readonly #connections = new Connections();
+  readonly #connections: Connections;
 
   constructor(source: LiveSource, limits: ViewerLimits) {
     this.#hub = new LiveHub(source, limits);
-    this.#limits = limits;
+    this.#connections = new Connections(limits.maxViewers);
   }
 
   get viewers(): number {
     return this.#connections.size;
   }
 
-  get isCrowded(): boolean {
-    return this.viewers >= this.#limits.maxViewers;
-  }
-
   connect(socket: WebSocket, connection: Duplex, query: URLSearchParams): void {
+    if (this.#connections.refuse(socket)) return;
     const from = parseResumePoint(query.get('epoch'), query.get('cursor'));
     this.#connections.add(socket, () => this.#hub.add(new PageSocket(socket, connection), from));
   }
@@ -94,22 +105,20 @@ class RecordedStream implements Stream {
   readonly #source: RecordedSource;
   readonly #limits: ViewerLimits;
   readonly #epoch = randomUUID();
-  readonly #connections = new Connections();
+  readonly #connections: Connections;
 
   constructor(source: RecordedSource, limits: ViewerLimits) {
     this.#source = source;
     this.#limits = limits;
+    this.#connections = new Connections(limits.maxViewers);
   }
 
   get viewers(): number {
     return this.#connections.size;
   }
 
-  get isCrowded(): boolean {
-    return this.viewers >= this.#limits.maxViewers;
-  }
-
   connect(socket: WebSocket, connection: Duplex): void {
+    if (this.#connections.refuse(socket)) return;
     this.#connections.add(socket, () => this.#send(new PageSocket(socket, connection)));
   }
 

@@ -2,6 +2,7 @@
 // says so and connects again, and goes on where it was.
 import {
   type BeginMessage,
+  CROWDED_CODE,
   decodeViewMessage,
   encodePageMessage,
   livePath,
@@ -63,13 +64,14 @@ export class LiveSource implements TraceSource {
     socket.binaryType = 'arraybuffer';
     this.#socket = socket;
     socket.onmessage = ({ data }: MessageEvent<unknown>) => this.#onMessage(data);
-    socket.onclose = () => this.#onClose(socket);
+    socket.onclose = ({ code, reason }) => this.#onClose(socket, code === CROWDED_CODE ? reason : '');
     socket.onopen = () => this.#tellVisibility();
   }
 
-  #onClose(socket: WebSocket): void {
+  /** `reason`: a sentence of the server; empty: the connection broke. */
+  #onClose(socket: WebSocket, reason: string): void {
     if (socket !== this.#socket || this.#whole) return;
-    this.#sink?.status('lost');
+    this.#sink?.status('lost', reason);
     this.#timer = setTimeout(() => this.#connect(), this.#retry);
     this.#retry = Math.min(LAST_RETRY, this.#retry * 2);
   }

@@ -163,6 +163,7 @@ function Banners({ state }: { readonly state: ShellState }) {
     <>
       {status === 'lost' ? (
         <p class="banner lost" role="alert">
+          {state.detail.value === '' ? null : `${state.detail.value} `}
           {update === undefined
             ? 'There is no connection to the scheduler. Trying again…'
             : 'The connection to the scheduler is lost. What you see is as it was; trying again…'}

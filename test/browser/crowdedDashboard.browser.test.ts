@@ -1,0 +1,32 @@
+// More pages than a dashboard's server takes.
+import { test } from 'node:test';
+import { ToldCluster } from '#internal/server/dashboard.test.support.js';
+import { DashboardServer } from '#internal/server/dashboardServer.js';
+import { useBrowser } from '../support/browser.js';
+import { said } from '../support/dashboardPage.js';
+
+const browser = useBrowser();
+
+test('one page too many says so in words, and shows the run once another page has gone', async () => {
+  const cluster = new ToldCluster({ seed: 3, sizes: [20], workers: 2, batch: 5 });
+  cluster.tell();
+  const server = await DashboardServer.start({
+    source: cluster.source(),
+    port: 0,
+    limits: { maxViewers: 1 },
+  });
+  const open = async () => {
+    const { page } = await browser.open(browser.blank());
+    await page.goto(server.link);
+    return page;
+  };
+  const live = 'main.page[data-status="live"]';
+  const first = await open();
+  await first.locator(live).waitFor();
+  const second = await open();
+  await said(second, '.banner', /reached its limit of open pages \(1\)\. Close another one\..*Trying again/);
+  await first.context().close();
+  await second.locator(live).waitFor();
+  await second.context().close();
+  await server.close();
+});
