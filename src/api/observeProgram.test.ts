@@ -6,8 +6,15 @@ import { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Trace } from '../trace/trace.js';
 import { compute } from './compute.js';
 import { Config } from './config.js';
-import { delayed } from './index.js';
-import { getMultiprocessing, getSync, getThreaded, terminateSharedPools } from './local.js';
+import { delayed, span } from './index.js';
+import {
+  type GetOptions,
+  type Graph,
+  getMultiprocessing,
+  getSync,
+  getThreaded,
+  terminateSharedPools,
+} from './local.js';
 import { observeProgram } from './observeProgram.js';
 
 after(() => terminateSharedPools());
@@ -116,15 +123,63 @@ describe('observeProgram', () => {
     assert.deepEqual([seen.host > 0, seen.workers], [true, new Set([0, 1])]);
   });
 
-  it('the task that failed, and nothing that needed it', async () => {
-    const fail = (): never => {
-      throw new Error('no');
-    };
+  for (const [name, get] of [
+    ['getSync', async (graph: Graph, options?: GetOptions) => getSync(graph, 'inc-1', options)],
+    ['getThreaded', (graph: Graph, options?: GetOptions) => getThreaded(graph, 'inc-1', options)],
+  ] as const) {
+    it(`${name}: the task that failed, with its times, and nothing that needed it`, async () => {
+      const fail = (): never => {
+        throw new Error('no');
+      };
+      const graph = { fail: [fail], 'inc-1': [inc, 'fail'] };
+      // A callback that wants every task has tasks told one by one.
+      for (const options of [{}, { callbacks: { pretask: () => undefined } }]) {
+        const trace = await traceOf(() => assert.rejects(get(graph, options), /no/));
+        assert.deepEqual(keysOf(trace), ['fail']);
+        assert.deepEqual(trace.totals.states, Float64Array.of(0, 1, 0, 0));
+        const { started, stopped, acknowledged } = trace.tasks;
+        assert.ok(started[0]! <= stopped[0]! && stopped[0]! <= acknowledged[0]!, `${started[0]} s`);
+      }
+    });
+  }
+
+  it('the task whose argument cannot be copied', async () => {
+    const graph = { bad: [(value: unknown): unknown => value, { symbol: Symbol('s') }] };
     const trace = await traceOf(() =>
-      assert.rejects(async () => getSync({ fail: [fail], 'inc-1': [inc, 'fail'] }, 'inc-1'), /no/),
+      assert.rejects(getThreaded(graph, 'bad'), { code: 'ERR_LONGPOLE_NOT_CLONEABLE' }),
     );
-    assert.deepEqual(keysOf(trace), ['fail']);
+    assert.deepEqual(keysOf(trace), ['bad']);
     assert.deepEqual(trace.totals.states, Float64Array.of(0, 1, 0, 0));
+  });
+
+  it('every run of a task that ends its process', async () => {
+    const exit = (): never => process.exit(1);
+    const trace = await traceOf(() =>
+      assert.rejects(getMultiprocessing({ exit: [exit] }, 'exit', { allowedFailures: 2 }), {
+        code: 'ERR_LONGPOLE_KILLED_WORKER',
+      }),
+    );
+    assert.deepEqual([...trace.tasks.attempt], [1, 2]);
+    assert.deepEqual(trace.totals.states, Float64Array.of(0, 0, 0, 2));
+  });
+
+  it('types of results, sizes of scalars, and spans', async () => {
+    const graph = { n: [inc, 1], text: [(n: number): string => `${n}`, 'n'] };
+    for (const get of [async () => getSync(graph, 'text'), () => getThreaded(graph, 'text')]) {
+      const { tasks, strings } = await traceOf(get);
+      assert.deepEqual([...tasks.nbytes], [8, Number.NaN]);
+      assert.deepEqual(
+        Array.from(tasks.resultType, (type) => strings.get(type)),
+        ['number', 'string'],
+      );
+    }
+    const { tasks, strings } = await traceOf(() =>
+      span('Alice', () => compute(delayed(inc)(1), { scheduler: 'sync' })),
+    );
+    assert.deepEqual(
+      Array.from(tasks.span, (id) => strings.get(id)),
+      ['Alice'],
+    );
   });
 
   it('nothing after it was stopped, and several runs one after the other', async () => {

@@ -18,8 +18,8 @@ const watches = new Set<Watch>();
 
 /**
  * Tells observers of everything that this program computes from now on, as if it were one cluster: on local clusters that
- * start from now on, and on the local schedulers. Workers of a second cluster are named e.g. `threads-0 (2)`. Of local
- * schedulers only what they measure is told: when and where a task was sent and ran, and what it needed.
+ * start from now on, and on the local schedulers. Workers of a second cluster are named e.g. `threads-0 (2)`. Local schedulers
+ * measure no transfers, and sizes only of results that are numbers, booleans, null or undefined.
  *
  *     const stop = observeProgram(TraceWriter.create('program.trace'));
  *

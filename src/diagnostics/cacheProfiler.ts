@@ -1,11 +1,11 @@
 // The cache profiler: when each result was held. With the default metric it is a view over the recordings, like Profiler; a
 // metric of one's own is evaluated as each result arrives, and only its number is kept.
-import { cacheLifetimes } from '../analysis/cacheLifetimes.js';
 import { LongpoleError } from '../base/errors.js';
 import type { RunObserver } from '../protocol/runObserver.js';
+import { cacheLifetimes } from './cacheLifetimes.js';
 import { Callback, ENTERED, OBSERVERS } from './callback.js';
 import { ADD_TO, type CachedRun, type PageSource, type ProfilerTrace } from './profilerTrace.js';
-import { recordingObserver } from './recordingObserver.js';
+import { recordRun } from './runRecording.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
 
 /** One result's stay in the cache. */
@@ -106,10 +106,10 @@ export class CacheProfiler extends Callback implements PageSource {
   override [OBSERVERS](): RunObserver[] {
     const metric = this.#metric;
     let metrics: Float64Array | undefined;
-    const recorder = recordingObserver((recording) => {
+    const recorder = recordRun((recording) => {
       if (this.#fresh) this.clear();
       this.#fresh = false;
-      metrics = metric && new Float64Array(recording.size);
+      metrics = metric && new Float64Array(recording.computation.size);
       this.#parts.push({ recording, metrics, rows: [], rowCount: -1, ended: false });
     });
     if (metric === undefined) return [recorder];
@@ -117,7 +117,7 @@ export class CacheProfiler extends Callback implements PageSource {
       perTask: true,
       results: true,
       taskFinished: (id, value, _worker, _startTime, _stopTime, run) => {
-        if (metrics) metrics[id] = measure(metric, value, run.keys[id]!);
+        if (metrics) metrics[id] = measure(metric, value, run.computation.keys[id]!);
       },
     };
     return [recorder, measurer];
@@ -147,7 +147,7 @@ function materialize(part: Part): void {
   part.ended = !Number.isNaN(recording.endTime);
   const held = cacheLifetimes(recording);
   part.rows = Array.from(held.ids, (id, i) => ({
-    key: recording.keys[id]!,
+    key: recording.computation.keys[id]!,
     task: recording.task(id),
     metric: metrics ? metrics[id]! : 1,
     cacheTime: held.cacheTimes[i]!,

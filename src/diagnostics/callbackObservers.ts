@@ -135,10 +135,10 @@ function hookObservers(hooks: CallbackHooks): RunObserver[] {
     },
   };
   if (startState) observer.stateReady = (run) => startState(run.graph, run.state);
-  if (pretask) observer.taskStarted = (id, run) => pretask(run.keys[id]!, run.graph, run.state);
+  if (pretask) observer.taskStarted = (id, run) => pretask(run.computation.keys[id]!, run.graph, run.state);
   if (posttask) {
     observer.taskFinished = (id, value, worker, _startTime, _stopTime, run) =>
-      posttask(run.keys[id]!, value, run.graph, run.state, workerName(run, worker));
+      posttask(run.computation.keys[id]!, value, run.graph, run.state, workerName(run, worker));
   }
   return [observer];
 }
@@ -146,9 +146,9 @@ function hookObservers(hooks: CallbackHooks): RunObserver[] {
 function pairObserver(pair: TwoCallbacks): RunObserver {
   return {
     perTask: true,
-    taskStarted: (id, run) => pair.startCallback?.(run.keys[id]!, run.graph, run.state),
+    taskStarted: (id, run) => pair.startCallback?.(run.computation.keys[id]!, run.graph, run.state),
     taskFinished: (id, _value, worker, _startTime, _stopTime, run) =>
-      pair.endCallback?.(run.keys[id]!, run.graph, run.state, workerName(run, worker)),
+      pair.endCallback?.(run.computation.keys[id]!, run.graph, run.state, workerName(run, worker)),
     runFinished(run) {
       pair.startCallback?.(null, run.graph, run.state);
       pair.endCallback?.(null, run.graph, run.state, null);
@@ -157,5 +157,5 @@ function pairObserver(pair: TwoCallbacks): RunObserver {
 }
 
 function workerName(run: RunInfo, worker: number): string {
-  return run.workers[worker] ?? String(worker);
+  return run.workers.get(worker)?.name ?? String(worker);
 }

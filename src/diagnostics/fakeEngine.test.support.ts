@@ -1,7 +1,9 @@
 // An engine for the unit tests of this folder: keeps the protocol of RunObserver on one thread, with a clock of its own, and
 // does nothing that a test did not ask for.
+
+import { type Computation, TASK_MEMORY, type TaskRuns } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';
-import type { CompletedTasks, RunInfo, RunObserver, RunState } from '../protocol/runObserver.js';
+import type { RunInfo, RunObserver, RunState, RunWorker } from '../protocol/runObserver.js';
 import { type CallbackLike, callbacksForRun, observersOf } from './callbackObservers.js';
 
 export interface FakeOptions {
@@ -46,15 +48,12 @@ function plan(graph: Graph, wanted: readonly string[]): Plan {
 
 /** A run in progress: what RunInfo shows. */
 class FakeRun implements RunInfo {
-  readonly size: number;
   readonly keys: readonly string[];
-  readonly dependencyOffsets: Int32Array;
-  readonly dependencies: Int32Array;
+  readonly computation: Computation;
   readonly dependentOffsets: Int32Array;
   readonly dependents: Int32Array;
   readonly requested: Uint8Array;
-  readonly workers: string[];
-  readonly places = [];
+  readonly workers: ReadonlyMap<number, RunWorker>;
   readonly running = new Set<string>();
   readonly finished = new Set<string>();
   readonly cache = new Map<string, unknown>();
@@ -66,12 +65,11 @@ class FakeRun implements RunInfo {
     this.graph = graph;
     this.plan = plan(graph, wanted);
     this.keys = this.plan.keys;
-    this.size = this.keys.length;
-    this.workers = Array.from({ length: workers }, (_, i) => `fake-${i}`);
+    this.workers = new Map(Array.from({ length: workers }, (_, i) => [i, fakeWorker(i)]));
     this.requested = Uint8Array.from(this.keys, (key) => Number(wanted.includes(key)));
     const needs = this.keys.map((key) => this.#ids(this.plan.needs.get(key) ?? new Set()));
     const needed = this.keys.map((_, id) => needs.flatMap((ids, by) => (ids.includes(id) ? [by] : [])));
-    [this.dependencyOffsets, this.dependencies] = rows(needs);
+    this.computation = computationOf(this.keys, needs);
     [this.dependentOffsets, this.dependents] = rows(needed);
     for (const [key] of this.plan.needs)
       if (!this.plan.tasks.has(key)) this.cache.set(key, lookUp(graph, key));
@@ -103,15 +101,6 @@ class FakeRun implements RunInfo {
     return this.finished.size;
   }
 
-  task(id: number): unknown {
-    return this.plan.tasks.get(this.keys[id]!);
-  }
-
-  functionName(id: number): string {
-    const head: unknown = this.plan.tasks.get(this.keys[id]!)?.[0];
-    return isFn(head) ? head.name : '';
-  }
-
   compute(id: number): unknown {
     const [fn, ...args] = this.plan.tasks.get(this.keys[id]!) ?? [];
     if (!isFn(fn)) throw new Error(`${this.keys[id]} is not a task`);
@@ -119,6 +108,36 @@ class FakeRun implements RunInfo {
       ...args.map((part) => (typeof part === 'string' && this.cache.has(part) ? this.cache.get(part) : part)),
     );
   }
+}
+
+function fakeWorker(index: number): RunWorker {
+  const name = `fake-${index}`;
+  return { index, name, address: '', host: '', pid: 0, threads: 1, memoryLimit: 0, startTime: 0 };
+}
+
+let computations = 0;
+
+function computationOf(keys: readonly string[], needs: readonly (readonly number[])[]): Computation {
+  const size = keys.length;
+  const [dependencyOffsets, dependencies] = rows(needs);
+  return {
+    number: ++computations,
+    firstId: 0,
+    size,
+    keys,
+    prefixOf: new Int32Array(size),
+    prefixes: ['fake'],
+    functionOf: new Int32Array(size),
+    functions: ['fake'],
+    spanOf: null,
+    spans: [['default']],
+    dependencyOffsets,
+    dependencies,
+    externals: new Float64Array(0),
+    submitted: Date.now() / 1000,
+    client: 'local',
+    code: '',
+  };
 }
 
 function rows(lists: readonly (readonly number[])[]): [Int32Array, Int32Array] {
@@ -153,6 +172,7 @@ export function runObserved(
     for (const observer of observers) {
       begun.push(observer);
       observer.runStarted?.(run);
+      observer.computationAdded?.(run.computation);
     }
     for (const observer of observers) observer.stateReady?.(run);
     runTasks(run, observers, options);
@@ -163,6 +183,7 @@ export function runObserved(
   for (const observer of begun) {
     try {
       observer.runFinished?.(run, outcome);
+      observer.computationForgotten?.(run.computation);
     } catch (error) {
       failure ??= { error };
     }
@@ -176,24 +197,30 @@ function runTasks(run: FakeRun, observers: readonly RunObserver[], options: Fake
   // The columns are reused for every batch, as the protocol allows.
   const columns = {
     ids: new Int32Array(size),
-    dispatchTimes: new Float64Array(size),
-    receiveTimes: new Float64Array(size),
-    startTimes: new Float64Array(size),
-    stopTimes: new Float64Array(size),
+    states: new Uint8Array(size).fill(TASK_MEMORY),
+    types: new Uint16Array(size),
+    typeNames: ['number'],
+    nbytes: new Float64Array(size),
+    attempts: new Uint8Array(size).fill(1),
+    ready: new Float64Array(size),
+    dispatched: new Float64Array(size),
+    received: new Float64Array(size),
+    started: new Float64Array(size),
+    stopped: new Float64Array(size),
   };
   let clock = options.startTime ?? Math.floor(Date.now() / 1000) - 1000;
   let count = 0;
   let worker = 0;
   const flush = (): void => {
     if (count === 0) return;
-    const batch: CompletedTasks = { ...columns, worker, count };
-    for (const observer of observers) observer.completed?.(batch, run);
+    const batch: TaskRuns = { ...columns, computation: run.computation, worker, count, acknowledged: clock };
+    for (const observer of observers) observer.tasksEnded?.(batch);
     for (const observer of observers) observer.progress?.(run);
     count = 0;
-    worker = (worker + 1) % run.workers.length;
+    worker = (worker + 1) % run.workers.size;
   };
   try {
-    for (let id = 0; id < run.size; id++) {
+    for (let id = 0; id < run.keys.length; id++) {
       const key = run.keys[id]!;
       run.running.add(key);
       for (const observer of observers) if (observer.perTask) observer.taskStarted?.(id, run);
@@ -202,10 +229,11 @@ function runTasks(run: FakeRun, observers: readonly RunObserver[], options: Fake
       run.finished.add(key);
       run.cache.set(key, value);
       columns.ids[count] = id;
-      columns.dispatchTimes[count] = clock;
-      columns.receiveTimes[count] = clock;
-      columns.startTimes[count] = clock;
-      columns.stopTimes[count++] = ++clock;
+      columns.ready[count] = clock;
+      columns.dispatched[count] = clock;
+      columns.received[count] = clock;
+      columns.started[count] = clock;
+      columns.stopped[count++] = ++clock;
       const shown = observers.some((observer) => observer.results) ? value : undefined;
       for (const observer of observers) {
         if (observer.perTask) observer.taskFinished?.(id, shown, worker, clock - 1, clock, run);

@@ -1,28 +1,25 @@
 // What the machine and the workers of local schedulers use: the same samples as of a cluster, from the first run on that
 // takes long enough to be worth a monitor thread.
 import type { ResourceSample } from '../protocol/clusterObserver.js';
-import type { RunInfo } from '../protocol/runObserver.js';
+import type { RunInfo, RunObserver } from '../protocol/runObserver.js';
 import { ResourceFeed } from '../resources/resourceFeed.js';
 import type { MonitorTarget } from '../resources/usageSampler.js';
 
 /** Starting the monitor costs some 20 ms of a core: runs shorter than this are not looked at. */
 const WORTH_MS = 150;
 
-export class LocalResources {
-  readonly #indexOf: (worker: string) => number;
+export class LocalResources implements RunObserver {
   readonly #deliver: (sample: ResourceSample) => void;
   readonly #runs = new Set<RunInfo>();
   #feed: ResourceFeed | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `indexOf`: the number under which samples name a worker. */
-  constructor(indexOf: (worker: string) => number, deliver: (sample: ResourceSample) => void) {
-    this.#indexOf = indexOf;
+  constructor(deliver: (sample: ResourceSample) => void) {
     this.#deliver = deliver;
   }
 
   /** Its isolates need not be there yet: they are looked for before each sample. */
-  follow(run: RunInfo): void {
+  runStarted(run: RunInfo): void {
     this.#runs.add(run);
     if (this.#feed !== undefined || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
@@ -32,7 +29,7 @@ export class LocalResources {
     this.#timer.unref();
   }
 
-  forget(run: RunInfo): void {
+  runFinished(run: RunInfo): void {
     this.#runs.delete(run);
     if (this.#runs.size === 0) {
       clearTimeout(this.#timer);
@@ -50,11 +47,9 @@ export class LocalResources {
 
   #targets(): MonitorTarget[] {
     const targets = new Map<number, MonitorTarget>();
-    for (const { workers, places } of this.#runs) {
-      for (const [i, { pid, vitals }] of places.entries()) {
-        const worker = this.#indexOf(workers[i] ?? '');
-        targets.set(worker, { worker, pid, thread: vitals !== null, vitals });
-      }
+    for (const { workers } of this.#runs) {
+      for (const { index: worker, pid, vitals } of workers.values())
+        if (vitals !== undefined) targets.set(worker, { worker, pid, thread: vitals !== null, vitals });
     }
     return [...targets.values()];
   }

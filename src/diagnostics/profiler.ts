@@ -3,11 +3,10 @@
 import { LongpoleError } from '../base/errors.js';
 import type { Graph, Keys } from '../protocol/graph.js';
 import type { RunObserver } from '../protocol/runObserver.js';
-import type { RunRecording } from '../trace/runRecording.js';
 import { Callback, ENTERED, OBSERVERS } from './callback.js';
 import { type CallbackLike, callbackList } from './callbackObservers.js';
 import { ADD_TO, type PageSource, type ProfilerTrace } from './profilerTrace.js';
-import { recordingObserver } from './recordingObserver.js';
+import { type RunRecording, recordRun } from './runRecording.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
 
 /** One task that ran. */
@@ -125,7 +124,7 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
 
   override [OBSERVERS](): RunObserver[] {
     return [
-      recordingObserver((recording) => {
+      recordRun((recording) => {
         if (this.#fresh) this.clear();
         this.#fresh = false;
         this.#parts.push({ recording, from: 0, rows: [], until: 0 });
@@ -140,18 +139,17 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
 
 function materialize(part: Part): void {
   const { recording, from } = part;
-  const { tasks, keys, workers } = recording;
+  const { tasks, computation } = recording;
   if (part.until === tasks.length) return;
   part.until = tasks.length;
   part.rows = Array.from(tasks.rowsByStart(from), (row) => {
     const id = tasks.ids[row]!;
-    const worker = tasks.workers[row]!;
     return {
-      key: keys[id]!,
+      key: computation.keys[id]!,
       task: recording.task(id),
       startTime: tasks.startTimes[row]!,
       endTime: tasks.stopTimes[row]!,
-      workerId: workers[worker] ?? String(worker),
+      workerId: recording.workerName(tasks.workers[row]!),
     };
   });
 }

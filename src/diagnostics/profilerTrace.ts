@@ -1,18 +1,15 @@
 // From profilers to a trace: each profiler adds what it recorded, and the result is a trace like any other, which the
 // report carries and every view and analysis reads.
 import { hostname } from 'node:os';
-import { cacheLifetimes } from '../analysis/cacheLifetimes.js';
 import { keySplit } from '../graph/key.js';
 import { keyGroup } from '../trace/keyGroup.js';
 import { addCacheStays, addSamples, type SampledLevel } from '../trace/localMetrics.js';
-import type { RunRecording } from '../trace/runRecording.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
+import { cacheLifetimes } from './cacheLifetimes.js';
+import type { RunRecording } from './runRecording.js';
 import { taskText } from './taskText.js';
-
-/** What computations of local schedulers name as their client. */
-const CLIENT = 'local';
 
 /** One run as a CacheProfiler saw it. */
 export interface CachedRun {
@@ -97,49 +94,40 @@ export class ProfilerTrace {
       firstIds.set(recording, nextId);
       this.#addComputation(recording, nextId);
       this.#addRuns(recording, nextId, runs.get(recording) ?? recording.tasks.length);
-      nextId += recording.size;
+      nextId += recording.computation.size;
     }
     for (const [name, cached] of this.#cached) this.#addStays(name, cached, firstIds);
     return this.#builder.build();
   }
 
-  #addComputation({ size, startTime, endTime, keys }: RunRecording, firstId: number): void {
+  #addComputation({ computation, endTime: stop }: RunRecording, firstId: number): void {
     const { computations } = this.#builder;
-    const number = computations.length + 1;
-    computations.push({
-      number,
-      firstId,
-      size,
-      start: startTime,
-      stop: endTime,
-      keys,
-      client: CLIENT,
-      code: '',
-    });
+    const { size, submitted: start, keys, client, code } = computation;
+    computations.push({ number: computations.length + 1, firstId, size, start, stop, keys, client, code });
   }
 
   #addRuns(recording: RunRecording, firstId: number, from: number): void {
     const { strings, keys, dependencies, computations } = this.#builder;
-    const { tasks, dependencyOffsets, dependencies: needs } = recording;
+    const { tasks, computation } = recording;
+    const { dependencyOffsets, dependencies: needs } = computation;
     const span = strings.internString('default');
     const isKey = (key: string): boolean => recording.has(key);
     for (let row = from; row < tasks.length; row++) {
       const id = tasks.ids[row]!;
-      const key = recording.keys[id]!;
+      const key = computation.keys[id]!;
       const prefix = keySplit(key);
       const [started, stop] = [
         tasks.startTimes[row]!,
         Math.max(tasks.startTimes[row]!, tasks.stopTimes[row]!),
       ];
       for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
-        dependencies.push(keys.internString(recording.keys[needs[edge]!]!));
-      const worker = tasks.workers[row]!;
+        dependencies.push(keys.internString(computation.keys[needs[edge]!]!));
       this.#builder.addTask(
         {
           ...UNKNOWN,
           key: keys.internString(key),
           host: this.#host,
-          worker: strings.internString(recording.workers[worker] ?? String(worker)),
+          worker: strings.internString(recording.workerName(tasks.workers[row]!)),
           stop,
           duration: stop - started,
         },
@@ -150,7 +138,7 @@ export class ProfilerTrace {
           span,
           computation: computations.length - 1,
           thread: 0,
-          submitted: recording.startTime,
+          submitted: computation.submitted,
           started,
           call: strings.internString(taskText(recording.task(id), isKey)),
         },
@@ -179,7 +167,7 @@ export class ProfilerTrace {
       const firstId = firstIds.get(recording) ?? 0;
       held.ids.forEach((id, i) => {
         stays.task[from + i] = firstId + id;
-        stays.prefix[from + i] = strings.internString(keySplit(recording.keys[id]!));
+        stays.prefix[from + i] = strings.internString(keySplit(recording.computation.keys[id]!));
         if (measured !== undefined) stays.metric[from + i] = measured[id]!;
       });
       stays.cacheTime.set(held.cacheTimes, from);

@@ -96,8 +96,13 @@ class RunProgress implements RunObserver {
     this.#start = performance.now();
     this.#output.open();
     this.#started = true;
-    if (isTTY && typeof fd === 'number' && run.size > 0) {
-      this.#background = ProgressBackground.begin({ fd, size: run.size, columns, ...this.#options });
+    if (isTTY && typeof fd === 'number' && run.computation.size > 0) {
+      this.#background = ProgressBackground.begin({
+        fd,
+        size: run.computation.size,
+        columns,
+        ...this.#options,
+      });
     }
   }
 
@@ -111,9 +116,10 @@ class RunProgress implements RunObserver {
     this.#output.check();
     if (seconds < this.#options.minimum) return;
     if (this.#output.out.isTTY) {
-      if (seconds - this.#lastDraw >= this.#options.dt) this.#draw(run.finishedCount, run.size, seconds);
+      if (seconds - this.#lastDraw >= this.#options.dt)
+        this.#draw(run.finishedCount, run.computation.size, seconds);
     } else {
-      this.#log(run.finishedCount, run.size, seconds);
+      this.#log(run.finishedCount, run.computation.size, seconds);
     }
   }
 
@@ -126,12 +132,12 @@ class RunProgress implements RunObserver {
     try {
       this.#output.check();
       if (seconds < this.#options.minimum) return;
-      const finished = error === undefined ? run.size : run.finishedCount;
+      const finished = error === undefined ? run.computation.size : run.finishedCount;
       if (this.#output.out.isTTY) {
-        this.#draw(finished, run.size, seconds);
+        this.#draw(finished, run.computation.size, seconds);
         this.#output.write('\n');
       } else {
-        this.#output.write(`${this.#line(finished, run.size, seconds)}\n`);
+        this.#output.write(`${this.#line(finished, run.computation.size, seconds)}\n`);
       }
     } finally {
       this.#output.release();

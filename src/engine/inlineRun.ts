@@ -1,10 +1,12 @@
 // Runs a plan on the caller's own thread: the same scheduler, with a pool of one worker that is a loop.
 import { LongpoleError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
+import { type CompletionColumns, completionColumns } from '../protocol/completionLog.js';
 import type { Graph } from '../protocol/graph.js';
+import { KIND_ERROR, kindOf, typeOf } from '../protocol/resultKinds.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { RunObservers } from './runObservers.js';
-import { RunView } from './runView.js';
+import { type Place, RunView } from './runView.js';
 import type { Dispatch, Instruction, TasksFinished } from './scheduler/events.js';
 import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
@@ -25,9 +27,10 @@ const LIMITS = {
   maxFollowSeconds: Number.POSITIVE_INFINITY,
   maxBatches: 1,
 };
+/** The caller's own thread. */
+const MAIN: Place = { name: 'main', pid: process.pid };
 /** How often observers without per-task calls get control, in seconds. */
 const PROGRESS_SECONDS = 0.025;
-const WORKER = 0;
 
 /** Runs all tasks of the plan and returns the results by task id; those that were not requested are undefined. */
 export function runInline(graph: Graph, plan: Plan, options: InlineOptions = {}): readonly unknown[] {
@@ -45,49 +48,57 @@ class InlineRun {
   readonly #view: RunView;
   readonly #clock = isolateClock(epochOffsetMs());
   readonly #signal: InlineOptions['signal'];
-  readonly #starts = new Float64Array(LIMITS.maxTasks);
-  readonly #stops = new Float64Array(LIMITS.maxTasks);
-  /** The moment in which the batch was taken, for all its tasks: who sends and who takes it are one. */
-  readonly #taken = new Float64Array(LIMITS.maxTasks);
+  /** Tasks that have ended and were not told of. */
+  readonly #ended: CompletionColumns;
+  /** The moment in which the batch was taken: who sends and who takes it are one. */
+  #taken = 0;
   #nextProgress = 0;
+  #worker = 0;
 
   constructor(graph: Graph, plan: Plan, options: InlineOptions) {
     this.#plan = plan;
     this.#signal = options.signal;
-    this.#observers = new RunObservers(options.observers ?? []);
     this.#scheduler = new Scheduler(schedulerGraph(plan), { limits: LIMITS, bare: true });
     this.#results = new Array(plan.program.size);
     this.#uses = plan.program.dependentCounts.slice();
     for (let id = 0; id < this.#uses.length; id++) this.#uses[id]! += plan.requested[id]!;
     this.#evaluator = new Evaluator(plan.program, this.#results, toCallables(plan.functions), plan.constants);
     this.#view = new RunView(graph, plan, this.#scheduler.state, this.#results);
-    this.#view.workers.push('main');
+    const { state } = this.#scheduler;
+    this.#observers = new RunObservers(options.observers ?? [], this.#view, state, this.#clock);
+    this.#ended = completionColumns(this.#observers.records ? LIMITS.maxTasks : 0);
   }
 
   run(): readonly unknown[] {
     try {
-      this.#observers.runStarted(this.#view);
-      this.#observers.stateReady(this.#view);
-      let instructions: Instruction[] = this.#scheduler.handle({ type: 'worker-added', worker: WORKER });
+      this.#observers.runStarted();
+      this.#worker = this.#observers.workerAdded(MAIN);
+      let instructions: Instruction[] = this.#scheduler.handle({
+        type: 'worker-added',
+        worker: this.#worker,
+      });
       for (let batch = findDispatch(instructions); batch !== undefined; batch = findDispatch(instructions))
         instructions = this.#runBatch(batch.ids);
     } catch (error) {
-      throw this.#observers.runFinished(this.#view, error ?? new Error(`${error} was thrown`));
+      throw this.#observers.runFinished(error ?? new Error(`${error} was thrown`));
     }
-    const thrown = this.#observers.runFinished(this.#view, undefined);
+    const thrown = this.#observers.runFinished(undefined);
     if (thrown !== undefined) throw thrown;
     return this.#results;
   }
 
   #runBatch(ids: Int32Array): Instruction[] {
-    if (this.#observers.times) this.#taken.fill(this.#clock(), 0, ids.length);
+    if (this.#observers.records) {
+      this.#observers.sent(ids);
+      this.#taken = this.#clock();
+    }
     if (this.#observers.perTask) this.#runWatched(ids);
     else if (this.#observers.any || this.#signal !== undefined) this.#runTimed(ids);
     else {
       for (const id of ids) this.#complete(id, this.#evaluate(id));
-      return this.#scheduler.handle(finished(ids, 0, ids.length));
+      return this.#scheduler.handle(this.#finished(ids, 0, ids.length));
     }
-    return this.#scheduler.handle(finished(ids, 0, 0));
+    return this.#scheduler.handle(this.#finished(ids, 0, 0));
   }
 
   /** One task at a time, the scheduler's state exact at each call of an observer. */
@@ -97,27 +108,18 @@ class InlineRun {
       const id = ids[index]!;
       this.#checkSignal();
       running.add(id);
-      this.#observers.taskStarted(id, this.#view);
-      this.#starts[0] = this.#clock();
-      const value = this.#evaluate(id);
-      this.#stops[0] = this.#clock();
+      this.#observers.taskStarted(id);
+      const start = this.#clock();
+      const value = this.#evaluate(id, start);
+      const stop = this.#clock();
       this.#complete(id, value);
       running.delete(id);
-      this.#scheduler.finishQuietly(finished(ids, index, index + 1));
-      this.#observers.taskFinished(id, value, WORKER, this.#starts[0], this.#stops[0], this.#view);
-      this.#observers.completed(
-        {
-          worker: WORKER,
-          count: 1,
-          ids: ids.subarray(index, index + 1),
-          dispatchTimes: this.#taken,
-          receiveTimes: this.#taken,
-          startTimes: this.#starts,
-          stopTimes: this.#stops,
-        },
-        this.#view,
-      );
-      this.#observers.progress(this.#view);
+      this.#observers.tick();
+      this.#scheduler.finishQuietly(this.#finished(ids, index, index + 1));
+      this.#observers.taskFinished(id, value, this.#worker, start, stop);
+      this.#note(id, kindOf, value, start, stop);
+      this.#tellEnded();
+      this.#observers.progress();
     }
   }
 
@@ -129,20 +131,20 @@ class InlineRun {
       this.#checkSignal();
       let value: unknown;
       try {
-        value = this.#evaluate(id);
+        value = this.#evaluate(id, start);
       } catch (error) {
         this.#tell(ids, told, index);
         throw error;
       }
       this.#complete(id, value);
-      this.#starts[index] = start;
-      start = this.#clock();
-      this.#stops[index] = start;
+      const stop = this.#clock();
+      this.#note(id, kindOf, value, start, stop);
+      start = stop;
       if (start < this.#nextProgress) continue;
       this.#nextProgress = start + PROGRESS_SECONDS;
       this.#tell(ids, told, index + 1);
       told = index + 1;
-      this.#observers.progress(this.#view);
+      this.#observers.progress();
       start = this.#clock();
     }
     this.#tell(ids, told, ids.length);
@@ -150,23 +152,33 @@ class InlineRun {
 
   /** Part of a batch has finished: the scheduler and the observers hear of it. */
   #tell(ids: Int32Array, from: number, to: number): void {
-    this.#scheduler.finishQuietly(finished(ids, from, to));
-    if (!this.#observers.times || from === to) return;
-    this.#observers.completed(
-      {
-        worker: WORKER,
-        count: to - from,
-        ids: ids.subarray(from, to),
-        dispatchTimes: this.#taken,
-        receiveTimes: this.#taken,
-        startTimes: this.#starts.subarray(from, to),
-        stopTimes: this.#stops.subarray(from, to),
-      },
-      this.#view,
-    );
+    this.#observers.tick();
+    this.#scheduler.finishQuietly(this.#finished(ids, from, to));
+    this.#tellEnded();
   }
 
-  #evaluate(id: number): unknown {
+  #tellEnded(): void {
+    this.#observers.tasksEnded(this.#worker, this.#ended);
+    this.#ended.count = 0;
+  }
+
+  /** Notes that a task ended, for observers. Sizes of results are not measured here. */
+  #note(id: number, kindOf: (value: unknown) => number, value: unknown, start: number, stop: number): void {
+    if (!this.#observers.records) return;
+    const { ids, kinds, types, numbers, received, starts, stops, coreWaits } = this.#ended;
+    const row = this.#ended.count++;
+    ids[row] = id;
+    kinds[row] = kindOf(value);
+    types[row] = typeOf(value);
+    numbers[row] = kinds[row] === KIND_ERROR ? 0 : Number.NaN;
+    received[row] = this.#taken;
+    starts[row] = start;
+    stops[row] = stop;
+    coreWaits[row] = Number.NaN;
+  }
+
+  /** `start`: when the task began, where observers want to know. */
+  #evaluate(id: number, start = Number.NaN): unknown {
     try {
       const value = this.#evaluator.run(id);
       if (isThenable(value)) {
@@ -176,7 +188,9 @@ class InlineRun {
       }
       return value;
     } catch (error) {
-      this.#scheduler.handle({ type: 'task-erred', worker: WORKER, id });
+      this.#scheduler.handle({ type: 'task-erred', worker: this.#worker, id });
+      this.#note(id, () => KIND_ERROR, undefined, start, this.#clock());
+      this.#tellEnded();
       throw taskError(this.#plan, id, 'main', error);
     }
   }
@@ -201,15 +215,15 @@ class InlineRun {
 
   #checkSignal(): void {
     if (this.#signal?.aborted)
-      throw abortedError(this.#signal.reason, this.#view.finishedCount, this.#view.size);
+      throw abortedError(this.#signal.reason, this.#view.finishedCount, this.#plan.program.size);
+  }
+
+  #finished(ids: Int32Array, from: number, to: number): TasksFinished {
+    return { type: 'tasks-finished', worker: this.#worker, ids, from, to, kinds: null, seconds: null };
   }
 }
 
 function findDispatch(instructions: readonly Instruction[]): Dispatch | undefined {
   for (const instruction of instructions) if (instruction.type === 'dispatch') return instruction;
   return undefined;
-}
-
-function finished(ids: Int32Array, from: number, to: number): TasksFinished {
-  return { type: 'tasks-finished', worker: WORKER, ids, from, to, kinds: null, seconds: null };
 }

@@ -1,7 +1,9 @@
 // Runs a plan on a pool: the shell around the scheduler. Messages become events, instructions become messages; results
 // gather here; observers are told. Whatever happens, the run ends once: with its results, or with one error.
+import { TaskError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import type { AbortSignalLike } from '../graph/computeOptions.js';
+import { TASK_ERRED } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, isErrorInfo, thrownOf } from '../protocol/errorInfo.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
@@ -9,15 +11,15 @@ import type { Graph } from '../protocol/graph.js';
 import type { Values } from '../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/resultKinds.js';
 import type { RunObserver } from '../protocol/runObserver.js';
+import { epochSeconds } from '../resources/clock.js';
 import { argumentError, batchConstants, batchInputs } from './batchValues.js';
 import { expectedDurations, rememberDurations } from './durations.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
 import type { Pool } from './pool/pool.js';
 import { RunObservers } from './runObservers.js';
-import { RunTimes } from './runTimes.js';
 import { RunView } from './runView.js';
 import { DEFAULT_LIMITS } from './scheduler/batching.js';
-import type { Dispatch, Instruction, Release } from './scheduler/events.js';
+import type { Dispatch, Instruction, Release, SchedulerEvent } from './scheduler/events.js';
 import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
 import { abortedError, idleDeathsError, killedWorkerError, taskError } from './taskFailure.js';
@@ -63,7 +65,7 @@ class PoolRun implements RunHandler {
   readonly #resolve: (results: readonly unknown[]) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onAbort = (): void => this.#abort();
-  readonly #times: RunTimes;
+  #seconds = new Float64Array(1024);
   #timer: NodeJS.Timeout | undefined;
   #idleDeaths = 0;
   #settled = false;
@@ -84,20 +86,19 @@ class PoolRun implements RunHandler {
     this.#results = new Array(plan.program.size);
     this.#claims = new Int32Array(new SharedArrayBuffer(4 * plan.program.size));
     this.#wanted = new Uint8Array(new SharedArrayBuffer(plan.program.size));
-    this.#observers = new RunObservers(options.observers ?? []);
-    this.#times = new RunTimes(this.#observers.times ? plan.program.size : 0);
     const { allowedFailures } = options;
     this.#scheduler = new Scheduler(schedulerGraph(plan), {
       expected: expectedDurations(plan),
       ...(allowedFailures === undefined ? {} : { allowedFailures }),
     });
-    this.#view = new RunView(graph, plan, this.#scheduler.state, this.#results);
+    const { state } = this.#scheduler;
+    this.#view = new RunView(graph, plan, state, this.#results);
+    this.#observers = new RunObservers(options.observers ?? [], this.#view, state, epochSeconds);
   }
 
   start(): void {
     this.#guard(() => {
-      this.#observers.runStarted(this.#view);
-      this.#observers.stateReady(this.#view);
+      this.#observers.runStarted();
       if (this.#scheduler.isDone) {
         this.#succeed();
         return;
@@ -130,7 +131,7 @@ class PoolRun implements RunHandler {
         ids: Array.from(values.ids),
         missing: Array.from(missing),
       } as const;
-      this.#execute(this.#scheduler.handle(event));
+      this.#handle(event);
     });
   }
 
@@ -141,7 +142,7 @@ class PoolRun implements RunHandler {
   stolen(isolate: Isolate, ids: readonly number[]): void {
     this.#guard(() => {
       const worker = this.#indices.get(isolate)?.index;
-      if (worker !== undefined) this.#execute(this.#scheduler.handle({ type: 'tasks-stolen', worker, ids }));
+      if (worker !== undefined) this.#handle({ type: 'tasks-stolen', worker, ids });
     });
   }
 
@@ -161,9 +162,7 @@ class PoolRun implements RunHandler {
 
   #addIsolate(place: number): void {
     const isolate = this.#options.pool.isolate(place);
-    const index = this.#view.workers.length;
-    this.#view.workers.push(isolate.name);
-    this.#view.places.push(isolate);
+    const index = this.#observers.workerAdded(isolate);
     this.#isolates.set(index, isolate);
     this.#indices.set(isolate, { index, place });
     isolate.open({
@@ -175,7 +174,7 @@ class PoolRun implements RunHandler {
       maxOutstanding: Math.min(this.#plan.program.size, DEFAULT_LIMITS.maxTasks * DEFAULT_LIMITS.maxBatches),
       handler: this,
     });
-    this.#execute(this.#scheduler.handle({ type: 'worker-added', worker: index }));
+    this.#handle({ type: 'worker-added', worker: index });
   }
 
   #replace(isolate: Isolate, running: number | undefined, cause: Error): void {
@@ -189,6 +188,8 @@ class PoolRun implements RunHandler {
     for (const id of [...this.#view.running]) {
       if (this.#scheduler.state.location[id] === index) this.#view.running.delete(id);
     }
+    if (typeof blame === 'number') this.#observers.taskLost(index, blame);
+    this.#observers.tick();
     const instructions = this.#scheduler.handle({ type: 'worker-removed', worker: index, blame });
     for (const instruction of instructions) {
       if (instruction.type !== 'task-killed') continue;
@@ -205,7 +206,7 @@ class PoolRun implements RunHandler {
     this.#storeResults(isolate, columns, values);
     if (this.#settled) return;
     const { ids, kinds, count } = columns;
-    const seconds = this.#times.durations(columns);
+    const seconds = this.#durations(columns);
     const event = {
       type: 'tasks-finished',
       worker: known.index,
@@ -217,11 +218,11 @@ class PoolRun implements RunHandler {
     } as const;
     if (this.#observers.perTask) {
       this.#tellEach(known.index, columns, seconds);
-      this.#execute(this.#scheduler.handle({ ...event, to: 0 }));
+      this.#handle({ ...event, to: 0 });
     } else {
-      this.#execute(this.#scheduler.handle(event));
+      this.#handle(event);
     }
-    if (this.#observers.any) this.#tellCompleted(known.index, columns);
+    if (this.#observers.any) this.#tellEnded(known.index, columns);
     if (this.#scheduler.isDone) this.#succeed();
   }
 
@@ -242,7 +243,7 @@ class PoolRun implements RunHandler {
   #failAt(isolate: Isolate, columns: CompletionColumns, index: number, thrown: unknown): void {
     const worker = this.#indices.get(isolate)?.index ?? -1;
     const before: CompletionColumns = { ...columns, count: index };
-    if (this.#observers.perTask) this.#tellEach(worker, before, this.#times.durations(before));
+    if (this.#observers.perTask) this.#tellEach(worker, before, this.#durations(before));
     else
       this.#scheduler.finishQuietly({
         type: 'tasks-finished',
@@ -253,9 +254,9 @@ class PoolRun implements RunHandler {
         kinds: columns.kinds,
         seconds: null,
       });
-    this.#tellCompleted(worker, before);
+    this.#tellEnded(worker, { ...columns, count: index + 1 });
     const id = columns.ids[index]!;
-    if (this.#observers.perTask && !this.#view.running.has(id)) this.#observers.taskStarted(id, this.#view);
+    if (this.#observers.perTask && !this.#view.running.has(id)) this.#observers.taskStarted(id);
     this.#fail(taskError(this.#plan, id, isolate.name, isErrorInfo(thrown) ? thrownOf(thrown) : thrown));
   }
 
@@ -275,19 +276,26 @@ class PoolRun implements RunHandler {
         seconds,
       });
       this.#view.running.delete(id);
-      this.#observers.taskFinished(id, value, worker, starts[index]!, stops[index]!, this.#view);
+      this.#observers.taskFinished(id, value, worker, starts[index]!, stops[index]!);
     }
   }
 
   #tellStarted(id: number): void {
     if (this.#view.running.has(id)) return;
     this.#view.running.add(id);
-    this.#observers.taskStarted(id, this.#view);
+    this.#observers.taskStarted(id);
   }
 
-  #tellCompleted(worker: number, columns: CompletionColumns): void {
-    if (columns.count > 0) this.#observers.completed(this.#times.completed(worker, columns), this.#view);
-    this.#observers.progress(this.#view);
+  #tellEnded(worker: number, columns: CompletionColumns): void {
+    this.#observers.tasksEnded(worker, columns);
+    this.#observers.progress();
+  }
+
+  /** How long each task ran, in seconds. Good until the next call. */
+  #durations({ starts, stops, count }: CompletionColumns): Float64Array {
+    if (this.#seconds.length < count) this.#seconds = new Float64Array(count * 2);
+    for (let index = 0; index < count; index++) this.#seconds[index] = stops[index]! - starts[index]!;
+    return this.#seconds;
   }
 
   #tick(): void {
@@ -298,8 +306,13 @@ class PoolRun implements RunHandler {
       const id = isolate.running(this.#run);
       if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#tellStarted(id);
     }
-    if (this.#observers.any) this.#observers.progress(this.#view);
-    this.#execute(this.#scheduler.handle({ type: 'idle-check' }));
+    if (this.#observers.any) this.#observers.progress();
+    this.#handle({ type: 'idle-check' });
+  }
+
+  #handle(event: SchedulerEvent): void {
+    this.#observers.tick();
+    this.#execute(this.#scheduler.handle(event));
   }
 
   /** Instructions of an event that came up while others were carried out (a steal answers at once) wait for their turn. */
@@ -343,7 +356,7 @@ class PoolRun implements RunHandler {
     if (isolate === undefined) return;
     if (this.#observers.results) publish.fill(1);
     const constants = batchConstants(this.#plan, ids);
-    this.#times.sent(ids);
+    this.#observers.sent(ids);
     try {
       isolate.dispatch(this.#run, {
         batch,
@@ -354,7 +367,10 @@ class PoolRun implements RunHandler {
         constants,
       });
     } catch (error) {
-      throw argumentError(this.#plan, ids, error);
+      const failure = argumentError(this.#plan, ids, error);
+      const id = failure instanceof TaskError ? this.#plan.ids.get(failure.key) : undefined;
+      if (id !== undefined) this.#observers.taskLost(worker, id, TASK_ERRED);
+      throw failure;
     }
   }
 
@@ -365,13 +381,13 @@ class PoolRun implements RunHandler {
 
   #abort(): void {
     const { reason } = this.#options.signal ?? {};
-    this.#fail(abortedError(reason, this.#view.finishedCount, this.#view.size));
+    this.#fail(abortedError(reason, this.#view.finishedCount, this.#plan.program.size));
   }
 
   #succeed(): void {
     if (this.#settled) return;
     this.#close();
-    const thrown = this.#observers.runFinished(this.#view, undefined);
+    const thrown = this.#observers.runFinished(undefined);
     if (thrown === undefined) this.#resolve(this.#results);
     else this.#reject(thrown);
   }
@@ -379,7 +395,7 @@ class PoolRun implements RunHandler {
   #fail(error: unknown): void {
     if (this.#settled) return;
     this.#close();
-    this.#reject(this.#observers.runFinished(this.#view, error ?? new Error(`${error} was thrown`)));
+    this.#reject(this.#observers.runFinished(error ?? new Error(`${error} was thrown`)));
   }
 
   #close(): void {

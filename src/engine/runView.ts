@@ -1,42 +1,52 @@
 // What observers see of a run: the plan, the scheduler's state under Dask's names, and the results that the caller
 // holds. Everything is a view; nothing is built before somebody looks.
+import { hostname } from 'node:os';
 import { LazyMap, LazySet } from '../base/lazyCollections.js';
 import type { AnyFunction } from '../graph/callable.js';
 import type { Plan } from '../graph/compile.js';
 import { functionName } from '../graph/functionName.js';
 import { isPlainObject } from '../graph/nesting.js';
+import type { Computation } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';
-import type { RunInfo, RunState, WorkerPlace } from '../protocol/runObserver.js';
+import type { RunInfo, RunState, RunWorker } from '../protocol/runObserver.js';
+import { epochSeconds } from '../resources/clock.js';
+import { computationInfo } from './computationInfo.js';
+import { LazyPrefixes } from './prefixTable.js';
 import { CALLER } from './scheduler/schedulerColumns.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
 import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, WAITING } from './scheduler/taskStates.js';
 
+/** What computations of local schedulers name as their client. */
+const CLIENT = 'local';
+const NO_IMPORTS = new Map<number, never>();
+
+let computations = 0;
+let nextId = 0;
+
+/** Where the tasks of a run are run: an isolate, or the caller's thread. */
+export type Place = Pick<RunWorker, 'name' | 'pid' | 'vitals'>;
+
+const workers = new WeakMap<Place, RunWorker>();
+let nextWorker = 0;
+
 export class RunView implements RunInfo {
   readonly graph: Graph;
-  readonly size: number;
-  readonly keys: readonly string[];
-  readonly dependencyOffsets: Int32Array;
-  readonly dependencies: Int32Array;
   readonly dependentOffsets: Int32Array;
   readonly dependents: Int32Array;
   readonly requested: Uint8Array;
-  readonly workers: string[] = [];
-  readonly places: WorkerPlace[] = [];
+  readonly workers = new Map<number, RunWorker>();
   /** Ids of tasks that observers were told have started and not yet that they have finished. */
   readonly running = new Set<number>();
   readonly state: RunState;
   readonly #plan: Plan;
   readonly #scheduler: SchedulerState;
+  #computation: Computation | undefined;
 
   /** `results` by task id: what the caller holds now. */
   constructor(graph: Graph, plan: Plan, scheduler: SchedulerState, results: readonly unknown[]) {
     this.graph = graph;
     this.#plan = plan;
     this.#scheduler = scheduler;
-    this.size = plan.program.size;
-    this.keys = plan.keys;
-    this.dependencyOffsets = plan.dependencies.offsets;
-    this.dependencies = plan.dependencies.targets;
     this.dependentOffsets = plan.dependents.offsets;
     this.dependents = plan.dependents.targets;
     this.requested = plan.requested;
@@ -47,12 +57,47 @@ export class RunView implements RunInfo {
     return this.#scheduler.finishedCount;
   }
 
-  task(id: number): unknown {
-    return this.#plan.sources[id];
+  /** Made when an observer first reads it: a run that nobody watches does not pay for it. */
+  get computation(): Computation {
+    this.#computation ??= this.#describe();
+    return this.#computation;
   }
 
-  functionName(id: number): string {
-    return taskFunctionName(this.#plan, id);
+  addWorker(place: Place): RunWorker {
+    let worker = workers.get(place);
+    if (worker === undefined) {
+      const { name, pid, vitals } = place;
+      worker = {
+        index: nextWorker++,
+        name,
+        address: '',
+        host: hostname(),
+        pid,
+        threads: 1,
+        memoryLimit: 0,
+        startTime: epochSeconds(),
+        ...(vitals === undefined ? {} : { vitals }),
+      };
+      workers.set(place, worker);
+    }
+    this.workers.set(worker.index, worker);
+    return worker;
+  }
+
+  #describe(): Computation {
+    const plan = this.#plan;
+    const firstId = nextId;
+    nextId += plan.program.size;
+    return computationInfo(
+      { plan, client: CLIENT, ...(plan.spans === undefined ? {} : { spans: plan.spans }) },
+      {
+        number: ++computations,
+        firstId,
+        prefixes: new LazyPrefixes(plan.keys),
+        imports: NO_IMPORTS,
+        submitted: epochSeconds(),
+      },
+    );
   }
 }
 

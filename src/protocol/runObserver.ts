@@ -1,21 +1,7 @@
-// What an engine tells whoever watches a run. The engine does not know who watches: callbacks, progress bars,
-// profilers and the trace recorder all implement RunObserver. Ids are dense: 0 ≤ id < run.size, in priority order.
+// What observers of a local run are told: all that observers of a cluster are, and what only a run in this process can say.
+// Callbacks, progress bars, profilers and recorders implement RunObserver. Ids are dense: 0 ≤ id < size, in priority order.
+import type { ClusterObserver, Computation, WorkerInfo } from './clusterObserver.js';
 import type { Graph } from './graph.js';
-
-/** Several finished tasks, in the order in which they finished on one worker. The arrays are reused: copy what you keep. */
-export interface CompletedTasks {
-  /** Index into `run.workers`. */
-  readonly worker: number;
-  /** How many entries of the arrays count. */
-  readonly count: number;
-  readonly ids: Int32Array;
-  /** Seconds since the epoch: when the task was sent to its worker, and when the worker took it in. */
-  readonly dispatchTimes: Float64Array;
-  readonly receiveTimes: Float64Array;
-  /** Seconds since the epoch, taken in the isolate that ran the task. */
-  readonly startTimes: Float64Array;
-  readonly stopTimes: Float64Array;
-}
 
 /** Dask's scheduler state by name. Live views: cheap to hold, each property reads the scheduler as it is now. */
 export interface RunState {
@@ -36,49 +22,39 @@ export interface RunState {
   readonly released: ReadonlySet<string>;
 }
 
-/** Where to look for what a worker uses. */
-export interface WorkerPlace {
-  readonly pid: number;
-  /** What its isolate says of itself in shared memory, see VITALS_… of isolateMessages; null: it has a process of its own. */
-  readonly vitals: Float64Array | null;
+export interface RunWorker extends WorkerInfo {
+  /**
+   * What the isolate of the worker writes of itself to shared memory, see VITALS_… of isolateMessages; null: the worker has a
+   * process of its own. Absent where the caller's own thread runs the tasks.
+   */
+  readonly vitals?: Float64Array | null;
 }
 
 /** What is known of a run. The same object from `runStarted` to `runFinished`; the members are live. */
 export interface RunInfo {
   readonly graph: Graph;
-  /** Number of tasks to run (data keys are not tasks). */
-  readonly size: number;
-  /** Task id → key. */
-  readonly keys: readonly string[];
-  /** Task id → the task as it stands in the graph, e.g. `[add, 1, 2]`. */
-  task(id: number): unknown;
-  /** Name of the task's function. */
-  functionName(id: number): string;
-  /** Dependencies of task i: `dependencies[dependencyOffsets[i] .. dependencyOffsets[i + 1])`, ids. */
-  readonly dependencyOffsets: Int32Array;
-  readonly dependencies: Int32Array;
-  /** Dependents of task i, the same way. */
+  /** The tasks to run (data keys are not tasks). */
+  readonly computation: Computation;
+  /** Dependents of task i: `dependents[dependentOffsets[i] .. dependentOffsets[i + 1])`, ids. */
   readonly dependentOffsets: Int32Array;
   readonly dependents: Int32Array;
   /** 1 for the tasks whose results the caller asked for: they are never released. */
   readonly requested: Uint8Array;
-  /** Names of the workers, e.g. `threads-0`; grows when a worker is replaced. */
-  readonly workers: readonly string[];
-  /** Beside `workers`. Empty where the caller's own thread runs the tasks. */
-  readonly places: readonly WorkerPlace[];
+  /** Index → worker; grows when a worker is replaced. A worker has the same index in every run. */
+  readonly workers: ReadonlyMap<number, RunWorker>;
   /** How many tasks have finished so far. */
   readonly finishedCount: number;
   readonly state: RunState;
 }
 
 /**
- * Watches one run. All calls happen on the caller's thread, never inside each other, in this order: `runStarted`,
- * `stateReady`, then the task calls, then `runFinished` exactly once if `runStarted` was called. A throw from any of
- * them ends the run with that error. An observer that has `completed` is told in every run, also when others (or itself)
- * want one call per task. After the run it may keep the arrays of RunInfo, and should let go of RunInfo itself: `state`
- * holds results.
+ * Watches one run. All calls happen on the caller's thread, never inside each other, in this order: `runStarted` and
+ * `computationAdded`, `stateReady`, then the task calls, then `runFinished` and `computationForgotten` exactly once if
+ * `runStarted` was called. A throw from any of them ends the run with that error. A task that failed is the last
+ * of its `tasksEnded`. After the run an observer may keep the arrays of RunInfo. It should release RunInfo itself, because
+ * `state` holds results.
  */
-export interface RunObserver {
+export interface RunObserver extends ClusterObserver {
   /** Wants `taskStarted` and `taskFinished`, one call per task, with `run.state` exact at each call. */
   readonly perTask?: boolean;
   /** Wants every result in `taskFinished`; without it results that only other tasks need stay in their isolate. */
@@ -86,7 +62,7 @@ export interface RunObserver {
   runStarted?(run: RunInfo): void;
   stateReady?(run: RunInfo): void;
   taskStarted?(id: number, run: RunInfo): void;
-  /** `startTime` and `stopTime` in seconds since the epoch; `worker` indexes `run.workers`. */
+  /** `startTime` and `stopTime` in seconds since the epoch; `worker` is an index of `run.workers`. */
   taskFinished?(
     id: number,
     value: unknown,
@@ -95,8 +71,6 @@ export interface RunObserver {
     stopTime: number,
     run: RunInfo,
   ): void;
-  /** The cheap form of taskFinished: columns. */
-  completed?(tasks: CompletedTasks, run: RunInfo): void;
   /** Called whenever the caller's thread gets control during the run, at least every 50 ms unless a callback blocks. */
   progress?(run: RunInfo): void;
   /** `error` is undefined if the run succeeded. */

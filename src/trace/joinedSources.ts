@@ -78,6 +78,8 @@ class Source implements ClusterObserver {
   }
 
   workerAdded(worker: WorkerInfo): void {
+    // Each run of a local scheduler names its workers.
+    if (this.#workers.has(worker.index)) return;
     const joined = this.#worker(worker);
     this.#tell((observer) => observer.workerAdded?.(joined));
   }

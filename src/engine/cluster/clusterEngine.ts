@@ -4,16 +4,18 @@ import { hostname } from 'node:os';
 import { LongpoleError, releaseFrames } from '../../base/errors.js';
 import type { ClusterObserver, Computation } from '../../protocol/clusterObserver.js';
 import type { ResultId } from '../../protocol/frames.js';
+import { computationInfo } from '../computationInfo.js';
 import type { GatherInput } from '../host/hostTypes.js';
 import { TaskKindIndex } from '../metrics/taskKindIndex.js';
 import { OpenWaits } from '../openWaits.js';
+import { PrefixTable } from '../prefixTable.js';
 import type { Instruction, SchedulerEvent } from '../scheduler/events.js';
 import { Scheduler } from '../scheduler/scheduler.js';
 import type { Segment, SegmentPolicy } from '../scheduler/taskGraph.js';
 import { schedulerGraph } from '../schedulerGraph.js';
 import { failureText } from '../taskFailure.js';
+import { TaskRecorder } from '../taskRecorder.js';
 import { epochOffsetMs, isolateClock } from '../worker/isolateClock.js';
-import { computationInfo } from './computationInfo.js';
 import type { ComputationRequest } from './computationRequest.js';
 import { ComputationState, handleOf, type ResultHandle } from './computationState.js';
 import { type EngineWorker, isCalled } from './engineWorker.js';
@@ -22,10 +24,9 @@ import { Installations } from './installations.js';
 import { InstructionRunner } from './instructionRunner.js';
 import { KeepAlive } from './keepAlive.js';
 import { NobodyWarning } from './nobodyWarning.js';
-import { PrefixTable } from './prefixTable.js';
 import { ResultHandles } from './resultHandles.js';
+import { SentArguments } from './sentArguments.js';
 import { StoredResults } from './storedResults.js';
-import { TaskRecorder } from './taskRecorder.js';
 
 export interface ClusterEngineOptions {
   readonly threads: boolean;
@@ -50,6 +51,7 @@ export class ClusterEngine {
   readonly recorder: TaskRecorder;
   /** What clients wait for. */
   readonly waits = new OpenWaits();
+  readonly sent: SentArguments;
   /** What samples of the profiler count for. */
   readonly kinds = new TaskKindIndex();
   /** Plugins of workers. Installed before an isolate hears of later tasks. */
@@ -83,6 +85,7 @@ export class ClusterEngine {
     this.clock = isolateClock(this.epochOffsetMs);
     this.scheduler = new Scheduler(null, { allowedFailures: options.allowedFailures });
     this.recorder = new TaskRecorder((call) => this.tell(call));
+    this.sent = new SentArguments((transfer) => this.tell((observer) => observer.transfer?.(transfer)));
   }
 
   /** Somebody wants resource samples. */

@@ -115,7 +115,9 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       const { base, size } = computation.segment;
       const readyAt = state.readyAt.subarray(base, base + size);
       const now = this.#engine.clock();
-      this.#engine.recorder.ended(computation, this.info.index, columns, this.#accepted, readyAt, now);
+      const { recorder, sent } = this.#engine;
+      const runs = recorder.ended(computation, this.info.index, columns, this.#accepted, readyAt, now);
+      if (runs !== undefined) sent.ended(computation, runs);
     }
     let from = 0;
     for (const index of failures) {

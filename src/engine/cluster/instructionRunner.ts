@@ -11,10 +11,10 @@ import { ERRED } from '../scheduler/taskStates.js';
 import { taskError } from '../taskFailure.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
+import type { SentArguments } from './sentArguments.js';
 import { dropSpentArguments } from './spentTasks.js';
 import type { RunTasks } from './stealing.js';
 import type { StoredResults } from './storedResults.js';
-import type { TaskRecorder } from './taskRecorder.js';
 
 /** What it needs of the cluster. */
 export interface RunnerContext {
@@ -25,7 +25,7 @@ export interface RunnerContext {
   readonly installed: { readonly size: number };
   readonly marksTasks: boolean;
   readonly hasObservers: boolean;
-  readonly recorder: TaskRecorder;
+  readonly sent: SentArguments;
   readonly clock: () => number;
   computationOf(segment: Segment): ComputationState | undefined;
   gatherInput(computation: ComputationState, local: number, id?: number): GatherInput;
@@ -118,9 +118,9 @@ export class InstructionRunner {
       constants: batchConstants(computation, local),
     };
     const post = (): void => worker.host.dispatch(number, message);
-    const { recorder, hasObservers, clock } = this.#engine;
+    const { sent, hasObservers, clock } = this.#engine;
     if (hasObservers && message.constants.values.length > 0)
-      recorder.sent.send(computation, index, message, clock, post);
+      sent.send(computation, index, message, clock, post);
     else post();
   }
 

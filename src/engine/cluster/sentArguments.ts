@@ -1,7 +1,7 @@
 // Large arguments travel from the client to a worker inside the message that names the tasks. Here that becomes a transfer
 // which observers hear of; small arguments are not worth a row.
 import { sizeOf } from '../../graph/sizeOf.js';
-import type { Transfer } from '../../protocol/clusterObserver.js';
+import type { TaskRuns, Transfer } from '../../protocol/clusterObserver.js';
 import { batchConstants } from '../batchValues.js';
 import type { ComputationState } from './computationState.js';
 
@@ -15,13 +15,6 @@ interface Sent {
   readonly packed: number;
   /** The worker had ended tasks before: it was no longer starting. */
   readonly wasThere: boolean;
-}
-
-interface EndedTasks {
-  readonly ids: Int32Array;
-  readonly received: Float64Array;
-  readonly started: Float64Array;
-  readonly stopped: Float64Array;
 }
 
 export class SentArguments {
@@ -57,11 +50,19 @@ export class SentArguments {
   }
 
   /**
-   * Tasks of a worker have ended, the first `count` of the columns. Times in seconds on the clock of the scheduler. Cost: none per
-   * task, unless one of the computation has large arguments.
+   * Tasks of a worker have ended. Cost: none per task, unless one of the computation has large arguments.
    */
-  ended(computation: ComputationState, worker: number, columns: EndedTasks, count: number): void {
-    const { ids, received, started, stopped } = columns;
+  ended(
+    computation: ComputationState,
+    {
+      worker,
+      count,
+      ids,
+      received,
+      started,
+      stopped,
+    }: Pick<TaskRuns, 'worker' | 'count' | 'ids' | 'received' | 'started' | 'stopped'>,
+  ): void {
     const open = this.#open.get(computation);
     if (open !== undefined && open.size > 0) {
       for (let row = 0; row < count; row++) {

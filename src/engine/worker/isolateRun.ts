@@ -226,10 +226,11 @@ export class IsolateRun {
   /** Throws if the value cannot be copied and has to be. */
   #publish(id: number, value: unknown): Publication {
     const local = this.#inlineBytes === Number.POSITIVE_INFINITY;
-    const bytes = local ? 0 : sizeOf(value, MEASURED_BYTES);
+    // Nothing in a local scheduler depends on sizes, so they are not measured.
+    const bytes = local ? Number.NaN : sizeOf(value, MEASURED_BYTES);
     if (this.#wanted[id] !== 1) return { kind: KIND_PRIVATE, kept: value, bytes };
     const needed = this.#program.dependentCounts[id]! > 0;
-    if (bytes <= this.#inlineBytes) {
+    if (local || bytes <= this.#inlineBytes) {
       const kept = needed && local ? shareBuffers(value) : value;
       this.#ids.push(id);
       this.#values.push(kept);

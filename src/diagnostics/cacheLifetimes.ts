@@ -1,6 +1,6 @@
 // When was each result held? A result enters the cache when its task stops, and leaves it when the last task that needs it
 // stops; what the caller asked for is held until the run ends, and so is what a failed run left unused.
-import type { RunRecording } from '../trace/runRecording.js';
+import type { RunRecording } from './runRecording.js';
 
 /** Parallel columns, in the order in which the results were let go. */
 export interface CacheLifetimes {
@@ -15,9 +15,10 @@ export interface CacheLifetimes {
  * again because its result was lost counts from its last run. Cost: one pass over the rows and their dependents.
  */
 export function cacheLifetimes(recording: RunRecording): CacheLifetimes {
-  const { tasks, size, dependentOffsets, dependents, requested } = recording;
+  const { tasks, computation, dependentOffsets, dependents, requested } = recording;
+  const { size } = computation;
   const stopOf = new Float64Array(size).fill(Number.NaN);
-  let last = recording.startTime;
+  let last = computation.submitted;
   for (let row = 0; row < tasks.length; row++) {
     const stop = tasks.stopTimes[row]!;
     stopOf[tasks.ids[row]!] = stop;

@@ -1,16 +1,24 @@
-// Turns what workers report into TaskRuns for observers: lifecycle times in order and on the scheduler's clock. Columns
-// are reused; about 10 stores per task.
+// Turns what workers report into TaskRuns for observers, for clusters and local schedulers: lifecycle times in order and on
+// the scheduler's clock. Columns are reused; about 10 stores per task.
 import {
   type ClusterObserver,
+  type Computation,
   TASK_ERRED,
   TASK_LOST,
   TASK_MEMORY,
   type TaskRuns,
-} from '../../protocol/clusterObserver.js';
-import type { CompletionColumns } from '../../protocol/completionLog.js';
-import { isScalar, KIND_ERROR, KIND_NUMBER, KIND_SKIPPED, RESULT_TYPES } from '../../protocol/resultKinds.js';
-import type { ComputationState } from './computationState.js';
-import { SentArguments } from './sentArguments.js';
+} from '../protocol/clusterObserver.js';
+import type { CompletionColumns } from '../protocol/completionLog.js';
+import { isScalar, KIND_ERROR, KIND_NUMBER, KIND_SKIPPED, RESULT_TYPES } from '../protocol/resultKinds.js';
+
+/** A computation whose runs are recorded. */
+export interface RecordedComputation {
+  readonly info: Computation;
+  /** By local id: when the task was last sent to a worker. */
+  readonly dispatchedAt: Float64Array;
+  /** Local id → how often the task has run and not finished. */
+  readonly failedRuns: Map<number, number>;
+}
 
 interface Columns {
   ids: Int32Array;
@@ -48,25 +56,25 @@ const SCALAR_BYTES = 4;
 export class TaskRecorder {
   readonly #tell: (call: (observer: ClusterObserver) => void) => void;
   #columns = columns(1024);
-  readonly sent: SentArguments;
 
   constructor(tell: (call: (observer: ClusterObserver) => void) => void) {
     this.#tell = tell;
-    this.sent = new SentArguments((transfer) => tell((observer) => observer.transfer?.(transfer)));
   }
 
   /**
-   * Tasks have ended at a worker, all of one computation. `accepted[i]` 0: the scheduler had given up on it. `readyAt` is
-   * the scheduler's column from the computation's first task on.
+   * Tasks have ended at a worker, all of one computation. `accepted[i]` 0: the scheduler had given up on it; null: it accepts
+   * all. `readyAt` is the scheduler's column from the computation's first task on.
+   *
+   * @returns what observers were told, good until the next call; undefined: nothing
    */
   ended(
-    computation: ComputationState,
+    computation: RecordedComputation,
     worker: number,
     reported: CompletionColumns,
-    accepted: Uint8Array,
+    accepted: Uint8Array | null,
     readyAt: Float64Array,
     now: number,
-  ): void {
+  ): TaskRuns | undefined {
     const { count } = reported;
     if (this.#columns.ids.length < count) this.#columns = columns(2 * count);
     const into = this.#columns;
@@ -74,7 +82,7 @@ export class TaskRecorder {
     let rows = 0;
     for (let index = 0; index < count; index++) {
       const kind = reported.kinds[index]!;
-      if (accepted[index] === 0 || kind === KIND_SKIPPED) continue;
+      if (accepted?.[index] === 0 || kind === KIND_SKIPPED) continue;
       const id = reported.ids[index]!;
       const dispatched = dispatchedAt[id]!;
       // A worker's clock is known within the round trip of a message: it may be ahead of what is known to have happened.
@@ -94,18 +102,23 @@ export class TaskRecorder {
       if (kind === KIND_ERROR) failedRuns.set(id, (failedRuns.get(id) ?? 0) + 1);
       rows++;
     }
-    if (rows === 0) return;
-    this.sent.ended(computation, worker, into, rows);
-    this.#send(computation, worker, rows, now);
+    return rows === 0 ? undefined : this.#send(computation, worker, rows, now);
   }
 
-  /** The worker died, or was made to end, while it had this task. */
-  lost(computation: ComputationState, worker: number, id: number, readyAt: number, now: number): void {
+  /** The worker died, or was made to end, while it had this task. `state` is TASK_ERRED for a task that never began. */
+  lost(
+    computation: RecordedComputation,
+    worker: number,
+    id: number,
+    readyAt: number,
+    now: number,
+    state = TASK_LOST,
+  ): void {
     const into = this.#columns;
     const dispatched = computation.dispatchedAt[id]!;
     const { failedRuns } = computation;
     into.ids[0] = id;
-    into.states[0] = TASK_LOST;
+    into.states[0] = state;
     into.types[0] = 0;
     into.nbytes[0] = 0;
     into.attempts[0] = 1 + (failedRuns.get(id) ?? 0);
@@ -119,7 +132,7 @@ export class TaskRecorder {
     this.#send(computation, worker, 1, now);
   }
 
-  #send(computation: ComputationState, worker: number, count: number, now: number): void {
+  #send(computation: RecordedComputation, worker: number, count: number, now: number): TaskRuns {
     const runs: TaskRuns = {
       computation: computation.info,
       worker,
@@ -129,6 +142,7 @@ export class TaskRecorder {
       ...this.#columns,
     };
     this.#tell((observer) => observer.tasksEnded?.(runs));
+    return runs;
   }
 }
 

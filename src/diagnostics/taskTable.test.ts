@@ -10,18 +10,15 @@ function batch(worker: number, ids: readonly number[], start: number, spare = 2)
     return array;
   };
   const length = ids.length + spare;
-  const unknown = new Float64Array(length).fill(Number.NaN);
   return {
     worker,
     count: ids.length,
     ids: pad(new Int32Array(length), ids),
-    dispatchTimes: unknown,
-    receiveTimes: unknown,
-    startTimes: pad(
+    started: pad(
       new Float64Array(length),
       ids.map((_, i) => start + i),
     ),
-    stopTimes: pad(
+    stopped: pad(
       new Float64Array(length),
       ids.map((_, i) => start + i + 0.5),
     ),

@@ -1,8 +1,8 @@
 // A computation as observers see it, made from a plan.
-import type { Plan } from '../../graph/compile.js';
-import { functionName } from '../../graph/functionName.js';
-import type { Computation } from '../../protocol/clusterObserver.js';
-import type { ResultHandle } from './computationState.js';
+import type { Plan } from '../graph/compile.js';
+import { functionName } from '../graph/functionName.js';
+import type { Computation } from '../protocol/clusterObserver.js';
+import type { ResultId } from '../protocol/frames.js';
 import type { ComputationPrefixes } from './prefixTable.js';
 
 export interface ComputationOrigin {
@@ -14,11 +14,17 @@ export interface ComputationOrigin {
   readonly data?: object;
 }
 
+interface ImportedResult {
+  readonly computation: { resultId(local: number): ResultId };
+  readonly local: number;
+}
+
 export interface ComputationNumbers {
   readonly number: number;
   readonly firstId: number;
   readonly prefixes: ComputationPrefixes;
-  readonly imports: ReadonlyMap<number, ResultHandle>;
+  /** Local id → the result of an earlier computation that it stands for. */
+  readonly imports: ReadonlyMap<number, ImportedResult>;
   readonly submitted: number;
 }
 
@@ -42,13 +48,11 @@ export function computationInfo(
     dependencies = targets.map((target) => places.get(target) ?? target);
   }
   const given = isData ? Int32Array.from({ length: size }, (_, id) => id) : Int32Array.from(imports.keys());
-  return {
+  const info = {
     number,
     firstId,
     size,
     keys: plan.keys,
-    prefixOf: prefixes.prefixOf,
-    prefixes: prefixes.names,
     functionOf: plan.functionOf,
     functions: plan.functions.map((fn) => functionName(fn)),
     spanOf: spans?.of ?? null,
@@ -60,5 +64,22 @@ export function computationInfo(
     submitted,
     client,
     code: code ?? '',
+  };
+  return withPrefixes(info, prefixes);
+}
+
+/** A function of its own: what the getters can see is the prefixes alone, and not the plan with the caller's arguments. */
+function withPrefixes(
+  info: Omit<Computation, 'prefixOf' | 'prefixes'>,
+  prefixes: ComputationPrefixes,
+): Computation {
+  return {
+    ...info,
+    get prefixOf() {
+      return prefixes.prefixOf;
+    },
+    get prefixes() {
+      return prefixes.names;
+    },
   };
 }

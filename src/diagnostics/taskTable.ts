@@ -1,6 +1,6 @@
 // The columns of the tasks that finished in one run, in the order in which they arrived. Written by the recorder while the
 // run goes on, read by every view; a row never changes once it is written.
-import type { CompletedTasks } from '../protocol/runObserver.js';
+import type { TaskRuns } from '../protocol/clusterObserver.js';
 
 const MIN_ROWS = 64;
 
@@ -16,7 +16,7 @@ export class TaskTable {
   /** Seconds since the epoch, from the isolate that ran the task. */
   startTimes: Float64Array;
   stopTimes: Float64Array;
-  /** Index into the run's workers. */
+  /** Indices of workers. */
   workers: Int32Array;
 
   /** `expected` rows fit without growing; memory that is not written to yet is not taken from the system. */
@@ -28,13 +28,14 @@ export class TaskTable {
     this.workers = new Int32Array(rows);
   }
 
-  append(batch: CompletedTasks): void {
-    const { count, ids, startTimes, stopTimes, worker } = batch;
+  /** The first `count` of the runs. */
+  append(runs: Pick<TaskRuns, 'count' | 'ids' | 'started' | 'stopped' | 'worker'>, count = runs.count): void {
+    const { ids, started, stopped, worker } = runs;
     const from = this.length;
     if (from + count > this.ids.length) this.#grow(from + count);
     this.ids.set(count === ids.length ? ids : ids.subarray(0, count), from);
-    this.startTimes.set(count === startTimes.length ? startTimes : startTimes.subarray(0, count), from);
-    this.stopTimes.set(count === stopTimes.length ? stopTimes : stopTimes.subarray(0, count), from);
+    this.startTimes.set(count === started.length ? started : started.subarray(0, count), from);
+    this.stopTimes.set(count === stopped.length ? stopped : stopped.subarray(0, count), from);
     if (worker !== 0) this.workers.fill(worker, from, from + count);
     this.length = from + count;
   }

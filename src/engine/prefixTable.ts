@@ -1,5 +1,5 @@
 // Prefixes of keys by number, in the order in which they came up: what durations are estimated by.
-import { keySplit } from '../../graph/key.js';
+import { keySplit } from '../graph/key.js';
 
 export interface ComputationPrefixes {
   /** Local id → index into `names`. */
@@ -7,6 +7,33 @@ export interface ComputationPrefixes {
   readonly names: readonly string[];
   /** Local id → number in the table. */
   readonly numbers: Int32Array;
+}
+
+/** The prefixes of a run that nothing else has prefixes in common with. Keys are split when prefixes are first read. */
+export class LazyPrefixes implements ComputationPrefixes {
+  readonly #keys: readonly string[];
+  #made: ComputationPrefixes | undefined;
+
+  constructor(keys: readonly string[]) {
+    this.#keys = keys;
+  }
+
+  get prefixOf(): Int32Array {
+    return this.#all.prefixOf;
+  }
+
+  get names(): readonly string[] {
+    return this.#all.names;
+  }
+
+  get numbers(): Int32Array {
+    return this.#all.numbers;
+  }
+
+  get #all(): ComputationPrefixes {
+    this.#made ??= new PrefixTable().of(this.#keys);
+    return this.#made;
+  }
 }
 
 /** A program may give each of its tasks a name of its own: twice so many prefixes are known at most. */
