@@ -1,5 +1,6 @@
 // What a cluster writes about itself: the times of every task, the live trace, and the same on disk.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Client, connect, LocalCluster } from 'longpole';
@@ -101,6 +102,17 @@ async function assertOrderOfWork(client: Client): Promise<void> {
 
 clusterTest('every task has all of its times, in order', ({ client }) => assertOrderOfWork(client));
 
+clusterTest(
+  'every task says how long it waited for a core, where the system counts that',
+  async ({ client }) => {
+    await work(client);
+    const { coreWait, length } = client.trace.tasks;
+    assert.equal(length, 12);
+    const isCounted = existsSync('/proc/thread-self/schedstat');
+    for (const seconds of coreWait) assert.ok(isCounted ? seconds >= 0 : Number.isNaN(seconds), `${seconds}`);
+  },
+);
+
 test('processes: the times are also in order when the clocks of the workers are off by 5 s', () =>
   withWrongClocks(async () => {
     await using cluster = await LocalCluster.start({ workers: 2, processes: true });
@@ -193,7 +205,7 @@ clusterTest('what is recorded on disk is what the live trace has', async ({ clie
   for (let row = 0; row < live.tasks.length; row++) {
     const same = rows.get(live.tasks.id[row]!)!;
     assert.equal(recorded.keys.get(recorded.tasks.key[same]!), live.keys.get(live.tasks.key[row]!));
-    for (const column of ['submitted', 'started', 'stopped', 'acknowledged', 'nbytes'] as const)
+    for (const column of ['submitted', 'started', 'stopped', 'acknowledged', 'coreWait', 'nbytes'] as const)
       assert.equal(recorded.tasks[column][same], live.tasks[column][row], column);
   }
   assert.equal(recorded.computations.length, live.computations.length);
