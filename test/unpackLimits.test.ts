@@ -68,6 +68,15 @@ describe('packed files that become far larger than traces do', () => {
       assert.throws(open, withCode('ERR_LONGPOLE_UNPACKED_SIZE'));
   });
 
+  it('the tables of a trace directory count together', () => {
+    const directory = repositoryPath('test/fixtures/version-1/recorded');
+    assert.equal(openTrace(directory, { maxUnpackedBytes: 1e6 }).tasks.length, 127);
+    assert.throws(
+      () => openTrace(directory, { maxUnpackedBytes: 2000 }),
+      withCode('ERR_LONGPOLE_UNPACKED_SIZE'),
+    );
+  });
+
   it('maxUnpackedBytes is a number of bytes', () => {
     for (const maxUnpackedBytes of [-1, Number.NaN])
       assert.throws(() => openTrace(small, { maxUnpackedBytes }), withCode('ERR_LONGPOLE_INVALID_ARGUMENT'));

@@ -1,8 +1,10 @@
 // Large runs and large files against bounds on memory and CPU time. A bound lies between what is measured where nothing is wrong
 // and what known mistakes take.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createDeflate, createGzip } from 'node:zlib';
 import { type Graph, getMultiprocessing, getThreaded } from 'longpole/local';
 import { openTrace } from 'longpole/trace';
 import { windowOf } from '#internal/analysis/path/pathWalk.js';
@@ -120,6 +122,30 @@ const largeText: Round = {
   },
 };
 
+const packed: Round = {
+  name: 'packed-bombs',
+  checks: 'Some MB of gzip, or in a report, that become 2 GB are refused, and take less than 700 MB.',
+  async run({ folder }: RoundContext) {
+    const piece = Buffer.alloc(2 ** 24, ' ');
+    const gzip = join(folder, 'bomb.json.gz');
+    const report = join(folder, 'bomb.html');
+    const head = '[{"ph":"X","name":"f","pid":1,"tid":1,"ts":1,"dur":1},';
+    await pipeline(repeated(head, piece), createGzip(), createWriteStream(gzip));
+    await pipeline(repeated('', piece), createDeflate(), createWriteStream(report));
+    const data = readFileSync(report).toString('base64');
+    writeFileSync(report, `<!doctype html><script id="longpole-trace">${data}</script>`);
+    for (const file of [gzip, report])
+      assert.throws(() => openTrace(file), { code: 'ERR_LONGPOLE_UNPACKED_SIZE' });
+    assertPeakBelow(700e6);
+  },
+};
+
+/** 2 GB in all. */
+function* repeated(head: string, piece: Buffer): Generator<Buffer> {
+  yield Buffer.from(head);
+  for (let i = 0; i < 128; i++) yield piece;
+}
+
 const wideTask: Round = {
   name: 'wide-task',
   checks:
@@ -148,5 +174,6 @@ export const bounds: readonly Round[] = [
   millionChain,
   millionTree,
   largeText,
+  packed,
   wideTask,
 ];

@@ -12,7 +12,7 @@ export interface OpenTraceOptions {
   /** Called now and then with the bytes of the file that were read so far. */
   readonly onProgress?: (bytes: number) => void;
   /**
-   * Bytes that the data of a report or of a gzip file may become. Infinity: no limit. Default: 100 times the packed bytes,
+   * Bytes that the data of a trace directory of up to 64 MiB, of a report or of a gzip file may become. Infinity: no limit. Default: 100 times the packed bytes,
    * and at least 128 MiB.
    */
   readonly maxUnpackedBytes?: number;
@@ -35,7 +35,7 @@ export function openTrace(
 ): Trace {
   checkSource(source);
   checkMaxUnpackedBytes(maxUnpackedBytes);
-  if (typeof source === 'string' && isDirectory(source)) return openTraceDirectory(source);
+  if (typeof source === 'string' && isDirectory(source)) return openTraceDirectory(source, maxUnpackedBytes);
   if (typeof source === 'string' && isHtmlFile(source)) return openReportFile(source, maxUnpackedBytes);
   if (typeof source !== 'string' && looksLikeHtml(source))
     return openReport('The page', source, maxUnpackedBytes);

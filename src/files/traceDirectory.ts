@@ -24,10 +24,11 @@ export function isDirectory(path: string): boolean {
  * The trace in a directory. What a killed recorder left opens with everything that was written; `trace.damage` says so.
  *
  * Throws ERR_LONGPOLE_TRACE_FILE if files cannot be read, ERR_LONGPOLE_TRACE_FORMAT if it is no trace, and
- * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it. Of a trace of more than 64 MiB, columns are read when they
+ * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it, ERR_LONGPOLE_UNPACKED_SIZE if its tables become larger than
+ * `maxUnpackedBytes`. Of a trace of more than 64 MiB, columns are read when they
  * are used: that, too, throws ERR_LONGPOLE_TRACE_FILE if the files are gone, and ERR_LONGPOLE_TRACE_FORMAT if they are damaged.
  */
-export function openTraceDirectory(directory: string): Trace {
+export function openTraceDirectory(directory: string, maxUnpackedBytes?: number): Trace {
   const meta = readMeta(directory);
   const sizes = new Map(
     RECORDED_TABLES.map((table) => [
@@ -43,7 +44,7 @@ export function openTraceDirectory(directory: string): Trace {
     if (size === undefined) return { name, bytes: undefined };
     return { name, bytes: checked ? new MemorySource(readWhole(name)) : new FileSource(name, size) };
   };
-  return openTables(meta, tableOf, { codec: lz4Codec(), checked });
+  return openTables(meta, tableOf, { codec: lz4Codec(), checked, maxUnpackedBytes });
 }
 
 function readMeta(directory: string): TraceMeta {

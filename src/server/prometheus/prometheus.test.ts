@@ -119,6 +119,20 @@ test('figures have the names of Dask where Dask has one', async () => {
   assert.ok(!samples.has('dask_worker_latency_seconds{worker="threads-0"}'));
 });
 
+test('names of a megabyte are shortened in every label', async () => {
+  const long = `long-${'x'.repeat(1_000_000)}-end`;
+  const workers = FIGURES.workers.map((worker) => ({ ...worker, name: `${long}-${worker.name}` }));
+  const metrics = [[['execute', long, long, 'seconds'], 1] as const];
+  const durations = Array.from(FIGURES.durations, (one) => ({ ...one, prefix: long }));
+  const figures = { ...FIGURES, workers, metrics, durations };
+  const page = await new PrometheusMetrics(() => figures).text();
+  assert.match(
+    page,
+    /longpole_activity_seconds_total\{[^}]*activity="long-x+…x+-end \(1,000,009 characters\)"/,
+  );
+  assert.ok(page.length < 200_000, `${page.length} characters`);
+});
+
 test('fine performance metrics, with any label that a user chose', async () => {
   const samples = await scrape(new PrometheusMetrics(() => FIGURES));
   const seconds = 'longpole_activity_seconds_total';

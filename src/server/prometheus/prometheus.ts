@@ -1,7 +1,8 @@
 // The text that Prometheus scrapes at `/metrics`. What Dask exports has Dask's name (`dask_scheduler_…`, `dask_worker_…`),
 // so that dashboards made for Dask work; what only Longpole has begins with `longpole_`.
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Family } from './family.js';
+import { LONGEST_NAME, shortened } from '../../base/visibleText.js';
+import type { Family, Labels } from './family.js';
 import type { ClusterFigures } from './figures.js';
 import { DurationHistograms } from './histograms.js';
 import { OWN_FAMILIES } from './ownFamilies.js';
@@ -43,9 +44,15 @@ export class PrometheusMetrics {
       collect: (): void => {
         metric.reset();
         for (const [values, value] of read(this.#figures))
-          if (!Number.isNaN(value)) metric.inc(values, isCounter ? Math.max(0, value) : value);
+          if (!Number.isNaN(value)) metric.inc(shortLabels(values), isCounter ? Math.max(0, value) : value);
       },
     };
     const metric: Counter | Gauge = isCounter ? new Counter(configuration) : new Gauge(configuration);
   }
+}
+
+/** A scrape must stay small, whatever workers, activities and spans are called. */
+function shortLabels(labels: Labels): Labels {
+  if (Object.values(labels).every(({ length }) => length <= LONGEST_NAME)) return labels;
+  return Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, shortened(text)]));
 }

@@ -1,4 +1,5 @@
 // From the bytes of tables, wherever they lie, to a trace: what a trace directory, a report and a dashboard have in common.
+import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 import { appearedLater, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import type { ByteSource } from '../formats/arrow/arrowMessages.js';
@@ -21,15 +22,21 @@ export interface OpenTablesOptions {
   readonly checked: boolean;
   /** Default: the sums of the rows that are there. */
   readonly known?: KnownTotals;
+  /** Bytes that the tables in memory may become. Default: in proportion to their size. */
+  readonly maxUnpackedBytes?: number | undefined;
 }
 
-/** `ended` of the meta says whether streams without an end are damage. */
+/**
+ * `ended` of the meta says whether streams without an end are damage. Throws ERR_LONGPOLE_UNPACKED_SIZE if tables in memory
+ * become too large; of tables in files, columns are unpacked when they are used, and become at most 255 times as large.
+ */
 export function openTables(
   meta: Pick<TraceMeta, 'ended' | 'reason'>,
   tableOf: (table: RecordedTable) => TableSource,
-  { codec, checked, known }: OpenTablesOptions,
+  { codec, checked, known, maxUnpackedBytes }: OpenTablesOptions,
 ): Trace {
   const damage = new DamageList(meta);
+  const sizes = { packed: 0, unpacked: 0 };
   const stream = (table: RecordedTable): ArrowStream => {
     const { name, bytes } = tableOf(table);
     const short = name.slice(name.lastIndexOf('/') + 1);
@@ -38,9 +45,15 @@ export function openTables(
     if (bytes !== undefined) {
       for (const { offset, bytes: lost, reason } of opened.damage) damage.add(short, offset, lost, reason);
     }
+    if (bytes instanceof MemorySource) {
+      sizes.packed += bytes.length;
+      sizes.unpacked += opened.unpackedSize();
+    }
     return opened;
   };
   const streams = streamsOf(stream);
+  const limit = maxUnpackedBytes ?? unpackLimit(sizes.packed);
+  if (sizes.unpacked > limit) throw unpackedSizeError('The trace directory', sizes.packed, limit);
   return recordedTrace(streams, damage.summary(), known);
 }
 

@@ -6,7 +6,15 @@ import type { StringTable } from '../../stringTable.js';
 import { DamagedBytes, damaged, unusableTrace } from '../damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../textColumns.js';
 import { type BatchMessage, type ByteSource, bufferPlace, nullsOf } from './arrowMessages.js';
-import { checkLengths, type Field, readBuffer, type StreamDamage, scanStream, WIDTH } from './arrowScan.js';
+import {
+  checkLengths,
+  type Field,
+  readBuffer,
+  type StreamDamage,
+  scanStream,
+  unpackedBytes,
+  WIDTH,
+} from './arrowScan.js';
 import type { ArrowCodec, ArrowType } from './arrowTypes.js';
 
 interface Batch {
@@ -53,6 +61,11 @@ export class ArrowStream {
     this.length = firstRow;
     this.damage = scan.damage;
     if (firstRow >= 2 ** 31) unusableTrace(`${name} has more rows than Longpole can open`);
+  }
+
+  /** Bytes that its packed buffers become when all columns are read. Reads from the source. */
+  unpackedSize(): number {
+    return unpackedBytes(this.#source, this.#batches);
   }
 
   has(name: string): boolean {

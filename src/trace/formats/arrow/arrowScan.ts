@@ -84,6 +84,28 @@ export function readBuffer(
   return unpacked.subarray(0, wanted);
 }
 
+/** Bytes that packed buffers become, as they say themselves; those of a dictionary count once. Impossible sizes are 0. */
+export function unpackedBytes(
+  source: ByteSource,
+  batches: readonly {
+    readonly message: BatchMessage;
+    readonly dictionaries: ReadonlyMap<number, BatchMessage>;
+  }[],
+): number {
+  let sum = 0;
+  const messages = batches.flatMap(({ message, dictionaries }) => [message, ...dictionaries.values()]);
+  for (const { buffers, compressed } of new Set(messages)) {
+    for (let i = 0; compressed && i < buffers.length; i += 2) {
+      const [at, size] = [buffers[i]!, buffers[i + 1]!];
+      if (size < 8) continue;
+      const bytes = source.read(at, at + 8);
+      const unpacked = Number(new DataView(bytes.buffer, bytes.byteOffset, 8).getBigInt64(0, true));
+      if (unpacked > 0 && unpacked <= (size - 8) * LZ4_RATIO) sum += unpacked;
+    }
+  }
+  return sum;
+}
+
 export interface Scan {
   readonly fields: ReadonlyMap<string, Field>;
   readonly batches: BatchMessage[];
