@@ -101,7 +101,7 @@ export type ToWorker =
       readonly call: number;
       readonly fn: FunctionRef;
       readonly facts: unknown;
-      readonly context: Readonly<Record<string, unknown>>;
+      readonly context: Readonly<Record<string, unknown>> | undefined;
     }
   /** The answer to a heartbeat: its own time, and the scheduler's. */
   | { readonly type: 'clock'; readonly sent: number; readonly remote: number }

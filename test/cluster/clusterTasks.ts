@@ -95,6 +95,11 @@ export const t = tasks(import.meta.url, {
     return value;
   },
   /** Never ends and never looks up. */
+  /** Hears nothing meanwhile, an inspector neither. */
+  freeze: (folder: string, name: string): void => {
+    writeFileSync(join(folder, `${name}.started`), '');
+    Atomics.wait(pause, 0, 0);
+  },
   spin: (folder: string, name: string): never => {
     writeFileSync(join(folder, `${name}.started`), '');
     for (;;);

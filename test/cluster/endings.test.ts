@@ -104,3 +104,15 @@ test('processes: a cluster closes although a worker process stands still', async
   await cluster.close();
   await until('the processes have ended', () => pids.every((pid) => !isAlive(pid)));
 });
+
+clusterTest(
+  'a function that is called while a cancelled task takes its thread along runs in the next thread',
+  async ({ client, folder }) => {
+    const frozen = client.submit(t.freeze, folder, 'frozen');
+    await started(folder, 'frozen');
+    const called = client.run(() => process.version);
+    frozen.cancel();
+    assert.deepEqual(Object.values(await called), [process.version]);
+  },
+  { workers: 1 },
+);

@@ -79,7 +79,11 @@ export interface WorkerHost {
   give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, Frames>>;
   /** Tells what has been measured so far; resolves when it has, or when the isolate is in a long native call. */
   flush(): Promise<void>;
-  /** Calls a function in the worker's isolate with `{ worker }` and what else is in `context`. */
+  /**
+   * Calls a function in the worker's isolate with `{ worker }` and what else is in `context`. Without a context a call that the
+   * isolate had not taken when a task took it along goes to the next isolate; what every isolate has to call, Installations
+   * calls again.
+   */
   call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown>;
   /** Where it stands, for the dump of a cluster. Never rejects. */
   dump(): Promise<HostDump | ProcessDump>;

@@ -9,6 +9,7 @@ import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
+import { UntakenError } from '../pool/pendingCalls.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
 import type { GatherOutcome } from './batchGate.js';
@@ -157,10 +158,17 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return given;
   }
 
-  call(fn: FunctionRef, context: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+  async call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const isolate = this.#isolate;
     const digestsTotal = new Map(this.#options.digests.ledger);
     const worker = { ...this.#options.view.snapshot(), digestsTotal };
-    return this.#isolate.call(fn, { ...context, worker });
+    try {
+      return await isolate.call(fn, { ...context, worker });
+    } catch (error) {
+      const isUntaken = error instanceof Error && error.cause instanceof UntakenError;
+      if (!isUntaken || context !== undefined || this.#isolate === isolate) throw error;
+      return this.call(fn);
+    }
   }
 
   async dump(): Promise<HostDump> {

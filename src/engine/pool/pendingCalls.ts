@@ -22,6 +22,9 @@ export interface CallDump {
   readonly state: 'sent' | 'taken';
 }
 
+/** The cause of the error of a call that a worker had not taken when it ended: nothing of the call has happened. */
+export class UntakenError extends Error {}
+
 export class PendingCalls {
   readonly #pending = new Map<number, PendingCall>();
   #next = 1;
@@ -105,10 +108,13 @@ export class PendingCalls {
     else pending?.reject(thrownOf(error));
   }
 
-  /** The worker is gone: nobody will answer. */
+  /** The worker is gone: nobody will answer. Calls that it has not taken are rejected with an UntakenError as the cause. */
   abandon(worker: string, cause: Error): void {
-    this.#ended = lostError(worker, cause);
-    for (const { reject } of this.#pending.values()) reject(this.#ended);
+    const ended = lostError(worker, cause);
+    this.#ended = ended;
+    const untaken = new UntakenError(cause.message, { cause });
+    for (const { missed, reject } of this.#pending.values())
+      reject(missed === undefined ? ended : lostError(worker, untaken));
     this.#pending.clear();
   }
 

@@ -5,7 +5,7 @@ import { whenThreadIsQuiet } from '../profiler/threadInspector.js';
 
 /** How long a termination waits for an inspector's request that is under way, in milliseconds. */
 const QUIET_PATIENCE_MS = 50;
-/** A termination is repeated after this time, then after twice as long, and so on, in milliseconds. */
+/** A termination is repeated after this time, then after twice as long, and so on up to the last, in milliseconds. */
 const FIRST_STOP_MS = 50;
 const LAST_STOP_MS = 3200;
 
@@ -28,6 +28,6 @@ function stop(thread: StoppedThread, waitMs: number): void {
   if (thread.hasExited()) return;
   whenMayEnd({ cells: thread.mailbox, index: NATIVE_CELL }, () => {
     void thread.terminate();
-    if (waitMs <= LAST_STOP_MS) setTimeout(() => stop(thread, 2 * waitMs), waitMs).unref();
+    setTimeout(() => stop(thread, Math.min(2 * waitMs, LAST_STOP_MS)), waitMs).unref();
   });
 }

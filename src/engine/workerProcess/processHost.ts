@@ -183,7 +183,7 @@ export class ProcessHost implements WorkerHost {
     await this.#ask('flush', (call) => ({ type: 'flush', call })).catch(() => undefined);
   }
 
-  call(fn: FunctionRef, context: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+  call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown> {
     const facts = this.#options.facts();
     return this.#ask(`call ${fn.name}`, (call) => {
       // Of a Blob and its like the channel would make an empty object.
