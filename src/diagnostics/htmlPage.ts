@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { LongpoleError } from '../base/errors.js';
+import { visibleName } from '../base/visibleText.js';
 import { escapeHtml } from './escapeHtml.js';
 
 /** What the build leaves in a template in place of the title, and of the data. */
@@ -22,7 +23,7 @@ export function fillTemplate(name: PageTemplate, title: string, data: string): s
   // Split instead of replace: a replacement pattern such as `$&` in a title must stay what it is.
   const [head, afterTitle] = cut(url, readTemplate(url), TITLE_PLACEHOLDER);
   const [body, tail] = cut(url, afterTitle, DATA_PLACEHOLDER);
-  return [head, escapeHtml(title), body, data, tail];
+  return [head, escapeHtml(visibleName(title)), body, data, tail];
 }
 
 /**

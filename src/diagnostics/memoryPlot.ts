@@ -1,4 +1,5 @@
 // Memory over time: drawn as SVG, one file that needs nothing else.
+import { visibleName } from '../base/visibleText.js';
 import { escapeHtml } from './escapeHtml.js';
 
 export interface MemorySeries {
@@ -108,7 +109,7 @@ function line({ points }: MemorySeries, { x, y }: Axes, index: number): string {
 function legend({ label, points }: MemorySeries, index: number): string {
   const peak = points.reduce((most, { bytes }) => Math.max(most, bytes), 0);
   const y = HEIGHT + index * LEGEND_LINE + 4;
-  return `<rect x="${MARGIN.left}" y="${y - 4}" width="14" height="4" fill="${colorOf(index)}"/><text x="${MARGIN.left + 22}" y="${y + 2}">${escapeHtml(label)}, at most ${bytesText(peak)}</text>`;
+  return `<rect x="${MARGIN.left}" y="${y - 4}" width="14" height="4" fill="${colorOf(index)}"/><text x="${MARGIN.left + 22}" y="${y + 2}">${escapeHtml(visibleName(label))}, at most ${bytesText(peak)}</text>`;
 }
 
 function colorOf(index: number): string {

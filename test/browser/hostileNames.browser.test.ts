@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { diff } from '#internal/analysis/diff/diff.js';
+import { writeDiffPage } from '#internal/diagnostics/diffPage.js';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
+import type { ProgressRow, WorkerRow } from '#internal/protocol/viewRows.js';
+import { ToldCluster } from '#internal/server/dashboard.test.support.js';
+import { DashboardServer } from '#internal/server/dashboardServer.js';
+import type { LiveSource } from '#internal/server/source.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import type { Trace } from '#internal/trace/trace.js';
 import { useBrowser } from '../support/browser.js';
@@ -11,6 +17,37 @@ import { EPOCH } from '../support/sampleTraces.js';
 import { UNSAFE } from '../support/unsafeText.js';
 
 const browser = useBrowser();
+
+const WORKER: WorkerRow = {
+  index: 0,
+  name: '',
+  address: '',
+  host: '',
+  pid: 1,
+  threads: 1,
+  status: 'running',
+  processing: 1,
+  occupancy: 1,
+  memoryLimit: 1e9,
+  process: 1e6,
+  managed: 1e5,
+  unmanaged: 1e5,
+  spilled: 0,
+  started: 0,
+};
+const PROGRESS: ProgressRow = {
+  prefix: '',
+  total: 9,
+  processing: 1,
+  finished: 3,
+  erred: 1,
+  cancelled: 0,
+  lost: 0,
+  seconds: 3,
+  shortest: 1,
+  longest: 1,
+  nbytes: 100,
+};
 
 const HOSTILE = '\u001b]0;T\u0007\u001b[2J\u202e\u009b31m\u2066\0name\u200b';
 const LONG = `long-${'x'.repeat(1_000_000)}-end`;
@@ -88,8 +125,13 @@ function shown() {
   return { texts, width, page: document.documentElement.scrollWidth, window: innerWidth };
 }
 
+interface Look {
+  readonly wrong: readonly string[];
+  readonly text: string;
+}
+
 /** What is wrong with the page as it is now, and all that it shows. */
-async function look(page: Page, where: string): Promise<{ wrong: string[]; text: string }> {
+async function look(page: Page, where: string): Promise<Look> {
   const { texts, width, page: pageWidth, window } = await page.evaluate(shown);
   const wrong = texts.flatMap((text) => {
     const found = UNSAFE.exec(text.replaceAll('\t', ' '));
@@ -101,6 +143,18 @@ async function look(page: Page, where: string): Promise<{ wrong: string[]; text:
   if (pageWidth > window) wrong.push(`${where} is ${pageWidth} px wide in a window of ${window}`);
   if (width > MOST_WIDTH) wrong.push(`something in ${where} is ${width} px wide`);
   return { wrong, text: texts.join('\n') };
+}
+
+/** Moves the pointer over the first plot until there is a tooltip. */
+async function pointAtTask(page: Page): Promise<void> {
+  const box = await page.locator('section.plot canvas').first().boundingBox();
+  assert.ok(box !== null);
+  for (let share = 0.05; share < 1; share += 0.05) {
+    await page.mouse.move(box.x + box.width * share, box.y + box.height / 4);
+    await ready(page);
+    if ((await page.locator('.tooltip').count()) > 0) return;
+  }
+  assert.fail('No task has a tooltip.');
 }
 
 describe('names that would turn, hide or widen the page', () => {
@@ -121,17 +175,21 @@ describe('names that would turn, hide or widen the page', () => {
       await whole(page);
       const names = await page.evaluate(() => globalThis.longpoleDashboard?.pages() ?? []);
       assert.ok(names.length > 10);
-      const looks: { wrong: string[]; text: string }[] = [];
+      const looks: Look[] = [];
       for (const name of names) {
         await go(page, name);
         looks.push(await look(page, name));
       }
-      await page.evaluate((key) => {
-        location.hash = `#stream?task=${encodeURIComponent(key)}`;
-      }, `${HOSTILE}-2`);
-      await page.locator('main.page[data-page="stream"]').waitFor();
+      await go(page, 'graph');
+      await page.locator('.graph-view .node').first().click();
       await ready(page);
-      looks.push(await look(page, 'the stream with a chosen task'));
+      looks.push(await look(page, 'the graph around a task'));
+      await go(page, 'stream');
+      await page.locator('.search input').fill('-2');
+      await page.locator('.search input').press('Enter');
+      await page.locator('.details').waitFor();
+      await pointAtTask(page);
+      looks.push(await look(page, 'the stream with a task that is chosen and one that is pointed at'));
       assert.deepEqual(
         looks.flatMap(({ wrong }) => wrong),
         [],
@@ -141,4 +199,48 @@ describe('names that would turn, hide or widen the page', () => {
       assert.deepEqual(complaints, []);
       await page.context().close();
     });
+
+  it('a cluster that runs: its progress, its workers and what runs now', async () => {
+    const cluster = new ToldCluster({ seed: 3, sizes: [20], workers: 2, batch: 5 });
+    cluster.tell();
+    const time = 1_790_000_000;
+    const source: LiveSource = {
+      ...cluster.source(),
+      title: HOSTILE,
+      facts: { [HOSTILE]: HOSTILE },
+      status: () => ({
+        time,
+        states: { memory: 3, processing: 1 },
+        workers: [{ ...WORKER, name: HOSTILE, address: HOSTILE, host: HOSTILE, started: time - 9 }],
+        running: [{ id: 1, key: HOSTILE, prefix: HOSTILE, worker: 0, started: time - 5 }],
+        progress: [{ ...PROGRESS, prefix: HOSTILE }],
+      }),
+    };
+    const server = await DashboardServer.start({ source, port: 0 });
+    const { page } = await browser.open(browser.blank());
+    await page.goto(server.link);
+    await page.locator('main.page[data-status="live"]').waitFor();
+    const names = await page.evaluate(() => globalThis.longpoleDashboard?.pages() ?? []);
+    const looks: Look[] = [];
+    for (const name of names) {
+      await go(page, name);
+      looks.push(await look(page, name));
+    }
+    assert.deepEqual(
+      looks.flatMap(({ wrong }) => wrong),
+      [],
+    );
+    await page.context().close();
+    await server.close();
+  });
+
+  it('the page of a diff', async () => {
+    const path = browser.path('diff.html');
+    writeDiffPage(diff(traceOf(HOSTILE), traceOf(HOSTILE)), path, { before: HOSTILE, after: LONG });
+    const { page, complaints } = await browser.open(path);
+    await page.locator('section[aria-label="Call stacks"]').waitFor();
+    assert.deepEqual((await look(page, 'the diff')).wrong, []);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
 });
