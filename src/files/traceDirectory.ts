@@ -5,15 +5,12 @@ import { join } from 'node:path';
 import { LongpoleError } from '../base/errors.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import type { ByteSource } from '../trace/formats/arrow/arrowMessages.js';
-import { MemorySource, openTables, type TableSource } from '../trace/recording/openTables.js';
+import { CHECKED_BYTES, MemorySource, openTables, type TableSource } from '../trace/recording/openTables.js';
 import { META_FILE, parseMeta, type TraceMeta } from '../trace/recording/traceMeta.js';
 import type { Trace } from '../trace/trace.js';
 import { lz4Codec } from './lz4Codec.js';
 import { fileError } from './readFile.js';
 import { tableFile } from './traceWriter.js';
-
-/** Bytes of all tables up to which every byte is checked at once: some 2,000,000 tasks, half a second. */
-const CHECKED_BYTES = 64 * 2 ** 20;
 
 /** Whether it is a folder, of a trace or not. */
 export function isDirectory(path: string): boolean {

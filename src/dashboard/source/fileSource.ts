@@ -6,7 +6,7 @@ import { ChromeReader } from '../../trace/formats/chrome/chromeReader.js';
 import { looksLikeChrome } from '../../trace/formats/chrome/chromeText.js';
 import { DasfReader } from '../../trace/formats/dasf/dasfReader.js';
 import { looksLikeDasf } from '../../trace/formats/dasf/dasfRecords.js';
-import { MemorySource, openTables } from '../../trace/recording/openTables.js';
+import { CHECKED_BYTES, MemorySource, openTables } from '../../trace/recording/openTables.js';
 import { decodeReport, REPORT_ELEMENT } from '../../trace/recording/reportBytes.js';
 import { META_FILE, parseMeta } from '../../trace/recording/traceMeta.js';
 import { TraceBuilder } from '../../trace/traceBuilder.js';
@@ -56,6 +56,7 @@ async function openDirectory(metaFile: File, files: readonly File[], name: strin
   const meta = parseMeta(META_FILE, await metaFile.text());
   const tables = new Map<string, Uint8Array>();
   for (const file of files) tables.set(file.name, new Uint8Array(await file.arrayBuffer()));
+  const size = files.reduce((sum, file) => sum + file.size, 0);
   const trace = openTables(
     meta,
     (table) => {
@@ -63,7 +64,7 @@ async function openDirectory(metaFile: File, files: readonly File[], name: strin
       const bytes = tables.get(name);
       return { name, bytes: bytes === undefined ? undefined : new MemorySource(bytes) };
     },
-    { codec: READ_CODEC, checked: false },
+    { codec: READ_CODEC, checked: size <= CHECKED_BYTES },
   );
   const [folder = ''] = metaFile.webkitRelativePath.split('/');
   const facts = { Recorder: meta.tool, Platform: meta.platform, Host: `${meta.host}, ${meta.cores} cores` };

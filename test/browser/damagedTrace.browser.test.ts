@@ -1,0 +1,59 @@
+// Traces that are damaged: what a page says, from a server and from files that were chosen.
+import assert from 'node:assert/strict';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { lz4Codec } from '#internal/files/lz4Codec.js';
+import { DashboardServer } from '#internal/server/dashboardServer.js';
+import { MemorySource, openTables } from '#internal/trace/recording/openTables.js';
+import { useBrowser } from '../support/browser.js';
+import { everyPage, ready, said, whole } from '../support/dashboardPage.js';
+import { repositoryPath } from '../support/repository.js';
+
+const browser = useBrowser();
+const FIXTURE = repositoryPath('test/fixtures/version-1/recorded');
+/** Begins every packed buffer. */
+const LZ4_MAGIC = Uint8Array.of(0x04, 0x22, 0x4d, 0x18);
+
+/** The first packed buffer of a table, which holds keys, cannot be unpacked. */
+function damaged(table: string): Buffer {
+  const bytes = readFileSync(join(FIXTURE, `${table}.arrows`));
+  bytes[bytes.indexOf(LZ4_MAGIC)]! ^= 1;
+  return bytes;
+}
+
+test('a server that finds the damage while it sends says so on the page, with its code', async () => {
+  // As of a large trace, columns are read when they are sent.
+  const trace = openTables(
+    { ended: 'closed' },
+    (table) => ({
+      name: `${table}.arrows`,
+      bytes: new MemorySource(
+        table === 'dependencies' ? damaged(table) : readFileSync(join(FIXTURE, `${table}.arrows`)),
+      ),
+    }),
+    { codec: lz4Codec(), checked: false },
+  );
+  const source = { kind: 'recorded', title: 'damaged', facts: {}, trace } as const;
+  const server = await DashboardServer.start({ source, port: 0 });
+  const { page } = await browser.open(browser.blank());
+  await page.goto(server.link);
+  await said(page, '.banner', /cannot be unpacked.*ERR_LONGPOLE_TRACE_FORMAT/);
+  await page.context().close();
+  await server.close();
+});
+
+test('a damaged trace directory that was chosen opens with what could be read, on every page', async () => {
+  const directory = browser.path('damaged.trace');
+  cpSync(FIXTURE, directory, { recursive: true });
+  for (const table of ['dependencies', 'transfers', 'intervals'])
+    writeFileSync(join(directory, `${table}.arrows`), damaged(table));
+  const { page, complaints } = await browser.open(browser.template());
+  await ready(page);
+  await page.locator('input[webkitdirectory]').setInputFiles(directory);
+  await whole(page);
+  await said(page, '.banner', /Not all of the trace could be read/);
+  await everyPage(page);
+  assert.deepEqual(complaints, []);
+  await page.context().close();
+});
