@@ -1,8 +1,8 @@
 import { countText, percentText, secondsText } from '../../base/words.js';
 import type { Rule } from './finding.js';
-import { cpuByPrefix, type PrefixCpu } from './noncpu.js';
+import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 
-/** Share of a prefix's time in which it waits for a promise, from where that is what it does. */
+/** Share of a prefix's time, but for waiting for a core, in which it waits for a promise, from where that is what it does. */
 const MIN_SHARE = 0.6;
 /** Workers are not free: more than this many times as many are no advice. */
 const MAX_TIMES = 16;
@@ -23,7 +23,7 @@ export const asynchronousWait: Rule = (facts) => {
   const times = Math.min(MAX_TIMES, Math.ceil(1 / (1 - Math.min(0.99, shareOf(worst)))));
   return {
     code: 'asynchronous-wait',
-    title: `'${worst.prefix}' waits for promises ${percentText(shareOf(worst))} of its time, and each worker runs one task at a time`,
+    title: `'${worst.prefix}' waits for promises ${percentText(shareOfTime(worst, worst.awaited))} of its time, and each worker runs one task at a time`,
     seconds: facts.divided(awaited),
     confidence: 'high',
     evidence: {
@@ -36,6 +36,7 @@ export const asynchronousWait: Rule = (facts) => {
   };
 };
 
-function shareOf({ cpu, noncpu, crowded, gc, awaited }: PrefixCpu): number {
-  return awaited / (cpu + noncpu + crowded + gc + awaited);
+/** A machine that is full of other programs does not make tasks wait less for promises. */
+function shareOf({ cpu, noncpu, gc, awaited }: PrefixCpu): number {
+  return awaited / (cpu + noncpu + gc + awaited);
 }

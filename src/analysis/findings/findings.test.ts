@@ -203,6 +203,9 @@ describe('findings', () => {
     assert.deepEqual(codesOf(awaiting(0.8)), ['asynchronous-wait']);
     // The same without knowing what they waited for.
     assert.deepEqual(codesOf({ ...awaiting(0.8), intervals: [] }), ['synchronous-io']);
+    const crowded = findings(syntheticTrace({ ...awaiting(0.8), tasks: waitingForCores(0.4) }));
+    const own = crowded.find(({ code }) => code === 'asynchronous-wait');
+    assert.match(own?.title ?? '', /^'fit' waits for promises 40 % of its time/);
   });
 
   it('what measures a run is not held against its tasks', () => {

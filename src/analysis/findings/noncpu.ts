@@ -52,6 +52,11 @@ export function cpuByPrefix(trace: Trace): PrefixCpu[] {
     .sort((a, b) => b.noncpu - a.noncpu);
 }
 
+/** Of all the time in which tasks of the prefix held a thread: the share that so many seconds are, 0 to 1. */
+export function shareOfTime({ cpu, noncpu, crowded, gc, awaited }: PrefixCpu, seconds: number): number {
+  return seconds / (cpu + noncpu + crowded + gc + awaited);
+}
+
 type Seconds = ReadonlyMap<string, number>;
 
 function awaitedSeconds(trace: Trace, cpu: Seconds, noncpu: Seconds): Seconds {

@@ -3,9 +3,9 @@ import { enabled } from '../simulation/conditions.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
 import { BINS, type Facts, type Rule } from './finding.js';
-import { cpuByPrefix, type PrefixCpu } from './noncpu.js';
+import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 
-/** Share of a prefix's time without a core, from where its tasks wait rather than compute. */
+/** Share of a prefix's time, but for waiting for a core, from where its tasks wait rather than compute. */
 const MIN_SHARE = 0.6;
 
 /**
@@ -24,7 +24,7 @@ export const synchronousIo: Rule = (facts) => {
   );
   return {
     code: 'synchronous-io',
-    title: `'${worst.prefix}' blocks its thread without computing for ${percentText(worst.share)} of its time`,
+    title: `'${worst.prefix}' blocks its thread without computing for ${percentText(shareOfTime(worst, worst.noncpu))} of its time`,
     seconds: heldUpSeconds(facts, waiting),
     confidence: 'medium',
     evidence: {
@@ -47,7 +47,7 @@ function heldUpSeconds(
   const { prefix, started, stopped } = trace.tasks;
   const { start, stop } = path;
   const ready = new TimeBins(start, stop, BINS);
-  const shares = new Map(blocked.map((row) => [row.prefix, blockedShare(row)]));
+  const shares = new Map(blocked.map((row) => [row.prefix, shareOfTime(row, row.noncpu)]));
   const bins = new Map([...shares.keys()].map((name) => [name, new TimeBins(start, stop, BINS)]));
   for (const row of lanes.spans.rows) {
     const { time } = enabled(trace, row);
@@ -63,9 +63,4 @@ function heldUpSeconds(
     }
   }
   return (threads / workers) * ((stop - start) / BINS);
-}
-
-/** Of the time in which its tasks hold a thread. */
-function blockedShare({ cpu, noncpu, crowded, gc, awaited }: PrefixCpu): number {
-  return noncpu / (cpu + noncpu + crowded + gc + awaited);
 }
