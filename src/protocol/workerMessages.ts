@@ -159,7 +159,13 @@ export type FromWorker =
   | { readonly type: 'metrics'; readonly changes: MetricChanges; readonly upTo: number }
   | { readonly type: 'profile'; readonly cycle: ProfileCycle }
   | { readonly type: 'event'; readonly topic: string; readonly text: string }
-  | { readonly type: 'heartbeat'; readonly sent: number; readonly link: WorkerLink }
+  /** `occupied`: see WorkerHost.isOccupied of the engine. */
+  | {
+      readonly type: 'heartbeat';
+      readonly sent: number;
+      readonly link: WorkerLink;
+      readonly occupied: boolean;
+    }
   | { readonly type: 'taken'; readonly call: number; readonly value: readonly number[] }
   /** A call of whatever type has arrived; `taken` or `called` follows. */
   | { readonly type: 'call-taken'; readonly call: number }

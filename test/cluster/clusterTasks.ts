@@ -1,7 +1,7 @@
 // Tasks that the cluster tests run. Workers import this module, so it holds nothing but tasks. What two sides wait for
 // is a file: workers may be threads or processes, and a file is the same for both.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { tasks } from 'longpole';
 
@@ -133,6 +133,17 @@ export const t = tasks(import.meta.url, {
     if (calls > 1) return calls;
     setImmediate(() => parentPort?.emit('messageerror', new Error('unknown object')));
     return new Promise(() => undefined);
+  },
+  /** For `client.run`: keeps the thread busy until the gate `call` in the folder above the worker's own is open. */
+  holdCall: ({ worker }: { readonly worker: { readonly localDirectory: string } }): void => {
+    const folder = dirname(worker.localDirectory);
+    writeFileSync(join(folder, 'call.started'), '');
+    waitForFile(join(folder, 'call.open'));
+  },
+  /** From now on its thread takes no message, and its event loop turns. */
+  deafen: (): void => {
+    parentPort?.removeAllListeners('message');
+    setInterval(() => undefined, 1e6);
   },
   throwOutside: async (path: string): Promise<number> => {
     const calls = countCall(path);

@@ -6,6 +6,7 @@ import { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
 import { ProcessCluster } from '../../engine/cluster/processCluster.js';
 import { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
+import { StallWatch } from '../../engine/cluster/stallWatch.js';
 import { ThreadCluster } from '../../engine/cluster/threadCluster.js';
 import { WorkerPlaces, type WorkerSettings } from '../../engine/cluster/workerPlaces.js';
 import { LiveTrace } from '../../trace/live/liveTrace.js';
@@ -31,6 +32,7 @@ export interface ClusterParts {
   readonly stores: ClusterStores;
   readonly resources: ClusterResources;
   readonly measures: Measures;
+  readonly stalls: StallWatch;
   readonly tools: ClientTools;
 }
 
@@ -56,6 +58,7 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
     stores,
     resources: new ClusterResources(engine),
     measures,
+    stalls: new StallWatch(engine, settings.ttl),
     tools: clientTools,
   };
 }

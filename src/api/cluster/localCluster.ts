@@ -6,6 +6,7 @@ import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
 import type { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
+import type { StallWatch } from '../../engine/cluster/stallWatch.js';
 import type { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
 import type { MemoryThresholds } from '../../engine/store/memoryMonitor.js';
 import { within } from '../../engine/within.js';
@@ -48,7 +49,8 @@ export interface LocalClusterOptions {
   readonly lifetime?: number;
   /**
    * Seconds after which a worker process of which nothing is heard, not even its heartbeat, is replaced, and what it did is
-   * done again; false: never. Default: the setting `worker-ttl`, which is 300.
+   * done again; false: never. After as long, at least 180 s, computations fail in which nothing happens although tasks could run.
+   * Default: the setting `worker-ttl`, which is 300.
    */
   readonly workerTtl?: number | string | false;
   /** Keeps the live trace. Default true: it costs less than a tenth of a microsecond per task. A dashboard needs it. */
@@ -79,6 +81,7 @@ export class LocalCluster {
   /** @internal */
   readonly stores: ClusterStores;
   readonly #resources: ClusterResources;
+  readonly #stalls: StallWatch;
   /** @internal */
   readonly measures: Measures;
   /** @internal */
@@ -98,6 +101,7 @@ export class LocalCluster {
     this.#places = parts.places;
     this.stores = parts.stores;
     this.#resources = parts.resources;
+    this.#stalls = parts.stalls;
     this.measures = parts.measures;
     this.tools = parts.tools;
   }
@@ -231,6 +235,7 @@ export class LocalCluster {
 
   async #close(): Promise<void> {
     for (const timer of this.#lifetimes) clearInterval(timer);
+    this.#stalls.close();
     this.engine.failEverything(
       new LongpoleError('ERR_LONGPOLE_FUTURE', 'The cluster was closed before the result was there.'),
     );

@@ -177,6 +177,10 @@ export class ModelProcess implements WorkerHost {
     void this.host.terminate();
   }
 
+  get isOccupied(): boolean {
+    return this.host.isOccupied;
+  }
+
   async take(): Promise<number[]> {
     return [];
   }

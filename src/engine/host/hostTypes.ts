@@ -61,6 +61,8 @@ export interface WorkerHost {
   readonly vitals: Float64Array | string;
   /** Its ways to the others, as of the last heartbeat; undefined: none yet, or it is in this process and needs none. */
   readonly link?: WorkerLink | undefined;
+  /** It gathers, runs a call, or its isolate starts or computes: tasks may wait for that. */
+  readonly isOccupied: boolean;
   /** Of the process that the worker is, or is in. */
   readonly pid: number;
   open(run: HostRun): void;

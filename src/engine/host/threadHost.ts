@@ -247,6 +247,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return this.#generation;
   }
 
+  get isOccupied(): boolean {
+    return this.#isolate.isOccupied || [...this.#runs.values()].some(({ gate }) => gate.size > 0);
+  }
+
   get vitals(): Float64Array {
     return this.#isolate.vitals;
   }

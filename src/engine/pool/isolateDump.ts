@@ -39,14 +39,19 @@ export async function dumpThread(
   vitals: Float64Array,
   mailbox: Int32Array,
 ): Promise<IsolateDump> {
-  const turnedAt = vitals[VITALS_TURNED]!;
   return {
     ...known,
     loadsAddon: Atomics.load(mailbox, NATIVE_CELL) === LOADING,
-    turned: turnedAt === 0 ? undefined : Math.round(Date.now() - turnedAt * 1000) / 1000,
+    turned: secondsSinceTurn(vitals),
     system: threadState(vitals[VITALS_THREAD]!),
     inside: await askThread(known.thread),
   };
+}
+
+/** Seconds since the event loop of an isolate turned; undefined before the first turn. */
+export function secondsSinceTurn(vitals: Float64Array): number | undefined {
+  const turnedAt = vitals[VITALS_TURNED]!;
+  return turnedAt === 0 ? undefined : Math.round(Date.now() - turnedAt * 1000) / 1000;
 }
 
 /** What is known of a thread that says nothing, as text. */

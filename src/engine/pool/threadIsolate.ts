@@ -23,7 +23,7 @@ import { ClosingRuns } from './closingRuns.js';
 import { GracePeriod, threadUse } from './gracePeriod.js';
 import { interruptThread } from './interruptThread.js';
 import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
-import { dumpThread, type IsolateDump } from './isolateDump.js';
+import { dumpThread, type IsolateDump, secondsSinceTurn } from './isolateDump.js';
 import { type IsolateThread, startThread } from './isolateThread.js';
 import { IsolateWatch } from './isolateWatch.js';
 import { MessageLog } from './messageLog.js';
@@ -34,6 +34,9 @@ import { isOverdue, newThreadRun, type ThreadRun } from './threadRun.js';
 
 /** Polls between which an isolate may turn its event loop and not take a call until the call is rejected; about a minute. */
 const MAX_TURNS = 60;
+
+/** The event loop of an isolate that waits turns ten times a second. */
+const IDLE_TURN_SECONDS = 1;
 
 export class ThreadIsolate implements Isolate {
   readonly name: string;
@@ -107,6 +110,12 @@ export class ThreadIsolate implements Isolate {
 
   get alive(): boolean {
     return this.#alive;
+  }
+
+  /** It starts or computes, or runs a call: an isolate that waits for messages does none of these. */
+  get isOccupied(): boolean {
+    const turned = secondsSinceTurn(this.vitals) ?? Number.POSITIVE_INFINITY;
+    return !this.hasStarted || this.#calls.size > 0 || turned > IDLE_TURN_SECONDS;
   }
 
   open(channel: RunChannel): void {

@@ -120,7 +120,7 @@ export interface WorkerPaused {
   readonly full?: boolean;
 }
 
-/** These tasks wait for workers that are full and stay so: they fail. */
+/** These tasks wait for what will not come, e.g. for workers that are full and stay so: they fail. */
 export interface TasksStuck {
   readonly type: 'tasks-stuck';
   readonly ids: readonly number[];

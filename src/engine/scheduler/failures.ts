@@ -43,6 +43,14 @@ export function cancelTask(state: SchedulerState, id: number): Erred | null {
   return { type: 'erred', ids: failTask(state, id), lost: false, because: id, cancelled: true };
 }
 
+/** Whether the task is not over yet, and has to fail. A worker that has it is asked not to run it. */
+export function giveUp(state: SchedulerState, id: number): boolean {
+  const at = state.state[id]!;
+  if (isSettled(at)) return false;
+  if (at === PROCESSING && !state.held.has(id)) state.onTakenOut?.(id, state.location[id]!);
+  return true;
+}
+
 function unneedInputs(state: SchedulerState, id: number): void {
   const { dependencyOffsets, dependencies, requested } = state.graph;
   for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {

@@ -19,7 +19,7 @@ import type {
   WorkerAdded,
   WorkerRemoved,
 } from './events.js';
-import { cancelTask, failTask } from './failures.js';
+import { cancelTask, failTask, giveUp } from './failures.js';
 import { addGraph } from './graphAddition.js';
 import { pauseWorker, stuckTasks } from './pausing.js';
 import { takeOver } from './placement.js';
@@ -123,7 +123,7 @@ export class Scheduler {
         pauseWorker(this.state, event);
         break;
       case 'tasks-stuck':
-        for (const id of event.ids) this.#fail(id, false);
+        for (const id of event.ids) if (giveUp(this.state, id)) this.#fail(id, false);
         break;
       case 'task-erred':
         this.#taskErred(event);

@@ -44,6 +44,8 @@ const MAX_HEARTBEATS = 120;
 const END_MS = 1000;
 /** How long a process may take to say where it stands, in milliseconds: it may wait a second for its isolate. */
 const DUMP_MS = 3000;
+/** Milliseconds for the answer to a flush; a native call of its isolate may delay it. */
+const FLUSH_MS = 10_000;
 /** How long a process may take to start before anything is heard of it, in seconds; on a full machine many start at once. */
 const START_SECONDS = 60;
 
@@ -80,6 +82,8 @@ export class ProcessHost implements WorkerHost {
   readonly #exited: Promise<void>;
   #address = '';
   #started = false;
+  /** As of the last heartbeat. */
+  #isOccupied = true;
   #cause: Error | undefined;
 
   constructor(options: ProcessHostOptions, events: HostEvents) {
@@ -106,6 +110,10 @@ export class ProcessHost implements WorkerHost {
   /** -1 if it could not be started. */
   get pid(): number {
     return this.#child.pid ?? -1;
+  }
+
+  get isOccupied(): boolean {
+    return this.#isOccupied || this.#calls.size > 0;
   }
 
   open({ shared: _shared, ...run }: HostRun): void {
@@ -179,8 +187,8 @@ export class ProcessHost implements WorkerHost {
   }
 
   async flush(): Promise<void> {
-    // A worker that has died has nothing more to tell.
-    await this.#ask('flush', (call) => ({ type: 'flush', call })).catch(() => undefined);
+    // A worker that has died, or does not answer, has nothing more to report.
+    await this.#ask('flush', (call) => ({ type: 'flush', call }), FLUSH_MS).catch(() => undefined);
   }
 
   call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown> {
@@ -262,6 +270,7 @@ export class ProcessHost implements WorkerHost {
         break;
       case 'heartbeat':
         this.link = message.link;
+        this.#isOccupied = message.occupied;
         this.#calls.occasion(this.name, () => this.dump());
         this.#outbox.post({ type: 'clock', sent: message.sent, remote: this.#options.clock() });
         break;

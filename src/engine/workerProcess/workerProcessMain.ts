@@ -203,7 +203,7 @@ class WorkerProcess {
       outgoingBytes: outgoing.nbytes,
       outgoingCount: outgoing.count,
     };
-    send({ type: 'heartbeat', sent: this.#clock(), link });
+    send({ type: 'heartbeat', sent: this.#clock(), link, occupied: this.#host.isOccupied });
   }
 
   /** Two clocks that may be the same are taken for the same: the estimate would only make them differ. */

@@ -1,0 +1,111 @@
+// Ends computations that could go on and do not: tasks are with workers or could be, no worker runs one, and for a long time
+// no worker has sent anything but signs of life. The cause is a lost message or a state that no event leaves, so waiting does
+// not help. A timer reads counters every few seconds; nothing else pays for it.
+import { LongpoleError } from '../../base/errors.js';
+import { PROCESSING, QUEUED } from '../scheduler/taskStates.js';
+import { type ClusterDump, dumpCluster } from './clusterDump.js';
+import type { ClusterEngine } from './clusterEngine.js';
+
+/** Between two polls, in seconds. */
+const POLL_SECONDS = 5;
+/**
+ * Least seconds of silence. An isolate may start for 60 s and import a module for 60 s, and a gather that gets nothing is given
+ * up after 30 s, all without a message.
+ */
+const LEAST_SECONDS = 180;
+/** Events of the scheduler that no message of a worker causes. */
+const OWN_EVENTS: ReadonlySet<string> = new Set([
+  'graph-added',
+  'tasks-cancelled',
+  'results-unwanted',
+  'idle-check',
+]);
+/** Tasks that the error names. */
+const MAX_TASKS = 5;
+
+export class StallWatch {
+  readonly #engine: ClusterEngine;
+  readonly #maxPolls: number;
+  readonly #timer: NodeJS.Timeout | undefined;
+  /** Polls in which the cluster stood still, one after the other. */
+  #polls = 0;
+  /** Events that messages of workers have caused so far. */
+  #events = 0;
+
+  /**
+   * @param ttl seconds without a message after which computations fail, at least 180; false: never
+   * @source no equivalent in Dask; the limit is that of `distributed.scheduler.worker-ttl`
+   */
+  constructor(engine: ClusterEngine, ttl: number | false) {
+    this.#engine = engine;
+    this.#maxPolls = Math.ceil(Math.max(Number(ttl), LEAST_SECONDS) / POLL_SECONDS);
+    if (ttl === false) return;
+    this.#timer = setInterval(() => this.#poll(), POLL_SECONDS * 1000).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #poll(): void {
+    const events = this.#countEvents();
+    if (events !== this.#events || !this.#engine.scheduler.state.canGoOn) this.#polls = 0;
+    else if (this.#isIdle()) this.#polls++;
+    this.#events = events;
+    if (this.#polls < this.#maxPolls) return;
+    this.#polls = 0;
+    void this.#fail(events);
+  }
+
+  #countEvents(): number {
+    let sum = 0;
+    for (const [type, { count }] of this.#engine.stimuli) if (!OWN_EVENTS.has(type)) sum += count;
+    return sum;
+  }
+
+  /** Whether every worker is up, takes tasks and does nothing. Else the tasks may wait for what a worker does. */
+  #isIdle(): boolean {
+    const workers = [...this.#engine.workers.values()];
+    return (
+      workers.length > 0 &&
+      workers.every(
+        ({ facts, isPaused, isLeaving, full, current, host }) =>
+          facts !== undefined && !isPaused && !isLeaving && !full && !current && !host.isOccupied,
+      )
+    );
+  }
+
+  async #fail(events: number): Promise<void> {
+    const dump = await dumpCluster(this.#engine);
+    if (this.#countEvents() !== events) return;
+    const error = stalledError(dump, this.#maxPolls * POLL_SECONDS);
+    this.#engine.event('stalled', error.message);
+    const ids: number[] = [];
+    for (const { segment, reasons } of this.#engine.computations)
+      for (let local = 0; segment.unfinished > 0 && local < segment.size; local++) {
+        if (!this.#couldGoOn(segment.base + local)) continue;
+        ids.push(segment.base + local);
+        reasons.set(local, error);
+      }
+    this.#engine.handleEvent({ type: 'tasks-stuck', ids });
+  }
+
+  /** Whether the task is with a worker, or could be. */
+  #couldGoOn(id: number): boolean {
+    const { state, parked } = this.#engine.scheduler.state;
+    return state[id] === PROCESSING || (state[id] === QUEUED && !parked.has(id));
+  }
+}
+
+function stalledError(dump: ClusterDump, seconds: number): LongpoleError {
+  const tasks = dump.tasks.slice(0, MAX_TASKS).map(({ key, state, worker }) => {
+    return `'${key}' (${state}${worker === undefined ? '' : ` at ${worker}`})`;
+  });
+  const more = dump.tasks.length + dump.more - tasks.length;
+  return new LongpoleError(
+    'ERR_LONGPOLE_STALLED',
+    `Tasks could run, and for ${seconds} s no worker ran one or sent a message: ${tasks.join(', ')}` +
+      `${more === 0 ? '' : ` and ${more} more`}. This is a bug in Longpole; please report it with the cause, which says where the cluster stands.`,
+    { cause: dump },
+  );
+}
