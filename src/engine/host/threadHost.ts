@@ -10,10 +10,12 @@ import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
 import { KIND_STORED } from '../../protocol/resultKinds.js';
 import { CLOSE_GRACE_MS, type Isolate, type RunHandler } from '../pool/isolate.js';
 import { UntakenError } from '../pool/pendingCalls.js';
+import { startThreadWithin } from '../pool/isolateThread.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
 import type { GatherOutcome } from './batchGate.js';
 import { gatherInputs } from './gatherInputs.js';
+import { endOfIsolate, heapLimit } from './heapLimit.js';
 import { HostMeasures } from './hostMeasures.js';
 import { HostProfile } from './hostProfile.js';
 import type {
@@ -51,6 +53,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   readonly #memory: WorkerMemory;
   readonly #profile: HostProfile;
   readonly #measures: HostMeasures;
+  /** Bytes of JavaScript heap that an isolate may have; undefined: what V8 allows. */
+  readonly #heap: number | undefined;
   #isolate: ThreadIsolate;
   #generation = 0;
   #idleDeaths = 0;
@@ -68,6 +72,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#running = new RunningTask(events, () => this.#isolate.terminate());
     this.#memory = new WorkerMemory(options, events, this);
     this.#profile = new HostProfile(options, events);
+    this.#heap = heapLimit(options.facts, options.thresholds.terminate, options.processBytes?.() ?? 0);
     this.#isolate = this.#startIsolate();
     this.#idleBeat = setInterval(() => this.#beat(), IDLE_BEAT_MS);
     this.#idleBeat.unref();
@@ -297,7 +302,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
 
   isolateLost(run: number, running: number | undefined, cause: Error): void {
     const task = running === undefined || running < 0 ? undefined : { run, id: running };
-    this.#died = { running: task ?? this.#died?.running, cause: this.#died?.cause ?? cause };
+    const why = endOfIsolate(cause, this.#options.facts, this.#heap);
+    this.#died = { running: task ?? this.#died?.running, cause: this.#died?.cause ?? why };
   }
 
   #keep(spec: HostRun, id: number, frames: Frames): void {
@@ -325,6 +331,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#profile.idle();
   }
 
+  refreshVitals(): void {
+    this.#isolate.interrupt();
+  }
+
   /** Spilled results are held by this thread and the isolate; where the process is the worker, both let go. */
   collectGarbage(): void {
     this.#isolate.collect();
@@ -346,7 +356,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
       epochOffsetMs,
       () => this.#isolateGone(),
       (measures) => this.#measures.take(measures, (run) => this.#runs.get(run)?.spec.firstId),
-      this.#options.startThread,
+      this.#options.startThread ?? (this.#heap === undefined ? undefined : startThreadWithin(this.#heap)),
     );
   }
 

@@ -27,6 +27,8 @@ export interface MemoryHost {
   readonly vitals: Float64Array;
   /** A task runs. */
   readonly isBusy: boolean;
+  /** Has the vitals written in the middle of a task, soon. */
+  refreshVitals(): void;
   collectGarbage(): void;
 }
 
@@ -37,8 +39,10 @@ export class WorkerMemory {
   readonly #monitor: MemoryMonitor;
   /** Bytes of results since the last look. */
   #added = 0;
-  /** Of the process, at the last look. */
+  /** Of the worker, at the last look. */
   #seen = 0;
+  /** Of a process that several workers share, when the vitals were asked for last. */
+  #shared = 0;
   /** Since when it is full, and how often spilling had failed by then. */
   #full: { readonly since: number; readonly failures: number } | undefined;
 
@@ -57,6 +61,7 @@ export class WorkerMemory {
 
   /** Costs microseconds: has a look if memory has grown much since the last one. */
   glance(): void {
+    this.#askIfGrown();
     if (this.#isMuch(this.#bytes() - this.#seen)) this.look();
   }
 
@@ -65,21 +70,21 @@ export class WorkerMemory {
     const { facts, index, clock, store, giveUp } = this.#options;
     const managed = store.managedBytes;
     const spilled = store.spilledBytes;
-    const process = this.#bytes();
-    this.#seen = process;
+    const bytes = this.#bytes();
+    this.#seen = bytes;
     const time = clock();
     this.#events.memory({
       worker: index,
       time,
-      process,
+      process: bytes,
       managed,
-      unmanaged: Math.max(0, process - managed),
+      unmanaged: Math.max(0, bytes - managed),
       spilled,
       tasks: store.memoryCount,
     });
     const spillFails = store.spillFailure !== undefined;
     const limit = facts.memoryLimit;
-    const reading = { process, managed, spilled, limit, time, spillFails, busy: this.#host.isBusy };
+    const reading = { process: bytes, managed, spilled, limit, time, spillFails, busy: this.#host.isBusy };
     for (const action of this.#monitor.update(reading)) {
       switch (action.type) {
         case 'spill':
@@ -98,11 +103,20 @@ export class WorkerMemory {
           break;
         case 'terminate':
           giveUp(
-            `Its memory, ${megabytes(process)}, is beyond the limit of ${megabytes(limit)}, and neither spilling nor collecting garbage helps.`,
+            `Its memory, ${megabytes(bytes)}, is beyond the limit of ${megabytes(limit)}, and neither spilling nor collecting garbage helps.`,
           );
       }
     }
     this.#stillFull(time);
+  }
+
+  /** A task that computes says nothing. If the process grows, this one may be why. */
+  #askIfGrown(): void {
+    if (this.#options.processBytes !== undefined || this.#options.facts.memoryLimit === 0) return;
+    const bytes = process.memoryUsage.rss();
+    const hasGrown = this.#isMuch(bytes - this.#shared);
+    if (hasGrown || bytes < this.#shared) this.#shared = bytes;
+    if (hasGrown) this.#host.refreshVitals();
   }
 
   #isMuch(bytes: number): boolean {

@@ -20,3 +20,9 @@ export type StartThread = (birth: IsolateBirth) => IsolateThread;
 
 /** Starts the thread of an isolate in this process. */
 export const startThread: StartThread = (birth) => new Worker(ENTRY, { workerData: birth, name: birth.name });
+
+/** The same, with at most so many bytes of JavaScript heap. */
+export function startThreadWithin(heap: number): StartThread {
+  const resourceLimits = { maxOldGenerationSizeMb: Math.floor(heap / 2 ** 20) };
+  return (birth) => new Worker(ENTRY, { workerData: birth, name: birth.name, resourceLimits });
+}

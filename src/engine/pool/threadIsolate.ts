@@ -161,10 +161,16 @@ export class ThreadIsolate implements Isolate {
     Atomics.store(this.#mailbox, 0, 1);
   }
 
-  /** Has garbage collected, between two tasks. */
+  /** Has garbage collected, also in the middle of a long task. */
   collect(): void {
     this.#outbox.post({ type: 'collect' });
     Atomics.store(this.#mailbox, 0, 1);
+    this.interrupt();
+  }
+
+  /** Has a task that computes for long read the mail, and say what memory it takes; between tasks the isolate does both itself. */
+  interrupt(): void {
+    if ([...this.#runs.values()].some(({ log }) => log.running >= 0)) interruptThread(this.name);
   }
 
   /**
@@ -178,7 +184,7 @@ export class ThreadIsolate implements Isolate {
     const answer = this.#calls.ask(this.name, `call ${fn.name}`, (call) => {
       this.#outbox.post({ type: 'call', call, fn, argument });
       Atomics.store(this.#mailbox, 0, 1);
-      if ([...this.#runs.values()].some(({ log }) => log.running >= 0)) interruptThread(this.name);
+      this.interrupt();
     });
     if (this.#alive) this.#watch.watch();
     this.#worker.ref();

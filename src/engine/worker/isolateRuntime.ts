@@ -125,10 +125,11 @@ export class IsolateRuntime {
   }
 
   /**
-   * Called in the middle of a task: sends what is held back and reads the mail. Only while a task's own code runs are
+   * Called in the middle of a task: says what memory it takes, sends what is held back and reads the mail. Only while a task's own code runs are
    * the tables of this class sure to be whole.
    */
   interrupt(): void {
+    this.#vitals.refresh(Number.POSITIVE_INFINITY);
     if (!this.#inTask || this.#current === undefined) return;
     const { batch, run } = this.#current;
     if (run.hasUnsent) this.#report(batch.run, run);
