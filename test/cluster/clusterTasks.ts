@@ -41,6 +41,16 @@ export const t = tasks(import.meta.url, {
   },
   echo: <T>(value: T): T => value,
   value: (x: number): number => x,
+  /** Takes so much memory, and keeps it until its isolate is ended. */
+  hoard: (kind: 'heap' | 'buffers', megabytes: number, folder: string): number => {
+    const taken: unknown[] = [];
+    for (let index = 0; index < megabytes; index++)
+      taken.push(
+        kind === 'heap' ? Array.from({ length: 2 ** 17 }, () => index / 7) : new Uint8Array(2 ** 20).fill(1),
+      );
+    waitForFile(join(folder, 'never.open'));
+    return taken.length;
+  },
   nothing: (): undefined => undefined,
   nil: (): null => null,
   fn: (): (() => number) => () => 1,

@@ -2,9 +2,9 @@
 // worker turns out not to have is computed again, and asked for again.
 import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { GatherInput } from '../host/hostTypes.js';
-import { unpackFrames } from '../worker/packFrames.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
+import { GatherRoom } from './gatherRoom.js';
 
 /** A result of a computation. */
 export interface ResultPlace {
@@ -15,7 +15,7 @@ export interface ResultPlace {
 /**
  * The values of results that are there or will be. `settled` waits for them again after a loss.
  *
- * @throws (rejects) what the tasks threw
+ * @throws (rejects) what the tasks threw, or LongpoleError ERR_LONGPOLE_MEMORY_LIMIT if the results have no room here
  */
 export async function bringResults(
   engine: ClusterEngine,
@@ -23,6 +23,7 @@ export async function bringResults(
   settled: () => Promise<void>,
 ): Promise<unknown[]> {
   const values: unknown[] = new Array(places.length);
+  const room = new GatherRoom();
   let left = places.map((_place, index) => index);
   for (await settled(); left.length > 0; await settled()) {
     const stored = new Map<number, { inputs: GatherInput[]; indices: number[] }>();
@@ -40,12 +41,14 @@ export async function bringResults(
       group.indices.push(index);
       stored.set(input.from, group);
     }
+    const wanted = [...stored.values()].flatMap(({ inputs }) => inputs);
+    if (wanted.length > 0) room.checkMemory(wanted, bytesHere(engine));
     await Promise.all(
       Array.from(stored, async ([worker, { inputs, indices }]) => {
         const frames = await ask(engine, worker, inputs);
         for (const [at, index] of indices.entries()) {
           const found = frames.get(inputs[at]!.result);
-          if (found !== undefined) values[index] = unpackFrames(found);
+          if (found !== undefined) values[index] = room.unpack(inputs[at]!.key, found);
           else {
             engine.resultMissing(worker, inputs[at]!.result);
             again.push(index);
@@ -57,6 +60,15 @@ export async function bringResults(
     left = again;
   }
   return values;
+}
+
+/** Results in memory that workers which are threads share with the client. */
+function bytesHere(engine: ClusterEngine): number {
+  if (!engine.options.threads) return 0;
+  return [...engine.workers.values()].reduce(
+    (sum, { memorySample }) => sum + (memorySample?.managed ?? 0),
+    0,
+  );
 }
 
 async function ask(

@@ -32,9 +32,11 @@ export interface MemoryHost {
   collectGarbage(): void;
 }
 
+type MemoryEvents = Pick<HostEvents, 'memory' | 'paused' | 'noteFull'>;
+
 export class WorkerMemory {
   readonly #options: WorkerMemoryOptions;
-  readonly #events: HostEvents;
+  readonly #events: MemoryEvents;
   readonly #host: MemoryHost;
   readonly #monitor: MemoryMonitor;
   /** Bytes of results since the last look. */
@@ -46,7 +48,7 @@ export class WorkerMemory {
   /** Since when it is full, and how often spilling had failed by then. */
   #full: { readonly since: number; readonly failures: number } | undefined;
 
-  constructor(options: WorkerMemoryOptions, events: HostEvents, host: MemoryHost) {
+  constructor(options: WorkerMemoryOptions, events: MemoryEvents, host: MemoryHost) {
     this.#options = options;
     this.#events = events;
     this.#host = host;

@@ -1,0 +1,87 @@
+// Whether results that a client gathers have room in its process. Without this the program would die: of V8 when the heap is
+// full, or of the system when the memory is.
+import { getHeapStatistics } from 'node:v8';
+import { LongpoleError } from '../../base/errors.js';
+import type { Frames } from '../../protocol/frames.js';
+import { megabytes } from '../store/spillError.js';
+import { collectGarbage } from '../worker/collectGarbage.js';
+import { unpackFrames } from '../worker/packFrames.js';
+
+/** Share of the system's free memory, and of the heap, that may be filled. */
+const MOST = 0.9;
+/** Of the limit that V8 states, its young generation has this much: results are not kept there. */
+const YOUNG_BYTES = 48 * 2 ** 20;
+/** Serialized bytes after which the heap is looked at again: that costs microseconds. */
+const LOOK_BYTES = 1e6;
+/** Bytes of heap for one serialized byte, until it was measured: strings take 1, small integers 4, doubles 2.7. */
+const FIRST_FACTOR = 2;
+const MEASURED_BYTES = 16e6;
+const ADVICE = 'Gather fewer results at a time, or let tasks on the workers reduce them.';
+
+/** A result that is to be brought. */
+interface Wanted {
+  readonly key: string;
+  readonly nbytes: number;
+}
+
+export class GatherRoom {
+  readonly #used = getHeapStatistics().used_heap_size;
+  /** Serialized bytes of what was unpacked. */
+  #unpacked = 0;
+  #seen = 0;
+
+  /**
+   * Before anything is brought. `here`: bytes of them that lie in this process already.
+   *
+   * @throws LongpoleError ERR_LONGPOLE_MEMORY_LIMIT if the system has no room for them
+   */
+  checkMemory(wanted: readonly Wanted[], here: number): void {
+    const nbytes = wanted.reduce((sum, one) => sum + one.nbytes, 0);
+    const free = MOST * process.availableMemory();
+    if (nbytes - here <= free) return;
+    const largest = wanted.reduce((most, one) => (one.nbytes > most.nbytes ? one : most));
+    throw new LongpoleError(
+      'ERR_LONGPOLE_MEMORY_LIMIT',
+      `${wanted.length} results of ${megabytes(nbytes)} cannot be gathered: ${megabytes(free)} of memory are free. ` +
+        `The largest is '${largest.key}' with ${megabytes(largest.nbytes)}. ${ADVICE}`,
+    );
+  }
+
+  /**
+   * The value of a result.
+   *
+   * @throws LongpoleError ERR_LONGPOLE_MEMORY_LIMIT if the heap has no room for it
+   */
+  unpack(key: string, frames: Frames): unknown {
+    const nbytes = frames.header.byteLength;
+    if (this.#unpacked + nbytes - this.#seen >= LOOK_BYTES) this.#checkHeap(key, nbytes);
+    this.#unpacked += nbytes;
+    return unpackFrames(frames);
+  }
+
+  #checkHeap(key: string, nbytes: number): void {
+    this.#seen = this.#unpacked;
+    if (this.#hasRoom(nbytes)) return;
+    collectGarbage();
+    if (this.#hasRoom(nbytes)) return;
+    const { used_heap_size: used, heap_size_limit: total } = getHeapStatistics();
+    const limit = oldLimit(total);
+    throw new LongpoleError(
+      'ERR_LONGPOLE_MEMORY_LIMIT',
+      `The result '${key}' of ${megabytes(nbytes)} does not fit into the heap of this program: ${megabytes(used)} of ${megabytes(limit)} ` +
+        `are taken, ${megabytes(this.#unpacked)} of results were gathered with it before. ${ADVICE} ` +
+        'node --max-old-space-size raises the limit.',
+    );
+  }
+
+  #hasRoom(nbytes: number): boolean {
+    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+    const measured = Math.min(8, Math.max(0.1, (used - this.#used) / this.#unpacked));
+    const factor = this.#unpacked >= MEASURED_BYTES ? measured : FIRST_FACTOR;
+    return used + factor * Math.max(nbytes, LOOK_BYTES) <= MOST * oldLimit(limit);
+  }
+}
+
+function oldLimit(limit: number): number {
+  return Math.max(limit / 2, limit - YOUNG_BYTES);
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MemorySample } from '../../protocol/clusterObserver.js';
+import { makeVitals } from '../../resources/vitals.js';
+import { Store } from '../store/store.js';
+import { endOfIsolate, heapLimit } from './heapLimit.js';
+import { WorkerMemory } from './workerMemory.js';
+
+const LIMIT = 1e9;
+const FACTS = { name: 'w', address: '', pid: 1, memoryLimit: LIMIT, localDirectory: '', nthreads: 1 };
+
+/** A worker whose process takes what the test says. */
+function memoryOf(bytes: () => number) {
+  const samples: MemorySample[] = [];
+  const ended: string[] = [];
+  const store = new Store({ file: String, name: 'w', now: () => 0 });
+  const common = { facts: FACTS, index: 0, clock: () => 0, store, thresholds: {} };
+  const memory = new WorkerMemory(
+    { ...common, processBytes: bytes, giveUp: (why) => ended.push(why) },
+    { memory: (sample) => samples.push(sample), paused: () => undefined, noteFull: () => undefined },
+    {
+      vitals: makeVitals(),
+      isBusy: true,
+      collectGarbage: () => undefined,
+      refreshVitals: () => undefined,
+    },
+  );
+  return { memory, samples, ended };
+}
+
+test('memory that grows by a twentieth of the limit is looked at before the next beat', () => {
+  let bytes = 0.5 * LIMIT;
+  const { memory, samples, ended } = memoryOf(() => bytes);
+  memory.look();
+  bytes = 0.55 * LIMIT;
+  memory.glance();
+  assert.equal(samples.length, 1);
+  for (bytes = 0.56 * LIMIT; ended.length === 0; bytes += 0.06 * LIMIT) memory.glance();
+  assert.deepEqual(ended, [
+    'Its memory, 1100 MB, is beyond the limit of 1000 MB, and neither spilling nor collecting garbage helps.',
+  ]);
+});
+
+test('the heap of an isolate has what the limit of its worker leaves, unless nothing ends the worker', () => {
+  const worker = { memoryLimit: 300e6 };
+  assert.equal(heapLimit(worker, 0.95, 50e6), 250e6);
+  assert.equal(heapLimit(worker, undefined, 290e6), 64 * 2 ** 20);
+  assert.equal(heapLimit(worker, false, 0), undefined);
+  assert.equal(heapLimit({ memoryLimit: 0 }, 0.95, 0), undefined);
+  assert.equal(heapLimit({ memoryLimit: 1e15 }, 0.95, 0), undefined, 'V8 has a limit of its own');
+  const cause = Object.assign(new Error('heap'), { code: 'ERR_WORKER_OUT_OF_MEMORY' });
+  assert.match(endOfIsolate(cause, worker, 250e6).message, /heap needed more than the 250 MB .* 300 MB/);
+  const other = new Error('other');
+  assert.equal(endOfIsolate(other, worker, 250e6), other);
+});
