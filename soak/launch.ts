@@ -111,7 +111,10 @@ class Launch {
       ...[module, this.#round.name, String(this.#seed), this.#folder],
     ];
     const stress = ['python3', repositoryPath('soak/stress.py'), '--itself', String(this.#seed)];
-    const [command = '', ...args] = stressed ? [...stress, ...node] : node;
+    // A write beyond the limit fails, instead of ending the program by a signal.
+    const limit = ['bash', '-c', `trap "" XFSZ; ulimit -f ${this.#round.fileLimit}; exec "$0" "$@"`];
+    const limited = this.#round.fileLimit === undefined ? node : [...limit, ...node];
+    const [command = '', ...args] = stressed ? [...stress, ...limited] : limited;
     // A group of its own, so that Ctrl-C reaches the soak alone. The soak has its own burners (SPIN).
     return spawn(command, args, {
       detached: true,

@@ -23,6 +23,11 @@ export function processesOf(mark: string): RoundProcess[] {
   });
 }
 
+/** Bytes in memory of a process at most; 0: it is gone. */
+export function peakOf(pid: number): number {
+  return bytesOf(textOf(pid, 'status'), 'VmHWM');
+}
+
 function pids(): number[] {
   try {
     return readdirSync('/proc')

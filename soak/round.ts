@@ -34,6 +34,8 @@ export interface Round {
   /** Whether `stress.py` stops its processes and starves its threads in some of its rounds. Default false. */
   readonly stressed?: boolean;
   readonly nodeArguments?: readonly string[];
+  /** KiB that the program, and those that it starts, may write into each file: a full disk for what is larger. Default: no limit. */
+  readonly fileLimit?: number;
   /**
    * The number of things that a round does comes from its seed, not from a clock. It closes what it opens: processes and
    * temporary files that are there when its program has ended are failures, and so is a program that does not end.

@@ -50,6 +50,28 @@ export const v = tasks(import.meta.url, {
     }
     return taken.length;
   },
+  /** The same in one go: only who looks from outside sees it grow. */
+  takeAtOnce: (kind: 'heap' | 'buffers', megabytes: number): number => {
+    const taken: unknown[] = [];
+    for (let step = 0; step < megabytes; step++)
+      taken.push(
+        kind === 'heap'
+          ? Array.from({ length: 2 ** 17 }, () => step / 7)
+          : new Uint8Array(2 ** 20).fill(step),
+      );
+    return taken.length;
+  },
+  /** A value that lies in the heap, of about so many serialized megabytes. */
+  bulk: (
+    kind: 'text' | 'integers' | 'doubles' | 'objects',
+    megabytes: number,
+  ): string | readonly unknown[] => {
+    const bytes = megabytes * 2 ** 20;
+    if (kind === 'text') return 'x'.repeat(bytes);
+    if (kind === 'integers') return Array.from({ length: bytes / 2 }, (_, index) => index % 60);
+    if (kind === 'doubles') return Array.from({ length: Math.floor(bytes / 9) }, (_, index) => index / 7);
+    return Array.from({ length: Math.floor(bytes / 24) }, (_, id) => ({ id, name: `name ${id}` }));
+  },
   spin: (): never => {
     for (;;);
   },

@@ -3,6 +3,8 @@ import type { Round } from '../round.js';
 import { bounds } from './bounds.js';
 import { chaos } from './chaos.js';
 import { clusters, fourClusters } from './clusters.js';
+import { fullDisk } from './fullDisk.js';
+import { gathers } from './gathers.js';
 import { graphs } from './graphs.js';
 import { limits } from './limits.js';
 import { memory } from './memory.js';
@@ -22,7 +24,9 @@ export const ROUNDS: readonly Round[] = [
   names,
   memory,
   spill,
+  fullDisk,
   limits,
+  gathers,
   clusters,
   fourClusters,
   signals,

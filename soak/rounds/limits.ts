@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { type Client, connect, LocalCluster, LongpoleError } from 'longpole';
 import { t } from '../../test/cluster/clusterTasks.js';
+import { peakOf } from '../processes.js';
 import type { Random } from '../random.js';
 import type { Round, RoundContext } from '../round.js';
 import { v } from '../valueTasks.js';
@@ -12,6 +13,8 @@ const MEGABYTE = 2 ** 20;
 /** A worker process has about 140 MB without any result. */
 const LIMIT = 250 * MEGABYTE;
 const ALLOWED = 2;
+/** Of the limit: what a worker may reach before it is ended. */
+const MOST_SHARE = 1.2;
 
 /** Small tasks beside the large one. They may lose their worker, and are computed again. */
 async function small(client: Client, random: Random): Promise<void> {
@@ -21,6 +24,22 @@ async function small(client: Client, random: Random): Promise<void> {
     await client.gather(totals),
     values.map((value) => 1000 * value),
   );
+}
+
+/** Of the processes of workers, the most bytes that one has taken. Workers that are threads have none. */
+function watchPeaks(client: Client): { stop(): number } {
+  let peak = 0;
+  const look = (): void => {
+    for (const { pid } of Object.values(client.schedulerInfo().workers))
+      if (pid !== process.pid) peak = Math.max(peak, peakOf(pid));
+  };
+  const timer = setInterval(look, 5);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return peak;
+    },
+  };
 }
 
 async function large(context: RoundContext, client: Client, random: Random, key: string): Promise<void> {
@@ -34,10 +53,15 @@ async function large(context: RoundContext, client: Client, random: Random, key:
     },
   });
   context.doing(`${key} takes ${megabytes} MiB as ${kind}`);
-  const future = client.submit(v.take, kind, megabytes, { key });
+  const future = random.chance(0.5)
+    ? client.submit(v.take, kind, megabytes, { key })
+    : client.submit(v.takeAtOnce, kind, megabytes, { key });
+  const peaks = watchPeaks(client);
   await small(client, random);
   const error = await future.exception();
   unobserve();
+  const peak = peaks.stop();
+  assert.ok(peak <= MOST_SHARE * LIMIT, `A worker process took ${Math.round(peak / 1e6)} MB`);
   // Buffers of a thread belong to the whole process, so a worker's limit need not stop a task that gives them back.
   if (error === undefined) return;
   assert.ok(error instanceof LongpoleError, String(error));
@@ -71,6 +95,6 @@ async function run(context: RoundContext): Promise<void> {
 
 export const limits: Round = {
   name: 'limits',
-  checks: 'A task that needs more memory than its worker fails alone, and names itself.',
+  checks: 'A task larger than the memory limit fails alone, names itself, and takes at most a fifth more.',
   run,
 };

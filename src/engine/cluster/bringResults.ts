@@ -43,7 +43,7 @@ export async function bringResults(
     }
     const wanted = [...stored.values()].flatMap(({ inputs }) => inputs);
     if (wanted.length > 0) room.checkMemory(wanted, bytesHere(engine));
-    await Promise.all(
+    const brought = await Promise.allSettled(
       Array.from(stored, async ([worker, { inputs, indices }]) => {
         const frames = await ask(engine, worker, inputs);
         for (const [at, index] of indices.entries()) {
@@ -56,6 +56,8 @@ export async function bringResults(
         }
       }),
     );
+    const failed = brought.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
     if (again.length === 0) break;
     left = again;
   }

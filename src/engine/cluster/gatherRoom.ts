@@ -1,7 +1,7 @@
 // Whether results that a client gathers have room in its process. Without this the program would die: of V8 when the heap is
 // full, or of the system when the memory is.
 import { getHeapStatistics } from 'node:v8';
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, releaseFrames } from '../../base/errors.js';
 import type { Frames } from '../../protocol/frames.js';
 import { megabytes } from '../store/spillError.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
@@ -29,6 +29,8 @@ export class GatherRoom {
   /** Serialized bytes of what was unpacked. */
   #unpacked = 0;
   #seen = 0;
+  /** What comes after the first result without room is not unpacked either. */
+  #refusal: LongpoleError | undefined;
 
   /**
    * Before anything is brought. `here`: bytes of them that lie in this process already.
@@ -53,6 +55,7 @@ export class GatherRoom {
    * @throws LongpoleError ERR_LONGPOLE_MEMORY_LIMIT if the heap has no room for it
    */
   unpack(key: string, frames: Frames): unknown {
+    if (this.#refusal !== undefined) throw this.#refusal;
     const nbytes = frames.header.byteLength;
     if (this.#unpacked + nbytes - this.#seen >= LOOK_BYTES) this.#checkHeap(key, nbytes);
     this.#unpacked += nbytes;
@@ -66,12 +69,15 @@ export class GatherRoom {
     if (this.#hasRoom(nbytes)) return;
     const { used_heap_size: used, heap_size_limit: total } = getHeapStatistics();
     const limit = oldLimit(total);
-    throw new LongpoleError(
+    this.#refusal = new LongpoleError(
       'ERR_LONGPOLE_MEMORY_LIMIT',
       `The result '${key}' of ${megabytes(nbytes)} does not fit into the heap of this program: ${megabytes(used)} of ${megabytes(limit)} ` +
         `are taken, ${megabytes(this.#unpacked)} of results were gathered with it before. ${ADVICE} ` +
         'node --max-old-space-size raises the limit.',
     );
+    // Its stack would hold the values.
+    releaseFrames(this.#refusal);
+    throw this.#refusal;
   }
 
   #hasRoom(nbytes: number): boolean {

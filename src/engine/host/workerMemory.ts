@@ -84,9 +84,8 @@ export class WorkerMemory {
       spilled,
       tasks: store.memoryCount,
     });
-    const spillFails = store.spillFailure !== undefined;
     const limit = facts.memoryLimit;
-    const reading = { process: bytes, managed, spilled, limit, time, spillFails, busy: this.#host.isBusy };
+    const reading = { process: bytes, managed, spilled, limit, time, busy: this.#host.isBusy };
     for (const action of this.#monitor.update(reading)) {
       switch (action.type) {
         case 'spill':
@@ -136,8 +135,8 @@ export class WorkerMemory {
   /** Says so once more when another attempt to spill has failed, or could not be made. */
   #stillFull(time: number): void {
     if (this.#full === undefined) return;
-    const { spillFailure, spillFailures } = this.#options.store;
-    const hasTried = spillFailure === undefined || spillFailures > this.#full.failures;
+    const { spillFailure, spillFailures, isSpilling } = this.#options.store;
+    const hasTried = spillFailure === undefined ? !isSpilling : spillFailures > this.#full.failures;
     if (!hasTried || time - this.#full.since < STILL_FULL_SECONDS) return;
     this.#full = { since: time, failures: spillFailures };
     this.#events.noteFull(this.#whyFull(), true);
@@ -146,13 +145,15 @@ export class WorkerMemory {
   #whyFull(): LongpoleError {
     const { facts, store } = this.#options;
     const limit = `The memory limit of a worker is ${megabytes(facts.memoryLimit)}.`;
-    const { spillFailure: failure } = store;
+    const { spillFailure: failure, isSpilling } = store;
     if (failure !== undefined)
       return new LongpoleError(failure.code, `${limit} ${failure.message}`, { cause: failure.cause });
     return new LongpoleError(
       'ERR_LONGPOLE_MEMORY_LIMIT',
-      `${limit} The worker keeps ${megabytes(store.managedBytes)} of results in memory, and spilling is off. ` +
-        'Raise memoryLimit, release results that are not needed, or let results be spilled (memory.target, memory.spill).',
+      `${limit} The worker keeps ${megabytes(store.managedBytes)} of results in memory, and ` +
+        (isSpilling
+          ? 'they are being spilled.'
+          : 'spilling is off. Raise memoryLimit, release results that are not needed, or let results be spilled (memory.target, memory.spill).'),
     );
   }
 }

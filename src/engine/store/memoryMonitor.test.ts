@@ -80,14 +80,22 @@ describe('MemoryMonitor', () => {
       ['pause', '', '', 'resume', 'pause'],
     ],
     ['spill and pause at once', [[850, 500]], ['spill 250, pause']],
-    ['terminate at once where there is no hope', [[1101, 100]], ['terminate']],
+    ['terminate at once where there is no hope', [[1201, 100]], ['terminate']],
     [
-      'results that may not be spilled are kept, and the worker is full',
+      'terminate where garbage had a chance to go',
       [
-        [900, 900],
-        [951, 951],
+        [1101, 100],
+        [1101, 100],
+      ],
+      ['spill 0, pause', 'terminate'],
+    ],
+    [
+      'a worker is full as long as results take the room, whether they may be spilled or not',
+      [
+        [875, 875],
+        [876, 876],
         [1200, 1200],
-        [950, 950],
+        [875, 875],
         [800, 800],
       ],
       ['pause', 'full', '', 'full', 'resume'],
@@ -151,7 +159,7 @@ describe('MemoryMonitor', () => {
   it('terminates when it stays beyond the threshold for 2 s, not when garbage and spilling make room meanwhile', () => {
     const monitor = new MemoryMonitor();
     const at = (process: number, time: number): string[] =>
-      monitor.update({ process, managed: 700, spilled: 0, limit: LIMIT, time }).map(({ type }) => type);
+      monitor.update({ process, managed: 50, spilled: 0, limit: LIMIT, time }).map(({ type }) => type);
     assert.deepEqual(at(951, 0), ['spill', 'pause', 'collect']);
     assert.deepEqual(at(960, 0.1), ['spill']);
     assert.deepEqual(at(960, 0.2), ['spill', 'collect']);
@@ -160,7 +168,7 @@ describe('MemoryMonitor', () => {
     for (let time = 2.25; time < 4; time += 0.25) assert.deepEqual(at(951, time), ['spill', 'collect']);
     assert.deepEqual(at(951, 4), ['terminate']);
     assert.deepEqual(at(951, 4.1), ['terminate']);
-    assert.deepEqual(at(500, 4.2), ['spill', 'resume']);
+    assert.deepEqual(at(500, 4.2), ['resume']);
   });
 
   it('does not terminate while results go to disk, unless there is no hope', () => {
@@ -176,20 +184,21 @@ describe('MemoryMonitor', () => {
     assert.ok(at(1101, 20, 61.1));
   });
 
-  it('keeps results that cannot be spilled, unless a task takes the rest', () => {
+  it('keeps results that are not spilled, unless a task takes the rest', () => {
     const monitor = new MemoryMonitor();
     const at = (process: number, managed: number, time: number, busy = false): string[] =>
       monitor
-        .update({ process, managed, spilled: 0, limit: LIMIT, time, spillFails: true, busy })
+        .update({ process, managed, spilled: 0, limit: LIMIT, time, busy })
         .filter(({ type }) => type !== 'spill' && type !== 'collect')
         .map((action) => (action.type === 'full' ? `full ${action.full}` : action.type));
     assert.deepEqual(at(960, 900, 0), ['pause', 'full true']);
     // For as long as it takes.
     for (let time = 1; time < 60; time++) assert.deepEqual(at(1200, 1150, time), []);
-    assert.deepEqual(at(940, 900, 60), ['full false']);
-    assert.deepEqual(at(1101, 900, 61, true), ['terminate'], 'a task runs, and the machine is in danger');
+    assert.deepEqual(at(870, 850, 60), ['full false']);
+    assert.deepEqual(at(1101, 850, 61, true), ['full true']);
+    assert.deepEqual(at(1101, 850, 61.1, true), ['terminate'], 'a task runs, and the machine is in danger');
     const other = new MemoryMonitor();
-    const reading = { managed: 40, spilled: 0, limit: LIMIT, spillFails: true };
+    const reading = { managed: 40, spilled: 0, limit: LIMIT };
     const types = [0, 0.5, 1, 1.5, 2].map((time) =>
       other.update({ ...reading, process: 1000, time }).some(({ type }) => type === 'terminate'),
     );

@@ -27,8 +27,6 @@ export interface MemoryReading {
   /** 0: no limit. */
   readonly limit: number;
   readonly time: number;
-  /** The last attempt to spill has failed. */
-  readonly spillFails?: boolean;
   /** A task runs. */
   readonly busy?: boolean;
 }
@@ -38,7 +36,7 @@ export type MemoryAction =
   | { readonly type: 'spill'; readonly untilBytes: number }
   /** Start no more tasks. */
   | { readonly type: 'pause' }
-  /** Results fill the memory and cannot be spilled: start no task at all, until `resume` or `full` with false. */
+  /** Results fill the memory, faster than they go to disk or because they cannot: start no task at all, or again. */
   | { readonly type: 'full'; readonly full: boolean }
   /** Start tasks again. */
   | { readonly type: 'resume' }
@@ -86,8 +84,13 @@ const PATIENCE = 2;
  * no chance to collect garbage or to write either.
  */
 const MOST_PER_READING = 0.5;
-/** Beyond this share of the limit patience ends. Memory is looked at often while it grows, so no more than 1.2 is reached. */
+/**
+ * Beyond this share of the limit patience ends, once garbage had a chance to go. Memory is looked at often while it grows, so
+ * that 1.2 is hardly passed.
+ */
 const HOPELESS_SHARE = 1.1;
+/** Beyond this one it ends at once. */
+const LAST_SHARE = 1.2;
 
 /**
  * What to do after a reading, and the state for the next one.
@@ -108,7 +111,8 @@ export function decideMemory(
   const full = isFull(reading, thresholds);
   const waited = full || spilled > state.spilled ? 0 : secondsBeyond(state, time);
   const beyondFor = above(process, thresholds.terminate) ? waited : undefined;
-  const isHopeless = process > HOPELESS_SHARE * limit && !(full && reading.busy !== true);
+  const most = state.beyondFor === undefined ? LAST_SHARE : HOPELESS_SHARE;
+  const isHopeless = process > most * limit && !(full && reading.busy !== true);
   if (beyondFor !== undefined && (beyondFor >= PATIENCE || isHopeless))
     return { state: { ...state, beyondFor, spilled, time }, actions: [{ type: 'terminate' }] };
 
@@ -139,16 +143,14 @@ function secondsBeyond({ beyondFor, time: before }: MemoryState, time: number): 
 }
 
 /**
- * Results that cannot go to disk are what fills the memory. Ending the worker would lose them, and those that are computed again
- * would fill the next one.
+ * Results are what fills the memory: without them there would be room. Ending the worker would lose them, and those that are
+ * computed again would fill the next one.
  */
-function isFull(
-  { process, managed, limit, spillFails = false }: MemoryReading,
-  { target, spill, pause, terminate }: MemoryThresholds,
-): boolean {
-  const most = (terminate || (pause === false ? Number.POSITIVE_INFINITY : 1)) * limit;
-  if (limit === 0 || process <= most || process - managed > most) return false;
-  return spillFails || (target === false && spill === false);
+function isFull({ process, managed, limit }: MemoryReading, { pause, terminate }: MemoryThresholds): boolean {
+  const last = terminate || (pause === false ? Number.POSITIVE_INFINITY : 1);
+  // A task that runs needs room, too.
+  const most = ((last + (pause || last)) / 2) * limit;
+  return limit > 0 && process > most && process - managed <= most;
 }
 
 /** Remembers the state between readings, which come every 100 ms or so. */

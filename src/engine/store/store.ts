@@ -115,6 +115,11 @@ export class Store {
     return this.#options.now() < this.#retryAt;
   }
 
+  /** Results are being written. */
+  get isSpilling(): boolean {
+    return this.#spilling !== undefined;
+  }
+
   /** Why the last attempt to spill has failed; undefined: it has not. */
   get spillFailure(): LongpoleError | undefined {
     return this.#spillFailure;
