@@ -8,6 +8,8 @@ import type { HostEvents, HostFacts } from './hostTypes.js';
 
 /** Results, or memory of the process, that grew by this share of the limit are worth a look at the memory. */
 const LOOK_SHARE = 0.05;
+/** What a spill has freed shows in the memory of the process after this time, in milliseconds. */
+const AFTER_SPILL_MS = 15;
 /** A worker without results that could be spilled stays full for so long before that is said again, in seconds. */
 const STILL_FULL_SECONDS = 2;
 
@@ -89,7 +91,7 @@ export class WorkerMemory {
     for (const action of this.#monitor.update(reading)) {
       switch (action.type) {
         case 'spill':
-          void store.spill(action.untilBytes);
+          void store.spill(action.untilBytes).then((done) => this.#spilled(done));
           break;
         case 'pause':
         case 'resume':
@@ -130,6 +132,11 @@ export class WorkerMemory {
     const { processBytes, store } = this.#options;
     // The isolate counts the shared arrays that it knows among what is outside its heap.
     return processBytes?.() ?? vitals[VITALS_HEAP]! + Math.max(vitals[VITALS_EXTERNAL]!, store.managedBytes);
+  }
+
+  /** Tasks wait for a full worker, so it is looked at as soon as its memory may have room. */
+  #spilled(done: boolean): void {
+    if (done && this.#full !== undefined) setTimeout(() => this.look(), AFTER_SPILL_MS).unref();
   }
 
   /** Says so once more when another attempt to spill has failed, or could not be made. */
