@@ -1,6 +1,7 @@
 // Columns that grow while a trace is read or recorded. `values` is longer than `length`, and replaced when it grows.
 
-const MIN_ROWS = 256;
+/** Most columns of most traces hold few rows. V8 keeps arrays of up to 64 bytes in its heap, which are cheap to make. */
+const MIN_ROWS = 8;
 
 export class Int32Column {
   values = new Int32Array(MIN_ROWS);

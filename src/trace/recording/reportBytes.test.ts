@@ -108,7 +108,7 @@ describe('a report', () => {
           assert.match(String(error.code), /^ERR_LONGPOLE_TRACE_/);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 });

@@ -198,7 +198,7 @@ describe('an Arrow stream', () => {
           }
         },
       ),
-      { numRuns: 600 },
+      { numRuns: 200 },
     );
   });
 

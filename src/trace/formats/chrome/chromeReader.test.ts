@@ -357,7 +357,7 @@ describe('damaged texts', () => {
         assert.deepEqual(tasksOf(inChunks.trace), tasksOf(atOnce.trace));
         assert.deepEqual(inChunks.trace.damage, atOnce.trace.damage);
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 

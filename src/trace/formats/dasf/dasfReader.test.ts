@@ -238,7 +238,7 @@ describe('a damaged event file', () => {
         assert.ok((trace.damage?.bytes ?? 0) <= torn.length);
         readEvents(torn, size);
       }),
-      { numRuns: 1500 },
+      { numRuns: 400 },
     );
   });
 
@@ -246,7 +246,7 @@ describe('a damaged event file', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (random) => void opened(Uint8Array.from(random))),
       {
-        numRuns: 500,
+        numRuns: 200,
       },
     );
   });
