@@ -1,8 +1,9 @@
 // What a trace should say of a story that was told, and what it says, both as plain objects with texts for ids.
-import { ACTIONS, TASK_MEMORY, TASK_STATES } from '../../protocol/clusterObserver.js';
+import { TASK_MEMORY, TASK_STATES } from '../../protocol/clusterObserver.js';
+import { type Column, columnsOf, fileColumns, GROWING_TABLES } from '../../protocol/traceSchema.js';
 import { keyGroup } from '../keyGroup.js';
 import type { Texts } from '../texts.js';
-import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace.js';
+import type { TableName, Trace } from '../trace.js';
 import type { Told } from './clusterScript.test.support.js';
 
 export interface PlainTask {
@@ -38,6 +39,8 @@ export function toldTasks(told: Told): PlainTask[] {
         span: computation.spans[computation.spanOf?.[id] ?? 0]?.join('/'),
         computation: computation.number,
         worker: `threads-${runs.worker}`,
+        thread: runs.threads?.[i] ?? 0,
+        call: null,
         state: TASK_STATES[state],
         attempt: runs.attempts[i],
         resultType: state === TASK_MEMORY ? runs.typeNames[runs.types[i]!] : null,
@@ -48,6 +51,7 @@ export function toldTasks(told: Told): PlainTask[] {
         received: runs.received[i],
         started: runs.started[i],
         stopped: runs.stopped[i],
+        coreWait: runs.coreWaits?.[i] ?? Number.NaN,
         acknowledged: runs.acknowledged,
         needs: needs.map((local) => keyOf.get(local < size ? firstId + local : externals[local - size]!)),
       };
@@ -57,33 +61,63 @@ export function toldTasks(told: Told): PlainTask[] {
 
 const textOf = (table: Texts, id: number): string | null => (id < 0 ? null : table.get(id));
 
+/** Every column of tasks that files have. */
 export function tasksOf(trace: Trace): PlainTask[] {
-  const { tasks, strings, keys, workers, computations } = trace;
+  const { tasks, keys } = trace;
   return Array.from({ length: tasks.length }, (_, row) => ({
-    id: tasks.id[row],
+    // The columns that tests read by name; the schema lists all.
     key: textOf(keys, tasks.key[row]!),
-    prefix: textOf(strings, tasks.prefix[row]!),
-    group: textOf(keys, tasks.group[row]!),
-    functionName: textOf(strings, tasks.functionName[row]!),
-    span: textOf(strings, tasks.span[row]!),
-    computation: computations[tasks.computation[row]!]?.number,
-    worker: textOf(strings, workers.name[tasks.worker[row]!] ?? -1),
+    prefix: textOf(trace.strings, tasks.prefix[row]!),
     state: TASK_STATES[tasks.state[row]!],
-    attempt: tasks.attempt[row],
-    resultType: textOf(strings, tasks.resultType[row]!),
-    nbytes: tasks.nbytes[row],
-    submitted: tasks.submitted[row],
-    ready: tasks.ready[row],
-    dispatched: tasks.dispatched[row],
-    received: tasks.received[row],
-    started: tasks.started[row],
+    worker: textOf(trace.strings, trace.workers.name[tasks.worker[row]!] ?? -1),
     stopped: tasks.stopped[row],
-    acknowledged: tasks.acknowledged[row],
+    ...plainRow(trace, 'tasks', fileColumns('tasks'), row),
     needs: Array.from(
       tasks.dependencies.subarray(tasks.dependencyOffsets[row], tasks.dependencyOffsets[row + 1]),
       (key) => textOf(keys, key),
     ),
   }));
+}
+
+type PlainTable = 'workers' | TableName;
+
+/** A row with texts for ids, column by column as the schema lists them. */
+function plainRow(
+  trace: Trace,
+  table: PlainTable,
+  columns: readonly Column[],
+  row: number,
+): Record<string, unknown> {
+  const plain: Record<string, unknown> = {};
+  for (const column of columns) {
+    const values: unknown = Reflect.get(trace[table], column.name);
+    if (column.kind === 'keys') plain[column.name] = keysOf(trace, row);
+    else if (isNumbers(values)) plain[column.name] = plainValue(trace, column, values[row]!);
+    else if (!ELSEWHERE.has(column.kind)) throw new Error(`${table} has no column ${column.name}`);
+  }
+  return plain;
+}
+
+/** Kinds of columns that are not columns in memory: the number of the row, and the figures of a resource sample. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['index', 'figure', 'figures']);
+
+function isNumbers(values: unknown): values is Float64Array | Int32Array | Uint8Array {
+  return ArrayBuffer.isView(values);
+}
+
+function plainValue(trace: Trace, { kind, among }: Column, value: number): unknown {
+  const { strings, keys, workers, computations } = trace;
+  if (kind === 'name' || kind === 'text') return textOf(strings, value);
+  if (kind === 'key' || kind === 'group') return textOf(keys, value);
+  if (kind === 'worker') return textOf(strings, workers.name[value] ?? -1);
+  if (kind === 'computation') return computations[value]?.number;
+  if (kind === 'frame') return stackOf(trace, value);
+  return kind === 'choice' ? among?.[value] : value;
+}
+
+function keysOf({ transfers, keys }: Trace, row: number): string[] {
+  const { keyOffsets } = transfers;
+  return Array.from(transfers.keys.subarray(keyOffsets[row], keyOffsets[row + 1]), (key) => keys.get(key));
 }
 
 /** The frames of a stack as texts, the innermost first. */
@@ -96,94 +130,22 @@ function stackOf({ frames, strings }: Trace, frame: number): string[] {
   return stack;
 }
 
-/** The other tables, rows as objects. */
+/** Every column of the other tables, rows as objects. */
 export function restOf(trace: Trace): Record<string, unknown> {
-  const { strings, keys, workers, intervals, transfers, memory, resources, metrics, samples, events } = trace;
-  const text = (id: number): string | null => textOf(strings, id);
-  const worker = (row: number): string | null => text(workers.name[row] ?? -1);
-  const rows = <T>(length: number, make: (row: number) => T): T[] =>
-    Array.from({ length }, (_, row) => make(row));
-  return {
-    workers: rows(workers.length, (i) => ({
-      name: text(workers.name[i]!),
-      address: text(workers.address[i]!),
-      host: text(workers.host[i]!),
-      numbers: [
-        workers.pid[i],
-        workers.threads[i],
-        workers.memoryLimit[i],
-        workers.started[i],
-        workers.stopped[i],
-      ],
-      reason: text(workers.reason[i]!),
-    })),
-    intervals: rows(intervals.length, (i) => ({
-      worker: worker(intervals.worker[i]!),
-      action: ACTIONS[intervals.action[i]!],
-      numbers: [
-        intervals.thread[i],
-        intervals.start[i],
-        intervals.stop[i],
-        intervals.task[i],
-        intervals.nbytes[i],
-      ],
-    })),
-    transfers: rows(transfers.length, (i) => ({
-      worker: worker(transfers.worker[i]!),
-      peer: worker(transfers.peer[i]!),
-      direction: DIRECTIONS[transfers.direction[i]!],
-      what: TRANSFER_KINDS[transfers.what[i]!],
-      numbers: [transfers.nbytes[i], transfers.compressed[i], transfers.start[i], transfers.stop[i]],
-      keys: Array.from(transfers.keys.subarray(transfers.keyOffsets[i], transfers.keyOffsets[i + 1]), (key) =>
-        keys.get(key),
-      ),
-    })),
-    memory: rows(memory.length, (i) => ({
-      worker: worker(memory.worker[i]!),
-      host: text(memory.host[i]!),
-      numbers: [memory.time[i], memory.managed[i], memory.unmanaged[i], memory.spilled[i], memory.process[i]],
-      tasks: memory.tasks[i],
-    })),
-    resources: rows(resources.length, (i) => ({
-      worker: worker(resources.worker[i]!),
-      host: text(resources.host[i]!),
-      time: resources.time[i],
-      figures: Object.fromEntries(
-        [...resources.figures]
-          .map(([name, values]) => [name, values[i]] as const)
-          .filter(([, value]) => value !== undefined && !Number.isNaN(value))
-          .sort(),
-      ),
-    })),
-    metrics: rows(metrics.length, (i) => ({
-      worker: worker(metrics.worker[i]!),
-      texts: [
-        metrics.context[i]!,
-        metrics.span[i]!,
-        metrics.prefix[i]!,
-        metrics.activity[i]!,
-        metrics.unit[i]!,
-      ].map(text),
-      numbers: [metrics.time[i], metrics.value[i]],
-    })),
-    samples: rows(samples.length, (i) => ({
-      worker: worker(samples.worker[i]!),
-      texts: [text(samples.prefix[i]!), text(samples.span[i]!)],
-      stack: stackOf(trace, samples.frame[i]!),
-      numbers: [
-        samples.time[i],
-        samples.thread[i],
-        samples.task[i],
-        samples.line[i],
-        samples.count[i],
-        samples.interval[i],
-      ],
-    })),
-    events: rows(events.length, (i) => ({
-      worker: worker(events.worker[i]!),
-      time: events.time[i],
-      topic: text(events.topic[i]!),
-      text: text(events.text[i]!),
-    })),
+  const { figures } = trace.resources;
+  const rows = (table: PlainTable): Record<string, unknown>[] => {
+    const columns = columnsOf(table);
+    return Array.from({ length: trace[table].length }, (_, row) => plainRow(trace, table, columns, row));
   };
+  const resources = rows('resources').map((row, i) => ({
+    ...row,
+    figures: Object.fromEntries(
+      [...figures]
+        .map(([name, values]) => [name, values[i]] as const)
+        .filter(([, value]) => value !== undefined && !Number.isNaN(value))
+        .sort(),
+    ),
+  }));
+  const tables = ['workers', ...GROWING_TABLES.filter((table) => table !== 'tasks')] as const;
+  return { ...Object.fromEntries(tables.map((table) => [table, rows(table)])), resources };
 }
