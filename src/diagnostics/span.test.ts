@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { currentSpan, spanOf } from '../graph/spanContext.js';
 import { delayed } from '../graph/taskFunction.js';
 import { span } from './span.js';
@@ -25,10 +29,25 @@ test('tasks remember the span in which they were defined, and spans nest', () =>
   assert.equal(currentSpan(), undefined);
 });
 
-test('a span knows the lines that opened it', () => {
-  const opened = span('outer', () => span('inner', () => currentSpan()));
-  assert.equal(opened?.code.length, 2);
-  for (const line of opened?.code ?? []) assert.match(line, /span\.test\.[jt]s:\d+ {2}.*span\('outer'/);
+test('a span knows the lines that opened it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'span-'));
+  try {
+    // This file lies among the package's own, whose lines are skipped.
+    const program = join(folder, 'program.mjs');
+    writeFileSync(
+      program,
+      "export const opened = (span, current) => span('outer', () => span('inner', current));",
+    );
+    const {
+      opened,
+    }: { opened: (open: typeof span, current: typeof currentSpan) => ReturnType<typeof currentSpan> } =
+      await import(pathToFileURL(program).href);
+    const { code } = opened(span, currentSpan) ?? {};
+    assert.equal(code?.length, 2);
+    for (const line of code) assert.match(line, /program\.mjs:1 {2}.*span\('outer'/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test('concurrent code keeps to its own span, also after an await', async () => {
