@@ -16,6 +16,11 @@ export function bytesText(bytes: number): string {
   return `${short(value)} ${UNITS[unit]}`;
 }
 
+/** `1120 MB`, `0.4 MB`: sizes and limits that a reader compares. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
+}
+
 /** `37 %` of a share of 0.37. */
 export function percentText(share: number): string {
   return `${short(share * 100)} %`;

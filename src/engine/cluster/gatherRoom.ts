@@ -2,8 +2,8 @@
 // full, or of the system when the memory is.
 import { getHeapStatistics } from 'node:v8';
 import { LongpoleError, releaseFrames } from '../../base/errors.js';
+import { megabytes } from '../../base/words.js';
 import type { Frames } from '../../protocol/frames.js';
-import { megabytes } from '../store/spillError.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
 import { unpackFrames } from '../worker/packFrames.js';
 

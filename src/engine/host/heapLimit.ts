@@ -1,7 +1,7 @@
 // The JavaScript heap of an isolate within the memory limit of its worker. V8 collects before the heap gets larger, and ends the
 // isolate when that is not enough: sooner than anything outside the isolate could notice.
 import { getHeapStatistics } from 'node:v8';
-import { megabytes } from '../store/spillError.js';
+import { megabytes } from '../../base/words.js';
 
 /** An isolate needs this much to load the modules of its tasks, in bytes. */
 const LEAST_HEAP = 64 * 2 ** 20;

@@ -1,8 +1,8 @@
 // Measures a worker's memory, tells of it, and does what the thresholds say: spill, pause, give up.
 import { LongpoleError } from '../../base/errors.js';
+import { megabytes } from '../../base/words.js';
 import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
 import { MemoryMonitor, type MemoryThresholds } from '../store/memoryMonitor.js';
-import { megabytes } from '../store/spillError.js';
 import type { Store } from '../store/store.js';
 import type { HostEvents, HostFacts } from './hostTypes.js';
 

@@ -1,5 +1,6 @@
 // The error of results that do not go to disk: which folder, how much room there is, and what helps.
 import { LongpoleError } from '../../base/errors.js';
+import { megabytes } from '../../base/words.js';
 
 /** What the system says when a disk, a quota or a limit on files is exhausted. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
@@ -36,9 +37,4 @@ export function spillError(
   return new LongpoleError(isFull ? 'ERR_LONGPOLE_DISK_FULL' : 'ERR_LONGPOLE_SPILL_WRITE', message, {
     cause,
   });
-}
-
-/** Bytes for people. */
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 }
