@@ -8,7 +8,7 @@ import type { CompletionColumns } from '../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, isErrorInfo, thrownOf } from '../protocol/errorInfo.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
-import type { Values } from '../protocol/isolateMessages.js';
+import { NO_IDS, type Values } from '../protocol/isolateMessages.js';
 import { KIND_ERROR, KIND_PRIVATE, KIND_VALUE, scalarOf } from '../protocol/resultKinds.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { epochSeconds } from '../resources/clock.js';
@@ -19,7 +19,7 @@ import type { Pool } from './pool/pool.js';
 import { RunObservers } from './runObservers.js';
 import { RunView } from './runView.js';
 import { DEFAULT_LIMITS } from './scheduler/batching.js';
-import type { Dispatch, Instruction, Release, SchedulerEvent } from './scheduler/events.js';
+import type { Dispatch, Instruction, SchedulerEvent } from './scheduler/events.js';
 import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
 import { abortedError, idleDeathsError, killedWorkerError, taskError } from './taskFailure.js';
@@ -39,7 +39,6 @@ export interface PoolRunOptions {
 const POLL_MS = 10;
 /** Isolates that die one after the other without a task running, while nothing at all gets done: more are no use. */
 const MAX_IDLE_DEATHS = 5;
-const NO_IDS = new Int32Array(0);
 
 let nextRun = 1;
 
@@ -64,7 +63,10 @@ class PoolRun implements RunHandler {
   readonly #indices = new Map<Isolate, { index: number; place: number }>();
   readonly #resolve: (results: readonly unknown[]) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #onAbort = (): void => this.#abort();
+  readonly #onAbort = (): void => {
+    const { reason } = this.#options.signal ?? {};
+    this.#fail(abortedError(reason, this.#view.finishedCount, this.#plan.program.size));
+  };
   #seconds = new Float64Array(1024);
   #timer: NodeJS.Timeout | undefined;
   #idleDeaths = 0;
@@ -105,7 +107,7 @@ class PoolRun implements RunHandler {
       }
       const { signal, workers } = this.#options;
       if (signal?.aborted) {
-        this.#abort();
+        this.#onAbort();
         return;
       }
       signal?.addEventListener('abort', this.#onAbort);
@@ -125,13 +127,8 @@ class PoolRun implements RunHandler {
         this.#results[values.ids[index]!] = values.values[index];
       const worker = this.#indices.get(isolate)?.index;
       if (worker === undefined) return;
-      const event = {
-        type: 'results-fetched',
-        worker,
-        ids: Array.from(values.ids),
-        missing: Array.from(missing),
-      } as const;
-      this.#handle(event);
+      const ids = Array.from(values.ids);
+      this.#handle({ type: 'results-fetched', worker, ids, missing: Array.from(missing) });
     });
   }
 
@@ -338,7 +335,9 @@ class PoolRun implements RunHandler {
         this.#dispatch(instruction);
         break;
       case 'release':
-        this.#release(instruction);
+        for (const id of instruction.ids) this.#results[id] = undefined;
+        for (const { worker, ids } of instruction.workers)
+          this.#isolates.get(worker)?.release(this.#run, ids);
         break;
       case 'steal':
         this.#isolates.get(instruction.worker)?.steal(this.#run, instruction.ids);
@@ -372,16 +371,6 @@ class PoolRun implements RunHandler {
       if (id !== undefined) this.#observers.taskLost(worker, id, TASK_ERRED);
       throw failure;
     }
-  }
-
-  #release({ ids, workers }: Release): void {
-    for (const id of ids) this.#results[id] = undefined;
-    for (const { worker, ids: copies } of workers) this.#isolates.get(worker)?.release(this.#run, copies);
-  }
-
-  #abort(): void {
-    const { reason } = this.#options.signal ?? {};
-    this.#fail(abortedError(reason, this.#view.finishedCount, this.#plan.program.size));
   }
 
   #succeed(): void {

@@ -2,10 +2,8 @@
 // task runs nothing can be sent or received, so completions go into shared memory at once, values are sent before any
 // task that is not known to be short, and between two tasks the mailbox word is looked at.
 
-import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { framesBytes } from '../../protocol/frames.js';
 import {
-  type CallFunction,
   type FromIsolate,
   type IsolateBirth,
   type IsolateMeasures,
@@ -16,6 +14,7 @@ import {
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import { Vitals } from '../../resources/vitals.js';
+import { answerCall } from './answerCall.js';
 import { collectGarbage } from './collectGarbage.js';
 import type { IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
@@ -115,7 +114,7 @@ export class IsolateRuntime {
         this.#vitals.refresh(Number.POSITIVE_INFINITY);
         break;
       case 'call':
-        void this.#call(message);
+        void answerCall(message, (answer) => this.#host.post(answer));
         break;
       case 'close':
         this.#runs.delete(message.run);
@@ -366,30 +365,6 @@ export class IsolateRuntime {
     if (run === undefined) return;
     const { missing, ...unsent } = run.fetch(ids);
     this.#send(unsent, (sendable) => ({ type: 'fetched', run: number, missing, ...sendable }));
-  }
-
-  async #call({ call, fn, argument }: CallFunction): Promise<void> {
-    const answer = (value: unknown, error?: unknown): void =>
-      this.#host.post({
-        type: 'called',
-        call,
-        value,
-        error: error === undefined ? undefined : toErrorInfo(error),
-      });
-    this.#host.post({ type: 'call-taken', call });
-    // What a task that is called from here computes belongs to it.
-    const { running } = taskContext;
-    taskContext.running = true;
-    try {
-      const loaded = loadFunctions([fn]);
-      const [callable] = loaded instanceof Promise ? await loaded : loaded;
-      const result = callable?.(argument);
-      answer(isThenable(result) ? await result : result);
-    } catch (error) {
-      answer(undefined, error ?? new Error(`${error} was thrown`));
-    } finally {
-      taskContext.running = running;
-    }
   }
 
   /** Posts values; if they cannot be cloned, finds out which, and posts errors in their place. */
