@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { DRAIN_MS, whenEnded } from './childEnd.js';
+import { DRAIN_MS, sendOrEnd, whenEnded } from './childEnd.js';
 
 const MESSAGES = 40;
 const LIMIT = { timeout: 60_000 };
@@ -24,6 +25,9 @@ const TALKER = `
 `;
 /** One that says something and ends. */
 const PASSER = `process.send('gone', () => process.exit());`;
+
+/** One that closes its end of the channel and lives on. */
+const DEAF = `require('node:fs').closeSync(process.channel.fd); setInterval(() => undefined, 1000);`;
 
 async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-'));
@@ -91,3 +95,16 @@ test('a process that the system refuses to start has ended', async () => {
     assert.match(cause.message, /ENOENT/);
   });
 });
+
+test('a process whose channel is gone is ended by the next message', LIMIT, () =>
+  inFolder(async (folder) => {
+    const path = join(folder, 'deaf.cjs');
+    writeFileSync(path, DEAF);
+    const child = fork(path);
+    const ended = new Promise<Error>((resolve) => whenEnded(child, resolve));
+    await once(child, 'disconnect');
+    assert.equal(child.exitCode ?? child.signalCode, null);
+    sendOrEnd(child, 'hello');
+    assert.match((await ended).message, /by signal SIGKILL/);
+  }),
+);

@@ -1,5 +1,5 @@
-// The end of a child process, as its parent learns of it.
-import type { ChildProcess } from 'node:child_process';
+// The end of a child process, as its parent learns of it, and as its parent brings it about.
+import type { ChildProcess, Serializable } from 'node:child_process';
 
 /** What a process had sent before it ended is received within this time after its exit, in milliseconds. */
 export const DRAIN_MS = 1000;
@@ -22,6 +22,15 @@ export function whenEnded(child: ChildProcess, ended: (cause: Error) => void): v
     const cause = failure ?? new Error(`The worker process ended ${how}.`);
     whenDrained(child, () => ended(cause));
   });
+}
+
+/** Sends a message. A process that cannot be reached is ended, if it has not: it would wait for the message for ever. */
+export function sendOrEnd(child: ChildProcess, message: Serializable): void {
+  if (!child.connected) child.kill('SIGKILL');
+  else
+    child.send(message, (error) => {
+      if (error !== null) child.kill('SIGKILL');
+    });
 }
 
 function whenDrained(child: ChildProcess, drained: () => void): void {

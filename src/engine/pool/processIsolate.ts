@@ -6,7 +6,7 @@ import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks
 import { NO_IDS, NO_PACKED } from '../../protocol/isolateMessages.js';
 import type { FromProcess, ToProcess } from '../../protocol/processMessages.js';
 import { workerStartError } from '../taskFailure.js';
-import { whenEnded } from './childEnd.js';
+import { sendOrEnd, whenEnded } from './childEnd.js';
 import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
 
 const ENTRY = fileURLToPath(new URL('../worker/processMain.js', import.meta.url));
@@ -95,9 +95,7 @@ export class ProcessIsolate implements Isolate {
   }
 
   #post(message: ToProcess): void {
-    if (!this.#child.connected) return;
-    // Without a callback a broken channel would be an uncaught exception; 'exit' follows and says the same.
-    this.#child.send(message, () => undefined);
+    sendOrEnd(this.#child, message);
   }
 
   #receive(message: FromProcess): void {

@@ -21,7 +21,7 @@ import {
 } from '../host/hostTypes.js';
 import { sendBatch } from '../host/sendBatch.js';
 import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
-import { whenEnded } from '../pool/childEnd.js';
+import { sendOrEnd, whenEnded } from '../pool/childEnd.js';
 import { MessageLog } from '../pool/messageLog.js';
 import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
@@ -245,9 +245,7 @@ export class ProcessHost implements WorkerHost {
   }
 
   #send(message: ToWorker | Several<ToWorker>): void {
-    if (!this.#child.connected) return;
-    // Without a callback a broken channel would be an uncaught exception; 'exit' follows and says the same.
-    this.#child.send(message, () => undefined);
+    sendOrEnd(this.#child, message);
     this.#sent.note(message);
   }
 
