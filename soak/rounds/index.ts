@@ -9,6 +9,7 @@ import { graphs } from './graphs.js';
 import { limits } from './limits.js';
 import { memory } from './memory.js';
 import { names } from './names.js';
+import { properties } from './properties.js';
 import { readers } from './readers.js';
 import { schedulers } from './schedulers.js';
 import { signals } from './signals.js';
@@ -21,6 +22,7 @@ export const ROUNDS: readonly Round[] = [
   graphs,
   schedulers,
   readers,
+  properties,
   names,
   memory,
   spill,
