@@ -350,7 +350,7 @@ export function collectionParts(
   other: number,
 ): Readonly<Record<'thread-cpu' | 'thread-noncpu' | 'other', number>> {
   const inside = Math.min(seconds, cpu + noncpu);
-  const own = inside <= cpu ? inside : (cpu * inside) / (cpu + noncpu);
+  const own = inside <= cpu ? inside : cpu * (inside / (cpu + noncpu));
   return { 'thread-cpu': own, 'thread-noncpu': inside - own, other: Math.min(seconds - inside, other) };
 }
 
