@@ -1,5 +1,6 @@
 // The computations that a live trace still knows: those that the cluster holds, and those that rows of the window belong to.
 import type { Computation } from '../../protocol/clusterObserver.js';
+import { OTHERS } from '../../protocol/metrics.js';
 import type { StringTable } from '../stringTable.js';
 import type { PrefixSums, TotalSums } from '../totals.js';
 import type { TraceComputation } from '../trace.js';
@@ -7,6 +8,8 @@ import { CopiedPage, type NameIds, SharedPage, type TaskPage } from './taskPages
 
 /** From this many tasks on a computation is not copied. */
 const LARGE = 512;
+/** As many functions and spans have names of their own. */
+const MAX_NAMES = 10_000;
 
 /** One computation in the live trace. */
 export class LiveComputation implements TraceComputation {
@@ -75,6 +78,8 @@ export class LiveComputations {
   readonly #names: StringTable;
   readonly #totals: TotalSums;
   readonly #known = new Map<Computation, KnownComputation>();
+  readonly #functions = new FirstNames();
+  readonly #spans = new FirstNames();
   #all: LiveComputation[] = [];
   #page = new CopiedPage();
 
@@ -98,7 +103,8 @@ export class LiveComputations {
   }
 
   #add(computation: Computation): KnownComputation {
-    const names = this.#nameIds(computation);
+    const sums = computation.prefixes.map((prefix) => this.#totals.prefix(prefix));
+    const names = this.#nameIds(computation, sums);
     let live: LiveComputation;
     if (computation.size >= LARGE) {
       live = new LiveComputation(computation, new SharedPage(computation, names), 0);
@@ -108,7 +114,7 @@ export class LiveComputations {
     }
     const known = {
       live,
-      sums: computation.prefixes.map((prefix) => this.#totals.prefix(prefix)),
+      sums,
       open: openTasks(computation),
       ended: new Uint8Array(computation.size),
     };
@@ -142,14 +148,30 @@ export class LiveComputations {
     this.#all = this.#all.filter(({ forgotten, lastRow }) => !forgotten || lastRow >= firstRow);
   }
 
-  #nameIds(computation: Computation): NameIds {
+  /**
+   * Names stay as long as the trace, so there is a limit to those that a program makes up: rows of a prefix that the totals
+   * count as OTHERS say so as well, and functions and spans have a limit of their own.
+   */
+  #nameIds({ functions, spans }: Computation, sums: readonly PrefixSums[]): NameIds {
     const ids = (texts: readonly string[]): Int32Array =>
       Int32Array.from(texts, (text) => this.#names.internString(text));
     return {
-      prefixes: ids(computation.prefixes),
-      functions: ids(computation.functions),
-      spans: ids(computation.spans.map((span) => span.join('/'))),
+      prefixes: ids(sums.map(({ prefix }) => prefix)),
+      functions: ids(functions.map((name) => this.#functions.of(name))),
+      spans: ids(spans.map((span) => this.#spans.of(span.join('/')))),
     };
+  }
+}
+
+/** The first MAX_NAMES names, and OTHERS for the names after them. */
+class FirstNames {
+  readonly #known = new Set<string>();
+
+  of(name: string): string {
+    if (this.#known.has(name)) return name;
+    if (this.#known.size >= MAX_NAMES) return OTHERS;
+    this.#known.add(name);
+    return name;
   }
 }
 

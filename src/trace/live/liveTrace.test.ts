@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
+import type { Computation } from '../../protocol/clusterObserver.js';
+import { OTHERS } from '../../protocol/metrics.js';
 import { totalsOfRows } from '../rowTotals.js';
 import { tellStory } from './clusterScript.test.support.js';
 import { LiveTrace, type TraceCursor } from './liveTrace.js';
@@ -104,6 +106,38 @@ describe('a live trace', () => {
     const trace = live.snapshot();
     assert.ok(trace.computations.length < 60, `${trace.computations.length} computations are held`);
     assert.equal(trace.computations.at(-1)?.number, 200);
+  });
+
+  it('has a limit to the names that a program makes up, and keeps the keys', () => {
+    const live = new LiveTrace({ window: SMALL });
+    const renamed = new Map<Computation, Computation>();
+    const own = (computation: Computation): Computation => {
+      const { number, prefixes, functions } = computation;
+      const names = (list: readonly string[]): string[] => list.map((name) => `${name} of ${number}`);
+      const known = renamed.get(computation);
+      if (known !== undefined) return known;
+      const made = {
+        ...computation,
+        prefixes: names(prefixes),
+        functions: names(functions),
+        spans: [[`${number}`]],
+      };
+      renamed.set(computation, made);
+      return made;
+    };
+    tellStory(
+      {
+        computationAdded: (computation) => live.computationAdded(own(computation)),
+        computationForgotten: (computation) => live.computationForgotten(own(computation)),
+        tasksEnded: (runs) => live.tasksEnded({ ...runs, computation: own(runs.computation) }),
+      },
+      { seed: 7, sizes: Array.from({ length: 11_000 }, () => 1) },
+    );
+    const trace = live.snapshot();
+    assert.ok(trace.strings.length < 31_000, `${trace.strings.length} names are held`);
+    const newest = tasksOf(trace).at(-1);
+    assert.deepEqual([newest?.prefix, newest?.['span']], [OTHERS, OTHERS]);
+    assert.match(String(newest?.key), /-11000-0$/);
   });
 
   it('finds the run that made an input among several of the same task', () => {
