@@ -4,6 +4,7 @@ import { LazyMap } from '../base/lazyCollections.js';
 import { SCHEDULERS } from '../base/settings.js';
 import { ProgramCallback } from '../diagnostics/callback.js';
 import { activeCallbacks } from '../diagnostics/callbackObservers.js';
+import { untilClosed } from '../engine/cluster/endedByClosing.js';
 import { compileDelayed, type Plan } from '../graph/compile.js';
 import type { ClusterTaskOptions, ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
 import { Delayed, setComputeRunner } from '../graph/delayed.js';
@@ -41,7 +42,11 @@ export function compute<const D extends readonly Delayed<unknown>[]>(...delayeds
 export function compute<const D extends readonly Delayed<unknown>[]>(
   ...args: [...delayeds: D, options: ComputeOptions]
 ): Promise<Computed<D>>;
-export async function compute(...args: readonly unknown[]): Promise<unknown[]> {
+export function compute(...args: readonly unknown[]): Promise<unknown[]> {
+  return untilClosed(computeArguments(args));
+}
+
+async function computeArguments(args: readonly unknown[]): Promise<unknown[]> {
   const given = args.at(-1) === undefined ? args.slice(0, -1) : args;
   const last = given.at(-1);
   const hasOptions =
@@ -57,7 +62,7 @@ async function computeAll(
 ): Promise<unknown[]> {
   if (isImportedByWorker()) return new Promise(() => undefined);
   const scheduler = schedulerOf(options);
-  if (scheduler === 'cluster') return (await clusterClient()).compute(delayeds, options);
+  if (scheduler === 'cluster') return (defaultClient() ?? (await ownClient())).compute(delayeds, options);
   const plan = compileDelayed(delayeds, {
     shared: scheduler === 'threads',
     byReference: scheduler === 'sync',
@@ -124,20 +129,19 @@ function invalid(message: string): LongpoleError {
   return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
 }
 
-setComputeRunner(async (delayed, options) => {
+async function computeOne(delayed: Delayed<unknown>, options: ComputeOptions): Promise<unknown> {
   const [result] = await computeAll([delayed], options);
   return result;
-});
+}
+
+setComputeRunner((delayed, options) => untilClosed(computeOne(delayed, options)));
 
 // The cluster that a program gets without connecting one: `compute()` with the scheduler `cluster` starts it when it is first
 // needed, and it ends with the program.
 
 let own: Promise<Client> | undefined;
 
-/** The client that was connected last, else one of the program's own cluster. */
-async function clusterClient(): Promise<Client> {
-  const client = defaultClient();
-  if (client !== undefined) return client;
+function ownClient(): Promise<Client> {
   own ??= startOwn();
   return own;
 }

@@ -5,11 +5,11 @@ import { bringResults } from '../../engine/cluster/bringResults.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
 import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
+import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import type { WorkerSnapshot } from '../../engine/host/workerView.js';
 import { abortedError } from '../../engine/taskFailure.js';
 import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
 import { compileGraph, type Plan } from '../../graph/compile.js';
-import type { AbortSignalLike } from '../../graph/computeOptions.js';
 import { Delayed } from '../../graph/delayed.js';
 import { functionName } from '../../graph/functionName.js';
 import type { Inputs } from '../../graph/input.js';
@@ -20,6 +20,7 @@ import { tokenize } from '../../graph/tokenize.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
 import type { Graph, Keys } from '../../protocol/graph.js';
 import { arrayOf, delayedList, notIterable, oneOrMany } from '../argumentChecks.js';
+import { cancelOnAbort } from './cancelOnAbort.js';
 import { ClientBase } from './clientBase.js';
 import { isMapOptions, isSubmitOptions, type SubmitOptions, submitPolicy } from './clientOptions.js';
 import { collectResults } from './collectResults.js';
@@ -68,6 +69,7 @@ export class Client extends ClientBase implements AsyncDisposable {
       flush: () => this.#submissions.flush(),
       fetch: (handles) => this.#fetch(handles),
       awaiting: (call, future, work) => this.#engine.waits.during(call, future.key, work, future),
+      untilClosed: (call) => (this.#isClosed ? call : untilClosed(call, () => this.#isClosed)),
       hold: (handle) => this.#held.hold(handle),
       letGo: (handle) => {
         // What waits to be submitted may use it.
@@ -83,7 +85,7 @@ export class Client extends ClientBase implements AsyncDisposable {
       this.#engine,
       this.name,
       (plan, code) => this.#origin(plan, code),
-      (computation, handles, options) => this.#cancelOnAbort(options.signal, computation, handles),
+      (computation, handles, options) => cancelOnAbort(this.#engine, options.signal, computation, handles),
     );
   }
 
@@ -95,20 +97,21 @@ export class Client extends ClientBase implements AsyncDisposable {
    */
   compute<T>(delayed: Delayed<T>, options?: SubmitOptions): Promise<T>;
   compute<T>(delayeds: readonly Delayed<T>[], options?: SubmitOptions): Promise<T[]>;
-  async compute(
+  compute(
     delayeds: Delayed<unknown> | readonly Delayed<unknown>[],
     options: SubmitOptions = {},
   ): Promise<unknown> {
-    this.#check();
-    const list = delayedList('compute()', delayeds);
-    const plan = compilePlan(this.#engine, list);
-    const values = await this.#collect(
-      plan,
-      list.map(({ key }) => key),
-      options,
-      callingLine(this.compute),
-    );
-    return delayeds instanceof Delayed ? values[0] : values;
+    return this.#call(async () => {
+      const list = delayedList('compute()', delayeds);
+      const plan = compilePlan(this.#engine, list);
+      const values = await this.#collect(
+        plan,
+        list.map(({ key }) => key),
+        options,
+        callingLine(this.compute),
+      );
+      return delayeds instanceof Delayed ? values[0] : values;
+    });
   }
 
   /**
@@ -117,16 +120,17 @@ export class Client extends ClientBase implements AsyncDisposable {
    * @returns the results in the shape of `keys`
    * @throws (rejects) as `compute`
    */
-  async get(graph: Graph, keys: Keys, options: SubmitOptions = {}): Promise<unknown> {
-    this.#check();
-    const flat = flattenKeys(keys);
-    const plan = compileGraph(graph, flat, {
-      shared: this.#engine.options.threads,
-      known: (key) => this.#engine.results.known(key),
+  get(graph: Graph, keys: Keys, options: SubmitOptions = {}): Promise<unknown> {
+    return this.#call(async () => {
+      const flat = flattenKeys(keys);
+      const plan = compileGraph(graph, flat, {
+        shared: this.#engine.options.threads,
+        known: (key) => this.#engine.results.known(key),
+      });
+      const values = await this.#collect(plan, flat, options, callingLine(this.get));
+      const byKey = new Map(flat.map((key, index) => [key, values[index]]));
+      return shapeLike(keys, (key) => byKey.get(key));
     });
-    const values = await this.#collect(plan, flat, options, callingLine(this.get));
-    const byKey = new Map(flat.map((key, index) => [key, values[index]]));
-    return shapeLike(keys, (key) => byKey.get(key));
   }
 
   /** Starts to compute; the results stay on the workers. Returns a Future, or one for each. */
@@ -144,7 +148,8 @@ export class Client extends ClientBase implements AsyncDisposable {
       const handle = this.#engine.results.of(computation, plan.ids.get(key)!);
       return new Future<unknown>(this.#owner, key, handle);
     });
-    this.#cancelOnAbort(
+    cancelOnAbort(
+      this.#engine,
       options.signal,
       computation,
       futures.flatMap(({ handle }) => handle ?? []),
@@ -224,11 +229,12 @@ export class Client extends ClientBase implements AsyncDisposable {
    * @throws (rejects) the error of the first future that failed, unless `errors` is `'skip'`: then its place is undefined
    */
   gather<const T>(futures: T, options?: GatherOptions): Promise<Gathered<T>>;
-  async gather(futures: unknown, { errors = 'raise' }: GatherOptions = {}): Promise<unknown> {
-    this.#check();
-    this.#submissions.flush();
-    const gathered = gatherNested(futures, errors, (handles) => this.#fetch(handles));
-    return this.#engine.waits.during('Client.gather', '', gathered, futures);
+  gather(futures: unknown, { errors = 'raise' }: GatherOptions = {}): Promise<unknown> {
+    return this.#call(() => {
+      this.#submissions.flush();
+      const gathered = gatherNested(futures, errors, (handles) => this.#fetch(handles));
+      return this.#engine.waits.during('Client.gather', '', gathered, futures);
+    });
   }
 
   /**
@@ -239,13 +245,14 @@ export class Client extends ClientBase implements AsyncDisposable {
    */
   scatter<T>(values: readonly T[], options?: ScatterOptions): Promise<Future<T>[]>;
   scatter<T>(value: T, options?: ScatterOptions): Promise<Future<T>>;
-  async scatter(value: unknown, options: ScatterOptions = {}): Promise<unknown> {
-    this.#check();
-    const values = Array.isArray(value) ? value : [value];
-    const scattered = scatterValues(this.cluster, this.name, values, options);
-    const handles = await this.#engine.waits.during('Client.scatter', `${values.length} values`, scattered);
-    const futures = handles.map((handle) => new Future<unknown>(this.#owner, handle.key, handle));
-    return Array.isArray(value) ? futures : futures[0];
+  scatter(value: unknown, options: ScatterOptions = {}): Promise<unknown> {
+    return this.#call(async () => {
+      const values = Array.isArray(value) ? value : [value];
+      const scattered = scatterValues(this.cluster, this.name, values, options);
+      const handles = await this.#engine.waits.during('Client.scatter', `${values.length} values`, scattered);
+      const futures = handles.map((handle) => new Future<unknown>(this.#owner, handle.key, handle));
+      return Array.isArray(value) ? futures : futures[0];
+    });
   }
 
   /** The tasks are not run, or their results are not kept, whoever else holds a future of them. */
@@ -273,16 +280,17 @@ export class Client extends ClientBase implements AsyncDisposable {
    */
   run<R>(fn: TaskFunction<OnWorker<R>>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;
   run<R>(fn: OnWorker<R>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;
-  async run(fn: unknown, { workers: names }: RunOptions = {}): Promise<Record<string, unknown>> {
-    this.#check();
-    if (!isFunction(fn))
-      throw new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `run() takes a function, not ${typeof fn}.`);
-    const ref = functionRef(resolveFunction(fn));
-    const workers = namedWorkers(this.cluster, names);
-    const results = Promise.all(
-      workers.map(async ({ info, host }): Promise<[string, unknown]> => [info.name, await host.call(ref)]),
-    );
-    return Object.fromEntries(await this.#engine.waits.during('Client.run', ref.name, results));
+  run(fn: unknown, { workers: names }: RunOptions = {}): Promise<Record<string, unknown>> {
+    return this.#call(async () => {
+      if (!isFunction(fn))
+        throw new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `run() takes a function, not ${typeof fn}.`);
+      const ref = functionRef(resolveFunction(fn));
+      const workers = namedWorkers(this.cluster, names);
+      const results = Promise.all(
+        workers.map(async ({ info, host }): Promise<[string, unknown]> => [info.name, await host.call(ref)]),
+      );
+      return Object.fromEntries(await this.#engine.waits.during('Client.run', ref.name, results));
+    });
   }
 
   /** Lets go of all futures of this client; ends the cluster if `connect` has started it. */
@@ -290,7 +298,12 @@ export class Client extends ClientBase implements AsyncDisposable {
     if (this.#closed) return;
     this.#closed = true;
     await this.runClosing();
-    this.#held.letGoOfAll();
+    this.#held.letGoOfAll(
+      new LongpoleError(
+        'ERR_LONGPOLE_FUTURE',
+        'The client was closed, which releases its futures. Wait for their results before you close it.',
+      ),
+    );
     if (this.#ownsCluster) await this.cluster.close();
   }
 
@@ -352,27 +365,6 @@ export class Client extends ClientBase implements AsyncDisposable {
     return { code, spans };
   }
 
-  #cancelOnAbort(
-    signal: AbortSignalLike | undefined,
-    computation: ComputationState,
-    handles: readonly ResultHandle[],
-  ): void {
-    if (signal === undefined) return;
-    const onAbort = (): void => {
-      const { size, unfinished } = computation.segment;
-      this.#engine.results.cancel(handles, abortedError(signal.reason, size - unfinished, size));
-    };
-    if (signal.aborted) {
-      onAbort();
-      return;
-    }
-    signal.addEventListener('abort', onAbort);
-    // One that fails, or is released, ends the computation for whoever waits for all of it, but not its other tasks.
-    void Promise.all(handles.map((handle) => handle.settled())).then(() =>
-      signal.removeEventListener('abort', onAbort),
-    );
-  }
-
   async #fetch(handles: readonly ResultHandle[]): Promise<unknown[]> {
     for (const handle of handles) this.#engine.results.checkOwner(handle);
     const settled = async (): Promise<void> => {
@@ -382,6 +374,21 @@ export class Client extends ClientBase implements AsyncDisposable {
       }
     };
     return bringResults(this.#engine, handles, settled);
+  }
+
+  /** Has a call made that is over when the client or its cluster closes. */
+  #call<R>(call: () => Promise<R>): Promise<R> {
+    const checked = async (): Promise<R> => {
+      this.#check();
+      return call();
+    };
+    // A client that is closed already is a mistake of the program.
+    if (this.#isClosed) return checked();
+    return untilClosed(checked(), () => this.#isClosed);
+  }
+
+  get #isClosed(): boolean {
+    return this.#closed || this.cluster.isClosed;
   }
 
   #check(): void {

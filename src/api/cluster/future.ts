@@ -10,6 +10,8 @@ export interface FutureOwner {
   fetch(handles: readonly ResultHandle[]): Promise<unknown[]>;
   /** Waits with the future held, so that the garbage collector does not take one whose result a caller waits for. */
   awaiting<R>(call: string, future: External, work: Promise<R>): Promise<R>;
+  /** The outcome of a call of the future. Its rejection counts as handled if closing the client causes it. */
+  untilClosed<R>(call: Promise<R>): Promise<R>;
   /** One future more, or less, stands for it. */
   hold(handle: ResultHandle): void;
   letGo(handle: ResultHandle): void;
@@ -88,7 +90,11 @@ export class Future<T> extends External {
    * @throws (rejects) TaskError, KilledWorkerError, or LongpoleError ERR_LONGPOLE_FUTURE if it was cancelled or released
    */
   result(): Promise<T>;
-  async result(): Promise<unknown> {
+  result(): Promise<unknown> {
+    return this.#owner.untilClosed(this.#result());
+  }
+
+  async #result(): Promise<unknown> {
     const [value] = await this.#owner.awaiting('Future.result', this, this.#owner.fetch([this.live()]));
     return value;
   }

@@ -1,5 +1,6 @@
 // The results that one client holds, and how many of its futures stand for each. Clients of one cluster share results of
 // equal keys, so a client lets go of its own share only.
+import type { LongpoleError } from '../../base/errors.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 
@@ -25,9 +26,10 @@ export class HeldHandles {
     this.#engine.results.letGo(handle);
   }
 
-  letGoOfAll(): void {
+  /** @param reason what calls that wait for one of the results reject with, unless another client holds the result */
+  letGoOfAll(reason: LongpoleError): void {
     for (const [handle, count] of this.#counts)
-      for (let reference = 0; reference < count; reference++) this.#engine.results.letGo(handle);
+      for (let reference = 0; reference < count; reference++) this.#engine.results.letGo(handle, reason);
     this.#counts.clear();
   }
 }

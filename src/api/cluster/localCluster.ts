@@ -216,9 +216,14 @@ export class LocalCluster {
     await within(patienceMs, Promise.all([scheduler, ...workers]));
   }
 
+  /** @internal */
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
   /** @internal Throws ERR_LONGPOLE_CLOSED. */
   checkOpen(): void {
-    if (this.#closed === undefined) return;
+    if (!this.isClosed) return;
     throw new LongpoleError('ERR_LONGPOLE_CLOSED', 'The cluster is closed. Start a new one.');
   }
 

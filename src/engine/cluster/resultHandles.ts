@@ -74,11 +74,15 @@ export class ResultHandles {
       );
   }
 
-  /** One reference less; at 0 the result is not wanted any more. */
-  letGo(handle: ResultHandle): void {
+  /**
+   * One reference less; at 0 the result is not wanted any more.
+   *
+   * @param reason what calls that wait for the result reject with. Default: that it was released
+   */
+  letGo(handle: ResultHandle, reason?: LongpoleError): void {
     if (--handle.references > 0) return;
     const { isSettled } = handle;
-    handle.set('cancelled');
+    handle.set('cancelled', reason);
     this.#forget(handle);
     // Before it begins: a moment later it might have.
     if (!isSettled) {

@@ -1,0 +1,28 @@
+// The signal of a submission: aborting cancels its tasks.
+import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
+import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
+import { abortedError } from '../../engine/taskFailure.js';
+import type { AbortSignalLike } from '../../graph/computeOptions.js';
+
+/** Cancels the results when the signal aborts, until all of them are settled. */
+export function cancelOnAbort(
+  engine: ClusterEngine,
+  signal: AbortSignalLike | undefined,
+  computation: ComputationState,
+  handles: readonly ResultHandle[],
+): void {
+  if (signal === undefined) return;
+  const onAbort = (): void => {
+    const { size, unfinished } = computation.segment;
+    engine.results.cancel(handles, abortedError(signal.reason, size - unfinished, size));
+  };
+  if (signal.aborted) {
+    onAbort();
+    return;
+  }
+  signal.addEventListener('abort', onAbort);
+  // One that fails, or is released, ends the computation for whoever waits for all of it, but not its other tasks.
+  void Promise.all(handles.map((handle) => handle.settled())).then(() =>
+    signal.removeEventListener('abort', onAbort),
+  );
+}
