@@ -65,6 +65,8 @@ export type ToWorker =
       readonly directory: string;
       /** The secret of the cluster. */
       readonly token: string;
+      /** Address of this machine at which peers reach the worker; undefined: all of them are on this machine. */
+      readonly listen: string | undefined;
     }
   | { readonly type: 'open'; readonly run: WorkerRun }
   | {

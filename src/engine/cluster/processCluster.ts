@@ -12,12 +12,30 @@ import { PeerClient } from '../transfer/peerClient.js';
 import { PeerServer } from '../transfer/peerServer.js';
 import { TransferLog } from '../transfer/transferLog.js';
 import { ProcessHost } from '../workerProcess/processHost.js';
+import { forkWorker, type OpenChannel } from '../workerProcess/workerChannel.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ClusterStores } from './clusterStores.js';
 import type { ClusterWorker } from './clusterWorker.js';
 import type { WorkerSettings } from './workerPlaces.js';
 
 const CLIENT = -1;
+
+/** Where a worker process runs. */
+export interface ProcessPlace {
+  readonly open: OpenChannel;
+  /** Directory for its files. */
+  readonly directory: string;
+  /** See `birth` of ToWorker. */
+  readonly listen: string | undefined;
+}
+
+/** Worker processes that do not run on this machine, or need not. */
+export interface RemotePlaces {
+  /** The place of a worker. */
+  of(worker: ClusterWorker): ProcessPlace;
+  /** Address of this machine at which the workers reach this program. */
+  readonly listen: string;
+}
 
 export class ProcessCluster implements ClusterStores {
   readonly #engine: ClusterEngine;
@@ -30,8 +48,17 @@ export class ProcessCluster implements ClusterStores {
   #server: { readonly server: PeerServer; readonly listening: Promise<string> } | undefined;
   #offers = 0;
 
-  constructor(engine: ClusterEngine, settings: WorkerSettings, localDirectory: string | undefined) {
+  readonly #remote: RemotePlaces | undefined;
+
+  /** Without `remote`, workers are children of this process. */
+  constructor(
+    engine: ClusterEngine,
+    settings: WorkerSettings,
+    localDirectory: string | undefined,
+    remote?: RemotePlaces,
+  ) {
     this.#engine = engine;
+    this.#remote = remote;
     this.#settings = settings;
     this.#directory = SpillDirectory.create(localDirectory);
     this.#clientStore = new Store({
@@ -52,8 +79,14 @@ export class ProcessCluster implements ClusterStores {
     const incoming = new TransferLog();
     const outgoing = new TransferLog();
     worker.onTransfer = (transfer) => this.#named(transfer, { incoming, outgoing });
+    const place = this.#remote?.of(worker) ?? {
+      open: forkWorker,
+      directory: this.#directory.path,
+      listen: undefined,
+    };
     const host: ProcessHost = new ProcessHost(
       {
+        open: place.open,
         birth: {
           type: 'birth',
           index,
@@ -62,8 +95,9 @@ export class ProcessCluster implements ClusterStores {
           epochOffsetMs: this.#engine.epochOffsetMs,
           thresholds: this.#settings.thresholds,
           profile: this.#settings.profile,
-          directory: this.#directory.path,
+          directory: place.directory,
           token: this.#token,
+          listen: place.listen,
         },
         clock: this.#engine.clock,
         client: this.#client,
@@ -108,6 +142,7 @@ export class ProcessCluster implements ClusterStores {
       source: this.#clientStore,
       file: (name) => this.#directory.file(name),
       name: `client-${randomBytes(3).toString('hex')}`,
+      listen: this.#remote?.listen,
       token: this.#token,
       worker: CLIENT,
       now: this.#engine.clock,

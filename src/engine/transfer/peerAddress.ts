@@ -1,10 +1,12 @@
 // Where a worker's peers find it: a socket in its own directory, which nobody else may enter. `unix:///path` is a unix
-// domain socket, `pipe://name` a named pipe of Windows.
+// domain socket, `pipe://name` a named pipe of Windows. Between machines it is `tcp://host:port`.
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, isIPv6, type ListenOptions } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LongpoleError } from '../../base/errors.js';
 
+const TCP = 'tcp://';
 const UNIX = 'unix://';
 const PIPE = 'pipe://';
 const PIPE_FOLDER = '\\\\.\\pipe\\';
@@ -12,38 +14,66 @@ const PIPE_FOLDER = '\\\\.\\pipe\\';
 const MAX_PATH_BYTES = 103;
 
 export interface Endpoint {
-  /** For `net`. */
-  readonly path: string;
-  readonly address: string;
+  /** For a server of `net`. */
+  readonly options: ListenOptions;
+  /** `bound`: what the server says, once it listens. */
+  readonly address: (bound?: AddressInfo | string | null) => string;
   /** Removes what was made for it, once nobody listens any more. */
   readonly remove: () => void;
 }
 
-/** `file`: path of a file of this name in the worker's directory. */
-export function makeEndpoint(file: (name: string) => string, name: string): Endpoint {
+/**
+ * `file`: path of a file of this name in the worker's directory.
+ *
+ * @param listen address of this machine at which peers on other machines reach it; undefined: peers are on this machine
+ */
+export function makeEndpoint(file: (name: string) => string, name: string, listen?: string): Endpoint {
+  if (listen !== undefined) return tcpEndpoint(listen);
   if (process.platform === 'win32') {
     const pipe = `longpole-${process.pid}-${name}`;
-    return { path: PIPE_FOLDER + pipe, address: PIPE + pipe, remove: () => undefined };
+    return {
+      options: { path: PIPE_FOLDER + pipe },
+      address: () => PIPE + pipe,
+      remove: () => undefined,
+    };
   }
   const path = file(`${name}.sock`);
   if (Buffer.byteLength(path) <= MAX_PATH_BYTES) {
-    return { path, address: UNIX + path, remove: () => rmSync(path, { force: true }) };
+    return {
+      options: { path },
+      address: () => UNIX + path,
+      remove: () => rmSync(path, { force: true }),
+    };
   }
   const folder = mkdtempSync(join(tmpdir(), 'lp-'));
   const short = join(folder, 's');
   return {
-    path: short,
-    address: UNIX + short,
+    options: { path: short },
+    address: () => UNIX + short,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-/** The path for `net`. Throws ERR_LONGPOLE_INVALID_ARGUMENT. */
-export function pathOf(address: string): string {
-  if (address.startsWith(`${UNIX}/`)) return address.slice(UNIX.length);
-  if (address.startsWith(PIPE)) return PIPE_FOLDER + address.slice(PIPE.length);
+/** The system chooses the port. */
+function tcpEndpoint(host: string): Endpoint {
+  const written = isIPv6(host) ? `[${host}]` : host;
+  return {
+    options: { host, port: 0 },
+    address: (bound) => `${TCP}${written}:${typeof bound === 'object' ? (bound?.port ?? 0) : 0}`,
+    remove: () => undefined,
+  };
+}
+
+/** What `net` connects to. Throws ERR_LONGPOLE_INVALID_ARGUMENT. */
+export function connectionTo(
+  address: string,
+): { readonly path: string } | { readonly host: string; readonly port: number } {
+  if (address.startsWith(`${UNIX}/`)) return { path: address.slice(UNIX.length) };
+  if (address.startsWith(PIPE)) return { path: PIPE_FOLDER + address.slice(PIPE.length) };
+  const [, host, port] = /^tcp:\/\/\[?([^\]]+)\]?:(\d+)$/.exec(address) ?? [];
+  if (host !== undefined && port !== undefined) return { host, port: Number(port) };
   throw new LongpoleError(
     'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `'${address}' is not the address of a peer: unix:///path, or pipe://name on Windows.`,
+    `'${address}' is not the address of a peer: unix:///path, tcp://host:port, or pipe://name on Windows.`,
   );
 }

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { LongpoleError } from '../../base/errors.js';
 import type { ResultId } from '../../protocol/frames.js';
 import { MessageReader, type Payload } from './messageReader.js';
-import { pathOf } from './peerAddress.js';
+import { connectionTo } from './peerAddress.js';
 import { dropped, type Fetched, PendingFetch } from './pendingFetch.js';
 import {
   DONE,
@@ -51,7 +51,8 @@ export class PeerConnection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#socket = connect({
-      path: pathOf(options.address),
+      ...connectionTo(options.address),
+      noDelay: true,
       onread: {
         buffer: new Uint8Array(READ_BYTES),
         callback: (count, buffer) => this.#received(buffer.subarray(0, count)),

@@ -12,6 +12,8 @@ export interface PeerServerOptions {
   readonly source: ResultSource;
   /** Path of a file with this name in a directory that only this user may enter, e.g. a SpillDirectory's. */
   readonly file: (name: string) => string;
+  /** See makeEndpoint. */
+  readonly listen?: string | undefined;
   /** Of the socket; different for servers that share a directory. */
   readonly name: string;
   /** The secret of the cluster: who does not know it gets nothing. */
@@ -36,13 +38,13 @@ export class PeerServer {
 
   constructor(options: PeerServerOptions) {
     this.#options = options;
-    this.#endpoint = makeEndpoint(options.file, options.name);
-    this.#server = createServer((socket) => this.#serve(socket));
+    this.#endpoint = makeEndpoint(options.file, options.name, options.listen);
+    this.#server = createServer({ noDelay: true }, (socket) => this.#serve(socket));
   }
 
-  /** Where peers find it: `unix:///path`, or `pipe://name` on Windows. */
+  /** Where peers find it: `unix:///path`, `pipe://name` on Windows, or `tcp://host:port`. */
   get address(): string {
-    return this.#endpoint.address;
+    return this.#endpoint.address(this.#server.address());
   }
 
   /**
@@ -52,7 +54,7 @@ export class PeerServer {
    */
   async listen(): Promise<string> {
     try {
-      this.#server.listen(this.#endpoint.path);
+      this.#server.listen(this.#endpoint.options);
       await once(this.#server, 'listening');
     } catch (cause) {
       this.#endpoint.remove();

@@ -1,6 +1,4 @@
 // A worker that is a process of its own, as the cluster talks to it: calls become messages, messages become events.
-import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { deserialize, serialize } from 'node:v8';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
@@ -21,7 +19,6 @@ import {
 } from '../host/hostTypes.js';
 import { sendBatch } from '../host/sendBatch.js';
 import { type Executing, UnmeasuredTime } from '../metrics/unmeasuredTime.js';
-import { sendOrEnd, whenEnded } from '../pool/childEnd.js';
 import { MessageLog } from '../pool/messageLog.js';
 import { Outbox } from '../pool/outbox.js';
 import { PendingCalls } from '../pool/pendingCalls.js';
@@ -29,14 +26,7 @@ import { workerStartError } from '../taskFailure.js';
 import type { PeerClient } from '../transfer/peerClient.js';
 import { SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
-
-const ENTRY = fileURLToPath(new URL('./workerProcessMain.js', import.meta.url));
-/**
- * glibc keeps freed blocks of up to 32 MB for itself once it has seen some, so a worker that had spilled everything would
- * still look full: 400 MB after 40 arrays of 20 MB. Large blocks are given back to the system at once instead, as Dask's
- * nanny has it. The user's own settings come first.
- */
-const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '65536' };
+import type { OpenChannel, WorkerChannel } from './workerChannel.js';
 
 /** Heartbeats of a process that has not taken a call until the call is rejected; about a minute. */
 const MAX_HEARTBEATS = 120;
@@ -50,6 +40,8 @@ const FLUSH_MS = 10_000;
 const START_SECONDS = 60;
 
 export interface ProcessHostOptions {
+  /** Starts the process. */
+  readonly open: OpenChannel;
   readonly birth: Extract<ToWorker, { type: 'birth' }>;
   readonly clock: () => number;
   /** Fetches stored results for the client. */
@@ -69,7 +61,7 @@ export class ProcessHost implements WorkerHost {
   link: WorkerLink | undefined;
   readonly #options: ProcessHostOptions;
   readonly #events: HostEvents;
-  readonly #child: ChildProcess;
+  readonly #channel: WorkerChannel;
   readonly #outbox = new Outbox<ToWorker>((message) => this.#send(message));
   readonly #sent = new MessageLog();
   readonly #received = new MessageLog();
@@ -80,6 +72,8 @@ export class ProcessHost implements WorkerHost {
   #executing: Executing | undefined;
   readonly #silence: SilenceWatch;
   readonly #exited: Promise<void>;
+  #exit: () => void = () => undefined;
+  #hasEnded = false;
   #address = '';
   #started = false;
   /** As of the last heartbeat. */
@@ -91,25 +85,24 @@ export class ProcessHost implements WorkerHost {
     this.vitals = vitalsFile(options.birth);
     this.#options = options;
     this.#events = events;
-    this.#child = fork(ENTRY, [], {
-      env: { ...ALLOCATOR, ...process.env },
-      serialization: 'advanced',
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
     this.#silence = new SilenceWatch(options.ttl, START_SECONDS, () => this.#silent());
-    this.#child.on('message', (message: FromWorker) => this.#receive(message));
     this.#exited = new Promise((resolve) => {
-      whenEnded(this.#child, (cause) => {
-        resolve();
+      this.#exit = resolve;
+    });
+    this.#channel = options.open({
+      message: (message) => this.#receive(message),
+      ended: (cause) => {
+        this.#hasEnded = true;
+        this.#exit();
         this.#ended(this.#cause ?? cause);
-      });
+      },
     });
     this.#outbox.post(options.birth);
   }
 
   /** -1 if it could not be started. */
   get pid(): number {
-    return this.#child.pid ?? -1;
+    return this.#channel.pid;
   }
 
   get isOccupied(): boolean {
@@ -119,8 +112,7 @@ export class ProcessHost implements WorkerHost {
   open({ shared: _shared, ...run }: HostRun): void {
     this.#open.add(run.run);
     this.#time.opened(run.run, run.kinds);
-    this.#child.ref();
-    this.#child.channel?.ref();
+    this.#channel.ref();
     this.#outbox.postLater({ type: 'open', run });
   }
 
@@ -201,7 +193,7 @@ export class ProcessHost implements WorkerHost {
   }
 
   async dump(): Promise<ProcessDump> {
-    const { connected } = this.#child;
+    const { connected } = this.#channel;
     const calls = this.#calls.dump();
     const [sent, received] = [this.#sent.dump(), this.#received.dump()];
     const threads = threadStates(this.pid);
@@ -220,32 +212,28 @@ export class ProcessHost implements WorkerHost {
   }
 
   async terminate(): Promise<void> {
-    const { pid, exitCode, signalCode } = this.#child;
-    if (pid === undefined) return;
-    const hasExited = exitCode !== null || signalCode !== null;
-    if (!hasExited) this.#outbox.post({ type: 'end' });
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), END_MS);
-    this.#child.ref();
+    if (this.#hasEnded) return;
+    this.#outbox.post({ type: 'end' });
+    const timer = setTimeout(() => this.#channel.kill(), END_MS);
+    this.#channel.ref();
     await this.#exited;
     clearTimeout(timer);
   }
 
   #ask(what: string, message: (call: number) => ToWorker, limitMs?: number): Promise<unknown> {
     const answer = this.#calls.ask(this.name, what, (call) => this.#outbox.post(message(call)), limitMs);
-    this.#child.ref();
-    this.#child.channel?.ref();
+    this.#channel.ref();
     return answer.finally(() => this.#unrefIfIdle());
   }
 
   /** A process with nothing to do does not keep the program alive. */
   #unrefIfIdle(): void {
     if (!this.#started || this.#open.size > 0 || this.#calls.size > 0) return;
-    this.#child.unref();
-    this.#child.channel?.unref();
+    this.#channel.unref();
   }
 
   #send(message: ToWorker | Several<ToWorker>): void {
-    sendOrEnd(this.#child, message);
+    this.#channel.send(message);
     this.#sent.note(message);
   }
 
@@ -255,7 +243,7 @@ export class ProcessHost implements WorkerHost {
     const seconds = this.#started ? ttl : Math.max(ttl, START_SECONDS);
     const why = seconds === ttl ? ' (the setting worker-ttl)' : '';
     this.#cause ??= new Error(`its process sent nothing for ${seconds} s${why}`);
-    this.#child.kill('SIGKILL');
+    this.#channel.kill();
   }
 
   #receive(message: FromWorker): void {

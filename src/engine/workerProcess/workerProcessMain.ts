@@ -15,6 +15,7 @@ import { PeerServer } from '../transfer/peerServer.js';
 import { isolateClock } from '../worker/isolateClock.js';
 import { notCloneable } from '../worker/isolateRun.js';
 import { CorrectedEvents } from './correctedEvents.js';
+import { openParentChannel } from './parentChannel.js';
 import { ProcessPeers } from './processPeers.js';
 import { VitalsWriter, vitalsFile } from './vitalsFile.js';
 
@@ -26,13 +27,15 @@ const RSS_MS = 10;
 
 type Birth = Extract<ToWorker, { type: 'birth' }>;
 
+const channel = openParentChannel();
+
 function send(message: FromWorker): void {
-  // The parent may end at any moment: between this look and the write, a write fails, and 'disconnect' comes later.
-  if (process.connected) process.send?.(message, undefined, undefined, endIfFailed);
+  // The parent may end at any moment: between this look and the write, a write fails, and the end comes later.
+  if (channel.connected) channel.send(message, endIfFailed);
 }
 
-function endIfFailed(error: Error | null): void {
-  if (error !== null) process.kill(process.pid, 'SIGKILL');
+function endIfFailed(error?: Error | null): void {
+  if (error) process.kill(process.pid, 'SIGKILL');
 }
 
 class WorkerProcess {
@@ -54,7 +57,7 @@ class WorkerProcess {
 
   constructor(birth: Birth) {
     this.#birth = birth;
-    const { index, name, epochOffsetMs, memoryLimit, directory, token, thresholds, profile } = birth;
+    const { index, name, epochOffsetMs, memoryLimit, directory, token, thresholds, profile, listen } = birth;
     this.#clock = isolateClock(epochOffsetMs);
     const now = (): number => this.#correct(this.#clock());
     const events = new CorrectedEvents(send, (time) => this.#correct(time));
@@ -78,11 +81,15 @@ class WorkerProcess {
       this.#digests.transfer(transfer);
       send({ type: 'transfer', transfer });
     };
-    this.#server = new PeerServer({ ...common, source: this.#store, file, name: unique, onTransfer });
+    this.#server = new PeerServer({ ...common, source: this.#store, file, name: unique, listen, onTransfer });
+    const server = this.#server;
     this.#client = new PeerClient({ ...common, onTransfer });
     this.#facts = {
       name,
-      address: this.#server.address,
+      // A port is known once the server listens.
+      get address() {
+        return server.address;
+      },
       pid: process.pid,
       memoryLimit,
       localDirectory: directory,
@@ -237,7 +244,7 @@ class WorkerProcess {
   #giveUp(why: string): void {
     const kill = (): void => void process.kill(process.pid, 'SIGKILL');
     const message: FromWorker = { type: 'giving-up', why };
-    if (process.connected) process.send?.(message, undefined, undefined, kill);
+    if (channel.connected) channel.send(message, kill);
     else kill();
   }
 
@@ -251,10 +258,6 @@ class WorkerProcess {
 
 let worker: WorkerProcess | undefined;
 
-process.on('message', (message: ToWorker) => {
-  if (message.type === 'birth') worker = new WorkerProcess(message);
-  else worker?.handle(message);
-});
 function clean(): void {
   try {
     worker?.clean();
@@ -263,10 +266,16 @@ function clean(): void {
   }
 }
 
-// The parent ended or was killed: nobody wants the results any more. Not by process.exit(), which would wait for a thread
-// that is inside a native call.
-process.on('disconnect', () => {
-  clean();
-  process.kill(process.pid, 'SIGKILL');
-});
+channel.receive(
+  (message) => {
+    if (message.type === 'birth') worker = new WorkerProcess(message);
+    else worker?.handle(message);
+  },
+  () => {
+    // The parent ended or was killed: nobody wants the results any more. Not by process.exit(), which would wait for a thread
+    // that is inside a native call.
+    clean();
+    process.kill(process.pid, 'SIGKILL');
+  },
+);
 process.on('exit', clean);

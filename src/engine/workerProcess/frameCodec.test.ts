@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { encodeMessage, MessageDecoder } from './frameCodec.js';
+
+describe('messages as frames', () => {
+  const messages = [
+    { type: 'end' },
+    { ids: Int32Array.of(1, 2, 3), text: 'ä' },
+    new Map([[1n, new Set(['x'])]]),
+  ];
+  const bytes = Buffer.concat(messages.map(encodeMessage));
+
+  it('are the same messages after any cuts', () => {
+    for (const size of [1, 3, 7, 64, bytes.length]) {
+      const decoder = new MessageDecoder();
+      const received: unknown[] = [];
+      for (let at = 0; at < bytes.length; at += size)
+        received.push(...decoder.push(bytes.subarray(at, at + size)));
+      assert.deepEqual(received, messages, `chunks of ${size}`);
+    }
+  });
+});

@@ -1,0 +1,52 @@
+// Messages as frames: four bytes of length, big-endian, and a structured clone. For channels that carry bytes only.
+import { deserialize, serialize } from 'node:v8';
+
+const LENGTH_BYTES = 4;
+
+/** Throws if the message cannot be cloned. */
+export function encodeMessage(message: unknown): Uint8Array {
+  const body = serialize(message);
+  const frame = Buffer.allocUnsafe(LENGTH_BYTES + body.byteLength);
+  frame.writeUInt32BE(body.byteLength);
+  frame.set(body, LENGTH_BYTES);
+  return frame;
+}
+
+/** Cuts a stream of bytes into messages. A message has memory of its own: what is kept of it keeps no other message. */
+export class MessageDecoder {
+  readonly #chunks: Uint8Array[] = [];
+  #bytes = 0;
+
+  *push(chunk: Uint8Array): Generator<unknown> {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.byteLength;
+    for (;;) {
+      const length = this.#length();
+      if (length === undefined || this.#bytes < LENGTH_BYTES + length) return;
+      this.#take(LENGTH_BYTES);
+      yield deserialize(this.#take(length));
+    }
+  }
+
+  #length(): number | undefined {
+    if (this.#bytes < LENGTH_BYTES) return undefined;
+    const head = this.#take(LENGTH_BYTES);
+    this.#chunks.unshift(head);
+    this.#bytes += LENGTH_BYTES;
+    return new DataView(head.buffer, head.byteOffset).getUint32(0);
+  }
+
+  #take(count: number): Uint8Array {
+    const taken = new Uint8Array(count);
+    for (let at = 0; at < count; ) {
+      const [first = taken] = this.#chunks;
+      const part = first.subarray(0, count - at);
+      taken.set(part, at);
+      at += part.byteLength;
+      if (part.byteLength === first.byteLength) this.#chunks.shift();
+      else this.#chunks[0] = first.subarray(part.byteLength);
+    }
+    this.#bytes -= count;
+    return taken;
+  }
+}
