@@ -23,20 +23,25 @@ function valueIn(frames: ReadonlyMap<number, Frames>, id: number): unknown {
 }
 
 describe('PeerClient and PeerServer', () => {
-  it('bring results from one to the other, and say what is missing', async (test) => {
-    const values = {
-      1: { a: [1, 2], b: noise(3) },
-      2: 'text',
-      3: noise(3_000_000),
-      4: new Map([[1, noise(20_000)]]),
-    };
-    const { client, address } = await peers(test, results(values));
-    const { frames, missing } = await client.fetch(address, [1, 2, 9, 3, 4, 8, 3]);
-    assert.deepEqual(missing, [9, 8]);
-    for (const [id, value] of Object.entries(values)) assert.deepEqual(valueIn(frames, Number(id)), value);
-    assert.ok(frames.get(3)?.buffers[0]?.buffer instanceof SharedArrayBuffer);
-    assert.equal((await client.fetch(address, [])).frames.size, 0);
-  });
+  for (const [where, listen] of [
+    ['on one machine', undefined],
+    ['over TCP', '127.0.0.1'],
+  ] as const)
+    it(`bring results from one to the other ${where}, and say what is missing`, async (test) => {
+      const values = {
+        1: { a: [1, 2], b: noise(3) },
+        2: 'text',
+        3: noise(3_000_000),
+        4: new Map([[1, noise(20_000)]]),
+      };
+      const { client, address } = await peers(test, results(values), { server: { listen } });
+      assert.match(address, listen === undefined ? /^(unix|pipe):/ : /^tcp:\/\/127\.0\.0\.1:\d+$/);
+      const { frames, missing } = await client.fetch(address, [1, 2, 9, 3, 4, 8, 3]);
+      assert.deepEqual(missing, [9, 8]);
+      for (const [id, value] of Object.entries(values)) assert.deepEqual(valueIn(frames, Number(id)), value);
+      assert.ok(frames.get(3)?.buffers[0]?.buffer instanceof SharedArrayBuffer);
+      assert.equal((await client.fetch(address, [])).frames.size, 0);
+    });
 
   it('tell of every transfer from both sides', async (test) => {
     const { client, address, incoming, nextOutgoing } = await peers(
