@@ -29,5 +29,5 @@ test('a worker is as busy as its threads are', () => {
 
 test('a run that took no time has no findings, and no workers that start', () => {
   const trace = syntheticTrace({ tasks: [{ key: 'a-1', started: 0, stopped: 0, submitted: 0 }] });
-  assert.match(summaryText(summarise(trace)), /\nfindings {3}none: nothing costs a twentieth of the run\n$/);
+  assert.match(summaryText(summarise(trace)), /\nfindings {3}No finding costs a twentieth of the run\.\n$/);
 });

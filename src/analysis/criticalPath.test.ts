@@ -129,8 +129,15 @@ describe('the critical path', () => {
     ]);
     assert.equal(path.floor, 6);
     assert.deepEqual(path.byPrefix, [
-      { prefix: 'b', seconds: 4 },
-      { prefix: 'c', seconds: 3 },
+      { prefix: 'b', seconds: 4, parts: [{ kind: 'compute', seconds: 4 }] },
+      {
+        prefix: 'c',
+        seconds: 3,
+        parts: [
+          { kind: 'compute', seconds: 2 },
+          { kind: 'waiting for the scheduler', seconds: 1 },
+        ],
+      },
     ]);
     assert.deepEqual(path.byWorker, [
       { worker: 'w1', seconds: 4 },
@@ -151,6 +158,46 @@ describe('the critical path', () => {
     ]);
     // What passes between two tasks that the worker has both belongs to the first.
     assert.deepEqual(path.behind, [{ prefix: 'fit', seconds: 3.5 }]);
+  });
+
+  it('charges the prefix that a task waited behind with what ran meanwhile, and no prefix with the start of workers', () => {
+    const path = pathOf(
+      [
+        { key: 'slow-1', started: 1, stopped: 6, received: 0, dispatched: 0 },
+        { key: 'big-1', started: 9, stopped: 9.5, submitted: 0, received: 0 },
+      ],
+      {
+        intervals: [
+          { worker: 'w0', action: 'gc', start: 2, stop: 3 },
+          { worker: 'w0', action: 'await', start: 4, stop: 4.5, task: 'slow-1' },
+          { worker: 'w0', action: 'serialize', start: 6, stop: 8, task: 'slow-1' },
+          { worker: 'w0', action: 'deserialize', start: 8.5, stop: 9, task: 'big-1' },
+        ],
+      },
+    );
+    assert.deepEqual(path.byPrefix, [
+      {
+        prefix: 'slow',
+        seconds: 7.5,
+        parts: [
+          { kind: 'compute', seconds: 3.5 },
+          { kind: 'serialization', seconds: 2 },
+          { kind: 'gc', seconds: 1 },
+          { kind: 'waiting for a worker', seconds: 0.5 },
+          { kind: 'awaiting', seconds: 0.5 },
+        ],
+      },
+      {
+        prefix: 'big',
+        seconds: 1,
+        parts: [
+          { kind: 'compute', seconds: 0.5 },
+          { kind: 'serialization', seconds: 0.5 },
+        ],
+      },
+    ]);
+    assert.equal(path.byKind.find(({ kind }) => kind === 'worker start')?.seconds, 1);
+    assert.equal(path.makespan, 9.5);
   });
 
   it('sees transfers, the disk, serialization and garbage collection', () => {
@@ -192,7 +239,7 @@ describe('the critical path', () => {
       ],
     });
     assert.deepEqual(told(path), [
-      'waiting for a worker a-1 0..5',
+      'worker start a-1 0..5',
       'awaiting a-1 5..6',
       'compute a-1 6..7',
       'profiler a-1 7..8',
@@ -223,7 +270,7 @@ describe('the critical path', () => {
       { key: 'a-1', submitted: 0, started: 1, stopped: 2, received: 1, dispatched: 0, worker: 'w0' },
       { key: 'b-1', submitted: 0, started: 4, stopped: 5, received: 4, dispatched: 0, worker: 'w1' },
     ]);
-    assert.deepEqual(told(path), ['waiting for a worker b-1 0..4', 'compute b-1 4..5']);
+    assert.deepEqual(told(path), ['worker start b-1 0..4', 'compute b-1 4..5']);
   });
 
   it('workers of a second cluster are starting until the first of them runs something, whatever others ran before', () => {
@@ -241,7 +288,7 @@ describe('the critical path', () => {
         ],
       },
     );
-    assert.deepEqual(told(path).slice(-2), ['waiting for a worker b-2 2..7', 'compute b-2 7..8']);
+    assert.deepEqual(told(path).slice(-2), ['worker start b-2 2..7', 'compute b-2 7..8']);
   });
 
   it('the floor holds what the client submitted only after a result, and what it thought in between', () => {
@@ -274,7 +321,7 @@ describe('the critical path', () => {
       { key: 'b-1', started: 5, stopped: 6, submitted: 4, received: 5, computation: 2 },
     ]);
     assert.deepEqual(told(path), [
-      'waiting for a worker a-1 0..1',
+      'worker start a-1 0..1',
       'compute a-1 1..2',
       'waiting for the scheduler a-1 2..2.5',
       'client time 2.5..4',
@@ -350,7 +397,7 @@ describe('the critical path', () => {
     ]);
     assert.equal(
       path.summary().toCSV(),
-      'Kind,Prefix,Behind,Duration (s),Share of makespan (%)\nwaiting for a worker,,a,3,60\nwaiting for a worker,,,1,20\ncompute,b,,1,20\n',
+      'Kind,Prefix,Behind,Duration (s),Share of makespan (%)\nwaiting for a worker,,a,3,60\nworker start,,,1,20\ncompute,b,,1,20\n',
     );
   });
 

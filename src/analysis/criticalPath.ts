@@ -32,6 +32,17 @@ export interface PathPart {
   readonly stop: number;
 }
 
+/** What the path owes to the tasks of a prefix. */
+export interface PathPrefix {
+  readonly prefix: string;
+  readonly seconds: number;
+  /**
+   * What was done, largest first; `compute` also where another task waited for its worker meanwhile. `waiting for a worker`:
+   * what passed between a task and the next on its thread.
+   */
+  readonly parts: readonly { readonly kind: PathKind; readonly seconds: number }[];
+}
+
 /**
  * The critical path of a trace. `parts` tile the time from `start` to `stop` without a gap, so that all sums below add up
  * to the makespan.
@@ -74,12 +85,22 @@ export class CriticalPath {
     return sums.map(([number, seconds]) => ({ kind: PATH_KINDS[number] ?? 'unknown', seconds }));
   }
 
-  /** Seconds by prefix of the task that ran or waited, largest first. Client time has none. */
-  get byPrefix(): readonly { readonly prefix: string; readonly seconds: number }[] {
-    const { prefix } = this.#trace.tasks;
-    const { row } = this.columns;
-    const sums = this.#sums((part) => (row[part]! < 0 ? -1 : prefix[row[part]!]!));
-    return sums.map(([id, seconds]) => ({ prefix: this.#text(id), seconds }));
+  /**
+   * Seconds by the prefix that caused them, largest first: waiting for a worker counts for what that ran meanwhile, packing for
+   * what was packed. Client time and the start of workers have no prefix.
+   */
+  get byPrefix(): readonly PathPrefix[] {
+    const found = new Map<number, { kind: PathKind; seconds: number }[]>();
+    for (const { prefix, kind, seconds } of this.columns.charges) {
+      const parts = found.get(prefix) ?? [];
+      parts.push({ kind: PATH_KINDS[kind] ?? 'unknown', seconds });
+      found.set(prefix, parts);
+    }
+    return Array.from(found, ([id, parts]) => ({
+      prefix: this.#text(id),
+      seconds: parts.reduce((sum, { seconds }) => sum + seconds, 0),
+      parts: parts.sort((a, b) => b.seconds - a.seconds),
+    })).sort((a, b) => b.seconds - a.seconds);
   }
 
   /** Seconds by worker, largest first. Client time has none. */
@@ -115,15 +136,16 @@ export class CriticalPath {
 
   /**
    * What the path is made of, largest first: seconds by kind and prefix of the task; of waiting for a worker by the prefix
-   * that the worker was busy with (none: it was not there yet), because which task waits for it is chance.
+   * that the worker was busy with, because which task waits for it is chance; the start of workers by none.
    */
   summary(): Table {
     const { prefix } = this.#trace.tasks;
     const { row, kind, behind } = this.columns;
     const width = this.#trace.strings.length + 1;
     const waiting = PATH_KINDS.indexOf('waiting for a worker');
+    const starting = PATH_KINDS.indexOf('worker start');
     const sums = this.#sums((part) => {
-      const own = row[part]! < 0 ? -1 : prefix[row[part]!]!;
+      const own = row[part]! < 0 || kind[part] === starting ? -1 : prefix[row[part]!]!;
       return kind[part]! * width + (kind[part] === waiting ? behind[part]! : own) + 1;
     });
     const kindOf = (group: number) => Math.floor(group / width);

@@ -6,12 +6,14 @@ export type {
   PathColumns,
   PathKind,
   PathPart,
+  PathPrefix,
 } from '../analysis/criticalPath.js';
 export { criticalPath } from '../analysis/criticalPath.js';
 export type { Diff, DiffKind, DiffOptions, DiffRow, Verdict } from '../analysis/diff/diff.js';
 export { diff } from '../analysis/diff/diff.js';
 export type { Confidence, Evidence, Finding, FindingCode } from '../analysis/findings/finding.js';
 export { findings, findingsTable } from '../analysis/findings/findings.js';
+export { nothingFoundIn } from '../analysis/findings/nothingFound.js';
 export type { ProfiledPrefix, ProfileTimeline, ProfileTreeOptions } from '../analysis/profile.js';
 export { profiledPrefixes, profileTimeline, profileTree, samplingInterval } from '../analysis/profile.js';
 export type { Question } from '../analysis/questions.js';

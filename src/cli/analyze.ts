@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { QUESTIONS, type Question, type Table } from '../api/analysis.js';
+import { nothingFoundIn, QUESTIONS, type Question, type Table } from '../api/analysis.js';
 import { writePieces } from '../api/folders.js';
 import type { OpenedTrace, Trace } from '../api/trace.js';
 import { visibleName } from '../base/visibleText.js';
@@ -150,10 +150,11 @@ async function printAnswers(
       await printPieces(table.head(options.head ?? Number.POSITIVE_INFINITY).csvPieces());
     } else {
       const rows = options.head ?? (process.stdout.isTTY ? SHOWN_ROWS : Number.MAX_SAFE_INTEGER);
-      const lines = question.name === FINDINGS ? findingLines : tableLines;
       await print(`${heading(question.title)}\n`);
       if (table.length === 0 && question.name !== FINDINGS) await print('(no rows)\n');
-      else await printPieces(ended(lines(table, outputWidth(), rows, heading)));
+      else if (question.name === FINDINGS)
+        await printPieces(ended(findingLines(trace.trace, table, outputWidth(), rows)));
+      else await printPieces(ended(tableLines(table, outputWidth(), rows, heading)));
     }
   }
 }
@@ -166,7 +167,7 @@ async function printPieces(texts: Iterable<string>): Promise<void> {
 const LONGEST_SENTENCE = 2000;
 
 /** Sentences are no cells: they stand below each other. */
-function findingLines(table: Table, width: number, rows: number): readonly string[] {
+function findingLines(trace: Trace, table: Table, width: number, rows: number): readonly string[] {
   const lines = table.head(rows).rows.flatMap((row, i) => {
     const text = (title: string): string => visibleName(String(row[title] ?? ''), LONGEST_SENTENCE);
     return findingText(i + 1, {
@@ -177,7 +178,7 @@ function findingLines(table: Table, width: number, rows: number): readonly strin
       advice: text('Try'),
     });
   });
-  if (lines.length === 0) return ['none: nothing costs a twentieth of the run'];
+  if (lines.length === 0) return wrapped(nothingFoundIn(trace) || 'No task ran.', width);
   return lines.flatMap((line) => wrapped(line, width));
 }
 

@@ -37,7 +37,7 @@ function overlapWithWaits(facts: Facts, spans: readonly (readonly [number, numbe
   const sorted = [...spans].sort(([a], [b]) => a - b);
   const { firstStart } = facts;
   // Before any task ran the path says that nobody was there yet; what was sent meanwhile may be why.
-  const early = [...facts.parts('waiting for a worker')].filter(({ start }) => start < firstStart);
+  const early = [...facts.parts('worker start')].filter(({ start }) => start < firstStart);
   const waits = [...WAITS.flatMap((kind) => [...facts.parts(kind)]), ...early].sort(
     (a, b) => a.start - b.start,
   );

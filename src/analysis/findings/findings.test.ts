@@ -6,9 +6,12 @@ import {
   type SyntheticTask,
   syntheticTrace,
 } from '../../trace/syntheticTrace.test.support.js';
+import { criticalPath } from '../criticalPath.js';
 import { scheduled } from '../scheduledTrace.test.support.js';
+import { speedups } from '../speedups.js';
 import type { FindingCode } from './finding.js';
 import { findings, findingsTable } from './findings.js';
+import { nothingFound } from './nothingFound.js';
 import {
   awaiting,
   balanced,
@@ -261,6 +264,27 @@ describe('findings', () => {
     ];
     assert.ok(!codesOf({ tasks: paused }).includes('worker-bound'));
     assert.deepEqual(findings(syntheticTrace({})), []);
+  });
+
+  it('a run without a finding is described all the same: what it is made of, and what would make it faster', () => {
+    const { tasks = [] } = scheduled(chain(2), { workers: 1 });
+    const trace = syntheticTrace({
+      tasks: tasks.map((task) => ({
+        ...task,
+        submitted: 0,
+        received: task.started + 1,
+        started: task.started + 1,
+        stopped: task.stopped + 1,
+      })),
+      // Threads that others may use: the run is not short of workers.
+      workers: [{ name: 'w0', threads: 2 }],
+    });
+    const only = criticalPath(trace);
+    const text = nothingFound(only, speedups(trace));
+    assert.match(text, /^No finding costs a twentieth of the run\. Starting workers takes 33 % \(1 s\)/);
+    assert.match(text, / 'step' accounts for 67 % \(2 s\) of the critical path, mostly compute\./);
+    assert.match(text, / 'step' twice as fast: −1 s\.$/);
+    assert.equal(nothingFound(criticalPath(syntheticTrace({})), []), '');
   });
 
   it('names what keeps the workers busy, not what waits behind it', () => {

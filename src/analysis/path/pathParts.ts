@@ -3,7 +3,8 @@ import { Float64Column, Int32Column, Uint8Column } from '../../trace/columns.js'
 
 /**
  * What happened in a part. `unknown`: the trace does not say what a task was waiting for. `awaiting`: a task waited for its
- * promise; of each only the sum is known, which stands where it began to. `profiler`: its thread's profiler started.
+ * promise; of each only the sum is known, which stands where it began to. `profiler`: its thread's profiler started. `worker
+ * start`: the worker was not there yet.
  */
 export const PATH_KINDS = [
   'compute',
@@ -17,10 +18,12 @@ export const PATH_KINDS = [
   'unknown',
   'awaiting',
   'profiler',
+  'worker start',
 ] as const;
 export type PathKind = (typeof PATH_KINDS)[number];
 
 const KIND_NUMBERS = new Map<PathKind, number>(PATH_KINDS.map((kind, i) => [kind, i]));
+const WAITING = PATH_KINDS.indexOf('waiting for a worker');
 
 /** Collected from the end to the beginning, without gaps: each part begins earlier and ends where the one before began. */
 export class PathParts {
@@ -32,10 +35,14 @@ export class PathParts {
   readonly #worker = new Int32Column();
   readonly #behind = new Int32Column();
   readonly #start = new Float64Column();
+  /** By row of tasks. */
+  readonly #prefixes: Int32Array;
+  readonly #charges = new Map<number, number>();
 
-  constructor(windowStart: number, windowStop: number) {
+  constructor(windowStart: number, windowStop: number, prefixes: Int32Array) {
     this.windowStart = windowStart;
     this.cursor = windowStop;
+    this.#prefixes = prefixes;
   }
 
   /** Whether the whole window is covered. */
@@ -48,14 +55,40 @@ export class PathParts {
   }
 
   /**
-   * The stretch from `from` to the cursor; nothing if there is none. `row` is the task that it belongs to, `behind` the
-   * prefix of the task that it waited for; -1: none.
+   * The stretch from `from` to the cursor; nothing if there is none. `row` is the task that it belongs to, `owner` the task
+   * whose prefix caused it; -1: none.
    */
-  back(from: number, kind: PathKind, row: number, worker: number, behind = -1): void {
+  back(from: number, kind: PathKind, row: number, worker: number, owner = row): void {
+    this.#add(from, KIND_NUMBERS.get(kind)!, row, worker, -1, owner, kind);
+  }
+
+  /** The same where `row` waited for its worker, which ran the task `owner` (-1: none) and was `doing` that. */
+  wait(from: number, row: number, worker: number, owner: number, doing: PathKind): void {
+    const behind = owner < 0 ? -1 : this.#prefixes[owner]!;
+    this.#add(from, WAITING, row, worker, behind, owner, doing);
+  }
+
+  /** What is summed up by prefix: parts of one kind merge whatever the worker did meanwhile, so that they stay few. */
+  #charge(owner: number, doing: PathKind, seconds: number): void {
+    const prefix = owner < 0 ? -1 : this.#prefixes[owner]!;
+    if (prefix < 0) return;
+    const group = prefix * PATH_KINDS.length + KIND_NUMBERS.get(doing)!;
+    this.#charges.set(group, (this.#charges.get(group) ?? 0) + seconds);
+  }
+
+  #add(
+    from: number,
+    number: number,
+    row: number,
+    worker: number,
+    behind: number,
+    owner: number,
+    doing: PathKind,
+  ): void {
     const start = Math.max(from, this.windowStart);
     if (!(start < this.cursor)) return;
+    this.#charge(owner, doing, this.cursor - start);
     this.cursor = start;
-    const number = KIND_NUMBERS.get(kind)!;
     const last = this.length - 1;
     const continues =
       last >= 0 &&
@@ -88,6 +121,11 @@ export class PathParts {
       behind: this.#behind.take().reverse(),
       start,
       stop,
+      charges: Array.from(this.#charges, ([group, seconds]) => ({
+        prefix: Math.floor(group / PATH_KINDS.length),
+        kind: group % PATH_KINDS.length,
+        seconds,
+      })),
     };
   }
 }
@@ -104,4 +142,6 @@ export interface PathColumns {
   readonly behind: Int32Array;
   readonly start: Float64Array;
   readonly stop: Float64Array;
+  /** Seconds by the prefix that caused them, an id of the trace's strings, and what was done, an index into PATH_KINDS. */
+  readonly charges: readonly { readonly prefix: number; readonly kind: number; readonly seconds: number }[];
 }

@@ -82,7 +82,7 @@ class PathWalk {
     this.#window = window;
     this.#lanes = lanesOf(trace);
     this.#submissions = submissionsOf(trace);
-    this.#parts = new PathParts(window.start, window.stop);
+    this.#parts = new PathParts(window.start, window.stop, trace.tasks.prefix);
     this.#stretches = new Stretches(trace, this.#parts);
     this.#visited = new Uint8Array(trace.tasks.length);
   }

@@ -32,11 +32,20 @@ export class Stretches {
 
   /** From the cursor back to where the task started: computing, but for what was measured inside it. */
   execution(row: number): void {
-    this.#within(row, this.#trace.tasks.started[row]!, 'compute', row);
+    this.#within(row, this.#trace.tasks.started[row]!, 'compute', row, row);
   }
 
-  /** From the cursor back to `from` on the thread of `owner`: of `kind` but for what was measured inside it, for the task `row`. */
-  #within(owner: number, from: number, kind: PathKind, row: number): void {
+  /**
+   * From the cursor back to `from` on the thread of the task `lane`: of `kind` but for what was measured inside it, for the task
+   * `row`, caused by the task `owner`.
+   */
+  #within(lane: number, from: number, kind: PathKind, row: number, owner: number): void {
+    const worker = this.#trace.tasks.worker[lane]!;
+    this.#divided(lane, from, kind, (start, doing) => this.#parts.back(start, doing, row, worker, owner));
+  }
+
+  /** Calls `add` for what was done on the thread of the task `owner`, from the cursor back to `from`. */
+  #divided(owner: number, from: number, kind: PathKind, add: (from: number, doing: PathKind) => void): void {
     const intervals = this.#intervals;
     const parts = this.#parts;
     const worker = this.#trace.tasks.worker[owner]!;
@@ -48,11 +57,11 @@ export class Stretches {
         const interval = spans.rows[at]!;
         const inside = intervals.stop[interval]! <= parts.cursor && this.#isInside(owner, interval);
         if (!inside) continue;
-        parts.back(intervals.stop[interval]!, kind, row, worker);
-        parts.back(intervals.start[interval]!, this.#kindOf(interval), row, worker);
+        add(intervals.stop[interval]!, kind);
+        add(intervals.start[interval]!, this.#kindOf(interval));
       }
     }
-    parts.back(from, kind, row, worker);
+    add(from, kind);
   }
 
   /** Only what happened on the task's own thread held it up, and what was done for itself. */
@@ -93,7 +102,7 @@ export class Stretches {
   /** From the cursor back to where `source` stopped: its result was packed for the task `row`, which waited for it. */
   packing(source: number, row: number): void {
     const stopped = this.#trace.tasks.stopped[source]!;
-    if (stopped < this.#parts.cursor) this.#within(source, stopped, 'serialization', row);
+    if (stopped < this.#parts.cursor) this.#within(source, stopped, 'serialization', row, source);
   }
 
   /**
@@ -105,7 +114,7 @@ export class Stretches {
     const parts = this.#parts;
     const from = Math.max(since, parts.windowStart);
     const lane = this.#lanes.laneOf[row]!;
-    const { worker, prefix, started, stopped } = this.#trace.tasks;
+    const { worker, started, stopped } = this.#trace.tasks;
     const { start, stop } = this.#intervals;
     /** What the thread ran at the cursor. */
     let next = row;
@@ -116,26 +125,36 @@ export class Stretches {
       const intervalEnd =
         interval === NONE ? Number.NEGATIVE_INFINITY : Math.min(stop[interval]!, parts.cursor);
       const end = Math.max(taskEnd, intervalEnd);
-      this.#idle(row, Math.max(end, from), task === NONE ? NONE : prefix[task]!, next);
+      this.#idle(row, Math.max(end, from), task, next);
       if (end <= from) return;
       if (taskEnd >= intervalEnd) {
-        parts.back(Math.max(started[task]!, from), 'waiting for a worker', row, worker[row]!, prefix[task]!);
+        this.#divided(task, Math.max(started[task]!, from), 'compute', (time, doing) =>
+          parts.wait(time, row, worker[row]!, task, doing),
+        );
         next = task;
-      } else {
-        const kind = this.#waitKindOf(interval, worker[row]!);
-        const begin = Math.max(start[interval]!, from);
-        if (kind === 'serialization') this.#within(row, begin, kind, row);
-        else parts.back(begin, kind, row, worker[row]!);
-      }
+      } else this.#held(interval, Math.max(start[interval]!, from), row, task);
     }
+  }
+
+  /** The interval, from the cursor back to `from`, held the task `row` up, after the task `before` on its thread. */
+  #held(interval: number, from: number, row: number, before: number): void {
+    const worker = this.#trace.tasks.worker[row]!;
+    const kind = this.#waitKindOf(interval, worker);
+    if (kind === 'worker start') this.#parts.back(from, kind, row, worker, NONE);
+    else if (kind === 'serialization')
+      this.#within(row, from, kind, row, this.#isOf(interval, before) ? before : row);
+    // Garbage is that of what ran before.
+    else this.#parts.back(from, kind, row, worker, kind === 'gc' && before !== NONE ? before : row);
+  }
+
+  #isOf(interval: number, row: number): boolean {
+    return row !== NONE && this.#intervals.task[interval] === this.#trace.tasks.id[row];
   }
 
   /** What a worker collects before anything runs belongs to its start. */
   #waitKindOf(interval: number, worker: number): PathKind {
     const kind = this.#kindOf(interval);
-    return kind === 'gc' && this.#intervals.stop[interval]! <= this.#begun(worker)
-      ? 'waiting for a worker'
-      : kind;
+    return kind === 'gc' && this.#intervals.stop[interval]! <= this.#begun(worker) ? 'worker start' : kind;
   }
 
   /** The task of a lane that was running at `time`, or the last that stopped before. */
@@ -165,17 +184,17 @@ export class Stretches {
 
   /**
    * The worker did nothing that was recorded: until the task was there that it ran next, the scheduler was at work; from then
-   * on the worker, which goes on from the task before (`behind`: its prefix) to the next.
+   * on the worker, which goes on from the task `before` to the next.
    */
-  #idle(row: number, from: number, behind: number, next: number): void {
+  #idle(row: number, from: number, before: number, next: number): void {
     const { tasks } = this.#trace;
     const worker = tasks.worker[row]!;
     const received = tasks.received[next]!;
     // Nobody ran anything yet: workers were starting.
     const begun = Math.min(this.#begun(worker), tasks.started[row]!);
     if (from < begun && this.#parts.cursor > from) {
-      if (this.#parts.cursor > begun) this.#idle(row, begun, behind, next);
-      this.#parts.back(from, 'waiting for a worker', row, worker);
+      if (this.#parts.cursor > begun) this.#idle(row, begun, before, next);
+      this.#parts.back(from, 'worker start', row, worker, NONE);
       return;
     }
     if (Number.isNaN(received)) {
@@ -184,9 +203,10 @@ export class Stretches {
     }
     // A thread that was sent its first task before any had run is starting until it receives it: it loads modules.
     const dispatched = tasks.dispatched[next]!;
-    const there =
-      behind === NONE && dispatched <= this.#begun(worker) ? Math.min(dispatched, received) : received;
-    this.#parts.back(Math.max(from, there), 'waiting for a worker', row, worker, behind);
+    const isStart = before === NONE && dispatched <= this.#begun(worker);
+    const there = Math.max(from, isStart ? Math.min(dispatched, received) : received);
+    if (before === NONE) this.#parts.back(there, 'worker start', row, worker, NONE);
+    else this.#parts.wait(there, row, worker, before, 'waiting for a worker');
     this.#parts.back(from, 'waiting for the scheduler', row, worker);
   }
 

@@ -4,6 +4,7 @@ import {
   criticalPath,
   type Finding,
   findings,
+  nothingFoundIn,
   type Speedup,
   speedups,
 } from '../../api/analysis.js';
@@ -37,6 +38,8 @@ export interface Summary {
   };
   readonly longPole: LongPole | null;
   readonly findings: readonly Finding[];
+  /** Without findings: what the run is made of, in sentences; else empty. */
+  readonly nothingFound: string;
   /** What if the tasks of a prefix took half as long: the five prefixes that computed longest. */
   readonly speedups: readonly Speedup[];
 }
@@ -67,7 +70,7 @@ export interface LongPole {
   readonly parts: readonly {
     readonly kind: string;
     readonly prefix: string | null;
-    /** Of waiting for a worker: what that was busy with; null: it was not there yet. */
+    /** Of waiting for a worker: what that was busy with. */
     readonly behind: string | null;
     readonly seconds: number;
   }[];
@@ -81,6 +84,7 @@ const MAX_PARTS = 20;
 export function summarise(trace: Trace): Summary {
   const { states, prefixes, pairs, spilled } = trace.totals;
   const path = criticalPath(trace);
+  const found = findings(trace);
   const ran = path.makespan >= 0;
   const moved = { betweenWorkers: 0, toWorkers: 0, toProgram: 0, spilled };
   for (const { from, to, nbytes } of pairs) {
@@ -107,7 +111,8 @@ export function summarise(trace: Trace): Summary {
       .sort((a, b) => b.computed - a.computed),
     moved,
     longPole: ran ? longPoleOf(path) : null,
-    findings: findings(trace),
+    findings: found,
+    nothingFound: found.length === 0 ? nothingFoundIn(trace) : '',
     speedups: speedups(trace),
   };
 }

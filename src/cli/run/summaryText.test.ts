@@ -21,7 +21,7 @@ const SUMMARY: Summary = {
   longPole: {
     floor: 0.131,
     byKind: [{ kind: 'compute', seconds: 2.1 }],
-    byPrefix: [{ prefix: 'countPrimes', seconds: 2.1 }],
+    byPrefix: [{ prefix: 'countPrimes', seconds: 2.1, parts: [{ kind: 'compute', seconds: 2.1 }] }],
     parts: [
       { kind: 'compute', prefix: 'countPrimes', behind: null, seconds: 1.9 },
       { kind: 'waiting for a worker', prefix: null, behind: 'countPrimes', seconds: 0.2 },
@@ -29,6 +29,7 @@ const SUMMARY: Summary = {
     ],
   },
   findings: [],
+  nothingFound: 'No finding costs a twentieth of the run.',
   speedups: [
     { prefix: 'countPrimes', computed: 4.2, makespan: 1.2, low: 1, high: 1.4, gained: 1.11 },
     { prefix: 'add', computed: 0.0012, makespan: 2.31, low: 2, high: 2.6, gained: 0 },
@@ -51,7 +52,7 @@ long pole   82 %   1.9 s  compute: countPrimes
            8.7 %  200 ms  waiting for a worker busy with countPrimes
            9.1 %  210 ms  client time
            No number of workers makes it faster than 131 ms.
-findings   none: nothing costs a twentieth of the run
+findings   No finding costs a twentieth of the run.
 what if    countPrimes twice as fast  1.2 s  −1.1 s
            add twice as fast          2.3 s  nothing gained
 `.slice(1),

@@ -96,28 +96,15 @@ function longPoleText({ floor, parts }: LongPole): string[] {
 
 type Part = LongPole['parts'][number];
 
-/** A worker that is busy with nothing was not there yet. */
-function isStarting({ kind, behind }: Part): boolean {
-  return kind === 'waiting for a worker' && behind === null;
-}
-
-function partText(part: Part): string {
-  const { kind, prefix, behind } = part;
-  if (isStarting(part)) return 'waiting for workers to start';
+function partText({ kind, prefix, behind }: Part): string {
+  if (kind === 'worker start') return 'waiting for workers to start';
   if (behind !== null) return `${kind} busy with ${shorten(behind)}`;
   return prefix === null ? kind : `${kind}: ${shorten(prefix)}`;
 }
 
-function findingLines({ findings, makespan, longPole }: Summary): string[] {
+function findingLines({ findings, makespan, nothingFound }: Summary): string[] {
   if (makespan === null) return [];
-  if (findings.length === 0) {
-    const starting = (longPole?.parts ?? [])
-      .filter(isStarting)
-      .reduce((sum, { seconds }) => sum + seconds, 0);
-    return starting > 0 && starting >= makespan / 20
-      ? [`none; starting workers takes ${secondsText(starting)}, whatever they run`]
-      : ['none: nothing costs a twentieth of the run'];
-  }
+  if (findings.length === 0) return [nothingFound];
   return findings.flatMap(({ title, seconds, confidence, evidence, advice }, i) => {
     const lines = findingText(i + 1, { title, seconds, confidence, evidence: evidence.text, advice });
     return i < FULL_FINDINGS ? lines : lines.slice(0, 1);

@@ -19,6 +19,7 @@ const OTHERS: Readonly<Record<string, readonly [light: string, dark: string]>> =
   'thread-noncpu': ['#8fb3f7', '#3d62ad'],
   idle: ['#dfe3e9', '#333a45'],
   'waiting for a worker': ['#f5c451', '#caa03c'],
+  'worker start': ['#e2d3a4', '#857a55'],
   'waiting for the scheduler': ['#7b4fb5', '#a47bde'],
   await: ['#8fb3f7', '#3d62ad'],
   awaiting: ['#8fb3f7', '#3d62ad'],

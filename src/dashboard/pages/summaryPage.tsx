@@ -1,7 +1,8 @@
 // The first page: how long the run took, what it was waiting for, what to do about it, and the facts that a report must
 // have. Counts and sums are those of `trace.totals`, exact also where rows were let go.
-import type { CriticalPath } from '../../analysis/criticalPath.js';
+import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
 import type { Finding } from '../../analysis/findings/finding.js';
+import { nothingFound } from '../../analysis/findings/nothingFound.js';
 import { windowOf } from '../../analysis/path/pathWalk.js';
 import type { Speedup } from '../../analysis/speedups.js';
 import type { Trace } from '../../trace/trace.js';
@@ -64,11 +65,16 @@ function PathPanels({ state, update: { trace } }: PageProps) {
         {found === undefined ? (
           <p class="muted">Looking at the trace…</p>
         ) : (
-          <Findings found={found} onTask={(key) => selectKey(state, trace, key)} />
+          <Findings
+            found={found}
+            path={path}
+            faster={faster}
+            onTask={(key) => selectKey(state, trace, key)}
+          />
         )}
       </Panel>
-      <Panel title="Longest on the critical path, by prefix">
-        {path === undefined ? null : <PathPrefixes path={path} trace={trace} scheme={scheme} />}
+      <Panel title="The critical path by prefix" note="waiting counts for what ran meanwhile">
+        {path === undefined ? null : <PathPrefixes path={path} scheme={scheme} />}
       </Panel>
       {faster === undefined || faster.length === 0 ? null : (
         <Panel title="What if a prefix were twice as fast" note="simulated: the run would take so long">
@@ -196,19 +202,21 @@ function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly schem
   );
 }
 
-function PathPrefixes({
-  path,
-  trace,
-  scheme,
-}: {
-  readonly path: CriticalPath;
-  readonly trace: Trace;
-  readonly scheme: 'light' | 'dark';
-}) {
-  const colors = prefixColors(trace, scheme);
-  const rows = path.byPrefix.slice(0, 12).map(({ prefix, seconds }) => ({
-    name: prefix === '' ? 'client' : prefix,
-    parts: [{ name: prefix, value: seconds, color: colors(prefix) }],
+/** Kinds of the path that no prefix causes. */
+const WITHOUT_PREFIX: readonly PathKind[] = ['worker start', 'client time'];
+
+function PathPrefixes({ path, scheme }: { readonly path: CriticalPath; readonly scheme: 'light' | 'dark' }) {
+  const others = path.byKind
+    .filter(({ kind }) => WITHOUT_PREFIX.includes(kind))
+    .map((part) => ({ prefix: part.kind, seconds: part.seconds, parts: [part] }));
+  const owed = [...path.byPrefix.slice(0, 12), ...others];
+  const rows = owed.map(({ prefix, seconds, parts }) => ({
+    name: prefix,
+    parts: parts.map(({ kind, seconds: value }) => ({
+      name: `${kind} ${formatDuration(value)}`,
+      value,
+      color: kindColor(kind, scheme),
+    })),
     label: `${formatDuration(seconds)} · ${formatPercent((100 * seconds) / path.makespan)}`,
   }));
   return rows.length === 0 ? <Empty>No task ran.</Empty> : <Bars rows={rows} />;
@@ -235,12 +243,17 @@ function Speedups({
 
 function Findings({
   found,
+  path,
+  faster,
   onTask,
 }: {
   readonly found: readonly Finding[];
+  readonly path: CriticalPath | undefined;
+  readonly faster: readonly Speedup[] | undefined;
   readonly onTask: (key: string) => void;
 }) {
-  if (found.length === 0) return <Empty>Nothing costs this run more than a twentieth of its time.</Empty>;
+  if (found.length === 0)
+    return <Empty>{path === undefined ? null : nothingFound(path, faster ?? [])}</Empty>;
   return (
     <>
       {found.map(({ code, title, seconds, confidence, evidence, advice }) => (
