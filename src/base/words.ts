@@ -3,8 +3,9 @@
 /** `1.5 s`, `230 ms`, `12 µs`, `4.2 min`. */
 export function secondsText(seconds: number): string {
   if (seconds >= 120) return `${short(seconds / 60)} min`;
-  if (seconds >= 1) return `${short(seconds)} s`;
-  return seconds >= 1e-3 ? `${short(seconds * 1e3)} ms` : `${short(seconds * 1e6)} µs`;
+  // What rounds to the next unit is in that unit.
+  if (seconds >= 0.9995) return `${short(seconds)} s`;
+  return seconds >= 0.9995e-3 ? `${short(seconds * 1e3)} ms` : `${short(seconds * 1e6)} µs`;
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
