@@ -26,6 +26,15 @@ MAX_ROWS = 2_000_000
 #: Events of one take; a cluster may log faster than anybody reads.
 MAX_EVENTS = 1_000
 MAX_FAILED = 10_000
+#: Why a worker has gone; of other causes distributed's own name is told.
+REASONS = {
+    "handle-worker-cleanup": "its connection broke",
+    "worker-send-comm-fail": "its connection broke",
+    "send-all-comm-fail": "its connection broke",
+    "check-worker-ttl": "it sent nothing for too long",
+    "retire-workers": "it was retired",
+    "nanny-close": "its nanny closed it",
+}
 #: What nobody reads, or what is told of otherwise.
 QUIET_TOPICS = ("transitions", "stealing", "scheduler", "worker-get-client")
 
@@ -210,7 +219,8 @@ class SchedulerTap(SchedulerPlugin):
         index = self.workers.pop(worker, None)
         self.seen.pop(worker, None)
         if index is not None:
-            self.rows.append(["worker-gone", index, time(), stimulus_id.rsplit("-", 1)[0]])
+            cause = stimulus_id.rsplit("-", 1)[0]
+            self.rows.append(["worker-gone", index, time(), REASONS.get(cause, cause)])
 
     def restart(self, scheduler):
         self.rows.append(["event", time(), -1, "restart", "The cluster was restarted."])

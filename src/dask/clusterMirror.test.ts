@@ -168,6 +168,25 @@ describe('a Dask cluster as observers see one', () => {
     assert.ok(Number.isNaN(trace.tasks.started[0]!));
   });
 
+  it('has a result that was computed again as another attempt, and the worker that was lost', () => {
+    const trace = mirrored([
+      hello,
+      worker(0),
+      worker(1),
+      graph(0, ['a', 'b']),
+      ...run(0, 2),
+      { type: 'worker-gone', index: 0, time: START + 3, reason: 'its connection broke' },
+      ...run(0, 4, { worker: 1 }),
+      ...run(1, 5, { worker: 1 }),
+    ]);
+    assert.deepEqual([...trace.tasks.attempt], [1, 2, 1]);
+    assert.deepEqual(
+      Array.from(trace.workers.stopped, (time) => time - START),
+      [3, Number.NaN],
+    );
+    assert.equal(trace.strings.get(trace.workers.reason[0]!), 'its connection broke');
+  });
+
   it('joins graphs that need each other', () => {
     const second = graph(2, ['c', 'd'], {
       dependencyCounts: Int32Array.of(2, 1),

@@ -1,6 +1,6 @@
 // The tasks of a Dask cluster as the bridge tells of them: numbers of tasks to computations, and what is known of tasks that
 // have not ended. What is kept of a task that has ended is its computation, until the scheduler has forgotten all of it.
-import type { Computation } from '../protocol/clusterObserver.js';
+import { type Computation, nextAttempt } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import type { GraphRow } from '../protocol/daskRows.js';
 import { DEFAULT_SPAN } from '../protocol/metrics.js';
@@ -17,6 +17,8 @@ export interface OpenTask {
 
 interface Known {
   readonly info: Computation;
+  /** By local id: runs that have ended; see nextAttempt. */
+  readonly runs: Uint8Array;
   /** Tasks that the scheduler has not forgotten. */
   left: number;
 }
@@ -34,8 +36,6 @@ export class MirrorTasks {
   readonly #open = new Map<number, OpenTask>();
   /** Those that workers have, by key: workers know no numbers. */
   readonly #processing = new Map<string, number>();
-  /** Runs of a task that failed or were lost. */
-  readonly #failedRuns = new Map<number, number>();
   #next = 0;
   #number = 0;
   #forgotten = 0;
@@ -71,7 +71,7 @@ export class MirrorTasks {
       client: graph.client,
       code: graph.code,
     };
-    this.#known.push({ info, left: keys.length });
+    this.#known.push({ info, runs: new Uint8Array(keys.length), left: keys.length });
     return info;
   }
 
@@ -149,13 +149,10 @@ export class MirrorTasks {
     return this.#processing.size > 0;
   }
 
-  /** 1 for the first run of a task. */
+  /** The number of the run that ends; see nextAttempt. */
   attempt(id: number): number {
-    return Math.min(255, 1 + (this.#failedRuns.get(id) ?? 0));
-  }
-
-  failed(id: number): void {
-    this.#failedRuns.set(id, (this.#failedRuns.get(id) ?? 0) + 1);
+    const known = this.#knownOf(id);
+    return known === undefined ? 1 : nextAttempt(known.runs, id - known.info.firstId);
   }
 
   /** Returns the computation if that was its last task. */
@@ -163,7 +160,6 @@ export class MirrorTasks {
     const known = this.#knownOf(id);
     if (known === undefined || known.left === 0) return undefined;
     if (this.#open.has(id)) this.end(id);
-    this.#failedRuns.delete(id);
     known.left--;
     if (known.left > 0) return undefined;
     this.#forgotten++;

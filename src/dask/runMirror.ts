@@ -65,7 +65,6 @@ export class RunMirror {
     this.#sendRun(row.id, found, worker.info.index, row.time);
     this.#profiles.ran(worker.info.index, row.id, started, stopped);
     this.#intervals(row, worker, into.threads[0]!);
-    if (row.erred) this.#tasks.failed(row.id);
   }
 
   /** Notes what the times of a run say of its worker's clock; takes times in which distributed's correction stands. */
@@ -116,7 +115,6 @@ export class RunMirror {
     into.types[0] = 0;
     into.threads[0] = 0;
     this.#sendRun(id, found, open.worker, time);
-    if (why !== 'cancelled') this.#tasks.failed(id);
   }
 
   #sendRun(id: number, { computation, local }: FoundTask, worker: number, acknowledged: number): void {

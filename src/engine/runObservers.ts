@@ -51,7 +51,7 @@ export class RunObservers {
     const { state, readyAt } = this.#state;
     const { computation: info } = this.#run;
     const dispatchedAt = new Float64Array(info.size);
-    this.#recorded = { info, dispatchedAt, failedRuns: new Map() };
+    this.#recorded = { info, dispatchedAt, runs: new Uint8Array(info.size) };
     for (let id = 0; id < info.size; id++) if (state[id] === QUEUED) readyAt[id] = info.submitted;
   }
 

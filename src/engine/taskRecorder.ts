@@ -3,6 +3,7 @@
 import {
   type ClusterObserver,
   type Computation,
+  nextAttempt,
   TASK_ERRED,
   TASK_LOST,
   TASK_MEMORY,
@@ -16,8 +17,8 @@ export interface RecordedComputation {
   readonly info: Computation;
   /** By local id: when the task was last sent to a worker. */
   readonly dispatchedAt: Float64Array;
-  /** Local id → how often the task has run and not finished. */
-  readonly failedRuns: Map<number, number>;
+  /** By local id: how many runs of the task have ended, 254 at most. */
+  readonly runs: Uint8Array;
 }
 
 interface Columns {
@@ -78,7 +79,7 @@ export class TaskRecorder {
     const { count } = reported;
     if (this.#columns.ids.length < count) this.#columns = columns(2 * count);
     const into = this.#columns;
-    const { dispatchedAt, failedRuns, info } = computation;
+    const { dispatchedAt, runs, info } = computation;
     let rows = 0;
     for (let index = 0; index < count; index++) {
       const kind = reported.kinds[index]!;
@@ -92,14 +93,13 @@ export class TaskRecorder {
       into.states[rows] = kind === KIND_ERROR ? TASK_ERRED : TASK_MEMORY;
       into.types[rows] = reported.types[index]!;
       into.nbytes[rows] = bytesOf(kind, reported.numbers[index]!);
-      into.attempts[rows] = 1 + (failedRuns.size === 0 ? 0 : (failedRuns.get(id) ?? 0));
+      into.attempts[rows] = nextAttempt(runs, id);
       into.ready[rows] = Math.max(info.submitted, Math.min(readyAt[id]! || dispatched, dispatched));
       into.dispatched[rows] = dispatched;
       into.received[rows] = received;
       into.started[rows] = started;
       into.stopped[rows] = between(reported.stops[index]!, started, now);
       into.coreWaits[rows] = reported.coreWaits[index]!;
-      if (kind === KIND_ERROR) failedRuns.set(id, (failedRuns.get(id) ?? 0) + 1);
       rows++;
     }
     return rows === 0 ? undefined : this.#send(computation, worker, rows, now);
@@ -116,19 +116,17 @@ export class TaskRecorder {
   ): void {
     const into = this.#columns;
     const dispatched = computation.dispatchedAt[id]!;
-    const { failedRuns } = computation;
     into.ids[0] = id;
     into.states[0] = state;
     into.types[0] = 0;
     into.nbytes[0] = 0;
-    into.attempts[0] = 1 + (failedRuns.get(id) ?? 0);
+    into.attempts[0] = nextAttempt(computation.runs, id);
     into.ready[0] = Math.max(computation.info.submitted, Math.min(readyAt || dispatched, dispatched));
     into.dispatched[0] = dispatched;
     into.received[0] = Number.NaN;
     into.started[0] = Number.NaN;
     into.stopped[0] = Number.NaN;
     into.coreWaits[0] = Number.NaN;
-    failedRuns.set(id, (failedRuns.get(id) ?? 0) + 1);
     this.#send(computation, worker, 1, now);
   }
 

@@ -82,6 +82,16 @@ export interface TaskRuns {
   readonly acknowledged: number;
 }
 
+/** The column of attempts has one byte. */
+const MAX_RUNS = 254;
+
+/** The number of a run that ends, 1 for the first of its task; counts it. A result that was lost is made by another run. */
+export function nextAttempt(runs: Uint8Array, id: number): number {
+  const attempt = runs[id]! + 1;
+  runs[id] = Math.min(attempt, MAX_RUNS);
+  return attempt;
+}
+
 export interface WorkerInfo {
   /** 0, 1, 2, …; a worker that replaces another has a new index. */
   readonly index: number;

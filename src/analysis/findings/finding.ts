@@ -27,7 +27,8 @@ export type FindingCode =
   | 'scheduler-bound'
   | 'lack-of-parallelism'
   | 'cpu-oversubscription'
-  | 'worker-bound';
+  | 'worker-bound'
+  | 'lost-work';
 
 /** `high`: measured directly; `medium`: inferred, another cause would look much the same; `low`: a hint. */
 export type Confidence = 'high' | 'medium' | 'low';

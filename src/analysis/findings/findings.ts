@@ -9,6 +9,7 @@ import { Facts, type Finding, type FindingCode, type Rule } from './finding.js';
 import { garbageCollection } from './garbageCollection.js';
 import { gatheredResults } from './gatheredResults.js';
 import { lackOfParallelism } from './lackOfParallelism.js';
+import { lostWork } from './lostWork.js';
 import { oversizedArguments } from './oversizedArguments.js';
 import { schedulerBound } from './schedulerBound.js';
 import { serializationBound } from './serializationBound.js';
@@ -40,10 +41,13 @@ export const RULES: readonly Rule[] = [
   schedulerBound,
   lackOfParallelism,
   cpuOversubscription,
+  lostWork,
 ];
 
 /** Findings that say nothing new beside others, and which those are. */
 const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
+  // The workers that are left have more to do than the one that was lost.
+  'worker-skew': ['lost-work'],
   'serial-tail': ['worker-skew'],
   'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers'],
   'scheduler-bound': ['tasks-too-small', 'event-loop-starvation', 'oversized-arguments'],

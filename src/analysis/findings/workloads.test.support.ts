@@ -68,6 +68,37 @@ export function inTheMiddle(seconds: number, holdsUp: boolean): SyntheticSpec {
   return scheduled([...before, all, ...after], { workers: 4 });
 }
 
+/**
+ * Four workers map for 10 s. Then `w3` is lost: the others, 12 of whose tasks need all maps, compute its results again, or, if
+ * it had handed them over, do not.
+ */
+export function losing(handedOver: boolean): SyntheticSpec {
+  const maps = scheduled(many(40, 1, 'map'), { workers: 4 }).tasks;
+  const lost = Math.max(...maps.map(({ stopped }) => stopped));
+  const again = maps.filter(({ worker }) => worker === 'w3' && !handedOver);
+  const repeated = again.map((task, i) => ({
+    ...task,
+    ...on(i, lost),
+    attempt: 2,
+    ready: lost,
+    received: on(i, lost).started,
+  }));
+  const ready = Math.max(lost, ...repeated.map(({ stopped }) => stopped));
+  const reduces = many(12, 1, 'reduce').map(({ key }, i) => ({
+    key,
+    ...on(i, ready),
+    needs: maps.map((task) => task.key),
+    received: on(i, ready).started,
+  }));
+  return { workers: [{ name: 'w3', stopped: lost }], tasks: [...maps, ...repeated, ...reduces] };
+}
+
+/** The `i`th of tasks of a second on the three workers that are left. */
+const on = (i: number, from: number) => {
+  const started = from + Math.floor(i / 3);
+  return { worker: `w${i % 3}`, started, stopped: started + 1 };
+};
+
 export function spilling(diskSeconds: number): SyntheticSpec {
   return {
     workers: [{ name: 'w0', memoryLimit: 1e9 }],

@@ -39,8 +39,7 @@ export class ComputationState {
   readonly handles = new Map<number, ResultHandle>();
   /** Local id → why its last run failed. */
   readonly reasons = new Map<number, unknown>();
-  /** Local id → how often the task has run and not finished. */
-  readonly failedRuns = new Map<number, number>();
+  readonly runs: Uint8Array;
   /** Import → what it stands for. */
   imports: ReadonlyMap<number, ResultHandle>;
   #requestedLeft: number;
@@ -73,6 +72,7 @@ export class ComputationState {
     this.imports = imports;
     this.results = parts.results ?? new Array(size);
     this.dispatchedAt = new Float64Array(size);
+    this.runs = new Uint8Array(size);
     this.shared = threads
       ? {
           claims: new Int32Array(new SharedArrayBuffer(4 * size)),

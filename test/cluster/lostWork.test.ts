@@ -1,0 +1,34 @@
+// What a trace says of results that were lost with their worker. Results of threads are shared, and outlive their worker.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { lostWorkers } from '#internal/analysis/lostWork.js';
+import { t } from './clusterTasks.js';
+import { clusterTest, kill } from './support.js';
+
+const LARGE = 100_000;
+
+clusterTest(
+  'a result that is computed again is the second attempt of its task, and names the lost worker',
+  async (setting) => {
+    const { client, folder, processes } = setting;
+    if (!processes) return;
+    const [first, second] = Object.keys(client.schedulerInfo().workers);
+    const made = client.submit(t.countZeros, join(folder, 'calls'), LARGE, { workers: first });
+    await made.wait();
+    assert.deepEqual(lostWorkers(client.trace), []);
+    await kill(setting, first!);
+    assert.equal(await client.submit(t.total, made, { workers: second }).result(), LARGE);
+    const { trace } = client;
+    const { tasks, workers, strings } = trace;
+    const runs = Array.from(tasks.key.keys()).filter((row) => tasks.keyOf(row) === made.key);
+    assert.deepEqual(
+      runs.map((row) => tasks.attempt[row]),
+      [1, 2],
+    );
+    const lost = lostWorkers(trace);
+    assert.deepEqual(
+      lost.map(({ row, again }) => [strings.get(workers.name[row]!), again]),
+      [[first, [runs[1]]]],
+    );
+  },
+);
