@@ -96,9 +96,12 @@ export interface SyntheticSpec {
   /** Of the profiler, 10 ms each: functions from the outermost to the innermost, as they were called in tasks of a prefix. */
   readonly samples?: readonly {
     time: number;
-    worker?: string;
+    /** Null: the scheduler's own thread. */
+    worker?: string | null;
     prefix: string;
     stack: readonly string[];
+    /** Default `program.js`. */
+    file?: string;
     count?: number;
   }[];
   readonly events?: readonly { time: number; worker?: string; topic: string; text: string }[];
@@ -265,19 +268,19 @@ class SyntheticBuilder {
     });
   }
 
-  #addSample({ time, worker = 'w0', prefix, stack, count = 1 }: Sample): void {
+  #addSample({ time, worker = 'w0', prefix, stack, file = 'program.js', count = 1 }: Sample): void {
     const { frames, samples } = this.#builder;
-    let [caller, row, path] = [-1, -1, ''];
+    let [caller, row, path] = [-1, -1, file];
     for (const functionName of stack) {
       path += `/${functionName}`;
       const id = this.#frames.get(path) ?? this.#frames.size;
       this.#frames.set(path, id);
-      row = frames.add({ id, parent: caller, functionName, file: 'program.js', line: 1 });
+      row = frames.add({ id, parent: caller, functionName, file, line: 1 });
       caller = id;
     }
     samples.add({
       time,
-      worker: this.#worker(worker),
+      worker: worker === null ? -1 : this.#worker(worker),
       thread: 0,
       task: -1,
       prefix: this.#text(prefix),

@@ -1,5 +1,6 @@
 import { percentText, secondsText } from '../../base/words.js';
 import type { Rule } from './finding.js';
+import { schedulerWaits } from './schedulerThread.js';
 
 const MIN_SHARE = 0.1;
 /** One wait that is more than this share of all is a stall of its own, e.g. a module that is loaded, and no habit. */
@@ -7,13 +8,10 @@ const STALL = 0.2;
 
 /**
  * Tasks of the critical path that could run, on a worker with nothing to do, waited to be sent there. Costs those waits,
- * but for the first, in which workers start.
+ * but for the first, in which workers start, and what the program computed on the scheduler's thread meanwhile.
  */
 export const schedulerBound: Rule = (facts) => {
-  const first = facts.firstStart;
-  const waits = Array.from(facts.parts('waiting for the scheduler'), ({ start, stop }) =>
-    Math.max(0, stop - Math.max(start, first)),
-  );
+  const waits = schedulerWaits(facts).waits.map(({ seconds: all, starved }) => all - starved);
   const all = waits.reduce((sum, wait) => sum + wait, 0);
   const seconds = waits.filter((wait) => wait <= STALL * all).reduce((sum, wait) => sum + wait, 0);
   if (seconds < MIN_SHARE * facts.makespan) return undefined;

@@ -141,6 +141,47 @@ describe('what findings say', () => {
     assert.match(own?.evidence.text ?? '', /without a core, while all 4 cores were busy\.$/);
   });
 
+  it('tells the program that blocks the event loop from the scheduler that deals with tiny tasks', () => {
+    // Two threads run a thousand tasks of 5 µs in each of ten batches; 90 ms pass between two batches.
+    const batches = Array.from({ length: 10 }, (_, batch) =>
+      scheduled(many(1000, 5e-6, `noop${batch}`), { workers: 2 }).tasks.map((task) => ({
+        ...task,
+        key: `noop-${batch}-${task.key}`,
+        submitted: 0,
+        ready: 0,
+        dispatched: batch * 0.09,
+        received: batch * 0.09,
+        started: task.started + batch * 0.09,
+        stopped: task.stopped + batch * 0.09,
+        acknowledged: task.stopped + batch * 0.09 + (batch < 9 ? 0.02 : 0),
+      })),
+    ).flat();
+    const resources = Array.from({ length: 10 }, (_, i) => ({
+      time: (i + 1) * 0.09,
+      figures: { eventLoopDelay: 0.085 },
+    }));
+    const samplesIn = (files: readonly string[]) =>
+      Array.from({ length: 80 }, (_, i) => ({
+        time: 0.01 + i / 100,
+        worker: null,
+        prefix: '',
+        stack: ['main', 'step'],
+        file: files[i % files.length] ?? '',
+      }));
+    const own = '/somewhere/longpole/dist/engine/cluster/clusterEngine.js';
+    const codes = (files: readonly string[]) => [
+      ...found({ tasks: batches, resources, samples: samplesIn(files) }).keys(),
+    ];
+    assert.equal(codes([own, '/somewhere/longpole/dist/base/words.js'])[0], 'tasks-too-small');
+    assert.ok(!codes([own]).includes('event-loop-starvation'));
+    assert.equal(codes(['/home/me/program.js'])[0], 'event-loop-starvation');
+    assert.ok(!codes(['/home/me/program.js']).includes('tasks-too-small'));
+    // Without samples: ten thousand tasks cost that much.
+    assert.equal([...found({ tasks: batches, resources }).keys()][0], 'tasks-too-small');
+    const tiny = found({ tasks: batches, resources, samples: samplesIn([own]) }).get('tasks-too-small');
+    assert.ok(Math.abs((tiny?.seconds ?? 0) - 9 * 0.0875) < 0.02, `${tiny?.seconds}`);
+  });
+
   it('a blocked event loop that sends arguments is told as what it sends', () => {
     const { tasks } = scheduled(many(8, 0.01), { workers: 2 });
     const late = after(0, tasks).map((task, i) => {
