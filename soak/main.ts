@@ -57,7 +57,9 @@ function readSettings(): Settings | undefined {
   if (unknown !== undefined || (positionals.length > 0 && values.only.length === 0))
     throw new RangeError(`There is no round '${unknown ?? positionals[0]}'.\n\n${USAGE}`);
   const settings = {
-    rounds: names.length === 0 ? ROUNDS : ROUNDS.filter(({ name }) => names.includes(name)),
+    rounds: ROUNDS.filter(({ name, onlyByName }) =>
+      names.length === 0 ? onlyByName !== true : names.includes(name),
+    ),
     seed: Number(values.seed),
     seconds: Number(values.minutes) * 60,
     most: Number(values.rounds),

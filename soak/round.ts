@@ -31,6 +31,8 @@ export interface Round {
   readonly checks: string;
   /** Seconds after its first `doing` after which the round counts as hanging and is killed. Default 180. */
   readonly limit?: number;
+  /** Whether it runs only where `--only` names it. Default false. */
+  readonly onlyByName?: boolean;
   /** Whether `stress.py` stops its processes and starves its threads in some of its rounds. Default false. */
   readonly stressed?: boolean;
   readonly nodeArguments?: readonly string[];

@@ -7,7 +7,7 @@ import { fullDisk } from './fullDisk.js';
 import { gathers } from './gathers.js';
 import { graphs } from './graphs.js';
 import { limits } from './limits.js';
-import { memory } from './memory.js';
+import { longMemory, memory } from './memory.js';
 import { names } from './names.js';
 import { properties } from './properties.js';
 import { readers } from './readers.js';
@@ -25,6 +25,7 @@ export const ROUNDS: readonly Round[] = [
   properties,
   names,
   memory,
+  longMemory,
   spill,
   fullDisk,
   limits,

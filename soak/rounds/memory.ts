@@ -10,6 +10,8 @@ import type { Random } from '../random.js';
 import type { Round, RoundContext } from '../round.js';
 
 const BLOCKS = 40;
+/** Some 800,000 finished computations. */
+const LONG_BLOCKS = 3000;
 const GROUPS = 40;
 /** Share by which the heap of the last quarter may exceed that of the third. */
 const GROWTH = 0.05;
@@ -69,7 +71,7 @@ function checkHeaps(heaps: readonly number[]): void {
   );
 }
 
-async function run(context: RoundContext): Promise<void> {
+async function run(context: RoundContext, blocks: number): Promise<void> {
   const { random } = context;
   const processes = random.chance(0.5);
   context.doing(`starts ${processes ? 'processes' : 'threads'}`);
@@ -79,7 +81,7 @@ async function run(context: RoundContext): Promise<void> {
   await using client = await connect(cluster, { setAsDefault: false });
   const held: Held[] = [];
   const heaps: number[] = [];
-  for (let block = 0; block < BLOCKS; block++) {
+  for (let block = 0; block < blocks; block++) {
     context.doing(`block ${block} on ${processes ? 'processes' : 'threads'}`);
     await context.timed('block', async () => {
       for (let index = 0; index < GROUPS; index++) await group(client, random, held);
@@ -97,5 +99,13 @@ async function run(context: RoundContext): Promise<void> {
 export const memory: Round = {
   name: 'memory',
   checks: 'Results that nobody can reach are gone, and the heap does not grow with finished work.',
-  run,
+  run: (context) => run(context, BLOCKS),
+};
+
+export const longMemory: Round = {
+  name: 'long-memory',
+  checks: 'The same with 800,000 computations, for half an hour.',
+  onlyByName: true,
+  limit: 4 * 3600,
+  run: (context) => run(context, LONG_BLOCKS),
 };
