@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { literal, TaskError } from 'longpole';
 import { getSync, getThreaded } from 'longpole/local';
 import fc from '#internal/base/properties.test.support.js';
+import { withFolder } from './support/programs.js';
 import { ALL, PARALLEL } from './support/schedulers.js';
 
 const add = (a: number, b: number): number => a + b;
@@ -310,6 +311,45 @@ for (const { name, get } of PARALLEL) {
       await Promise.all(graphs),
       graphs.map((_unused, index) => index + 200),
     );
+  });
+
+  test(`${name} runs two computations of one task each side by side`, async () => {
+    // Each task ends when both run.
+    const meet = async (folder: string, own: string, other: string): Promise<string> => {
+      const { existsSync, watch, writeFileSync } = await import('node:fs');
+      const met = new Promise<void>((resolve) => {
+        const watcher = watch(folder, () => {
+          if (!existsSync(`${folder}/${other}`)) return;
+          watcher.close();
+          resolve();
+        });
+      });
+      writeFileSync(`${folder}/${own}`, '');
+      if (!existsSync(`${folder}/${other}`)) await met;
+      return own;
+    };
+    await withFolder(async (folder) => {
+      const both = [
+        get({ a: [meet, literal(folder), literal('a'), literal('b')] }, 'a'),
+        get({ b: [meet, literal(folder), literal('b'), literal('a')] }, 'b'),
+      ];
+      assert.deepEqual(await Promise.all(both), ['a', 'b']);
+    });
+  });
+
+  test(`${name} computes beside a task that never ends`, async () => {
+    const controller = new AbortController();
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const endless = get({ a: [never] }, 'a', { signal: controller.signal });
+    const graph: Record<string, unknown> = {};
+    for (let index = 0; index < 100; index++) graph[`t${index}`] = [inc, index];
+    const results = await get(graph, Object.keys(graph));
+    assert.deepEqual(
+      results,
+      Array.from({ length: 100 }, (_unused, index) => index + 1),
+    );
+    controller.abort();
+    await assert.rejects(endless, { code: 'ERR_LONGPOLE_ABORTED' });
   });
 
   test(`${name} checks its options`, async () => {

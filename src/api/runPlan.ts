@@ -42,8 +42,10 @@ export async function runPlanOnPool(
   checkOptions(options);
   const { signal, allowedFailures } = options;
   // Settings and callbacks are those of the call: they may be others when the engine is loaded.
+  const poolSize = config.get('workers') ?? availableParallelism();
   const run = {
-    workers: options.numWorkers ?? config.get('workers') ?? availableParallelism(),
+    poolSize,
+    workers: options.numWorkers ?? poolSize,
     functions: shipFunctions(plan),
     observers: observersOf(callbacksForRun(options.callbacks)),
     ...(signal ? { signal } : {}),

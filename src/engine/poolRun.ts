@@ -26,8 +26,10 @@ import { abortedError, idleDeathsError, killedWorkerError, taskError } from './t
 
 export interface PoolRunOptions {
   readonly pool: Pool;
-  /** How many isolates of the pool are used at most. */
+  /** How many isolates of the pool the run uses at most. */
   readonly workers: number;
+  /** How many isolates runs that use the pool at once may have together; a run of more workers has as many. */
+  readonly poolSize: number;
   readonly functions: readonly FunctionRef[];
   readonly observers?: readonly RunObserver[];
   readonly signal?: AbortSignalLike;
@@ -105,15 +107,17 @@ class PoolRun implements RunHandler {
         this.#succeed();
         return;
       }
-      const { signal, workers } = this.#options;
+      const { signal } = this.#options;
       if (signal?.aborted) {
         this.#onAbort();
         return;
       }
       signal?.addEventListener('abort', this.#onAbort);
       this.#timer = setInterval(() => this.#guard(() => this.#tick()), POLL_MS);
-      const places = Math.min(workers, this.#plan.program.size);
-      for (let place = 0; place < places; place++) this.#addIsolate(place);
+      this.#join();
+      // All places are in use: the run shares them, batch by batch.
+      if (this.#indices.size === 0)
+        for (let place = 0; place < this.#mostIsolates; place++) this.#addIsolate(place);
     });
   }
 
@@ -155,6 +159,17 @@ class PoolRun implements RunHandler {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  get #mostIsolates(): number {
+    return Math.min(this.#options.workers, this.#plan.program.size);
+  }
+
+  /** Takes places that no run uses. A place in use may have a task that never ends. */
+  #join(): void {
+    const { pool, poolSize, workers } = this.#options;
+    const missing = this.#mostIsolates - this.#indices.size;
+    for (const place of pool.freePlaces(missing, Math.max(workers, poolSize))) this.#addIsolate(place);
   }
 
   #addIsolate(place: number): void {
@@ -304,6 +319,7 @@ class PoolRun implements RunHandler {
       if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#tellStarted(id);
     }
     if (this.#observers.any) this.#observers.progress();
+    this.#join();
     this.#handle({ type: 'idle-check' });
   }
 

@@ -69,6 +69,8 @@ export interface Isolate {
   /** See WorkerPlace. */
   readonly vitals: Float64Array | null;
   readonly alive: boolean;
+  /** Whether no run is open here, and no task of a closed one still runs. */
+  readonly isFree: boolean;
   open(channel: RunChannel): void;
   /** @throws DOMException DataCloneError if an input or constant cannot be copied; nothing is sent then */
   dispatch(run: number, batch: DispatchedBatch): void;

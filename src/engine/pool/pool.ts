@@ -1,5 +1,5 @@
-// Isolates that live from run to run: starting a thread costs ~40 ms, a process ~100 ms. A run uses the first so many
-// places of a pool, and several runs may use it at once. A dead isolate is replaced when somebody asks for its place.
+// Isolates that live from run to run: starting a thread costs ~40 ms, a process ~100 ms. Several runs may use a pool at
+// once: each begins where no other is, and takes further places as they become free. A dead isolate is replaced when a run asks for its place.
 import { epochOffsetMs } from '../worker/isolateClock.js';
 import type { Isolate } from './isolate.js';
 import { ProcessIsolate } from './processIsolate.js';
@@ -15,6 +15,16 @@ export class Pool {
 
   constructor(kind: PoolKind) {
     this.kind = kind;
+  }
+
+  /** Returns at most `count` of the first `size` places: those that no run uses. */
+  freePlaces(count: number, size: number): number[] {
+    const places: number[] = [];
+    for (let place = 0; place < size && places.length < count; place++) {
+      const isolate = this.#isolates[place];
+      if (!isolate?.alive || isolate.isFree) places.push(place);
+    }
+    return places;
   }
 
   /** The isolate in this place, a new one if there is none or it has died. */

@@ -45,6 +45,10 @@ export class ProcessIsolate implements Isolate {
     return this.#alive;
   }
 
+  get isFree(): boolean {
+    return this.#runs.size === 0;
+  }
+
   open(channel: RunChannel): void {
     this.#runs.set(channel.run, { channel, running: -1 });
     this.#child.ref();

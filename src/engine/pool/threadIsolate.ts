@@ -112,6 +112,10 @@ export class ThreadIsolate implements Isolate {
     return this.#alive;
   }
 
+  get isFree(): boolean {
+    return this.#runs.size === 0 && this.#closing.executing === undefined;
+  }
+
   /** It starts or computes, or runs a call: an isolate that waits for messages does none of these. */
   get isOccupied(): boolean {
     const turned = secondsSinceTurn(this.vitals) ?? Number.POSITIVE_INFINITY;
