@@ -134,21 +134,26 @@ class SchedulerTap(SchedulerPlugin):
             told = self.failed.pop(str(key), {})
             self.ended(key, number, ERRED, now, {**facts, "metadata": {"longpole": told.get("times")}})
             self.failure(key, now, facts)
-        elif finish == "erred":
+        elif finish == "erred" and facts.get("cause") == key:
             self.rows.append(["left", number, now, "lost"])
             self.failure(key, now, facts)
+        elif finish == "erred":
+            # What it needed has failed.
+            self.rows.append(["left", number, now, "cancelled"])
         elif finish == "released":
-            why = "cancelled"
-            if stimulus_id.startswith("task-erred"):
-                why = "retried"
-                if self.failed_run(key, number, now):
-                    return
-            elif self.is_lost(stimulus_id):
-                why = "lost"
-            self.rows.append(["left", number, now, why])
+            why = self.why_released(key, stimulus_id)
+            if why != "retried" or not self.failed_run(key, number, now):
+                self.rows.append(["left", number, now, why])
 
-    def is_lost(self, stimulus_id):
-        return not stimulus_id.startswith(("client-releases-keys", "cancel-key", "remove-client"))
+    def why_released(self, key, stimulus_id):
+        ts = self.scheduler.tasks[key]
+        if not ts.waiters and not ts.who_wants:
+            # Also where another task has failed that the same tasks and clients waited for.
+            return "cancelled"
+        if any(address not in self.scheduler.workers for address in self.workers):
+            # A worker goes: plugins are called after its tasks are released.
+            return "lost"
+        return "retried" if stimulus_id.startswith("task-erred") else "rescheduled"
 
     def ended(self, key, number, state, now, facts):
         ts = self.scheduler.tasks[key]

@@ -165,6 +165,8 @@ class WorkerTap(WorkerPlugin):
             span, prefix = "", ""
             if context == "execute" and len(rest) >= 3:
                 span, prefix, *rest = rest
+            elif context == "p2p" and len(rest) >= 2:
+                span, *rest = rest
             activity = ", ".join(str(part) for part in rest)
             rows.append([str(context), str(span or ""), str(prefix), activity, str(unit), float(more)])
         return rows

@@ -187,6 +187,17 @@ describe('a Dask cluster as observers see one', () => {
     assert.equal(trace.strings.get(trace.workers.reason[0]!), 'its connection broke');
   });
 
+  it('has no run that gave its task back to the scheduler', () => {
+    const given: DaskRow[] = [
+      { type: 'ready', id: 0, time: START + 2 },
+      { type: 'sent', id: 0, time: START + 2, worker: 0 },
+      { type: 'left', id: 0, time: START + 3, why: 'rescheduled' },
+    ];
+    const trace = mirrored([hello, worker(0), graph(0, ['p2p-1']), ...given, ...run(0, 4)]);
+    assert.deepEqual([...trace.tasks.state], [0]);
+    assert.deepEqual([...trace.tasks.attempt], [1]);
+  });
+
   it('joins graphs that need each other', () => {
     const second = graph(2, ['c', 'd'], {
       dependencyCounts: Int32Array.of(2, 1),

@@ -219,7 +219,7 @@ export class ClusterMirror {
     const { index } = worker.info;
     for (const moved of row.moved) this.#moved(worker, moved, offset);
     for (const { context, span, prefix, activity, unit, value } of row.metrics) {
-      const id = context === 'execute' ? spanId(this.tasks.tagsOf(span)) : '';
+      const id = context === 'execute' || context === 'p2p' ? spanId(this.tasks.tagsOf(span)) : '';
       const sample = {
         worker: index,
         time: row.time + offset,

@@ -105,7 +105,8 @@ export class RunMirror {
   left({ id, time, why }: LeftRow): void {
     const found = this.#tasks.find(id);
     const open = this.#tasks.end(id);
-    if (open.worker < 0) return;
+    // Dask's own task stream has no runs that gave their task back: they took no time to speak of.
+    if (open.worker < 0 || why === 'rescheduled') return;
     const into = this.#run;
     into.ready[0] = open.ready;
     into.dispatched[0] = open.dispatched;

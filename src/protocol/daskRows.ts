@@ -10,7 +10,7 @@ import { Cells, damagedRow } from './daskCells.js';
 /** Of the rows; python/longpole_dask/__init__.py has the same. */
 export const DASK_PROTOCOL = 1;
 
-const LEFT_REASONS = ['lost', 'retried', 'cancelled'] as const;
+const LEFT_REASONS = ['lost', 'retried', 'cancelled', 'rescheduled'] as const;
 const REFUSALS = ['distributed', 'connect', 'versions', 'plugin'] as const;
 const DIRECTIONS = ['incoming', 'outgoing'] as const;
 
@@ -104,7 +104,7 @@ const ROWS = {
       transfers: row.rows((one) => ({ nbytes: one.number(), delay: one.number() })),
     })),
   }),
-  /** A run that gave nothing. */
+  /** A run that gave nothing. `rescheduled`: it gave its task back to the scheduler, as tasks of P2P shuffles do. */
   left: (cells: Cells) => ({
     type: 'left' as const,
     id: cells.count(),

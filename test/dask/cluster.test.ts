@@ -1,85 +1,20 @@
 // A real Dask cluster, watched: the trace has what Dask counted, and nothing stays on the cluster. Skipped where no Python has
 // distributed; recordedRows.test.ts checks the same of a recorded one.
 import assert from 'node:assert/strict';
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { after, describe, it, type TestContext } from 'node:test';
 import { observeDask, openTrace } from 'longpole/trace';
-import { pythonWith } from '#internal/files/pythonWith.test.support.js';
 import { repositoryPath } from '../support/repository.js';
-import { assertBelievable, assertCounted, type Counted } from './counted.js';
+import { assertBelievable, assertCounted } from './counted.js';
+import { NO_PYTHON, nothingLeft, python, Workload } from './realCluster.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-'));
 after(() => rmSync(folder, { recursive: true }));
-
-const python = pythonWith('distributed');
-
-const NO_PYTHON = 'no Python with distributed (set LONGPOLE_PYTHON to one that has it)';
-
-/** Milliseconds. */
-const PATIENCE = 60_000;
-
-interface Left {
-  readonly names: readonly string[];
-  readonly metadata: number;
-}
-
-/** A cluster that does its work when it is told to. */
-class Workload {
-  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #lines: AsyncIterator<string>;
-  address = '';
-
-  constructor(name: string, threads: number) {
-    this.#child = spawn(name, [repositoryPath('test/dask/workload.py'), String(threads)], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]();
-  }
-
-  async start(): Promise<this> {
-    this.address = await this.#line();
-    return this;
-  }
-
-  async run(): Promise<Counted> {
-    this.#child.stdin.write('run\n');
-    return JSON.parse(await this.#line());
-  }
-
-  async left(): Promise<Left> {
-    this.#child.stdin.write('left\n');
-    return JSON.parse(await this.#line());
-  }
-
-  async #line(): Promise<string> {
-    const { value, done } = await this.#lines.next();
-    assert.ok(!done, 'the cluster has ended');
-    return value;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.stdin.end();
-    if (this.#child.exitCode === null) await once(this.#child, 'close');
-  }
-}
-
-/** Asked until nothing is left: the scheduler sees some time after a process that it has gone. */
-async function nothingLeft(cluster: Workload): Promise<void> {
-  for (const end = Date.now() + PATIENCE; ; ) {
-    const left = await cluster.left();
-    if (left.names.length === 0) {
-      assert.equal(left.metadata, 0);
-      return;
-    }
-    assert.ok(Date.now() < end, `left on the cluster: ${left.names.join(', ')}`);
-  }
-}
 
 /** The cluster of one thread a worker that most tests share: Python takes seconds to start one. */
 let shared: Promise<Workload> | undefined;

@@ -83,7 +83,7 @@ const LIFECYCLE = [
   'acknowledged',
 ] as const;
 
-/** Times in order, the critical path without gaps, and the one task that took far too long named. */
+/** Times in order, and the critical path without gaps. */
 export function assertBelievable(trace: Trace): void {
   const { tasks } = trace;
   for (const row of ranRows(trace)) {
@@ -103,10 +103,12 @@ export function assertBelievable(trace: Trace): void {
   assert.equal(parts.at(-1)?.stop, stop);
   for (const [i, part] of parts.entries()) if (i > 0) assert.equal(part.start, parts[i - 1]?.stop);
   assert.ok(floor >= 0.4 && floor <= makespan, `floor ${floor} s`);
+}
+
+/** The one task that took far too long is named. Of a run on a busy machine others may be as long. */
+export function assertStraggler(trace: Trace): void {
   const stragglers = QUESTIONS.find(({ name }) => name === 'stragglers')?.run(trace).rows ?? [];
   assert.ok(stragglers.some((row) => SLOWEST.test(String(row['Key']))));
-  // Where the machine kept another worker from its core for longer, the run waited for that one.
-  if (!parts.some(({ kind, task = '' }) => kind === 'compute' && SLOWEST.test(task))) return;
   const straggler = findings(trace).find(({ code }) => code === 'stragglers');
   assert.match(straggler?.title ?? '', /'slow'/);
   assert.match(straggler?.evidence.tasks[0] ?? '', SLOWEST);

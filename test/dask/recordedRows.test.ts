@@ -11,7 +11,7 @@ import { ClusterMirror } from '#internal/dask/clusterMirror.js';
 import { FrameReader } from '#internal/dask/frameReader.js';
 import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { repositoryPath } from '../support/repository.js';
-import { assertBelievable, assertCounted, type Counted } from './counted.js';
+import { assertBelievable, assertCounted, assertStraggler, type Counted } from './counted.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -33,7 +33,10 @@ describe('what a bridge to Dask said', () => {
   ] as const) {
     it(`has what Dask counted: ${name}`, () => assertCounted(trace, counted));
 
-    it(`has times in order, a path without gaps and the straggler: ${name}`, () => assertBelievable(trace));
+    it(`has times in order, a path without gaps and the straggler: ${name}`, () => {
+      assertBelievable(trace);
+      assertStraggler(trace);
+    });
   }
 
   it('has spans, memory, resources, metrics and profiles', () => {

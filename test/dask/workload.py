@@ -1,12 +1,13 @@
 """A Dask cluster that does a bit of everything, and then says what Dask itself counted.
 
 Prints the address of its scheduler. Each line of its input is a command that it answers with one line of JSON: `run` does the
-work and tells what the task stream and the transfer logs have, `left` what plugins, handlers and metadata there are. It ends
-with its input.
+work and tells what the task stream and the transfer logs have, `left` what plugins, handlers and metadata there are; the
+others are `COMMANDS`. It ends with its input.
 """
 
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -109,6 +110,63 @@ def left(client):
     return {"names": [name for name in names if "longpole" in name], "metadata": metadata}
 
 
+def siblings(client):
+    """A task fails while six others run that the same task needs, and that no other needs then."""
+    naps = [delayed(nap)(1.0, dask_key_name=f"nap-{i}") for i in range(6)]
+    try:
+        delayed(join_all)(*naps, delayed(fail)(0, dask_key_name="fail-0")).compute()
+    except ValueError:
+        pass
+    return {"siblings": len(naps)}
+
+
+def nap(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+def join_all(*parts):
+    return len(parts)
+
+
+def shuffled(client):
+    """A P2P rechunk: how many bytes its tasks sent, as the workers counted them."""
+    import dask.array
+
+    with dask.config.set({"array.rechunk.method": "p2p"}):
+        blocks = dask.array.ones((800, 800), chunks=(80, 800)).rechunk((800, 80))
+        assert blocks.sum().compute() == 640_000
+
+    def sent(dask_worker):
+        return sum(v for k, v in dask_worker.digests_total.items() if k[0] == "p2p" and k[-3:] == P2P_SENT)
+
+    return {"sent": sum(client.run(sent).values())}
+
+
+P2P_SENT = ("background-comms", "process", "bytes")
+
+
+def lose(client):
+    """A worker is killed that holds results which others need."""
+    kept = client.persist([delayed(nap)(0.2, dask_key_name=f"held-{i}") for i in range(12)])
+    wait(kept)
+    [address, *_] = client.scheduler_info()["workers"]
+    lost = len(client.has_what([address])[address])
+    [pid] = client.run(os.getpid, workers=[address]).values()
+    os.kill(pid, signal.SIGKILL)
+    delayed(join_all)(*kept).compute()
+    return {"lost": lost, "address": address}
+
+
+def naps(client):
+    """Tasks that only sleep."""
+    client.gather(client.map(nap, [0.1] * 40, pure=False))
+    return {}
+
+
+COMMANDS = {"siblings": siblings, "shuffled": shuffled, "lose": lose, "naps": naps}
+
+
 def main():
     threads = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     with LocalCluster(n_workers=2, threads_per_worker=threads, dashboard_address=None) as cluster:
@@ -121,6 +179,8 @@ def main():
                         # The stream is asked for at the end: the last tasks must be in it.
                         time.sleep(0.2)
                     print(json.dumps(counted(client, stream.data)), flush=True)
+                elif line.strip() in COMMANDS:
+                    print(json.dumps(COMMANDS[line.strip()](client)), flush=True)
                 else:
                     print(json.dumps(left(client)), flush=True)
 

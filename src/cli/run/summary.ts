@@ -32,6 +32,8 @@ export interface Summary {
   readonly prefixes: readonly PrefixSummary[];
   readonly moved: {
     readonly betweenWorkers: number;
+    /** That tasks of Dask's P2P shuffles sent, to their own worker too; not in `betweenWorkers`. */
+    readonly shuffled: number;
     readonly toWorkers: number;
     readonly toProgram: number;
     readonly spilled: number;
@@ -86,7 +88,7 @@ export function summarise(trace: Trace): Summary {
   const path = criticalPath(trace);
   const found = findings(trace);
   const ran = path.makespan >= 0;
-  const moved = { betweenWorkers: 0, toWorkers: 0, toProgram: 0, spilled };
+  const moved = { betweenWorkers: 0, shuffled: shuffledBytes(trace), toWorkers: 0, toProgram: 0, spilled };
   for (const { from, to, nbytes } of pairs) {
     if (from >= 0 && to >= 0) moved.betweenWorkers += nbytes;
     else if (to >= 0) moved.toWorkers += nbytes;
@@ -115,6 +117,14 @@ export function summarise(trace: Trace): Summary {
     nothingFound: found.length === 0 ? nothingFoundIn(trace) : '',
     speedups: speedups(trace),
   };
+}
+
+/** distributed counts what P2P shuffles send in a metric of their own, and in no log of transfers. */
+function shuffledBytes({ totals }: Trace): number {
+  return totals.metrics
+    .filter(({ context, unit }) => context === 'p2p' && unit === 'bytes')
+    .filter(({ activity }) => activity === 'background-comms, process')
+    .reduce((sum, { value }) => sum + value, 0);
 }
 
 /** Runs that erred and that another run of the same task followed. */

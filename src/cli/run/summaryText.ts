@@ -78,9 +78,10 @@ function prefixLines({ prefixes, computed }: Summary): string[] {
   return lines;
 }
 
-function movedText({ moved: { betweenWorkers, toWorkers, toProgram, spilled } }: Summary): string {
+function movedText({ moved: { betweenWorkers, shuffled, toWorkers, toProgram, spilled } }: Summary): string {
+  const more = shuffled > 0 ? ` and ${bytesText(shuffled)} in P2P shuffles` : '';
   return (
-    `${bytesText(betweenWorkers)} between workers, ${bytesText(toWorkers)} from the program, ` +
+    `${bytesText(betweenWorkers)} between workers${more}, ${bytesText(toWorkers)} from the program, ` +
     `${bytesText(toProgram)} to it; spilled ${bytesText(spilled)}`
   );
 }

@@ -1,0 +1,74 @@
+// What a trace says of a real Dask cluster on which something goes wrong, or goes other ways than tasks usually go.
+import assert from 'node:assert/strict';
+import { after, describe, it, type TestContext } from 'node:test';
+import { findings } from 'longpole/analysis';
+import { observeDask, type Trace } from 'longpole/trace';
+import { summarise } from '#internal/cli/run/summary.js';
+import { NO_PYTHON, python, Workload } from './realCluster.js';
+
+/** Two workers of two threads. */
+let shared: Promise<Workload> | undefined;
+after(async () => (await shared)?.[Symbol.asyncDispose]());
+
+/** Watches while the cluster does what the command says, which gives `answer`. */
+const watching =
+  <T>(command: string, check: (trace: Trace, answer: T) => void) =>
+  async (context: TestContext): Promise<void> => {
+    if (python === undefined) return context.skip(NO_PYTHON);
+    shared ??= new Workload(python, 2).start();
+    const cluster = await shared;
+    await using dask = await observeDask(cluster.address, { python });
+    const answer = await cluster.ask<T>(command);
+    await dask.close();
+    check(dask.trace, answer);
+  };
+
+describe('a watched Dask cluster', () => {
+  it(
+    'has tasks that were released because another one failed as cancelled',
+    watching<{ siblings: number }>('siblings', (trace, { siblings }) => {
+      const { tasks } = summarise(trace);
+      // Those that were waiting for a thread have run or not: a release may come late.
+      assert.equal(tasks.erred, 1);
+      assert.equal(tasks.memory + tasks.cancelled, siblings);
+      assert.ok(tasks.cancelled > 0);
+    }),
+  );
+
+  it(
+    'loses no tasks to a P2P shuffle, and counts the bytes that it moved',
+    watching<{ sent: number }>('shuffled', (trace, { sent }) => {
+      const { tasks, moved } = summarise(trace);
+      assert.deepEqual([tasks.lost, tasks.cancelled, tasks.erred], [0, 0, 0]);
+      assert.ok(sent > 0);
+      assert.equal(moved.shuffled, sent);
+    }),
+  );
+
+  it(
+    'names a worker that was lost, and what was computed again',
+    watching<{ lost: number; address: string }>('lose', (trace, { lost, address }) => {
+      const { tasks, workers, strings } = trace;
+      const again = Array.from(tasks.attempt.keys()).filter(
+        (row) => tasks.attempt[row]! > 1 && tasks.state[row] === 0 && tasks.keyOf(row).startsWith('held-'),
+      );
+      assert.equal(again.length, lost);
+      const gone = workers.address.findIndex((id) => strings.get(id) === address);
+      const name = strings.get(workers.name[gone]!);
+      const own = findings(trace).find(({ code }) => code === 'lost-work');
+      assert.match(
+        own?.title ?? '',
+        new RegExp(`^Worker '${name}' was lost at .*: ${lost} results? (was|were) computed again$`),
+      );
+      assert.match(own?.evidence.text ?? '', /its connection broke/);
+    }),
+  );
+
+  it(
+    'takes tasks that sleep for tasks that sleep, whatever else runs on the machine',
+    watching('naps', (trace) => {
+      const codes = findings(trace).map(({ code }) => code);
+      assert.ok(!codes.includes('cpu-oversubscription'), codes.join());
+    }),
+  );
+});

@@ -1,0 +1,78 @@
+// A real Dask cluster for tests: scheduler and workers of workload.py, which work when they are told to.
+import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { pythonWith } from '#internal/files/pythonWith.test.support.js';
+import { repositoryPath } from '../support/repository.js';
+import type { Counted } from './counted.js';
+
+/** Undefined: tests of real clusters are skipped. */
+export const python = pythonWith('distributed');
+
+export const NO_PYTHON = 'no Python with distributed (set LONGPOLE_PYTHON to one that has it)';
+
+/** Milliseconds. */
+const PATIENCE = 60_000;
+
+export interface Left {
+  readonly names: readonly string[];
+  readonly metadata: number;
+}
+
+/** A cluster that does its work when it is told to. */
+export class Workload {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #lines: AsyncIterator<string>;
+  address = '';
+
+  constructor(name: string, threads: number) {
+    this.#child = spawn(name, [repositoryPath('test/dask/workload.py'), String(threads)], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]();
+  }
+
+  async start(): Promise<this> {
+    this.address = await this.#line();
+    return this;
+  }
+
+  run(): Promise<Counted> {
+    return this.ask('run');
+  }
+
+  left(): Promise<Left> {
+    return this.ask('left');
+  }
+
+  /** What workload.py answers to a command. */
+  async ask<T>(command: string): Promise<T> {
+    this.#child.stdin.write(`${command}\n`);
+    return JSON.parse(await this.#line());
+  }
+
+  async #line(): Promise<string> {
+    const { value, done } = await this.#lines.next();
+    assert.ok(!done, 'the cluster has ended');
+    return value;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.stdin.end();
+    if (this.#child.exitCode === null) await once(this.#child, 'close');
+  }
+}
+
+/** Asked until nothing is left: the scheduler sees some time after a process that it has gone. */
+export async function nothingLeft(cluster: Workload): Promise<void> {
+  for (const end = Date.now() + PATIENCE; ; ) {
+    const left = await cluster.left();
+    if (left.names.length === 0) {
+      assert.equal(left.metadata, 0);
+      return;
+    }
+    assert.ok(Date.now() < end, `left on the cluster: ${left.names.join(', ')}`);
+  }
+}
