@@ -1,5 +1,6 @@
 // What was the run waiting for? The chain of work and waiting that ends with the last result and begins with the first
 // submission; nothing outside it held the run up.
+import { checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { handOver, longestChain } from './path/longestChain.js';
@@ -16,6 +17,8 @@ export interface CriticalPathOptions {
   /** Seconds since the epoch. Default: when the last result was acknowledged, or its task stopped. */
   readonly stop?: number;
 }
+
+const OPTIONS: OptionKinds<CriticalPathOptions> = { start: NUMBER, stop: NUMBER };
 
 /** One stretch of the path. */
 export interface PathPart {
@@ -211,6 +214,8 @@ export class CriticalPath {
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if stop is before start, or either is no time
  */
 export function criticalPath(trace: Trace, options: CriticalPathOptions = {}): CriticalPath {
+  checkArgument('criticalPath(): trace', trace, TRACE);
+  checkOptions('criticalPath()', options, OPTIONS);
   const window = requestedWindow(trace, options);
   return new CriticalPath(trace, window, walkPath(trace, window), floorOf(trace, window));
 }

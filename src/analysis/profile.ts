@@ -1,5 +1,16 @@
 // What the statistical profiler saw, asked of any trace: the call tree of some samples, samples over time, and which tasks
 // have samples at all.
+import {
+  ANY,
+  COUNT,
+  checkArgument,
+  checkOptions,
+  FLAG,
+  NUMBER,
+  type OptionKinds,
+  TEXT,
+  TRACE,
+} from '../base/arguments.js';
 import { addLine, type CallTree, childOf, emptyTree, type MutableCallTree } from '../profile/callTree.js';
 import type { SampleRows, Trace } from '../trace/trace.js';
 
@@ -37,6 +48,17 @@ export interface ProfileTimeline {
   readonly seconds: Float64Array;
 }
 
+const OPTIONS: OptionKinds<ProfileTreeOptions> = {
+  key: TEXT,
+  span: ANY,
+  task: NUMBER,
+  start: NUMBER,
+  stop: NUMBER,
+  workers: ANY,
+  scheduler: FLAG,
+  all: FLAG,
+};
+
 const OTHERS = { name: '(others)', filename: '', lineNumber: 0 };
 
 /**
@@ -48,6 +70,8 @@ const OTHERS = { name: '(others)', filename: '', lineNumber: 0 };
  * @source seed 000, Dask's `Client.profile`
  */
 export function profileTree(trace: Trace, options: ProfileTreeOptions = {}): CallTree {
+  checkArgument('profileTree(): trace', trace, TRACE);
+  checkOptions('profileTree()', options, OPTIONS);
   const { samples } = trace;
   const tree = new TreeOfFrames(trace);
   const isWanted = filterOf(trace, options);
@@ -61,6 +85,9 @@ export function profileTimeline(
   bins: number,
   options: Omit<ProfileTreeOptions, 'start' | 'stop'> = {},
 ): ProfileTimeline {
+  checkArgument('profileTimeline(): trace', trace, TRACE);
+  checkArgument('profileTimeline(): bins', bins, COUNT);
+  checkOptions('profileTimeline()', options, OPTIONS);
   const { samples } = trace;
   const { time, count, interval } = samples;
   let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

@@ -1,5 +1,6 @@
 // What if? How long the recorded graph would take under other conditions: more workers, a faster network, a function that
 // was made faster. A discrete-event simulation with the engine's policy and the durations that were measured.
+import { ANY, checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
@@ -31,6 +32,17 @@ export interface SimulateOptions {
   readonly start?: number;
   readonly stop?: number;
 }
+
+const OPTIONS: OptionKinds<SimulateOptions> = {
+  workers: ANY,
+  bandwidth: ANY,
+  memoryLimit: ANY,
+  faster: ANY,
+  split: ANY,
+  schedulerOverhead: ANY,
+  start: NUMBER,
+  stop: NUMBER,
+};
 
 export interface Simulation {
   readonly workers: number;
@@ -91,6 +103,8 @@ export class Simulator {
   readonly #replays = new Map<number, ReplayResult>();
 
   constructor(trace: Trace, options: SimulateOptions = {}) {
+    checkArgument('simulate(): trace', trace, TRACE);
+    checkOptions('simulate()', options, OPTIONS);
     const window = requestedWindow(trace, options);
     const changes = { faster: factors(trace, options.faster), split: factors(trace, options.split, true) };
     const recorded = recordedConditions(trace, window);

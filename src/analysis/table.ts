@@ -1,5 +1,6 @@
 // The result of an analysis as rows and columns. Cells are made when they are asked for: a table of all tasks costs
 // nothing per row until somebody reads it.
+import { checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { visibleName } from '../base/visibleText.js';
@@ -37,6 +38,8 @@ export interface ToStringOptions {
   /** Rows beyond it are counted, not printed. Default 60. */
   readonly maxRows?: number;
 }
+
+const TO_STRING_OPTIONS: OptionKinds<ToStringOptions> = { maxRows: NUMBER };
 
 export class Table {
   /** Titles in order. */
@@ -127,7 +130,9 @@ export class Table {
    * Returns aligned text, numbers with at most six digits. Of long tables the first `maxRows` rows. Control characters
    * become visible signs, and texts of more than 300 characters lose their middle; `rows` and `toCSV` have the true text.
    */
-  toString({ maxRows = 60 }: ToStringOptions = {}): string {
+  toString(options: ToStringOptions = {}): string {
+    checkOptions('Table.toString', options, TO_STRING_OPTIONS);
+    const { maxRows = 60 } = options;
     const shown = this.#order.subarray(0, Math.max(0, maxRows));
     const texts = this.#columns.map((column) => {
       const cells = [visibleName(column.title), ...Array.from(shown, (row) => printed(cellOf(column, row)))];

@@ -1,4 +1,5 @@
 // Is the work spread evenly? How many results each worker held, second by second.
+import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
@@ -17,6 +18,10 @@ export interface TaskBalanceOptions {
   readonly interval?: number;
 }
 
+const OPTIONS: OptionKinds<TaskBalanceOptions> = {
+  interval: kind('seconds, more than 0', (value) => typeof value === 'number' && value > 0),
+};
+
 /**
  * One row per interval since the first event of managed memory, silent ones included; a column per worker with the most
  * results that it held at any time of the interval. What a worker holds it keeps until it says otherwise; before its
@@ -24,13 +29,9 @@ export interface TaskBalanceOptions {
  *
  * @source DASF, `TraceAnalyser.per_worker_task_balance`
  */
-export function taskBalance(trace: Trace, { interval = 1 }: TaskBalanceOptions = {}): Table {
-  if (!(interval > 0)) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
-      `interval must be more than 0 seconds, not ${interval}.`,
-    );
-  }
+export function taskBalance(trace: Trace, options: TaskBalanceOptions = {}): Table {
+  checkOptions('perWorkerTaskBalance()', options, OPTIONS);
+  const { interval = 1 } = options;
   return balanceOf(trace, lanesOf(trace), interval);
 }
 

@@ -1,4 +1,5 @@
 // DASF's TraceAnalyser: a trace and the questions that its tables answer. Each question is a file of its own beside this.
+import { checkOptions, type OptionKinds, oneOf } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { type EventDatabase, traceOf } from '../trace/eventDatabase.js';
@@ -14,6 +15,8 @@ export interface TraceAnalyserOptions {
   /** `dasf`: the tables exactly as DASF computes them, with its mistakes. Default: right. */
   readonly compat?: 'dasf';
 }
+
+const OPTIONS: OptionKinds<TraceAnalyserOptions> = { compat: oneOf(['dasf']) };
 
 /**
  * Answers DASF's questions about a trace. A database is read when the analyser is made, once.
@@ -52,7 +55,8 @@ export class TraceAnalyser {
   }
 }
 
-function checkGiven(source: unknown, { compat }: TraceAnalyserOptions): void {
+function checkGiven(source: unknown, options: TraceAnalyserOptions): void {
+  checkOptions('TraceAnalyser', options, OPTIONS);
   const isSource =
     typeof source === 'object' && source !== null && ('getTraces' in source || 'tasks' in source);
   const code = 'ERR_LONGPOLE_INVALID_ARGUMENT';
@@ -61,8 +65,6 @@ function checkGiven(source: unknown, { compat }: TraceAnalyserOptions): void {
       code,
       `TraceAnalyser takes a trace or a database of events, not ${String(source)}. Open files with openTrace() or EventProfiler.`,
     );
-  if (compat !== undefined && compat !== 'dasf')
-    throw new LongpoleError(code, `compat: expected 'dasf' or nothing, not ${String(compat)}.`);
 }
 
 // The balance table as DASF computes it: the last count of each second of the recorder's clock, seconds without events

@@ -1,20 +1,7 @@
-// What is wrong with an argument, said in one way.
+// What calls of a client take: one of a kind or several, iterables. The rest is base/arguments.ts.
+import { invalid, isOptionsObject, textOf } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { Delayed } from '../graph/delayed.js';
-
-/** @param expected what it should have been, e.g. `a whole number from 1` */
-export function invalid(name: string, value: unknown, expected: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `${name}: expected ${expected}, not ${textOf(value)}.`,
-  );
-}
-
-/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT unless it is a whole number from 1 */
-export function checkCount(name: string, value: unknown): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return value;
-  throw invalid(name, value, 'a whole number from 1');
-}
 
 /**
  * One of a kind, or an array of them, as an array.
@@ -32,18 +19,42 @@ export function oneOrMany<T>(
   return list.filter(isOne);
 }
 
-/** What `compute` and `persist` take, as an array. */
-export function delayedList(
-  name: string,
-  given: Delayed<unknown> | readonly Delayed<unknown>[],
-): readonly Delayed<unknown>[] {
-  return oneOrMany(name, given, (one): one is Delayed<unknown> => one instanceof Delayed, 'a Delayed');
+/** What `compute` and `persist` were called with. */
+export interface DelayedArguments {
+  readonly list: readonly Delayed<unknown>[];
+  /** One Delayed that stands alone, and not in an array. */
+  readonly isSingle: boolean;
+  /** What came last, if it is an object literal; not checked. */
+  readonly options: object;
+}
+
+/**
+ * Takes Delayed one after the other, or one array of them, and options last.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for anything else
+ */
+export function delayedArguments(name: string, args: readonly unknown[]): DelayedArguments {
+  const last = args.at(-1);
+  // Callers hand on the options that they have, or undefined. Alone it is a Delayed that is missing.
+  const hasOptions = args.length > 1 ? last === undefined || isOptionsObject(last) : isOptionsObject(last);
+  const given = hasOptions ? args.slice(0, -1) : args;
+  const [first] = given;
+  const listed = given.length === 1 && Array.isArray(first);
+  const list: readonly unknown[] = listed ? first : given;
+  const isDelayed = (value: unknown): value is Delayed<unknown> => value instanceof Delayed;
+  for (const value of list)
+    if (!isDelayed(value)) throw invalid(name, value, 'Delayed, or one array of them, and options last');
+  return {
+    list: list.filter(isDelayed),
+    isSingle: !listed && list.length === 1,
+    options: hasOptions && isOptionsObject(last) ? last : {},
+  };
 }
 
 /** The elements of an iterable that `map` was given. */
 export function arrayOf(iterable: unknown): readonly unknown[] {
   if (isIterable(iterable)) return [...iterable];
-  throw notIterable(String(iterable));
+  throw notIterable(textOf(iterable));
 }
 
 export function notIterable(what: string): LongpoleError {
@@ -55,11 +66,4 @@ export function notIterable(what: string): LongpoleError {
 
 function isIterable(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.iterator in value;
-}
-
-function textOf(value: unknown): string {
-  if (typeof value === 'function') return 'a function';
-  return typeof value === 'object' && value !== null
-    ? `an ${Array.isArray(value) ? 'array' : 'object'}`
-    : String(value);
 }

@@ -1,4 +1,5 @@
 // `compute`: runs the union of the graphs of some Delayed objects.
+import { checkOptions, type OptionKinds, oneOf } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { LazyMap } from '../base/lazyCollections.js';
 import { SCHEDULERS } from '../base/settings.js';
@@ -6,38 +7,43 @@ import { ProgramCallback } from '../diagnostics/callback.js';
 import { activeCallbacks } from '../diagnostics/callbackObservers.js';
 import { untilClosed } from '../engine/cluster/endedByClosing.js';
 import { compileDelayed, type Plan } from '../graph/compile.js';
-import type { ClusterTaskOptions, ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
-import { Delayed, setComputeRunner } from '../graph/delayed.js';
-import { isPlainObject } from '../graph/nesting.js';
+import type { ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
+import { type Delayed, setComputeRunner } from '../graph/delayed.js';
 import type { Graph } from '../protocol/graph.js';
+import { delayedArguments } from './argumentChecks.js';
 import type { Client } from './cluster/client.js';
+import { TASK_OPTIONS } from './cluster/clientOptions.js';
 import { connect } from './cluster/connect.js';
 import { defaultClient } from './cluster/defaultClient.js';
+import type { Computed } from './computed.js';
 import { config } from './config.js';
-import { isImportedByWorker, runPlanInline, runPlanOnPool } from './runPlan.js';
+import { isImportedByWorker, LOCAL_OPTIONS, runPlanInline, runPlanOnPool } from './runPlan.js';
 
-const CLUSTER_OPTIONS = [
-  'priority',
-  'retries',
-  'workers',
-  'resources',
-  'timeout',
-] as const satisfies readonly (keyof ClusterTaskOptions)[];
-
-/** The results of some Delayed, in the same order. */
-export type Computed<D extends readonly Delayed<unknown>[]> = {
-  -readonly [I in keyof D]: D[I] extends Delayed<infer T> ? T : never;
+const COMPUTE_OPTIONS: OptionKinds<ComputeOptions> = {
+  ...LOCAL_OPTIONS,
+  ...TASK_OPTIONS,
+  scheduler: oneOf(SCHEDULERS),
 };
+
+const CLUSTER_NAMES = ['priority', 'retries', 'workers', 'resources', 'timeout'] as const;
+const LOCAL_NAMES = ['callbacks', 'numWorkers', 'allowedFailures'] as const;
 
 /**
  * Computes several Delayed in one pass over the union of their graphs; equal keys run once. By default on the client that
  * was connected last; without one on worker threads, one per core, unless the setting `scheduler` says otherwise.
  *
  *     const [total, largest] = await compute(sum(parts), max(parts), { numWorkers: 4 });
+ *     const totals = await compute(parts.map((part) => sum(part)));
+ *
+ * One array of Delayed stands for its elements, as in `Promise.all`.
  *
  * @returns the results in the order of the arguments
  * @throws (rejects) TaskError if a task throws, KilledWorkerError, and the errors of `getThreaded`
  */
+export function compute<const D extends readonly Delayed<unknown>[]>(
+  delayeds: D,
+  options?: ComputeOptions,
+): Promise<Computed<D>>;
 export function compute<const D extends readonly Delayed<unknown>[]>(...delayeds: D): Promise<Computed<D>>;
 export function compute<const D extends readonly Delayed<unknown>[]>(
   ...args: [...delayeds: D, options: ComputeOptions]
@@ -47,22 +53,22 @@ export function compute(...args: readonly unknown[]): Promise<unknown[]> {
 }
 
 async function computeArguments(args: readonly unknown[]): Promise<unknown[]> {
-  const given = args.at(-1) === undefined ? args.slice(0, -1) : args;
-  const last = given.at(-1);
-  const hasOptions =
-    typeof last === 'object' && last !== null && !(last instanceof Delayed) && isPlainObject(last);
-  const options: ComputeOptions = hasOptions ? last : {};
-  const delayeds = (hasOptions ? given.slice(0, -1) : given).map(checkDelayed);
-  return computeAll(delayeds, options);
+  const { list, options } = delayedArguments('compute()', args);
+  return computeAll(list, options);
 }
 
 async function computeAll(
   delayeds: readonly Delayed<unknown>[],
   options: ComputeOptions,
 ): Promise<unknown[]> {
+  checkOptions('compute()', options, COMPUTE_OPTIONS);
   if (isImportedByWorker()) return new Promise(() => undefined);
   const scheduler = schedulerOf(options);
-  if (scheduler === 'cluster') return (defaultClient() ?? (await ownClient())).compute(delayeds, options);
+  if (scheduler === 'cluster') {
+    const { signal, priority, retries, workers, resources, timeout } = options;
+    const forTasks = { signal, priority, retries, workers, resources, timeout };
+    return (defaultClient() ?? (await ownClient())).compute(delayeds, forTasks);
+  }
   const plan = compileDelayed(delayeds, {
     shared: scheduler === 'threads',
     byReference: scheduler === 'sync',
@@ -77,33 +83,34 @@ async function computeAll(
 
 function schedulerOf(options: ComputeOptions): SchedulerName {
   const { scheduler } = options;
-  const clusterOption = CLUSTER_OPTIONS.find((name) => options[name] !== undefined);
-  if (clusterOption !== undefined && (asksForLocal(options) || isLocal(scheduler)))
-    throw invalid(
-      `${clusterOption}: only a cluster takes it, and other options ask for a local scheduler. Leave one of them out.`,
-    );
-  if (scheduler !== undefined) {
-    if (SCHEDULERS.includes(scheduler)) return scheduler;
-    throw invalid(`scheduler: expected one of ${SCHEDULERS.join(', ')}, not ${String(scheduler)}.`);
-  }
-  if (clusterOption !== undefined) return 'cluster';
-  if (defaultClient() !== undefined && !asksForLocal(options)) return 'cluster';
+  const forCluster = CLUSTER_NAMES.find((name) => options[name] !== undefined);
+  const forLocal = localOption(options);
+  if (forCluster !== undefined && (forLocal !== undefined || (scheduler ?? 'cluster') !== 'cluster'))
+    throw conflict(forCluster, 'a cluster', 'a local scheduler');
+  if (scheduler === 'cluster' && forLocal !== undefined)
+    throw conflict(forLocal, 'a local scheduler', 'a cluster');
+  if (scheduler !== undefined) return scheduler;
+  if (forCluster !== undefined) return 'cluster';
+  if (defaultClient() !== undefined && forLocal === undefined) return 'cluster';
   const setting = config.get('scheduler');
   if (setting !== undefined && (setting !== 'cluster' || !needsLocal(options))) return setting;
   return config.get('processes') ? 'processes' : 'threads';
 }
 
-function isLocal(scheduler: SchedulerName | undefined): boolean {
-  return scheduler !== undefined && scheduler !== 'cluster' && SCHEDULERS.includes(scheduler);
+/** An option that only local schedulers take, if there is one. */
+function localOption(options: ComputeOptions): string | undefined {
+  return LOCAL_NAMES.find((name) => options[name] !== undefined);
 }
 
-/** Callbacks watch local schedulers, and only these take the other options. */
-function asksForLocal({ callbacks, numWorkers, allowedFailures }: ComputeOptions): boolean {
-  return callbacks !== undefined || numWorkers !== undefined || allowedFailures !== undefined;
+function conflict(option: string, taker: string, other: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `compute(): ${option}: only ${taker} takes this option, and other options ask for ${other}. Leave one of them out.`,
+  );
 }
 
 function needsLocal(options: ComputeOptions): boolean {
-  if (asksForLocal(options)) return true;
+  if (localOption(options) !== undefined) return true;
   return activeCallbacks().some((callback) => !(callback instanceof ProgramCallback));
 }
 
@@ -116,17 +123,6 @@ function planGraph(plan: Plan): Graph {
     get: (key) => sources[ids.get(key) ?? -1],
     keys: () => keys,
   });
-}
-
-function checkDelayed(value: unknown): Delayed<unknown> {
-  if (value instanceof Delayed) return value;
-  throw invalid(
-    `compute() takes Delayed objects and, last, options; not ${String(value)} (${typeof value}).`,
-  );
-}
-
-function invalid(message: string): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
 }
 
 async function computeOne(delayed: Delayed<unknown>, options: ComputeOptions): Promise<unknown> {

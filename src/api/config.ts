@@ -1,5 +1,6 @@
 // `config`: the settings of a program. Defaults, then the configuration file, then the environment, then what the
 // program sets; options of a call come after all of them.
+import { ANY, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import {
   defaultSetting,
@@ -19,6 +20,8 @@ export interface ConfigOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
+const OPTIONS: OptionKinds<ConfigOptions> = { directory: TEXT, environment: ANY };
+
 /** The settings and where they come from. Nothing is read before the first question. */
 export class Config {
   readonly #options: ConfigOptions;
@@ -26,6 +29,7 @@ export class Config {
   #set: Partial<Settings>[] = [];
 
   constructor(options: ConfigOptions = {}) {
+    checkOptions('Config', options, OPTIONS);
     this.#options = options;
   }
 

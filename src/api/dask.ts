@@ -1,4 +1,5 @@
 // Observing a Dask cluster that runs ordinary Python: the same trace, dashboard and report as of a cluster of Longpole's own.
+import { CALLABLE, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { type BridgeEnd, DaskBridge } from '../dask/bridgeProcess.js';
 import { ClusterMirror } from '../dask/clusterMirror.js';
@@ -8,7 +9,7 @@ import type { DashboardServer } from '../server/dashboardServer.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Trace } from '../trace/trace.js';
 import { ClusterCounters } from './cluster/clusterCounters.js';
-import type { DashboardOptions } from './cluster/dashboard.js';
+import { DASHBOARD_OPTIONS, type DashboardOptions } from './cluster/clusterOptions.js';
 import { daskSource } from './daskSource.js';
 import { packageVersion } from './packageVersion.js';
 
@@ -20,6 +21,15 @@ export interface ObserveDaskOptions {
   /** Who is told of everything beside the live trace, e.g. a TraceWriter; made once the cluster has answered. */
   readonly observers?: () => readonly ClusterObserver[];
 }
+
+const OPTIONS: OptionKinds<ObserveDaskOptions> = {
+  python: TEXT,
+  timeout: kind(
+    'seconds, more than 0 and at most 3600',
+    (value) => typeof value === 'number' && value > 0 && value <= 3600,
+  ),
+  observers: CALLABLE,
+};
 
 /** Rows of tasks and intervals that the live trace holds: some 200 MB when full. Totals are exact beyond it. */
 const MAX_TASKS = 2_000_000;
@@ -76,6 +86,7 @@ export class DaskObservation {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_DASHBOARD, ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PAGE_FILE
    */
   async dashboard(options: DashboardOptions = {}): Promise<string> {
+    checkOptions('DaskObservation.dashboard', options, DASHBOARD_OPTIONS);
     const { DashboardServer: Server } = await import('../server/dashboardServer.js');
     const source = daskSource(this.address, this.#mirror, this.#live, this.#counters);
     const server = await Server.start({ ...options, source });
@@ -90,7 +101,9 @@ export class DaskObservation {
    * @returns its absolute path
    * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if it cannot be written
    */
-  report(filename = 'longpole-dask-report.html', { title = `Dask cluster ${this.address}` } = {}): string {
+  report(filename = 'longpole-dask-report.html', options: { readonly title?: string } = {}): string {
+    checkOptions('DaskObservation.report', options, { title: TEXT });
+    const { title = `Dask cluster ${this.address}` } = options;
     const facts = { Longpole: packageVersion(), ...this.facts };
     return writeReport(this.trace, filename, { title, facts });
   }
@@ -132,14 +145,10 @@ function reasonOf({ reason, error }: BridgeEnd): string {
  */
 export async function observeDask(
   address: string,
-  { python, timeout = 10, observers = () => [] }: ObserveDaskOptions = {},
+  options: ObserveDaskOptions = {},
 ): Promise<DaskObservation> {
-  if (!(timeout > 0 && timeout <= 3600)) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
-      `timeout must be more than 0 and at most 3600 seconds, not ${timeout}.`,
-    );
-  }
+  checkOptions('observeDask()', options, OPTIONS);
+  const { python, timeout = 10, observers = () => [] } = options;
   if (!/^[a-z]+:\/\/[^\s]+$/i.test(address)) {
     throw new LongpoleError(
       'ERR_LONGPOLE_INVALID_ARGUMENT',

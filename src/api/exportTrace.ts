@@ -1,5 +1,6 @@
 // Writes traces in the formats of other programs.
 import { join } from 'node:path';
+import { ANY, CALLABLE, checkArgument, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { makeFolder, writePieces } from '../files/writePieces.js';
 import type { Trace } from '../trace/trace.js';
@@ -14,13 +15,18 @@ export interface ExportTraceOptions {
   readonly onProgress?: (bytes: number) => void;
 }
 
+const OPTIONS: OptionKinds<ExportTraceOptions> = { to: ANY, output: TEXT, onProgress: CALLABLE };
+
 /**
  * Writes a trace in another program's format and returns the files that were written. A file gets its name when it is
  * whole. Memory is for one piece at a time, whatever the size of the trace.
  *
  * Throws ERR_LONGPOLE_INVALID_ARGUMENT if there is no such format, ERR_LONGPOLE_TRACE_FILE if a file cannot be written.
  */
-export function exportTrace(trace: Trace, { to, output, onProgress }: ExportTraceOptions): string[] {
+export function exportTrace(trace: Trace, options: ExportTraceOptions): string[] {
+  checkOptions('exportTrace()', options ?? null, OPTIONS);
+  const { to, output, onProgress } = options;
+  checkArgument('exportTrace(): output', output, TEXT);
   const exporter = exporterOf(to);
   if (exporter.kind === 'file') {
     writePieces(output, exporter.write(trace), onProgress);

@@ -1,8 +1,15 @@
 // `longpole/local`: the schedulers of one machine, over Dask's graph form.
+import { checkOptions } from '../base/arguments.js';
 import { compileGraph, type Plan } from '../graph/compile.js';
 import { flattenKeys, shapeLike } from '../graph/nestedKeys.js';
 import type { Graph, Keys } from '../protocol/graph.js';
-import { type GetOptions, isImportedByWorker, runPlanInline, runPlanOnPool } from './runPlan.js';
+import {
+  type GetOptions,
+  isImportedByWorker,
+  LOCAL_OPTIONS,
+  runPlanInline,
+  runPlanOnPool,
+} from './runPlan.js';
 
 export { terminateSharedPools } from '../engine/pool/pool.js';
 export { literal } from '../graph/literal.js';
@@ -23,6 +30,7 @@ export type { CallbacksOption, GetOptions } from './runPlan.js';
  */
 export function getSync<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): R;
 export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unknown {
+  checkOptions('getSync()', options, LOCAL_OPTIONS);
   const plan = compileGraph(graph, flattenKeys(keys), { byReference: true });
   return shape(keys, plan, runPlanInline(graph, plan, options));
 }
@@ -39,6 +47,7 @@ export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unk
  */
 export function getThreaded<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): Promise<R>;
 export async function getThreaded(graph: Graph, keys: Keys, options: GetOptions = {}): Promise<unknown> {
+  checkOptions('getThreaded()', options, LOCAL_OPTIONS);
   if (isImportedByWorker()) return new Promise(() => undefined);
   const plan = compileGraph(graph, flattenKeys(keys), { shared: true });
   return shape(keys, plan, await runPlanOnPool('threads', graph, plan, options));
@@ -58,6 +67,7 @@ export async function getMultiprocessing(
   keys: Keys,
   options: GetOptions = {},
 ): Promise<unknown> {
+  checkOptions('getMultiprocessing()', options, LOCAL_OPTIONS);
   if (isImportedByWorker()) return new Promise(() => undefined);
   const plan = compileGraph(graph, flattenKeys(keys));
   return shape(keys, plan, await runPlanOnPool('processes', graph, plan, options));

@@ -1,4 +1,6 @@
 // `performanceReport`: watches a client's cluster while a block runs, and writes what happened as one HTML file.
+
+import { CALLABLE, checkArgument, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { callingLine } from '../diagnostics/callingLine.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
@@ -14,6 +16,15 @@ export interface PerformanceReportOptions {
   /** Heading of the page. Default: the line that called. */
   readonly title?: string;
 }
+
+const OPTIONS: OptionKinds<PerformanceReportOptions> = {
+  filename: TEXT,
+  client: kind(
+    'a Client',
+    (value) => typeof value === 'object' && value !== null && 'observe' in value && 'cluster' in value,
+  ),
+  title: TEXT,
+};
 
 /** Rows of tasks that a report holds: some 300 MB while it is recorded. Beyond it the totals are exact still. */
 const MAX_TASKS = 5_000_000;
@@ -80,14 +91,27 @@ export class PerformanceReport {
  *
  *     await performanceReport({ filename: 'report.html' }, async () => { … });
  *
+ * A name alone stands for `{ filename }`; without options the function is the only argument.
+ *
  * @returns what is held with `await using`, or (resolves) what the function returns
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT without a client; (rejects) ERR_LONGPOLE_PAGE_FILE if the page cannot
  *   be written
  * @source seed 000, Dask's `distributed.performance_report`
  */
-export function performanceReport(options?: PerformanceReportOptions): PerformanceReport;
-export function performanceReport<T>(options: PerformanceReportOptions, fn: () => T): Promise<Awaited<T>>;
-export function performanceReport(options: PerformanceReportOptions = {}, fn?: () => unknown): unknown {
+export function performanceReport(options?: PerformanceReportOptions | string): PerformanceReport;
+export function performanceReport<T>(fn: () => T): Promise<Awaited<T>>;
+export function performanceReport<T>(
+  options: PerformanceReportOptions | string,
+  fn: () => T,
+): Promise<Awaited<T>>;
+export function performanceReport(
+  given: PerformanceReportOptions | string | (() => unknown) = {},
+  more?: () => unknown,
+): unknown {
+  const fn = typeof given === 'function' ? given : more;
+  const options = typeof given === 'string' ? { filename: given } : typeof given === 'function' ? {} : given;
+  if (fn !== undefined) checkArgument('performanceReport(options, fn): fn', fn, CALLABLE);
+  checkOptions('performanceReport()', options, OPTIONS);
   const report = new PerformanceReport(options, callingLine(performanceReport));
   return fn === undefined ? report : reported(report, fn);
 }

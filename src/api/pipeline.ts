@@ -1,6 +1,17 @@
 // `Pipeline`: steps that know their sources, run on a client or on this process's threads.
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import {
+  ANY,
+  CALLABLE,
+  checkArgument,
+  checkOptions,
+  fileName,
+  isOptionsObject,
+  kind,
+  type OptionKinds,
+  TEXT,
+} from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import type { Delayed } from '../graph/delayed.js';
 import {
@@ -16,6 +27,11 @@ export interface PipelineConstructorOptions extends PipelineOptions {
   /** Where the work that the steps describe is done. Default: on the shared worker threads. */
   readonly client?: Client;
 }
+
+const OPTIONS: OptionKinds<PipelineConstructorOptions> = { client: ANY, log: CALLABLE };
+const STEP_OPTIONS: OptionKinds<StepOptions> = { name: TEXT };
+const DRAWING_OPTIONS = { filename: fileName(['.svg', '.html', '.htm']) };
+const SOURCES = kind('an object such as { X: step }', isOptionsObject);
 
 /** Without a client: on the shared worker threads; what is persisted is held here. */
 const onThreads: PipelineExecutor = {
@@ -63,7 +79,10 @@ export class Pipeline {
   readonly client: Client | undefined;
   readonly #steps: StepGraph;
 
-  constructor(name: string, { client, ...options }: PipelineConstructorOptions = {}) {
+  constructor(name: string, given: PipelineConstructorOptions = {}) {
+    checkArgument('Pipeline: name', name, TEXT);
+    checkOptions('Pipeline', given, OPTIONS);
+    const { client, ...options } = given;
     this.name = name;
     this.client = client;
     this.#steps = new StepGraph(name, client === undefined ? onThreads : executorOf(client), options);
@@ -76,6 +95,8 @@ export class Pipeline {
    * @throws ERR_LONGPOLE_INVALID_ARGUMENT if `operator` is no step
    */
   add(operator: unknown, sources: Sources = {}, options: StepOptions = {}): this {
+    checkOptions('Pipeline.add', options, STEP_OPTIONS);
+    checkArgument('Pipeline.add: sources', sources, SOURCES);
     this.#steps.add(operator, sources, options);
     return this;
   }
@@ -108,7 +129,9 @@ export class Pipeline {
    * @returns the absolute path of the file
    * @throws ERR_LONGPOLE_PAGE_FILE if it cannot be written, ERR_LONGPOLE_CYCLE
    */
-  visualize({ filename = 'pipeline.svg' }: { readonly filename?: string } = {}): string {
+  visualize(options: { readonly filename?: string } = {}): string {
+    checkOptions('Pipeline.visualize', options, DRAWING_OPTIONS);
+    const { filename = 'pipeline.svg' } = options;
     const path = resolve(filename);
     const image = this.#steps.draw();
     const text = /\.html?$/i.test(path) ? `<!doctype html>\n<meta charset="utf-8">\n${image}` : image;

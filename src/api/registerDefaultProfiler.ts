@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { checkOptions, FLAG, invalid, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { openNvtx } from '../engine/worker/nvtx.js';
 import { EventProfiler } from '../files/eventProfiler.js';
@@ -9,7 +10,6 @@ import { makeFolders } from '../files/makeFolders.js';
 import { ResourcePlugin } from '../files/resourcePlugin.js';
 import { WorkerTaskPlugin } from '../files/tracePlugin.js';
 import type { ClusterObserver, WorkerInfo } from '../protocol/clusterObserver.js';
-import { invalid } from './argumentChecks.js';
 import { Client } from './cluster/client.js';
 import { Pipeline } from './pipeline.js';
 
@@ -23,6 +23,13 @@ export interface DefaultProfilerOptions {
   /** Where the files go; made if it is not there. Default: the current folder. */
   readonly directory?: string;
 }
+
+const OPTIONS: OptionKinds<DefaultProfilerOptions> = {
+  name: kind('the beginning of a file name', (value) => typeof value === 'string'),
+  enableNvtx: FLAG,
+  addTimeSuffix: FLAG,
+  directory: TEXT,
+};
 
 /** What the profiler writes to; ends when it is closed, or disposed of by `using`. */
 export interface DefaultProfiler {
@@ -54,6 +61,7 @@ export function registerDefaultProfiler(
   target: Pipeline | Client,
   options: DefaultProfilerOptions = {},
 ): DefaultProfiler {
+  checkOptions('registerDefaultProfiler()', options, OPTIONS);
   const client = target instanceof Pipeline ? target.client : target;
   if (client !== undefined && !(client instanceof Client))
     throw invalid('registerDefaultProfiler()', client, 'a Pipeline or a Client');

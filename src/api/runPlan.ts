@@ -1,17 +1,17 @@
 // Joins graph, engine and diagnostics: compiles, ships functions, picks a pool, gathers the callbacks of a run.
 
 import { availableParallelism } from 'node:os';
+import { ANY, COUNT, type OptionKinds, SIGNAL } from '../base/arguments.js';
 import { type CallbackLike, callbacksForRun, observersOf } from '../diagnostics/callbackObservers.js';
 import { suspended } from '../diagnostics/registry.js';
 import { runInline } from '../engine/inlineRun.js';
 import type { PoolKind } from '../engine/pool/pool.js';
 import { taskContext } from '../engine/worker/taskContext.js';
 import type { Plan } from '../graph/compile.js';
-import type { AbortSignalLike, LocalOptions } from '../graph/computeOptions.js';
+import type { LocalOptions } from '../graph/computeOptions.js';
 import { functionRef } from '../graph/shipFunction.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
-import { checkCount, invalid } from './argumentChecks.js';
 import { config } from './config.js';
 
 /** Callbacks as every option takes them: one, or several. */
@@ -19,12 +19,19 @@ export type CallbacksOption = CallbackLike | readonly CallbackLike[];
 
 export type GetOptions = LocalOptions<CallbacksOption>;
 
+/** What the local schedulers take. */
+export const LOCAL_OPTIONS: OptionKinds<LocalOptions> = {
+  signal: SIGNAL,
+  numWorkers: COUNT,
+  callbacks: ANY,
+  allowedFailures: COUNT,
+};
+
 /** The same from a caller whose callbacks were not checked yet. */
 type UncheckedOptions = LocalOptions;
 
 /** Runs on the caller's thread. Results by task id. */
 export function runPlanInline(graph: Graph, plan: Plan, options: UncheckedOptions): readonly unknown[] {
-  checkOptions(options);
   const observers = observersOf(callbacksForRun(options.callbacks));
   // A task may compute a graph of its own: as in Dask, the active callbacks watch the outermost run only.
   return suspended(() =>
@@ -39,7 +46,6 @@ export async function runPlanOnPool(
   plan: Plan,
   options: UncheckedOptions,
 ): Promise<readonly unknown[]> {
-  checkOptions(options);
   const { signal, allowedFailures } = options;
   // Settings and callbacks are those of the call: they may be others when the engine is loaded.
   const poolSize = config.get('workers') ?? availableParallelism();
@@ -69,15 +75,4 @@ export function isImportedByWorker(): boolean {
 /** Names for all functions of a plan; says for which key a function cannot be shipped. */
 function shipFunctions(plan: Plan): FunctionRef[] {
   return plan.functions.map((fn) => functionRef(fn));
-}
-
-function checkOptions({ numWorkers, allowedFailures, signal }: UncheckedOptions): void {
-  if (numWorkers !== undefined) checkCount('numWorkers', numWorkers);
-  if (allowedFailures !== undefined) checkCount('allowedFailures', allowedFailures);
-  if (signal !== undefined && !isAbortSignal(signal))
-    throw invalid('signal', signal, 'an AbortSignal, e.g. that of an AbortController');
-}
-
-function isAbortSignal(value: unknown): value is AbortSignalLike {
-  return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value;
 }

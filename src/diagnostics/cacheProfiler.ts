@@ -1,5 +1,6 @@
 // The cache profiler: when each result was held. With the default metric it is a view over the recordings, like Profiler; a
 // metric of one's own is evaluated as each result arrives, and only its number is kept.
+import { CALLABLE, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { cacheLifetimes } from './cacheLifetimes.js';
@@ -30,6 +31,8 @@ export interface CacheProfilerOptions {
   /** What the plot calls it; default: the function's name, or `count` without a metric. */
   readonly metricName?: string | undefined;
 }
+
+const OPTIONS: OptionKinds<CacheProfilerOptions> = { metric: CALLABLE, metricName: TEXT };
 
 /** One run as this profiler saw it. */
 interface Part extends CachedRun {
@@ -63,14 +66,9 @@ export class CacheProfiler extends Callback implements PageSource {
    */
   constructor(options: CacheProfilerOptions | CacheMetric = {}) {
     super();
-    const { metric, metricName }: CacheProfilerOptions =
-      typeof options === 'function' ? { metric: options } : options;
-    if (metric !== undefined && typeof metric !== 'function') {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        `CacheProfiler: metric must be a function of a result that returns a number, not ${typeof metric}.`,
-      );
-    }
+    const given: CacheProfilerOptions = typeof options === 'function' ? { metric: options } : options;
+    checkOptions('CacheProfiler', given, OPTIONS);
+    const { metric, metricName } = given;
     this.#metric = metric;
     this.metricName = metricName ?? (metric === undefined ? 'count' : metric.name || 'metric');
   }

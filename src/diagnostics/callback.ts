@@ -1,6 +1,6 @@
 // Dask's callbacks: five hooks around a run. A Callback says what it wants to see by which hooks it overrides; observers.ts
 // turns that into the engine's RunObserver, so that a hook that nobody wrote costs nothing.
-import { LongpoleError } from '../base/errors.js';
+import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunObserver, RunState } from '../protocol/runObserver.js';
 import { activateItem, registerItem, unregisterItem } from './registry.js';
@@ -30,6 +30,16 @@ export interface CallbackHooks {
   /** At the end, before the results are returned; `errored` tells whether the run ended by an error. */
   readonly finish?: FinishHook | undefined;
 }
+
+/** Null as in Dask's tuples: no such hook. */
+const HOOK = kind('a function', (value) => value === null || typeof value === 'function');
+const HOOK_KINDS: OptionKinds<CallbackHooks> = {
+  start: HOOK,
+  startState: HOOK,
+  pretask: HOOK,
+  posttask: HOOK,
+  finish: HOOK,
+};
 
 /** What a callback watches a run with. A symbol, so that no subclass meets it by accident. */
 export const OBSERVERS: unique symbol = Symbol('longpole.observers');
@@ -61,14 +71,8 @@ export class Callback {
 
   /** @throws ERR_LONGPOLE_INVALID_ARGUMENT if a hook is not a function */
   constructor(hooks: CallbackHooks = {}) {
+    checkOptions('Callback', hooks, HOOK_KINDS);
     const { start, startState, pretask, posttask, finish } = hooks;
-    for (const [name, hook] of Object.entries({ start, startState, pretask, posttask, finish })) {
-      if (hook === undefined || hook === null || typeof hook === 'function') continue;
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        `Callback: the hook ${name} must be a function, not ${typeof hook}.`,
-      );
-    }
     if (start) this._start = start;
     if (startState) this._startState = startState;
     if (pretask) this._pretask = pretask;

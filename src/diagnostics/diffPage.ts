@@ -3,6 +3,7 @@
 import { deflateSync } from 'node:zlib';
 import type { Diff } from '../analysis/diff/diff.js';
 import { encodeDiffPage } from '../analysis/diff/diffPageData.js';
+import { checkArgument, checkOptions, type OptionKinds, PAGE_FILE, TEXT } from '../base/arguments.js';
 import { fillTemplate, writePage } from './htmlPage.js';
 
 export interface DiffPageOptions {
@@ -11,12 +12,16 @@ export interface DiffPageOptions {
   readonly after?: string;
 }
 
+const OPTIONS: OptionKinds<DiffPageOptions> = { before: TEXT, after: TEXT };
+
 /**
  * Writes the page and returns its absolute path. An existing file is replaced.
  *
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if it cannot be written, or the template is not part of the installation
  */
 export function writeDiffPage(diff: Diff, filename: string, options: DiffPageOptions = {}): string {
+  checkArgument('writeDiffPage(): filename', filename, PAGE_FILE);
+  checkOptions('writeDiffPage()', options, OPTIONS);
   const { before = 'before', after = 'after' } = options;
   const packed = deflateSync(encodeDiffPage(diff, { before, after })).toString('base64');
   return writePage(fillTemplate('diff', 'Longpole: what changed', packed), filename);

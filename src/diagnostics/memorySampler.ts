@@ -3,6 +3,16 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Table } from '../analysis/table.js';
+import {
+  checkArgument,
+  checkOptions,
+  FLAG,
+  fileName,
+  kind,
+  type OptionKinds,
+  oneOf,
+  TEXT,
+} from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { epochSeconds } from '../resources/clock.js';
 import type { MemorySeries } from './memoryPlot.js';
@@ -49,6 +59,26 @@ export interface AlignOptions {
   readonly align?: boolean;
 }
 
+export interface MemoryPlotOptions extends AlignOptions {
+  /** Written if given: as SVG if it ends in `.svg`, as a page if it ends in `.html`. */
+  readonly filename?: string;
+}
+
+const SAMPLE_OPTIONS: OptionKinds<SampleOptions> = {
+  measure: oneOf(MEMORY_MEASURES),
+  interval: kind('seconds, at least 0.01', (value) => typeof value === 'number' && value >= 0.01),
+  client: kind(
+    'a Client, or an object with memory()',
+    (value) =>
+      typeof value === 'object' && value !== null && 'memory' in value && typeof value.memory === 'function',
+  ),
+};
+const ALIGN_OPTIONS: OptionKinds<AlignOptions> = { align: FLAG };
+const PLOT_OPTIONS: OptionKinds<MemoryPlotOptions> = {
+  ...ALIGN_OPTIONS,
+  filename: fileName(['.svg', '.html', '.htm']),
+};
+
 let defaultSource: MemorySource | undefined;
 
 /** @internal The client that was connected last; undefined: there is none any more. */
@@ -87,9 +117,11 @@ export class MemorySampler {
    *   the client threw when it was asked
    */
   sample(label?: string, options: SampleOptions = {}): AsyncDisposable {
+    if (label !== undefined) checkArgument('MemorySampler.sample: label', label, TEXT);
+    checkOptions('MemorySampler.sample', options, SAMPLE_OPTIONS);
     const { measure = 'process', interval = 0.5, client } = options;
     const source = client ?? defaultSource;
-    checkOptions(label, measure, interval, source);
+    checkSource(measure, source);
     const points: MemoryPoint[] = [];
     this.#samples.set(label ?? this.#freeLabel(), points);
     const sampling = new Sampling(source ?? THIS_PROCESS, measure, points);
@@ -104,7 +136,9 @@ export class MemorySampler {
    * The samples as a table: a column `time` and one column of bytes per label. Between two samples of a label stands the one
    * before; before its first and after its last nothing.
    */
-  toTable({ align = false }: AlignOptions = {}): Table {
+  toTable(options: AlignOptions = {}): Table {
+    checkOptions('MemorySampler.toTable', options, ALIGN_OPTIONS);
+    const { align = false } = options;
     const series = this.#series(align);
     const times = Float64Array.from(
       new Set(series.flatMap(({ points }) => points.map(({ time }) => time))),
@@ -121,7 +155,9 @@ export class MemorySampler {
    * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written or the page is not part of the installation;
    *   ERR_LONGPOLE_INVALID_ARGUMENT if a page is asked for before a sampling has ended
    */
-  plot({ align = false, filename }: AlignOptions & { readonly filename?: string } = {}): string {
+  plot(options: MemoryPlotOptions = {}): string {
+    checkOptions('MemorySampler.plot', options, PLOT_OPTIONS);
+    const { align = false, filename } = options;
     const series = this.#series(align);
     if (filename === undefined) return memoryPlot(series, align);
     const text = filename.toLowerCase().endsWith('.svg') ? memoryPlot(series, align) : memoryPage(series);
@@ -228,18 +264,7 @@ const THIS_PROCESS: MemorySource = {
   memory: () => ({ process: process.memoryUsage.rss(), managed: 0, unmanaged: 0, spilled: 0 }),
 };
 
-function checkOptions(
-  label: unknown,
-  measure: MemoryMeasure,
-  interval: unknown,
-  source: MemorySource | undefined,
-): void {
-  if (label !== undefined && (typeof label !== 'string' || label === ''))
-    throw invalid(`label: expected a non-empty string, not ${String(label)}.`);
-  if (!MEMORY_MEASURES.includes(measure))
-    throw invalid(`measure: expected ${MEMORY_MEASURES.join(', ')}, not ${String(measure)}.`);
-  if (typeof interval !== 'number' || !(interval >= 0.01))
-    throw invalid(`interval: expected seconds, at least 0.01, not ${String(interval)}.`);
+function checkSource(measure: MemoryMeasure, source: MemorySource | undefined): void {
   if (source === undefined && measure !== 'process')
     throw invalid(
       `measure: only a cluster can tell '${measure}' memory. Connect a client before sampling, or pass one as \`client\`.`,

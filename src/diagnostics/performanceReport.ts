@@ -2,6 +2,7 @@
 // reads again.
 import { availableParallelism, hostname } from 'node:os';
 import { deflateSync } from 'node:zlib';
+import { ANY, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { encodeReport, type ReportInfo } from '../trace/recording/reportBytes.js';
 import type { Trace } from '../trace/trace.js';
 import { fillTemplate, writePage } from './htmlPage.js';
@@ -14,6 +15,8 @@ export interface ReportOptions {
   /** Where the page begins, as its address has it, e.g. `profile?prefix=inc`. Default: at the summary. */
   readonly address?: string;
 }
+
+const OPTIONS: OptionKinds<ReportOptions> = { title: TEXT, facts: ANY, address: ANY };
 
 /** What this process knows of where it runs: for reports of traces that were recorded here. */
 export function hostFacts(version: string): Readonly<Record<string, string>> {
@@ -32,6 +35,7 @@ export function hostFacts(version: string): Readonly<Record<string, string>> {
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the template is not part of the installation
  */
 export function renderReport(trace: Trace, options: ReportOptions = {}): string[] {
+  checkOptions('writeReport()', options, OPTIONS);
   const { title = 'Performance report', facts = {}, address = '' } = options;
   const info: ReportInfo = { title, facts, address };
   // Higher levels take twice as long and save some hundredths: what repeats is spelled out already.

@@ -1,5 +1,5 @@
 // The progress bar: an observer that draws whenever the engine gives it a chance, and on a terminal also while it does not.
-import { LongpoleError } from '../base/errors.js';
+import { COUNT, checkOptions, kind, type OptionKinds, SECONDS } from '../base/arguments.js';
 import type { RunInfo, RunObserver } from '../protocol/runObserver.js';
 import { Callback, OBSERVERS } from './callback.js';
 import { ProgressBackground } from './progressBackground.js';
@@ -16,6 +16,17 @@ export interface ProgressBarOptions {
   /** Where to draw; default `process.stdout`. */
   readonly out?: ProgressOutput | undefined;
 }
+
+const OPTIONS: OptionKinds<ProgressBarOptions> = {
+  minimum: SECONDS,
+  width: COUNT,
+  dt: kind('seconds, more than 0', (value) => typeof value === 'number' && value > 0),
+  out: kind(
+    'a stream, or an object with write(text)',
+    (value) =>
+      typeof value === 'object' && value !== null && 'write' in value && typeof value.write === 'function',
+  ),
+};
 
 /** In a log: a further line at most every so many percent, and at most every so many seconds. */
 const LOG_STEP_PERCENT = 10;
@@ -41,12 +52,10 @@ export class ProgressBar extends Callback {
   readonly #output: GuardedOutput;
 
   /** @throws ERR_LONGPOLE_INVALID_ARGUMENT for an option of the wrong type or range */
-  constructor({ minimum = 0, width = 40, dt = 0.1, out = process.stdout }: ProgressBarOptions = {}) {
+  constructor(options: ProgressBarOptions = {}) {
     super();
-    check('minimum', minimum, typeof minimum === 'number' && minimum >= 0, 'seconds, at least 0');
-    check('width', width, Number.isInteger(width) && width >= 1, 'a whole number of characters, at least 1');
-    check('dt', dt, typeof dt === 'number' && dt > 0, 'seconds, more than 0');
-    check('out', out, typeof out?.write === 'function', 'a stream, or an object with write(text)');
+    checkOptions('ProgressBar', options, OPTIONS);
+    const { minimum = 0, width = 40, dt = 0.1, out = process.stdout } = options;
     this.#minimum = minimum;
     this.#width = width;
     this.#dt = dt;
@@ -57,14 +66,6 @@ export class ProgressBar extends Callback {
     const options = { minimum: this.#minimum, width: this.#width, dt: this.#dt };
     return [new RunProgress(options, this.#output, (seconds) => (this.lastDuration = seconds))];
   }
-}
-
-function check(option: string, value: unknown, valid: boolean, wanted: string): void {
-  if (valid) return;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `ProgressBar: ${option} must be ${wanted}, not ${String(value)}.`,
-  );
 }
 
 interface BarShape {

@@ -1,6 +1,6 @@
 // The resource profiler: CPU and memory of the whole process tree while a run goes on. Sampling happens on a thread of its
 // own; this side only collects the samples and turns CPU sums into percentages when they are read.
-import { LongpoleError } from '../base/errors.js';
+import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { type MonitorSession, ResourceMonitor } from '../resources/resourceMonitor.js';
 import type { TreeSample } from '../resources/resourceMonitorMessages.js';
@@ -22,6 +22,13 @@ export interface ResourceProfilerOptions {
   /** Seconds between two samples; more than 0; default 1. */
   readonly dt?: number | undefined;
 }
+
+const OPTIONS: OptionKinds<ResourceProfilerOptions> = {
+  dt: kind(
+    'seconds, more than 0',
+    (value) => typeof value === 'number' && value > 0 && Number.isFinite(value),
+  ),
+};
 
 /**
  * The system brings thread times up to date every few milliseconds only: percentages are taken over at least this many
@@ -59,15 +66,10 @@ export class ResourceProfiler extends Callback implements PageSource {
   #resultsOf = 0;
 
   /** @throws ERR_LONGPOLE_INVALID_ARGUMENT if `dt` is not a positive number */
-  constructor({ dt = 1 }: ResourceProfilerOptions = {}) {
+  constructor(options: ResourceProfilerOptions = {}) {
     super();
-    if (!(typeof dt === 'number' && dt > 0 && Number.isFinite(dt))) {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        `ResourceProfiler: dt must be a positive number of seconds, not ${String(dt)}.`,
-      );
-    }
-    this.dt = dt;
+    checkOptions('ResourceProfiler', options, OPTIONS);
+    this.dt = options.dt ?? 1;
   }
 
   /**

@@ -1,6 +1,7 @@
 // From profilers to a page: what they recorded becomes a trace, and the page is its report.
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
+import { checkOptions, FLAG, type OptionKinds, PAGE_FILE, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { writeReport } from './performanceReport.js';
 import { ADD_TO, type PageSource, ProfilerTrace } from './profilerTrace.js';
@@ -17,6 +18,8 @@ export interface VisualizeOptions {
   readonly title?: string | undefined;
 }
 
+const OPTIONS: OptionKinds<VisualizeOptions> = { filename: PAGE_FILE, show: FLAG, title: TEXT };
+
 /**
  * Writes one self-contained HTML page with the plots of all the profilers, stacked in the order given and aligned on the time
  * axis, and returns its absolute path.
@@ -29,8 +32,10 @@ export interface VisualizeOptions {
  */
 export function visualize(
   profilers: PageSource | readonly PageSource[],
-  { filename = 'profile.html', show = false, title = scriptName() }: VisualizeOptions = {},
+  options: VisualizeOptions = {},
 ): string {
+  checkOptions('visualize()', options, OPTIONS);
+  const { filename = 'profile.html', show = false, title = scriptName() } = options;
   const sources = isList(profilers) ? profilers : [profilers];
   for (const source of sources) {
     if (typeof source?.[ADD_TO] === 'function') continue;

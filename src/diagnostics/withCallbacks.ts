@@ -1,4 +1,5 @@
 // Callbacks for the length of a function.
+import { CALLABLE, checkArgument } from '../base/arguments.js';
 import { Callback } from './callback.js';
 import { type CallbackLike, callbackList } from './callbackObservers.js';
 import { activateItem } from './registry.js';
@@ -27,6 +28,7 @@ export function withCallbacks<R>(
 ): Promise<R>;
 export function withCallbacks<R>(callbacks: CallbackLike | readonly CallbackLike[], fn: () => R): R;
 export function withCallbacks(callbacks: CallbackLike | readonly CallbackLike[], fn: () => unknown): unknown {
+  checkArgument('withCallbacks(callbacks, fn): fn', fn, CALLABLE);
   const deactivators: (() => void)[] = [];
   const leave = (): void => {
     for (const deactivate of deactivators.splice(0).reverse()) deactivate();

@@ -1,5 +1,6 @@
 // DASF's EventProfiler: events by method, kept in a database.
 import { randomUUID } from 'node:crypto';
+import { checkArgument, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { type EventDatabase, readDatabase } from '../trace/eventDatabase.js';
 import {
@@ -11,7 +12,7 @@ import {
   InstantEvent,
 } from '../trace/formats/dasf/dasfEvents.js';
 import type { TraceBuilder } from '../trace/traceBuilder.js';
-import { FileDatabase, type FileDatabaseOptions } from './fileDatabase.js';
+import { FILE_DATABASE_OPTIONS, FileDatabase, type FileDatabaseOptions } from './fileDatabase.js';
 
 /** A database that can be written to. */
 export interface WritableEventDatabase extends EventDatabase {
@@ -24,6 +25,11 @@ export interface EventProfilerOptions extends FileDatabaseOptions {
   /** Where the events go instead of into a file of the profiler's own. */
   readonly database?: WritableEventDatabase;
 }
+
+const OPTIONS: OptionKinds<EventProfilerOptions> = {
+  ...FILE_DATABASE_OPTIONS,
+  database: kind('a database of events', (value) => typeof value === 'object' && value !== null),
+};
 
 /** A profiler writes sooner than a database alone, as in DASF. */
 const COMMIT_THRESHOLD = 1000;
@@ -44,6 +50,9 @@ export class EventProfiler implements EventDatabase {
   constructor(databaseFile?: string | EventProfilerOptions, options: EventProfilerOptions = {}) {
     const given = typeof databaseFile === 'object' ? databaseFile : options;
     const file = typeof databaseFile === 'string' ? databaseFile : undefined;
+    if (databaseFile !== undefined && given !== databaseFile)
+      checkArgument('EventProfiler: databaseFile', databaseFile, TEXT);
+    checkOptions('EventProfiler', given, OPTIONS);
     if (file !== undefined && given.database !== undefined) {
       throw new LongpoleError(
         'ERR_LONGPOLE_INVALID_ARGUMENT',

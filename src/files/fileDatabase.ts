@@ -9,6 +9,15 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs';
+import {
+  checkArgument,
+  checkOptions,
+  FLAG,
+  kind,
+  type OptionKinds,
+  SECONDS,
+  TEXT,
+} from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import type { EventDatabase } from '../trace/eventDatabase.js';
 import { addEvent } from '../trace/formats/dasf/dasfEventRows.js';
@@ -33,6 +42,14 @@ export interface FileDatabaseOptions {
   readonly flush?: boolean;
 }
 
+export const FILE_DATABASE_OPTIONS: OptionKinds<FileDatabaseOptions> = {
+  commitThreshold: kind('a number, at least 1', (value) => typeof value === 'number' && value >= 1),
+  removeOldOutputFile: FLAG,
+  commitOnClose: FLAG,
+  lockTimeout: SECONDS,
+  flush: FLAG,
+};
+
 /**
  * Events in a file of DASF's: each is an 8-byte big-endian length and a msgpack map. Several processes, Longpole's and
  * DASF's, may append to one file. Nothing is created before the first event is written.
@@ -51,13 +68,13 @@ export class FileDatabase implements EventDatabase {
 
   /** Throws ERR_LONGPOLE_INVALID_ARGUMENT for a threshold below 1 or a negative timeout. */
   constructor(file = 'traces.msgpack', options: FileDatabaseOptions = {}) {
+    checkArgument('FileDatabase: file', file, TEXT);
+    checkOptions('FileDatabase', options, FILE_DATABASE_OPTIONS);
     this.file = file;
     this.commitThreshold = options.commitThreshold ?? 5000;
     this.commitOnClose = options.commitOnClose ?? true;
     this.lockTimeout = options.lockTimeout ?? 30;
     this.flush = options.flush ?? true;
-    if (!(this.commitThreshold >= 1)) throw badOption('commitThreshold', 'at least 1', this.commitThreshold);
-    if (!(this.lockTimeout >= 0)) throw badOption('lockTimeout', 'at least 0 seconds', this.lockTimeout);
     if (options.removeOldOutputFile === true) rmSync(file, { force: true });
   }
 
@@ -130,10 +147,6 @@ export class FileDatabase implements EventDatabase {
       process.emitWarning(`${this.#queue.length} events of ${this.file} are lost: ${String(error)}`);
     }
   }
-}
-
-function badOption(name: string, expected: string, given: number): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `${name} must be ${expected}, not ${given}.`);
 }
 
 /** All of the bytes, or none of them. */

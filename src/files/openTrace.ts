@@ -1,4 +1,5 @@
 // Opens a trace whatever its file is called: formats are recognised by their first bytes.
+import { ANY, CALLABLE, checkOptions, type OptionKinds } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
 import type { Trace } from '../trace/trace.js';
@@ -18,6 +19,8 @@ export interface OpenTraceOptions {
   readonly maxUnpackedBytes?: number;
 }
 
+export const OPEN_OPTIONS: OptionKinds<OpenTraceOptions> = { onProgress: CALLABLE, maxUnpackedBytes: ANY };
+
 /**
  * The trace in a directory, a file, or in bytes: a trace directory, a performance report (the HTML file that
  * `performanceReport` writes), an event file of DASF or of `EventProfiler`, or Chrome Trace JSON (an array of events or an
@@ -29,10 +32,9 @@ export interface OpenTraceOptions {
  * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it, ERR_LONGPOLE_UNPACKED_SIZE if its packed data becomes more than
  * `maxUnpackedBytes`, ERR_LONGPOLE_INVALID_ARGUMENT for what is no path and no bytes.
  */
-export function openTrace(
-  source: string | Uint8Array,
-  { onProgress, maxUnpackedBytes }: OpenTraceOptions = {},
-): Trace {
+export function openTrace(source: string | Uint8Array, options: OpenTraceOptions = {}): Trace {
+  checkOptions('openTrace()', options, OPEN_OPTIONS);
+  const { onProgress, maxUnpackedBytes } = options;
   checkSource(source);
   checkMaxUnpackedBytes(maxUnpackedBytes);
   if (typeof source === 'string' && isDirectory(source)) return openTraceDirectory(source, maxUnpackedBytes);

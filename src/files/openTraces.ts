@@ -1,5 +1,6 @@
 // Several trace files at once, as a command line gives them.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { ANY, CALLABLE, checkArgument, checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
 import { looksLikeDasf } from '../trace/formats/dasf/dasfRecords.js';
 import type { Trace } from '../trace/trace.js';
@@ -17,6 +18,9 @@ export interface OpenedTrace {
   readonly trace: Trace;
 }
 
+const OPTIONS: OptionKinds<Pick<OpenTraceOptions, 'maxUnpackedBytes'>> = { maxUnpackedBytes: ANY };
+const PATHS = kind('an array of paths', (value) => Array.isArray(value));
+
 /**
  * Opens traces. DASF records tasks and resources of one run in several files, so its event files become one trace, which
  * stands where the first of them does; every other file is a trace of its own. `onProgress` is called with the part of
@@ -25,8 +29,12 @@ export interface OpenedTrace {
 export function openTraces(
   paths: readonly string[],
   onProgress?: (part: number) => void,
-  { maxUnpackedBytes }: Pick<OpenTraceOptions, 'maxUnpackedBytes'> = {},
+  options: Pick<OpenTraceOptions, 'maxUnpackedBytes'> = {},
 ): OpenedTrace[] {
+  checkArgument('openTraces(): paths', paths, PATHS);
+  if (onProgress !== undefined) checkArgument('openTraces(): onProgress', onProgress, CALLABLE);
+  checkOptions('openTraces()', options, OPTIONS);
+  const { maxUnpackedBytes } = options;
   checkMaxUnpackedBytes(maxUnpackedBytes);
   const limit = maxUnpackedBytes === undefined ? {} : { maxUnpackedBytes };
   const groups = grouped(paths);

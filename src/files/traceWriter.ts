@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { availableParallelism, hostname } from 'node:os';
 import { join } from 'node:path';
+import { COUNT, checkArgument, checkOptions, FLAG, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
@@ -36,6 +37,14 @@ export interface TraceWriterOptions {
   readonly batchRows?: number;
 }
 
+const OPTIONS: OptionKinds<TraceWriterOptions> = {
+  interval: kind('seconds, more than 0', (value) => typeof value === 'number' && value > 0),
+  overwrite: FLAG,
+  tool: TEXT,
+  onSignals: FLAG,
+  batchRows: COUNT,
+};
+
 /** The file of a table in a trace directory. */
 export function tableFile(table: RecordedTable): string {
   return `${table}.arrows`;
@@ -57,13 +66,9 @@ export class TraceWriter extends TraceEncoder {
    * trace is there already, ERR_LONGPOLE_INVALID_ARGUMENT for an interval that is none.
    */
   static create(directory: string, options: TraceWriterOptions = {}): TraceWriter {
+    checkArgument('TraceWriter: directory', directory, TEXT);
+    checkOptions('TraceWriter', options, OPTIONS);
     const { interval = 1, overwrite = false, tool = 'longpole' } = options;
-    if (!(interval > 0)) {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        `interval must be more than 0 seconds, not ${interval}.`,
-      );
-    }
     const files = new TraceFiles(directory, tool, overwrite);
     return new TraceWriter(files, interval, options);
   }

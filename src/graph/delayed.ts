@@ -28,6 +28,11 @@ export class Delayed<T> {
 
   /** @internal Made by calling a TaskFunction. */
   constructor(key: string, fn: AnyFunction, args: readonly unknown[]) {
+    if (typeof key !== 'string')
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        'new Delayed() is no task. Call a function that delayed() or tasks() has made.',
+      );
     this.key = key;
     this.fn = fn;
     this.args = args;

@@ -1,4 +1,5 @@
 // A TaskFunction is what tasks() and delayed() give back: called like its function, it makes a Delayed instead.
+import { checkOptions, FLAG, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { type AnyFunction, isFunction, resolveFunction, TASK_TARGET } from './callable.js';
 import { Delayed } from './delayed.js';
@@ -19,6 +20,8 @@ export interface TaskOptions {
   /** The whole key of the next tasks, instead of a name and a token. Tasks with equal keys are taken for the same task. */
   readonly key?: string;
 }
+
+const TASK_OPTIONS: OptionKinds<TaskOptions> = { name: TEXT, pure: FLAG, key: TEXT };
 
 /**
  * A function whose calls are tasks. Calling one does not run it; it returns a Delayed of the result. Each argument
@@ -51,6 +54,7 @@ export function delayed(fn: unknown, options: TaskOptions = {}): TaskFunction<An
       `delayed() takes a function, not ${fn === null ? 'null' : typeof fn}. Pass values as arguments of the task.`,
     );
   }
+  checkOptions('delayed()', options, TASK_OPTIONS);
   const target = resolveFunction(fn);
   return makeTaskFunction(target, { name: functionName(fn), ...options });
 }
@@ -60,30 +64,14 @@ export function makeTaskFunction<F extends AnyFunction>(
   fn: F,
   options: TaskOptions & { readonly name: string },
 ): TaskFunction<F> {
-  checkOptions(options);
   const { key, name, pure } = options;
   const prefix = `${name}-`;
   const task = (...args: Inputs<Parameters<F>>): Delayed<Awaited<ReturnType<F>>> =>
     new Delayed(key ?? prefix + (pure ? tokenize(fn, ...args) : uniqueToken()), fn, args);
   Object.defineProperty(task, 'name', { value: name, configurable: true });
-  const withOptions = (changes: TaskOptions): TaskFunction<F> =>
-    makeTaskFunction(fn, { ...options, ...changes });
+  const withOptions = (changes: TaskOptions): TaskFunction<F> => {
+    checkOptions('withOptions()', changes, TASK_OPTIONS);
+    return makeTaskFunction(fn, { ...options, ...changes });
+  };
   return Object.assign(task, { fn, withOptions, [TASK_TARGET]: fn });
-}
-
-function checkOptions(options: TaskOptions): void {
-  for (const option of ['key', 'name'] as const) {
-    const value: unknown = options[option];
-    if (value !== undefined && (typeof value !== 'string' || value === ''))
-      throw optionError(option, 'a non-empty string', value);
-  }
-  const pure: unknown = options.pure;
-  if (pure !== undefined && typeof pure !== 'boolean') throw optionError('pure', 'true or false', pure);
-}
-
-function optionError(option: string, wanted: string, value: unknown): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `The option '${option}' of a task is ${wanted}, not ${JSON.stringify(value) ?? String(value)}.`,
-  );
 }

@@ -103,12 +103,12 @@ test('wrong arguments are refused with what to do', () => {
   refused(() => wrong(import.meta.url, { '': () => 1 }), /empty name/);
   refused(() => wrong(import.meta.url, { Shape: class {} }), /'Shape' .* class/);
   refused(() => Reflect.apply(delayed, undefined, [5]), /delayed\(\) takes a function, not number/);
+  refused(() => Reflect.apply(add.withOptions, undefined, [{ key: 5 }]), /key: expected a text, not 5/);
+  refused(() => delayed(functions.add, { name: '' }), /name: expected a text/);
   refused(
-    () => Reflect.apply(add.withOptions, undefined, [{ key: 5 }]),
-    /'key' of a task is a non-empty string, not 5/,
+    () => Reflect.apply(delayed, undefined, [functions.add, { pure: 1 }]),
+    /pure: expected true or false/,
   );
-  refused(() => delayed(functions.add, { name: '' }), /'name'/);
-  refused(() => Reflect.apply(delayed, undefined, [functions.add, { pure: 1 }]), /'pure'.*true or false/);
 });
 
 test('nothing is registered when one of the functions is wrong', () => {

@@ -1,5 +1,6 @@
 // What got slower? Two runs, or two sets of runs, side by side: by prefix, span, activity and part of the critical path,
 // with a test that says which differences are more than noise.
+import { checkOptions, kind, type OptionKinds } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
@@ -18,6 +19,13 @@ export interface DiffOptions {
   /** The share by which a run may get slower, e.g. 0.05. */
   readonly failOver?: number;
 }
+
+const OPTIONS: OptionKinds<DiffOptions> = {
+  failOver: kind(
+    'a share of at least 0, e.g. 0.05 for 5 %',
+    (value) => typeof value === 'number' && value >= 0,
+  ),
+};
 
 /** For the gate: how likely noise alone may be. One-sided, as only getting slower counts. */
 const GATE = 0.05;
@@ -129,15 +137,10 @@ export function diff(
   b: Trace | readonly Trace[],
   options: DiffOptions = {},
 ): Diff {
+  checkOptions('diff()', options, OPTIONS);
   const [first, second] = [listOf(a, 'first'), listOf(b, 'second')];
   const [before, after] = [first.map(runOf), second.map(runOf)];
   const { failOver } = options;
-  if (failOver !== undefined && !(failOver >= 0)) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
-      `The option failOver is ${failOver}: give a share of at least 0, e.g. 0.05 for 5 %.`,
-    );
-  }
   const stacks = stackDiff(first, second);
   const spans = names(before, after, (run) => run.spans);
   const drafts = [

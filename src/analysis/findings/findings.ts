@@ -1,4 +1,5 @@
 // The doctor: reads a trace and says what cost most time, with evidence and something to try. One rule per file here.
+import { checkArgument, TRACE } from '../../base/arguments.js';
 import type { Trace } from '../../trace/trace.js';
 import { Table } from '../table.js';
 import { valuesColumn } from '../valuesColumn.js';
@@ -66,6 +67,7 @@ const MIN_SECONDS = 10e-3;
  * with, it is said whether it is short of workers.
  */
 export function findings(trace: Trace): readonly Finding[] {
+  checkArgument('findings(): trace', trace, TRACE);
   const facts = new Facts(trace);
   if (!(facts.makespan > 0)) return [];
   const least = Math.max(MIN_SECONDS, MIN_SHARE * facts.makespan);

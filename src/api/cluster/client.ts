@@ -1,4 +1,5 @@
 // Client: what a program does with a cluster.
+import { checkNoMore, checkOptions, invalid } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
 import { bringResults } from '../../engine/cluster/bringResults.js';
@@ -19,29 +20,34 @@ import type { TaskFunction } from '../../graph/taskFunction.js';
 import { tokenize } from '../../graph/tokenize.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
 import type { Graph, Keys } from '../../protocol/graph.js';
-import { arrayOf, delayedList, notIterable, oneOrMany } from '../argumentChecks.js';
+import { arrayOf, delayedArguments, notIterable } from '../argumentChecks.js';
+import type { Computed } from '../computed.js';
 import { cancelOnAbort } from './cancelOnAbort.js';
 import { ClientBase } from './clientBase.js';
-import { isMapOptions, isSubmitOptions, type SubmitOptions, submitPolicy } from './clientOptions.js';
+import {
+  isMapOptions,
+  isSubmitOptions,
+  RUN_OPTIONS,
+  type RunOptions,
+  SUBMIT_OPTIONS,
+  type SubmitOptions,
+  type SubmitPolicy,
+  submitPolicy,
+} from './clientOptions.js';
 import { collectResults } from './collectResults.js';
-import { Future, type FutureOwner } from './future.js';
-import { type Gathered, type GatherOptions, gatherNested } from './gather.js';
+import { Future, type FutureOwner, futureList } from './future.js';
+import { GATHER_OPTIONS, type Gathered, type GatherOptions, gatherNested } from './gather.js';
 import { HeldHandles } from './heldHandles.js';
 import type { LocalCluster } from './localCluster.js';
 import { namedWorkers } from './namedWorkers.js';
 import { compilePlan, PendingSubmissions } from './pendingSubmissions.js';
-import { type ScatterOptions, scatterValues } from './scatter.js';
+import { SCATTER_OPTIONS, type ScatterOptions, scatterValues } from './scatter.js';
 
 /** A function that runs on a worker, see `Client.run`. */
 type Callable<F extends AnyFunction> = F | TaskFunction<F>;
 
 /** What `Client.run` calls on a worker. */
 type OnWorker<R> = (context: { readonly worker: WorkerSnapshot }) => R;
-
-interface RunOptions {
-  /** Names or addresses. Default: all workers. */
-  readonly workers?: string | readonly string[] | undefined;
-}
 
 let nextClient = 1;
 
@@ -62,6 +68,11 @@ export class Client extends ClientBase implements AsyncDisposable {
   /** @internal Made by `connect`. */
   constructor(cluster: LocalCluster, ownsCluster: boolean) {
     super(cluster);
+    if (typeof ownsCluster !== 'boolean')
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        'new Client() does not connect. Write `await connect({ workers: 4 })` or `await connect(cluster)`.',
+      );
     this.#engine = cluster.engine;
     this.#ownsCluster = ownsCluster;
     this.#held = new HeldHandles(this.#engine);
@@ -97,20 +108,18 @@ export class Client extends ClientBase implements AsyncDisposable {
    */
   compute<T>(delayed: Delayed<T>, options?: SubmitOptions): Promise<T>;
   compute<T>(delayeds: readonly Delayed<T>[], options?: SubmitOptions): Promise<T[]>;
-  compute(
-    delayeds: Delayed<unknown> | readonly Delayed<unknown>[],
-    options: SubmitOptions = {},
-  ): Promise<unknown> {
+  compute<const D extends readonly Delayed<unknown>[]>(
+    ...args: [...delayeds: D, options: SubmitOptions]
+  ): Promise<Computed<D>>;
+  compute<const D extends readonly Delayed<unknown>[]>(...delayeds: D): Promise<Computed<D>>;
+  compute(...args: readonly unknown[]): Promise<unknown> {
     return this.#call(async () => {
-      const list = delayedList('compute()', delayeds);
+      const { list, isSingle, options } = delayedArguments('Client.compute', args);
+      const policy = submitPolicy('Client.compute', options);
       const plan = compilePlan(this.#engine, list);
-      const values = await this.#collect(
-        plan,
-        list.map(({ key }) => key),
-        options,
-        callingLine(this.compute),
-      );
-      return delayeds instanceof Delayed ? values[0] : values;
+      const keys = list.map(({ key }) => key);
+      const values = await this.#collect(plan, keys, policy, callingLine(this.compute));
+      return isSingle ? values[0] : values;
     });
   }
 
@@ -122,12 +131,13 @@ export class Client extends ClientBase implements AsyncDisposable {
    */
   get(graph: Graph, keys: Keys, options: SubmitOptions = {}): Promise<unknown> {
     return this.#call(async () => {
+      const policy = submitPolicy('Client.get', options);
       const flat = flattenKeys(keys);
       const plan = compileGraph(graph, flat, {
         shared: this.#engine.options.threads,
         known: (key) => this.#engine.results.known(key),
       });
-      const values = await this.#collect(plan, flat, options, callingLine(this.get));
+      const values = await this.#collect(plan, flat, policy, callingLine(this.get));
       const byKey = new Map(flat.map((key, index) => [key, values[index]]));
       return shapeLike(keys, (key) => byKey.get(key));
     });
@@ -136,25 +146,21 @@ export class Client extends ClientBase implements AsyncDisposable {
   /** Starts to compute; the results stay on the workers. Returns a Future, or one for each. */
   persist<T>(delayed: Delayed<T>, options?: SubmitOptions): Future<T>;
   persist<T>(delayeds: readonly Delayed<T>[], options?: SubmitOptions): Future<T>[];
-  persist(
-    delayeds: Delayed<unknown> | readonly Delayed<unknown>[],
-    options: SubmitOptions = {},
-  ): Future<unknown> | Future<unknown>[] {
+  persist(...args: readonly [...delayeds: Delayed<unknown>[], options: SubmitOptions]): Future<unknown>[];
+  persist(...delayeds: readonly Delayed<unknown>[]): Future<unknown>[];
+  persist(...args: readonly unknown[]): Future<unknown> | Future<unknown>[] {
     this.#check();
-    const list = delayedList('persist()', delayeds);
+    const { list, isSingle, options } = delayedArguments('Client.persist', args);
+    const policy = submitPolicy('Client.persist', options);
     const plan = compilePlan(this.#engine, list);
-    const computation = this.#add(plan, options, callingLine(this.persist));
+    const computation = this.#add(plan, policy, callingLine(this.persist));
     const futures = list.map(({ key }) => {
       const handle = this.#engine.results.of(computation, plan.ids.get(key)!);
       return new Future<unknown>(this.#owner, key, handle);
     });
-    cancelOnAbort(
-      this.#engine,
-      options.signal,
-      computation,
-      futures.flatMap(({ handle }) => handle ?? []),
-    );
-    return delayeds instanceof Delayed ? futures[0]! : futures;
+    const handles = futures.flatMap(({ handle }) => handle ?? []);
+    cancelOnAbort(this.#engine, policy.signal, computation, handles);
+    return isSingle ? futures[0]! : futures;
   }
 
   /**
@@ -207,7 +213,8 @@ export class Client extends ClientBase implements AsyncDisposable {
     this.#check();
     const last = args.at(-1);
     const hasOptions = isMapOptions(last);
-    const options = (hasOptions ? last : undefined) ?? {};
+    const options: SubmitOptions = (hasOptions ? last : undefined) ?? {};
+    checkOptions('Client.map', options, SUBMIT_OPTIONS);
     const lists = (hasOptions ? args.slice(0, -1) : args).map(arrayOf);
     if (lists.length === 0) throw notIterable('nothing');
     const length = Math.min(...lists.map((list) => list.length));
@@ -229,10 +236,11 @@ export class Client extends ClientBase implements AsyncDisposable {
    * @throws (rejects) the error of the first future that failed, unless `errors` is `'skip'`: then its place is undefined
    */
   gather<const T>(futures: T, options?: GatherOptions): Promise<Gathered<T>>;
-  gather(futures: unknown, { errors = 'raise' }: GatherOptions = {}): Promise<unknown> {
-    return this.#call(() => {
+  gather(futures: unknown, options: GatherOptions = {}): Promise<unknown> {
+    return this.#call(async () => {
+      checkOptions('Client.gather', options, GATHER_OPTIONS);
       this.#submissions.flush();
-      const gathered = gatherNested(futures, errors, (handles) => this.#fetch(handles));
+      const gathered = gatherNested(futures, options.errors ?? 'raise', (handles) => this.#fetch(handles));
       return this.#engine.waits.during('Client.gather', '', gathered, futures);
     });
   }
@@ -247,6 +255,7 @@ export class Client extends ClientBase implements AsyncDisposable {
   scatter<T>(value: T, options?: ScatterOptions): Promise<Future<T>>;
   scatter(value: unknown, options: ScatterOptions = {}): Promise<unknown> {
     return this.#call(async () => {
+      checkOptions('Client.scatter', options, SCATTER_OPTIONS);
       const values = Array.isArray(value) ? value : [value];
       const scattered = scatterValues(this.cluster, this.name, values, options);
       const handles = await this.#engine.waits.during('Client.scatter', `${values.length} values`, scattered);
@@ -256,15 +265,9 @@ export class Client extends ClientBase implements AsyncDisposable {
   }
 
   /** The tasks are not run, or their results are not kept, whoever else holds a future of them. */
-  cancel(futures: Future<unknown> | readonly Future<unknown>[]): void {
+  cancel(...futures: readonly (Future<unknown> | readonly Future<unknown>[])[]): void {
     this.#submissions.flush();
-    const list = oneOrMany(
-      'cancel()',
-      futures,
-      (one): one is Future<unknown> => one instanceof Future,
-      'a Future',
-    );
-    const handles = list.flatMap(({ handle }) => handle ?? []);
+    const handles = futureList('Client.cancel', futures.flat()).flatMap(({ handle }) => handle ?? []);
     for (const handle of handles) this.#engine.results.checkOwner(handle);
     this.#engine.results.cancel(handles);
   }
@@ -280,10 +283,12 @@ export class Client extends ClientBase implements AsyncDisposable {
    */
   run<R>(fn: TaskFunction<OnWorker<R>>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;
   run<R>(fn: OnWorker<R>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;
-  run(fn: unknown, { workers: names }: RunOptions = {}): Promise<Record<string, unknown>> {
+  run(fn: unknown, options: RunOptions = {}, ...more: readonly unknown[]): Promise<Record<string, unknown>> {
     return this.#call(async () => {
-      if (!isFunction(fn))
-        throw new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `run() takes a function, not ${typeof fn}.`);
+      if (!isFunction(fn)) throw invalid('Client.run: fn', fn, 'a function');
+      checkOptions('Client.run', options, RUN_OPTIONS);
+      checkNoMore('Client.run', more, 'The function receives { worker } and nothing else.');
+      const { workers: names } = options;
       const ref = functionRef(resolveFunction(fn));
       const workers = namedWorkers(this.cluster, names);
       const results = Promise.all(
@@ -317,11 +322,7 @@ export class Client extends ClientBase implements AsyncDisposable {
     options: SubmitOptions,
     code: () => string,
   ): Future<unknown> {
-    if (!isFunction(fn))
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        `submit() and map() take a function first, not ${fn === null ? 'null' : typeof fn}.`,
-      );
+    if (!isFunction(fn)) throw invalid('submit() and map(): fn', fn, 'a function');
     const target = resolveFunction(fn);
     const token = options.pure ? tokenize(target, ...args) : uniqueToken();
     const key = options.key ?? `${functionName(fn)}-${token}`;
@@ -335,18 +336,18 @@ export class Client extends ClientBase implements AsyncDisposable {
   async #collect(
     plan: Plan,
     keys: readonly string[],
-    options: SubmitOptions,
+    policy: SubmitPolicy,
     code: string,
   ): Promise<unknown[]> {
-    if (options.signal?.aborted) throw abortedError(options.signal.reason, 0, plan.program.size);
-    const computation = this.#add(plan, options, code);
-    const collected = collectResults(this.#engine, computation, { plan, keys, signal: options.signal });
+    const { signal } = policy;
+    if (signal?.aborted) throw abortedError(signal.reason, 0, plan.program.size);
+    const computation = this.#add(plan, policy, code);
+    const collected = collectResults(this.#engine, computation, { plan, keys, signal });
     return this.#engine.waits.during('Client.compute', keys[0] ?? '', collected);
   }
 
-  #add(plan: Plan, options: SubmitOptions, code: string): ComputationState {
+  #add(plan: Plan, { policy, timeout }: SubmitPolicy, code: string): ComputationState {
     this.#submissions.flush();
-    const { policy, timeout } = submitPolicy(options);
     return this.#engine.add({
       plan,
       functions: plan.functions.map((fn) => functionRef(fn)),

@@ -1,5 +1,6 @@
 // What every client can tell about its cluster: the trace, recordings, the state of the scheduler, plugins. Client adds
 // the work.
+import { checkArgument, checkNoMore, checkOptions, invalid, kind } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
@@ -13,11 +14,21 @@ import type { TraceWriterOptions } from '../../files/traceWriter.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { ClusterObserver } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
-import { invalid } from '../argumentChecks.js';
-import { clusterMemory, clusterProfile, type ProfileOptions } from './clientMeasures.js';
+import { clusterMemory, clusterProfile, PROFILE_OPTIONS, type ProfileOptions } from './clientMeasures.js';
 import type { LocalCluster } from './localCluster.js';
+import { checkPlugin } from './plugins.js';
 import { type SchedulerInfo, type SchedulerView, schedulerView } from './schedulerView.js';
-import { type TaskStreamOptions, type TaskStreamRow, taskStreamRows } from './taskStream.js';
+import {
+  TASK_STREAM_OPTIONS,
+  type TaskStreamOptions,
+  type TaskStreamRow,
+  taskStreamRows,
+} from './taskStream.js';
+
+const OBSERVER = kind(
+  'an object with methods of an observer',
+  (value) => typeof value === 'object' && value !== null,
+);
 
 export class ClientBase {
   /** @internal */
@@ -70,6 +81,7 @@ export class ClientBase {
    * @source Dask, `Client.get_task_stream`
    */
   getTaskStream(options: TaskStreamOptions = {}): TaskStreamRow[] {
+    checkOptions('Client.getTaskStream', options, TASK_STREAM_OPTIONS);
     const { trace } = this;
     if (options.filename !== undefined) this.cluster.tools.writeStreamPage(trace, options.filename, options);
     return taskStreamRows(trace, options);
@@ -90,11 +102,7 @@ export class ClientBase {
    *   ERR_LONGPOLE_NOT_CLONEABLE if its options cannot be copied to the workers
    */
   async registerPlugin(plugin: SchedulerPlugin | WorkerPluginSpec): Promise<() => Promise<void> | void> {
-    if (typeof plugin !== 'object' || plugin === null)
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        `registerPlugin() takes an object with hooks, or { url, export } of a worker's plugin, not ${String(plugin)}.`,
-      );
+    checkPlugin(plugin);
     if ('url' in plugin) {
       const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
       const { installed } = this.cluster.engine;
@@ -106,8 +114,17 @@ export class ClientBase {
   }
 
   /** Calls a function on the scheduler's thread, which is this one, with `{ scheduler }`. */
-  async runOnScheduler<R>(fn: (context: { scheduler: SchedulerView }) => R): Promise<Awaited<R>> {
-    if (typeof fn !== 'function') throw invalid('runOnScheduler()', fn, 'a function');
+  runOnScheduler<R>(fn: (context: { scheduler: SchedulerView }) => R): Promise<Awaited<R>>;
+  async runOnScheduler(
+    fn: (context: { scheduler: SchedulerView }) => unknown,
+    ...more: readonly unknown[]
+  ): Promise<unknown> {
+    if (typeof fn !== 'function') throw invalid('Client.runOnScheduler: fn', fn, 'a function');
+    checkNoMore(
+      'Client.runOnScheduler',
+      more,
+      'The function receives { scheduler } and may close over the rest.',
+    );
     return await fn({ scheduler: schedulerView(this.cluster) });
   }
 
@@ -124,7 +141,8 @@ export class ClientBase {
    * @throws (rejects) LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
    * @source Dask, `Client.profile`
    */
-  profile(options: ProfileOptions = {}): Promise<CallTree> {
+  async profile(options: ProfileOptions = {}): Promise<CallTree> {
+    checkOptions('Client.profile', options, PROFILE_OPTIONS);
     return clusterProfile(this.cluster, () => this.trace, options);
   }
 
@@ -157,6 +175,7 @@ export class ClientBase {
 
   /** Tells an observer of everything from now on; returns what ends that. */
   observe(observer: ClusterObserver): () => void {
+    checkArgument('Client.observe: observer', observer, OBSERVER);
     return this.cluster.engine.observe(observer);
   }
 

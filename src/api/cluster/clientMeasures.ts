@@ -1,4 +1,5 @@
 // What a client asks a cluster's measures: the profile, and the memory.
+import { FLAG, fileName, kind, NUMBER, type OptionKinds, TEXT } from '../../base/arguments.js';
 import { type ClusterMemory, MEMORY_MEASURES } from '../../diagnostics/memorySampler.js';
 import { isCalled } from '../../engine/cluster/engineWorker.js';
 import type { CallTree } from '../../profile/callTree.js';
@@ -14,6 +15,16 @@ export interface ProfileOptions extends Pick<ProfileQuery, 'key' | 'span' | 'sta
   /** See `Client.profile`. */
   readonly filename?: string;
 }
+
+export const PROFILE_OPTIONS: OptionKinds<ProfileOptions> = {
+  key: TEXT,
+  span: kind('an array of names of spans', (value) => Array.isArray(value)),
+  start: NUMBER,
+  stop: NUMBER,
+  workers: kind('an array of names', (value) => Array.isArray(value)),
+  scheduler: FLAG,
+  filename: fileName(['.html', '.htm', '.pb', '.pb.gz', '.speedscope.json', '.json']),
+};
 
 /** See `Client.profile`. */
 export async function clusterProfile(

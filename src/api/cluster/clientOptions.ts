@@ -1,9 +1,19 @@
 // Options of everything that a client submits.
 
+import {
+  checkOptions,
+  FLAG,
+  isOptionsObject,
+  kind,
+  NAMES,
+  type OptionKinds,
+  RESOURCES,
+  SECONDS,
+  SIGNAL,
+  TEXT,
+} from '../../base/arguments.js';
 import type { SegmentPolicy } from '../../engine/scheduler/taskGraph.js';
 import type { AbortSignalLike, ClusterTaskOptions } from '../../graph/computeOptions.js';
-import { isPlainObject } from '../../graph/nesting.js';
-import { invalid } from '../argumentChecks.js';
 
 export interface SubmitOptions extends ClusterTaskOptions {
   /** Cancels the computation, also a task that is running. */
@@ -14,59 +24,59 @@ export interface SubmitOptions extends ClusterTaskOptions {
   readonly pure?: boolean | undefined;
 }
 
-const NAMES: ReadonlySet<string> = new Set([
-  'signal',
-  'priority',
-  'retries',
-  'workers',
-  'key',
-  'pure',
-  'resources',
-  'timeout',
-]);
+/** What a cluster takes for every task. */
+export const TASK_OPTIONS: OptionKinds<ClusterTaskOptions> = {
+  priority: kind('a number', (value) => typeof value === 'number' && Number.isFinite(value)),
+  retries: kind(
+    'a whole number from 0 to 255',
+    (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255,
+  ),
+  workers: NAMES,
+  resources: RESOURCES,
+  timeout: SECONDS,
+};
+
+export const SUBMIT_OPTIONS: OptionKinds<SubmitOptions> = {
+  ...TASK_OPTIONS,
+  signal: SIGNAL,
+  key: TEXT,
+  pure: FLAG,
+};
 
 /** Whether the last argument of `submit` is its options: a plain object with nothing but names of options, and at least one. */
 export function isSubmitOptions(value: unknown): value is SubmitOptions {
-  if (typeof value !== 'object' || value === null || !isPlainObject(value)) return false;
+  if (!isOptionsObject(value)) return false;
   const names = Object.keys(value);
-  return names.length > 0 && names.every((name) => NAMES.has(name));
+  return names.length > 0 && names.every((name) => Object.hasOwn(SUBMIT_OPTIONS, name));
 }
 
-/** The same for `map`, where the others are iterables: options that are empty or undefined cannot be meant as one of them. */
-export function isMapOptions(value: unknown): value is SubmitOptions | undefined {
-  if (value === undefined || isSubmitOptions(value)) return true;
-  if (typeof value !== 'object' || value === null || Symbol.iterator in value) return false;
-  return isPlainObject(value) && Object.keys(value).length === 0;
+/** The same for `map`, where the others are iterables: an object that is none cannot be meant as one of them. */
+export function isMapOptions(value: unknown): boolean {
+  return value === undefined || (isOptionsObject(value) && !(Symbol.iterator in value));
 }
+
+/** Options of `Client.run`. */
+export interface RunOptions {
+  /** Names or addresses. Default: all workers. */
+  readonly workers?: string | readonly string[] | undefined;
+}
+
+export const RUN_OPTIONS: OptionKinds<RunOptions> = { workers: NAMES };
 
 export interface SubmitPolicy {
+  readonly signal: AbortSignalLike | undefined;
   readonly policy: SegmentPolicy;
   readonly timeout: number;
 }
 
-/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT */
-export function submitPolicy(options: SubmitOptions): SubmitPolicy {
-  const { priority = 0, retries = 0, workers, resources, timeout = 0, signal, key } = options;
-  if (key !== undefined && (typeof key !== 'string' || key === '')) throw invalid('key', key, 'a text');
-  if (workers !== undefined && typeof workers !== 'string' && !Array.isArray(workers))
-    throw invalid('workers', workers, 'a name or an array of names');
-  if (resources !== undefined && (typeof resources !== 'object' || resources === null))
-    throw invalid('resources', resources, 'an object such as { GPU: 1 }');
-  if (typeof priority !== 'number' || !Number.isFinite(priority))
-    throw invalid('priority', priority, 'a number');
-  if (!Number.isInteger(retries) || retries < 0 || retries > 255)
-    throw invalid('retries', retries, 'a whole number from 0 to 255');
-  if (typeof timeout !== 'number' || !(timeout >= 0)) throw invalid('timeout', timeout, 'seconds');
-  if (
-    signal !== undefined &&
-    (typeof signal !== 'object' || signal === null || !('addEventListener' in signal))
-  )
-    throw invalid('signal', signal, 'an AbortSignal, e.g. that of an AbortController');
+/**
+ * @param where what was called with the options, e.g. `submit()`
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT
+ */
+export function submitPolicy(where: string, options: SubmitOptions): SubmitPolicy {
+  checkOptions(where, options, SUBMIT_OPTIONS);
+  const { priority = 0, retries = 0, workers, resources, timeout = 0, signal } = options;
   const names = workers === undefined ? null : new Set(typeof workers === 'string' ? [workers] : workers);
-  if (names?.size === 0) throw invalid('workers', '[]', 'at least one name');
   const needed = resources === undefined ? null : new Map(Object.entries(resources));
-  for (const [name, amount] of needed ?? [])
-    if (typeof amount !== 'number' || !(amount > 0))
-      throw invalid(`resources.${name}`, amount, 'a number above 0');
-  return { policy: { priority, retries, workers: names, resources: needed }, timeout };
+  return { policy: { priority, retries, workers: names, resources: needed }, timeout, signal };
 }

@@ -1,14 +1,16 @@
 // connect(): the way to a cluster.
-import { LongpoleError } from '../../base/errors.js';
-import { isPlainObject } from '../../graph/nesting.js';
+import { checkOptions, FLAG, invalid, isOptionsObject, type OptionKinds } from '../../base/arguments.js';
 import { Client } from './client.js';
+import type { LocalClusterOptions } from './clusterOptions.js';
 import { setDefaultClient, unsetDefaultClient } from './defaultClient.js';
-import { LocalCluster, type LocalClusterOptions } from './localCluster.js';
+import { LocalCluster } from './localCluster.js';
 
 export interface ConnectOptions {
   /** `compute()` and `persist()` use this client from now on. Default true. */
   readonly setAsDefault?: boolean;
 }
+
+const OPTIONS: OptionKinds<ConnectOptions> = { setAsDefault: FLAG };
 
 /**
  * A client of a cluster: of a new LocalCluster on all cores, or with the given options, which ends with the client; or of
@@ -22,10 +24,9 @@ export function connect(
   target?: LocalCluster | LocalClusterOptions,
   options?: ConnectOptions,
 ): Promise<Client>;
-export async function connect(
-  target: unknown = {},
-  { setAsDefault = true }: ConnectOptions = {},
-): Promise<Client> {
+export async function connect(target: unknown = {}, options: ConnectOptions = {}): Promise<Client> {
+  checkOptions('connect()', options, OPTIONS);
+  const { setAsDefault = true } = options;
   const client = await clientOf(target);
   const { clients } = client.cluster;
   client.onClose(clients.add(client.name));
@@ -41,10 +42,6 @@ async function clientOf(target: unknown): Promise<Client> {
     target.checkOpen();
     return new Client(target, false);
   }
-  if (typeof target === 'object' && target !== null && isPlainObject(target))
-    return new Client(await LocalCluster.start(target), true);
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `connect() takes a LocalCluster or options for one, not ${String(target)}.`,
-  );
+  if (isOptionsObject(target)) return new Client(await LocalCluster.start(target), true);
+  throw invalid('connect()', target, 'a LocalCluster or options for one, e.g. { workers: 4 }');
 }

@@ -1,12 +1,10 @@
 // The dashboard of a LocalCluster: what `dashboard` may say, and the server behind it.
 import { LongpoleError } from '../../base/errors.js';
-import { DashboardServer, type DashboardServerOptions } from '../../server/dashboardServer.js';
+import { DashboardServer } from '../../server/dashboardServer.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
+import type { DashboardOptions } from './clusterOptions.js';
 import { dashboardSource } from './dashboardSource.js';
 import type { ObservedCluster } from './observedCluster.js';
-
-/** Where the dashboard listens and who may look; see docs/dashboard.md. */
-export type DashboardOptions = Pick<DashboardServerOptions, 'host' | 'port' | 'token' | 'names'>;
 
 type OpenCluster = ObservedCluster & { onClose(close: () => Promise<void> | void): void };
 

@@ -1,4 +1,5 @@
 // A Future: a result that lives on the workers of a cluster, or will.
+import { checkNoMore, invalid } from '../../base/arguments.js';
 import { LongpoleError, releaseFrames } from '../../base/errors.js';
 import type { ResultHandle, ResultStatus } from '../../engine/cluster/computationState.js';
 import { External } from '../../graph/external.js';
@@ -90,11 +91,12 @@ export class Future<T> extends External {
    * @throws (rejects) TaskError, KilledWorkerError, or LongpoleError ERR_LONGPOLE_FUTURE if it was cancelled or released
    */
   result(): Promise<T>;
-  result(): Promise<unknown> {
-    return this.#owner.untilClosed(this.#result());
+  result(...more: readonly unknown[]): Promise<unknown> {
+    return this.#owner.untilClosed(this.#result(more));
   }
 
-  async #result(): Promise<unknown> {
+  async #result(more: readonly unknown[]): Promise<unknown> {
+    checkNoMore('Future.result', more, 'Limit the time of the task with the option timeout.');
     const [value] = await this.#owner.awaiting('Future.result', this, this.#owner.fetch([this.live()]));
     return value;
   }
@@ -149,4 +151,23 @@ export class Future<T> extends External {
       throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `The future '${this.key}' was never submitted.`);
     return handle;
   }
+}
+
+/**
+ * One future or several, as an array.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for anything else
+ */
+export function futureList(
+  where: string,
+  given: Future<unknown> | Iterable<unknown>,
+): readonly Future<unknown>[] {
+  if (given instanceof Future) return [given];
+  if (typeof given !== 'object' || given === null || !(Symbol.iterator in given))
+    throw invalid(`${where}: futures`, given, 'a Future, or an array of them');
+  const isFuture = (one: unknown): one is Future<unknown> => one instanceof Future;
+  const list = [...given];
+  for (const one of list)
+    if (!isFuture(one)) throw invalid(`${where}: futures`, one, 'a Future, or an array of them');
+  return list.filter(isFuture);
 }

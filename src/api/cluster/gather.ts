@@ -1,39 +1,62 @@
 // gather: the results of futures that stand in (nested) arrays and plain objects, in the same shape.
+import { invalid, type OptionKinds, oneOf } from '../../base/arguments.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
-import { checkNesting, isPlainObject } from '../../graph/nesting.js';
+import { checkNesting, forEachPart, isPlainObject } from '../../graph/nesting.js';
 import { Future } from './future.js';
 
 /** What `gather` returns for a `T`: the result in the place of each future. */
 export type Gathered<T> =
   T extends Future<infer R>
     ? R
-    : T extends readonly unknown[]
-      ? { -readonly [K in keyof T]: Gathered<T[K]> }
-      : T extends Readonly<Record<string, unknown>>
+    : T extends Promise<infer P>
+      ? Gathered<P>
+      : T extends readonly unknown[]
         ? { -readonly [K in keyof T]: Gathered<T[K]> }
-        : T;
+        : T extends Readonly<Record<string, unknown>>
+          ? { -readonly [K in keyof T]: Gathered<T[K]> }
+          : T;
 
 export interface GatherOptions {
   /** What becomes of a future that has no result: its error is thrown, or (`'skip'`) its place is undefined. Default `'raise'`. */
   readonly errors?: 'raise' | 'skip';
 }
 
+export const GATHER_OPTIONS: OptionKinds<GatherOptions> = { errors: oneOf(['raise', 'skip']) };
+
 /** Brings all results at once. Throws the error of the first future that failed, unless `errors` is `'skip'`. */
 export async function gatherNested(
-  value: unknown,
+  given: unknown,
   errors: 'raise' | 'skip',
   fetch: (handles: readonly ResultHandle[]) => Promise<unknown[]>,
 ): Promise<unknown> {
-  const futures = new Set<Future<unknown>>();
-  collect(value, futures, 0);
+  const value = checked(given);
+  const found: Found = { futures: new Set(), promises: new Map() };
+  await collect(value, found, 0);
   const present: { readonly future: Future<unknown>; readonly handle: ResultHandle }[] = [];
-  for (const future of futures) {
+  for (const future of found.futures) {
     if (errors === 'skip' && !(await hasResult(future))) continue;
     present.push({ future, handle: future.live() });
   }
   const values = await fetch(present.map(({ handle }) => handle));
   const results = new Map(present.map(({ future }, index) => [future, values[index]]));
-  return replace(value, results);
+  return replace(value, found.promises, results);
+}
+
+interface Found {
+  readonly futures: Set<Future<unknown>>;
+  /** What promises resolve with, e.g. that of `scatter`. */
+  readonly promises: Map<Promise<unknown>, unknown>;
+}
+
+/** An iterator is read once. */
+function checked(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null)
+    throw invalid('Client.gather: futures', value, 'a Future, or (nested) arrays or objects of them');
+  return 'next' in value && isIterable(value) ? [...value] : value;
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  return Symbol.iterator in value;
 }
 
 async function hasResult(future: Future<unknown>): Promise<boolean> {
@@ -41,18 +64,37 @@ async function hasResult(future: Future<unknown>): Promise<boolean> {
   return (await future.exception()) === undefined;
 }
 
-function collect(value: unknown, futures: Set<Future<unknown>>, depth: number): void {
+async function collect(value: unknown, found: Found, depth: number): Promise<void> {
   if (typeof value !== 'object' || value === null) return;
   checkNesting(depth);
-  if (value instanceof Future) futures.add(value);
-  else if (Array.isArray(value)) for (const part of value) collect(part, futures, depth + 1);
-  else if (isPlainObject(value)) for (const part of Object.values(value)) collect(part, futures, depth + 1);
+  if (value instanceof Future) {
+    found.futures.add(value);
+  } else if (value instanceof Promise) {
+    const settled: unknown = await value;
+    found.promises.set(value, settled);
+    await collect(settled, found, depth + 1);
+  } else {
+    const parts: object[] = [];
+    // Data is most of it, and waits for nothing.
+    forEachPart(value, (part) => typeof part === 'object' && part !== null && parts.push(part));
+    for (const part of parts)
+      if (part instanceof Future) found.futures.add(part);
+      else await collect(part, found, depth + 1);
+  }
 }
 
-function replace(value: unknown, results: ReadonlyMap<Future<unknown>, unknown>): unknown {
+function replace(
+  value: unknown,
+  promises: ReadonlyMap<Promise<unknown>, unknown>,
+  results: ReadonlyMap<Future<unknown>, unknown>,
+): unknown {
+  const inside = (part: unknown): unknown => replace(part, promises, results);
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Future) return results.get(value);
-  if (Array.isArray(value)) return value.map((part) => replace(part, results));
+  if (value instanceof Promise) return inside(promises.get(value));
+  if (Array.isArray(value)) return value.map(inside);
+  if (value instanceof Set) return new Set(Array.from(value, inside));
+  if (value instanceof Map) return new Map(Array.from(value, ([key, part]) => [key, inside(part)]));
   if (!isPlainObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, replace(part, results)]));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inside(part)]));
 }

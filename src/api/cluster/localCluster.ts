@@ -1,63 +1,22 @@
 // LocalCluster: workers on this machine, threads or processes, and the scheduler that feeds them.
-import { availableParallelism, freemem, totalmem } from 'node:os';
+import { checkCount, checkOptions } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
-import { readBytes, readSetting } from '../../base/settings.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
 import type { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
 import type { StallWatch } from '../../engine/cluster/stallWatch.js';
 import type { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
-import type { MemoryThresholds } from '../../engine/store/memoryMonitor.js';
 import { within } from '../../engine/within.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
-import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
-import { checkCount, invalid } from '../argumentChecks.js';
 import { config } from '../config.js';
 import { isImportedByWorker } from '../runPlan.js';
 import type { ClientTools } from './clientTools.js';
+import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
 import { ConnectedClients } from './connectedClients.js';
-import type { DashboardOptions } from './dashboard.js';
 import type { Measures } from './measures.js';
-
-export interface LocalClusterOptions {
-  /** How many. Default: one per core. Minimum 1. */
-  readonly workers?: number;
-  /** Worker processes instead of worker threads. Default false. */
-  readonly processes?: boolean;
-  /** Memory per worker in bytes, or as `'2GB'`, `'500 MiB'`; 0: no limit. Default: this machine's, divided by the workers. */
-  readonly memoryLimit?: number | string;
-  /** Shares of the limit at which a worker spills, pauses and ends. */
-  readonly memory?: Partial<MemoryThresholds>;
-  /** Where workers keep spilled results. Default: a directory of its own below that for temporary files. */
-  readonly localDirectory?: string;
-  /** What each worker offers to tasks that ask for resources, e.g. `{ GPU: 1 }`. */
-  readonly resources?: Readonly<Record<string, number>>;
-  /** How often a task may be running when its worker dies. Default 3, minimum 1. */
-  readonly allowedFailures?: number;
-  /**
-   * How the statistical profiler samples workers and the scheduler, in seconds; false: not at all. Default: the settings
-   * `profile`, `profile-interval` (0.01) and `profile-cycle-interval` (1).
-   */
-  readonly profile?: { readonly interval?: number; readonly cycleInterval?: number } | false;
-  /**
-   * Seconds after which a worker is replaced by a new one, once it has finished what it has. Default: never. While no new one
-   * can be started, the old one stays.
-   */
-  readonly lifetime?: number;
-  /**
-   * Seconds after which a worker process of which nothing is heard, not even its heartbeat, is replaced, and what it did is
-   * done again; false: never. After as long, at least 180 s, computations fail in which nothing happens although tasks could run.
-   * Default: the setting `worker-ttl`, which is 300.
-   */
-  readonly workerTtl?: number | string | false;
-  /** Keeps the live trace. Default true: it costs less than a tenth of a microsecond per task. A dashboard needs it. */
-  readonly record?: boolean;
-  /** Serves the dashboard; `dashboardLink` says where. Default: the setting `dashboard`, which is false. */
-  readonly dashboard?: boolean | DashboardOptions;
-}
 
 /** How long workers have to tell what they have sampled; and the last time, before they end, in milliseconds. */
 const FLUSH_MS = 10_000;
@@ -95,6 +54,11 @@ export class LocalCluster {
   #endDumping: () => void = () => undefined;
 
   private constructor(parts: ClusterParts) {
+    if (parts?.engine === undefined)
+      throw new LongpoleError(
+        'ERR_LONGPOLE_INVALID_ARGUMENT',
+        'new LocalCluster() does not start workers. Write `await LocalCluster.start({ workers: 4 })`.',
+      );
     this.engine = parts.engine;
     this.live = parts.live;
     this.plugins = parts.plugins;
@@ -115,33 +79,13 @@ export class LocalCluster {
   static async start(options: LocalClusterOptions = {}): Promise<LocalCluster> {
     // A script that starts a cluster is imported by its workers, too: there it halts here.
     if (isImportedByWorker()) return new Promise(() => undefined);
-    warnOfUnknown(options);
-    const workers = checkCount('workers', options.workers ?? config.get('workers') ?? availableParallelism());
-    const processes = options.processes ?? config.get('processes');
-    if (typeof processes !== 'boolean') throw invalid('processes', processes, 'true or false');
-    const allowedFailures = checkCount('allowedFailures', options.allowedFailures ?? 3);
-    const settings = {
-      memoryLimit: memoryLimit(options.memoryLimit ?? config.get('memory-limit'), workers),
-      thresholds: {
-        target: config.get('memory-target'),
-        spill: config.get('memory-spill'),
-        pause: config.get('memory-pause'),
-        terminate: config.get('memory-terminate'),
-        ...options.memory,
-      },
-      profile: profileSettings(options.profile),
-      resources: resourcesOf(options.resources ?? {}),
-      ttl: readSetting(
-        'worker-ttl',
-        options.workerTtl ?? config.get('worker-ttl'),
-        'LocalCluster: workerTtl',
-      ),
-    };
+    checkOptions('LocalCluster', options, CLUSTER_OPTIONS);
+    const { workers, threads, allowedFailures, settings } = clusterSettings(options);
     const dashboard = options.dashboard === true ? {} : options.dashboard || undefined;
     const configured =
       options.dashboard === undefined && config.get('dashboard') ? config.get('dashboard-port') : undefined;
     const partsOptions = {
-      threads: !processes,
+      threads,
       allowedFailures,
       settings,
       localDirectory: options.localDirectory ?? config.get('local-directory'),
@@ -263,7 +207,6 @@ export class LocalCluster {
   }
 
   #limitLifetimes(seconds: number): void {
-    if (!(seconds > 0)) throw invalid('lifetime', seconds, 'seconds above 0');
     // One that could not be replaced is left alone for another lifetime.
     const tried = new WeakMap<WorkerInfo, number>();
     const look = setInterval(
@@ -282,61 +225,5 @@ export class LocalCluster {
     );
     look.unref();
     this.#lifetimes.add(look);
-  }
-}
-
-function profileSettings(option: LocalClusterOptions['profile']): ProfileSettings | undefined {
-  if (option === false || (option === undefined && !config.get('profile'))) return undefined;
-  const where = 'LocalCluster: profile';
-  const { interval = config.get('profile-interval'), cycleInterval = config.get('profile-cycle-interval') } =
-    option ?? {};
-  return {
-    interval: readSetting('profile-interval', interval, `${where}.interval`),
-    cycleInterval: readSetting('profile-cycle-interval', cycleInterval, `${where}.cycleInterval`),
-  };
-}
-
-function memoryLimit(option: number | string | undefined, workers: number): number {
-  if (option === undefined) return Math.floor(Math.max(totalmem() * 0.9, freemem()) / workers);
-  const bytes = typeof option === 'number' ? option : readBytes(option);
-  if (bytes === undefined || !(bytes >= 0))
-    throw invalid('memoryLimit', option, "bytes, or a text such as '2GB' or '500 MiB'");
-  return bytes;
-}
-
-/** What each worker has of each resource. */
-function resourcesOf(option: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
-  for (const [name, amount] of Object.entries(option))
-    if (typeof amount !== 'number' || !(amount > 0))
-      throw invalid(`resources.${name}`, amount, 'a number above 0');
-  return new Map(Object.entries(option));
-}
-
-const OPTION_NAMES: Readonly<Record<keyof LocalClusterOptions, true>> = {
-  workers: true,
-  processes: true,
-  memoryLimit: true,
-  memory: true,
-  localDirectory: true,
-  resources: true,
-  allowedFailures: true,
-  profile: true,
-  lifetime: true,
-  workerTtl: true,
-  record: true,
-  dashboard: true,
-};
-
-/** A name that nobody knows is a mistake, e.g. `numWorkers`; it is told, and the cluster starts without it. */
-function warnOfUnknown(options: LocalClusterOptions): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(OPTION_NAMES, name)) continue;
-    process.emitWarning(
-      `${name} is no option of a cluster and does nothing. There are ${Object.keys(OPTION_NAMES).join(', ')}.`,
-      {
-        type: 'LongpoleWarning',
-        code: 'LONGPOLE_UNKNOWN_OPTION',
-      },
-    );
   }
 }

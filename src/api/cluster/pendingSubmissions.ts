@@ -49,7 +49,7 @@ export class PendingSubmissions {
   add(delayed: Delayed<unknown>, future: Future<unknown>, options: SubmitOptions, code: () => string): void {
     if (this.#waiting.length > 0 && !sameOptions(options, this.#options ?? options)) this.flush();
     if (this.#waiting.length === 0) {
-      this.#policy = submitPolicy(options);
+      this.#policy = submitPolicy('submit()', options);
       this.#options = options;
       this.#code = code();
       queueMicrotask(() => this.flush());
@@ -60,7 +60,7 @@ export class PendingSubmissions {
   /** What waits becomes a computation. What cannot be compiled or shipped is an error of its futures. */
   flush(): void {
     const waiting = this.#waiting;
-    const { policy, timeout } = this.#policy ?? submitPolicy({});
+    const { policy, timeout } = this.#policy ?? submitPolicy('submit()', {});
     const options = this.#options ?? {};
     this.#waiting = [];
     if (waiting.length === 0) return;
@@ -94,7 +94,7 @@ export class PendingSubmissions {
   #single(one: Waiting, options: SubmitOptions): void {
     this.#waiting = [one];
     this.#options = options;
-    this.#policy = submitPolicy(options);
+    this.#policy = submitPolicy('submit()', options);
     this.flush();
   }
 }

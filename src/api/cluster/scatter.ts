@@ -1,5 +1,6 @@
 // scatter: values of the program become results on the workers.
 import { serialize } from 'node:v8';
+import { FLAG, NAMES, type OptionKinds } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { dataPlan } from '../../engine/cluster/dataPlan.js';
@@ -20,6 +21,8 @@ export interface ScatterOptions {
   /** Names or addresses of the workers that take the values. Default: all, in turn. */
   readonly workers?: string | readonly string[];
 }
+
+export const SCATTER_OPTIONS: OptionKinds<ScatterOptions> = { broadcast: FLAG, workers: NAMES };
 
 /** The scheduler's side holds the value. */
 const CALLER = -1;

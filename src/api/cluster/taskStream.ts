@@ -1,4 +1,5 @@
 // `client.getTaskStream()`: the runs of tasks in a range of time, as rows.
+import { NUMBER, type OptionKinds, PAGE_FILE } from '../../base/arguments.js';
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 
@@ -10,6 +11,12 @@ export interface TaskStreamOptions {
   /** See `Client.getTaskStream`. */
   readonly filename?: string;
 }
+
+export const TASK_STREAM_OPTIONS: OptionKinds<TaskStreamOptions> = {
+  start: NUMBER,
+  stop: NUMBER,
+  filename: PAGE_FILE,
+};
 
 /**
  * One run of a task. Times are seconds since the epoch on the scheduler's clock. Of a run that was lost with its worker nobody

@@ -1,0 +1,173 @@
+// What is wrong with an argument, said in one way. The options of a function are data: a name and a kind for each. One check
+// refuses what is not an object of options, an option that does not exist, and a value of another kind, so that nothing that
+// a caller passes is ignored silently.
+import { LongpoleError } from './errors.js';
+
+/** The values that an option or an argument may have. */
+export interface Kind {
+  /** For the message: what the value must be, e.g. `a whole number from 1`. */
+  readonly expected: string;
+  readonly accepts: (value: unknown) => boolean;
+}
+
+/** A kind for every option of `O`. The compiler refuses a table that lacks an option or has one too many. */
+export type OptionKinds<O extends object> = { readonly [N in keyof O]-?: Kind };
+
+/** The function that takes the option checks it, and its message says more. */
+export const ANY: Kind = { expected: 'any value', accepts: () => true };
+export const FLAG: Kind = kind('true or false', (value) => typeof value === 'boolean');
+export const TEXT: Kind = kind('a text', (value) => typeof value === 'string' && value !== '');
+export const NUMBER: Kind = kind('a number', (value) => typeof value === 'number' && !Number.isNaN(value));
+export const COUNT: Kind = kind(
+  'a whole number from 1',
+  (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1,
+);
+export const SECONDS: Kind = kind('seconds, at least 0', (value) => typeof value === 'number' && value >= 0);
+export const CALLABLE: Kind = kind('a function', (value) => typeof value === 'function');
+export const SIGNAL: Kind = kind(
+  'an AbortSignal, e.g. that of an AbortController',
+  (value) => typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value,
+);
+export const NAMES: Kind = kind(
+  'a name or an array of names',
+  (value) => TEXT.accepts(value) || (Array.isArray(value) && value.length > 0 && value.every(TEXT.accepts)),
+);
+
+export const RESOURCES: Kind = kind(
+  'an object of numbers above 0 such as { GPU: 1 }',
+  (value) =>
+    isOptionsObject(value) &&
+    Object.values(value).every((amount) => typeof amount === 'number' && amount > 0),
+);
+/** Rows of a recorded or a live run; pages and analyses take one. */
+export const TRACE: Kind = kind(
+  'a trace, e.g. client.trace or openTrace(file)',
+  (value) => typeof value === 'object' && value !== null && 'tasks' in value && 'strings' in value,
+);
+/** The name of a file that an HTML page is written to. */
+export const PAGE_FILE: Kind = fileName(['.html', '.htm']);
+
+/** The name of a file with one of these endings: a page in a file called `.png` would be lost on its reader. */
+export function fileName(endings: readonly string[]): Kind {
+  return kind(
+    `the name of a file that ends in ${endings.join(', ')}`,
+    (value) => typeof value === 'string' && endings.some((ending) => value.toLowerCase().endsWith(ending)),
+  );
+}
+
+export function kind(expected: string, accepts: (value: unknown) => boolean): Kind {
+  return { expected, accepts };
+}
+
+export function oneOf(values: readonly unknown[]): Kind {
+  return kind(`one of ${values.map(String).join(', ')}`, (value) => values.includes(value));
+}
+
+/** @param expected what it should have been, e.g. `a whole number from 1` */
+export function invalid(name: string, value: unknown, expected: string): LongpoleError {
+  return new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `${name}: expected ${expected}, not ${textOf(value)}.`,
+  );
+}
+
+/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT unless the value is of the kind */
+export function checkArgument(name: string, value: unknown, { expected, accepts }: Kind): void {
+  if (!accepts(value)) throw invalid(name, value, expected);
+}
+
+/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT unless it is a whole number from 1 */
+export function checkCount(name: string, value: unknown): number {
+  if (typeof value === 'number' && COUNT.accepts(value)) return value;
+  throw invalid(name, value, COUNT.expected);
+}
+
+/**
+ * Checks the options of a call against the options that there are. Undefined options, and options that are undefined, are left out.
+ *
+ * @param where what takes the options, e.g. `ProgressBar`
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT that names the option, and for an unknown one the option that was
+ *   probably meant
+ */
+export function checkOptions<O extends object>(where: string, options: unknown, kinds: OptionKinds<O>): void {
+  if (options === undefined) return;
+  const known: Readonly<Record<string, Kind>> = kinds;
+  const names = Object.keys(known);
+  if (!isOptionsObject(options))
+    throw invalid(`${where}: options`, options, `an object with some of ${names.join(', ')}`);
+  for (const [name, value] of Object.entries(options)) {
+    const expected = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (expected === undefined) throw unknownOption(where, name, names);
+    if (value !== undefined) checkArgument(`${where}: ${name}`, value, expected);
+  }
+}
+
+/** For arguments behind the last one that a function takes. */
+export function checkNoMore(where: string, more: readonly unknown[], advice: string): void {
+  if (more.length === 0) return;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `${where} does not take the argument ${textOf(more[0])}. ${advice}`,
+  );
+}
+
+function unknownOption(where: string, name: string, names: readonly string[]): LongpoleError {
+  const near = nearestName(name, names);
+  const meant = near === undefined ? '' : ` Did you mean '${near}'?`;
+  return new LongpoleError(
+    'ERR_LONGPOLE_INVALID_ARGUMENT',
+    `${where}: '${name}' is not an option.${meant} The options are: ${names.join(', ')}.`,
+  );
+}
+
+/** An object literal, also one of another realm, and no instance of a class. */
+export function isOptionsObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** The name that was probably meant: one that contains the other, or that differs in few letters. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  const wanted = letters(name);
+  const isPart = (known: string): boolean => wanted.includes(known) || known.includes(wanted);
+  const part = wanted.length < 3 ? undefined : names.find((known) => isPart(letters(known)));
+  if (part !== undefined) return part;
+  let best: string | undefined;
+  let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
+  for (const known of names) {
+    const distance = editDistance(wanted, letters(known));
+    if (distance >= least) continue;
+    least = distance;
+    best = known;
+  }
+  return best;
+}
+
+function letters(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+/** How many letters have to be inserted, removed or replaced. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [at, letter] of [...a].entries()) {
+    const next = [at + 1];
+    for (const [to, other] of [...b].entries())
+      next.push(Math.min(next[to]! + 1, row[to + 1]! + 1, row[to]! + (letter === other ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+/** A value in a message. */
+export function textOf(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) return 'an array';
+  if (isOptionsObject(value)) return 'an object';
+  const maker: unknown = value.constructor;
+  const name = typeof maker === 'function' ? maker.name : '';
+  return name === '' ? 'an object' : `a ${name}`;
+}
