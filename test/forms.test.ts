@@ -385,7 +385,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   ...['CompleteEvent', 'DurationBeginEvent', 'DurationEndEvent', 'InstantEvent', 'PhaseEvent'],
   ...['EventPhases', 'InstantEventScope', 'MultiEventDatabase', 'DURATION_BUCKETS', 'bucketStart'],
   ...['DaskObservation', 'EXPORTERS', 'observeProgram', 'QUESTIONS', 'Table', 'findingsTable'],
-  ...['profiledPrefixes', 'samplingInterval', 'scaling', 'speedups'],
+  ...['nothingFoundIn', 'profiledPrefixes', 'samplingInterval', 'scaling', 'speedups'],
 ]);
 
 test('every public function has a form in a table above', () => {
