@@ -224,3 +224,17 @@ clusterTest('large arguments are transfers from the client, small ones are not',
   );
   assert.equal(totals.pairs[0]?.nbytes, large.byteLength);
 });
+
+clusterTest(
+  'arguments in shared memory move to workers that are processes, and not to threads',
+  async ({ client, processes }) => {
+    const shared = new Float64Array(new SharedArrayBuffer(16 * LARGE));
+    assert.equal(await client.submit(t.total, shared).result(), 0);
+    // What is copied to both kinds follows: transfers before it are known then.
+    assert.equal(await client.submit(t.total, new Float64Array(LARGE * 4)).result(), 0);
+    const copied = 32 * LARGE;
+    const sizes = () => Array.from(client.trace.transfers.nbytes);
+    await until('the second transfer is known', () => sizes().includes(copied));
+    assert.deepEqual(sizes(), processes ? [shared.byteLength, copied] : [copied]);
+  },
+);

@@ -27,6 +27,7 @@ export type FindingCode =
   | 'scheduler-bound'
   | 'lack-of-parallelism'
   | 'cpu-oversubscription'
+  | 'client-bound'
   | 'worker-bound'
   | 'lost-work';
 
@@ -149,10 +150,15 @@ export class Facts {
     return sum / bins.length;
   }
 
+  /** What stands for a kind in the columns of the path. */
+  kindNumber(kind: PathKind): number {
+    return PATH_KINDS.indexOf(kind);
+  }
+
   /** Parts of the path of one kind, in order. */
   *parts(kind: PathKind): IterableIterator<{ start: number; stop: number; row: number }> {
     const { columns } = this.path;
-    const number = PATH_KINDS.indexOf(kind);
+    const number = this.kindNumber(kind);
     for (let part = 0; part < columns.length; part++) {
       if (columns.kind[part] !== number) continue;
       yield { start: columns.start[part]!, stop: columns.stop[part]!, row: columns.row[part]! };

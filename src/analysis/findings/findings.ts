@@ -4,6 +4,7 @@ import type { Trace } from '../../trace/trace.js';
 import { Table } from '../table.js';
 import { valuesColumn } from '../valuesColumn.js';
 import { asynchronousWait } from './asynchronousWait.js';
+import { clientBound } from './clientBound.js';
 import { cpuOversubscription } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
 import { Facts, type Finding, type FindingCode, type Rule } from './finding.js';
@@ -40,6 +41,7 @@ export const RULES: readonly Rule[] = [
   asynchronousWait,
   eventLoopStarvation,
   schedulerBound,
+  clientBound,
   lackOfParallelism,
   cpuOversubscription,
   lostWork,

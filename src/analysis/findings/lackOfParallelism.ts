@@ -1,5 +1,6 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { longestChain } from '../path/longestChain.js';
+import { programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 
@@ -25,7 +26,7 @@ export const lackOfParallelism: Rule = (facts) => {
   return {
     code: 'lack-of-parallelism',
     title: `${isClient ? 'The program hands over one thing after the other, which' : 'The graph'} keeps ${(work / active).toFixed(1)} of ${workers} threads busy`,
-    seconds: path.floor - work / workers - (isClient ? carryingSeconds(facts) : 0),
+    seconds: path.floor - work / workers - (isClient ? clientSeconds(facts) : 0),
     confidence: 'high',
     evidence: {
       text: isClient
@@ -47,9 +48,10 @@ export const lackOfParallelism: Rule = (facts) => {
   };
 };
 
-/** Of the path, what the client fetched and sent: that has rules of its own. */
-function carryingSeconds(facts: Facts): number {
-  return clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
+/** Of the path, what the client fetched, sent and did by itself: that has rules of its own. */
+function clientSeconds(facts: Facts): number {
+  const carrying = clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
+  return carrying + programTime(facts).seconds;
 }
 
 /** By row of tasks; NaN for those that did not run. */

@@ -2,7 +2,7 @@ import { bytesText, countText, secondsText } from '../../base/words.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Rule } from './finding.js';
 
-const MIN_BYTES = 10e6;
+const MIN_BYTES = 1e6;
 
 /**
  * The run waited while the client sent large arguments or closures to the workers. Costs the part of the critical path in

@@ -183,10 +183,10 @@ export function sending(nbytes: number, seconds: number): SyntheticSpec {
 }
 
 /** A result of the first step goes to the client before the second step, which needs it or not. */
-export function fetching(needsIt: boolean): SyntheticSpec {
+export function fetching(needsIt: boolean, nbytes = 1e9): SyntheticSpec {
   return {
     tasks: [
-      { key: 'load-1', started: 0, stopped: 5, nbytes: 1e9 },
+      { key: 'load-1', started: 0, stopped: 5, nbytes },
       {
         key: 'fit-1',
         started: 10,
@@ -202,12 +202,24 @@ export function fetching(needsIt: boolean): SyntheticSpec {
         what: 'gather',
         direction: 'outgoing',
         keys: ['load-1'],
-        nbytes: 1e9,
+        nbytes,
         start: 5,
-        stop: 9,
+        stop: 9.5,
       },
     ],
   };
+}
+
+/** Four steps on two workers; the program takes so many seconds from the results of one to the next. */
+export function thinking(seconds: number): SyntheticSpec {
+  const tasks = [0, 1, 2, 3].flatMap((step) => {
+    const submitted = step * (5 + seconds);
+    return scheduled(
+      many(10, 1, `step${step}`).map((task) => ({ ...task, submitted })),
+      { workers: 2 },
+    ).tasks.map((task) => ({ ...task, computation: step + 1 }));
+  });
+  return { tasks, workers: [{ name: 'w0' }, { name: 'w1' }] };
 }
 
 /** Each step of a chain on an idle worker waits for the scheduler. */

@@ -45,6 +45,7 @@ export async function bringResults(
     if (wanted.length > 0) room.checkMemory(wanted, bytesHere(engine));
     const brought = await Promise.allSettled(
       Array.from(stored, async ([worker, { inputs, indices }]) => {
+        const start = engine.clock();
         const frames = await ask(engine, worker, inputs);
         for (const [at, index] of indices.entries()) {
           const found = frames.get(inputs[at]!.result);
@@ -54,6 +55,7 @@ export async function bringResults(
             again.push(index);
           }
         }
+        tellFetched(engine, worker, inputs, start);
       }),
     );
     const failed = brought.find(({ status }) => status === 'rejected');
@@ -80,13 +82,17 @@ async function ask(
 ): Promise<ReadonlyMap<ResultId, Frames>> {
   const found = engine.workers.get(worker);
   if (found === undefined) return new Map();
-  const start = engine.clock();
   const given = found.host.give(inputs);
-  const frames = await engine.waits.during(
-    'fetch of results',
-    `${inputs.length} from ${found.info.name}`,
-    given,
-  );
+  return await engine.waits.during('fetch of results', `${inputs.length} from ${found.info.name}`, given);
+}
+
+/** A result that is needed as a value has to be unpacked: the transfer ends then. */
+function tellFetched(
+  engine: ClusterEngine,
+  worker: number,
+  inputs: readonly GatherInput[],
+  start: number,
+): void {
   const nbytes = inputs.reduce((sum, input) => sum + input.nbytes, 0);
   const keys = inputs.map(({ key }) => key);
   engine.tell((observer) =>
@@ -102,5 +108,4 @@ async function ask(
       stop: engine.clock(),
     }),
   );
-  return frames;
 }

@@ -85,7 +85,9 @@ export class ClusterEngine {
     this.clock = isolateClock(this.epochOffsetMs);
     this.scheduler = new Scheduler(null, { allowedFailures: options.allowedFailures });
     this.recorder = new TaskRecorder((call) => this.tell(call));
-    this.sent = new SentArguments((transfer) => this.tell((observer) => observer.transfer?.(transfer)));
+    this.sent = new SentArguments(options.threads, (transfer) =>
+      this.tell((observer) => observer.transfer?.(transfer)),
+    );
   }
 
   /** Somebody wants resource samples. */

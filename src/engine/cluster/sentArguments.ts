@@ -19,12 +19,16 @@ interface Sent {
 
 export class SentArguments {
   readonly #tell: (transfer: Transfer) => void;
+  /** Whether a value lies in memory that workers have, too. */
+  readonly #isShared: (value: unknown) => boolean;
   /** By task, one of each batch. */
   readonly #open = new WeakMap<ComputationState, Map<number, Sent>>();
   /** By worker: when its last task stopped. */
   readonly #lastStops = new Map<number, number>();
 
-  constructor(tell: (transfer: Transfer) => void) {
+  /** Processes have no memory in common: what threads would share is copied to them. */
+  constructor(threads: boolean, tell: (transfer: Transfer) => void) {
+    this.#isShared = threads ? isShared : () => false;
     this.#tell = tell;
   }
 
@@ -39,14 +43,30 @@ export class SentArguments {
     clock: () => number,
     post: () => void,
   ): void {
-    const nbytes = bytesOf(constants.values);
+    const nbytes = this.#bytesOf(constants.values);
     const start = clock();
     post();
     if (nbytes < LARGE) return;
     const sent = { nbytes, start, packed: clock(), wasThere: this.#lastStops.has(worker) };
     const open = this.#open.get(computation) ?? new Map<number, Sent>();
     this.#open.set(computation, open);
-    open.set(largestOf(computation, ids), sent);
+    open.set(this.#largestOf(computation, ids), sent);
+  }
+
+  #bytesOf(values: readonly unknown[]): number {
+    let nbytes = 0;
+    for (const value of values) if (!this.#isShared(value)) nbytes += bytesOfOne(value);
+    return nbytes;
+  }
+
+  /** The task of a batch that has the largest arguments. */
+  #largestOf(computation: ComputationState, ids: Int32Array): number {
+    let [largest, most] = [ids[0]!, -1];
+    for (const id of ids) {
+      const nbytes = this.#bytesOf(batchConstants(computation, Int32Array.of(id)).values);
+      if (nbytes > most) [largest, most] = [id, nbytes];
+    }
+    return largest;
   }
 
   /**
@@ -91,12 +111,6 @@ export class SentArguments {
   }
 }
 
-function bytesOf(values: readonly unknown[]): number {
-  let nbytes = 0;
-  for (const value of values) if (!isShared(value)) nbytes += bytesOfOne(value);
-  return nbytes;
-}
-
 /** Exact only for what is large. */
 function bytesOfOne(value: unknown): number {
   const nbytes = sizeOf(value, LARGE);
@@ -107,14 +121,4 @@ function bytesOfOne(value: unknown): number {
 function isShared(value: unknown): boolean {
   if (value instanceof SharedArrayBuffer) return true;
   return ArrayBuffer.isView(value) && value.buffer instanceof SharedArrayBuffer;
-}
-
-/** The task of a batch that has the largest arguments. */
-function largestOf(computation: ComputationState, ids: Int32Array): number {
-  let [largest, most] = [ids[0]!, -1];
-  for (const id of ids) {
-    const nbytes = bytesOf(batchConstants(computation, Int32Array.of(id)).values);
-    if (nbytes > most) [largest, most] = [id, nbytes];
-  }
-  return largest;
 }
