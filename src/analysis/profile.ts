@@ -12,6 +12,7 @@ import {
   TRACE,
 } from '../base/arguments.js';
 import { addLine, type CallTree, childOf, emptyTree, type MutableCallTree } from '../profile/callTree.js';
+import { textOf } from '../trace/names.js';
 import type { SampleRows, Trace } from '../trace/trace.js';
 
 export interface ProfileTreeOptions {
@@ -228,8 +229,4 @@ function workerRows({ workers, strings }: Trace, wanted: readonly string[]): Set
     if (wanted.includes(name) || wanted.includes(address)) rows.add(row);
   }
   return rows;
-}
-
-function textOf(strings: Trace['strings'], id: number): string {
-  return id < 0 ? '' : strings.get(id);
 }

@@ -8,6 +8,7 @@ import type {
   TaskRunDetails,
   TaskTransfer,
 } from '../protocol/taskDetails.js';
+import { mentions, textOf } from '../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 
 /** Entries of each list that are given out. */
@@ -23,7 +24,6 @@ export function taskDetails(trace: Trace, id: number): TaskDetails | undefined {
   for (let row = 0; row < tasks.length; row++) if (tasks.id[row] === id) rows.push(row);
   const row = rows.at(-1);
   if (row === undefined) return undefined;
-  const text = (column: Int32Array): string => (column[row]! < 0 ? '' : strings.get(column[row]!));
   const key = tasks.keyOf(row);
   const computation = computations[tasks.computation[row]!];
   const needed = dependenciesOf(trace, row);
@@ -31,10 +31,10 @@ export function taskDetails(trace: Trace, id: number): TaskDetails | undefined {
   return {
     id,
     key,
-    prefix: text(tasks.prefix),
-    group: tasks.group[row]! < 0 ? '' : keys.get(tasks.group[row]!),
-    functionName: text(tasks.functionName),
-    span: text(tasks.span),
+    prefix: textOf(strings, tasks.prefix[row]),
+    group: textOf(keys, tasks.group[row]),
+    functionName: textOf(strings, tasks.functionName[row]),
+    span: textOf(strings, tasks.span[row]),
     runs: rows.slice(-MAX_ENTRIES).map((one) => runOf(trace, one)),
     computation:
       computation === undefined
@@ -54,16 +54,15 @@ function known(value: number | undefined): number | null {
   return value === undefined || !Number.isFinite(value) ? null : value;
 }
 
-function workerName({ workers, strings }: Trace, row: number): string {
-  const id = workers.name[row] ?? -1;
-  return id < 0 ? '' : strings.get(id);
+/** Empty for none. */
+function nameOf({ workers, strings }: Trace, worker: number): string {
+  return textOf(strings, workers.name[worker]);
 }
 
 function runOf(trace: Trace, row: number): TaskRunDetails {
   const { tasks, strings } = trace;
-  const type = tasks.resultType[row]!;
   return {
-    worker: workerName(trace, tasks.worker[row]!),
+    worker: nameOf(trace, tasks.worker[row]!),
     thread: Math.max(0, tasks.thread[row]!),
     state: TASK_STATES[tasks.state[row]!] ?? 'memory',
     attempt: tasks.attempt[row]!,
@@ -75,7 +74,7 @@ function runOf(trace: Trace, row: number): TaskRunDetails {
     stopped: known(tasks.stopped[row]),
     acknowledged: known(tasks.acknowledged[row]),
     nbytes: known(tasks.nbytes[row]),
-    resultType: type < 0 ? '' : strings.get(type),
+    resultType: textOf(strings, tasks.resultType[row]),
   };
 }
 
@@ -106,8 +105,8 @@ function transfersOf(trace: Trace, key: string): TaskTransfer[] {
       moved = keys.get(transfers.keys[at]!) === key;
     if (!moved) continue;
     list.push({
-      worker: workerName(trace, transfers.worker[row]!),
-      peer: workerName(trace, transfers.peer[row]!),
+      worker: nameOf(trace, transfers.worker[row]!),
+      peer: nameOf(trace, transfers.peer[row]!),
       direction: DIRECTIONS[transfers.direction[row]!] ?? 'incoming',
       what: TRANSFER_KINDS[transfers.what[row]!] ?? 'gather-dep',
       nbytes: known(transfers.nbytes[row]),
@@ -124,7 +123,7 @@ function intervalsOf(trace: Trace, id: number): TaskInterval[] {
   for (let row = 0; row < intervals.length && list.length < MAX_ENTRIES; row++) {
     if (intervals.task[row] !== id) continue;
     list.push({
-      worker: workerName(trace, intervals.worker[row]!),
+      worker: nameOf(trace, intervals.worker[row]!),
       action: ACTIONS[intervals.action[row]!] ?? 'compute',
       start: known(intervals.start[row]),
       stop: known(intervals.stop[row]),
@@ -139,21 +138,14 @@ function eventsOf(trace: Trace, key: string): TaskEvent[] {
   const { events, strings } = trace;
   const list: TaskEvent[] = [];
   for (let row = events.length - 1; row >= 0 && list.length < MAX_EVENTS; row--) {
-    const text = events.text[row]! < 0 ? '' : strings.get(events.text[row]!);
-    if (!names(text, key)) continue;
+    const text = textOf(strings, events.text[row]);
+    if (!mentions(text, key)) continue;
     list.push({
       time: known(events.time[row]),
-      worker: workerName(trace, events.worker[row]!),
-      topic: events.topic[row]! < 0 ? '' : strings.get(events.topic[row]!),
+      worker: nameOf(trace, events.worker[row]!),
+      topic: textOf(strings, events.topic[row]),
       text: text.slice(0, MAX_TEXT),
     });
   }
   return list.reverse();
-}
-
-function names(text: string, key: string): boolean {
-  const isPart = (letter: string | undefined): boolean => letter !== undefined && /[\w-]/.test(letter);
-  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
-    if (key !== '' && !isPart(text[at - 1]) && !isPart(text[at + key.length])) return true;
-  return false;
 }

@@ -1,4 +1,5 @@
 // The totals of a closed trace, from its rows.
+import { textOf } from './names.js';
 import { type PrefixSums, TotalSums, type TraceTotals } from './totals.js';
 import type { Trace } from './trace.js';
 
@@ -21,7 +22,7 @@ export function totalsOfRows(trace: Omit<Trace, 'totals'>): TraceTotals {
       transfers.stop[row]! - transfers.start[row]!,
     );
   }
-  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
+  const text = (id: number): string => textOf(strings, id);
   for (let row = 0; row < metrics.length; row++) {
     sums.addMetric({
       context: text(metrics.context[row]!),
@@ -46,7 +47,7 @@ function addTasks(sums: TotalSums, { tasks, strings }: Omit<Trace, 'totals'>): v
     const id = prefix[row]!;
     if (id !== last) {
       last = id;
-      current = known.get(id) ?? sums.prefix(id < 0 ? '' : strings.get(id));
+      current = known.get(id) ?? sums.prefix(textOf(strings, id));
       known.set(id, current);
     }
     const took = duration[row]!;

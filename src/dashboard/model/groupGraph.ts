@@ -1,5 +1,6 @@
 // Tasks by group or by prefix, and which of them needs which. Cost: one walk over runs and edges.
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
+import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 
 export interface GroupNode {
@@ -31,12 +32,10 @@ export function groupGraph(trace: Trace, by: 'group' | 'prefix' = 'group'): Grou
     const group = tasks[by][row]!;
     let place = places.get(group);
     if (place === undefined) {
-      const prefix = tasks.prefix[row]!;
-      const name = group < 0 ? '' : names.get(group);
       place =
         nodes.push({
-          name,
-          prefix: prefix < 0 ? '' : strings.get(prefix),
+          name: textOf(names, group),
+          prefix: textOf(strings, tasks.prefix[row]),
           last: row,
           count: 0,
           erred: 0,

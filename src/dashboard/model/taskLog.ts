@@ -1,4 +1,5 @@
 // What a trace says of one task beside its runs: how often its result was moved, and what scheduler and workers said of it.
+import { mentions, textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 
 export interface TaskLog {
@@ -23,18 +24,10 @@ export function taskLog(trace: Trace, key: string): TaskLog {
   }
   const lines: TaskLog['lines'][number][] = [];
   for (let row = events.length - 1; row >= 0 && lines.length < MOST_LINES; row--) {
-    const text = events.text[row]! < 0 ? '' : strings.get(events.text[row]!);
-    if (!names(text, key)) continue;
-    const topic = events.topic[row]! < 0 ? '' : strings.get(events.topic[row]!);
+    const text = textOf(strings, events.text[row]);
+    if (!mentions(text, key)) continue;
+    const topic = textOf(strings, events.topic[row]);
     lines.push({ time: events.time[row]!, topic, text: text.slice(0, MOST_LETTERS) });
   }
   return { moves, lines: lines.reverse() };
-}
-
-/** Whether a text has the key as a word of its own. */
-function names(text: string, key: string): boolean {
-  const isPart = (letter: string | undefined): boolean => letter !== undefined && /[\w-]/.test(letter);
-  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
-    if (key !== '' && !isPart(text[at - 1]) && !isPart(text[at + key.length])) return true;
-  return false;
 }

@@ -2,6 +2,7 @@
 // what else the worker did, in the colours that seed 000 gives it.
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { cacheStaysOf } from '../../trace/localMetrics.js';
+import { textOf, workerName } from '../../trace/names.js';
 import { TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 import { lifecycleFacts } from './lifecycle.js';
 import { ACTIVITY_SLOTS, RUNNING } from './palette.js';
@@ -178,9 +179,7 @@ class ModelBuilder {
     const at = (worker + 1) * 4096 + Math.max(0, thread);
     const known = this.#threadRows.get(at);
     if (known !== undefined) return known;
-    const { workers, strings } = this.#trace;
-    const name = worker < 0 ? -1 : (workers.name[worker] ?? -1);
-    const text = name < 0 ? `worker ${worker}` : strings.get(name);
+    const text = worker < 0 ? `worker ${worker}` : workerName(this.#trace, worker);
     const row = this.#threads.push(several ? `${text} · ${thread}` : text) - 1;
     this.#threadRows.set(at, row);
     return row;
@@ -211,7 +210,7 @@ class ModelBuilder {
   }
 
   #nameOf(prefix: number): string {
-    return prefix < 0 ? '' : this.#trace.strings.get(prefix);
+    return textOf(this.#trace.strings, prefix);
   }
 
   #add(row: number, prefix: number, thread: number, start: number, stop: number): void {

@@ -1,6 +1,7 @@
 // Lines over time from the rows of a trace: memory, figures of resources, bytes moved. Times count from the model's origin.
 import { TimeBins } from '../../analysis/timeBins.js';
 import { sampledLevels } from '../../trace/localMetrics.js';
+import { workerName } from '../../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 import { assignColors } from './palette.js';
 import type { LinesPlot, PlotLine, ResourcePlot } from './profileModel.js';
@@ -111,7 +112,7 @@ export function figurePlot(
     of,
   }: { figure: string; title: string; unit: AxisUnit; of: 'host' | 'workers' | 'all' | number },
 ): LinesPlot {
-  const { resources, workers, strings } = trace;
+  const { resources } = trace;
   const values = resources.figures.get(figure);
   const rowsOf = new Map<number, number[]>();
   for (let row = 0; row < (values === undefined ? 0 : resources.length); row++) {
@@ -125,14 +126,8 @@ export function figurePlot(
   }
   const shown = [...rowsOf].sort(([a], [b]) => a - b);
   const names = shown.map(([worker]) => {
-    const name = workers.name[worker];
-    return worker < 0
-      ? of === 'all'
-        ? 'scheduler'
-        : 'host'
-      : name === undefined || name < 0
-        ? `worker ${worker}`
-        : strings.get(name);
+    if (worker < 0) return of === 'all' ? 'scheduler' : 'host';
+    return workerName(trace, worker);
   });
   const slots = assignColors(names);
   const lines = shown.map(([, list], i): PlotLine => {

@@ -1,4 +1,5 @@
 // What one worker did, from the columns: its newest transfers, and the last call stack that the profiler saw of a task.
+import { textOf, workerName } from '../../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 
 export interface TransferEntry {
@@ -21,10 +22,11 @@ const MOST_ENTRIES = 200;
 
 /** Newest first. `count`: all that the trace holds. */
 export function transferLog(
-  { transfers, workers, strings, keys }: Trace,
+  trace: Trace,
   worker: number,
   direction: (typeof DIRECTIONS)[number],
 ): { readonly entries: readonly TransferEntry[]; readonly count: number } {
+  const { transfers, keys } = trace;
   const side = DIRECTIONS.indexOf(direction);
   const entries: TransferEntry[] = [];
   let count = 0;
@@ -34,11 +36,10 @@ export function transferLog(
     if (entries.length >= MOST_ENTRIES) continue;
     const [from, to] = [transfers.keyOffsets[row]!, transfers.keyOffsets[row + 1]!];
     const peer = transfers.peer[row]!;
-    const name = peer < 0 ? -1 : (workers.name[peer] ?? -1);
     entries.push({
       start: transfers.start[row]!,
       stop: transfers.stop[row]!,
-      peer: peer < 0 ? 'client' : name < 0 ? `worker ${peer}` : strings.get(name),
+      peer: peer < 0 ? 'client' : workerName(trace, peer),
       what: TRANSFER_KINDS[transfers.what[row]!] ?? '',
       key: to > from ? keys.get(transfers.keys[from]!) : '',
       keys: to - from,
@@ -58,14 +59,13 @@ export function callStackOf(
 ): { readonly time: number; readonly lines: readonly string[] } | undefined {
   for (let row = samples.length - 1; row >= 0; row--) {
     if (samples.worker[row] !== worker || samples.task[row] !== task) continue;
-    const text = (id: number): string => (id < 0 ? '' : strings.get(id));
     const lines: string[] = [];
     let line = samples.line[row]!;
     for (let at = samples.frame[row]!; at >= 0; at = frames.parent[at]!) {
-      const place = text(frames.file[at]!);
+      const place = textOf(strings, frames.file[at]);
       const where = line > 0 ? line : frames.line[at]!;
       lines.push(
-        `${text(frames.functionName[at]!) || '(anonymous)'}${place === '' ? '' : ` (${place}:${where})`}`,
+        `${textOf(strings, frames.functionName[at]) || '(anonymous)'}${place === '' ? '' : ` (${place}:${where})`}`,
       );
       line = 0;
     }

@@ -1,6 +1,7 @@
 // How the workers of a recorded trace stood at a moment, in the form in which a live scheduler tells it.
 import { lanesOf } from '../../analysis/lanes.js';
 import type { WorkerRow } from '../../protocol/viewRows.js';
+import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { sortBy } from './taskLanes.js';
 
@@ -9,7 +10,6 @@ const inTime = new WeakMap<Trace, Uint32Array>();
 /** `time` in seconds since the epoch. Cost: O(samples of memory) and some look-ups per thread. */
 export function workersAt(trace: Trace, time: number): WorkerRow[] {
   const { workers, strings, memory } = trace;
-  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
   const latest = new Map<number, number>();
   for (const row of memoryInTime(trace)) {
     if (memory.time[row]! > time) break;
@@ -25,9 +25,9 @@ export function workersAt(trace: Trace, time: number): WorkerRow[] {
     const bytes = (values: Float64Array): number => (row === undefined ? 0 : Math.max(0, values[row]! || 0));
     rows.push({
       index,
-      name: text(workers.name[index]!) || `worker ${index}`,
-      address: text(workers.address[index]!),
-      host: text(workers.host[index]!),
+      name: textOf(strings, workers.name[index]) || `worker ${index}`,
+      address: textOf(strings, workers.address[index]),
+      host: textOf(strings, workers.host[index]),
       pid: workers.pid[index]!,
       threads: workers.threads[index]! > 0 ? workers.threads[index]! : 1,
       status: 'running',

@@ -2,6 +2,7 @@
 // too many groups; a click goes on to the tasks around the last one of a group, and from there from task to task.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
+import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { dependents } from '../model/dependents.js';
 import { formatCount } from '../model/format.js';
@@ -87,10 +88,7 @@ function TaskGraph({ state, update: { trace }, chosen, onChosen }: TaskGraphProp
   const path = useAnswer(trace, CRITICAL_PATH);
   const onPath = useMemo(() => new Set(path === undefined ? [] : computingRows(path)), [path]);
   const colors = prefixColors(trace, state.view.scheme.value);
-  const text = (row: number): string => {
-    const prefix = tasks.prefix[row]!;
-    return prefix < 0 ? '' : trace.strings.get(prefix);
-  };
+  const text = (row: number): string => textOf(trace.strings, tasks.prefix[row]);
   const isErred = (row: number): boolean => tasks.state[row] === TASK_ERRED;
   const erred = rows.filter(isErred).length;
   const color = (row: number): string =>

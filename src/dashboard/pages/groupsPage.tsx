@@ -4,7 +4,8 @@ import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import type { GroupGraph, GroupNode } from '../model/groupGraph.js';
 import { prefixColors } from '../model/prefixColors.js';
 import { GraphView } from '../views/graphView.js';
-import { Empty, Panel } from '../views/parts.js';
+import { Empty, Panel, Panels } from '../views/parts.js';
+import { type Column, RowTable } from '../views/tables.js';
 import { useAnswer } from '../views/useAnswer.js';
 import type { PageProps } from './pageProps.js';
 import { GROUPS } from './questions.js';
@@ -18,31 +19,29 @@ export function GroupsPage({ state, update }: PageProps) {
   const graph = useAnswer(trace, GROUPS);
   if (graph === undefined) return <p class="loading">Putting tasks into groups…</p>;
   return (
-    <div class="scroll">
-      <div class="panels">
-        <Panel title="Groups" note="from a group lines lead to those that need it" wide>
-          {graph.nodes.length === 0 ? (
-            <Empty>No task has ended yet.</Empty>
-          ) : graph.nodes.length > MOST_DRAWN ? (
-            <Empty>
-              {formatCount(graph.nodes.length)} groups are too many to draw; the table below has them. Tuple
-              keys such as <code>key('sum-1f3a', 0)</code> put tasks that belong together into one group.
-            </Empty>
-          ) : (
-            <GroupsGraph
-              graph={graph}
-              state={state}
-              update={update}
-              onNode={(row) => state.selectRow(row)}
-              action="shows the last task of a group in the task stream"
-            />
-          )}
-        </Panel>
-        <Panel title="By group" note={`${formatCount(graph.nodes.length)} groups`} wide>
-          <GroupTable nodes={graph.nodes} />
-        </Panel>
-      </div>
-    </div>
+    <Panels>
+      <Panel title="Groups" note="from a group lines lead to those that need it" wide>
+        {graph.nodes.length === 0 ? (
+          <Empty>No task has ended yet.</Empty>
+        ) : graph.nodes.length > MOST_DRAWN ? (
+          <Empty>
+            {formatCount(graph.nodes.length)} groups are too many to draw; the table below has them. Tuple
+            keys such as <code>key('sum-1f3a', 0)</code> put tasks that belong together into one group.
+          </Empty>
+        ) : (
+          <GroupsGraph
+            graph={graph}
+            state={state}
+            update={update}
+            onNode={(row) => state.selectRow(row)}
+            action="shows the last task of a group in the task stream"
+          />
+        )}
+      </Panel>
+      <Panel title="By group" note={`${formatCount(graph.nodes.length)} groups`} wide>
+        <GroupTable nodes={graph.nodes} />
+      </Panel>
+    </Panels>
   );
 }
 
@@ -84,50 +83,28 @@ export function GroupsGraph({ graph, state, update: { trace, live }, onNode, act
 }
 
 function GroupTable({ nodes }: { readonly nodes: readonly GroupNode[] }) {
-  const sorted = [...nodes].sort((a, b) => b.seconds - a.seconds).slice(0, MOST_ROWS);
+  const column = (
+    title: string,
+    of: (node: GroupNode) => number,
+    text: (value: number) => string,
+  ): Column<GroupNode> => ({
+    title,
+    class: 'number',
+    cell: (node) => text(of(node)),
+    all: nodes.length < 2 ? undefined : text(nodes.reduce((all, node) => all + of(node), 0)),
+  });
   return (
-    <div class="table-scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Group</th>
-            {['Tasks', 'Erred', 'Computed', 'Results', 'Needs groups'].map((title) => (
-              <th key={title} scope="col" class="number">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {sorted.map((node) => (
-            <tr key={node.name}>
-              <td class="code">{node.name}</td>
-              <td class="number">{formatCount(node.count)}</td>
-              <td class="number">{formatCount(node.erred)}</td>
-              <td class="number">{formatDuration(node.seconds)}</td>
-              <td class="number">{formatBytes(node.nbytes)}</td>
-              <td class="number">{formatCount(node.needs)}</td>
-            </tr>
-          ))}
-        </tbody>
-        {nodes.length < 2 ? null : <AllGroups nodes={nodes} />}
-      </table>
-    </div>
-  );
-}
-
-function AllGroups({ nodes }: { readonly nodes: readonly GroupNode[] }) {
-  const sum = (of: (node: GroupNode) => number): number => nodes.reduce((all, node) => all + of(node), 0);
-  return (
-    <tfoot>
-      <tr>
-        <th scope="row">All</th>
-        <td class="number">{formatCount(sum(({ count }) => count))}</td>
-        <td class="number">{formatCount(sum(({ erred }) => erred))}</td>
-        <td class="number">{formatDuration(sum(({ seconds }) => seconds))}</td>
-        <td class="number">{formatBytes(sum(({ nbytes }) => nbytes))}</td>
-        <td />
-      </tr>
-    </tfoot>
+    <RowTable
+      rows={[...nodes].sort((a, b) => b.seconds - a.seconds).slice(0, MOST_ROWS)}
+      keyOf={({ name }) => name}
+      columns={[
+        { title: 'Group', class: 'code', cell: ({ name }) => name },
+        column('Tasks', ({ count }) => count, formatCount),
+        column('Erred', ({ erred }) => erred, formatCount),
+        column('Computed', ({ seconds }) => seconds, formatDuration),
+        column('Results', ({ nbytes }) => nbytes, formatBytes),
+        { title: 'Needs groups', class: 'number', cell: ({ needs }) => formatCount(needs) },
+      ]}
+    />
   );
 }

@@ -1,8 +1,10 @@
 // What happened beside tasks, and what went wrong: texts as they came, never as HTML.
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
+import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatClock, formatCount } from '../model/format.js';
-import { Empty, Panel } from '../views/parts.js';
+import { Choice, Empty, Panel, Panels, withAll } from '../views/parts.js';
+import { RowTable } from '../views/tables.js';
 import type { PageProps } from './pageProps.js';
 
 const MOST_EVENTS = 1000;
@@ -19,14 +21,13 @@ export interface Line {
 /** Newest first, at most 1,000. */
 export function linesOf(trace: Trace, wanted: (topic: string, row: number) => boolean): Line[] {
   const { events, strings, workers } = trace;
-  const text = (id: number | undefined): string => (id === undefined || id < 0 ? '' : strings.get(id));
   const lines: Line[] = [];
   for (let row = events.length - 1; row >= 0 && lines.length < MOST_EVENTS; row--) {
-    const topic = text(events.topic[row]);
+    const topic = textOf(strings, events.topic[row]);
     if (!wanted(topic, row)) continue;
     const worker = events.worker[row]!;
-    const name = worker < 0 ? 'scheduler' : text(workers.name[worker]);
-    lines.push({ time: events.time[row]!, worker: name, topic, text: text(events.text[row]) });
+    const name = worker < 0 ? 'scheduler' : textOf(strings, workers.name[worker]);
+    lines.push({ time: events.time[row]!, worker: name, topic, text: textOf(strings, events.text[row]) });
   }
   return lines;
 }
@@ -40,59 +41,38 @@ export function EventsPage({ state, update: { trace } }: PageProps) {
     <>
       {topics.size < 2 ? null : (
         <div class="filters">
-          <label>
-            Topic
-            <select value={topic} onChange={(event) => state.choose('topic', event.currentTarget.value)}>
-              <option value="">all</option>
-              {[...topics].sort().map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          </label>
+          <Choice
+            label="Topic"
+            value={topic}
+            options={withAll('all', [...topics].sort())}
+            onChoice={(value) => state.choose('topic', value)}
+          />
         </div>
       )}
-      <div class="scroll">
-        <div class="panels">
-          <Panel title="Events" note={`newest first, ${formatCount(trace.events.length)} in the trace`} wide>
-            {lines.length === 0 ? (
-              <Empty>Nothing was told: workers that come and go, restarts and warnings appear here.</Empty>
-            ) : (
-              <Lines lines={lines} />
-            )}
-          </Panel>
-        </div>
-      </div>
+      <Panels>
+        <Panel title="Events" note={`newest first, ${formatCount(trace.events.length)} in the trace`} wide>
+          {lines.length === 0 ? (
+            <Empty>Nothing was told: workers that come and go, restarts and warnings appear here.</Empty>
+          ) : (
+            <Lines lines={lines} />
+          )}
+        </Panel>
+      </Panels>
     </>
   );
 }
 
 function Lines({ lines }: { readonly lines: readonly Line[] }) {
   return (
-    <div class="table-scroll">
-      <table>
-        <thead>
-          <tr>
-            {['Time', 'From', 'Topic', 'Text'].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {lines.map(({ time, worker, topic, text }, i) => (
-            <tr key={i}>
-              <td>{formatClock(time)}</td>
-              <td>{worker}</td>
-              <td>{topic}</td>
-              <td class="text">
-                <LongText text={text} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <RowTable
+      rows={lines}
+      columns={[
+        { title: 'Time', cell: ({ time }) => formatClock(time) },
+        { title: 'From', cell: ({ worker }) => worker },
+        { title: 'Topic', cell: ({ topic }) => topic },
+        { title: 'Text', class: 'text', cell: ({ text }) => <LongText text={text} /> },
+      ]}
+    />
   );
 }
 
@@ -116,34 +96,32 @@ export function ErrorsPage({ state, update: { trace } }: PageProps) {
   const erred = trace.totals.states[TASK_ERRED] ?? 0;
   const runs = trace.totals.states.reduce((sum, count) => sum + count, 0);
   return (
-    <div class="scroll">
-      <div class="panels">
-        <Panel title="Tasks that failed" note={`${formatCount(erred)} of ${formatCount(runs)} runs`} wide>
-          {rows.length === 0 ? (
-            <Empty>No task has failed.</Empty>
-          ) : (
-            <Erred state={state} trace={trace} rows={rows} errors={messagesOf(lines)} />
-          )}
-        </Panel>
-        {lines.length === 0 ? null : (
-          <Panel title="What was told of errors" wide>
-            {lines.map(({ time, worker, topic, text }, i) => (
-              <article key={i} class="finding">
-                <div class="muted">
-                  {formatClock(time)}
-                  <br />
-                  {worker}
-                </div>
-                <div>
-                  <h3>{topic}</h3>
-                  <pre class="stack">{text}</pre>
-                </div>
-              </article>
-            ))}
-          </Panel>
+    <Panels>
+      <Panel title="Tasks that failed" note={`${formatCount(erred)} of ${formatCount(runs)} runs`} wide>
+        {rows.length === 0 ? (
+          <Empty>No task has failed.</Empty>
+        ) : (
+          <Erred state={state} trace={trace} rows={rows} errors={messagesOf(lines)} />
         )}
-      </div>
-    </div>
+      </Panel>
+      {lines.length === 0 ? null : (
+        <Panel title="What was told of errors" wide>
+          {lines.map(({ time, worker, topic, text }, i) => (
+            <article key={i} class="finding">
+              <div class="muted">
+                {formatClock(time)}
+                <br />
+                {worker}
+              </div>
+              <div>
+                <h3>{topic}</h3>
+                <pre class="stack">{text}</pre>
+              </div>
+            </article>
+          ))}
+        </Panel>
+      )}
+    </Panels>
   );
 }
 
@@ -160,56 +138,44 @@ function messagesOf(lines: readonly Line[]): Map<string, string> {
   return messages;
 }
 
-function Erred({
-  state,
-  trace,
-  rows,
-  errors,
-}: {
+interface ErredProps {
   readonly state: PageProps['state'];
   readonly trace: Trace;
   readonly rows: readonly number[];
   /** By key. */
   readonly errors: ReadonlyMap<string, string>;
-}) {
+}
+
+function Erred({ state, trace, rows, errors }: ErredProps) {
   const { tasks, strings, workers } = trace;
-  const text = (id: number | undefined): string => (id === undefined || id < 0 ? '' : strings.get(id));
   return (
-    <div class="table-scroll">
-      <table>
-        <thead>
-          <tr>
-            {['Time', 'Task', 'Error', 'Worker'].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-            <th scope="col" class="number">
-              Attempt
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row}>
-              <td>{formatClock(tasks.stopped[row]! || tasks.acknowledged[row]!)}</td>
-              <td class="code">
-                <button
-                  type="button"
-                  class="link code"
-                  title="Show it in the task stream"
-                  onClick={() => state.selectRow(row)}
-                >
-                  {tasks.keyOf(row)}
-                </button>
-              </td>
-              <td class="text">{errors.get(tasks.keyOf(row)) ?? `in ${text(tasks.functionName[row])}`}</td>
-              <td>{text(workers.name[tasks.worker[row]!])}</td>
-              <td class="number">{formatCount(tasks.attempt[row]!)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <RowTable
+      rows={rows}
+      keyOf={(row) => row}
+      columns={[
+        { title: 'Time', cell: (row) => formatClock(tasks.stopped[row]! || tasks.acknowledged[row]!) },
+        {
+          title: 'Task',
+          class: 'code',
+          cell: (row) => (
+            <button
+              type="button"
+              class="link code"
+              title="Show it in the task stream"
+              onClick={() => state.selectRow(row)}
+            >
+              {tasks.keyOf(row)}
+            </button>
+          ),
+        },
+        {
+          title: 'Error',
+          class: 'text',
+          cell: (row) => errors.get(tasks.keyOf(row)) ?? `in ${textOf(strings, tasks.functionName[row])}`,
+        },
+        { title: 'Worker', cell: (row) => textOf(strings, workers.name[tasks.worker[row]!]) },
+        { title: 'Attempt', class: 'number', cell: (row) => formatCount(tasks.attempt[row]!) },
+      ]}
+    />
   );
 }

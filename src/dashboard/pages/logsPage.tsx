@@ -1,6 +1,7 @@
 // What scheduler and workers said, line by line, oldest first as a log is read: of all or of one, everything or problems.
+import { workerName } from '../../trace/names.js';
 import { formatClock, formatCount } from '../model/format.js';
-import { Empty, Panel } from '../views/parts.js';
+import { Choice, Empty, Panel, Panels, withAll } from '../views/parts.js';
 import { ERROR_TOPIC, linesOf } from './logPages.js';
 import type { PageProps } from './pageProps.js';
 
@@ -9,12 +10,9 @@ const SCHEDULER = -1;
 export function LogsPage({ state, update: { trace } }: PageProps) {
   const { 'from-worker': speaker = '', problems = '' } = state.choices.value;
   const onlyProblems = problems !== '';
-  const { events, workers, strings } = trace;
+  const { events, strings } = trace;
   const speakers = [...new Set(events.worker)].sort((a, b) => a - b);
-  const nameOf = (worker: number): string => {
-    const name = workers.name[worker] ?? -1;
-    return worker === SCHEDULER ? 'scheduler' : name < 0 ? `worker ${worker}` : strings.get(name);
-  };
+  const nameOf = (worker: number): string => (worker === SCHEDULER ? 'scheduler' : workerName(trace, worker));
   const from = speakers.find((worker) => nameOf(worker) === speaker);
   const query = state.view.query.value.trim().toLowerCase();
   const isFound = (row: number): boolean =>
@@ -29,18 +27,12 @@ export function LogsPage({ state, update: { trace } }: PageProps) {
   return (
     <>
       <div class="filters">
-        <label>
-          Of
-          <select
-            value={from === undefined ? '' : speaker}
-            onChange={(event) => state.choose('from-worker', event.currentTarget.value)}
-          >
-            <option value="">scheduler and workers</option>
-            {speakers.map((worker) => (
-              <option key={worker}>{nameOf(worker)}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Of"
+          value={from === undefined ? '' : speaker}
+          options={withAll('scheduler and workers', speakers.map(nameOf))}
+          onChoice={(value) => state.choose('from-worker', value)}
+        />
         <label>
           <input
             type="checkbox"
@@ -50,29 +42,27 @@ export function LogsPage({ state, update: { trace } }: PageProps) {
           Only problems
         </label>
       </div>
-      <div class="scroll">
-        <div class="panels">
-          <Panel
-            title="Log"
-            note={`${formatCount(lines.length)} of ${formatCount(events.length)} entries`}
-            wide
-          >
-            {lines.length === 0 ? (
-              <Empty>
-                {events.length === 0
-                  ? 'Scheduler and workers have said nothing. Failures, restarts and warnings appear here.'
-                  : 'Nothing of it is what you look for: choose another worker, or clear the search.'}
-              </Empty>
-            ) : (
-              <pre class="log">
-                {lines
-                  .map(({ time, worker, topic, text }) => `${formatClock(time)} ${worker} ${topic}: ${text}`)
-                  .join('\n')}
-              </pre>
-            )}
-          </Panel>
-        </div>
-      </div>
+      <Panels>
+        <Panel
+          title="Log"
+          note={`${formatCount(lines.length)} of ${formatCount(events.length)} entries`}
+          wide
+        >
+          {lines.length === 0 ? (
+            <Empty>
+              {events.length === 0
+                ? 'Scheduler and workers have said nothing. Failures, restarts and warnings appear here.'
+                : 'Nothing of it is what you look for: choose another worker, or clear the search.'}
+            </Empty>
+          ) : (
+            <pre class="log">
+              {lines
+                .map(({ time, worker, topic, text }) => `${formatClock(time)} ${worker} ${topic}: ${text}`)
+                .join('\n')}
+            </pre>
+          )}
+        </Panel>
+      </Panels>
     </>
   );
 }

@@ -4,7 +4,8 @@ import { CACHE_CONTEXT, SAMPLER_CONTEXT } from '../../trace/localMetrics.js';
 import type { MetricTotals } from '../../trace/totals.js';
 import { formatBytes, formatDuration, formatNumber } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
-import { type BarRow, Bars, Empty, Panel } from '../views/parts.js';
+import type { Scheme } from '../model/palette.js';
+import { type BarRow, Bars, Choice, Empty, Panel, Panels, withAll } from '../views/parts.js';
 import type { PageProps } from './pageProps.js';
 
 const EXECUTE = 'execute';
@@ -47,34 +48,27 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
   return (
     <>
       <div class="filters">
-        <label>
-          Unit
-          <select value={unit} onChange={(event) => state.choose('unit', event.currentTarget.value)}>
-            {units.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Span
-          <select value={span} onChange={(event) => state.choose('in-span', event.currentTarget.value)}>
-            <option value="">all</option>
-            {spans.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Function
-          <select value="" onChange={(event) => toggle(event.currentTarget.value)}>
-            <option value="">{functions.length === 0 ? 'all' : functions.join(', ')}</option>
-            {prefixes.map((one) => (
-              <option key={one} value={one}>
-                {functions.includes(one) ? `✓ ${one}` : one}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Unit"
+          value={unit}
+          options={units.map((one) => [one, one])}
+          onChoice={(value) => state.choose('unit', value)}
+        />
+        <Choice
+          label="Span"
+          value={span}
+          options={withAll('all', spans)}
+          onChoice={(value) => state.choose('in-span', value)}
+        />
+        <Choice
+          label="Function"
+          value=""
+          options={[
+            ['', functions.length === 0 ? 'all' : functions.join(', ')],
+            ...prefixes.map((one) => [one, functions.includes(one) ? `✓ ${one}` : one] as const),
+          ]}
+          onChoice={toggle}
+        />
         {functions.length > 0 || span !== '' ? (
           <button
             type="button"
@@ -87,24 +81,22 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
           </button>
         ) : null}
       </div>
-      <div class="scroll">
-        <div class="panels">
-          <Panel title="Task execution, by function" note={total(shown)}>
-            <MetricBars rows={rows(shown, ({ prefix }) => prefix)} />
+      <Panels>
+        <Panel title="Task execution, by function" note={total(shown)}>
+          <MetricBars rows={rows(shown, ({ prefix }) => prefix)} />
+        </Panel>
+        <Panel title="Task execution, by activity" note={total(shown)}>
+          <MetricBars rows={rows(shown, ({ activity }) => activity)} />
+        </Panel>
+        <Panel title="Send data, by activity" note={total(sent)}>
+          <MetricBars rows={rows(sent, ({ activity }) => activity)} />
+        </Panel>
+        {others.length === 0 ? null : (
+          <Panel title="Beside tasks" note={total(others)}>
+            <MetricBars rows={rows(others, ({ context, activity }) => `${context}: ${activity}`)} />
           </Panel>
-          <Panel title="Task execution, by activity" note={total(shown)}>
-            <MetricBars rows={rows(shown, ({ activity }) => activity)} />
-          </Panel>
-          <Panel title="Send data, by activity" note={total(sent)}>
-            <MetricBars rows={rows(sent, ({ activity }) => activity)} />
-          </Panel>
-          {others.length === 0 ? null : (
-            <Panel title="Beside tasks" note={total(others)}>
-              <MetricBars rows={rows(others, ({ context, activity }) => `${context}: ${activity}`)} />
-            </Panel>
-          )}
-        </div>
-      </div>
+        )}
+      </Panels>
     </>
   );
 }
@@ -117,7 +109,7 @@ function MetricBars({ rows }: { readonly rows: readonly BarRow[] }) {
 function barRows(
   list: readonly MetricTotals[],
   rowOf: (metric: MetricTotals) => string,
-  scheme: 'light' | 'dark',
+  scheme: Scheme,
   label: (value: number) => string,
 ): BarRow[] {
   const rows = new Map<string, Map<string, number>>();

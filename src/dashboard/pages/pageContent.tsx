@@ -1,57 +1,43 @@
 // Which component shows which page.
+import type { FunctionComponent } from 'preact';
 import { ContentionPage } from './contentionPage.js';
 import { GraphPage } from './graphPage.js';
 import { GroupsPage } from './groupsPage.js';
 import { ErrorsPage, EventsPage } from './logPages.js';
 import { LogsPage } from './logsPage.js';
 import { MetricsPage } from './metricsPage.js';
+import type { PageName } from './pageNames.js';
 import type { PageProps } from './pageProps.js';
 import { ProfilePage } from './profilePage.js';
-import { RunPage } from './runPage.js';
 import { StatusPage } from './statusPage.js';
-import { StreamPage } from './streamPage.js';
+import { RunPage, StreamPage } from './streamPage.js';
 import { SummaryPage } from './summaryPage.js';
 import { ActionsPage, ComputePage } from './tablePages.js';
 import { BandwidthPage, MemoryPage, SystemPage } from './timePages.js';
 import { WorkersPage } from './workersPage.js';
 
+const CONTENT: Readonly<Record<PageName, FunctionComponent<PageProps>>> = {
+  summary: SummaryPage,
+  status: StatusPage,
+  stream: StreamPage,
+  run: RunPage,
+  profile: ProfilePage,
+  metrics: MetricsPage,
+  compute: ComputePage,
+  actions: ActionsPage,
+  groups: GroupsPage,
+  graph: GraphPage,
+  workers: WorkersPage,
+  memory: MemoryPage,
+  bandwidth: BandwidthPage,
+  contention: ContentionPage,
+  system: SystemPage,
+  events: EventsPage,
+  errors: ErrorsPage,
+  logs: LogsPage,
+};
+
 export function PageContent(props: PageProps) {
-  switch (props.state.page.value) {
-    case 'summary':
-      return <SummaryPage {...props} />;
-    case 'status':
-      return <StatusPage {...props} />;
-    case 'stream':
-      return <StreamPage {...props} />;
-    case 'run':
-      return <RunPage {...props} />;
-    case 'profile':
-      return <ProfilePage {...props} />;
-    case 'metrics':
-      return <MetricsPage {...props} />;
-    case 'compute':
-      return <ComputePage {...props} />;
-    case 'actions':
-      return <ActionsPage {...props} />;
-    case 'groups':
-      return <GroupsPage {...props} />;
-    case 'graph':
-      return <GraphPage {...props} />;
-    case 'workers':
-      return <WorkersPage {...props} />;
-    case 'memory':
-      return <MemoryPage {...props} />;
-    case 'bandwidth':
-      return <BandwidthPage {...props} />;
-    case 'contention':
-      return <ContentionPage {...props} />;
-    case 'system':
-      return <SystemPage {...props} />;
-    case 'events':
-      return <EventsPage {...props} />;
-    case 'errors':
-      return <ErrorsPage {...props} />;
-    case 'logs':
-      return <LogsPage {...props} />;
-  }
+  const Content = CONTENT[props.state.page.value];
+  return <Content {...props} />;
 }

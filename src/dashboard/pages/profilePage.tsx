@@ -3,15 +3,17 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { profiledPrefixes, profileTree, samplingInterval } from '../../analysis/profile.js';
 import { type CallTree, selfCount } from '../../profile/callTree.js';
+import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { type FlameBox, flameLayout, foundSamples, functionSums } from '../model/flameLayout.js';
 import { formatCount, formatDuration, formatPercent } from '../model/format.js';
 import { Rest } from '../model/rest.js';
 import { showsAll } from '../model/timeView.js';
 import { FlameView } from '../views/flameView.js';
-import { Empty } from '../views/parts.js';
+import { Choice, Empty } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import type { ShellState } from '../views/shellState.js';
+import { BareTable } from '../views/tables.js';
 import type { PageProps } from './pageProps.js';
 import { profileQuery } from './profileQuery.js';
 
@@ -95,34 +97,27 @@ function Functions({
 }) {
   const sums = useMemo(() => functionSums(layout), [layout]);
   return (
-    <table>
-      <caption class="hidden">Functions, those with most time of their own first</caption>
-      <thead>
-        <tr>
-          <th scope="col">Function</th>
-          <th scope="col" class="number">
-            Own
-          </th>
-          <th scope="col" class="number">
-            Total
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {sums.slice(0, MOST_FUNCTIONS).map(({ identifier, name, place, self, total, path }) => (
-          <tr key={identifier}>
-            <td title={place}>
+    <BareTable
+      caption="Functions, those with most time of their own first"
+      rows={sums.slice(0, MOST_FUNCTIONS)}
+      keyOf={({ identifier }) => identifier}
+      columns={[
+        {
+          title: 'Function',
+          hint: ({ place }) => place,
+          cell: ({ name, place, path }) => (
+            <>
               <button type="button" class="link" onClick={() => onPath(path)}>
                 {name === '' ? '(anonymous)' : name}
               </button>{' '}
               <span class="code muted">{place}</span>
-            </td>
-            <td class="number">{formatDuration(self * interval)}</td>
-            <td class="number">{formatDuration(total * interval)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+        { title: 'Own', class: 'number', cell: ({ self }) => formatDuration(self * interval) },
+        { title: 'Total', class: 'number', cell: ({ total }) => formatDuration(total * interval) },
+      ]}
+    />
   );
 }
 
@@ -130,10 +125,7 @@ function Filters({ state, trace }: { readonly state: ShellState; readonly trace:
   const { key, span, task, scheduler } = state.profile.value;
   const prefixes = useMemo(() => profiledPrefixes(trace), [trace]);
   const worker = state.worker.value;
-  const { workers, strings } = trace;
-  const names = Array.from({ length: workers.length }, (_, row) =>
-    workers.name[row]! < 0 ? `worker ${row}` : strings.get(workers.name[row]!),
-  );
+  const names = Array.from({ length: trace.workers.length }, (_, row) => workerName(trace, row));
   const choose = (value: string): void => {
     if (value === 'scheduler') state.showProfile({ scheduler: true });
     else {
@@ -143,40 +135,30 @@ function Filters({ state, trace }: { readonly state: ShellState; readonly trace:
   };
   return (
     <div class="filters">
-      <label>
-        Samples of
-        <select
-          aria-label="Samples of"
-          value={scheduler === true ? 'scheduler' : worker === undefined ? '' : String(worker)}
-          onChange={(event) => choose(event.currentTarget.value)}
-        >
-          <option value="">all workers</option>
-          {names.map((name, row) => (
-            <option key={row} value={String(row)}>
-              {name}
-            </option>
-          ))}
-          <option value="scheduler">the scheduler</option>
-        </select>
-      </label>
+      <Choice
+        label="Samples of"
+        name="Samples of"
+        value={scheduler === true ? 'scheduler' : worker === undefined ? '' : String(worker)}
+        options={[
+          ['', 'all workers'],
+          ...names.map((name, row) => [String(row), name] as const),
+          ['scheduler', 'the scheduler'],
+        ]}
+        onChoice={choose}
+      />
       {scheduler === true ? null : (
-        <label>
-          Task
-          <select
-            aria-label="Task name"
-            value={key ?? ''}
-            onChange={(event) =>
-              state.showProfile(event.currentTarget.value === '' ? {} : { key: event.currentTarget.value })
-            }
-          >
-            <option value="">all tasks</option>
-            {prefixes.map(({ prefix, seconds }) => (
-              <option key={prefix} value={prefix}>
-                {prefix} · {formatDuration(seconds)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="Task"
+          name="Task name"
+          value={key ?? ''}
+          options={[
+            ['', 'all tasks'],
+            ...prefixes.map(
+              ({ prefix, seconds }) => [prefix, `${prefix} · ${formatDuration(seconds)}`] as const,
+            ),
+          ]}
+          onChoice={(value) => state.showProfile(value === '' ? {} : { key: value })}
+        />
       )}
       {span === undefined ? null : (
         <button type="button" onClick={() => state.showProfile(key === undefined ? {} : { key })}>

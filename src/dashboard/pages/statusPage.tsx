@@ -8,7 +8,7 @@ import { prefixColors } from '../model/prefixColors.js';
 import { shortNames } from '../model/shortNames.js';
 import { MEMORY_SLOTS } from '../model/traceSeries.js';
 import { workersAt } from '../model/workersAt.js';
-import { type BarPart, type BarRow, Bars, Empty, Key, Panel } from '../views/parts.js';
+import { type BarRow, Bars, Empty, Key, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { useFlows } from '../views/useFlows.js';
 import type { PageProps } from './pageProps.js';
@@ -34,32 +34,30 @@ export function StatusPage({ state, update, stage, frames }: PageProps) {
   return (
     <div class="split">
       <Plots state={view} stage={stage} frames={frames} beside={<StreamKey state={state} />} />
-      <div class="scroll">
-        <div class="panels four">
-          <Panel title="Progress" note={progressNote(update)}>
-            <Progress trace={trace} live={live} scheme={scheme} />
-          </Panel>
-          <Panel title="Memory per worker">
-            <Memory
-              workers={workers}
-              scheme={scheme}
-              onWorker={(index) => {
-                state.showWorker(index);
-                state.go('workers');
-              }}
-            />
-          </Panel>
-          <Panel
-            title={live === undefined ? 'Tasks running' : 'Tasks processing'}
-            note={live === undefined ? momentNote(view) : 'unfinished on a worker'}
-          >
-            <Processing workers={workers} scheme={scheme} />
-          </Panel>
-          <Panel title="Occupancy and CPU" note="CPU of one core">
-            <Load trace={trace} workers={workers} at={at} scheme={scheme} />
-          </Panel>
-        </div>
-      </div>
+      <Panels four>
+        <Panel title="Progress" note={progressNote(update)}>
+          <Progress trace={trace} live={live} scheme={scheme} />
+        </Panel>
+        <Panel title="Memory per worker">
+          <Memory
+            workers={workers}
+            scheme={scheme}
+            onWorker={(index) => {
+              state.showWorker(index);
+              state.go('workers');
+            }}
+          />
+        </Panel>
+        <Panel
+          title={live === undefined ? 'Tasks running' : 'Tasks processing'}
+          note={live === undefined ? momentNote(view) : 'unfinished on a worker'}
+        >
+          <Processing workers={workers} scheme={scheme} />
+        </Panel>
+        <Panel title="Occupancy and CPU" note="CPU of one core">
+          <Load trace={trace} workers={workers} at={at} scheme={scheme} />
+        </Panel>
+      </Panels>
     </div>
   );
 }
@@ -116,10 +114,10 @@ function Progress({ trace, live, scheme }: ProgressProps) {
   if (sorted.length === 0) return <Empty>No task was submitted yet.</Empty>;
   return (
     <>
-      <ul class="bars">
-        {sorted.map(({ prefix, total, finished, erred, processing }) => {
+      <Bars
+        rows={sorted.map(({ prefix, total, finished, erred, processing }): BarRow => {
           const color = colors(prefix);
-          const parts: BarPart[] = [
+          const parts = [
             { name: `${formatCount(finished)} in memory or released`, value: finished, color },
             {
               name: `${formatCount(erred)} erred`,
@@ -134,52 +132,19 @@ function Progress({ trace, live, scheme }: ProgressProps) {
           ];
           const label =
             live === undefined ? formatCount(total) : `${formatCount(finished)} / ${formatCount(total)}`;
-          return (
-            <BarLine
-              key={prefix}
-              name={prefix}
-              parts={parts}
-              largest={total}
-              label={erred > 0 ? `${label}, ${formatCount(erred)} erred` : label}
-            />
-          );
+          return {
+            name: prefix,
+            parts: parts.filter(({ value }) => value > 0),
+            // Each prefix fills its own bar: what counts is how far it is.
+            largest: total,
+            label: erred > 0 ? `${label}, ${formatCount(erred)} erred` : label,
+          };
         })}
-      </ul>
+      />
       {rows.length > MOST_PREFIXES ? (
         <p class="muted">and {formatCount(rows.length - MOST_PREFIXES)} more prefixes</p>
       ) : null}
     </>
-  );
-}
-
-/** Each prefix fills its own bar: what counts is how far it is. */
-function BarLine({
-  name,
-  parts,
-  largest,
-  label,
-}: {
-  readonly name: string;
-  readonly parts: readonly BarPart[];
-  readonly largest: number;
-  readonly label: string;
-}) {
-  const there = parts.filter(({ value }) => value > 0);
-  return (
-    <li>
-      <span class="name" title={name}>
-        {name}
-      </span>
-      <span class="track" title={there.map((part) => part.name).join(', ')}>
-        {there.map((part) => (
-          <i
-            key={part.name}
-            style={{ width: `${largest > 0 ? (100 * part.value) / largest : 0}%`, background: part.color }}
-          />
-        ))}
-      </span>
-      <span class="number">{label}</span>
-    </li>
   );
 }
 

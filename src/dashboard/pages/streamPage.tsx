@@ -1,6 +1,7 @@
 // The task stream as large as the window, with the legend and what is known of the task that was clicked.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
+import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { THEMES } from '../canvas/theme.js';
 import { dependentsOf } from '../model/dependents.js';
@@ -15,19 +16,26 @@ import { useFlows } from '../views/useFlows.js';
 import type { PageProps } from './pageProps.js';
 import { CRITICAL_PATH } from './questions.js';
 
-export function StreamPage({ state, update, stage, frames }: PageProps) {
-  useFlows(state, update.trace);
+export function StreamPage(props: PageProps) {
   return (
     <>
-      <PathSwitch state={state} trace={update.trace} />
-      <div class="body">
-        <Plots state={state.view} stage={stage} frames={frames} />
-        <SideBar
-          state={state.view}
-          more={(row) => <TaskMore state={state} trace={update.trace} row={row} />}
-        />
-      </div>
+      <PathSwitch state={props.state} trace={props.update.trace} />
+      <RunPage {...props} />
     </>
+  );
+}
+
+/**
+ * A run over time, as seed 002 stacks its figures: the task stream, CPU and memory, results in the cache, with the legend and
+ * what is known of the task that was clicked. What `visualize` and a MemorySampler write begins here.
+ */
+export function RunPage({ state, update, stage, frames }: PageProps) {
+  useFlows(state, update.trace);
+  return (
+    <div class="body">
+      <Plots state={state.view} stage={stage} frames={frames} />
+      <SideBar state={state.view} more={(row) => <TaskMore state={state} trace={update.trace} row={row} />} />
+    </div>
   );
 }
 
@@ -65,11 +73,10 @@ interface MoreProps {
 
 /** Entries of a list before "and n more". */
 const MOST = 12;
-export function TaskMore({ state, trace, row }: MoreProps) {
+function TaskMore({ state, trace, row }: MoreProps) {
   const { tasks, strings } = trace;
   if (row >= tasks.length) return null;
   const theme = THEMES[state.view.scheme.value];
-  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
   const needs = tasks.dependencyRows.subarray(
     tasks.dependencyOffsets[row]!,
     tasks.dependencyOffsets[row + 1]!,
@@ -77,9 +84,9 @@ export function TaskMore({ state, trace, row }: MoreProps) {
   const facts: readonly (readonly [string, string])[] = [
     ['State', TASK_STATES[tasks.state[row]!] ?? ''],
     ['Result', tasks.nbytes[row]! > 0 ? formatBytes(tasks.nbytes[row]!) : ''],
-    ['Type', text(tasks.resultType[row]!)],
-    ['Function', text(tasks.functionName[row]!)],
-    ['Span', text(tasks.span[row]!)],
+    ['Type', textOf(strings, tasks.resultType[row])],
+    ['Function', textOf(strings, tasks.functionName[row])],
+    ['Span', textOf(strings, tasks.span[row])],
     ['Waited for a core', tasks.coreWait[row]! > 0 ? formatDuration(tasks.coreWait[row]!) : ''],
     ['Attempt', tasks.attempt[row]! > 1 ? formatCount(tasks.attempt[row]!) : ''],
   ];

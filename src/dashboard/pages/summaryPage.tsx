@@ -8,12 +8,14 @@ import type { Speedup } from '../../analysis/speedups.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
+import type { Scheme } from '../model/palette.js';
 import { prefixColors } from '../model/prefixColors.js';
-import { Bars, Empty, Key, Panel } from '../views/parts.js';
+import { Bars, Empty, Key, Panel, Panels } from '../views/parts.js';
 import { useAnswer } from '../views/useAnswer.js';
 import { pageOfQuestion } from './findingPages.js';
 import type { PageProps } from './pageProps.js';
 import { CRITICAL_PATH, FINDINGS, SPEEDUPS } from './questions.js';
+import { ActionBars } from './tablePages.js';
 
 export function SummaryPage(props: PageProps) {
   const { state, update } = props;
@@ -21,28 +23,26 @@ export function SummaryPage(props: PageProps) {
   const scheme = state.view.scheme.value;
   if (trace.tasks.length === 0 && trace.totals.states.every((count) => count === 0)) return <NoTasks />;
   return (
-    <div class="scroll">
-      <div class="panels">
-        <Panel title="The run" wide>
-          <Figures trace={trace} />
-        </Panel>
-        {trace.tasks.length === 0 ? null : <PathPanels {...props} />}
-        <Panel title="Time by action" note="all workers together">
-          <Actions trace={trace} scheme={scheme} />
-        </Panel>
-        <Panel title="About the run">
-          <dl class="facts-list">
-            {Object.entries({ ...traceFacts(trace), ...update.facts }).map(([name, value]) => (
-              <>
-                <dt key={`${name} title`}>{name}</dt>
-                <dd key={name}>{value}</dd>
-              </>
-            ))}
-          </dl>
-        </Panel>
-        <CallingCode trace={trace} />
-      </div>
-    </div>
+    <Panels>
+      <Panel title="The run" wide>
+        <Figures trace={trace} />
+      </Panel>
+      {trace.tasks.length === 0 ? null : <PathPanels {...props} />}
+      <Panel title="Time by action" note="all workers together">
+        <ActionBars trace={trace} scheme={scheme} none="Nothing was recorded." />
+      </Panel>
+      <Panel title="About the run">
+        <dl class="facts-list">
+          {Object.entries({ ...traceFacts(trace), ...update.facts }).map(([name, value]) => (
+            <>
+              <dt key={`${name} title`}>{name}</dt>
+              <dd key={name}>{value}</dd>
+            </>
+          ))}
+        </dl>
+      </Panel>
+      <CallingCode trace={trace} />
+    </Panels>
   );
 }
 
@@ -166,7 +166,7 @@ function Figure({
   );
 }
 
-function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly scheme: 'light' | 'dark' }) {
+function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly scheme: Scheme }) {
   if (!(path.makespan > 0)) return <Empty>No task ran, so nothing was waited for.</Empty>;
   const parts = path.byKind.map(({ kind, seconds }) => ({
     name: kind,
@@ -205,7 +205,7 @@ function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly schem
 /** Kinds of the path that no prefix causes. */
 const WITHOUT_PREFIX: readonly PathKind[] = ['worker start', 'client time'];
 
-function PathPrefixes({ path, scheme }: { readonly path: CriticalPath; readonly scheme: 'light' | 'dark' }) {
+function PathPrefixes({ path, scheme }: { readonly path: CriticalPath; readonly scheme: Scheme }) {
   const others = path.byKind
     .filter(({ kind }) => WITHOUT_PREFIX.includes(kind))
     .map((part) => ({ prefix: part.kind, seconds: part.seconds, parts: [part] }));
@@ -230,7 +230,7 @@ function Speedups({
 }: {
   readonly found: readonly Speedup[];
   readonly trace: Trace;
-  readonly scheme: 'light' | 'dark';
+  readonly scheme: Scheme;
 }) {
   const colors = prefixColors(trace, scheme);
   const rows = found.map(({ prefix, makespan, gained }) => ({
@@ -291,16 +291,6 @@ function Findings({
 function MoreLink({ question }: { readonly question: string }) {
   const page = pageOfQuestion(question);
   return page === undefined ? null : <a href={`#${page.name}`}>{page.title}</a>;
-}
-
-function Actions({ trace, scheme }: { readonly trace: Trace; readonly scheme: 'light' | 'dark' }) {
-  const actions = [...trace.totals.actions].sort((a, b) => b.seconds - a.seconds);
-  const rows = actions.map(({ action, seconds, nbytes }) => ({
-    name: action,
-    parts: [{ name: action, value: seconds, color: kindColor(action, scheme) }],
-    label: `${formatDuration(seconds)}${nbytes > 0 ? ` · ${formatBytes(nbytes)}` : ''}`,
-  }));
-  return rows.length === 0 ? <Empty>Nothing was recorded.</Empty> : <Bars rows={rows} />;
 }
 
 function traceFacts(trace: Trace): Record<string, string> {

@@ -2,10 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount } from '../model/format.js';
-import { mix } from '../model/palette.js';
+import { mix, type Scheme } from '../model/palette.js';
 import { shortNames } from '../model/shortNames.js';
-import { Empty, Panel, TableView } from '../views/parts.js';
+import { Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
+import { TableView } from '../views/tables.js';
 import { useAnswer } from '../views/useAnswer.js';
 import type { PageProps } from './pageProps.js';
 import { TIME_BY_PREFIX, TRANSFERS_BY_PAIR, TRANSFERS_BY_TYPE } from './questions.js';
@@ -21,14 +22,10 @@ export function BandwidthPage(props: PageProps) {
         <Matrix trace={trace} scheme={props.state.view.scheme.value} />
       </Panel>
       <Panel title="By type of result" wide>
-        {byType === undefined ? null : (
-          <TableView table={byType} caption="Bytes moved by type" sums={MOVED_SUMS} />
-        )}
+        <TableView table={byType} caption="Bytes moved by type" sums={MOVED_SUMS} />
       </Panel>
       <Panel title="By pair of workers" wide>
-        {byPair === undefined ? null : (
-          <TableView table={byPair} caption="Bytes moved by pair" sums={MOVED_SUMS} />
-        )}
+        <TableView table={byPair} caption="Bytes moved by pair" sums={MOVED_SUMS} />
       </Panel>
     </TimePage>
   );
@@ -39,7 +36,7 @@ const MOVED_SUMS = ['Transfers', 'Results', 'Size (MB)', 'Compressed (MB)', 'Dur
 /** Workers in the matrix; those that moved most. */
 const MOST_WORKERS = 24;
 
-function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: 'light' | 'dark' }) {
+function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Scheme }) {
   const { totals, workers, strings } = trace;
   if (totals.pairs.length === 0) return <Empty>Nothing was moved between workers, or to a client.</Empty>;
   const sums = new Map<number, number>();
@@ -104,14 +101,12 @@ export function MemoryPage(props: PageProps) {
   return (
     <TimePage {...props}>
       <Panel title="Results by prefix" wide>
-        {table === undefined ? null : (
-          <TableView
-            table={table.sort('Results (MB)', 'descending')}
-            caption="Bytes of results by prefix"
-            columns={['Prefix', 'Results (MB)', 'Tasks', 'Erred']}
-            sums={PREFIX_SUMS}
-          />
-        )}
+        <TableView
+          table={table?.sort('Results (MB)', 'descending')}
+          caption="Bytes of results by prefix"
+          columns={['Prefix', 'Results (MB)', 'Tasks', 'Erred']}
+          sums={PREFIX_SUMS}
+        />
       </Panel>
     </TimePage>
   );
@@ -133,9 +128,7 @@ export function TimePage({
   return (
     <div class="split">
       {plots}
-      <div class="scroll">
-        <div class="panels">{children}</div>
-      </div>
+      <Panels>{children}</Panels>
     </div>
   );
 }

@@ -1,9 +1,9 @@
 // The workers: who they are and what they had to do; of the one that is chosen also what it runs now and what it moved.
-
-import type { Trace } from '../../trace/trace.js';
+import { textOf } from '../../trace/names.js';
 import { formatBytes, formatClock, formatCount, formatDate, formatDuration } from '../model/format.js';
 import { callStackOf, transferLog } from '../model/workerLog.js';
-import { Empty, Panel, TableView } from '../views/parts.js';
+import { Empty, Panel } from '../views/parts.js';
+import { RowTable, TableView } from '../views/tables.js';
 import { useAnswer } from '../views/useAnswer.js';
 import type { PageProps } from './pageProps.js';
 import { WORKER_BALANCE } from './questions.js';
@@ -24,9 +24,7 @@ export function WorkersPage(props: PageProps) {
       </Panel>
       {state.worker.value === undefined ? null : <OneWorker {...props} worker={state.worker.value} />}
       <Panel title="What each thread had to do" wide>
-        {balance === undefined ? null : (
-          <TableView table={balance} caption="Work by thread" sums={['Tasks', 'Computed (s)', 'Idle (s)']} />
-        )}
+        <TableView table={balance} caption="Work by thread" sums={['Tasks', 'Computed (s)', 'Idle (s)']} />
       </Panel>
     </TimePage>
   );
@@ -42,93 +40,83 @@ function AllWorkers({ state }: PageProps) {
 
 function WorkerTable({ state, update: { trace } }: PageProps) {
   const { workers, strings, totals } = trace;
-  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
+  const chosen = state.worker.value;
+  const choose = (row: number) => state.showWorker(chosen === row ? undefined : row);
+  const sum = (values: ArrayLike<number>): number =>
+    Array.from(values).reduce((all, value) => all + Math.max(0, value || 0), 0);
+  const sums = { threads: sum(workers.threads), limit: sum(workers.memoryLimit), busy: sum(totals.busy) };
+  const all = (text: string): string | undefined => (workers.length < 2 ? undefined : text);
   if (workers.length === 0) return <Empty>No worker has come yet.</Empty>;
   return (
-    <div class="table-scroll">
-      <table>
-        <thead>
-          <tr>
-            {['Name', 'Host', 'Address'].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-            {['Process', 'Threads', 'Memory limit', 'Computed', 'Came'].map((title) => (
-              <th key={title} scope="col" class="number">
-                {title}
-              </th>
-            ))}
-            <th scope="col">Went</th>
-          </tr>
-        </thead>
-        <tbody>
-          {Array.from({ length: workers.length }, (_, row) => (
-            <tr
-              key={row}
-              class="clickable"
-              aria-selected={state.worker.value === row}
-              onClick={() => state.showWorker(state.worker.value === row ? undefined : row)}
+    <RowTable
+      rows={Array.from({ length: workers.length }, (_, row) => row)}
+      attributes={(row) => ({
+        class: 'clickable',
+        'aria-selected': chosen === row,
+        onClick: () => choose(row),
+      })}
+      columns={[
+        {
+          title: 'Name',
+          cell: (row) => (
+            <button
+              type="button"
+              class="link"
+              aria-pressed={chosen === row}
+              onClick={(event) => {
+                event.stopPropagation();
+                choose(row);
+              }}
             >
-              <td>
-                <button
-                  type="button"
-                  class="link"
-                  aria-pressed={state.worker.value === row}
-                  onClick={(event) => {
-                    event.stopPropagation();
-                    state.showWorker(state.worker.value === row ? undefined : row);
-                  }}
-                >
-                  {text(workers.name[row]!)}
-                </button>
-              </td>
-              <td>{text(workers.host[row]!)}</td>
-              <td class="code">{text(workers.address[row]!)}</td>
-              <td class="number">{workers.pid[row]! > 0 ? String(workers.pid[row]) : '–'}</td>
-              <td class="number">{workers.threads[row]! > 0 ? formatCount(workers.threads[row]!) : '–'}</td>
-              <td class="number">
-                {workers.memoryLimit[row]! > 0 ? formatBytes(workers.memoryLimit[row]!) : 'none'}
-              </td>
-              <td class="number">{formatDuration(totals.busy[row] ?? 0)}</td>
-              <td class="number" title={dateOf(workers.started[row]!)}>
-                {clockOf(workers.started[row]!)}
-              </td>
-              <td class="reason" title={dateOf(workers.stopped[row]!)}>
-                {workers.stopped[row]! > 0
-                  ? `${clockOf(workers.stopped[row]!)} ${text(workers.reason[row]!)}`
-                  : '–'}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-        <AllWorkersRow trace={trace} />
-      </table>
-    </div>
+              {textOf(strings, workers.name[row])}
+            </button>
+          ),
+        },
+        { title: 'Host', cell: (row) => textOf(strings, workers.host[row]) },
+        { title: 'Address', class: 'code', cell: (row) => textOf(strings, workers.address[row]) },
+        {
+          title: 'Process',
+          class: 'number',
+          cell: (row) => (workers.pid[row]! > 0 ? String(workers.pid[row]) : '–'),
+        },
+        {
+          title: 'Threads',
+          class: 'number',
+          cell: (row) => (workers.threads[row]! > 0 ? formatCount(workers.threads[row]!) : '–'),
+          all: all(formatCount(sums.threads)),
+        },
+        {
+          title: 'Memory limit',
+          class: 'number',
+          cell: (row) => (workers.memoryLimit[row]! > 0 ? formatBytes(workers.memoryLimit[row]!) : 'none'),
+          all: all(sums.limit > 0 ? formatBytes(sums.limit) : ''),
+        },
+        {
+          title: 'Computed',
+          class: 'number',
+          cell: (row) => formatDuration(totals.busy[row] ?? 0),
+          all: all(formatDuration(sums.busy)),
+        },
+        {
+          ...{ title: 'Came', class: 'number', cell: (row: number) => clockOf(workers.started[row]!) },
+          hint: (row) => dateOf(workers.started[row]!),
+        },
+        {
+          title: 'Went',
+          class: 'reason',
+          hint: (row) => dateOf(workers.stopped[row]!),
+          cell: (row) =>
+            workers.stopped[row]! > 0
+              ? `${clockOf(workers.stopped[row]!)} ${textOf(strings, workers.reason[row])}`
+              : '–',
+        },
+      ]}
+    />
   );
 }
 
 const clockOf = (time: number): string => (time > 0 ? formatClock(time) : '–');
 const dateOf = (time: number): string | undefined => (time > 0 ? formatDate(time) : undefined);
-
-function AllWorkersRow({ trace: { workers, totals } }: { readonly trace: Trace }) {
-  if (workers.length < 2) return null;
-  const sum = (values: ArrayLike<number>): number =>
-    Array.from(values).reduce((all, value) => all + Math.max(0, value || 0), 0);
-  const limit = sum(workers.memoryLimit);
-  return (
-    <tfoot>
-      <tr>
-        <th scope="row">All</th>
-        <td colSpan={3} />
-        <td class="number">{formatCount(sum(workers.threads))}</td>
-        <td class="number">{limit > 0 ? formatBytes(limit) : ''}</td>
-        <td class="number">{formatDuration(sum(totals.busy))}</td>
-        <td colSpan={2} />
-      </tr>
-    </tfoot>
-  );
-}
 
 type WorkerProps = PageProps & { readonly worker: number };
 
@@ -184,41 +172,27 @@ function Transfers({
       {entries.length === 0 ? (
         <Empty>Nothing was {direction === 'incoming' ? 'sent to' : 'taken from'} this worker.</Empty>
       ) : (
-        <div class="table-scroll">
-          <table>
-            <thead>
-              <tr>
-                {['Start', direction === 'incoming' ? 'From' : 'To', 'What', 'Keys'].map((name) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
-                {['Bytes', 'Compressed', 'Ahead', 'Took'].map((name) => (
-                  <th key={name} scope="col" class="number">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {entries.map(({ start, stop, peer, what, key, keys, nbytes, compressed, ahead }, i) => (
-                <tr key={i}>
-                  <td>{formatClock(start)}</td>
-                  <td>{peer}</td>
-                  <td>{what}</td>
-                  <td class="code">
-                    {key}
-                    {keys > 1 ? ` and ${formatCount(keys - 1)} more` : ''}
-                  </td>
-                  <td class="number">{formatBytes(nbytes)}</td>
-                  <td class="number">{formatBytes(compressed)}</td>
-                  <td class="number">{Number.isNaN(ahead) ? '' : formatCount(ahead)}</td>
-                  <td class="number">{formatDuration(stop - start)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <RowTable
+          rows={entries}
+          columns={[
+            { title: 'Start', cell: ({ start }) => formatClock(start) },
+            { title: direction === 'incoming' ? 'From' : 'To', cell: ({ peer }) => peer },
+            { title: 'What', cell: ({ what }) => what },
+            {
+              title: 'Keys',
+              class: 'code',
+              cell: ({ key, keys }) => (keys > 1 ? `${key} and ${formatCount(keys - 1)} more` : key),
+            },
+            { title: 'Bytes', class: 'number', cell: ({ nbytes }) => formatBytes(nbytes) },
+            { title: 'Compressed', class: 'number', cell: ({ compressed }) => formatBytes(compressed) },
+            {
+              title: 'Ahead',
+              class: 'number',
+              cell: ({ ahead }) => (Number.isNaN(ahead) ? '' : formatCount(ahead)),
+            },
+            { title: 'Took', class: 'number', cell: ({ start, stop }) => formatDuration(stop - start) },
+          ]}
+        />
       )}
     </Panel>
   );

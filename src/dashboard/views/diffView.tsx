@@ -7,6 +7,7 @@ import { foundSamples } from '../model/flameLayout.js';
 import { formatDuration, formatPercent } from '../model/format.js';
 import type { Scheme } from '../model/palette.js';
 import { FlameView } from './flameView.js';
+import { BareTable } from './tables.js';
 
 export function DiffView({ data }: { readonly data: DiffPageData }) {
   const { before, after, failed, reason, stacks } = data;
@@ -149,34 +150,23 @@ function Rows({ rows, more }: { readonly rows: readonly DiffPageRow[]; readonly 
   return (
     <section aria-label="Seconds per run">
       <h2>Seconds per run</h2>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">What</th>
-            <th scope="col">Name</th>
-            <th scope="col">Verdict</th>
-            {['Before (s)', 'After (s)', 'Change (s)', 'Change', 'p'].map((title) => (
-              <th key={title} scope="col" class="number">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={`${row.kind} ${row.name}`}>
-              <td>{row.kind}</td>
-              <td>{row.name}</td>
-              <td class={row.verdict}>{row.verdict}</td>
-              <td class="number">{row.before.toFixed(3)}</td>
-              <td class="number">{row.after.toFixed(3)}</td>
-              <td class="number">{signed(row.after - row.before)}</td>
-              <td class="number">{row.ratio === null ? '' : signedPercent(row.ratio)}</td>
-              <td class="number">{row.p === null ? '' : row.p.toPrecision(2)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <BareTable
+        rows={rows}
+        columns={[
+          { title: 'What', cell: ({ kind }) => kind },
+          { title: 'Name', cell: ({ name }) => name },
+          { title: 'Verdict', cell: ({ verdict }) => verdict },
+          { title: 'Before (s)', class: 'number', cell: ({ before }) => before.toFixed(3) },
+          { title: 'After (s)', class: 'number', cell: ({ after }) => after.toFixed(3) },
+          { title: 'Change (s)', class: 'number', cell: ({ before, after }) => signed(after - before) },
+          {
+            title: 'Change',
+            class: 'number',
+            cell: ({ ratio }) => (ratio === null ? '' : signedPercent(ratio)),
+          },
+          { title: 'p', class: 'number', cell: ({ p }) => (p === null ? '' : p.toPrecision(2)) },
+        ]}
+      />
       {more > 0 ? <p class="muted">… and {more} more rows.</p> : null}
     </section>
   );

@@ -1,8 +1,20 @@
-// The pieces that pages are made of: panels, rows with bars, tables, and the sentence where there is nothing.
+// The pieces that pages are made of: panels, rows with bars, choices, and the sentence where there is nothing.
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import type { Cell, Table } from '../../analysis/table.js';
-import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent } from '../model/format.js';
+
+/** The frame of a page of panels, which scrolls. */
+export function Panels({
+  children,
+  four = false,
+}: {
+  readonly children: ComponentChildren;
+  readonly four?: boolean;
+}) {
+  return (
+    <div class="scroll">
+      <div class={four ? 'panels four' : 'panels'}>{children}</div>
+    </div>
+  );
+}
 
 interface PanelProps {
   readonly title: string;
@@ -45,12 +57,14 @@ export interface BarRow {
   readonly parts: readonly BarPart[];
   /** Right of the bar. */
   readonly label: string;
+  /** What fills the bar. Default: the largest of all rows. */
+  readonly largest?: number;
   /** A mark, e.g. a limit; in the unit of the parts. */
   readonly limit?: number | undefined;
   readonly onClick?: () => void;
 }
 
-/** Rows with bars that share one scale. */
+/** Rows with bars that share one scale, or have their own. */
 export function Bars({ rows, largest }: { readonly rows: readonly BarRow[]; readonly largest?: number }) {
   const most =
     largest ??
@@ -63,10 +77,11 @@ export function Bars({ rows, largest }: { readonly rows: readonly BarRow[]; read
         ),
       0,
     );
-  const width = (value: number) => `${most > 0 ? Math.max(0, Math.min(100, (100 * value) / most)) : 0}%`;
+  const width = (value: number, of = most) =>
+    `${of > 0 ? Math.max(0, Math.min(100, (100 * value) / of)) : 0}%`;
   return (
     <ul class="bars">
-      {rows.map(({ name, short = name, parts, label, limit, onClick }) => (
+      {rows.map(({ name, short = name, parts, label, largest: own, limit, onClick }) => (
         <li key={name}>
           {onClick === undefined ? (
             <span class="name" title={name}>
@@ -86,7 +101,7 @@ export function Bars({ rows, largest }: { readonly rows: readonly BarRow[]; read
             {parts
               .filter(({ value }) => value > 0)
               .map((part) => (
-                <i key={part.name} style={{ width: width(part.value), background: part.color }} />
+                <i key={part.name} style={{ width: width(part.value, own), background: part.color }} />
               ))}
             {limit !== undefined && limit > 0 ? <b class="limit" style={{ left: width(limit) }} /> : null}
           </span>
@@ -110,97 +125,33 @@ export function Key({ parts }: { readonly parts: readonly Pick<BarPart, 'name' |
   );
 }
 
-/** Rows that a table shows before somebody asks for more. */
-const FIRST_ROWS = 50;
-const MORE_ROWS = 500;
-
-interface TableProps {
-  readonly table: Table;
-  readonly rows?: number;
-  readonly caption: string;
-  /** Titles of the columns that are shown. Default: all. */
-  readonly columns?: readonly string[];
-  /** Titles of the columns that have their sum in a last row. */
-  readonly sums?: readonly string[];
+interface ChoiceProps {
+  readonly label: string;
+  /** For screen readers. Default: the label. */
+  readonly name?: string;
+  readonly value: string;
+  /** Value and text of each. */
+  readonly options: Iterable<readonly [value: string, text: string]>;
+  readonly onChoice: (value: string) => void;
 }
 
-/** The result of an analysis, with the units of its titles. */
-export function TableView({ table, rows = FIRST_ROWS, caption, columns, sums }: TableProps) {
-  const [shown, setShown] = useState(rows);
-  const head = table.head(shown).rows;
-  const titles = columns ?? table.columns;
-  const numeric = titles.map((title) => head.some((row) => typeof row[title] === 'number'));
+/** A list of which one is chosen. */
+export function Choice({ label, name, value, options, onChoice }: ChoiceProps) {
   return (
-    <div class="table-scroll">
-      <table>
-        <caption class="hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {titles.map((title, i) => (
-              <th key={title} scope="col" class={numeric[i] === true ? 'number' : undefined}>
-                {title.replace(/ \((s|MB|MB\/s|%)\)$/, '')}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {head.map((row, at) => (
-            <tr key={at}>
-              {titles.map((title, i) => (
-                <td key={title} class={numeric[i] === true ? 'number' : undefined}>
-                  {cellText(title, row[title] ?? null)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-        {sums === undefined || table.length < 2 ? null : <Sums table={table} titles={titles} sums={sums} />}
-      </table>
-      {table.length > shown ? (
-        <button type="button" class="more" onClick={() => setShown(shown + MORE_ROWS)}>
-          {formatCount(table.length - shown)} more rows
-        </button>
-      ) : null}
-    </div>
+    <label>
+      {label}
+      <select aria-label={name} value={value} onChange={(event) => onChoice(event.currentTarget.value)}>
+        {Array.from(options, ([one, text]) => (
+          <option key={one} value={one}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
-interface SumsProps {
-  readonly table: Table;
-  readonly titles: readonly string[];
-  readonly sums: readonly string[];
-}
-
-/** The last row: sums over all rows, also over those that are not shown. */
-function Sums({ table, titles, sums }: SumsProps) {
-  const sumOf = (title: string): number =>
-    table.rows.reduce((sum, row) => sum + (typeof row[title] === 'number' ? row[title] : 0), 0);
-  return (
-    <tfoot>
-      <tr>
-        {titles.map((title, i) =>
-          i === 0 ? (
-            <th key={title} scope="row">
-              All
-            </th>
-          ) : (
-            <td key={title} class="number">
-              {sums.includes(title) ? cellText(title, sumOf(title)) : ''}
-            </td>
-          ),
-        )}
-      </tr>
-    </tfoot>
-  );
-}
-
-/** A cell with the unit that its title names. */
-export function cellText(title: string, cell: Cell): string {
-  if (cell === null) return '–';
-  if (typeof cell === 'string') return cell;
-  if (title.endsWith('(s)')) return formatDuration(cell);
-  if (title.endsWith('(MB)')) return formatBytes(cell * 1e6);
-  if (title.endsWith('(MB/s)')) return `${formatBytes(cell * 1e6)}/s`;
-  if (title.endsWith('(%)')) return formatPercent(cell);
-  return Number.isInteger(cell) ? formatCount(cell) : formatNumber(cell);
+/** Options whose values are their texts, after one for all of them. */
+export function withAll(all: string, names: Iterable<string>): [value: string, text: string][] {
+  return [['', all], ...Array.from(names, (name): [string, string] => [name, name])];
 }

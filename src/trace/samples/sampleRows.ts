@@ -1,6 +1,7 @@
 // The tables `frames` and `samples` row by row: for the live trace and for readers.
 import type { Reported } from '../../protocol/traceSchema.js';
 import { Float64Column } from '../columns.js';
+import { textOf } from '../names.js';
 import type { StringTable } from '../stringTable.js';
 import { TableBuilder } from '../tableRows.js';
 import type { FrameRows, SampleRows } from '../trace.js';
@@ -78,15 +79,14 @@ export function sampleFacts(
   strings: StringTable,
   frames: FrameRows,
 ): SampleFacts {
-  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
   const frame = samples.frame[row]!;
   return {
     time: samples.time[row]!,
     worker: samples.worker[row]!,
     thread: samples.thread[row]!,
     task: samples.task[row]!,
-    prefix: text(samples.prefix[row]!),
-    span: text(samples.span[row]!),
+    prefix: textOf(strings, samples.prefix[row]),
+    span: textOf(strings, samples.span[row]),
     frame: frame < 0 ? -1 : frames.id[frame]!,
     line: samples.line[row]!,
     count: samples.count[row]!,
@@ -96,13 +96,12 @@ export function sampleFacts(
 
 /** Row `row` of a table of frames with texts. */
 export function frameFactsAt(frames: FrameRows, row: number, strings: StringTable): FrameFacts {
-  const text = (id: number): string => (id < 0 ? '' : strings.get(id));
   const parent = frames.parent[row]!;
   return {
     id: frames.id[row]!,
     parent: parent < 0 ? -1 : frames.id[parent]!,
-    functionName: text(frames.functionName[row]!),
-    file: text(frames.file[row]!),
+    functionName: textOf(strings, frames.functionName[row]),
+    file: textOf(strings, frames.file[row]),
     line: frames.line[row]!,
   };
 }

@@ -2,9 +2,10 @@
 // their threads, dependencies are flows, figures are counters. Arguments say more of
 // each task. Read back, the file is a Chrome trace like any other: every slice is a task.
 import { ACTIONS, TASK_STATES } from '../../../protocol/clusterObserver.js';
+import { workerName } from '../../names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace.js';
 import { JsonObjectText, QuotedStrings, TextPieces } from '../json/jsonText.js';
-import { layOut, type Tracks, taskTracks, trackName, workerName } from './tracks.js';
+import { layOut, type Tracks, taskTracks, trackName } from './tracks.js';
 
 /** Tracks that stand below the threads of a worker. */
 const BELOW = 1000;

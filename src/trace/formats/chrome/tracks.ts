@@ -88,13 +88,6 @@ export function taskTracks({ tasks }: Trace): Tracks {
   return layOut({ length, worker, thread, start: started, stop: stopped });
 }
 
-/** What a person calls a worker. */
-export function workerName({ workers, strings }: Trace, worker: number): string {
-  if (worker < 0) return 'no worker';
-  const name = workers.name[worker]!;
-  return name < 0 ? `worker ${worker}` : strings.get(name);
-}
-
 /** `thread 2`; of further layers `thread 2 (overlapping 1)`. */
 export function trackName({ thread, layer }: Track, what = 'thread'): string {
   const name = thread < 0 ? what : `${what} ${thread}`;

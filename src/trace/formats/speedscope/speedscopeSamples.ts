@@ -1,7 +1,8 @@
 // The samples of the statistical profiler in speedscope's own format: one sampled profile for each thread that has samples, in the
 // order of time, with a gap as long as the thread had nothing to do.
+
+import { workerName } from '../../names.js';
 import type { Trace } from '../../trace.js';
-import { workerName } from '../chrome/tracks.js';
 import type { QuotedStrings, TextPieces } from '../json/jsonText.js';
 
 /** Samples that lie further apart than this many intervals have a gap between them. */

@@ -1,0 +1,23 @@
+// What the ids of a trace are called where one may be absent.
+import type { Texts } from './texts.js';
+import type { Trace } from './trace.js';
+
+/** The text of an id; empty below 0, and where there is no id. */
+export function textOf(strings: Pick<Texts, 'get'>, id: number | undefined): string {
+  return id === undefined || id < 0 ? '' : strings.get(id);
+}
+
+/** What a person calls a worker. */
+export function workerName({ workers, strings }: Trace, worker: number): string {
+  if (worker < 0) return 'no worker';
+  const name = workers.name[worker] ?? -1;
+  return name < 0 ? `worker ${worker}` : strings.get(name);
+}
+
+/** Whether a text has a key as a word of its own. */
+export function mentions(text: string, key: string): boolean {
+  const isPart = (letter: string | undefined): boolean => letter !== undefined && /[\w-]/.test(letter);
+  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))
+    if (key !== '' && !isPart(text[at - 1]) && !isPart(text[at + key.length])) return true;
+  return false;
+}
