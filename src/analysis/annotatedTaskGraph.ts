@@ -1,4 +1,5 @@
 // The graph behind a trace, annotated: which task needed which, how much data it was given, how fast it went through it.
+import { pushTo } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { type KeyGraph, keyGraphOf } from './keyGraph.js';
 import { Table } from './table.js';
@@ -92,9 +93,7 @@ function successorsOf({ offsets, predecessors, known }: KeyGraph): Map<number, n
   const successors = new Map<number, number[]>();
   for (let key = 0; key < known.length; key++) {
     for (const predecessor of predecessors.subarray(offsets[key], offsets[key + 1])) {
-      const list = successors.get(predecessor);
-      if (list === undefined) successors.set(predecessor, [key]);
-      else list.push(key);
+      pushTo(successors, predecessor, key);
     }
   }
   return successors;

@@ -1,6 +1,7 @@
 // How the cores of the machine were shared while tasks ran: where everything that wanted a core had one, and where it had
 // not. How long a task waited for a core is measured where the system counts it (Linux). Elsewhere it is estimated from
 // samples of the machine and of the workers' threads, so that a thread that may have slept is taken for one that slept.
+import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
@@ -39,17 +40,8 @@ const MIN_GRANTED = 0.2;
 /** Workers times samples; beyond that nobody runs on one machine. */
 const MAX_CELLS = 5_000_000;
 
-const known = new WeakMap<Trace, CoreUse>();
-
 /** Found once per trace. Cost: a walk over the tasks and one over the samples. */
-export function coreUseOf(trace: Trace): CoreUse {
-  let use = known.get(trace);
-  if (use === undefined) {
-    use = findUse(trace);
-    known.set(trace, use);
-  }
-  return use;
-}
+export const coreUseOf = oncePer((trace: Trace): CoreUse => findUse(trace));
 
 /** What the samples of one machine say: stretches of time, each up to its sample. */
 interface Samples {

@@ -1,6 +1,7 @@
 // The two bottleneck tables as DASF computes them, its mistakes included, cell by cell: completion taken for the start,
 // samples given to the first task in the file that overlaps on any host, names as recorded, one entry per key in the graph
 // whatever run it was. Only where DASF would crash (a task of no duration, a sample without GPU) values are left out.
+import { firstWhere } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
@@ -211,12 +212,5 @@ function firstOverlapping({ tasks, resources }: Trace): Int32Array {
 
 /** The first position whose time is not before `time`. */
 function lowerBound(times: Float64Array, time: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times[middle]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(0, times.length, (at) => times[at]! >= time);
 }

@@ -1,4 +1,5 @@
 // Where each task ran: the pairs (host, device) that the bottleneck tables group by.
+import { getOrMake, oncePer } from '../base/lookUps.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
 import { PairIndex } from './pairIndex.js';
@@ -20,16 +21,7 @@ export interface Places {
  * A task's device is the one that the recorder named. DASF names none; there worker `n` of a host drives GPU `n`, which
  * holds for workers with a whole number for a name, on hosts whose samples show a GPU. Elsewhere the device is not known.
  */
-export function placesOf(trace: Trace): Places {
-  let places = known.get(trace);
-  if (places === undefined) {
-    places = makePlaces(trace);
-    known.set(trace, places);
-  }
-  return places;
-}
-
-const known = new WeakMap<Trace, Places>();
+export const placesOf = oncePer((trace: Trace): Places => makePlaces(trace));
 
 function makePlaces(trace: Trace): Places {
   const { tasks, strings } = trace;
@@ -45,9 +37,9 @@ function makePlaces(trace: Trace): Places {
     const host = hosts[row]!;
     let device = -1;
     if (devices[row]! >= 0) {
-      device = remembered(named, devices[row]!, (id) => deviceNames.internString(strings.get(id)));
+      device = getOrMake(named, devices[row]!, () => deviceNames.internString(strings.get(devices[row]!)));
     } else if (gpuHosts.has(host)) {
-      device = remembered(numbered, worker[row]!, (worker) => workerNumber(trace, worker, deviceNames));
+      device = getOrMake(numbered, worker[row]!, () => workerNumber(trace, worker[row]!, deviceNames));
     }
     const index = pairs.of(host, device + 1);
     place[row] = index;
@@ -71,15 +63,6 @@ function hostsWithGpu({ resources }: Trace): Set<number> {
     }
   }
   return hosts;
-}
-
-function remembered(known: Map<number, number>, id: number, make: (id: number) => number): number {
-  let value = known.get(id);
-  if (value === undefined) {
-    value = make(id);
-    known.set(id, value);
-  }
-  return value;
 }
 
 /** The id of `3` for `worker-c096-3`; -1 for names that do not end in a number. */

@@ -1,20 +1,12 @@
 // Sums over a whole run beside rows of its last part: what part of them those rows stand for.
+import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
-
-const known = new WeakMap<Trace, number>();
 
 /**
  * The share of all seconds of computing that the rows of tasks hold: 1, unless a live trace let rows go. Totals times this are
  * to be compared with what is found from rows, e.g. the makespan. Found once per trace. Cost: a walk over the tasks.
  */
-export function keptShare(trace: Trace): number {
-  let share = known.get(trace);
-  if (share === undefined) {
-    share = trace.letGo.tasks > 0 ? findShare(trace) : 1;
-    known.set(trace, share);
-  }
-  return share;
-}
+export const keptShare = oncePer((trace: Trace): number => (trace.letGo.tasks > 0 ? findShare(trace) : 1));
 
 function findShare({ tasks, totals }: Trace): number {
   const all = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;

@@ -1,4 +1,5 @@
 // The graph of keys behind a trace: what each key's result weighed, and how many bytes its task was given.
+import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 
 /** Indexed by id in `trace.keys`; ids that are no key have no predecessors. */
@@ -18,16 +19,8 @@ export interface KeyGraph {
   readonly inputUnknown: Uint8Array;
 }
 
-const graphs = new WeakMap<Trace, KeyGraph>();
-
 /** The graph of a trace, made once. Cost: a few passes over tasks and edges. */
-export function keyGraphOf(trace: Trace): KeyGraph {
-  const known = graphs.get(trace);
-  if (known !== undefined) return known;
-  const graph = makeKeyGraph(trace);
-  graphs.set(trace, graph);
-  return graph;
-}
+export const keyGraphOf = oncePer((trace: Trace): KeyGraph => makeKeyGraph(trace));
 
 function makeKeyGraph(trace: Trace): KeyGraph {
   const { tasks } = trace;

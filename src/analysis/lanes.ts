@@ -1,5 +1,6 @@
 // What ran where: a lane is one thread of one worker, and its tasks stand in the order in which they started. From here
 // analyses learn what a worker did at a given moment, also where tasks overlap on a thread because they wait for promises.
+import { oncePer } from '../base/lookUps.js';
 import { TASK_ERRED, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { PairIndex } from './pairIndex.js';
@@ -31,17 +32,8 @@ export function ran(trace: Trace, row: number): boolean {
   return (way === TASK_MEMORY || way === TASK_ERRED) && stopped[row]! >= started[row]!;
 }
 
-const known = new WeakMap<Trace, Lanes>();
-
 /** The lanes of a trace, made once. Cost: a few walks over the tasks. */
-export function lanesOf(trace: Trace): Lanes {
-  let lanes = known.get(trace);
-  if (lanes === undefined) {
-    lanes = makeLanes(trace);
-    known.set(trace, lanes);
-  }
-  return lanes;
-}
+export const lanesOf = oncePer((trace: Trace): Lanes => makeLanes(trace));
 
 function makeLanes(trace: Trace): Lanes {
   const { length, worker, thread, started, stopped } = trace.tasks;

@@ -1,5 +1,6 @@
 // When workers' threads were held up because their profilers started: tens of milliseconds, once or rarely per worker, in
 // the middle of a task. What measures a run must not be taken for what the run does.
+import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { firstFrom } from './lanes.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
@@ -10,8 +11,6 @@ interface Starts {
   readonly start: Float64Array;
   readonly stop: Float64Array;
 }
-
-const known = new WeakMap<Trace, ReadonlyMap<number, Starts>>();
 
 /** Seconds between two times in which the profiler of a worker (a row of workers) started. Cost: a binary search. */
 export function profilerSeconds(trace: Trace, worker: number, from: number, to: number): number {
@@ -29,14 +28,7 @@ export function profilerSeconds(trace: Trace, worker: number, from: number, to: 
 }
 
 /** Cost: one walk over the intervals of a trace, once. */
-function startsOf(trace: Trace): ReadonlyMap<number, Starts> {
-  let starts = known.get(trace);
-  if (starts === undefined) {
-    starts = findStarts(trace);
-    known.set(trace, starts);
-  }
-  return starts;
-}
+const startsOf = oncePer((trace: Trace): ReadonlyMap<number, Starts> => findStarts(trace));
 
 function findStarts(trace: Trace): Map<number, Starts> {
   const work = workIntervalsOf(trace);

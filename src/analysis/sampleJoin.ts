@@ -3,6 +3,7 @@
 // A sample is the state since the sample before it, so its window reaches from there to its own time; the first window is
 // as long as the second. Samples that name a worker belong to that worker's tasks, samples that name a device to tasks on
 // that device; samples of a host belong to all its tasks that have none of their own.
+import { firstWhere, pushTo } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { ResourceRows, Trace } from '../trace/trace.js';
 
@@ -76,14 +77,7 @@ class Stream {
   }
 
   #searched(time: number): number {
-    let low = 0;
-    let high = this.#edges.length - 2;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#edges[middle + 1]! <= time) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstWhere(0, this.#edges.length - 2, (at) => this.#edges[at + 1]! > time);
   }
 }
 
@@ -97,9 +91,7 @@ export class SampleJoin {
     const rowsOf = new Map<string, number[]>();
     for (const row of sortedOrder(resources.time, false)) {
       const name = streamOf(resources, row);
-      const rows = rowsOf.get(name);
-      if (rows === undefined) rowsOf.set(name, [row]);
-      else rows.push(row);
+      pushTo(rowsOf, name, row);
     }
     for (const [name, rows] of rowsOf) {
       const times = Float64Array.from(rows, (row) => resources.time[row]!);

@@ -2,6 +2,7 @@
 // was made faster. A discrete-event simulation with the engine's policy and the durations that were measured.
 import { ANY, checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
+import { getOrMake } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
 import { lanesOf } from './lanes.js';
@@ -157,14 +158,11 @@ export class Simulator {
   }
 
   #replay(workers: number): ReplayResult {
-    let result = this.#replays.get(workers);
-    if (result === undefined) {
+    return getOrMake(this.#replays, workers, () => {
       const startup = this.#startup(workers);
       const stretch = stretchOf(this.#recorded.machine, workers);
-      result = new Replay(this.#graph, { ...this.#conditions, workers, startup, stretch }).run();
-      this.#replays.set(workers, result);
-    }
-    return result;
+      return new Replay(this.#graph, { ...this.#conditions, workers, startup, stretch }).run();
+    });
   }
 }
 

@@ -1,4 +1,5 @@
 // What would be gained if the tasks of one prefix took half as long? For the prefixes that compute longest, by simulation.
+import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { Simulator } from './simulate.js';
@@ -24,20 +25,11 @@ const MAX_PREFIXES = 5;
 /** Each prefix is simulated: more tasks would take longer than half a second. `simulate` has no such limit. */
 export const MAX_SIMULATED = 20_000;
 
-const known = new WeakMap<Trace, readonly Speedup[]>();
-
 /**
  * The five prefixes that computed longest, what gains most first. Empty where no task ran, and beyond 20,000 tasks. Found once per
  * trace. Cost: six simulations.
  */
-export function speedups(trace: Trace): readonly Speedup[] {
-  let found = known.get(trace);
-  if (found === undefined) {
-    found = findSpeedups(trace);
-    known.set(trace, found);
-  }
-  return found;
-}
+export const speedups = oncePer((trace: Trace): readonly Speedup[] => findSpeedups(trace));
 
 function findSpeedups(trace: Trace): Speedup[] {
   const { rows } = lanesOf(trace).spans;

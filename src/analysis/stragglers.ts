@@ -1,4 +1,5 @@
 // Which tasks took far longer than their like, and what was different about them?
+import { oncePer } from '../base/lookUps.js';
 import { bytesText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
@@ -44,17 +45,8 @@ export const COLD_SECONDS = 0.1;
 /** Seconds above the median: for less than some slices of time the system takes a core away, whatever the task does. */
 const MIN_EXCESS = 10e-3;
 
-const known = new WeakMap<Trace, readonly Straggler[]>();
-
 /** The stragglers of a trace, those that lost most time first. Cost: a walk, and two sorts of a sample per prefix. */
-export function stragglersOf(trace: Trace): readonly Straggler[] {
-  let stragglers = known.get(trace);
-  if (stragglers === undefined) {
-    stragglers = findStragglers(trace);
-    known.set(trace, stragglers);
-  }
-  return stragglers;
-}
+export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => findStragglers(trace));
 
 function findStragglers(trace: Trace): Straggler[] {
   const { prefix, duration } = trace.tasks;

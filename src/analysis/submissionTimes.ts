@@ -1,5 +1,6 @@
 // When the client handed over which tasks, and what it had waited for. If nothing of it was running any more it had waited
 // for the last result; if something was, and it acted soon after a result, for that one; else it went on by itself.
+import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
@@ -12,18 +13,11 @@ export interface SubmissionTimes {
   readonly cause: Int32Array;
 }
 
-const known = new WeakMap<Trace, SubmissionTimes>();
-
 /** The submissions of a trace, found once. Cost: some walks over tasks and edges, and a sort of the last tasks. */
-export function submissionsOf(trace: Trace): SubmissionTimes {
-  let submissions = known.get(trace);
-  if (submissions === undefined) {
-    const times = submissionTimes(trace);
-    submissions = { ...times, cause: causes(trace, times) };
-    known.set(trace, submissions);
-  }
-  return submissions;
-}
+export const submissionsOf = oncePer((trace: Trace): SubmissionTimes => {
+  const times = submissionTimes(trace);
+  return { ...times, cause: causes(trace, times) };
+});
 
 /** When the client, or the scheduler beside it, knew of a result. */
 export function knownAt({ tasks }: Trace, row: number): number {

@@ -1,6 +1,7 @@
 // DASF's TraceAnalyser: a trace and the questions that its tables answer. Each question is a file of its own beside this.
 import { checkOptions, type OptionKinds, oneOf } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
+import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { type EventDatabase, traceOf } from '../trace/eventDatabase.js';
 import type { Trace } from '../trace/trace.js';
@@ -102,11 +103,7 @@ function lastCounts({ memory, workers }: Trace): Map<number, Map<number, number>
   const seconds = new Map<number, Map<number, number>>();
   for (let row = 0; row < memory.length; row++) {
     const second = Math.trunc(memory.time[row]!);
-    let counts = seconds.get(second);
-    if (counts === undefined) {
-      counts = new Map();
-      seconds.set(second, counts);
-    }
+    const counts = getOrMake(seconds, second, () => new Map());
     const worker = memory.worker[row]!;
     counts.set(worker < 0 ? -1 : workers.name[worker]!, memory.tasks[row]!);
   }

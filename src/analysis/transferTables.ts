@@ -1,4 +1,5 @@
 // What was moved: between which workers, and what kind of results.
+import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { PairTotals } from '../trace/totals.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
@@ -50,8 +51,7 @@ export function transfersByType(trace: Trace): Table {
   >();
   const add = (type: number, what: number, results: number, bytes: number, seconds: number): void => {
     const name = `${type} ${what}`;
-    const group = groups.get(name) ?? { type, what, results: 0, nbytes: 0, seconds: 0 };
-    groups.set(name, group);
+    const group = getOrMake(groups, name, () => ({ type, what, results: 0, nbytes: 0, seconds: 0 }));
     group.results += results;
     group.nbytes += bytes;
     group.seconds += seconds;

@@ -1,4 +1,5 @@
 // What workers did beside running tasks, by worker and time.
+import { oncePer } from '../base/lookUps.js';
 import { ACTIONS, type Action } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import { countedOffsets, type TimeSpans, timeSpans } from './lanes.js';
@@ -24,20 +25,11 @@ const COMPUTE = ACTIONS.indexOf('compute');
 const TRANSFER = ACTIONS.indexOf('transfer');
 const INCOMING = DIRECTIONS.indexOf('incoming');
 const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
-const known = new WeakMap<Trace, WorkIntervals>();
-
 /**
  * The intervals of a trace by worker, made once. Where it has no intervals of transfers, what workers fetched from each
  * other stands for them.
  */
-export function workIntervalsOf(trace: Trace): WorkIntervals {
-  let intervals = known.get(trace);
-  if (intervals === undefined) {
-    intervals = makeWorkIntervals(trace);
-    known.set(trace, intervals);
-  }
-  return intervals;
-}
+export const workIntervalsOf = oncePer((trace: Trace): WorkIntervals => makeWorkIntervals(trace));
 
 function makeWorkIntervals(trace: Trace): WorkIntervals {
   const { intervals, transfers } = trace;

@@ -1,25 +1,17 @@
 // When workers were there, and when they began: a program may start several clusters or pools one after the other, and each
 // of them starts anew.
+import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
 /** Workers that were made within this time belong together, seconds: threads are made in milliseconds, processes in tens of them. */
 const TOGETHER = 0.1;
 
-const known = new WeakMap<Trace, Float64Array>();
-
 /**
  * By row of workers: when it, or one that was made with it or later, started its first task. Until then it may still have been
  * starting. Where the trace does not say when a worker was made: when the first task of all started.
  */
-export function firstStarts(trace: Trace): Float64Array {
-  let starts = known.get(trace);
-  if (starts === undefined) {
-    starts = findStarts(trace);
-    known.set(trace, starts);
-  }
-  return starts;
-}
+export const firstStarts = oncePer((trace: Trace): Float64Array => findStarts(trace));
 
 /** When the first task of all started; Infinity if none did. */
 export function firstStart(trace: Trace): number {

@@ -1,5 +1,6 @@
 // The process-wide list of what is active: registered until unregistered, or activated for a block. Callbacks are kept
 // here rather than in their class so that every way of activating one ends in the same list, each entry once.
+import { getOrMake } from '../base/lookUps.js';
 
 interface Entry {
   registered: boolean;
@@ -11,12 +12,7 @@ const entries = new Map<object, Entry>();
 let suspensions = 0;
 
 function entryOf(item: object): Entry {
-  let entry = entries.get(item);
-  if (entry === undefined) {
-    entry = { registered: false, activations: 0 };
-    entries.set(item, entry);
-  }
-  return entry;
+  return getOrMake(entries, item, () => ({ registered: false, activations: 0 }));
 }
 
 function dropIfUnused(item: object, entry: Entry): void {

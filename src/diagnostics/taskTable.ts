@@ -1,5 +1,6 @@
 // The columns of the tasks that finished in one run, in the order in which they arrived. Written by the recorder while the
 // run goes on, read by every view; a row never changes once it is written.
+import { resizedFloat64, resizedInt32 } from '../base/resized.js';
 import type { TaskRuns } from '../protocol/clusterObserver.js';
 
 const MIN_ROWS = 64;
@@ -42,15 +43,10 @@ export class TaskTable {
 
   #grow(rows: number): void {
     const capacity = Math.max(rows, this.ids.length * 2);
-    const { ids, startTimes, stopTimes, workers } = this;
-    this.ids = new Int32Array(capacity);
-    this.ids.set(ids);
-    this.startTimes = new Float64Array(capacity);
-    this.startTimes.set(startTimes);
-    this.stopTimes = new Float64Array(capacity);
-    this.stopTimes.set(stopTimes);
-    this.workers = new Int32Array(capacity);
-    this.workers.set(workers);
+    this.ids = resizedInt32(this.ids, capacity);
+    this.startTimes = resizedFloat64(this.startTimes, capacity);
+    this.stopTimes = resizedFloat64(this.stopTimes, capacity);
+    this.workers = resizedInt32(this.workers, capacity);
   }
 
   /** Rows `from .. length` by start time; rows that started at the same time keep their order. */

@@ -2,6 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { Gunzip } from 'fflate';
 import { LongpoleError } from '../base/errors.js';
+import { resizedUint8 } from '../base/resized.js';
 import { unpackedSizeError, unpackLimit } from '../base/unpackLimit.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
 
@@ -77,11 +78,8 @@ export class GunzipReader implements ByteReader {
     this.#size += chunk.length;
     const limit = this.#maxUnpackedBytes ?? unpackLimit(this.#packed);
     if (this.#size > limit) throw unpackedSizeError(this.#name, this.#packed, limit);
-    if (this.#held + chunk.length > this.#buffer.length) {
-      const larger = new Uint8Array(Math.max(this.#buffer.length * 2, this.#held + chunk.length));
-      larger.set(this.#buffer.subarray(0, this.#held));
-      this.#buffer = larger;
-    }
+    if (this.#held + chunk.length > this.#buffer.length)
+      this.#buffer = resizedUint8(this.#buffer, Math.max(this.#buffer.length * 2, this.#held + chunk.length));
     this.#buffer.set(chunk, this.#held);
     this.#held += chunk.length;
     const consumed = this.#reader.feed(this.#buffer, this.#held, false);

@@ -1,6 +1,7 @@
 // Files in chunks for readers that keep no more than they need.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { LongpoleError } from '../base/errors.js';
+import { resizedUint8 } from '../base/resized.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
 
 /** Bytes at a time. Small enough to stay in the cache, large enough that calls do not count. */
@@ -18,11 +19,7 @@ export function* readInChunks(file: string, reader: ByteReader): Generator<numbe
     let done = 0;
     for (;;) {
       // A record longer than the buffer: make room. The readers bound what they wait for.
-      if (held === buffer.length) {
-        const larger = new Uint8Array(buffer.length * 2);
-        larger.set(buffer);
-        buffer = larger;
-      }
+      if (held === buffer.length) buffer = resizedUint8(buffer, buffer.length * 2);
       const read = readSome(file, fd, buffer, held);
       const length = held + read;
       const consumed = reader.feed(buffer, length, read === 0);

@@ -1,6 +1,7 @@
 // Typed arrays that grow by doubling. Push is two loads and a store; `take` gives the filled part without a copy. V8 starts
 // to collect garbage after every 64 MB of typed arrays, whatever else there is: one that has grown large goes to the
 // expected size at once.
+import { resizedFloat64, resizedInt32, resizedUint8 } from '../base/resized.js';
 
 /** Up to 64 bytes are on V8's heap: a graph of a few tasks allocates nothing outside it. */
 const FIRST_INTEGERS = 16;
@@ -41,9 +42,7 @@ export class GrowableInt32 {
   }
 
   #grow(): void {
-    const larger = new Int32Array(grownLength(this.length, this.expected));
-    larger.set(this.#array);
-    this.#array = larger;
+    this.#array = resizedInt32(this.#array, grownLength(this.length, this.expected));
   }
 }
 
@@ -63,11 +62,7 @@ export class TokenBuffer {
 
   #grow(): void {
     const length = grownLength(this.length, this.expected);
-    const operations = new Uint8Array(length);
-    operations.set(this.operations);
-    this.operations = operations;
-    const operands = new Float64Array(length);
-    operands.set(this.operands);
-    this.operands = operands;
+    this.operations = resizedUint8(this.operations, length);
+    this.operands = resizedFloat64(this.operands, length);
   }
 }

@@ -1,5 +1,6 @@
 // How a function gets to another isolate: by its module, by its path from the global object, or as source text.
 import { LongpoleError } from '../base/errors.js';
+import { getOrMake } from '../base/lookUps.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { type OutsideUse, outsideUses } from './freeVariables.js';
@@ -23,11 +24,7 @@ export function functionRef(fn: AnyFunction): FunctionRef {
   const target = resolveFunction(fn);
   const moduleRef = findModuleRef(target);
   if (moduleRef !== undefined) return moduleRef;
-  let ref = sourceRefs.get(target);
-  if (ref === undefined) {
-    ref = findGlobalRef(target) ?? makeSourceRef(target);
-    sourceRefs.set(target, ref);
-  }
+  const ref = getOrMake(sourceRefs, target, () => findGlobalRef(target) ?? makeSourceRef(target));
   if (ref instanceof LongpoleError) throw new LongpoleError(ref.code, ref.message);
   return ref;
 }

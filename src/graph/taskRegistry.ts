@@ -1,5 +1,6 @@
 // Which functions tasks() has made known in this isolate. The registry hangs on the global object and not on this
 // module: a task's module may load another copy of the package than the one that runs the isolate.
+import { getOrMake } from '../base/lookUps.js';
 import type { AnyFunction } from './callable.js';
 
 /** The module and the name under which an isolate finds a function again. */
@@ -30,11 +31,7 @@ function registry(): Registry {
  */
 export function registerTasks(url: string, functions: ReadonlyMap<string, AnyFunction>): void {
   const { modules, definitions, listeners } = registry();
-  let module = modules.get(url);
-  if (module === undefined) {
-    module = new Map();
-    modules.set(url, module);
-  }
+  const module = getOrMake(modules, url, () => new Map());
   for (const [name, fn] of functions) {
     module.set(name, fn);
     if (!definitions.has(fn)) definitions.set(fn, { url, name });

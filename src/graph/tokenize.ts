@@ -1,6 +1,7 @@
 // Deterministic tokens: equal functions with equal arguments give equal tokens, in every isolate and process. What
 // cannot be compared by its value is refused rather than guessed, since a wrong token silently merges two tasks.
 import { LongpoleError } from '../base/errors.js';
+import { getOrMake } from '../base/lookUps.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { Delayed } from './delayed.js';
 import { Hasher } from './hash.js';
@@ -115,12 +116,7 @@ const functionTokens = new WeakMap<AnyFunction, string>();
 
 /** A function that other isolates can have counts by what they are told; a closure only equals itself. */
 function functionToken(fn: AnyFunction): string {
-  let token = functionTokens.get(fn);
-  if (token === undefined) {
-    token = shippedToken(fn) ?? uniqueToken();
-    functionTokens.set(fn, token);
-  }
-  return token;
+  return getOrMake(functionTokens, fn, () => shippedToken(fn) ?? uniqueToken());
 }
 
 function shippedToken(fn: AnyFunction): string | undefined {

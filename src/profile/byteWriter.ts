@@ -1,4 +1,5 @@
 // Bytes that are written one after the other: what protocol buffers are made of.
+import { resizedUint8 } from '../base/resized.js';
 
 /** Grows as it is written. */
 export class ByteWriter {
@@ -7,9 +8,7 @@ export class ByteWriter {
 
   #reserve(count: number): void {
     if (this.#length + count <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + count));
-    grown.set(this.#bytes);
-    this.#bytes = grown;
+    this.#bytes = resizedUint8(this.#bytes, Math.max(this.#bytes.length * 2, this.#length + count));
   }
 
   byte(value: number): void {

@@ -1,5 +1,6 @@
 // From what V8's sampling profiler gives to a cycle: frames that belong to Longpole and Node are cut off where a task
 // begins, waiting is told from working, and every position is asked for in the user's own files.
+import { getOrMake } from '../base/lookUps.js';
 import {
   type ProfileCycle,
   STACK_IDLE,
@@ -150,11 +151,7 @@ class StackBuilder {
   }
 
   stackOf(id: number, inTask: boolean): number {
-    let stack = this.#stacks.get(id);
-    if (stack === undefined) {
-      stack = this.#build(id);
-      this.#stacks.set(id, stack);
-    }
+    const stack = getOrMake(this.#stacks, id, () => this.#build(id));
     if (stack === OUTSIDE_JAVASCRIPT) return inTask ? this.#namedFrame(PROGRAM) : STACK_IDLE;
     return stack;
   }
@@ -237,12 +234,7 @@ class StackBuilder {
   }
 
   #namedFrame(name: string): number {
-    let stack = this.#named.get(name);
-    if (stack === undefined) {
-      stack = this.#push(-1, name, { file: '', line: 0 });
-      this.#named.set(name, stack);
-    }
-    return stack;
+    return getOrMake(this.#named, name, () => this.#push(-1, name, { file: '', line: 0 }));
   }
 
   #push(parent: number, name: string, { file, line }: SourcePosition): number {

@@ -1,5 +1,6 @@
 // A call tree as a file for pprof: protocol buffers, `perftools.profiles.Profile`, not compressed (pprof reads both).
 // The format needs varints and length-delimited fields only; it is written here so that the browser can, too.
+import { getOrMake } from '../base/lookUps.js';
 import { ByteWriter } from './byteWriter.js';
 import { type CallTree, type FrameDescription, forEachStack, frameIdentifier } from './callTree.js';
 
@@ -98,12 +99,7 @@ class Strings {
   readonly #index = new Map<string, number>([['', 0]]);
 
   of(text: string): number {
-    let index = this.#index.get(text);
-    if (index === undefined) {
-      index = this.all.push(text) - 1;
-      this.#index.set(text, index);
-    }
-    return index;
+    return getOrMake(this.#index, text, () => this.all.push(text) - 1);
   }
 }
 

@@ -1,5 +1,6 @@
 // The samples of a cluster, kept within bounds: of the last cycles every sample with its time, of older ones how often
 // each stack was seen, in blocks that double their length whenever there are too many. The total is never lost.
+import { getOrMake } from '../base/lookUps.js';
 import { OTHERS } from '../protocol/metrics.js';
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profileCycle.js';
 import type { CallTree, FrameDescription } from './callTree.js';
@@ -99,8 +100,7 @@ export class ProfileHistory {
       stacks[sample] = this.#stackOf(cycle, sample, numbers);
     }
     const { thread, start, stop } = cycle;
-    const blocks = this.#blocks.get(thread) ?? [];
-    this.#blocks.set(thread, blocks);
+    const blocks = getOrMake(this.#blocks, thread, () => []);
     blocks.push({ thread, start, stop, times: cycle.times.slice(), stacks, labels, counts: null });
     if (blocks.length > this.#maxCycles) mergeOlderHalf(blocks);
   }

@@ -1,5 +1,6 @@
 // Two sets of call trees as one: each place in a stack with what it took before and after. Functions are told apart by name
 // and file; lines move when a file is edited, and do not count.
+import { getOrMake } from '../base/lookUps.js';
 import { type CallTree, selfCount } from './callTree.js';
 
 /** A function in one place of the stack. Seconds are per run. */
@@ -75,11 +76,7 @@ function add(
     for (const child of Object.values(from.children)) {
       const { name, filename, lineNumber } = child.description;
       const key = `${name};${filename}`;
-      let node = into.children.get(key);
-      if (node === undefined) {
-        node = emptyNode(name, filename);
-        into.children.set(key, node);
-      }
+      const node = getOrMake(into.children, key, () => emptyNode(name, filename));
       node.lineNumber = lineNumber;
       work.push([node, child]);
     }

@@ -1,4 +1,5 @@
 // Columns that grow while a trace is read or recorded. `values` is longer than `length`, and replaced when it grows.
+import { resizedFloat64, resizedInt32, resizedUint8 } from '../base/resized.js';
 
 /** Most columns of most traces hold few rows. V8 keeps arrays of up to 64 bytes in its heap, which are cheap to make. */
 const MIN_ROWS = 8;
@@ -8,11 +9,7 @@ export class Int32Column {
   length = 0;
 
   push(value: number): void {
-    if (this.length === this.values.length) {
-      const grown = new Int32Array(this.length * 2);
-      grown.set(this.values);
-      this.values = grown;
-    }
+    if (this.length === this.values.length) this.values = resizedInt32(this.values, this.length * 2);
     this.values[this.length++] = value;
   }
 
@@ -27,11 +24,7 @@ export class Float64Column {
   length = 0;
 
   push(value: number): void {
-    if (this.length === this.values.length) {
-      const grown = new Float64Array(this.length * 2);
-      grown.set(this.values);
-      this.values = grown;
-    }
+    if (this.length === this.values.length) this.values = resizedFloat64(this.values, this.length * 2);
     this.values[this.length++] = value;
   }
 
@@ -46,11 +39,7 @@ export class Uint8Column {
   length = 0;
 
   push(value: number): void {
-    if (this.length === this.values.length) {
-      const grown = new Uint8Array(this.length * 2);
-      grown.set(this.values);
-      this.values = grown;
-    }
+    if (this.length === this.values.length) this.values = resizedUint8(this.values, this.length * 2);
     this.values[this.length++] = value;
   }
 

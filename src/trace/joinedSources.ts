@@ -1,5 +1,6 @@
 // Several sources of events as one: each cluster of a program, and its local schedulers, number their workers, computations
 // and tasks from 0. Here they get numbers of their own, so that an observer may watch all of them.
+import { getOrMake } from '../base/lookUps.js';
 import { recordOf } from '../base/recordOf.js';
 import type {
   ClusterEvent,
@@ -159,12 +160,11 @@ class Source implements ClusterObserver {
   }
 
   #worker(worker: WorkerInfo): WorkerInfo {
-    let joined = this.#workers.get(worker.index);
-    if (joined === undefined) {
-      joined = { ...worker, index: this.#joined.workers++, name: this.#nameOf(worker.name) };
-      this.#workers.set(worker.index, joined);
-    }
-    return joined;
+    return getOrMake(this.#workers, worker.index, () => ({
+      ...worker,
+      index: this.#joined.workers++,
+      name: this.#nameOf(worker.name),
+    }));
   }
 
   /** `threads-0`; in the second source that has one of this name `threads-0 (2)`. */

@@ -1,5 +1,6 @@
 // What local diagnostics keep in the table of metrics: the stay of each result in the scheduler's cache, and the samples of
 // a MemorySampler. Both are changes of a level over time, so the sum of the rows up to a moment is the level at that moment.
+import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { StringTable } from './stringTable.js';
 import type { TableBuilder } from './tableRows.js';
@@ -63,11 +64,7 @@ export function cacheStaysOf(trace: Trace): CacheStays[] {
   const lists = new Map<number, StayList>();
   for (const row of rowsOf(trace, CACHE_CONTEXT)) {
     const activity = metrics.activity[row]!;
-    let list = lists.get(activity);
-    if (list === undefined) {
-      list = new StayList();
-      lists.set(activity, list);
-    }
+    const list = getOrMake(lists, activity, () => new StayList());
     list.add(metrics.task[row]!, metrics.prefix[row]!, metrics.time[row]!, metrics.value[row]!);
   }
   return Array.from(lists, ([activity, list]) => list.stays(activity < 0 ? '' : strings.get(activity)));
@@ -147,8 +144,7 @@ export function sampledLevels(trace: Trace): SampledLevel[] {
   const levels = new Map<number, { time: number; bytes: number }[]>();
   for (const row of rowsOf(trace, SAMPLER_CONTEXT)) {
     const prefix = metrics.prefix[row]!;
-    const points = levels.get(prefix) ?? [];
-    levels.set(prefix, points);
+    const points = getOrMake(levels, prefix, () => []);
     points.push({ time: metrics.time[row]!, bytes: (points.at(-1)?.bytes ?? 0) + metrics.value[row]! });
   }
   return Array.from(levels, ([prefix, points]) => ({

@@ -1,5 +1,6 @@
 // Dictionary-encoded strings: every distinct string has a small id, and its UTF-8 bytes lie once in one arena. Readers
 // intern straight from the bytes of a file, so that no JavaScript string is made for a text that nobody looks at.
+import { resizedInt32, resizedUint8 } from '../base/resized.js';
 import type { Texts } from './texts.js';
 
 const MIN_SLOTS = 1 << 10;
@@ -192,7 +193,7 @@ export class StringTable implements Texts {
     const arena = this.#arena;
     let at = this.#used;
     for (let i = start; i < end; i++) arena[at++] = bytes[i]!;
-    if (id + 1 >= this.#starts.length) this.#starts = doubled(this.#starts);
+    if (id + 1 >= this.#starts.length) this.#starts = resizedInt32(this.#starts, this.#starts.length * 2);
     this.#used = at;
     this.#starts[id + 1] = at;
     this.#slots[slot] = hash;
@@ -202,10 +203,8 @@ export class StringTable implements Texts {
   }
 
   #growArena(needed: number): void {
-    const arena = new Uint8Array(Math.max(needed, this.#arena.length * 2));
-    arena.set(this.#arena.subarray(0, this.#used));
-    this.#arena = arena;
-    this.#view = new DataView(arena.buffer);
+    this.#arena = resizedUint8(this.#arena, Math.max(needed, this.#arena.length * 2));
+    this.#view = new DataView(this.#arena.buffer);
   }
 
   #rehash(): void {
@@ -228,12 +227,6 @@ function slotsFor(strings: number): number {
   let size = MIN_SLOTS * 2;
   while (size < strings * 4) size *= 2;
   return size;
-}
-
-function doubled(array: Int32Array): Int32Array<ArrayBuffer> {
-  const copy = new Int32Array(array.length * 2);
-  copy.set(array);
-  return copy;
 }
 
 /** Four bytes a step. Multiplying alone would leave the low bits, which pick the slot, to the first bytes: hence the shifts. */

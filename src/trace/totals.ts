@@ -1,6 +1,7 @@
 // Sums over a whole run. A live trace keeps them exactly while it lets rows go; `rowTotals.ts` computes those of a closed
 // trace from its rows.
 
+import { resizedFloat64 } from '../base/resized.js';
 import {
   ACTIONS,
   type Action,
@@ -221,11 +222,8 @@ export class TotalSums implements LiveTotals {
 
   addBusy(worker: number, seconds: number): void {
     if (worker < 0) return;
-    if (worker >= this.busy.length) {
-      const busy = new Float64Array(Math.max(worker + 1, this.busy.length * 2));
-      busy.set(this.busy);
-      this.busy = busy;
-    }
+    if (worker >= this.busy.length)
+      this.busy = resizedFloat64(this.busy, Math.max(worker + 1, this.busy.length * 2));
     this.busy[worker]! += seconds;
   }
 

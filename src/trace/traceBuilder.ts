@@ -1,4 +1,5 @@
 // Builds a trace row by row. Readers of files write to it, each knowing its own format.
+import { getOrMake } from '../base/lookUps.js';
 import { Float64Column, Int32Column } from './columns.js';
 import { functionNameSpan } from './functionName.js';
 import { totalsOfRows } from './rowTotals.js';
@@ -117,11 +118,7 @@ export class TraceBuilder {
     for (const name of DETAILS) {
       const value = details[name];
       if (value === undefined) continue;
-      let column = this.#details.get(name);
-      if (column === undefined) {
-        column = new Float64Column();
-        this.#details.set(name, column);
-      }
+      const column = getOrMake(this.#details, name, () => new Float64Column());
       while (column.length < row) column.push(Number.NaN);
       column.push(value);
     }

@@ -1,5 +1,6 @@
 // Call stacks of two sets of runs, where the statistical profiler looked at both: a tree of every place with its seconds
 // before and after, and the functions by the seconds of their own code, with samples that tell how these vary.
+import { getOrMake } from '../../base/lookUps.js';
 import { diffTrees, placesOf, type StackDiff, type WeightedTree } from '../../profile/stackDiff.js';
 import type { Trace } from '../../trace/trace.js';
 import { windowOf } from '../path/pathWalk.js';
@@ -34,11 +35,7 @@ export function functionSamples(trace: Trace): Map<string, GroupSamples> {
     const frame = samples.frame[row]!;
     if (samples.worker[row]! < 0 || samples.prefix[row]! < 0 || frame < 0) continue;
     const name = functionText(textOf(frames.functionName[frame]!), textOf(frames.file[frame]!));
-    let own = sums.get(name);
-    if (own === undefined) {
-      own = new Float64Array(STRETCHES);
-      sums.set(name, own);
-    }
+    const own = getOrMake(sums, name, () => new Float64Array(STRETCHES));
     const stretch = Math.floor((samples.time[row]! - start) / step) || 0;
     own[Math.min(STRETCHES - 1, Math.max(0, stretch))]! += samples.count[row]! * samples.interval[row]!;
   }

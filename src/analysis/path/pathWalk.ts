@@ -1,6 +1,7 @@
 // The walk that finds the critical path of a run as it was: from the last result back, always to what ended last of all
 // that had to be there.
 import { LongpoleError } from '../../base/errors.js';
+import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { type Lanes, lanesOf } from '../lanes.js';
 import { knownAt, type SubmissionTimes, submissionsOf } from '../submissionTimes.js';
@@ -16,14 +17,7 @@ export interface Window {
 }
 
 /** From the first submission, or the first start where submissions are not known, to the last acknowledged result. */
-export function windowOf(trace: Trace): Window {
-  let window = windows.get(trace);
-  if (window === undefined) {
-    window = makeWindow(trace);
-    windows.set(trace, window);
-  }
-  return window;
-}
+export const windowOf = oncePer((trace: Trace): Window => makeWindow(trace));
 
 /**
  * What was asked for of a trace; what was not said, or lies at infinity, is the trace's own.
@@ -43,8 +37,6 @@ export function requestedWindow(trace: Trace, asked: Partial<Window>): Window {
     `The part of the trace from ${start} to ${stop} was asked for: give times in seconds since the epoch, and a stop that is not before the start. The trace goes from ${whole.start} to ${whole.stop}.`,
   );
 }
-
-const windows = new WeakMap<Trace, Window>();
 
 function makeWindow(trace: Trace): Window {
   const { submitted, started, stopped, acknowledged } = trace.tasks;

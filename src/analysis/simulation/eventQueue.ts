@@ -1,5 +1,6 @@
 // What happens next in a simulation: a binary heap of (time, number) in typed arrays. Equal times come in the order of
 // their numbers, so that a simulation gives the same answer every time.
+import { resizedFloat64, resizedInt32 } from '../../base/resized.js';
 
 export class EventQueue {
   #times = new Float64Array(64);
@@ -56,12 +57,8 @@ export class EventQueue {
   }
 
   #grow(): void {
-    const times = new Float64Array(this.#length * 2);
-    times.set(this.#times);
-    this.#times = times;
-    const numbers = new Int32Array(this.#length * 2);
-    numbers.set(this.#numbers);
-    this.#numbers = numbers;
+    this.#times = resizedFloat64(this.#times, this.#length * 2);
+    this.#numbers = resizedInt32(this.#numbers, this.#length * 2);
   }
 }
 

@@ -1,6 +1,7 @@
 // The few drawing operations that the plots need. Drawing code talks to this interface alone, so that tests can record
 // what is drawn and another backend can take the canvas's place. All coordinates are CSS pixels.
 
+import { firstWhere } from '../../base/lookUps.js';
 import { visibleName } from '../../base/visibleText.js';
 
 export type Align = 'left' | 'center' | 'right';
@@ -158,12 +159,7 @@ export function fitText(
   const cut = (length: number) =>
     keep === 'start' ? `${text.slice(0, length)}…` : `…${text.slice(text.length - length)}`;
   // Each UTF-16 unit is at least about 2 px wide: longer texts need not be measured.
-  let low = 0;
-  let high = Math.min(text.length, Math.ceil(width / 2));
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if (renderer.textWidth(cut(middle)) <= width) low = middle;
-    else high = middle - 1;
-  }
-  return low < 3 ? '' : cut(low);
+  const most = Math.min(text.length, Math.ceil(width / 2));
+  const fits = firstWhere(1, most + 1, (length) => renderer.textWidth(cut(length)) > width) - 1;
+  return fits < 3 ? '' : cut(fits);
 }

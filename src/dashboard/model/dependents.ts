@@ -1,12 +1,11 @@
 // The other direction of edges: who needed a task's result. Made once per trace, when somebody asks.
+import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 
 interface Dependents {
   readonly offsets: Int32Array;
   readonly rows: Int32Array;
 }
-
-const known = new WeakMap<Trace, Dependents>();
 
 /** Rows of the runs that needed the result of `row`, in order. */
 export function dependentsOf(trace: Trace, row: number): number[] {
@@ -15,23 +14,18 @@ export function dependentsOf(trace: Trace, row: number): number[] {
 }
 
 /** Lists of dependents by row: row `i` has `rows[offsets[i] .. offsets[i + 1])`. */
-export function dependents(trace: Trace): Dependents {
-  let lists = known.get(trace);
-  if (lists === undefined) {
-    const { length, dependencyOffsets, dependencyRows } = trace.tasks;
-    const offsets = new Int32Array(length + 1);
-    for (const made of dependencyRows) if (made >= 0) offsets[made + 1]! += 1;
-    for (let i = 0; i < length; i++) offsets[i + 1]! += offsets[i]!;
-    const next = offsets.slice(0, length);
-    const rows = new Int32Array(offsets[length]!);
-    for (let row = 0; row < length; row++) {
-      for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
-        const made = dependencyRows[edge]!;
-        if (made >= 0) rows[next[made]!++] = row;
-      }
+export const dependents = oncePer((trace: Trace): Dependents => {
+  const { length, dependencyOffsets, dependencyRows } = trace.tasks;
+  const offsets = new Int32Array(length + 1);
+  for (const made of dependencyRows) if (made >= 0) offsets[made + 1]! += 1;
+  for (let i = 0; i < length; i++) offsets[i + 1]! += offsets[i]!;
+  const next = offsets.slice(0, length);
+  const rows = new Int32Array(offsets[length]!);
+  for (let row = 0; row < length; row++) {
+    for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
+      const made = dependencyRows[edge]!;
+      if (made >= 0) rows[next[made]!++] = row;
     }
-    lists = { offsets, rows };
-    known.set(trace, lists);
   }
-  return lists;
-}
+  return { offsets, rows };
+});

@@ -1,5 +1,6 @@
 // Where each function of a call tree stands in a flame view: rows from the outermost function down, as wide as its samples.
 // Layout is apart from drawing and from input; widths are samples, so zooming needs no new layout.
+import { firstWhere, getOrMake } from '../../base/lookUps.js';
 import { type CallTree, selfCount } from '../../profile/callTree.js';
 
 export interface FlameBox {
@@ -40,15 +41,9 @@ export function flameLayout(tree: CallTree): FlameLayout {
 
 /** The box of a row in which a sample falls, -1 if none. */
 export function boxAt(row: readonly FlameBox[], sample: number): number {
-  let low = 0;
-  let high = row.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (row[middle]!.start <= sample) low = middle + 1;
-    else high = middle;
-  }
-  const box = row[low - 1];
-  return box !== undefined && sample < box.start + box.node.count ? low - 1 : -1;
+  const at = firstWhere(0, row.length, (i) => row[i]!.start > sample) - 1;
+  const box = row[at];
+  return box !== undefined && sample < box.start + box.node.count ? at : -1;
 }
 
 /** The box that an arrow key leads to from another: up and down the stack, and to its neighbours there. */
@@ -95,14 +90,7 @@ export function boxOfPath({ root, rows }: FlameLayout, path: readonly string[]):
 }
 
 function firstFrom(row: readonly FlameBox[], start: number): number {
-  let low = 0;
-  let high = row.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (row[middle]!.start < start) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return firstWhere(0, row.length, (i) => row[i]!.start >= start);
 }
 
 /** Whether a function is what somebody searches for. */
@@ -149,8 +137,7 @@ export function functionSums({ rows }: FlameLayout): FunctionSum[] {
   for (const row of rows.slice(1)) {
     for (const box of row) {
       const { node } = box;
-      const sum = sums.get(node.identifier) ?? { node, self: 0, total: 0, most: box };
-      sums.set(node.identifier, sum);
+      const sum = getOrMake(sums, node.identifier, () => ({ node, self: 0, total: 0, most: box }));
       sum.self += selfCount(node);
       if (!isInside(box)) sum.total += node.count;
       if (node.count > sum.most.node.count) sum.most = box;

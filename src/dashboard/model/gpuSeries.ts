@@ -1,4 +1,5 @@
 // Lines of GPUs over time: one for each where samples tell them apart, else one for all of a host or worker together.
+import { pushTo } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { assignColors } from './palette.js';
 import type { LinesPlot, PlotLine } from './profileModel.js';
@@ -56,9 +57,7 @@ function byOrigin({ resources, workers, strings }: Trace, values: Float64Array):
     const worker = workers.name[resources.worker[row]!] ?? -1;
     const owner = worker < 0 ? 'all GPUs' : strings.get(worker);
     const name = device < 0 ? owner : worker < 0 ? strings.get(device) : `${owner} ${strings.get(device)}`;
-    const rows = rowsOf.get(name);
-    if (rows === undefined) rowsOf.set(name, [row]);
-    else rows.push(row);
+    pushTo(rowsOf, name, row);
   }
   return Array.from(rowsOf, ([name, rows]) => ({ name, values, rows }));
 }

@@ -1,5 +1,6 @@
 // A trace as the model of a task stream: a row per thread of a worker; runs of tasks coloured by prefix, and between them
 // what else the worker did, in the colours that seed 000 gives it.
+import { getOrMake } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { cacheStaysOf } from '../../trace/localMetrics.js';
 import { textOf, workerName } from '../../trace/names.js';
@@ -177,36 +178,29 @@ class ModelBuilder {
 
   #threadOf(worker: number, thread: number, several = thread > 0): number {
     const at = (worker + 1) * 4096 + Math.max(0, thread);
-    const known = this.#threadRows.get(at);
-    if (known !== undefined) return known;
-    const text = worker < 0 ? `worker ${worker}` : workerName(this.#trace, worker);
-    const row = this.#threads.push(several ? `${text} · ${thread}` : text) - 1;
-    this.#threadRows.set(at, row);
-    return row;
+    return getOrMake(this.#threadRows, at, () => {
+      const text = worker < 0 ? `worker ${worker}` : workerName(this.#trace, worker);
+      return this.#threads.push(several ? `${text} · ${thread}` : text) - 1;
+    });
   }
 
   #prefixOf(name: string, slot: number): number {
     const id = `${name}\0${slot}`;
-    const known = this.#byName.get(id);
-    if (known !== undefined) return known;
-    const index = this.#prefixes.push(name) - 1;
-    this.#byName.set(id, index);
-    this.#slots.set(index, slot);
-    return index;
+    return getOrMake(this.#byName, id, () => {
+      const index = this.#prefixes.push(name) - 1;
+      this.#slots.set(index, slot);
+      return index;
+    });
   }
 
   /** From ids of prefixes to their indices here: each text is looked at once. */
   #prefixIndices(): (id: number) => number {
     const known = new Map<number, number>();
-    return (id) => {
-      let index = known.get(id);
-      if (index === undefined) {
+    return (id) =>
+      getOrMake(known, id, () => {
         const name = this.#nameOf(id);
-        index = this.#prefixOf(name, this.#slotOf(name));
-        known.set(id, index);
-      }
-      return index;
-    };
+        return this.#prefixOf(name, this.#slotOf(name));
+      });
   }
 
   #nameOf(prefix: number): string {

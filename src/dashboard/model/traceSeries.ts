@@ -1,5 +1,6 @@
 // Lines over time from the rows of a trace: memory, figures of resources, bytes moved. Times count from the model's origin.
 import { TimeBins } from '../../analysis/timeBins.js';
+import { pushTo } from '../../base/lookUps.js';
 import { sampledLevels } from '../../trace/localMetrics.js';
 import { workerName } from '../../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
@@ -120,9 +121,7 @@ export function figurePlot(
     const wanted =
       of === 'all' || (of === 'host' ? worker < 0 : of === 'workers' ? worker >= 0 : worker === of);
     if (!wanted || Number.isNaN(values?.[row])) continue;
-    const rows = rowsOf.get(worker);
-    if (rows === undefined) rowsOf.set(worker, [row]);
-    else rows.push(row);
+    pushTo(rowsOf, worker, row);
   }
   const shown = [...rowsOf].sort(([a], [b]) => a - b);
   const names = shown.map(([worker]) => {

@@ -1,11 +1,10 @@
 // How the workers of a recorded trace stood at a moment, in the form in which a live scheduler tells it.
 import { lanesOf } from '../../analysis/lanes.js';
+import { firstWhere, oncePer } from '../../base/lookUps.js';
 import type { WorkerRow } from '../../protocol/viewRows.js';
 import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { sortBy } from './taskLanes.js';
-
-const inTime = new WeakMap<Trace, Uint32Array>();
 
 /** `time` in seconds since the epoch. Cost: O(samples of memory) and some look-ups per thread. */
 export function workersAt(trace: Trace, time: number): WorkerRow[] {
@@ -44,15 +43,11 @@ export function workersAt(trace: Trace, time: number): WorkerRow[] {
   return rows;
 }
 
-function memoryInTime(trace: Trace): Uint32Array {
-  let rows = inTime.get(trace);
-  if (rows === undefined) {
-    rows = Uint32Array.from({ length: trace.memory.length }, (_, row) => row);
-    sortBy(rows, trace.memory.time);
-    inTime.set(trace, rows);
-  }
+const memoryInTime = oncePer(({ memory }: Trace): Uint32Array => {
+  const rows = Uint32Array.from({ length: memory.length }, (_, row) => row);
+  sortBy(rows, memory.time);
   return rows;
-}
+});
 
 /** Asynchronous tasks overlap on a thread: how far to look back for those that go on. */
 const LOOK_BACK = 256;
@@ -63,15 +58,14 @@ function runningAt(trace: Trace, time: number): Map<number, number> {
   const lanes = lanesOf(trace);
   const running = new Map<number, number>();
   for (let lane = 0; lane < lanes.count; lane++) {
-    let [low, high] = [lanes.offsets[lane]!, lanes.offsets[lane + 1]!];
-    const first = low;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (tasks.started[lanes.spans.rows[middle]!]! <= time) low = middle + 1;
-      else high = middle;
-    }
+    const first = lanes.offsets[lane]!;
+    const end = firstWhere(
+      first,
+      lanes.offsets[lane + 1]!,
+      (at) => tasks.started[lanes.spans.rows[at]!]! > time,
+    );
     let count = 0;
-    for (let at = low - 1; at >= Math.max(first, low - LOOK_BACK); at--) {
+    for (let at = end - 1; at >= Math.max(first, end - LOOK_BACK); at--) {
       if (tasks.stopped[lanes.spans.rows[at]!]! > time) count++;
     }
     if (count > 0) running.set(lanes.worker[lane]!, (running.get(lanes.worker[lane]!) ?? 0) + count);

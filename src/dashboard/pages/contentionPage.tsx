@@ -1,5 +1,6 @@
 // What stands in the way of tasks on their own machine: event loops that are late, threads that wait for a core or for
 // something else than a core.
+import { getOrMake } from '../../base/lookUps.js';
 import { formatDuration, formatPercent } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
 import { Bars, Empty, Key, Panel } from '../views/parts.js';
@@ -16,8 +17,7 @@ export function ContentionPage(props: PageProps) {
   const sums = new Map<string, { cpu: number; wait: number }>();
   for (const { context, prefix, activity, unit, value } of metrics) {
     if (context !== 'execute' || unit !== 'seconds' || (activity !== CPU && activity !== WAIT)) continue;
-    const sum = sums.get(prefix) ?? { cpu: 0, wait: 0 };
-    sums.set(prefix, sum);
+    const sum = getOrMake(sums, prefix, () => ({ cpu: 0, wait: 0 }));
     if (activity === CPU) sum.cpu += value;
     else sum.wait += value;
   }

@@ -1,5 +1,6 @@
 // Fine performance metrics, seed 001: task execution by function, by activity, and sending of data by activity; filtered by
 // function and span, in any unit that was measured. Sums are exact over the whole run.
+import { getOrMake } from '../../base/lookUps.js';
 import { CACHE_CONTEXT, SAMPLER_CONTEXT } from '../../trace/localMetrics.js';
 import type { MetricTotals } from '../../trace/totals.js';
 import { formatBytes, formatDuration, formatNumber } from '../model/format.js';
@@ -115,8 +116,7 @@ function barRows(
   const rows = new Map<string, Map<string, number>>();
   for (const metric of list) {
     const name = rowOf(metric);
-    const parts = rows.get(name) ?? new Map<string, number>();
-    rows.set(name, parts);
+    const parts = getOrMake(rows, name, () => new Map<string, number>());
     parts.set(metric.activity, (parts.get(metric.activity) ?? 0) + metric.value);
   }
   const sum = (parts: ReadonlyMap<string, number>): number =>

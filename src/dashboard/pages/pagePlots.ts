@@ -2,6 +2,7 @@
 import { memoryByPrefix } from '../../analysis/memoryByPrefix.js';
 import { windowOf } from '../../analysis/path/pathWalk.js';
 import { type ProfileTreeOptions, profileTimeline, samplingInterval } from '../../analysis/profile.js';
+import { getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { gpuPlot } from '../model/gpuSeries.js';
 import { assignColors } from '../model/palette.js';
@@ -178,12 +179,14 @@ function samplesPlot(trace: Trace, origin: number, chosen: ProfileTreeOptions): 
   );
 }
 
-const held = new WeakMap<Trace, LinesPlot>();
-
 /** Results held over time, by prefix; the numbers of the question `memory-by-prefix`. */
 function heldPlot(trace: Trace, origin: number): LinesPlot {
-  const known = held.get(trace);
-  if (known !== undefined) return known;
+  return getOrMake(held, trace, () => makeHeldPlot(trace, origin));
+}
+
+const held = new WeakMap<Trace, LinesPlot>();
+
+function makeHeldPlot(trace: Trace, origin: number): LinesPlot {
   const table = memoryByPrefix(trace);
   const start = windowOf(trace).start - origin;
   const time = Float64Array.from(table.rows, (row) => Number(row['Time (s)']) + start);
@@ -195,13 +198,5 @@ function heldPlot(trace: Trace, origin: number): LinesPlot {
     slot: slots[i]!,
     value: Float64Array.from(table.rows, (row) => Number(row[title]) * 1e6),
   }));
-  const plot = stackedPlot(
-    'Results held, by prefix',
-    'bytes',
-    time,
-    parts,
-    'No result with a size was recorded.',
-  );
-  held.set(trace, plot);
-  return plot;
+  return stackedPlot('Results held, by prefix', 'bytes', time, parts, 'No result with a size was recorded.');
 }

@@ -1,5 +1,6 @@
 // What a server has sent so far: the bytes of tables, the newest rows of each, and the exact sums beside them. From these
 // a trace is made whenever the page wants to draw one.
+import { getOrMake } from '../../base/lookUps.js';
 import { ACTIONS, TASK_STATES } from '../../protocol/clusterObserver.js';
 import {
   CURSOR_TABLES,
@@ -84,12 +85,7 @@ export class LiveTables {
   }
 
   #of(table: ViewTable): TableBytes {
-    let bytes = this.#tables.get(table);
-    if (bytes === undefined) {
-      bytes = new TableBytes();
-      this.#tables.set(table, bytes);
-    }
-    return bytes;
+    return getOrMake(this.#tables, table, () => new TableBytes());
   }
 
   setSchema(table: ViewTable, bytes: Uint8Array): void {

@@ -2,6 +2,7 @@
 // only way to move the window of time is `moveTo`, so that motion has one owner.
 import { computed, signal } from '@preact/signals';
 import type { CriticalPath } from '../../analysis/criticalPath.js';
+import { firstWhere } from '../../base/lookUps.js';
 import type { Flows } from '../model/flows.js';
 import type { Hit } from '../model/hitTest.js';
 import { firstRun, neighbourRun } from '../model/neighbourRun.js';
@@ -182,14 +183,11 @@ export class PageState {
     if (before !== undefined && before.stop >= start && before.start <= stop)
       return (last + direction + count) % count;
     // They stand in order of start.
-    let [low, high] = [0, count];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const at = extentAt(middle)?.start ?? 0;
-      if (direction === 1 ? at < start : at <= stop) low = middle + 1;
-      else high = middle;
-    }
-    return direction === 1 ? low % count : (low - 1 + count) % count;
+    const startOf = (index: number) => extentAt(index)?.start ?? 0;
+    const next = firstWhere(0, count, (index) =>
+      direction === 1 ? startOf(index) >= start : startOf(index) > stop,
+    );
+    return direction === 1 ? next % count : (next - 1 + count) % count;
   }
 
   /** The task before (-1) or after (1) the clicked one on its thread; without one, the first or last that is shown. */

@@ -1,5 +1,6 @@
 // The spans of a cluster, on the scheduler: which tasks each has, how they stand, when it ran, what it cost. It watches
 // the cluster as any observer does.
+import { firstWhere } from '../../base/lookUps.js';
 import {
   type ClusterObserver,
   type Computation,
@@ -361,14 +362,8 @@ class ThreadSeconds {
 
   /** The integral up to a time. Cost: a binary search. */
   at(time: number): number {
-    let low = 0;
-    let high = this.#times.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#times[middle]! <= time) low = middle + 1;
-      else high = middle;
-    }
-    if (low === 0) return 0;
-    return this.#sums[low - 1]! + this.#threads[low - 1]! * (time - this.#times[low - 1]!);
+    const last = firstWhere(0, this.#times.length, (at) => this.#times[at]! > time) - 1;
+    if (last < 0) return 0;
+    return this.#sums[last]! + this.#threads[last]! * (time - this.#times[last]!);
   }
 }

@@ -1,5 +1,6 @@
 // From the number of a task to what it is counted under, for every task of a cluster that samples of the profiler may
 // still name: those of computations that are there, and of the last that were forgotten.
+import { firstWhere } from '../../base/lookUps.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
 import { type TaskKind, taskKinds } from '../../protocol/taskKinds.js';
 
@@ -64,13 +65,6 @@ export class TaskKindIndex {
 
   /** The last entry whose first id is not above `id`; -1: none. */
   #below(id: number): number {
-    let low = 0;
-    let high = this.#entries.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#entries[middle]!.firstId <= id) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return firstWhere(0, this.#entries.length, (at) => this.#entries[at]!.firstId > id) - 1;
   }
 }

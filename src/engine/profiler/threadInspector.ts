@@ -8,6 +8,7 @@
 // an entry). A session that is there before the threads does neither. A message to a thread whose inspector is being
 // taken down aborts Node 20, so threads say when they end.
 import { Session } from 'node:inspector';
+import { getOrMake } from '../../base/lookUps.js';
 
 /** What a session of one thread can do; the scheduler's own thread has one, too. */
 export interface InspectorChannel {
@@ -21,8 +22,7 @@ class Handlers {
   readonly #byEvent = new Map<string, Set<(params: unknown) => void>>();
 
   add(event: string, handler: (params: unknown) => void): () => void {
-    const handlers = this.#byEvent.get(event) ?? new Set();
-    this.#byEvent.set(event, handlers);
+    const handlers = getOrMake(this.#byEvent, event, () => new Set());
     handlers.add(handler);
     return () => void handlers.delete(handler);
   }

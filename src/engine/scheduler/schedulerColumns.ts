@@ -1,13 +1,6 @@
 // What the scheduler knows of each task, as columns by task id: about 50 bytes per task.
-import {
-  grownCapacity,
-  type Move,
-  resizedFloat64,
-  resizedInt32,
-  resizedUint8,
-  shrunkCapacity,
-  type TaskGraph,
-} from './taskGraph.js';
+import { resizedFloat64, resizedInt32, resizedUint8 } from '../../base/resized.js';
+import { grownCapacity, type Move, shrunkCapacity, type TaskGraph } from './taskGraph.js';
 
 /** The caller holds the result. */
 export const CALLER = -1;

@@ -2,6 +2,7 @@
 // of consecutive ids. A task of another segment that a graph needs is an import: a task of its own without code, whose
 // one dependency is the task it stands for. So all edges but that one stay within a segment, and a segment whose tasks
 // are all forgotten can be cut out again.
+import { resizedInt32, resizedUint8 } from '../../base/resized.js';
 
 /** A graph as the scheduler sees it. Ids are ranks: a smaller id runs earlier. */
 export interface SchedulerGraph {
@@ -344,23 +345,4 @@ function lastUpTo(length: number, valueAt: (index: number) => number, wanted: nu
     else high = middle - 1;
   }
   return low;
-}
-
-/** A copy of another length; what does not fit is left out. */
-export function resizedInt32(column: Int32Array, capacity: number): Int32Array<ArrayBuffer> {
-  const resized = new Int32Array(capacity);
-  resized.set(column.length > capacity ? column.subarray(0, capacity) : column);
-  return resized;
-}
-
-export function resizedUint8(column: Uint8Array, capacity: number): Uint8Array<ArrayBuffer> {
-  const resized = new Uint8Array(capacity);
-  resized.set(column.length > capacity ? column.subarray(0, capacity) : column);
-  return resized;
-}
-
-export function resizedFloat64(column: Float64Array, capacity: number): Float64Array<ArrayBuffer> {
-  const resized = new Float64Array(capacity);
-  resized.set(column.length > capacity ? column.subarray(0, capacity) : column);
-  return resized;
 }

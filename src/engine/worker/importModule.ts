@@ -1,16 +1,12 @@
 // Imports modules of the user's inside an isolate, each once, also those written in TypeScript.
 import * as nodeModule from 'node:module';
+import { getOrMake } from '../../base/lookUps.js';
 
 const imports = new Map<string, Promise<unknown>>();
 
 /** The module of a URL; rejects with what its import throws. */
 export function importModule(url: string): Promise<unknown> {
-  let imported = imports.get(url);
-  if (imported === undefined) {
-    imported = /\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url);
-    imports.set(url, imported);
-  }
-  return imported;
+  return getOrMake(imports, url, () => (/\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url)));
 }
 
 let typeScript: Promise<void> | undefined;

@@ -1,5 +1,6 @@
 // Keys of tasks as bytes, one behind the other. As strings the keys of a window would be most of what the garbage
 // collector moves and looks at, and most of them are never read.
+import { resizedUint8 } from '../../base/resized.js';
 import { Int32Column } from '../columns.js';
 import { decodeText } from '../stringTable.js';
 
@@ -71,8 +72,6 @@ export class KeyColumn {
 
   #reserve(bytes: number): void {
     if (this.#used + bytes <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#used + bytes));
-    grown.set(this.#bytes.subarray(0, this.#used));
-    this.#bytes = grown;
+    this.#bytes = resizedUint8(this.#bytes, Math.max(this.#bytes.length * 2, this.#used + bytes));
   }
 }

@@ -2,6 +2,7 @@
 // unpacked and checked when it is asked for, so that memory holds what is looked at and not what there is.
 
 import { LongpoleError } from '../../../base/errors.js';
+import { getOrMake } from '../../../base/lookUps.js';
 import type { StringTable } from '../../stringTable.js';
 import { DamagedBytes, damaged, unusableTrace } from '../damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../textColumns.js';
@@ -263,8 +264,7 @@ export class ArrowStream {
         column.fill(-1, firstRow, firstRow + message.rows);
         continue;
       }
-      const ids = known.get(dictionary) ?? this.#dictionaryIds(dictionary, intern);
-      known.set(dictionary, ids);
+      const ids = getOrMake(known, dictionary, () => this.#dictionaryIds(dictionary, intern));
       for (let row = firstRow; row < firstRow + message.rows; row++) {
         const code = column[row]!;
         if (code >= ids.length) damaged(`a code in its column '${field.name}' has no text`);

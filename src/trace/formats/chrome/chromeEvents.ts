@@ -1,4 +1,5 @@
 // From the events of a Chrome trace to rows: slices become tasks, counters become figures, instants become events.
+import { getOrMake, pushTo } from '../../../base/lookUps.js';
 import { Float64Column } from '../../columns.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
 import { type JsonCursor, OPEN_BRACE } from '../json/jsonCursor.js';
@@ -127,9 +128,7 @@ export class ChromeEvents {
   #begin(fields: JsonFields, start: number): void {
     const lane = this.#lane(fields);
     const slice = { name: this.#name(fields), key: this.#argument(Arg.key), start };
-    const stack = this.#open.get(lane);
-    if (stack === undefined) this.#open.set(lane, [slice]);
-    else stack.push(slice);
+    pushTo(this.#open, lane, slice);
   }
 
   /** Ends the innermost slice; its name, where it has one, is not asked: threads nest their slices. */
@@ -145,9 +144,7 @@ export class ChromeEvents {
     const lane = this.#lane(fields);
     const id = this.#id(fields);
     const slice = { name: this.#name(fields), key: this.#argument(Arg.key), start, lane };
-    const stack = this.#openAsync.get(id);
-    if (stack === undefined) this.#openAsync.set(id, [slice]);
-    else stack.push(slice);
+    pushTo(this.#openAsync, id, slice);
   }
 
   #asyncEnd(fields: JsonFields, stop: number): void {
@@ -161,11 +158,7 @@ export class ChromeEvents {
 
   #flow(fields: JsonFields, time: number, phase: number): void {
     const id = this.#id(fields);
-    let flow = this.#flows.get(id);
-    if (flow === undefined) {
-      flow = this.#flows.size;
-      this.#flows.set(id, flow);
-    }
+    const flow = getOrMake(this.#flows, id, () => this.#flows.size);
     const points = this.#slices.flows;
     points.time.push(time);
     points.lane.push(this.#lane(fields));

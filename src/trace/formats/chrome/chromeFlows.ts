@@ -1,5 +1,6 @@
 // Flows of Chrome traces as edges between slices. A flow is a list of points in time on threads; each belongs to the
 // innermost slice that is open there, and an end without `bp: "e"` to the next slice that begins.
+import { getOrMake } from '../../../base/lookUps.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
 import type { Float64Column, Int32Column } from '../../columns.js';
 
@@ -114,12 +115,7 @@ function insertByStop(stack: number[], slice: number, stop: (slice: number) => n
 }
 
 function listOf(lists: Map<number, number[]>, lane: number): number[] {
-  let list = lists.get(lane);
-  if (list === undefined) {
-    list = [];
-    lists.set(lane, list);
-  }
-  return list;
+  return getOrMake(lists, lane, () => []);
 }
 
 function edgesBySlice(slices: number, froms: readonly number[], tos: readonly number[]): SliceEdges {

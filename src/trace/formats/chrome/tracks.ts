@@ -1,5 +1,6 @@
 // Where rows with a start and a stop are drawn: viewers want slices of one track to follow each other, but a worker's
 // thread may have several tasks under way at once. Those that overlap get tracks of their own.
+import { getOrMake } from '../../../base/lookUps.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
 import type { Trace } from '../../trace.js';
 
@@ -51,11 +52,7 @@ export function layOut(rows: TimedRows): Tracks {
     const worker = rows.worker[row]!;
     const thread = rows.thread[row]!;
     const key = (worker + 1) * THREADS + (thread + 1);
-    let layers = layersOf.get(key);
-    if (layers === undefined) {
-      layers = [];
-      layersOf.set(key, layers);
-    }
+    const layers = getOrMake(layersOf, key, () => []);
     const start = rows.start[row]!;
     // Not "later than": what has no start fits everywhere.
     let layer = layers.find(({ until }) => !(until > start));

@@ -1,5 +1,6 @@
 // Events as DASF writes them: an 8-byte big-endian length, then a msgpack map whose fields stand in the order of DASF's
 // dataclasses. Times are always floats, as in Python; arguments go through the msgpack codec.
+import { resizedUint8 } from '../../../base/resized.js';
 import { CompleteEvent, type DasfEvent, type EventOrigin, InstantEvent } from './dasfEvents.js';
 import { exactIntegers, packValue } from './msgpack.js';
 
@@ -85,10 +86,8 @@ export class DasfEncoder {
 
   #reserve(size: number): void {
     if (this.#length + size <= this.#bytes.length) return;
-    const bytes = new Uint8Array(Math.max(this.#length + size, this.#bytes.length * 2));
-    bytes.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer);
+    this.#bytes = resizedUint8(this.#bytes, Math.max(this.#length + size, this.#bytes.length * 2));
+    this.#view = new DataView(this.#bytes.buffer);
   }
 }
 

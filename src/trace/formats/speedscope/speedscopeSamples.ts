@@ -1,6 +1,6 @@
 // The samples of the statistical profiler in speedscope's own format: one sampled profile for each thread that has samples, in the
 // order of time, with a gap as long as the thread had nothing to do.
-
+import { pushTo } from '../../../base/lookUps.js';
 import { workerName } from '../../names.js';
 import type { Trace } from '../../trace.js';
 import type { QuotedStrings, TextPieces } from '../json/jsonText.js';
@@ -23,9 +23,7 @@ export function samplesByThread({ samples }: Trace): Map<number, number[]> {
   const rows = new Map<number, number[]>();
   for (let row = 0; row < samples.length; row++) {
     const worker = samples.worker[row]!;
-    const known = rows.get(worker);
-    if (known === undefined) rows.set(worker, [row]);
-    else known.push(row);
+    pushTo(rows, worker, row);
   }
   for (const one of rows.values()) one.sort((a, b) => samples.time[a]! - samples.time[b]!);
   return new Map([...rows].sort(([a], [b]) => (a < 0 ? 1 : b < 0 ? -1 : a - b)));

@@ -1,7 +1,6 @@
 // A trace in speedscope's own format. First the samples of the statistical profiler, where there are some, a profile for each
 // thread; then the task stream, one evented profile for each thread of each worker, its tasks as frames. Tasks of a thread
 // that overlap get profiles of their own, because frames of a profile must nest.
-
 import { workerName } from '../../names.js';
 import type { Trace } from '../../trace.js';
 import { type Track, taskTracks, trackName } from '../chrome/tracks.js';
