@@ -134,6 +134,15 @@ export interface IsolateWork {
   readonly nbytes: number;
 }
 
+/** What code of a task has printed, one line, or an error that no code has caught. */
+export interface IsolateOutput {
+  readonly topic: 'stdout' | 'stderr' | 'uncaught-error';
+  readonly text: string;
+  /** The task; -1: none, or not known. */
+  readonly run: number;
+  readonly id: number;
+}
+
 /** What an isolate has measured since the last time. */
 export interface IsolateMeasures {
   readonly metrics: MetricChanges;
@@ -141,6 +150,7 @@ export interface IsolateMeasures {
   readonly upTo: number;
   /** Stretches that took long enough to be seen. */
   readonly work: readonly IsolateWork[];
+  readonly output?: readonly IsolateOutput[];
   /** Packed results that are handed to the host with the message, and when that was. */
   readonly handed?: { readonly time: number; readonly count: number; readonly nbytes: number };
 }
@@ -230,6 +240,12 @@ export const VITALS_INTERVAL = 0.1;
 export const NO_IDS = new Int32Array(0);
 export const NO_PACKED: PackedValues = { ids: new Int32Array(0), frames: [] };
 export const NO_VALUES: Values = { ids: new Int32Array(0), values: [] };
+
+export const NOTHING_MEASURED: IsolateMeasures = {
+  metrics: { keys: [], values: new Float64Array(0) },
+  upTo: 0,
+  work: [],
+};
 
 /** The word of the mailbox that says whether the thread loads a native addon: see resources/nativeGuard. */
 export const NATIVE_CELL = 1;

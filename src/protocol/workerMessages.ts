@@ -160,7 +160,13 @@ export type FromWorker =
   /** `upTo`: the tasks that ended before are among them. */
   | { readonly type: 'metrics'; readonly changes: MetricChanges; readonly upTo: number }
   | { readonly type: 'profile'; readonly cycle: ProfileCycle }
-  | { readonly type: 'event'; readonly topic: string; readonly text: string }
+  /** `task`: the local task of a run that the event is about. */
+  | {
+      readonly type: 'event';
+      readonly topic: string;
+      readonly text: string;
+      readonly task?: { readonly run: number; readonly id: number } | undefined;
+    }
   /** `occupied`: see WorkerHost.isOccupied of the engine. */
   | {
       readonly type: 'heartbeat';

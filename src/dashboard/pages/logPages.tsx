@@ -9,7 +9,9 @@ import type { PageProps } from './pageProps.js';
 
 const MOST_EVENTS = 1000;
 /** Topics of events that tell of an error. */
-export const ERROR_TOPIC = /err|lost|killed|fail/i;
+export const ERROR_TOPIC = /(?<!std)err|lost|killed|fail/i;
+/** What tasks have printed. The Logs page has it. */
+const OUTPUT_TOPIC = /^std(out|err)$/;
 
 export interface Line {
   readonly time: number;
@@ -36,7 +38,7 @@ export function EventsPage({ state, update: { trace } }: PageProps) {
   const { topic = '' } = state.choices.value;
   const topics = new Set<string>();
   for (const id of trace.events.topic) if (id >= 0) topics.add(trace.strings.get(id));
-  const lines = linesOf(trace, (one) => topic === '' || one === topic);
+  const lines = linesOf(trace, (one) => (topic === '' ? !OUTPUT_TOPIC.test(one) : one === topic));
   return (
     <>
       {topics.size < 2 ? null : (

@@ -271,8 +271,9 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#engine.tell((observer) => observer.profile?.(this.info.index, cycle, this.#engine.kinds.kindOf));
   }
 
-  event(topic: string, text: string): void {
-    this.#engine.event(topic, text, this.info.index);
+  event(topic: string, text: string, task?: RunTask): void {
+    const key = task && this.#computation(task.run)?.info.keys[task.id];
+    this.#engine.event(topic, key === undefined ? text : `[${key}] ${text}`, this.info.index);
   }
 
   lost(cause: Error): void {

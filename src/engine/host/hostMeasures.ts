@@ -36,7 +36,7 @@ export class HostMeasures {
   }
 
   take(
-    { metrics, upTo, work, handed }: IsolateMeasures,
+    { metrics, upTo, work, handed, output = [] }: IsolateMeasures,
     firstIdOf: (run: number) => number | undefined,
   ): void {
     const { digests, index, clock } = this.#options;
@@ -54,6 +54,7 @@ export class HostMeasures {
         nbytes,
       });
     }
+    for (const { topic, text, run, id } of output) this.#events.event(topic, text, { run, id });
     this.time.measured(upTo);
     this.#post.add(metrics);
   }

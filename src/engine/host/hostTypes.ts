@@ -185,7 +185,8 @@ export interface HostEvents {
   metrics(changes: MetricChanges, upTo: number): void;
   /** A cycle of the statistical profiler; its tasks are ResultIds. */
   profile(cycle: ProfileCycle): void;
-  event(topic: string, text: string): void;
+  /** @param task the task that the event is about. Default: none */
+  event(topic: string, text: string, task?: RunTask): void;
   /** The whole worker is gone, with its results. */
   lost(cause: Error): void;
 }

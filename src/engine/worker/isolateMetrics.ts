@@ -69,7 +69,12 @@ export class MeteredRun {
   }
 
   begin(id: number, start: number): TaskMeter {
-    return this.#metering.begin(this.#kindAt(id), start);
+    const kind = this.#kindAt(id);
+    const task = this.#metering.begin(kind, start);
+    task.run = this.#run;
+    task.id = id;
+    task.prefix = kind.prefix;
+    return task;
   }
 
   /** Returns the seconds in which the task waited for a core; NaN: not known. */

@@ -10,6 +10,7 @@ import {
   NO_IDS,
   NO_PACKED,
   NO_VALUES,
+  NOTHING_MEASURED,
   type RunBatch,
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
@@ -32,11 +33,6 @@ import type { Outcome } from './taskMetering.js';
 const REPORT_SECONDS = 5e-3;
 /** A function whose calls have all been shorter than this may run before the values of earlier tasks are sent. */
 const SHORT_SECONDS = 1e-3;
-const NOTHING_MEASURED: IsolateMeasures = {
-  metrics: { keys: [], values: new Float64Array(0) },
-  upTo: 0,
-  work: [],
-};
 
 /** The host's end of the line. */
 export interface HostPort {

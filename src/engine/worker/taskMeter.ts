@@ -36,6 +36,10 @@ export class TaskMeter {
   readonly #late: ((digest: Digest) => void) | undefined;
   /** What the clock of the run queue said before it began. */
   readonly queuedBefore: number;
+  /** The task, for what it prints. -1: not known. */
+  run = -1;
+  id = -1;
+  prefix = '';
   /** Seconds inside meters, and the CPU seconds among them. */
   metered = 0;
   meteredCpu = 0;

@@ -38,21 +38,21 @@ class Kind {
   readonly number: number;
   readonly #ledger: MetricLedger;
   readonly #span: string;
-  readonly #prefix: string;
+  readonly prefix: string;
   readonly #entries = new Map<string, MetricEntry>();
 
   constructor(number: number, ledger: MetricLedger, span: string, prefix: string) {
     this.number = number;
     this.#ledger = ledger;
     this.#span = span;
-    this.#prefix = prefix;
+    this.prefix = prefix;
   }
 
   entry(activity: string, unit: string): MetricEntry {
     const name = unit === 'seconds' ? activity : `${activity}\u0000${unit}`;
     let entry = this.#entries.get(name);
     if (entry === undefined) {
-      entry = this.#ledger.entry(['execute', this.#span, this.#prefix, activity, unit]);
+      entry = this.#ledger.entry(['execute', this.#span, this.prefix, activity, unit]);
       this.#entries.set(name, entry);
     }
     return entry;

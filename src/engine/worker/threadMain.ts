@@ -1,11 +1,17 @@
 // Entry point of a worker thread.
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LongpoleError } from '../../base/errors.js';
-import { type IsolateBirth, NATIVE_CELL, type ToIsolate } from '../../protocol/isolateMessages.js';
+import {
+  type IsolateBirth,
+  NATIVE_CELL,
+  NOTHING_MEASURED,
+  type ToIsolate,
+} from '../../protocol/isolateMessages.js';
 import { sayEnding, setNativeGuard } from '../../resources/nativeGuard.js';
 import { setDumpHook } from './dumpHook.js';
 import { setInterruptHook } from './interruptHook.js';
 import { IsolateRuntime } from './isolateRuntime.js';
+import { printUncaughtErrors, watchOutput } from './taskOutput.js';
 
 if (parentPort === null)
   throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'threadMain runs in worker threads only.');
@@ -21,6 +27,11 @@ const runtime = new IsolateRuntime(
   birth,
 );
 setInterruptHook(() => runtime.interrupt());
+printUncaughtErrors(birth.name);
+if (birth.metered)
+  watchOutput((output) =>
+    port.postMessage({ type: 'measured', measures: { ...NOTHING_MEASURED, output: [output] } }),
+  );
 setDumpHook(() => runtime.standing());
 port.on('message', (message: ToIsolate) => runtime.handle(message));
 // What it said is lost, so what waits for it would wait for ever: the thread ends, and its tasks run elsewhere.

@@ -101,8 +101,8 @@ export class CorrectedEvents implements HostEvents {
     });
   }
 
-  event(topic: string, text: string): void {
-    this.#send({ type: 'event', topic, text });
+  event(topic: string, text: string, task?: RunTask): void {
+    this.#send({ type: 'event', topic, text, task });
   }
 
   lost(cause: Error): void {

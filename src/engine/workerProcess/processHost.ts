@@ -346,7 +346,7 @@ export class ProcessHost implements WorkerHost {
         this.#events.profile(message.cycle);
         break;
       case 'event':
-        this.#events.event(message.topic, message.text);
+        this.#events.event(message.topic, message.text, message.task);
     }
   }
 

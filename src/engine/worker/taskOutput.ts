@@ -1,0 +1,71 @@
+// What the code of tasks says beside its results: the lines that it prints, for the log of the trace, and errors that it does
+// not catch. An uncaught error ends the isolate. The task that caused it is known by the asynchronous context, also when it
+// has ended before.
+import { writeSync } from 'node:fs';
+import { inspect } from 'node:util';
+import type { IsolateOutput } from '../../protocol/isolateMessages.js';
+import { meterContext } from './meterContext.js';
+import { TaskMeter } from './taskMeter.js';
+
+/** Lines of one isolate that go to the trace. A task that prints without end must not fill its memory. */
+const MOST_LINES = 10_000;
+/** Characters of a line that go to the trace. */
+const MOST_CHARACTERS = 1000;
+const STDERR = 2;
+const MOST_REACHED = `The worker has printed ${MOST_LINES} lines. Further lines are only where the program prints.`;
+
+type Post = (output: IsolateOutput) => void;
+
+/** Posts the lines that this thread prints, and the error that ends it. They are printed all the same. */
+export function watchOutput(post: Post): void {
+  let lines = 0;
+  const note = (topic: 'stdout' | 'stderr', text: string): void => {
+    if (lines++ < MOST_LINES) post(outputOf(topic, text));
+    else if (lines === MOST_LINES + 1) post(outputOf(topic, MOST_REACHED));
+  };
+  watchStream(process.stdout, (line) => note('stdout', line));
+  watchStream(process.stderr, (line) => note('stderr', line));
+  process.on('uncaughtExceptionMonitor', (error) => post(outputOf('uncaught-error', inspect(error))));
+}
+
+/**
+ * Prints an error that ends this thread, with the task that caused it. Written at once: what goes through the streams of a
+ * thread that ends may be lost.
+ */
+export function printUncaughtErrors(worker: string): void {
+  process.on('uncaughtExceptionMonitor', (error, origin) => {
+    const what = origin === 'unhandledRejection' ? 'unhandled rejection' : 'uncaught error';
+    const { prefix = '' } = currentTask() ?? {};
+    const where = prefix === '' ? '' : `, caused by a task of '${prefix}'`;
+    try {
+      writeSync(STDERR, `longpole: ${what} in ${worker}${where}:\n${inspect(error)}\n`);
+    } catch {
+      // A program that closed its error output does not read it.
+    }
+  });
+}
+
+/** Calls back with each line that is written to the stream. */
+function watchStream(stream: NodeJS.WriteStream, note: (line: string) => void): void {
+  const write = stream.write;
+  let rest = '';
+  const watched = (...args: Parameters<NodeJS.WriteStream['write']>): boolean => {
+    const [chunk] = args;
+    const lines = (rest + (typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString())).split('\n');
+    rest = (lines.pop() ?? '').slice(-MOST_CHARACTERS);
+    for (const line of lines) note(line);
+    return Reflect.apply(write, stream, args);
+  };
+  Object.defineProperty(stream, 'write', { value: watched, writable: true, configurable: true });
+}
+
+function outputOf(topic: IsolateOutput['topic'], text: string): IsolateOutput {
+  const { run = -1, id = -1 } = currentTask() ?? {};
+  return { topic, text: text.slice(0, MOST_CHARACTERS), run, id };
+}
+
+/** The task whose code runs, also after an `await`, where the isolate measures its tasks. */
+function currentTask(): TaskMeter | undefined {
+  const task = meterContext.getStore()?.task;
+  return task instanceof TaskMeter ? task : undefined;
+}
