@@ -170,6 +170,40 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return text.trim();
 }
 
+describe('longpole run', { skip }, () => {
+  it('serves the pages of local schedulers while the program computes, with the task that runs', async () => {
+    const script = join(folder, 'local.mjs');
+    const open = join(folder, 'open');
+    const from = JSON.stringify(repositoryPath('dist/api/index.js'));
+    writeFileSync(
+      script,
+      `import { delayed } from ${from};
+      const held = delayed(async (open) => {
+        const { existsSync } = await import('node:fs');
+        while (!existsSync(open)) await new Promise((resolve) => setTimeout(resolve, 20));
+        return 7;
+      });
+      console.log(await held.withOptions({ key: 'held-1' })(${JSON.stringify(open)}).compute({ numWorkers: 1, callbacks: [] }));`,
+    );
+    const child = spawn(process.execPath, [CLI, 'run', '--port', '0', script], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const exit = once(child, 'exit');
+    const link = await new Promise<string>((resolve) => {
+      let told = '';
+      child.stderr.on('data', (text) => {
+        told += String(text);
+        const [, found] = /dashboard at (\S+)/.exec(told) ?? [];
+        if (found !== undefined) resolve(found);
+      });
+    });
+    await messageOf(link, (message) => runningIn(message, 'held-1') > 0);
+    writeFileSync(open, '');
+    assert.equal(await firstLine(child), '7');
+    assert.deepEqual((await exit)[0], 0);
+  });
+});
+
 describe('longpole view', () => {
   const trace = join(folder, 'trace.json');
   const task = { ph: 'X', name: 'load', cat: 'task', pid: 1, tid: 1, ts: 1, dur: 5 };

@@ -118,29 +118,43 @@ describe('longpole run', () => {
     assert.match(stderr, /1 done in 1 computation/);
   });
 
-  it('records compute() on a cluster of its own, and what local schedulers run', async () => {
-    const script = program(
-      'local.mjs',
-      `import { compute, delayed } from 'longpole';
-      import { getSync, getThreaded } from 'longpole/local';
-      import { ProgressBar } from 'longpole/diagnostics';
-      const inc = (x) => x + 1;
-      const graph = { 'inc-1': [inc, 1], 'inc-2': [inc, 'inc-1'] };
-      console.log(getSync(graph, 'inc-2'), await getThreaded(graph, 'inc-2'));
-      const later = delayed(inc, { name: 'later' });
-      console.log(await compute(later(1), later(2)));
-      console.log(await later(3).compute({ callbacks: [new ProgressBar({ minimum: 60 })] }));`,
-    );
-    const { code, stdout, stderr } = await run('--json', 'local.json', '--workers', '1', script);
-    assert.deepEqual([code, stdout], [0, '3 3\n[ 2, 3 ]\n4\n'], stderr);
-    const { tasks, prefixes, workers, computations } = readJson('local.json');
-    assert.deepEqual([tasks.memory, computations], [7, 4]);
-    assert.deepEqual(
-      new Set(prefixes.map(({ prefix, tasks: count }) => `${prefix} ${count}`)),
-      new Set(['inc 4', 'later 3']),
-    );
-    assert.deepEqual(workers.map(({ name }) => name).sort(), ['main', 'threads-0', 'worker-0']);
-  });
+  const LOCAL = `import { compute, delayed } from 'longpole';
+    import { getSync, getThreaded } from 'longpole/local';
+    import { ProgressBar } from 'longpole/diagnostics';
+    const inc = (x) => x + 1;
+    const graph = { 'inc-1': [inc, 1], 'inc-2': [inc, 'inc-1'] };
+    console.log(getSync(graph, 'inc-2'), await getThreaded(graph, 'inc-2'));
+    const later = delayed(inc, { name: 'later' });
+    console.log(await compute(later(1), later(2)));
+    console.log(await later(3).compute({ callbacks: [new ProgressBar({ minimum: 60 })] }));`;
+
+  for (const [where, options, names] of [
+    ['observes the program as it is: compute() stays where the program runs it', [], ['main', 'threads-0']],
+    [
+      '--cluster moves compute() without callbacks to a cluster',
+      ['--cluster'],
+      ['main', 'threads-0', 'worker-0'],
+    ],
+  ] as const)
+    it(where, async () => {
+      const script = program('local.mjs', LOCAL);
+      const { code, stdout, stderr } = await run(
+        ...options,
+        '--json',
+        'local.json',
+        '--workers',
+        '1',
+        script,
+      );
+      assert.deepEqual([code, stdout], [0, '3 3\n[ 2, 3 ]\n4\n'], stderr);
+      const { tasks, prefixes, workers, computations } = readJson('local.json');
+      assert.deepEqual([tasks.memory, computations], [7, 4]);
+      assert.deepEqual(
+        new Set(prefixes.map(({ prefix, tasks: count }) => `${prefix} ${count}`)),
+        new Set(['inc 4', 'later 3']),
+      );
+      assert.deepEqual(workers.map(({ name }) => name).sort(), names);
+    });
 
   it('keeps the trace if asked to, and does not write over another', async () => {
     const script = program('squares.mjs', SQUARES);

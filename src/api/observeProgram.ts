@@ -1,6 +1,7 @@
 // What watches a whole program: every local cluster that it starts and every run of a local scheduler.
 import { LocalRuns } from '../diagnostics/localRuns.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
+import type { RunObserver } from '../protocol/runObserver.js';
 import { JoinedSources } from '../trace/joinedSources.js';
 
 /** What clusters are asked for. */
@@ -26,9 +27,17 @@ const watches = new Set<Watch>();
  * @returns what ends it
  */
 export function observeProgram(...observers: readonly ClusterObserver[]): () => void {
+  return observeProgramAnd(observers, []);
+}
+
+/** The same. `ofLocalRuns` watch the runs of local schedulers only. */
+export function observeProgramAnd(
+  observers: readonly ClusterObserver[],
+  ofLocalRuns: readonly RunObserver[],
+): () => void {
   const sources = new JoinedSources(observers);
   const watch: Watch = { sources, stops: [] };
-  let local: LocalRuns | undefined = new LocalRuns(sources.add());
+  let local: LocalRuns | undefined = new LocalRuns(sources.add(), ...ofLocalRuns);
   local.register();
   watches.add(watch);
   return () => {

@@ -27,6 +27,7 @@ import { runScript, type ScriptEnd } from './runScript.js';
 import { CommandError, FAILED, failingWith, note, print, runCommand, WRONG_USAGE } from './terminal.js';
 
 interface RunOptions {
+  readonly cluster?: boolean;
   readonly workers?: string;
   readonly processes?: boolean;
   readonly memoryLimit?: string;
@@ -59,6 +60,7 @@ export function addRun(program: Command): void {
       'of clusters and local schedulers (default: one per core)',
       setting('workers'),
     )
+    .option('--cluster', 'move compute() without callbacks to a cluster, which measures more')
     .option('--processes', 'workers are processes instead of threads')
     .option('--memory-limit <size>', 'of each worker of a cluster, e.g. 2GB', setting('memory-limit'))
     .option(
@@ -142,13 +144,12 @@ async function runRecorded(
   script: string,
   args: readonly string[],
   directory: string,
-  { workers, processes, memoryLimit, dashboard, port }: RunOptions,
+  { cluster, workers, processes, memoryLimit, dashboard, port }: RunOptions,
 ): Promise<Ended> {
   const loaders = /\.[cm]?tsx?$/.test(script) ? [import.meta.resolve('tsx')] : [];
   const modules = [...loaders, new URL('run/preload.js', import.meta.url).href];
-  const { LONGPOLE_SCHEDULER = 'cluster' } = process.env;
   const environment = {
-    LONGPOLE_SCHEDULER,
+    ...(cluster === true ? { LONGPOLE_SCHEDULER: 'cluster' } : {}),
     [VARIABLE]: JSON.stringify({ directory: resolve(directory) }),
     ...(workers === undefined ? {} : { LONGPOLE_WORKERS: workers }),
     ...(processes === true ? { LONGPOLE_PROCESSES: 'true' } : {}),

@@ -3,7 +3,7 @@
 
 import { type Computation, TASK_MEMORY, type TaskRuns } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';
-import type { RunInfo, RunObserver, RunState, RunWorker } from '../protocol/runObserver.js';
+import type { RunInfo, RunObserver, RunStanding, RunState, RunWorker } from '../protocol/runObserver.js';
 import { type CallbackLike, callbacksForRun, observersOf } from './callbackObservers.js';
 
 export interface FakeOptions {
@@ -99,6 +99,10 @@ class FakeRun implements RunInfo {
 
   get finishedCount(): number {
     return this.finished.size;
+  }
+
+  get standing(): RunStanding {
+    return { states: { memory: this.finished.size }, processing: new Map(), running: new Map() };
   }
 
   compute(id: number): unknown {

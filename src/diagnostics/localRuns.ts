@@ -1,21 +1,22 @@
-// The local schedulers as a source of a trace: a callback that has an observer of clusters watch every run that it sees.
-import type { ClusterObserver } from '../protocol/clusterObserver.js';
+// The local schedulers as a source of a trace: a callback that has observers of clusters watch every run that it sees.
 import type { RunObserver } from '../protocol/runObserver.js';
 import { OBSERVERS, ProgramCallback } from './callback.js';
 import { LocalResources } from './localResources.js';
 
 /**
- * Has `observer` watch the runs in which it is active, each as a computation; from the first on it also receives what the
+ * Has observers watch the runs in which it is active, each as a computation; from the first on they also receive what the
  * machine and the workers use.
  */
 export class LocalRuns extends ProgramCallback {
-  readonly #observer: ClusterObserver;
+  readonly #observers: readonly RunObserver[];
   readonly #resources: LocalResources;
 
-  constructor(observer: ClusterObserver) {
+  constructor(...observers: readonly RunObserver[]) {
     super();
-    this.#observer = observer;
-    this.#resources = new LocalResources((sample) => observer.resources?.(sample));
+    this.#observers = observers;
+    this.#resources = new LocalResources((sample) => {
+      for (const observer of observers) observer.resources?.(sample);
+    });
   }
 
   override unregister(): void {
@@ -24,6 +25,6 @@ export class LocalRuns extends ProgramCallback {
   }
 
   override [OBSERVERS](): RunObserver[] {
-    return [this.#observer, this.#resources];
+    return [...this.#observers, this.#resources];
   }
 }

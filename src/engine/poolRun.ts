@@ -96,7 +96,7 @@ class PoolRun implements RunHandler {
       ...(allowedFailures === undefined ? {} : { allowedFailures }),
     });
     const { state } = this.#scheduler;
-    this.#view = new RunView(graph, plan, state, this.#results);
+    this.#view = new RunView(graph, plan, state, this.#results, this.#run);
     this.#observers = new RunObservers(options.observers ?? [], this.#view, state, epochSeconds);
   }
 

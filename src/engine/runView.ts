@@ -8,13 +8,13 @@ import { functionName } from '../graph/functionName.js';
 import { isPlainObject } from '../graph/nesting.js';
 import type { Computation } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';
-import type { RunInfo, RunState, RunWorker } from '../protocol/runObserver.js';
+import type { RunInfo, RunStanding, RunState, RunWorker } from '../protocol/runObserver.js';
 import { epochSeconds } from '../resources/clock.js';
 import { computationInfo } from './computationInfo.js';
 import { LazyPrefixes } from './prefixTable.js';
 import { CALLER } from './scheduler/schedulerColumns.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
-import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, WAITING } from './scheduler/taskStates.js';
+import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, STATE_NAMES, WAITING } from './scheduler/taskStates.js';
 
 /** What computations of local schedulers name as their client. */
 const CLIENT = 'local';
@@ -24,7 +24,10 @@ let computations = 0;
 let nextId = 0;
 
 /** Where the tasks of a run are run: an isolate, or the caller's thread. */
-export type Place = Pick<RunWorker, 'name' | 'pid' | 'vitals'>;
+export interface Place extends Pick<RunWorker, 'name' | 'pid' | 'vitals'> {
+  /** The task of the run that is run there now, as far as known, or -1. */
+  running?(run: number): number;
+}
 
 const workers = new WeakMap<Place, RunWorker>();
 let nextWorker = 0;
@@ -40,11 +43,14 @@ export class RunView implements RunInfo {
   readonly state: RunState;
   readonly #plan: Plan;
   readonly #scheduler: SchedulerState;
+  readonly #run: number;
+  readonly #places = new Map<number, Place>();
   #computation: Computation | undefined;
 
-  /** `results` by task id: what the caller holds now. */
-  constructor(graph: Graph, plan: Plan, scheduler: SchedulerState, results: readonly unknown[]) {
+  /** `results` by task id: what the caller holds now. `run`: the number of the run at its places. */
+  constructor(graph: Graph, plan: Plan, scheduler: SchedulerState, results: readonly unknown[], run = -1) {
     this.graph = graph;
+    this.#run = run;
     this.#plan = plan;
     this.#scheduler = scheduler;
     this.dependentOffsets = plan.dependents.offsets;
@@ -55,6 +61,20 @@ export class RunView implements RunInfo {
 
   get finishedCount(): number {
     return this.#scheduler.finishedCount;
+  }
+
+  get standing(): RunStanding {
+    const { counts, workers: known } = this.#scheduler;
+    const running = new Map<number, number>();
+    for (const [index, place] of this.#places) {
+      const id = place.running?.(this.#run) ?? -1;
+      if (id >= 0) running.set(index, id);
+    }
+    return {
+      states: Object.fromEntries(STATE_NAMES.map((name, state) => [name, counts[state]!])),
+      processing: new Map(Array.from(known, ([index, { outstanding }]) => [index, outstanding])),
+      running,
+    };
   }
 
   /** Made when an observer first reads it: a run that nobody watches does not pay for it. */
@@ -81,6 +101,7 @@ export class RunView implements RunInfo {
       workers.set(place, worker);
     }
     this.workers.set(worker.index, worker);
+    this.#places.set(worker.index, place);
     return worker;
   }
 

@@ -30,6 +30,16 @@ export interface RunWorker extends WorkerInfo {
   readonly vitals?: Float64Array | null;
 }
 
+/** Where a run stands at one moment. */
+export interface RunStanding {
+  /** State of the scheduler, e.g. `waiting` → tasks. */
+  readonly states: Readonly<Record<string, number>>;
+  /** Index of a worker → tasks that it has and has not finished. */
+  readonly processing: ReadonlyMap<number, number>;
+  /** Index of a worker → the task that it runs, as far as known. */
+  readonly running: ReadonlyMap<number, number>;
+}
+
 /** What is known of a run. The same object from `runStarted` to `runFinished`; the members are live. */
 export interface RunInfo {
   readonly graph: Graph;
@@ -45,6 +55,8 @@ export interface RunInfo {
   /** How many tasks have finished so far. */
   readonly finishedCount: number;
   readonly state: RunState;
+  /** Made when it is read. Costs a microsecond per worker. */
+  readonly standing: RunStanding;
 }
 
 /**

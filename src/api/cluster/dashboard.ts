@@ -30,15 +30,28 @@ export async function startConfiguredDashboard(
   trace: LiveTrace,
   configured: number,
 ): Promise<string | undefined> {
+  return startAtFreePort(
+    configured,
+    (port) => startDashboard(cluster, trace, { port }),
+    (topic, text) => cluster.engine.event(topic, text),
+  );
+}
+
+/** Starts a dashboard at the configured port, or at another if that one is taken. Calls `event` as above. */
+export async function startAtFreePort(
+  configured: number,
+  start: (port: number) => Promise<string>,
+  event: (topic: 'dashboard' | 'dashboard-failed', text: string) => void,
+): Promise<string | undefined> {
   for (const port of [configured, 0]) {
     try {
-      const link = await startDashboard(cluster, trace, { port });
-      cluster.engine.event('dashboard', link);
+      const link = await start(port);
+      event('dashboard', link);
       return link;
     } catch (error) {
       if (!(error instanceof LongpoleError)) throw error;
       if (port === 0 || error.code !== 'ERR_LONGPOLE_DASHBOARD') {
-        cluster.engine.event('dashboard-failed', error.message);
+        event('dashboard-failed', error.message);
         return undefined;
       }
     }

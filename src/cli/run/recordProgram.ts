@@ -1,5 +1,7 @@
 // Inside the program: records all that it computes, and shows how far it is.
-import { observeProgram } from '../../api/observeProgram.js';
+import { config } from '../../api/config.js';
+import { localDashboard } from '../../api/localDashboard.js';
+import { observeProgramAnd } from '../../api/observeProgram.js';
 import { TraceWriter } from '../../api/traceFiles.js';
 import { RunProgress } from './runProgress.js';
 import type { RunSettings } from './settings.js';
@@ -10,5 +12,9 @@ const WRITE_EVERY = 0.25;
 export function recordProgram({ directory }: RunSettings): void {
   // Without listeners for signals: they would keep Ctrl+C from a program that blocks its thread.
   const writer = TraceWriter.create(directory, { overwrite: true, interval: WRITE_EVERY, onSignals: false });
-  observeProgram(writer, new RunProgress());
+  const progress = new RunProgress();
+  observeProgramAnd(
+    [writer, progress],
+    config.get('dashboard') ? localDashboard((event) => progress.event(event)) : [],
+  );
 }

@@ -1,0 +1,177 @@
+// The dashboard of what the local schedulers of a program run: the same pages as of a cluster, from the first run on.
+import { hostname } from 'node:os';
+import { threadCpuClock } from '../engine/worker/threadCpuClock.js';
+import type { ClusterEvent } from '../protocol/clusterObserver.js';
+import type { RunInfo, RunObserver, RunWorker } from '../protocol/runObserver.js';
+import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
+import { epochSeconds } from '../resources/clock.js';
+import type { ClusterFigures } from '../server/prometheus/figures.js';
+import type { ClusterStatus, LiveSource } from '../server/source.js';
+import { LiveTrace } from '../trace/live/liveTrace.js';
+import { startAtFreePort } from './cluster/dashboard.js';
+import { config } from './config.js';
+
+const NO_SUMS = new Map<string, never>();
+const NO_FIGURES: ClusterFigures = {
+  clients: 0,
+  clientsAdded: 0,
+  clientsRemoved: 0,
+  desiredWorkers: 0,
+  workersAdded: 0,
+  workersRemoved: 0,
+  tasks: NO_SUMS,
+  tasksForgotten: 0,
+  workers: [],
+  prefixes: [],
+  metrics: [],
+  stimuli: NO_SUMS,
+  thread: { eventLoopDelay: 0, longestTick: 0, ticks: 0, gcSeconds: 0 },
+  transfers: [],
+  durations: [],
+  durationBounds: [],
+};
+
+/**
+ * Serves the pages over all runs that the returned observers watch. The server starts with the first run, at the configured
+ * port or another, and does not keep the program alive.
+ *
+ * @param event receives where the dashboard is, or why there is none
+ */
+export function localDashboard(event: (event: ClusterEvent) => void): readonly RunObserver[] {
+  const trace = new LiveTrace();
+  return [trace, new LocalDashboard(trace, event)];
+}
+
+class LocalDashboard implements RunObserver {
+  readonly #trace: LiveTrace;
+  readonly #event: (event: ClusterEvent) => void;
+  readonly #runs = new Set<RunInfo>();
+  readonly #workers = new Map<number, RunWorker>();
+  readonly #running = new RunningSince();
+  #cpu: (() => number) | undefined;
+  #started = false;
+
+  constructor(trace: LiveTrace, event: (event: ClusterEvent) => void) {
+    this.#trace = trace;
+    this.#event = event;
+  }
+
+  runStarted(run: RunInfo): void {
+    this.#runs.add(run);
+    if (this.#started) return;
+    this.#started = true;
+    void this.#start();
+  }
+
+  workerAdded(worker: RunWorker): void {
+    this.#workers.set(worker.index, worker);
+  }
+
+  runFinished(run: RunInfo): void {
+    this.#runs.delete(run);
+  }
+
+  async #start(): Promise<void> {
+    const [{ DashboardServer }, { progressRows }] = await Promise.all([
+      import('../server/dashboardServer.js'),
+      import('../server/sums.js'),
+    ]);
+    const source: LiveSource = {
+      kind: 'live',
+      title: `Local schedulers on ${hostname()}, process ${process.pid}`,
+      facts: {
+        Host: hostname(),
+        Platform: `${process.platform} ${process.arch}`,
+        Node: process.version,
+        Workers: 'local schedulers',
+      },
+      trace: this.#trace,
+      clock: epochSeconds,
+      cpuClock: () => this.#cpu,
+      status: () => ({ ...this.#status(), progress: progressRows(this.#trace.totals, this.#byPrefix()) }),
+      isComputing: () => this.#runs.size > 0,
+      figures: () => NO_FIGURES,
+    };
+    const start = async (port: number): Promise<string> =>
+      (await DashboardServer.start({ port, source })).link;
+    const link = await startAtFreePort(config.get('dashboard-port'), start, (topic, text) =>
+      this.#event({ time: epochSeconds(), worker: -1, topic, text }),
+    );
+    if (link === undefined) return;
+    this.#cpu = await threadCpuClock().catch(() => undefined);
+  }
+
+  #status(): Omit<ClusterStatus, 'progress'> {
+    const states: Record<string, number> = {};
+    const processing = new Map<number, number>();
+    const running: RunningRow[] = [];
+    for (const run of this.#runs) {
+      const { standing, computation } = run;
+      for (const [name, count] of Object.entries(standing.states)) states[name] = (states[name] ?? 0) + count;
+      for (const [worker, count] of standing.processing)
+        processing.set(worker, (processing.get(worker) ?? 0) + count);
+      for (const [worker, id] of standing.running) {
+        const started = this.#running.since(worker, computation.firstId + id);
+        const prefix = computation.prefixes[computation.prefixOf[id]!] ?? '';
+        running.push({
+          id: computation.firstId + id,
+          key: computation.keys[id] ?? '',
+          prefix,
+          worker,
+          started,
+        });
+      }
+    }
+    const workers = Array.from(this.#workers.values(), (worker) =>
+      workerRow(worker, processing.get(worker.index) ?? 0),
+    );
+    return { time: epochSeconds(), states, workers, running };
+  }
+
+  /** Prefix → tasks that run now. */
+  #byPrefix(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const { standing, computation } of this.#runs)
+      for (const id of standing.running.values()) {
+        const prefix = computation.prefixes[computation.prefixOf[id]!] ?? '';
+        counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+      }
+    return counts;
+  }
+}
+
+/** When tasks were first seen to run. */
+class RunningSince {
+  readonly #seen = new Map<number, { readonly id: number; readonly since: number }>();
+
+  since(worker: number, id: number): number {
+    const before = this.#seen.get(worker);
+    if (before?.id === id) return before.since;
+    const since = epochSeconds();
+    this.#seen.set(worker, { id, since });
+    return since;
+  }
+}
+
+function workerRow(
+  { index, name, address, host, pid, threads, startTime }: RunWorker,
+  processing: number,
+): WorkerRow {
+  return {
+    index,
+    name,
+    address,
+    host,
+    pid,
+    threads,
+    status: 'running',
+    processing,
+    occupancy: 0,
+    memoryLimit: 0,
+    process: 0,
+    managed: 0,
+    unmanaged: 0,
+    spilled: 0,
+    started: startTime,
+  };
+}
