@@ -200,6 +200,70 @@ describe('the critical path', () => {
     assert.equal(path.makespan, 9.5);
   });
 
+  it('tells that a worker was paused for want of memory, up to the end of the run if need be', () => {
+    const paused = (events: readonly [number, string, string][]) =>
+      pathOf(
+        [
+          { key: 'a-1', started: 0, stopped: 2, worker: 'w0' },
+          { key: 'b-1', started: 8, stopped: 9, worker: 'w0', needs: ['a-1'], received: 7.5 },
+        ],
+        { events: events.map(([time, worker, topic]) => ({ time, worker, topic, text: worker })) },
+      );
+    assert.deepEqual(
+      told(
+        paused([
+          [3, 'w0', 'worker-paused'],
+          [4, 'w0', 'worker-full'],
+          [5, 'w0', 'worker-has-room'],
+          [6, 'w1', 'worker-paused'],
+          [7, 'w0', 'worker-unpaused'],
+        ]),
+      ),
+      [
+        'compute a-1 0..2',
+        'waiting for the scheduler b-1 2..3',
+        'paused b-1 3..7',
+        'waiting for the scheduler b-1 7..7.5',
+        'waiting for a worker b-1 7.5..8',
+        'compute b-1 8..9',
+      ],
+    );
+    const open = paused([[7, 'w0', 'worker-paused']]);
+    assert.equal(open.byKind.find(({ kind }) => kind === 'paused')?.seconds, 1);
+    assert.deepEqual(
+      open.byPrefix.map(({ prefix }) => prefix),
+      ['b', 'a'],
+    );
+  });
+
+  it('takes the disk and the garbage of the worker that sends an input out of the transfer', () => {
+    const path = pathOf(
+      [
+        { key: 'a-1', started: 0, stopped: 2, worker: 'w0' },
+        { key: 'b-1', started: 8, stopped: 9, worker: 'w1', needs: ['a-1'], received: 2 },
+      ],
+      {
+        transfers: [{ worker: 'w1', peer: 'w0', keys: ['a-1'], nbytes: 1e9, start: 2, stop: 8 }],
+        intervals: [
+          { worker: 'w1', action: 'transfer', start: 2, stop: 8, task: 'b-1' },
+          { worker: 'w0', action: 'disk-read', start: 2.5, stop: 5 },
+          { worker: 'w0', action: 'gc', start: 4, stop: 6 },
+          // Of a worker that sends nothing, and of the sender for itself.
+          { worker: 'w2', action: 'disk-read', start: 2, stop: 8 },
+          { worker: 'w0', action: 'gc', start: 8.2, stop: 9 },
+        ],
+      },
+    );
+    assert.deepEqual(told(path), [
+      'compute a-1 0..2',
+      'transfer b-1 2..2.5',
+      'disk b-1 2.5..4',
+      'gc b-1 4..6',
+      'transfer b-1 6..8',
+      'compute b-1 8..9',
+    ]);
+  });
+
   it('sees transfers, the disk, serialization and garbage collection', () => {
     const path = pathOf(
       [

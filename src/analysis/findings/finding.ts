@@ -28,6 +28,7 @@ export type FindingCode =
   | 'lack-of-parallelism'
   | 'cpu-oversubscription'
   | 'client-bound'
+  | 'memory-bound'
   | 'worker-bound'
   | 'lost-work';
 

@@ -26,6 +26,7 @@ import {
   many,
   packed,
   packing,
+  pausing,
   sending,
   shuffle,
   slowBeforeBig,
@@ -76,6 +77,7 @@ const TABLE: readonly Row[] = [
   { code: 'transfer-bound', provokes: shuffle(200e6), comesClose: shuffle(20e9) },
   { code: 'serialization-bound', provokes: packing(0.5), comesClose: packing(0.03) },
   { code: 'spill-bound', provokes: spilling(5), comesClose: spilling(0.5) },
+  { code: 'memory-bound', provokes: pausing(3), comesClose: pausing(0.4) },
   { code: 'garbage-collection', provokes: collecting(0.3), comesClose: collecting(0.05) },
   { code: 'oversized-arguments', provokes: sending(2e9, 4), comesClose: sending(0.5e6, 4) },
   { code: 'gathered-results', provokes: fetching(true), comesClose: fetching(false) },
@@ -256,6 +258,8 @@ describe('findings', () => {
   it('says which worker was lost, when, and what it cost to compute its results again', () => {
     const [own] = findings(syntheticTrace(losing(false)));
     assert.equal(own?.title, "Worker 'w3' was lost at 10 s: 10 results were computed again");
+    const { byKind } = criticalPath(syntheticTrace(losing(false)));
+    assert.ok((byKind.find(({ kind }) => kind === 'recomputed')?.seconds ?? 0) > 0.9);
     // Ten tasks of a second on three workers.
     assert.ok(Math.abs((own?.seconds ?? 0) - 4) < 0.1, `${own?.seconds}`);
     // Another chain went on meanwhile, and was what the run waited for.

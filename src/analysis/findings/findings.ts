@@ -12,6 +12,7 @@ import { garbageCollection } from './garbageCollection.js';
 import { gatheredResults } from './gatheredResults.js';
 import { lackOfParallelism } from './lackOfParallelism.js';
 import { lostWork } from './lostWork.js';
+import { memoryBound } from './memoryBound.js';
 import { oversizedArguments } from './oversizedArguments.js';
 import { schedulerBound } from './schedulerBound.js';
 import { serializationBound } from './serializationBound.js';
@@ -34,6 +35,7 @@ export const RULES: readonly Rule[] = [
   transferBound,
   serializationBound,
   spillBound,
+  memoryBound,
   garbageCollection,
   oversizedArguments,
   gatheredResults,
@@ -52,6 +54,8 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
   // The workers that are left have more to do than the one that was lost.
   'worker-skew': ['lost-work'],
   'serial-tail': ['worker-skew'],
+  // Both tell of the disk.
+  'spill-bound': ['memory-bound'],
   'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers'],
   'scheduler-bound': ['tasks-too-small', 'event-loop-starvation', 'oversized-arguments'],
   // What packs and sends arguments is the event loop's thread.

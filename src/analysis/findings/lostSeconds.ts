@@ -1,6 +1,5 @@
 // What the loss of workers cost a run: the part of its critical path in which threads did again what had been done.
 import type { LostWorker } from '../lostWork.js';
-import { PATH_KINDS } from '../path/pathParts.js';
 import { TimeBins } from '../timeBins.js';
 import { BINS, type Facts } from './finding.js';
 
@@ -9,14 +8,13 @@ import { BINS, type Facts } from './finding.js';
  * waits, the share of the threads counts that computed something again, or something that was cut off.
  */
 export function lostSeconds(facts: Facts, lost: readonly LostWorker[]): number {
-  const { kind, row, start, stop, length } = facts.path.columns;
-  const again = new Set(lost.flatMap((worker) => worker.again));
+  const { kind, start, stop, length } = facts.path.columns;
+  const [compute, recomputed] = [facts.kindNumber('compute'), facts.kindNumber('recomputed')];
   const wastedUntil = wastedSeconds(facts, lost);
   let seconds = 0;
   for (let part = 0; part < length; part++) {
-    if (PATH_KINDS[kind[part]!] !== 'compute')
-      seconds += wastedUntil(stop[part]!) - wastedUntil(start[part]!);
-    else if (again.has(row[part]!)) seconds += stop[part]! - start[part]!;
+    if (kind[part] === recomputed) seconds += stop[part]! - start[part]!;
+    else if (kind[part] !== compute) seconds += wastedUntil(stop[part]!) - wastedUntil(start[part]!);
   }
   return seconds;
 }

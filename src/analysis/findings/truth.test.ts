@@ -5,7 +5,16 @@ import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.t
 import { scheduled } from '../scheduledTrace.test.support.js';
 import type { Finding } from './finding.js';
 import { findings } from './findings.js';
-import { balanced, chain, cpu, fetching, many, packing, thinking } from './workloads.test.support.js';
+import {
+  balanced,
+  chain,
+  cpu,
+  fetching,
+  many,
+  packing,
+  pausing,
+  thinking,
+} from './workloads.test.support.js';
 
 const found = (spec: SyntheticSpec): Map<string, Finding> =>
   new Map(findings(syntheticTrace(spec)).map((finding) => [finding.code, finding]));
@@ -104,6 +113,17 @@ describe('what findings say', () => {
     const blocked = cpu({ step: [1, 19] }) ?? [];
     const alone = [...found({ ...serial, workers: TWO, metrics: blocked, resources: full }).keys()];
     assert.deepEqual(alone, ['lack-of-parallelism']);
+  });
+
+  it('says which memory limit would have been enough, for what is spilled and for what pauses', () => {
+    const own = found(pausing(3)).get('memory-bound');
+    assert.ok(Math.abs((own?.seconds ?? 0) - 3) < 1e-6);
+    // 1 GB of results to 60 % of it, 1.4 GB of the process to 80 %.
+    assert.match(own?.advice ?? '', /^A memory limit of 1\.8 GB per worker instead of 1 GB /);
+    assert.match(
+      own?.evidence.text ?? '',
+      /^1 pause of workers, of which the critical path waited for 3 s; /,
+    );
   });
 
   it('does not tell those to return typed arrays who do', () => {

@@ -114,6 +114,20 @@ export function spilling(diskSeconds: number): SyntheticSpec {
   };
 }
 
+/** A worker holds 2 GB of results, and begins the next task when it was paused for so long. */
+export const pausing = (seconds: number): SyntheticSpec => ({
+  workers: [{ name: 'w0', memoryLimit: 1e9 }],
+  tasks: [
+    { key: 'load-1', started: 0, stopped: 5, nbytes: 2e9 },
+    { key: 'sum-1', started: 5 + seconds, stopped: 10 + seconds, ready: 0, received: 5 + seconds },
+  ],
+  events: [
+    { time: 4, worker: 'w0', topic: 'worker-paused', text: 'w0' },
+    { time: 5 + seconds, worker: 'w0', topic: 'worker-unpaused', text: 'w0' },
+  ],
+  memory: [{ worker: 'w0', time: 5, managed: 0.8e9, unmanaged: 0.4e9, spilled: 0.2e9 }],
+});
+
 /** Each task of a second waits so long for a promise; the metrics call that time without a core. */
 export const awaiting = (seconds: number): SyntheticSpec => ({
   tasks: balanced(),

@@ -4,7 +4,8 @@ import { Float64Column, Int32Column, Uint8Column } from '../../trace/columns.js'
 /**
  * What happened in a part. `unknown`: the trace does not say what a task was waiting for. `awaiting`: a task waited for its
  * promise; of each only the sum is known, which stands where it began to. `profiler`: its thread's profiler started. `worker
- * start`: the worker was not there yet.
+ * start`: the worker was not there yet. `paused`: its memory was short, so that it began nothing. `recomputed`: a task ran whose
+ * result was lost with a worker. `disk` and `gc` are also those of the worker that sends an input.
  */
 export const PATH_KINDS = [
   'compute',
@@ -19,6 +20,8 @@ export const PATH_KINDS = [
   'awaiting',
   'profiler',
   'worker start',
+  'paused',
+  'recomputed',
 ] as const;
 export type PathKind = (typeof PATH_KINDS)[number];
 

@@ -2,9 +2,12 @@
 // and did not.
 import type { Trace } from '../../trace/trace.js';
 import { firstFrom, type Lanes, lanesOf } from '../lanes.js';
+import { lostWorkers } from '../lostWork.js';
+import { type Pause, pausesOf } from '../pauses.js';
 import { firstStart, firstStarts } from '../workerStarts.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
 import type { PathKind, PathParts } from './pathParts.js';
+import { Senders } from './senders.js';
 
 const NONE = -1;
 /** By which times of a task and of what was done for it may be off: both are rounded, seconds. */
@@ -20,6 +23,10 @@ export class Stretches {
   /** When the first task started, of the trace, and by row of workers of it and those made with it. */
   readonly #firstStart: number;
   readonly #firstStarts: Float64Array;
+  readonly #pauses: ReadonlyMap<number, readonly Pause[]>;
+  readonly #senders: Senders;
+  /** Rows of tasks whose results were there before, and lost. */
+  readonly #again: ReadonlySet<number>;
 
   constructor(trace: Trace, parts: PathParts) {
     this.#trace = trace;
@@ -28,11 +35,18 @@ export class Stretches {
     this.#parts = parts;
     this.#firstStart = firstStart(trace);
     this.#firstStarts = firstStarts(trace);
+    this.#pauses = pausesOf(trace);
+    this.#senders = new Senders(trace);
+    this.#again = new Set(lostWorkers(trace).flatMap(({ again }) => again));
   }
 
   /** From the cursor back to where the task started: computing, but for what was measured inside it. */
   execution(row: number): void {
-    this.#within(row, this.#trace.tasks.started[row]!, 'compute', row, row);
+    this.#within(row, this.#trace.tasks.started[row]!, this.#computeKind(row), row, row);
+  }
+
+  #computeKind(row: number): PathKind {
+    return this.#again.has(row) ? 'recomputed' : 'compute';
   }
 
   /**
@@ -128,7 +142,7 @@ export class Stretches {
       this.#idle(row, Math.max(end, from), task, next);
       if (end <= from) return;
       if (taskEnd >= intervalEnd) {
-        this.#divided(task, Math.max(started[task]!, from), 'compute', (time, doing) =>
+        this.#divided(task, Math.max(started[task]!, from), this.#computeKind(task), (time, doing) =>
           parts.wait(time, row, worker[row]!, task, doing),
         );
         next = task;
@@ -141,10 +155,21 @@ export class Stretches {
     const worker = this.#trace.tasks.worker[row]!;
     const kind = this.#waitKindOf(interval, worker);
     if (kind === 'worker start') this.#parts.back(from, kind, row, worker, NONE);
+    else if (kind === 'transfer') this.#received(from, row, worker);
     else if (kind === 'serialization')
       this.#within(row, from, kind, row, this.#isOf(interval, before) ? before : row);
     // Garbage is that of what ran before.
     else this.#parts.back(from, kind, row, worker, kind === 'gc' && before !== NONE ? before : row);
+  }
+
+  /** Of a transfer what its sender needed for its disk and for its garbage. */
+  #received(from: number, row: number, worker: number): void {
+    const work = worker < 0 ? [] : this.#senders.during(worker, from, this.#parts.cursor);
+    for (const { kind, start, stop } of work) {
+      this.#parts.back(stop, 'transfer', row, worker);
+      this.#parts.back(start, kind, row, worker);
+    }
+    this.#parts.back(from, 'transfer', row, worker);
   }
 
   #isOf(interval: number, row: number): boolean {
@@ -206,8 +231,24 @@ export class Stretches {
     const isStart = before === NONE && dispatched <= this.#begun(worker);
     const there = Math.max(from, isStart ? Math.min(dispatched, received) : received);
     if (before === NONE) this.#parts.back(there, 'worker start', row, worker, NONE);
-    else this.#parts.wait(there, row, worker, before, 'waiting for a worker');
-    this.#parts.back(from, 'waiting for the scheduler', row, worker);
+    else
+      this.#unlessPaused(there, row, (time) =>
+        this.#parts.wait(time, row, worker, before, 'waiting for a worker'),
+      );
+    this.#unlessPaused(from, row, (time) => this.#parts.back(time, 'waiting for the scheduler', row, worker));
+  }
+
+  /** From the cursor back to `from`: what `add` says, but for the time in which the worker was paused. */
+  #unlessPaused(from: number, row: number, add: (from: number) => void): void {
+    const worker = this.#trace.tasks.worker[row]!;
+    const pauses = this.#pauses.get(worker) ?? [];
+    for (let at = pauses.length - 1; at >= 0 && pauses[at]!.stop > from; at--) {
+      const { start, stop } = pauses[at]!;
+      if (start >= this.#parts.cursor) continue;
+      add(Math.max(from, stop));
+      this.#parts.back(Math.max(from, start), 'paused', row, worker, NONE);
+    }
+    add(from);
   }
 
   /** Until then the worker may have been starting. */

@@ -14,13 +14,21 @@ export interface PathLanes {
 
 const AWAITING = PATH_KINDS.indexOf('awaiting');
 const COMPUTE = PATH_KINDS.indexOf('compute');
+const RECOMPUTED = PATH_KINDS.indexOf('recomputed');
 /** Kinds of parts in which the task of the part has its thread. */
-const RUNNING = new Set([COMPUTE, AWAITING, PATH_KINDS.indexOf('gc'), PATH_KINDS.indexOf('profiler')]);
+const RUNNING = new Set([
+  COMPUTE,
+  RECOMPUTED,
+  AWAITING,
+  PATH_KINDS.indexOf('gc'),
+  PATH_KINDS.indexOf('profiler'),
+]);
+/** Of those, in which it computes for itself. */
+const COMPUTING = new Set([COMPUTE, RECOMPUTED, AWAITING]);
 
 /** Rows of the tasks that run on the path. */
 export function* computingRows({ columns: { length, kind, row } }: CriticalPath): IterableIterator<number> {
-  for (let part = 0; part < length; part++)
-    if (kind[part] === COMPUTE || kind[part] === AWAITING) yield row[part]!;
+  for (let part = 0; part < length; part++) if (COMPUTING.has(kind[part]!)) yield row[part]!;
 }
 
 /** `plot` is the task stream of the trace that the path is of. Cost: a step per task and part. */

@@ -203,7 +203,7 @@ function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly schem
 }
 
 /** Kinds of the path that no prefix causes. */
-const WITHOUT_PREFIX: readonly PathKind[] = ['worker start', 'client time'];
+const WITHOUT_PREFIX: readonly PathKind[] = ['worker start', 'paused', 'client time'];
 
 function PathPrefixes({ path, scheme }: { readonly path: CriticalPath; readonly scheme: Scheme }) {
   const others = path.byKind

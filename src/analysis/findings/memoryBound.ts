@@ -1,0 +1,37 @@
+import { bytesText, countText, secondsText } from '../../base/words.js';
+import { pausesOf } from '../pauses.js';
+import type { Rule } from './finding.js';
+import { memoryNeeded } from './memoryNeeded.js';
+
+/**
+ * Workers began nothing because their memory was short, and the critical path waited for them. Costs that time, and that in which
+ * the path waited for the disk.
+ */
+export const memoryBound: Rule = (facts) => {
+  const paused = facts.onPath('paused');
+  if (paused === 0) return undefined;
+  const disk = facts.onPath('disk');
+  const pauses = [...pausesOf(facts.trace).values()].flat();
+  const { limit, enough, advice } = memoryNeeded(facts);
+  const { spilled } = facts.trace.totals;
+  return {
+    code: 'memory-bound',
+    title: `Memory was short: the run waited ${secondsText(paused + disk)} for paused workers and their disks`,
+    seconds: paused + disk,
+    confidence: 'high',
+    evidence: {
+      text: `${countText(pauses.length, 'pause')} of workers, of which the critical path waited for ${secondsText(paused)}${disk > 0 ? `, and ${secondsText(disk)} for the disk` : ''}; ${bytesText(spilled)} of results went to disk.`,
+      numbers: {
+        pausedSeconds: paused,
+        diskSeconds: disk,
+        pauses: pauses.length,
+        spilledBytes: spilled,
+        memoryLimit: limit,
+        enoughBytes: enough,
+      },
+      tasks: facts.pathTasks('paused'),
+      question: 'memory-by-prefix',
+    },
+    advice,
+  };
+};

@@ -1,0 +1,84 @@
+// What the other side of a transfer did meanwhile: results that are read from its disk, or that wait until it has collected its
+// garbage, are late for that and not for the network.
+import { DIRECTIONS, type Trace } from '../../trace/trace.js';
+import { countedOffsets, firstFrom, type TimeSpans, timeSpans } from '../lanes.js';
+import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
+
+export interface SenderWork {
+  readonly kind: 'disk' | 'gc';
+  readonly start: number;
+  readonly stop: number;
+}
+
+const INCOMING = DIRECTIONS.indexOf('incoming');
+
+export class Senders {
+  readonly #trace: Trace;
+  readonly #intervals: WorkIntervals;
+  /** Rows of what workers received from each other, by worker. */
+  readonly #spans: TimeSpans;
+  readonly #offsets: Int32Array;
+
+  constructor(trace: Trace) {
+    this.#trace = trace;
+    this.#intervals = workIntervalsOf(trace);
+    const { worker, peer, direction, start, stop } = trace.transfers;
+    const groupOf = worker.map((row, transfer) =>
+      peer[transfer]! >= 0 && direction[transfer] === INCOMING ? row : -1,
+    );
+    this.#offsets = countedOffsets(groupOf, trace.workers.length);
+    this.#spans = timeSpans(groupOf, this.#offsets, start, stop);
+  }
+
+  /** What those did from whom a worker received something between two times, last first and without overlaps. */
+  during(worker: number, from: number, to: number): SenderWork[] {
+    const { peer, start, stop } = this.#trace.transfers;
+    const found: SenderWork[] = [];
+    for (const transfer of overlapping(this.#spans, this.#offsets, worker, { start, stop }, from, to)) {
+      const [begin, end] = [Math.max(from, start[transfer]!), Math.min(to, stop[transfer]!)];
+      found.push(...this.#workOf(peer[transfer]!, begin, end));
+    }
+    found.sort((a, b) => b.stop - a.stop);
+    return withoutOverlaps(found);
+  }
+
+  #workOf(peer: number, from: number, to: number): SenderWork[] {
+    const { spans, offsets, start, stop } = this.#intervals;
+    return overlapping(spans, offsets, peer, this.#intervals, from, to).flatMap((interval) => {
+      const action = actionOf(this.#intervals, interval);
+      const kind = action === 'gc' ? 'gc' : action.startsWith('disk') ? 'disk' : undefined;
+      const [begin, end] = [Math.max(from, start[interval]!), Math.min(to, stop[interval]!)];
+      return kind === undefined ? [] : [{ kind, start: begin, stop: end }];
+    });
+  }
+}
+
+/** Rows of a group that overlap with a time span, last first. */
+function overlapping(
+  spans: TimeSpans,
+  offsets: Int32Array,
+  group: number,
+  { start, stop }: { readonly start: Float64Array; readonly stop: Float64Array },
+  from: number,
+  to: number,
+): number[] {
+  const rows: number[] = [];
+  const first = offsets[group]!;
+  for (let at = firstFrom(spans.rows, start, to, first, offsets[group + 1]!) - 1; at >= first; at--) {
+    if (stop[spans.latest[at]!]! <= from) break;
+    if (stop[spans.rows[at]!]! > from) rows.push(spans.rows[at]!);
+  }
+  return rows;
+}
+
+function withoutOverlaps(sorted: readonly SenderWork[]): SenderWork[] {
+  const result: SenderWork[] = [];
+  let before = Number.POSITIVE_INFINITY;
+  for (const { kind, start, stop } of sorted) {
+    const end = Math.min(stop, before);
+    if (!(end > start)) continue;
+    result.push({ kind, start, stop: end });
+    before = start;
+  }
+  return result;
+}

@@ -1,0 +1,60 @@
+// When workers were paused because their memory was short: they began no task until it was less.
+import type { Trace } from '../trace/trace.js';
+
+export interface Pause {
+  readonly start: number;
+  readonly stop: number;
+}
+
+/** Topics of events that begin a pause, each with the one that ends it. */
+const TOPICS: ReadonlyMap<string, string> = new Map([
+  ['worker-paused', 'worker-unpaused'],
+  ['worker-full', 'worker-has-room'],
+]);
+
+const known = new WeakMap<Trace, ReadonlyMap<number, readonly Pause[]>>();
+
+/** By row of workers, in order and without overlaps; found once per trace. */
+export function pausesOf(trace: Trace): ReadonlyMap<number, readonly Pause[]> {
+  let pauses = known.get(trace);
+  if (pauses === undefined) {
+    pauses = findPauses(trace);
+    known.set(trace, pauses);
+  }
+  return pauses;
+}
+
+function findPauses(trace: Trace): Map<number, Pause[]> {
+  const { events, strings, workers } = trace;
+  const topics = new Map<number, string>();
+  for (const id of new Set(events.topic)) if (id >= 0) topics.set(id, strings.get(id));
+  const found = new Map<number, Pause[]>();
+  for (const [begin, end] of TOPICS) {
+    const open = new Map<number, number>();
+    for (let row = 0; row < events.length; row++) {
+      const [worker, topic] = [events.worker[row]!, topics.get(events.topic[row]!)];
+      if (worker < 0) continue;
+      const start = open.get(worker);
+      if (topic === begin && start === undefined) open.set(worker, events.time[row]!);
+      if (topic !== end || start === undefined) continue;
+      open.delete(worker);
+      found.set(worker, [...(found.get(worker) ?? []), { start, stop: events.time[row]! }]);
+    }
+    // One that was paused to its end.
+    for (const [worker, start] of open) {
+      const stop = workers.stopped[worker]! >= start ? workers.stopped[worker]! : Number.POSITIVE_INFINITY;
+      found.set(worker, [...(found.get(worker) ?? []), { start, stop }]);
+    }
+  }
+  return new Map(Array.from(found, ([worker, pauses]) => [worker, joined(pauses)]));
+}
+
+function joined(pauses: readonly Pause[]): Pause[] {
+  const result: Pause[] = [];
+  for (const pause of [...pauses].sort((a, b) => a.start - b.start)) {
+    const last = result.at(-1);
+    if (last === undefined || pause.start > last.stop) result.push(pause);
+    else result[result.length - 1] = { start: last.start, stop: Math.max(last.stop, pause.stop) };
+  }
+  return result;
+}
