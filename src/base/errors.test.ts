@@ -5,7 +5,7 @@ import { ERROR_CODES, KilledWorkerError, LongpoleError, TaskError } from './erro
 
 const DOCS = new URL('../../docs/errors.md', import.meta.url);
 
-/** Code → the text below its heading. */
+/** Returns the text below the heading of each code. */
 function documented(): Map<string, string> {
   const sections = readFileSync(DOCS, 'utf8').split(/^## /m).slice(1);
   return new Map(
@@ -39,7 +39,7 @@ test('an error carries its code, its class name and its cause', () => {
   assert.ok(error instanceof Error);
 });
 
-test('a task error tells where it happened', () => {
+test('a task error names its key, its function and its worker', () => {
   const where = { key: 'inc-0', function: 'inc', worker: 'threads-1' };
   const error = new TaskError(where, 'no luck');
   assert.deepEqual([error.key, error.function, error.worker], ['inc-0', 'inc', 'threads-1']);

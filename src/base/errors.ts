@@ -3,10 +3,10 @@
 
 import { shortened, visibleText } from './visibleText.js';
 
-/** Characters of a message: one that names a key of a megabyte loses its middle. */
+/** Longest message in characters. A longer one, for example with a key of a megabyte, loses its middle. */
 const LONGEST_MESSAGE = 10_000;
 
-/** Code → one line that says what went wrong in general. The error's own message says what happened to which task. */
+/** One general sentence for each code. The message of an error says what happened to which task. */
 export const ERROR_CODES = {
   ERR_LONGPOLE_ABORTED: 'The computation was cancelled through its AbortSignal.',
   ERR_LONGPOLE_ASYNC_IN_SYNC: 'A task returned a promise under getSync, which cannot wait.',
@@ -39,14 +39,14 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_PYTHON: 'No Python with distributed was found.',
   ERR_LONGPOLE_SPILL_FILE: 'A result that had been spilled to disk cannot be read back.',
   ERR_LONGPOLE_SPILL_WRITE: 'Results cannot be spilled to disk.',
-  ERR_LONGPOLE_STALLED: 'Workers are there and do not do what they were asked for.',
+  ERR_LONGPOLE_STALLED: 'Workers are connected but do not do what the scheduler requested.',
   ERR_LONGPOLE_TASK: 'A task threw.',
   ERR_LONGPOLE_TASK_TIMEOUT: 'A task ran longer than its timeout.',
   ERR_LONGPOLE_TRACE_FILE: 'A trace file could not be read or written.',
-  ERR_LONGPOLE_TRACE_FORMAT: 'A file is no trace that Longpole knows.',
+  ERR_LONGPOLE_TRACE_FORMAT: 'A file has no trace format that Longpole reads.',
   ERR_LONGPOLE_TRACE_VERSION: 'A trace was recorded by a newer Longpole.',
   ERR_LONGPOLE_UNKNOWN_KEY: 'A requested key is not in the graph.',
-  ERR_LONGPOLE_UNPACKED_SIZE: 'The packed data of a file becomes more bytes than are allowed.',
+  ERR_LONGPOLE_UNPACKED_SIZE: 'The packed data of a file unpacks to more bytes than the limit allows.',
   ERR_LONGPOLE_WORKER_LOST: 'A worker ended before it answered a question.',
   ERR_LONGPOLE_WORKER_START: 'A worker could not be started, or ended again and again before it ran a task.',
 } as const satisfies Record<`ERR_LONGPOLE_${string}`, string>;
@@ -65,13 +65,13 @@ export class LongpoleError extends Error {
   }
 }
 
-/** Causes of causes that are followed: an error may be its own. */
+/** Most causes to follow. An error may be its own cause. */
 const MAX_CAUSES = 8;
 
 /**
- * Makes V8 turn the stacks of an error and of its causes into text. Until a stack is read, its error holds every function on
- * it, and the object that each was called on: an error that `future.cancel()` made, and that the result's handle keeps, would
- * keep the Future from the garbage collector.
+ * Makes V8 convert the stacks of an error and of its causes to text. Until a stack is read, its error holds every
+ * function of the stack and the object of each call. An error made by `future.cancel()` would otherwise keep its
+ * Future from the garbage collector, because the handle of the result keeps the error.
  */
 export function releaseFrames(error: unknown): void {
   let cause = error;
@@ -81,16 +81,16 @@ export function releaseFrames(error: unknown): void {
       cause = cause.cause;
     }
   } catch {
-    // Both may be getters of the program's own.
+    // The program may have defined `stack` and `cause` as getters that throw.
   }
 }
 
-/** A task threw. `cause` is what it threw, with the stack of the isolate where it ran. */
+/** Reports that a task threw. `cause` is the thrown value, with the stack of the isolate that ran the task. */
 export class TaskError extends LongpoleError {
   readonly key: string;
   /** Name of the task's function. */
   readonly function: string;
-  /** Name of the worker that ran it, e.g. `threads-0`. */
+  /** Name of the worker that ran the task, e.g. `threads-0`. */
   readonly worker: string;
 
   constructor(
@@ -105,7 +105,7 @@ export class TaskError extends LongpoleError {
   }
 }
 
-/** A task was running each time a worker died, `attempts` times in all; it is not tried again. */
+/** Reports that a worker ended during the task `attempts` times. The task is not tried again. */
 export class KilledWorkerError extends TaskError {
   readonly attempts: number;
 

@@ -1,5 +1,5 @@
-// Read-only maps and sets that are computed when they are looked at: the shape of a Map or Set for those who look, no
-// cost for those who do not.
+// Read-only maps and sets that compute their content on the first access. A caller that never reads them pays
+// nothing.
 
 export interface SetSource<T> {
   size(): number;
@@ -45,7 +45,7 @@ export class LazySet<T> implements ReadonlySet<T> {
 
 export interface MapSource<K, V> {
   size(): number;
-  /** Called only for keys that `has` knows. */
+  /** Returns the value of a key for which `has` returned true. */
   get(key: K): V;
   has(key: K): boolean;
   keys(): Iterable<K>;

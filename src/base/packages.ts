@@ -1,5 +1,5 @@
-// Packages that few programs need: loaded when they are first used, by synchronous code, too. A worker's isolate that imports a
-// module of tasks would pay for them before its first task, some 150 ms.
+// Loads packages that few programs need on their first use, also from synchronous code. Otherwise an isolate that
+// imports a module of tasks would spend some 150 ms on them before its first task.
 import type * as acorn from 'acorn';
 import type * as eslintScope from 'eslint-scope';
 import type * as koffi from 'koffi';
@@ -20,7 +20,10 @@ declare global {
   }
 }
 
-/** What this needs of Node. Folders that import nothing of Node may import this; in a browser only the call fails. */
+/**
+ * The part of Node's `process` that this file needs. Folders without Node's types may import this file; in a browser
+ * only the call fails.
+ */
 declare const process: {
   getBuiltinModule(name: 'node:module'): {
     createRequire(url: string): <N extends keyof Packages>(name: N) => Packages[N];
@@ -29,7 +32,10 @@ declare const process: {
 
 let require: (<N extends keyof Packages>(name: N) => Packages[N]) | undefined;
 
-/** The package, loaded by the first call: its CommonJS build, which an import elsewhere would load again. Throws as `require`. */
+/**
+ * Returns a package, loaded by the first call. Takes its CommonJS build, which an `import` elsewhere would load a
+ * second time. Throws the errors of `require`.
+ */
 export function loadPackage<N extends keyof Packages>(name: N): Packages[N] {
   require ??= process.getBuiltinModule('node:module').createRequire(import.meta.url);
   return require(name);

@@ -1,21 +1,21 @@
-// The settings that a configuration file, the environment or a program may change: names, what they mean, what they
-// may be. Durations and sizes may be written as people write them: `10ms`, `2 GB`.
+// Names, meanings and allowed values of the settings that a configuration file, the environment or a program may
+// change. Durations and sizes may have units: `10ms`, `2 GB`.
 import { LongpoleError } from './errors.js';
 
-/** Durations in seconds, sizes in bytes. Undefined: worked out from the machine when it is needed. */
+/** Durations are in seconds, sizes in bytes. Where a value is undefined, the program derives it from the machine. */
 export interface Settings {
   /** Whether workers and the scheduler are profiled. Default true. */
   readonly profile: boolean;
   /** Time between two samples of the profiler, at least 0.0001. Default 0.01. */
   readonly 'profile-interval': number;
-  /** Time after which the samples of a profile are handed on, at least 0.01. Default 1. */
+  /** Time after which the samples of a profile are passed on, at least 0.01. Default 1. */
   readonly 'profile-cycle-interval': number;
   /**
-   * Where `compute()` runs when neither the call nor a connected client says so: `threads`, `processes`, `sync`, or
-   * `cluster`, a local cluster of the program's own. Default: threads, or processes if `processes` is set.
+   * Scheduler of `compute()` if neither the call nor a connected client chooses one: `threads`, `processes`, `sync`,
+   * or `cluster`, a local cluster that belongs to the program. Default: threads, or processes if `processes` is set.
    */
   readonly scheduler: SchedulerSetting | undefined;
-  /** Workers of a local cluster, and of the local schedulers. Default one per core. */
+  /** Workers of a local cluster and of the local schedulers. Default one per core. */
   readonly workers: number | undefined;
   /** Whether workers are processes. Default false. */
   readonly processes: boolean;
@@ -27,17 +27,17 @@ export interface Settings {
   readonly 'memory-spill': number | false;
   /** Share of the limit beyond which no task is started; false: never. Default 0.8. */
   readonly 'memory-pause': number | false;
-  /** Share of the limit beyond which a worker is ended; false: never. Default 0.95. */
+  /** Share of the limit beyond which a worker is terminated; false: never. Default 0.95. */
   readonly 'memory-terminate': number | false;
-  /** Time after which a worker process of which nothing is heard is replaced, at least 5; false: never. Default 300. */
+  /** Time without a message after which a worker process is replaced, at least 5; false: never. Default 300. */
   readonly 'worker-ttl': number | false;
-  /** Signal on which a program prints where its clusters stand, to standard error. Default none. */
+  /** Signal on which a program prints the state of its clusters to standard error. Default none. */
   readonly 'dump-signal': DumpSignal | undefined;
-  /** Folder for spilled results. Default that of temporary files. */
+  /** Folder for spilled results. Default the folder for temporary files. */
   readonly 'local-directory': string | undefined;
   /** Whether local clusters serve the dashboard. Default false. */
   readonly dashboard: boolean;
-  /** Its port; any that is free if it is taken. Default 8787. */
+  /** Port of the dashboard. If it is taken, any free port. Default 8787. */
   readonly 'dashboard-port': number;
 }
 
@@ -51,9 +51,9 @@ export type DumpSignal = (typeof DUMP_SIGNALS)[number];
 
 interface Setting<T> {
   readonly default: T;
-  /** The value as the program uses it, undefined if it is none. Environment variables are strings. */
+  /** Converts a value to what the program uses; undefined if it is not valid. Environment variables are strings. */
   readonly read: (value: unknown) => T | undefined;
-  /** What `read` takes, for people. */
+  /** Description of the valid values, for error messages. */
   readonly expected: string;
 }
 
@@ -99,10 +99,10 @@ export function defaultSetting<N extends SettingName>(name: N): Settings[N] {
 }
 
 /**
- * The value of a setting from what somebody wrote.
+ * Returns the value of a setting from a configured one.
  *
- * @param where who wrote it, e.g. `LONGPOLE_WORKERS` or `profile-interval in /app/longpole.config.yaml`
- * @throws LongpoleError ERR_LONGPOLE_CONFIG if it cannot have this value
+ * @param where source of the value, e.g. `LONGPOLE_WORKERS` or `profile-interval in /app/longpole.config.yaml`
+ * @throws LongpoleError ERR_LONGPOLE_CONFIG if the setting cannot have this value
  */
 export function readSetting<N extends SettingName>(name: N, value: unknown, where: string): Settings[N] {
   const { read, expected } = SETTINGS[name];
@@ -115,7 +115,7 @@ export function readSetting<N extends SettingName>(name: N, value: unknown, wher
   return setting;
 }
 
-/** The error of a name that is no setting; names the nearest one if there is one. */
+/** Returns the error for an unknown setting. Suggests the nearest known name, if there is one. */
 export function unknownSetting(name: string, where: string): LongpoleError {
   const near = SETTING_NAMES.find(
     (known) => letters(known) === letters(name) || known.startsWith(`${name}-`),
@@ -125,12 +125,12 @@ export function unknownSetting(name: string, where: string): LongpoleError {
   return new LongpoleError('ERR_LONGPOLE_CONFIG', `${where}: there is no setting '${name}'. ${advice}`);
 }
 
-/** Seconds of a number of seconds or a text such as `10ms`, `1.5 s`, `2min`, `1h`; undefined: it is none. */
+/** Reads a duration in seconds from a number or a text such as `10ms`, `1.5 s`, `2min`, `1h`; undefined if it is none. */
 export function readDuration(value: unknown): number | undefined {
   return readQuantity(value, { '': 1, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 });
 }
 
-/** Bytes of a number of bytes or a text such as `512 MiB`, `2GB`, `1e9`; undefined: it is none. */
+/** Reads a size in bytes from a number or a text such as `512 MiB`, `2GB`, `1e9`; undefined if it is none. */
 export function readBytes(value: unknown): number | undefined {
   const units: Record<string, number> = { '': 1, b: 1 };
   for (const [index, letter] of ['k', 'm', 'g', 't', 'p'].entries()) {
@@ -148,7 +148,7 @@ function readQuantity(value: unknown, units: Readonly<Record<string, number>>): 
   const unit = match?.[2]?.toLowerCase() ?? '?';
   if (match === null || !Object.hasOwn(units, unit)) return undefined;
   const size = units[unit]!;
-  // Divided, so that 100 µs is the double nearest to 0.0001.
+  // Divides instead of multiplying, so that 100 µs is the double nearest to 0.0001.
   return size < 1 ? Number(match[1]) / Math.round(1 / size) : Number(match[1]) * size;
 }
 
@@ -186,7 +186,7 @@ function share(value: number): Setting<number | false> {
   return { default: value, read, expected: 'a number above 0 and up to 1, or false' };
 }
 
-/** The same, or false. */
+/** Extends a setting by the value false. */
 function orNever(setting: Setting<number>): Setting<number | false> {
   return {
     default: setting.default,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from './properties.test.support.js';
 import { sortedOrder } from './sortedOrder.js';
 
-/** What sortedOrder has to return, said in the plainest way. */
+/** Returns the same order from a comparison sort. */
 function expected(values: Float64Array, descending: boolean): number[] {
   const rows = [...values.keys()];
   const sign = descending ? -1 : 1;
@@ -16,7 +16,7 @@ function expected(values: Float64Array, descending: boolean): number[] {
 
 for (const descending of [false, true]) {
   const direction = descending ? 'descending' : 'ascending';
-  test(`few and many rows come in ${direction} order, equal ones in the order of rows`, () => {
+  test(`short and long columns are sorted in ${direction} order, equal values in the order of rows`, () => {
     const value = fc.oneof(
       fc.double(),
       fc.constantFrom(0, -0, 1, -1, Number.NaN, Infinity, -Infinity, 5e-324),
@@ -34,6 +34,6 @@ for (const descending of [false, true]) {
   });
 }
 
-test('no rows', () => {
+test('an empty column', () => {
   assert.equal(sortedOrder(new Float64Array(), true).length, 0);
 });

@@ -1,21 +1,24 @@
-// How much packed data may become: some kilobytes of gzip, or of the compressed data in a page, can unpack to gigabytes. The
-// limit grows with the packed bytes, so that every real trace stays below it.
+// Limits the size of unpacked data. Some kilobytes of gzip, or of the packed data in a page, can unpack to gigabytes.
+// The limit grows with the packed bytes, so that every real trace stays below it.
 import { LongpoleError } from './errors.js';
 
-/** Bytes that are always allowed: small files may be very regular. */
+/** Bytes that are always allowed, because small files may be very regular. */
 const ALWAYS = 128 * 2 ** 20;
 /**
- * Bytes that may come of each packed byte. Traces become 5 to 30 times as many; the formats allow 1,032 times (deflate) and
- * 255 times (LZ4).
+ * Unpacked bytes allowed per packed byte. Real traces unpack to 5 to 30 times their size; the formats allow 1,032
+ * times (deflate) and 255 times (LZ4).
  */
 const RATIO = 100;
 
-/** Returns how many bytes may come of `packed` bytes. */
+/** Returns the number of bytes to which `packed` bytes may unpack. */
 export function unpackLimit(packed: number): number {
   return Math.max(ALWAYS, packed * RATIO);
 }
 
-/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for what is no number of bytes */
+/**
+ * Checks the option `maxUnpackedBytes`.
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it is no number of bytes
+ */
 export function checkMaxUnpackedBytes(max: number | undefined): void {
   if (max === undefined || (typeof max === 'number' && max >= 0)) return;
   throw new LongpoleError(
@@ -24,7 +27,7 @@ export function checkMaxUnpackedBytes(max: number | undefined): void {
   );
 }
 
-/** The error for `what` (e.g. a file), whose `packed` bytes become more than `limit`. */
+/** Returns the error for data whose `packed` bytes unpack to more than `limit`. `what` names it, e.g. a file. */
 export function unpackedSizeError(what: string, packed: number, limit: number): LongpoleError {
   const bytes = (count: number): string => `${Math.floor(count).toLocaleString('en-US')} bytes`;
   return new LongpoleError(

@@ -1,21 +1,24 @@
-// Text of a trace as a person may read it. Keys, names, messages and log lines come from other programs: printed as they
-// are, they could set a terminal's title, clear the screen, hide what follows, or fill it. Data (JSON, CSV, files) keeps the
-// true text.
+// Makes text of a trace safe to show. Keys, names, messages and log lines come from other programs. Printed
+// unchanged, they could set a terminal's title, clear the screen, or hide the text that follows. Data (JSON, CSV,
+// files) keeps the original text.
 
-/** Controls and format characters (direction of text, no width) and lone surrogates. Line feed, tab and joiners of letters stay. */
+/**
+ * Control characters, format characters (direction of text, no width) and lone surrogates. Line feed, tab and the
+ * joiners of letters are kept.
+ */
 const UNSAFE = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Most texts: they need no look at the properties of each character. */
+/** Matches most texts, and avoids testing the properties of each character. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** Offset of the pictures of control characters in Unicode: ␛ for ESC. */
+/** Offset of Unicode's pictures of control characters, e.g. ␛ for ESC. */
 const PICTURES = 0x2400;
 const PICTURE_OF_DELETE = '␡';
 const REPLACEMENT = '\ufffd';
 
 /**
- * Returns the text with a visible sign for every character that a terminal would execute or hide: `␛` for ESC, `␡` for
- * DEL, `<U+202E>` for other controls, `\ufffd` for lone surrogates. Line feeds and tabs stay.
+ * Returns the text with a visible sign for every character that a terminal would execute or hide: `␛` for ESC, `␡`
+ * for DEL, `<U+202E>` for other controls, `\ufffd` for lone surrogates. Line feeds and tabs are kept.
  */
 export function visibleText(text: string): string {
   if (PLAIN.test(text)) return text;
@@ -28,12 +31,12 @@ export function visibleText(text: string): string {
   });
 }
 
-/** Characters of a name in a table, a label or a message. Longer ones lose their middle. */
+/** Longest name in a table, a label or a message, in characters. A longer one loses its middle. */
 export const LONGEST_NAME = 300;
 
 /**
- * Returns the text in at most about `longest` characters: of a longer one its beginning, `…`, its end and its length,
- * because keys of one group differ at their ends.
+ * Returns the text with at most about `longest` characters. A longer text becomes its beginning, `…`, its end and its
+ * length, because keys of one group differ at their ends.
  */
 export function shortened(text: string, longest = LONGEST_NAME): string {
   if (text.length <= longest) return text;

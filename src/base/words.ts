@@ -1,4 +1,4 @@
-// Numbers as people read them in a sentence.
+// Formats numbers for sentences.
 
 /** `1.5 s`, `230 ms`, `12 µs`, `4.2 min`. */
 export function secondsText(seconds: number): string {
@@ -17,12 +17,12 @@ export function bytesText(bytes: number): string {
   return `${short(value)} ${UNITS[unit]}`;
 }
 
-/** `1120 MB`, `0.4 MB`: sizes and limits that a reader compares. */
+/** `1120 MB`, `0.4 MB`: the same unit for all sizes, so that a reader can compare a size with a limit. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 }
 
-/** `37 %` of a share of 0.37. */
+/** Returns e.g. `37 %` for 0.37. */
 export function percentText(share: number): string {
   return `${short(share * 100)} %`;
 }
@@ -32,7 +32,7 @@ export function countText(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Two digits, whole numbers in full. */
+/** Rounds to two digits; whole numbers from 10 are not shortened. */
 function short(value: number): string {
   return value >= 10 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)));
 }

@@ -1,23 +1,26 @@
-// Places the nodes of a graph without cycles: a layer per length of the longest way to a node, and in a layer the order in
-// which its nodes meet fewest edges on their way, as far as a few sweeps by the mean of neighbours find it.
+// Places the nodes of an acyclic graph in layers. The layer of a node is the length of the longest path to the node.
+// Inside a layer, a few sweeps order the nodes by the mean place of their neighbours, so that few edges cross.
 
 export interface NodeLayers {
-  /** Node → its layer, 0 for what needs nothing. */
+  /** Layer of each node; 0 for nodes without dependencies. */
   readonly layer: Int32Array;
-  /** Node → its place in the layer. */
+  /** Place of each node in its layer. */
   readonly place: Int32Array;
-  /** Layer → its nodes. */
+  /** Number of nodes in each layer. */
   readonly sizes: readonly number[];
 }
 
-/** What is needed, what needs it. */
+/** An edge from a dependency to its dependent. */
 export type Edge = readonly [from: number, to: number];
 
 const SWEEPS = 4;
-/** More waypoints would be a plait: edges go straight then. */
+/** With more waypoints, lines would tangle. Edges are straight lines then. */
 const MOST_WAYPOINTS = 600;
 
-/** Edges lead from what is needed to what needs it. Cost: O(sweeps × edges), and sorting of layers. */
+/**
+ * Returns layers and places. Edges lead from a dependency to its dependent. Cost: O(sweeps × edges), and sorting the
+ * layers.
+ */
 export function layeredLayout(count: number, edges: readonly Edge[]): NodeLayers {
   const layer = layersOf(count, edges);
   const lists: number[][] = [];
@@ -50,7 +53,7 @@ export function layeredLayout(count: number, edges: readonly Edge[]): NodeLayers
   return { layer, place, sizes: lists.map(({ length }) => length) };
 }
 
-/** Node → its layer. Edges of a cycle, which groups of tasks may have, are followed once. */
+/** Returns the layer of each node. An edge that closes a cycle is followed once: groups of tasks may have cycles. */
 export function layersOf(count: number, edges: readonly Edge[]): Int32Array {
   const offsets = new Int32Array(count + 1);
   const waiting = new Int32Array(count);
@@ -66,12 +69,12 @@ export function layersOf(count: number, edges: readonly Edge[]): Int32Array {
   const done = new Uint8Array(count);
   const ready: number[] = [];
   for (let node = 0; node < count; node++) if (waiting[node] === 0) ready.push(node);
-  for (let finished = 0, spare = 0; finished < count; ) {
+  for (let finished = 0, unvisited = 0; finished < count; ) {
     const node = ready.pop();
     if (node === undefined) {
-      // Only a cycle is left: its first node breaks it.
-      while (done[spare] === 1) spare++;
-      ready.push(spare);
+      // Only nodes on cycles are left. The first of them breaks its cycle.
+      while (done[unvisited] === 1) unvisited++;
+      ready.push(unvisited);
       continue;
     }
     if (done[node] === 1) continue;
@@ -89,19 +92,19 @@ export function layersOf(count: number, edges: readonly Edge[]): Int32Array {
 }
 
 export interface RoutedLayers {
-  /** Edge → its stations: a node, waypoints, a node. */
+  /** Stations of each edge: a node, waypoints, a node. */
   readonly routes: readonly (readonly number[])[];
-  /** Of nodes, and after them of waypoints. */
+  /** Layer of each node, then of each waypoint. */
   readonly layer: Int32Array;
-  /** Layer → its nodes and waypoints in order. */
+  /** Nodes and waypoints of each layer, in order. */
   readonly lists: readonly (readonly number[])[];
-  /** Pieces of routes from a layer to the next one. */
+  /** Sections of routes, each from one layer to the next. */
   readonly edges: readonly Edge[];
 }
 
 /**
- * Everything in layers, with a waypoint for an edge in each layer that it passes; the edges of one node share theirs.
- * Waypoints are numbered behind the nodes. Cost: that of `layeredLayout`.
+ * Places nodes and waypoints in layers. An edge has a waypoint in each layer that it crosses; the edges of one node
+ * share their waypoints. The ids of waypoints follow those of nodes. Cost: the cost of `layeredLayout`.
  */
 export function routed(count: number, edges: readonly Edge[]): RoutedLayers {
   const layer = layersOf(count, edges);
@@ -122,7 +125,7 @@ export function routed(count: number, edges: readonly Edge[]): RoutedLayers {
   for (const route of routes) {
     for (let i = 1; i < route.length; i++) {
       const [from, to] = [route[i - 1]!, route[i]!];
-      // What leads back is drawn, but places nothing.
+      // An edge that leads back is drawn, but does not influence the places.
       if (from >= count || to >= count || layer[to]! > layer[from]!) pairs.set(from * items + to, [from, to]);
     }
   }

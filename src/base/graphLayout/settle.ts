@@ -1,20 +1,23 @@
-// Where the items of layers stand beside each other: as near as possible to what they are joined with, in their order, and
-// never closer than their sizes allow.
+// Places the items of layers beside each other. Each item stands as near as possible to the items that it is joined
+// to. The order of a layer is kept, and items keep the distance that their sizes require.
 
 const SWEEPS = 6;
-/** How much more an item counts that stands in one line with others than one that does not. */
+/** Weight of an item that stands in one line with others; other items have weight 1. */
 const IN_LINE = 30;
 
 export interface Settled {
-  /** Item → its place, from 0. */
+  /** Place of each item, from 0. */
   readonly at: Float64Array;
-  /** From the first edge of an item to the last. */
+  /** Distance from the first edge of the items to the last. */
   readonly size: number;
 }
 
 /**
- * `isAlike`: of two joined items, whether they should stand in one line; what an item is otherwise joined with counts where
- * it has none of these. `before` and `after`: what an item takes on either side of its place.
+ * Returns the place of each item.
+ * @param isAlike whether two joined items should stand in one line; an item's other neighbours count only where it
+ * has none of these
+ * @param before size that an item takes before its place
+ * @param after size that an item takes behind its place
  * Cost: O(sweeps × (items + edges)).
  */
 export function settle(
@@ -51,7 +54,7 @@ export function settle(
   return { at: at.map((one) => one - first), size: last - first };
 }
 
-/** Of what an item is joined with, that which should stand in one line with it, if there is any. Returns the weights. */
+/** Reduces the neighbours of an item to those that should stand in one line with it, if it has any. Returns the weights. */
 function keepAlike(joined: number[][], isAlike: (a: number, b: number) => boolean): Float64Array {
   const weight = new Float64Array(joined.length).fill(1);
   for (const [item, others] of joined.entries()) {
@@ -67,13 +70,13 @@ interface Wants {
   readonly before: (item: number) => number;
   readonly after: (item: number) => number;
   readonly weight: Float64Array;
-  /** What each item is joined with, and wants to stand at the mean of. Default: every item is where it wants to be. */
+  /** Neighbours of each item; the item is placed near their mean. Default: each item stays at its place. */
   readonly joined?: readonly (readonly number[])[];
 }
 
 /**
- * The places in one layer that differ least from the wanted ones: runs of items that would overlap become blocks, which
- * stand at the mean of what their items want (pool adjacent violators).
+ * Finds the places in one layer that differ least from the desired ones. Items that would overlap become a block at
+ * the mean of their desired places (pool adjacent violators).
  */
 function placeInOrder(
   list: readonly number[],
