@@ -18,7 +18,7 @@ const drawables = fc
   );
 
 describe('layout', () => {
-  it('puts what is needed above what needs it, and boxes beside each other', () => {
+  it('puts dependencies above their dependents, and boxes beside each other', () => {
     fc.assert(
       fc.property(drawables, ({ widths, edges }) => {
         const { nodes, edges: lines, width, height } = layout({ widths, edges });
@@ -39,7 +39,7 @@ describe('layout', () => {
     );
   });
 
-  it('centres a step over two that need it', () => {
+  it('centres a step over its two dependents', () => {
     const { nodes } = layout({
       widths: [80, 80, 80],
       edges: [
@@ -52,7 +52,7 @@ describe('layout', () => {
 });
 
 describe('drawPipeline', () => {
-  it('draws steps and inputs, whatever they are called', () => {
+  it('draws steps and inputs with any names', () => {
     const svg = drawPipeline('A & B', {
       nodes: ['load <1>', 'fit'],
       edges: [{ from: 0, to: 1, label: 'X' }],

@@ -1,9 +1,9 @@
-// Places for the boxes of a small graph: rows from top to bottom, each node below all that it needs. Edges that span rows
-// bend around the boxes between.
+// Places the boxes of a small graph in rows from top to bottom, each node below its dependencies. Edges that span
+// several rows bend around the boxes between.
 import { routed } from '../base/graphLayout/layers.js';
 import { settle } from '../base/graphLayout/settle.js';
 
-/** A graph to draw; edges go from what is needed to what needs it, and make no cycle. */
+/** An acyclic graph to draw; edges lead from a dependency to its dependent. */
 export interface Drawable {
   /** Widths of the boxes. */
   readonly widths: readonly number[];
@@ -18,7 +18,7 @@ export interface Point {
 export interface BoxLayout {
   /** Centres of the boxes. */
   readonly nodes: readonly Point[];
-  /** By edge: where it begins, bends and ends. */
+  /** Points of each edge: its start, its bends and its end. */
   readonly edges: readonly (readonly Point[])[];
   readonly width: number;
   readonly height: number;

@@ -1,5 +1,5 @@
-// A pipeline as an image: a box per step, an arrow per input with the input's name. One SVG file without anything from
-// elsewhere; readable on light and dark backgrounds.
+// Draws a pipeline as an image: a box per step, an arrow per input with the input's name. The SVG file refers to no
+// other file, and is readable on light and dark backgrounds.
 import { BOX_HEIGHT, layout, type Point } from './boxLayout.js';
 
 export interface PipelineDrawing {
@@ -9,7 +9,7 @@ export interface PipelineDrawing {
 
 const MARGIN = 16;
 const TITLE = 28;
-/** Of a letter of the font below, in pixels: wide enough for every usual system font. */
+/** Width of a letter of the font below, in pixels: wide enough for every usual system font. */
 const LETTER = 7.6;
 const PADDING = 28;
 
@@ -21,7 +21,7 @@ text { font: 13px system-ui, sans-serif; fill: #1d2733; text-anchor: middle; dom
 .label { font-size: 11px; text-anchor: start; fill: #4a6582; }
 .page { fill: #ffffff; }`;
 
-/** The image as text. */
+/** Returns the image as SVG text. */
 export function drawPipeline(title: string, { nodes, edges }: PipelineDrawing): string {
   const widths = nodes.map((name) => [...name].length * LETTER + PADDING);
   const places = layout({ widths, edges });
@@ -54,7 +54,7 @@ function box({ x, y }: Point, width: number, name: string): string[] {
   ];
 }
 
-/** A curve that leaves and meets the boxes, and the rows between, straight up and down. */
+/** Returns a curve that is vertical where it leaves a box, meets a box, or passes a row. */
 function arrow(points: readonly Point[], label: string): string[] {
   const [first, ...rest] = points;
   if (first === undefined) return [];

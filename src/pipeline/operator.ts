@@ -1,33 +1,39 @@
-// What a step of a pipeline may be, what it is called, and how it is run. Steps run in the program that runs the pipeline;
-// the work that they describe runs where the pipeline's client runs it.
+// Steps of a pipeline: which values are allowed, their names, and how a step is called. A step runs in the program
+// that runs the pipeline. The tasks that a step creates run where the pipeline's client runs them.
 import { LongpoleError } from '../base/errors.js';
 import { type AnyFunction, isFunction, TASK_TARGET } from '../graph/callable.js';
 import type { Delayed } from '../graph/delayed.js';
 import type { Input } from '../graph/input.js';
 
-/** What a step is given beside its inputs. */
+/** Context that a step receives beside its inputs. */
 export interface OperatorContext {
-  /** Computes every Delayed in a value (also nested in arrays, plain objects, Maps and Sets) and puts its result there. */
+  /**
+   * Computes every Delayed in a value (also nested in arrays, plain objects, Maps and Sets) and replaces it by its
+   * result.
+   */
   compute<T>(value: Delayed<T>): Promise<T>;
   compute<T>(values: readonly Input<T>[]): Promise<T[]>;
   compute(value: unknown): Promise<unknown>;
-  /** Has every Delayed in a value computed and kept where it was computed, and puts there what stands for its result. */
+  /**
+   * Computes every Delayed in a value, keeps the results where they were computed, and replaces each Delayed by a
+   * reference.
+   */
   persist<T>(values: readonly Input<T>[]): Promise<Input<T>[]>;
   persist(value: unknown): Promise<unknown>;
 }
 
-/** A source or a step: something that has a place of its own in the drawing. */
+/** A source or a step, with a box of its own in the drawing. */
 export interface Operator {
-  /** The same operator given twice is one. */
+  /** Identity of the operator. The same object given twice is one operator. */
   readonly identity: object;
   readonly name: string;
   run(inputs: Readonly<Record<string, unknown>>, context: OperatorContext): unknown;
 }
 
-/** The functions that an object is run by, in the order in which they are looked for; the first three as in DASF. */
+/** Methods that run an object, in the order of precedence. The first three are those of DASF. */
 const METHODS = ['load', 'fit', 'transform', 'fitTransform'] as const;
 
-/** The operator that a value is; undefined for a value that is data. */
+/** Returns the operator for a value; undefined for data. */
 export function asOperator(value: unknown): Operator | undefined {
   if (isFunction(value)) return functionOperator(value);
   if (typeof value !== 'object' || value === null) return undefined;
@@ -38,7 +44,10 @@ export function asOperator(value: unknown): Operator | undefined {
   return undefined;
 }
 
-/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for what is no operator */
+/**
+ * Returns the operator for a value.
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the value is no operator
+ */
 export function toOperator(value: unknown): Operator {
   const operator = asOperator(value);
   if (operator !== undefined) return operator;
@@ -50,7 +59,7 @@ export function toOperator(value: unknown): Operator {
 
 function functionOperator(fn: AnyFunction): Operator {
   const name = fn.name || 'anonymous';
-  // A task takes its inputs one after the other, as any call of it; it does not run here.
+  // A TaskFunction receives its inputs as separate arguments, like in any call of it, and returns a Delayed.
   if (TASK_TARGET in fn)
     return { identity: fn, name, run: (inputs) => call(fn, undefined, Object.values(inputs)) };
   return { identity: fn, name, run: (inputs, context) => call(fn, undefined, [inputs, context]) };
@@ -62,7 +71,7 @@ function objectOperator(object: object, fn: AnyFunction): Omit<Operator, 'name'>
   return { identity: object, run: (inputs, context) => call(fn, object, [inputs, context]) };
 }
 
-/** What a step's author takes is known to that author alone: a step may be any function. */
+/** Calls a step. Only its author knows the parameters, because a step may be any function. */
 function call(fn: AnyFunction, self: object | undefined, args: readonly unknown[]): unknown {
   return Reflect.apply(fn, self, args);
 }

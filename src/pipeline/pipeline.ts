@@ -1,5 +1,5 @@
-// A pipeline: steps with names, and which of them needs the results of which. Runs each step as soon as its inputs are there,
-// and at the end computes what the last steps have described.
+// A pipeline: named steps and the steps whose results they need. Runs each step as soon as its inputs are there. At
+// the end, computes the Delayed values that the last steps returned.
 import { LongpoleError } from '../base/errors.js';
 import { Delayed } from '../graph/delayed.js';
 import type { Input } from '../graph/input.js';
@@ -7,33 +7,33 @@ import { checkNesting, forEachPart, isPlainObject } from '../graph/nesting.js';
 import { drawPipeline } from './drawing.js';
 import { asOperator, type Operator, type OperatorContext, toOperator } from './operator.js';
 
-/** Runs what steps describe. */
+/** Runs the tasks that steps create. */
 export interface PipelineExecutor {
-  /** Results in the order of `delayeds`; what several of them need runs once. */
+  /** Computes the results in the order of `delayeds`. A common dependency runs once. */
   compute(delayeds: readonly Delayed<unknown>[]): Promise<readonly unknown[]>;
-  /** What stands for the results, in the same order, and may be an argument of further tasks. */
+  /** Returns references to the results, in the same order. A reference may be an argument of further tasks. */
   persist(delayeds: readonly Delayed<unknown>[]): Promise<readonly unknown[]>;
 }
 
-/** Where the inputs of a step come from, by the names under which the step takes them. */
+/** Sources of the inputs of a step, by the names of its parameters. */
 export type Sources = Readonly<Record<string, unknown>>;
 
 export interface StepOptions {
-  /** What the step is called; default: the name of its function, with its object's before it. */
+  /** Name of the step; default: the name of its function, preceded by the name of its object. */
   readonly name?: string;
 }
 
 interface Step {
   readonly operator: Operator;
-  /** What the user calls it. */
+  /** Name given by the user. */
   label: string | undefined;
-  /** By the name of the input: another step, or data. */
+  /** Inputs by name: another step, or data. */
   readonly inputs: Map<string, { readonly step: Step } | { readonly data: unknown }>;
   result: { readonly value: unknown } | undefined;
 }
 
 export interface PipelineOptions {
-  /** Called with a line of text when the pipeline and each step begin and end. */
+  /** Receives a line of text when the pipeline and each step begin and end. */
   readonly log?: (line: string) => void;
 }
 
@@ -60,7 +60,10 @@ export class StepGraph {
     }
   }
 
-  /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the step is not there, or has not run */
+  /**
+   * Returns the result of a step.
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the step was not added or has not run
+   */
   resultOf(operator: unknown): unknown {
     const step = this.#steps.get(toOperator(operator).identity);
     if (step?.result !== undefined) return step.result.value;
@@ -68,7 +71,7 @@ export class StepGraph {
     throw invalid(`${toOperator(operator).name} ${what} the pipeline '${this.name}'.`);
   }
 
-  /** See `Pipeline.run`. */
+  /** Implements `Pipeline.run`. */
   async run(): Promise<ReadonlyMap<string, unknown>> {
     const steps = this.#inOrder();
     const names = this.#names(steps);
@@ -88,7 +91,7 @@ export class StepGraph {
     return new Map(steps.map((step) => [names.get(step)!, step.result?.value]));
   }
 
-  /** The steps and their sources as an SVG image. */
+  /** Returns the steps and their sources as an SVG image. */
   draw(): string {
     const steps = this.#inOrder();
     const names = this.#names(steps);
@@ -121,7 +124,8 @@ export class StepGraph {
       );
       running.set(step, this.#runStep(step, names.get(step)!, before, context));
     }
-    // All of them end before the first error is told: nothing goes on behind the caller's back.
+    // Waits for all steps before the first error is thrown, so that no step continues after the caller has received
+    // it.
     const outcomes = await Promise.allSettled(running.values());
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
@@ -150,7 +154,7 @@ export class StepGraph {
     this.#log(`Task '${name}': Finished task run`);
   }
 
-  /** Sources before the steps that need them; otherwise as they were added. */
+  /** Returns sources before their dependents, otherwise in the order in which steps were added. */
   #inOrder(): Step[] {
     const order: Step[] = [];
     const open = new Set<Step>();
@@ -173,7 +177,7 @@ export class StepGraph {
     );
   }
 
-  /** Names that differ: of steps with the same name the second is `name 2`. */
+  /** Returns unique names. The second of two steps with the same name becomes `name 2`. */
   #names(steps: readonly Step[]): ReadonlyMap<Step, string> {
     const names = new Map<Step, string>();
     const taken = new Set<string>();
@@ -193,7 +197,7 @@ class StepContext implements OperatorContext {
 
   constructor(executor: PipelineExecutor) {
     this.#executor = executor;
-    // Steps take them out of the context.
+    // Steps take these methods out of the context, so they must be bound.
     this.compute = this.compute.bind(this);
     this.persist = this.persist.bind(this);
   }
@@ -234,10 +238,10 @@ function invalid(message: string): LongpoleError {
   return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
 }
 
-// The Delayed that a value holds, and the same value with something else in their places. Arrays, plain objects, Maps and
-// Sets are looked into, as in the arguments of a task.
+// Finds and replaces the Delayed values in a value. Like for the arguments of a task, the search covers arrays, plain
+// objects, Maps and Sets.
 
-/** Every Delayed in `value`, each once. */
+/** Returns every Delayed in `value`, each once. */
 function lazyParts(value: unknown): Delayed<unknown>[] {
   const found = new Set<Delayed<unknown>>();
   const visit = (part: unknown, depth: number): void => {
@@ -251,7 +255,7 @@ function lazyParts(value: unknown): Delayed<unknown>[] {
   return [...found];
 }
 
-/** `value` with `results` in the places of its Delayed; the same value if it has none. */
+/** Returns `value` with its Delayed values replaced by `results`; the same object if it has none. */
 function withResults(value: unknown, results: ReadonlyMap<Delayed<unknown>, unknown>): unknown {
   if (value instanceof Delayed) return results.get(value);
   if (typeof value !== 'object' || value === null || results.size === 0) return value;

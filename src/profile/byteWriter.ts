@@ -1,7 +1,7 @@
-// Bytes that are written one after the other: what protocol buffers are made of.
+// Writes the bytes of protocol buffers, one after the other.
 import { resizedUint8 } from '../base/resized.js';
 
-/** Grows as it is written. */
+/** A byte array that grows while it is written. */
 export class ByteWriter {
   #bytes = new Uint8Array(1024);
   #length = 0;
@@ -22,7 +22,7 @@ export class ByteWriter {
     this.#length += values.length;
   }
 
-  /** A safe integer, not negative. */
+  /** Writes a safe integer that is not negative. */
   varint(value: number): void {
     this.#reserve(8);
     let rest = value;
@@ -33,7 +33,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest;
   }
 
-  /** A copy of what has been written. */
+  /** Returns a copy of the written bytes. */
   finish(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#length);
   }

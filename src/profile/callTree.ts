@@ -1,27 +1,27 @@
-// Call trees in the form of Dask's profiles: each node is a function, with how many samples found it on the stack in
-// this place, itself or what it called. A tree is plain JSON. All functions here leave their arguments alone.
+// Call trees in the form of Dask's profiles. Each node is a function at one place of the stack. Its count is the
+// number of samples that found it there. A tree is plain JSON. No function of this file changes its arguments.
 
 export interface FrameDescription {
   readonly name: string;
-  /** A path; empty for the root and for code that is part of the engine. */
+  /** Path of the file; empty for the root and for code of the engine. */
   readonly filename: string;
-  /** Where the function begins, from 1; 0: not known. */
+  /** First line of the function, from 1; 0 if unknown. */
   readonly lineNumber: number;
 }
 
 export interface CallTree {
-  /** `name;filename;lineNumber`; of the root `root`. */
+  /** `name;filename;lineNumber`; for the root `root`. */
   readonly identifier: string;
   readonly description: FrameDescription;
-  /** Samples of this function in this place, with those of everything that it called. */
+  /** Samples of this function at this place, including its callees. */
   readonly count: number;
-  /** By identifier. */
+  /** Callees by identifier. */
   readonly children: { readonly [identifier: string]: CallTree };
-  /** Line of the file → samples that found the function itself there. Only where lines are known. */
+  /** Samples of the function's own code by line of the file. Only where lines are known. */
   readonly lines?: { readonly [line: number]: number };
 }
 
-/** A tree that is being built. */
+/** A tree under construction. */
 export interface MutableCallTree extends CallTree {
   count: number;
   readonly children: { [identifier: string]: MutableCallTree };
@@ -30,7 +30,7 @@ export interface MutableCallTree extends CallTree {
 
 export const ROOT_IDENTIFIER = 'root';
 
-/** A tree without samples. */
+/** Returns a tree without samples. */
 export function emptyTree(): MutableCallTree {
   return {
     identifier: ROOT_IDENTIFIER,
@@ -44,10 +44,10 @@ export function frameIdentifier({ name, filename, lineNumber }: FrameDescription
   return `${name};${filename};${lineNumber}`;
 }
 
-/** The child of a node for this frame, made if there is none. */
+/** Returns the child of a node for this frame, and creates it if needed. */
 export function childOf(node: MutableCallTree, description: FrameDescription): MutableCallTree {
   const identifier = frameIdentifier(description);
-  // An identifier holds two semicolons, so it is never the name of something that every object inherits.
+  // An identifier contains two semicolons, so it never equals an inherited property of every object.
   let child = node.children[identifier];
   if (child === undefined) {
     child = { identifier, description, count: 0, children: {} };
@@ -64,8 +64,8 @@ export function addLine(node: MutableCallTree, line: number, count: number): voi
 }
 
 /**
- * The sum of some trees of the same root, as Dask's `profile.merge`. Associative and commutative, and the total of the
- * result is the total of the parts. No trees give an empty tree.
+ * Returns the sum of trees with the same root, like Dask's `profile.merge`. Merging is associative and commutative,
+ * and keeps the total number of samples. No trees give an empty tree.
  *
  * Cost: one visit per node of the parts; deep trees do not recurse.
  */
@@ -81,14 +81,14 @@ export function mergeTrees(...trees: readonly CallTree[]): CallTree {
   return root;
 }
 
-/** Samples of a node's own code, without what it called. */
+/** Returns the samples of a node's own code, without its callees. */
 export function selfCount(tree: CallTree): number {
   let called = 0;
   for (const child of Object.values(tree.children)) called += child.count;
   return tree.count - called;
 }
 
-/** Called for every node below the root that has samples of its own, with the frames from the outermost to the node's. */
+/** Calls back for every node below the root that has samples of its own. Passes frames from the outermost to the node's. */
 export function forEachStack(
   tree: CallTree,
   visit: (frames: readonly FrameDescription[], self: number, node: CallTree) => void,

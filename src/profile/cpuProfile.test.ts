@@ -16,7 +16,7 @@ const READING: ProfileReading = {
   after: 0,
 };
 
-/** The stacks of the samples as names, `idle` and `runtime`. */
+/** Returns the stacks of the samples as names, `idle` and `runtime`. */
 function stacksOf(cycle: ProfileCycle): string[] {
   return Array.from(cycle.stacks, (stack) => {
     if (stack === STACK_IDLE) return 'idle';
@@ -34,19 +34,19 @@ function read(frames: readonly string[], changes: Partial<ProfileReading> = {}):
 const ENGINE = ['emit@node:events', 'work@longpole/runtime.js', 'call@longpole/evaluator.js'];
 const NO_TASKS = { tasks: () => ({ starts: [], stops: [], tasks: [] }) };
 
-test("frames of Longpole and Node that lead to a task are cut off, and those inside it are the task's", () => {
+test('frames of Longpole and Node that lead to a task are removed, and those inside a task are kept', () => {
   assert.equal(read([...ENGINE, 'inc@user.ts', 'add@user.ts']), 'inc>add');
   assert.equal(read([...ENGINE, 'inc@user.ts', 'map', 'add@user.ts']), 'inc>map>add');
   assert.equal(read([...ENGINE, 'inc@user.ts', 'meter@longpole/meter.js', 'f@user.ts']), 'inc>meter>f');
 });
 
-test('a task that goes on after an await, and one that is a function of the engine', () => {
+test('a task that continues after an await, and a task that is a function of the engine', () => {
   assert.equal(read(['processTicks@node:task_queues', 'load@user.ts']), 'load');
   assert.equal(read(['load@user.ts']), 'load');
   assert.equal(read([...ENGINE, 'stringify']), 'stringify');
 });
 
-test('waiting, work of the runtime, and garbage collection are told apart', () => {
+test('waiting, work of the runtime, and garbage collection are distinguished', () => {
   assert.equal(read(['(idle)']), 'idle');
   assert.equal(read(ENGINE), 'runtime');
   assert.equal(read(['emit@node:events', 'post@longpole/runtime.js', 'postMessage']), 'runtime');
@@ -55,7 +55,7 @@ test('waiting, work of the runtime, and garbage collection are told apart', () =
   assert.equal(read(['(program)'], NO_TASKS), 'idle');
 });
 
-test('the sample that V8 takes when a profile starts is left out, and none is told twice', () => {
+test('the sample that V8 takes when a profile starts is omitted, and no sample is reported twice', () => {
   const profile = cpuProfileOf([['f@user.ts', '@longpole:profiler'], ['f@user.ts'], ['g@user.ts']]);
   assert.deepEqual(stacksOf(readCpuProfile(profile, READING)), ['f', 'g']);
   assert.deepEqual(stacksOf(readCpuProfile(profile, { ...READING, after: 1000.02 })), ['g']);
@@ -90,7 +90,7 @@ test('lines that ran are counted exactly', () => {
   assert.deepEqual(Array.from(cycle.sampleLines).sort(), [11, 9, 9]);
 });
 
-test('samples that V8 recorded late are put in order', () => {
+test('samples that V8 recorded late are sorted', () => {
   const profile = cpuProfileOf([['f@user.ts'], ['g@user.ts'], ['h@user.ts']]);
   const cycle = readCpuProfile({ ...profile, timeDeltas: [10_000, 20_000, -10_000] }, READING);
   assert.deepEqual(stacksOf(cycle), ['f', 'h', 'g']);

@@ -1,5 +1,5 @@
-// From what V8's sampling profiler gives to a cycle: frames that belong to Longpole and Node are cut off where a task
-// begins, waiting is told from working, and every position is asked for in the user's own files.
+// Converts a profile of V8's sampling profiler to a cycle. Frames of Longpole and Node are removed where a task
+// begins, waiting is separated from work, and positions become positions in the user's own files.
 import { getOrMake } from '../base/lookUps.js';
 import {
   type ProfileCycle,
@@ -8,21 +8,21 @@ import {
   type TaskIntervals,
 } from '../protocol/profileCycle.js';
 
-/** The part of V8's CPU profile (Chrome DevTools protocol, `Profiler.Profile`) that is read here. */
+/** The part of V8's CPU profile (Chrome DevTools protocol, `Profiler.Profile`) that this file reads. */
 export interface CpuProfile {
   readonly nodes: readonly CpuProfileNode[];
-  /** Microseconds of the system's monotonic clock. */
+  /** Microseconds on the system's monotonic clock. */
   readonly startTime: number;
   readonly endTime: number;
   /** Ids of nodes. */
   readonly samples: readonly number[];
-  /** Microseconds since the sample before, of the first since `startTime`. */
+  /** Microseconds since the previous sample; for the first sample since `startTime`. */
   readonly timeDeltas: readonly number[];
 }
 
 export interface CpuProfileNode {
   readonly id: number;
-  /** Line and column from 0, where the function begins; -1: not known. */
+  /** Start of the function, line and column from 0; -1 if unknown. */
   readonly callFrame: {
     readonly functionName: string;
     readonly url: string;
@@ -34,46 +34,46 @@ export interface CpuProfileNode {
   readonly positionTicks?: readonly { readonly line: number; readonly ticks: number }[];
 }
 
-/** A place in the user's own file. */
+/** A position in the user's own file. */
 export interface SourcePosition {
   readonly file: string;
-  /** From 1; 0: not known. */
+  /** Line from 1; 0 if unknown. */
   readonly line: number;
 }
 
-/** What is needed to read a profile. */
+/** Functions and times for reading a profile. */
 export interface ProfileReading {
   readonly thread: string;
-  /** Seconds. */
+  /** Seconds between two samples. */
   readonly interval: number;
-  /** Microseconds of V8's clock → seconds since the epoch. */
+  /** Converts microseconds of V8's clock to seconds since the epoch. */
   readonly toEpoch: (microseconds: number) => number;
-  /** A file that is Longpole's or Node's own: its frames are not shown where they lead to a task. */
+  /** Returns whether a file belongs to Longpole or Node. Such frames are removed where they lead to a task. */
   readonly isRuntime: (url: string) => boolean;
-  /** A file of Longpole's that calls the functions of tasks: what has no file and is called from there is a task. */
+  /** Returns whether a file of Longpole calls the functions of tasks. A callee without a file is a task then. */
   readonly callsTasks: (url: string) => boolean;
-  /** Where a function begins in the user's file; line and column from 0. */
+  /** Returns the start of a function in the user's file. Line and column count from 0. */
   readonly functionPosition: (url: string, line: number, column: number) => SourcePosition;
-  /** The user's line of a line that ran, which is counted from 1; 0: not known. */
+  /** Returns the user's line for an executed line, which counts from 1; 0 if unknown. */
   readonly runningLine: (url: string, line: number) => number;
-  /** The tasks that ran between two times. */
+  /** Returns the tasks that ran between two times. */
   readonly tasks: (start: number, stop: number) => TaskIntervals;
-  /** Samples up to this time have been told in the cycle before. */
+  /** Time up to which the previous cycle reported samples. */
   readonly after: number;
 }
 
-/** Scripts under this name rotate the profile; V8 takes a sample inside them, which nobody wants to see. */
+/** Name of the scripts that rotate the profile. V8 takes a sample inside them, which would only confuse a user. */
 export const PROFILER_SCRIPT = 'longpole:profiler';
 
 const GARBAGE_COLLECTOR = '(garbage collector)';
 const PROGRAM = '(program)';
 const IDLE = '(idle)';
-/** A sample that is left out. */
+/** Marks a sample that is omitted. */
 const DROPPED = -3;
-/** `(program)`: code of the engine outside any function; it counts only while a task runs. */
+/** Marks `(program)`: code of the engine outside any function. It counts only while a task runs. */
 const OUTSIDE_JAVASCRIPT = -4;
 
-/** Cost: one step per node and per sample. */
+/** Converts a profile. Cost: one step per node and per sample. */
 export function readCpuProfile(profile: CpuProfile, reading: ProfileReading): ProfileCycle {
   const builder = new StackBuilder(profile, reading);
   const { order, times } = sampleTimes(profile, reading);
@@ -105,7 +105,7 @@ export function readCpuProfile(profile: CpuProfile, reading: ProfileReading): Pr
   };
 }
 
-/** Times of the samples, ascending, and which sample each belongs to: V8 may record a sample late. */
+/** Returns the times of the samples, ascending, and the sample of each. V8 may record a sample late. */
 function sampleTimes(
   { samples, timeDeltas, startTime }: CpuProfile,
   { toEpoch }: ProfileReading,
@@ -124,14 +124,14 @@ function sampleTimes(
   return { order, times: sorted ? raw : Float64Array.from(order, (index) => raw[index]!) };
 }
 
-/** Makes the cycle's stack nodes of those of V8 that samples lead to. */
+/** Creates the cycle's stack nodes from those nodes of V8 that have samples. */
 class StackBuilder {
   readonly #reading: ProfileReading;
   readonly #nodes = new Map<number, CpuProfileNode>();
   readonly #parents = new Map<number, number>();
   /** V8's node → stack node or one of the special numbers. */
   readonly #stacks = new Map<number, number>();
-  /** V8's node → its lines with the ticks that are left of each. */
+  /** V8's node → its lines, each with its remaining ticks. */
   readonly #lines = new Map<number, { line: number; ticks: number }[]>();
   readonly #columns = {
     parents: [] as number[],
@@ -139,7 +139,7 @@ class StackBuilder {
     files: [] as string[],
     lines: [] as number[],
   };
-  /** Frames that stand for themselves: name → stack node. */
+  /** Frames without a caller: name → stack node. */
   readonly #named = new Map<string, number>();
 
   constructor(profile: CpuProfile, reading: ProfileReading) {
@@ -192,7 +192,7 @@ class StackBuilder {
     return parent;
   }
 
-  /** From the outermost function inwards, without V8's root. */
+  /** Returns the nodes from the outermost function inwards, without V8's root. */
   #path(id: number): CpuProfileNode[] {
     const path: CpuProfileNode[] = [];
     for (let at: number | undefined = id; at !== undefined; at = this.#parents.get(at)) {
@@ -204,8 +204,9 @@ class StackBuilder {
   }
 
   /**
-   * Where the task begins. Longpole's frames lead to it; a task that goes on after an await has only Node's own below
-   * it, or none. Code of the engine, such as `stringify`, has no file; it is a task where Longpole calls it as one.
+   * Returns the index of the task's first frame. Longpole's frames lead to a task. Below a task that continues after
+   * an await, there are only Node's frames, or none. Code of the engine, such as `stringify`, has no file; it is a
+   * task where Longpole calls it as one.
    */
   #firstOfTask(path: readonly CpuProfileNode[]): number {
     const { isRuntime, callsTasks } = this.#reading;
@@ -228,7 +229,7 @@ class StackBuilder {
         ? { file: url, line: 0 }
         : this.#reading.functionPosition(url, lineNumber, columnNumber);
     const stack = this.#push(parent, functionName === '' ? '(anonymous)' : functionName, position);
-    // Negative keys: the node as part of a task's stack. Which frames are cut off depends on those below alone.
+    // Negative keys stand for a node inside a task. Only the frames below a node decide which frames are removed.
     this.#stacks.set(-node.id - 1, stack);
     return stack;
   }
@@ -246,14 +247,14 @@ class StackBuilder {
   }
 }
 
-// Which task a sample belongs to: the one whose interval holds the sample's time.
+// Assigns samples to tasks: the task whose interval contains the time of the sample.
 
-/** No task ran. */
+/** Marks a time at which no task ran. */
 const NO_TASK = -1;
 
 /**
- * The task of each time, or NO_TASK. Both ends of an interval belong to it; where intervals overlap (a task that is
- * awaited, and others meanwhile) the one that started last counts.
+ * Returns the task at each time, or NO_TASK. Intervals include both ends. Where intervals overlap (a task is awaited
+ * while others run), the one that started last counts.
  *
  * Cost: one pass over both.
  *
@@ -262,12 +263,12 @@ const NO_TASK = -1;
 export function tasksAt(times: Float64Array, intervals: TaskIntervals): Float64Array {
   const { starts, stops, tasks } = intervals;
   const found = new Float64Array(times.length).fill(NO_TASK);
-  /** Intervals that have started and may not have ended, the latest last. */
+  /** Started intervals that may not have ended, the latest last. */
   const open: number[] = [];
   let next = 0;
   for (const [sample, time] of times.entries()) {
     for (; next < starts.length && starts[next]! <= time; next++) open.push(next);
-    // One that has ended may lie below one that has not; it is met again when that one ends.
+    // An ended interval may lie below an open one. It is removed once the open one ends.
     while (open.length > 0 && stops[open[open.length - 1]!]! < time) open.pop();
     const latest = open.at(-1);
     if (latest !== undefined) found[sample] = tasks[latest]!;

@@ -1,18 +1,19 @@
-// A call tree as a file for pprof: protocol buffers, `perftools.profiles.Profile`, not compressed (pprof reads both).
-// The format needs varints and length-delimited fields only; it is written here so that the browser can, too.
+// Writes a call tree as a file for pprof: protocol buffers, `perftools.profiles.Profile`, not compressed (pprof reads
+// both). The format needs only varints and length-delimited fields. This writer needs no package, so that it also
+// runs in a browser.
 import { getOrMake } from '../base/lookUps.js';
 import { ByteWriter } from './byteWriter.js';
 import { type CallTree, type FrameDescription, forEachStack, frameIdentifier } from './callTree.js';
 
-// Pure folders know no environment; every one of them has this.
+// Pure folders have no types of an environment, but every environment has this class.
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
 const encoder = new TextEncoder();
 
 export interface PprofOptions {
-  /** Seconds between two samples; what a sample is worth. Default 0.01. */
+  /** Seconds between two samples, which is the weight of a sample. Default 0.01. */
   readonly interval?: number;
-  /** When the profile began, in seconds since the epoch, and how many seconds it took. Default: not told. */
+  /** Start of the profile, in seconds since the epoch, and its duration in seconds. Default: not written. */
   readonly start?: number;
   readonly duration?: number;
 }
@@ -36,11 +37,12 @@ const LINE = { function: 1, line: 2 };
 const FUNCTION = { id: 1, name: 2, systemName: 3, filename: 4, startLine: 5 };
 
 const NANOSECONDS = 1e9;
-/** Numbers of the format are below it. */
+/** Upper bound of the format's numbers. */
 const NUMBERS_END = 2 ** 63;
 
 /**
- * The profile's bytes; `go tool pprof FILE` opens them. Two values per sample: how many, and nanoseconds.
+ * Returns the bytes of the profile, which `go tool pprof FILE` opens. A sample has two values: its count, and
+ * nanoseconds.
  *
  * @source github.com/google/pprof, proto/profile.proto
  */
@@ -54,7 +56,7 @@ export function toPprof(tree: CallTree, { interval = 0.01, start, duration }: Pp
   forEachStack(tree, (frames, self, node) => {
     for (const [line, count] of linesOf(node, self)) {
       const nanoseconds = count * period;
-      // The sum of damaged times.
+      // Damaged times may give a sum that is out of range.
       if (!(count < NUMBERS_END && nanoseconds < NUMBERS_END)) continue;
       const stack = frames.map((frame, index) =>
         locations.of(frame, index === frames.length - 1 && line > 0 ? line : frame.lineNumber),
@@ -76,7 +78,7 @@ export function toPprof(tree: CallTree, { interval = 0.01, start, duration }: Pp
   return profile.bytes();
 }
 
-/** A node's own samples by line; those whose line is not known under 0. */
+/** Returns a node's own samples by line; samples without a known line are under 0. */
 function linesOf(node: CallTree, self: number): [line: number, count: number][] {
   const known = Object.entries(node.lines ?? {}).map(([line, count]): [number, number] => [
     Number(line),
@@ -103,7 +105,7 @@ class Strings {
   }
 }
 
-/** Functions, and lines in them, each once. Ids begin at 1: 0 means none. */
+/** Interns functions and their lines. Ids begin at 1, because 0 means none. */
 class Locations {
   readonly locations: Message[] = [];
   readonly functions: Message[] = [];
@@ -148,18 +150,18 @@ class Locations {
   }
 }
 
-/** A protocol buffer that is being written. */
+/** A protocol buffer under construction. */
 class Message {
   readonly #writer = new ByteWriter();
 
   /**
-   * A whole number. Zero is the default and is left out, as are times that the format has no number for, e.g. of a
-   * profile without an end.
+   * Writes a whole number. Omits zero, which is the default, and times outside the format's range, e.g. the duration
+   * of a profile without an end.
    */
   number(field: number, value: number): void {
     if (!(value > 0 && value < NUMBERS_END)) return;
     this.#writer.varint(field * 8);
-    // Nanoseconds since the epoch have more than 53 bits: whole in a double, as they are multiples of 256.
+    // Nanoseconds since the epoch need more than 53 bits. A double holds them, because they are multiples of 256.
     let rest = value;
     for (; rest >= 128; rest = Math.floor(rest / 128)) this.#writer.byte((rest % 128) + 128);
     this.#writer.byte(rest);

@@ -10,7 +10,7 @@ function labelOf(task: number): SampleLabel {
   return { prefix: PREFIXES[task % 3] ?? '', span: task % 2 === 0 ? ['Alice', 'read'] : ['Alice'] };
 }
 
-/** Cycles one after the other, with a few samples each. */
+/** Generates consecutive cycles with a few samples each. */
 const CYCLES = fc
   .array(
     fc.array(
@@ -35,7 +35,7 @@ const CYCLES = fc
     ),
   );
 
-test('the total is never lost however many cycles are merged, and the memory is bounded', () => {
+test('merging cycles keeps the total number of samples, and the memory is bounded', () => {
   fc.assert(
     fc.property(CYCLES, (cycles) => {
       const history = new ProfileHistory({ maxCycles: 4 });
@@ -55,7 +55,7 @@ test('the total is never lost however many cycles are merged, and the memory is 
   );
 });
 
-test('windows that follow each other share no sample and lose none', () => {
+test('adjacent windows contain every sample exactly once', () => {
   fc.assert(
     fc.property(CYCLES, fc.double({ min: 0, max: 40, noNaN: true }), (cycles, cut) => {
       const history = new ProfileHistory({ maxCycles: 8 });

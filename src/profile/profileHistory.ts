@@ -1,61 +1,61 @@
-// The samples of a cluster, kept within bounds: of the last cycles every sample with its time, of older ones how often
-// each stack was seen, in blocks that double their length whenever there are too many. The total is never lost.
+// Keeps the samples of a cluster in bounded memory. Recent cycles keep every sample with its time. Older cycles keep
+// a count per stack, in blocks that double their length whenever there are too many. The total is never lost.
 import { getOrMake } from '../base/lookUps.js';
 import { OTHERS } from '../protocol/metrics.js';
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profileCycle.js';
 import type { CallTree, FrameDescription } from './callTree.js';
 import { NO_STACK, StackTable } from './stackTable.js';
 
-/** What a sample counts for. */
+/** The task and span to which a sample belongs. */
 export interface SampleLabel {
-  /** Of the task's key; empty outside tasks. */
+  /** Prefix of the task's key; empty outside tasks. */
   readonly prefix: string;
-  /** E.g. `["Alice", "load"]`; empty outside tasks. */
+  /** Tags of the span, e.g. `["Alice", "load"]`; empty outside tasks. */
   readonly span: readonly string[];
 }
 
 export interface ProfileQuery {
-  /** Only samples of tasks with this prefix. */
+  /** Selects samples of tasks with this prefix. */
   readonly key?: string;
-  /** Only samples of tasks in spans whose tags begin with these. */
+  /** Selects samples of tasks in spans whose tags begin with these. */
   readonly span?: readonly string[];
-  /** Only samples from this time on, and before that one, in seconds since the epoch. Default: all. */
+  /** Selects samples from `start` to before `stop`, in seconds since the epoch. Default: all. */
   readonly start?: number;
   readonly stop?: number;
-  /** Only samples of these threads. */
+  /** Selects samples of these threads. */
   readonly threads?: readonly string[];
-  /** Also time in which no task ran, as the nodes `(idle)` and `(runtime)` below the root. Default false. */
+  /** Includes time without a task, as the nodes `(idle)` and `(runtime)` below the root. Default false. */
   readonly all?: boolean;
 }
 
-/** Samples of a prefix over time, for the timeline of the profile's page. */
+/** Samples of tasks over time, for the timeline of the profile's page. */
 export interface ProfileTimeline {
-  /** Where the blocks begin, and how long they are, in seconds. */
+  /** Starts and lengths of the blocks in seconds. */
   readonly starts: Float64Array;
   readonly durations: Float64Array;
   /** Samples of tasks in each block. */
   readonly counts: Float64Array;
 }
 
-/** Samples of one thread: one by one, or summed up. Columns of the same length. */
+/** Samples of one thread, either single or summed up. Columns of the same length. */
 interface Block {
   readonly thread: string;
   readonly start: number;
   readonly stop: number;
-  /** Null: the samples were summed up, and count for the middle of the block. */
+  /** Times of the samples. Null if they were summed up; they count for the middle of the block then. */
   readonly times: Float64Array | null;
   readonly stacks: Int32Array;
   readonly labels: Int32Array;
-  /** Null: one each. */
+  /** Number of samples per row. Null means one each. */
   readonly counts: Float64Array | null;
 }
 
 export interface ProfileHistoryOptions {
-  /** Cycles kept of each thread, at least 4, default 600: ten minutes of cycles of a second. */
+  /** Cycles kept per thread, at least 4, default 600: ten minutes of cycles of one second. */
   readonly maxCycles?: number;
-  /** See StackTable. */
+  /** Capacity of the StackTable. */
   readonly maxStacks?: number;
-  /** Labels (prefix and span) that are kept apart at most, default 20,000; samples beyond it keep the prefix `(others)`. */
+  /** Most labels (prefix and span) that are kept apart, default 20,000. Further samples get the prefix `(others)`. */
   readonly maxLabels?: number;
 }
 
@@ -69,7 +69,7 @@ export class ProfileHistory {
   readonly #runtime: number;
   readonly #labels: SampleLabel[] = [OUTSIDE];
   readonly #labelIndex = new Map<string, number>([[labelKey(OUTSIDE), 0]]);
-  /** Thread → its blocks, the oldest first. */
+  /** Thread → its blocks, oldest first. */
   readonly #blocks = new Map<string, Block[]>();
   readonly #maxCycles: number;
   readonly #maxLabels: number;
@@ -82,7 +82,10 @@ export class ProfileHistory {
     this.#runtime = this.#stacks.add(NO_STACK, RUNTIME);
   }
 
-  /** @param labelOf the prefix and span of a task by the number that the cycle has for it; undefined: nobody knows */
+  /**
+   * Adds a cycle.
+   * @param labelOf returns prefix and span for a task's number in the cycle; undefined if unknown
+   */
   add(cycle: ProfileCycle, labelOf: (task: number) => SampleLabel | undefined): void {
     const numbers = this.#intern(cycle);
     const count = cycle.times.length;
@@ -106,7 +109,7 @@ export class ProfileHistory {
   }
 
   /**
-   * The samples asked for as one tree. Windows that follow each other without a gap share no sample and lose none.
+   * Returns the selected samples as one tree. Adjacent windows contain every sample exactly once.
    *
    * @source Dask's `Client.profile`
    */
@@ -116,7 +119,7 @@ export class ProfileHistory {
     return this.#stacks.tree(totals);
   }
 
-  /** Samples of tasks over time, one row per block of any thread, sorted by start. */
+  /** Returns samples of tasks over time, one row per block of any thread, sorted by start. */
   timeline({ key, span, threads }: Omit<ProfileQuery, 'start' | 'stop' | 'all'> = {}): ProfileTimeline {
     const wanted = this.#wantedLabels({ ...(key === undefined ? {} : { key }), ...(span ? { span } : {}) });
     const blocks = this.#selected(threads).sort((a, b) => a.start - b.start);
@@ -132,12 +135,12 @@ export class ProfileHistory {
     };
   }
 
-  /** The prefixes that have samples, sorted. */
+  /** Prefixes that have samples, sorted. */
   get prefixes(): readonly string[] {
     return [...new Set(this.#labels.map(({ prefix }) => prefix))].filter((prefix) => prefix !== '').sort();
   }
 
-  /** Cycles and blocks of cycles that are kept. */
+  /** Number of kept blocks, each of one or more cycles. */
   get blockCount(): number {
     let sum = 0;
     for (const blocks of this.#blocks.values()) sum += blocks.length;
@@ -164,7 +167,7 @@ export class ProfileHistory {
     }
   }
 
-  /** No task's code ran. */
+  /** Returns whether a sample belongs to no task. */
   #isOutside({ stacks, labels }: Block, index: number): boolean {
     const stack = stacks[index];
     return stack === this.#idle || (stack === this.#runtime && labels[index] === 0);
@@ -177,7 +180,7 @@ export class ProfileHistory {
     });
   }
 
-  /** The cycle's stack nodes as numbers of the table. */
+  /** Returns the table's numbers for the cycle's stack nodes. */
   #intern({ parents, names, files, lines }: ProfileCycle): Int32Array {
     const numbers = new Int32Array(parents.length);
     for (const [node, parent] of parents.entries()) {
@@ -218,7 +221,7 @@ function labelKey({ prefix, span }: SampleLabel): string {
   return JSON.stringify([prefix, ...span]);
 }
 
-/** Makes one block of each two neighbours among the older half. */
+/** Merges pairs of neighbours among the older half of the blocks. */
 function mergeOlderHalf(blocks: Block[]): void {
   const older = blocks.splice(0, 2 * Math.floor(blocks.length / 4));
   const merged: Block[] = [];

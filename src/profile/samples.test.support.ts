@@ -1,10 +1,10 @@
-// Made-up profiles for tests: call trees, cycles, and V8 profiles written as stacks.
+// Synthetic profiles for tests: call trees, cycles, and V8 profiles written as stacks.
 import fc from '../base/properties.test.support.js';
 import type { ProfileCycle } from '../protocol/profileCycle.js';
 import { type CallTree, childOf, emptyTree, forEachStack, type MutableCallTree } from './callTree.js';
 import type { CpuProfile, CpuProfileNode } from './cpuProfile.js';
 
-/** A tree with so many samples of each stack of function names. */
+/** Returns a tree with the given number of samples per stack of function names. */
 export function treeOf(
   stacks: readonly { readonly names: readonly string[]; readonly count: number }[],
 ): CallTree {
@@ -30,7 +30,7 @@ export const STACKS = fc.array(
   { maxLength: 12 },
 );
 
-/** `load>parse` → samples of that stack itself: what two equal trees agree in whatever the order of their children. */
+/** Returns the own samples of each stack, e.g. `load>parse`. Equal trees agree in them, whatever the order of children. */
 export function selfCounts(tree: CallTree): Map<string, number> {
   const counts = new Map<string, number>();
   forEachStack(tree, (frames, self) => {
@@ -40,7 +40,7 @@ export function selfCounts(tree: CallTree): Map<string, number> {
   return counts;
 }
 
-/** A cycle whose samples are of stacks with one frame. */
+/** Returns a cycle whose stacks have one frame each. */
 export function cycleOf(
   start: number,
   samples: readonly { readonly time: number; readonly name: string; readonly task: number }[],
@@ -63,7 +63,7 @@ export function cycleOf(
   };
 }
 
-/** A V8 profile with one sample of each stack, 10 ms apart from time 0; a frame is `name` or `name@url`. */
+/** Returns a V8 profile with one sample per stack, 10 ms apart from time 0. A frame is `name` or `name@url`. */
 export function cpuProfileOf(stacks: readonly (readonly string[])[]): CpuProfile {
   const nodes: (CpuProfileNode & { readonly children: number[] })[] = [];
   const node = (frame: string): number => {

@@ -1,4 +1,4 @@
-// A call tree as a file for speedscope.app, which draws it as a flame graph.
+// Writes a call tree as a file for speedscope.app, which draws it as a flame graph.
 import { type CallTree, forEachStack, frameIdentifier } from './callTree.js';
 
 export interface SpeedscopeFile {
@@ -22,16 +22,16 @@ export interface SpeedscopeProfile {
   readonly unit: 'seconds';
   readonly startValue: number;
   readonly endValue: number;
-  /** From the outermost frame inwards, as indexes of frames. */
+  /** Stacks from the outermost frame inwards, as indexes of frames. */
   readonly samples: readonly (readonly number[])[];
   readonly weights: readonly number[];
 }
 
 /**
- * The profile as speedscope's own format, one profile per tree; write it with `JSON.stringify`.
+ * Returns the profile in speedscope's own format, one profile per tree. Write it with `JSON.stringify`.
  *
  * @param trees name → tree, e.g. one per prefix
- * @param interval seconds that a sample is worth
+ * @param interval seconds per sample
  * @source speedscope's file-format-spec.ts
  */
 export function toSpeedscope(

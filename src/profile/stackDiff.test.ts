@@ -4,7 +4,7 @@ import fc from '../base/properties.test.support.js';
 import { type CallTree, childOf, emptyTree, type MutableCallTree } from './callTree.js';
 import { diffTrees, placesOf, type StackDiff } from './stackDiff.js';
 
-/** Stacks as `outer/inner`, and how many samples each has; a function may have a line: `outer:3`. */
+/** Builds a tree from stacks such as `outer/inner` and their numbers of samples. A function may have a line: `outer:3`. */
 function treeOf(stacks: Readonly<Record<string, number>>): CallTree {
   const root = emptyTree();
   for (const [stack, count] of Object.entries(stacks)) {
@@ -19,7 +19,7 @@ function treeOf(stacks: Readonly<Record<string, number>>): CallTree {
   return root;
 }
 
-const told = (root: StackDiff): string[] =>
+const lines = (root: StackDiff): string[] =>
   Array.from(
     placesOf(root),
     ({ place, depth }) =>
@@ -27,10 +27,10 @@ const told = (root: StackDiff): string[] =>
   );
 
 describe('the difference of call trees', () => {
-  it('says for each place what it took before and after, wherever its line went', () => {
+  it('reports the seconds before and after for each place, even if its line moved', () => {
     const before = { tree: treeOf({ 'main:1/fit:10': 4, 'main:1/load:20': 2, 'main:1': 1 }), seconds: 0.5 };
     const after = { tree: treeOf({ 'main:2/fit:14': 20, 'main:2/plot:30': 4 }), seconds: 0.25 };
-    assert.deepEqual(told(diffTrees([before], [after])), [
+    assert.deepEqual(lines(diffTrees([before], [after])), [
       'main 3.5>6 self 0.5>0',
       '  fit 2>5 self 2>5',
       '  load 1>0 self 1>0',
@@ -38,7 +38,7 @@ describe('the difference of call trees', () => {
     ]);
   });
 
-  it('keeps the sums, and is the same the other way round', () => {
+  it('keeps the sums, and is symmetric', () => {
     const stacks = fc.dictionary(
       fc.constantFrom('a', 'a/b', 'a/b/a', 'c', 'c/b', 'a/c'),
       fc.integer({ min: 1, max: 9 }),

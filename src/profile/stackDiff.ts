@@ -1,28 +1,28 @@
-// Two sets of call trees as one: each place in a stack with what it took before and after. Functions are told apart by name
-// and file; lines move when a file is edited, and do not count.
+// Compares two sets of call trees: each place in a stack with its seconds before and after. A function is identified
+// by name and file. Lines do not count, because they move when a file is edited.
 import { getOrMake } from '../base/lookUps.js';
 import { type CallTree, selfCount } from './callTree.js';
 
-/** A function in one place of the stack. Seconds are per run. */
+/** A function at one place of the stack. Seconds are per run. */
 export interface StackDiff {
-  /** Empty for the root. */
+  /** Name of the function; empty for the root. */
   readonly name: string;
   readonly filename: string;
-  /** Where the function begins, as it is after; 0: not known. */
+  /** Start of the function in the newer tree; 0 if unknown. */
   readonly lineNumber: number;
-  /** With all that it called. */
+  /** Seconds including callees. */
   readonly before: number;
   readonly after: number;
-  /** Its own code. */
+  /** Seconds of the function's own code. */
   readonly selfBefore: number;
   readonly selfAfter: number;
-  /** What took longest, before or after, first. */
+  /** Callees, the longest (before or after) first. */
   readonly children: readonly StackDiff[];
 }
 
 export interface WeightedTree {
   readonly tree: CallTree;
-  /** Seconds that a sample counts for; of several runs of a side, divided by their number. */
+  /** Seconds per sample, divided by the number of runs on this side. */
   readonly seconds: number;
 }
 
@@ -37,7 +37,7 @@ interface Node {
   readonly children: Map<string, Node>;
 }
 
-/** Cost: one visit per node of all trees. */
+/** Returns the differences. Cost: one visit per node of all trees. */
 export function diffTrees(before: readonly WeightedTree[], after: readonly WeightedTree[]): StackDiff {
   const root = emptyNode('', '');
   for (const one of before) add(root, one, 'before', 'selfBefore');
@@ -45,7 +45,7 @@ export function diffTrees(before: readonly WeightedTree[], after: readonly Weigh
   return sorted(root);
 }
 
-/** Every place below the root, callers before what they called, with how deep it is, from 0. */
+/** Yields every place below the root with its depth from 0, callers before callees. */
 export function* placesOf(
   root: StackDiff,
 ): IterableIterator<{ readonly place: StackDiff; readonly depth: number }> {

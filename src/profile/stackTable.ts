@@ -1,5 +1,5 @@
-// Stacks as numbers: a stack is its innermost frame and the number of the caller's stack. Samples of hours share a few
-// thousand stacks, so a sample costs a number, and a call tree is made when somebody asks for one.
+// Numbers for stacks: a stack is its innermost frame and the number of the caller's stack. The samples of hours share
+// a few thousand stacks, so a sample costs one number. Call trees are built on request.
 import {
   addLine,
   type CallTree,
@@ -9,7 +9,7 @@ import {
   type MutableCallTree,
 } from './callTree.js';
 
-/** The stack without frames. */
+/** Number of the stack without frames. */
 export const NO_STACK = 0;
 
 const DEFAULT_CAPACITY = 100_000;
@@ -22,8 +22,8 @@ export class StackTable {
   readonly #capacity: number;
 
   /**
-   * @param capacity stacks that are kept apart at most, default 100,000 (~30 MB); frames beyond it count for their
-   *   caller, so no sample is lost
+   * @param capacity most stacks that are kept apart, default 100,000 (~30 MB); further frames count for their caller,
+   * so no sample is lost
    */
   constructor(capacity: number = DEFAULT_CAPACITY) {
     this.#capacity = capacity;
@@ -33,7 +33,10 @@ export class StackTable {
     return this.#parents.length;
   }
 
-  /** The number of the stack `parent` with one more frame; `line` is where the frame's own code is, 0 if that does not matter. */
+  /**
+   * Returns the number of the stack `parent` with one more frame. `line` is the line of the frame's own code; 0 if
+   * irrelevant.
+   */
   add(parent: number, frame: FrameDescription, line = 0): number {
     const known = `${parent};${line};${frame.lineNumber};${frame.name};${frame.filename}`;
     let stack = this.#known.get(known);
@@ -48,7 +51,7 @@ export class StackTable {
   }
 
   /**
-   * The call tree of some samples: `count` samples of each stack.
+   * Returns the call tree of `count` samples of each stack.
    *
    * Cost: one step per frame of the distinct stacks.
    */
@@ -60,7 +63,8 @@ export class StackTable {
       if (count === 0) continue;
       const node = this.#node(stack, nodes, root);
       addLine(node, this.#lines[stack]!, count);
-      // A stack with a line is the same function as the stack without: both lead to one node, and one way to the root.
+      // Stacks with and without a line are the same function. Both lead to the same node, and to the same path to the
+      // root.
       for (let at = stack; at > NO_STACK; at = this.#parents[at]!) this.#node(at, nodes, root).count += count;
       root.count += count;
     }

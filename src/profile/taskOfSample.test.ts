@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from '../base/properties.test.support.js';
 import { tasksAt } from './cpuProfile.js';
 
-test('the interval that holds the time, the one that started last where they overlap', () => {
+test('a sample belongs to the interval around its time, and to the latest one where intervals overlap', () => {
   const times = Float64Array.of(0, 1, 1.5, 2, 2.5, 9);
   const found = tasksAt(times, {
     starts: [1, 1.5, 8],
@@ -13,7 +13,7 @@ test('the interval that holds the time, the one that started last where they ove
   assert.deepEqual(Array.from(found), [-1, 10, 11, 11, 10, 12]);
 });
 
-test('agrees with looking at every interval', () => {
+test('the result equals that of a search through every interval', () => {
   const intervals = fc
     .array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 10 })), { maxLength: 10 })
     .map((pairs) =>

@@ -5,7 +5,7 @@ import { toPprof } from './pprof.js';
 import { STACKS, selfCounts, treeOf } from './samples.test.support.js';
 import { toSpeedscope } from './speedscope.js';
 
-/** Reads bytes one after the other. */
+/** Reads consecutive bytes. */
 class ByteReader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -38,7 +38,7 @@ function varint(reader: ByteReader): number {
   }
 }
 
-/** Field number → its values: numbers, or the bytes of what is delimited. The fields of one message. */
+/** Returns the fields of one message: field number → its values, which are numbers or the bytes of delimited fields. */
 function decode(bytes: Uint8Array): Map<number, (number | Uint8Array)[]> {
   const reader = new ByteReader(bytes);
   const fields = new Map<number, (number | Uint8Array)[]>();
@@ -69,7 +69,7 @@ function unpack(bytes: Uint8Array | undefined): number[] {
   return values;
 }
 
-/** What pprof would show: stack → samples and nanoseconds. */
+/** Returns what pprof would show: stack → samples and nanoseconds. */
 function readPprof(bytes: Uint8Array): {
   time: number;
   stacks: Map<string, number>;
@@ -107,7 +107,7 @@ function readPprof(bytes: Uint8Array): {
   return { stacks, nanoseconds, strings, time: number(profile, 9) };
 }
 
-test('pprof: every stack with its count comes back from the bytes', () => {
+test('pprof: the bytes contain every stack with its count', () => {
   fc.assert(
     fc.property(STACKS, (stacks) => {
       const tree = treeOf(stacks);
@@ -121,7 +121,7 @@ test('pprof: every stack with its count comes back from the bytes', () => {
   );
 });
 
-test('pprof: what is no number of the format is left out', () => {
+test('pprof: values outside the range of the format are omitted', () => {
   const stacks = [1e300, 3].map((count, i) => ({ names: [`f${i}`], count }));
   for (const interval of [0.01, Number.POSITIVE_INFINITY, Number.NaN]) {
     const read = readPprof(
@@ -132,7 +132,7 @@ test('pprof: what is no number of the format is left out', () => {
   }
 });
 
-test('pprof: samples of a known line are told by line', () => {
+test('pprof: samples with a known line are counted by line', () => {
   const tree = treeOf([{ names: ['load'], count: 5 }]);
   const [load] = Object.values(tree.children);
   assert.ok(load !== undefined);
