@@ -1,5 +1,5 @@
 // Builds everything that is shipped and tested: the TypeScript projects (one per environment), then the browser
-// pages, each bundled to one HTML file. `--watch` is not offered: an incremental build takes about a second.
+// pages, each bundled to one HTML file. There is no `--watch`, because an incremental build takes about a second.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync } from 'node:fs';
 

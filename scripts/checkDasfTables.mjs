@@ -2,8 +2,9 @@
 //
 //   node scripts/checkDasfTables.mjs FOLDER
 //
-// FOLDER holds ResourceMonitor-*.msgpack, TracePlugin-*.msgpack and the CSV files of DASF's analyses. Traces of that size
-// are not part of the repository: without the folder this says so and succeeds. `npm test` checks a smaller one.
+// FOLDER holds ResourceMonitor-*.msgpack, TracePlugin-*.msgpack and the CSV files of DASF's analyses. Such large
+// traces are not part of the repository. Without the folder the script says so and succeeds; `npm test` checks a
+// smaller trace.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TraceAnalyser } from '../dist/api/analysis.js';

@@ -1,4 +1,4 @@
-// Checks every import below src/ against the table of src/README.md. The table is the rule; nothing is repeated here.
+// Checks every import below src/ against the table of src/README.md, which holds the rules.
 //
 //   node scripts/checkImports.mjs [--dot] [SRC]
 //
@@ -38,7 +38,7 @@ export function checkImports(root) {
   return { problems, files, imports, rules };
 }
 
-/** Every folder is in the table, and every row of the table has a file. */
+/** Checks that every folder is in the table, and that every row of the table has a file. */
 function checkFolders(root, rules, files) {
   const problems = [];
   for (const entry of readdirSync(root, { withFileTypes: true })) {
@@ -91,7 +91,10 @@ function fileEdges(files, imports) {
   return edges;
 }
 
-/** Folders as boxes (pure ones filled), an edge per direction that is in use, labelled with its number of imports. */
+/**
+ * Returns folders as boxes (pure ones filled) and an edge for each direction in use, labelled with its number of
+ * imports.
+ */
 export function toDot({ imports, rules }) {
   const counts = new Map();
   for (const { file, target } of imports) {

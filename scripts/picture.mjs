@@ -1,4 +1,4 @@
-// Draws the pictures of README and docs anew: the page of the demo, and the dashboard of a cluster at work, in Chromium.
+// Draws the pictures of README and docs in Chromium: the page of the demo, and the dashboard of a busy cluster.
 //
 //   npm run build && node scripts/picture.mjs [profile] [dashboard]
 //
@@ -29,12 +29,12 @@ async function pictureOfDemo(tab) {
   });
   await tab.goto(pathToFileURL(page).href);
   await tab.locator('canvas').first().waitFor();
-  // Two frames: the first one lays out, the second one has drawn.
+  // Waits two animation frames: the first one lays the page out, the second one draws it.
   await tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await photograph(tab, 'profile');
 }
 
-/** A program with something for every panel: arrays, a tree of sums, waiting, and a task that fails. */
+/** A program with content for every panel: arrays, a tree of sums, waiting, and a task that fails. */
 async function work(client, { delayed, span }) {
   const load = delayed(function load(seed) {
     const values = new Float64Array(400_000);
@@ -83,7 +83,7 @@ async function picturesOfDashboard(tab) {
     await tab.goto(`${cluster.dashboardLink}#status`);
     await tab.locator('main.page[data-status="live"]').waitFor();
     const done = work(client, longpole);
-    // Rows come less often than sums: there is something to see in the task stream.
+    // Task rows arrive later than sums, so wait until the task stream has some.
     const isBusy = () =>
       document.querySelectorAll('section[aria-label="Progress"] li').length >= 4 &&
       [...document.querySelectorAll('.facts li')].some((fact) =>

@@ -1,10 +1,10 @@
-// The test command. Runs the compiled tests, each file in a process of its own or in a batch of files that only compute, and
-// no process longer than its limit. Ends with one line: `N passed, N failed`. Failures are printed in full, everything else stays quiet.
+// Runs the compiled tests. A file has a process of its own, or shares one with other files that only compute; each
+// process has a time limit. Prints failures in full, little else, and at the end one line: `N passed, N failed`.
 //
 //   node scripts/test.mjs [--browser | --runtime] [--no-lint] [--timeout SECONDS] [--concurrency N] [--verbose] [PATTERN…]
 //
-// Without PATTERN (parts of paths), the formatter, the linter and the import check come first; each counts as a test.
-// `--runtime` takes only the tests that depend on the version of Node, as scripts/lib/runtimeTests.mjs lists them.
+// Without PATTERN (parts of paths), formatter, linter and the checks of imports and words run first; each counts as a
+// test. `--runtime` selects the tests that depend on the version of Node, as scripts/lib/runtimeTests.mjs lists them.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -17,11 +17,11 @@ import { withSourceLines } from './lib/sourceLines.mjs';
 import { runTestFiles } from './lib/testFile.mjs';
 import { inBatches, longestFirst, testFiles } from './lib/testFiles.mjs';
 
-/** Seconds that one process may take. The slowest file of a healthy run needs a quarter of it. */
+/** Time limit of a process in seconds. The slowest file of a healthy run needs a quarter of it. */
 const DEFAULT_TIMEOUT = 240;
-/** Starts what browser tests share; without this file each of them starts a Chromium of its own. */
+/** Starts the Chromium that browser tests share. Without this file each test starts its own. */
 const SHARED_BROWSER = 'dist-test/test/support/sharedBrowser.js';
-/** Files that the last lines name. */
+/** Number of files that the last lines name. */
 const SLOWEST = 5;
 const STEPS = [
   {
@@ -29,6 +29,7 @@ const STEPS = [
     args: ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings', '.'],
   },
   { name: 'import directions (scripts/checkImports.mjs)', args: ['scripts/checkImports.mjs'] },
+  { name: 'words (scripts/checkWords.mjs)', args: ['scripts/checkWords.mjs'] },
 ];
 
 const { values: options, positionals: patterns } = parseArgs({
@@ -82,7 +83,7 @@ function report(file, { passed, skipped, failures, output, seconds }) {
   }
 }
 
-/** One Chromium for all browser tests; what its environment names, test/support/browser.ts connects to. */
+/** Starts one Chromium for all browser tests. test/support/browser.ts finds it through the returned environment. */
 async function shareBrowser() {
   const path = join(root, SHARED_BROWSER);
   if (!existsSync(path)) return undefined;
@@ -127,7 +128,7 @@ async function main() {
       }
     }
   };
-  // One more than cores: tests wait for processes that start and end. They start workers of their own, so not many more.
+  // One more than cores, because tests wait for processes. Not many more, because tests start workers of their own.
   const lanes = Number(options.concurrency ?? Math.min(4, availableParallelism() + 1));
   await Promise.all(Array.from({ length: lanes }, lane));
   await shared?.close();

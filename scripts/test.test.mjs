@@ -19,7 +19,7 @@ async function runTests(files, args = []) {
     }
     return await new Promise((resolve) => {
       const env = { ...process.env };
-      // Set by an outer `node --test`; an inner runner would report to it.
+      // An outer `node --test` sets this variable, and an inner runner would report to the outer one.
       delete env.NODE_TEST_CONTEXT;
       execFile(process.execPath, [RUNNER, '--root', root, '--no-lint', ...args], { env }, (error, stdout) => {
         resolve({ code: error === null ? 0 : error.code, stdout, last: stdout.trimEnd().split('\n').at(-1) });
@@ -50,7 +50,7 @@ test('prints each failure with its names, and fails', async () => {
 });
 
 test('a failure of a compiled file names the lines of its source', async () => {
-  // The second line of the compiled file is the sixth of the source.
+  // Line 2 of the compiled file is line 6 of the source.
   const map = { version: 3, sources: ['../src/a.test.ts'], names: [], mappings: ';AAKA' };
   const { stdout } = await runTests({
     'src/a.test.ts': '',
@@ -68,7 +68,7 @@ test('a file that dies while loading is one failure, with what it printed', asyn
   assert.match(stdout, /no luck/);
 });
 
-test('what a file printed at its end is told, however much it is', async () => {
+test('the last output of a file is reported, however long the output is', async () => {
   const { stdout } = await runTests({
     'scripts/a.test.mjs': `import { writeSync } from 'node:fs';
       for (let i = 0; i < 5000; i++) writeSync(2, 'a line of many\\n');
@@ -86,27 +86,27 @@ test('a file that exits in the middle is a failure', async () => {
   assert.match(last, /^\d passed, 1 failed$/);
 });
 
-test('a file that hangs is killed, with its children, and says which test ran', async () => {
+test('a file that hangs is killed with its children, and the report names the running test', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'runner-mark-'));
   const mark = join(folder, 'endless');
   const hangs = `${HEAD}import { spawn } from 'node:child_process';
     import { existsSync, readFileSync, writeFileSync } from 'node:fs';
     const events = process.env.LONGPOLE_TEST_EVENTS;
-    const wasTold = (name) => existsSync(events) && readFileSync(events, 'utf8').includes(name);
+    const isReported = (name) => existsSync(events) && readFileSync(events, 'utf8').includes(name);
     test('first', () => {});
-    // As a cluster does that prints where it stands; it would go on.
+    // Stands for a cluster that prints its state and would continue.
     process.on('SIGUSR2', () => {
       console.error('Longpole: where the cluster of process 1 stands (SIGUSR2):\\n{\\n  all: of it\\n}\\nlongpole: where it stands');
       process.exit();
     });
     test('endless', async () => {
       spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)'], { stdio: 'inherit' });
-      while (!wasTold('passed') || !wasTold('endless')) await new Promise((resolve) => setImmediate(resolve));
+      while (!isReported('passed') || !isReported('endless')) await new Promise((resolve) => setImmediate(resolve));
       writeFileSync(${JSON.stringify(mark)}, '');
       await new Promise(() => setInterval(() => {}, 1e6));
     });`;
   try {
-    // A slow machine needs more than two seconds to come to the test that hangs.
+    // A slow machine needs more than two seconds until the hanging test starts.
     for (let seconds = 2; ; seconds *= 2) {
       const { stdout, last } = await runTests({ 'scripts/a.test.mjs': hangs }, [
         '--timeout',
@@ -119,7 +119,7 @@ test('a file that hangs is killed, with its children, and says which test ran', 
       if (process.platform === 'linux')
         assert.match(stdout, /running: endless\n {2}longpole: where it stands\n/);
       assert.doesNotMatch(stdout, /all: of it/);
-      // Where it stands, and where its child does.
+      // The output has the threads of the process and of its child.
       if (process.platform === 'linux') assert.match(stdout, /setInterval[\s\S]*\d+ × [A-Z] \w+/);
       return;
     }

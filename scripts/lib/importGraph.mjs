@@ -40,7 +40,7 @@ export function importsOf(root, file) {
   return found;
 }
 
-/** What the node imports: `import`, `export … from`, `import()`, and `import('…')` in a type. */
+/** Returns what a node imports: `import`, `export … from`, `import()`, or `import('…')` in a type. */
 function specifierOf(node) {
   switch (node.type) {
     case 'ImportDeclaration':
@@ -66,7 +66,7 @@ function resolveSpecifier(root, file, specifier) {
   return { kind: 'file', target: relative(root, hit).split(sep).join('/') };
 }
 
-/** Calls `see` for every node of an ESTree. An explicit stack: depth must not depend on the input. */
+/** Calls `see` for every node of an ESTree. Uses an explicit stack, because deep input must not overflow the call stack. */
 function visit(program, see) {
   const stack = [program];
   while (stack.length > 0) {
@@ -81,7 +81,7 @@ function visit(program, see) {
 }
 
 /**
- * Import cycles between files: one per strongly connected component (Tarjan), as the files on it.
+ * Finds import cycles between files: one per strongly connected component (Tarjan), as the files on it.
  *
  * @param {Map<string, Set<string>>} edges file → files that it imports
  * @returns {string[][]}

@@ -1,5 +1,5 @@
-// The import rules as data: reads the table and the list of pure folders from a src/README.md. Nothing here touches
-// the disk, so that the rules can be tested with a text of three lines.
+// Reads the import rules, a table and the list of pure folders, from the text of a src/README.md. This file does not
+// access the disk, so that a test can pass a text of three lines.
 
 /**
  * @typedef {object} ImportRules
@@ -39,7 +39,7 @@ export function readImportRules(readme) {
   return { mayImport, pure, problems };
 }
 
-/** `"base, api"`, `"base api"` and `"nothing"` as lists of names. */
+/** Splits `"base, api"`, `"base api"` or `"nothing"` into names. */
 function folderList(text) {
   return text.split(/[\s,`/]+/).filter((name) => name !== '' && name !== 'nothing');
 }

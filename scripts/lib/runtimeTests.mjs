@@ -1,8 +1,8 @@
-// The tests that can fail on one version of Node and pass on another: those of code that uses worker threads, the
-// inspector, streams, module loading or async context. `.ci/run` runs them on the newest LTS as well. All other code is
-// plain ECMAScript and stable APIs; its tests run on one version.
+// Lists the tests that can fail on one version of Node and pass on another. They test code that uses worker threads,
+// the inspector, streams, module loading or async context. `.ci/run` runs them on the newest LTS as well. All other
+// code is plain ECMAScript and stable APIs, so its tests run on one version.
 
-/** Modules of Node whose behaviour differs between versions. */
+/** Modules of Node that behave differently between versions. */
 export const RUNTIME_MODULES = [
   'node:async_hooks',
   'node:inspector',
@@ -12,7 +12,7 @@ export const RUNTIME_MODULES = [
   'node:worker_threads',
 ];
 
-/** Beginnings of paths of compiled tests. runtimeTests.test.mjs fails if one matches no file, or if one is missing. */
+/** Prefixes of paths of compiled tests. runtimeTests.test.mjs fails if a prefix matches no file, or if one is missing. */
 export const RUNTIME_TESTS = [
   'dist/api/',
   'dist/base/',
@@ -45,7 +45,7 @@ export const RUNTIME_TESTS = [
   'dist-test/test/schedulers.',
 ];
 
-/** Returns whether a compiled test is one of them. */
+/** Returns whether a compiled test depends on the version of Node. */
 export function isRuntimeTest(file) {
   return RUNTIME_TESTS.some((beginning) => file.startsWith(beginning));
 }

@@ -8,13 +8,13 @@ import { testFiles } from './testFiles.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-test('every beginning of a path matches a test', () => {
+test('every prefix of a path matches a test', () => {
   const files = testFiles(root, { browser: false });
   const unused = RUNTIME_TESTS.filter((beginning) => !files.some((file) => file.startsWith(beginning)));
   assert.deepEqual(unused, []);
 });
 
-test('the tests beside every source that uses such a module of Node are among them', () => {
+test('the list has the tests beside every source that uses a module of RUNTIME_MODULES', () => {
   const uses = (text) =>
     RUNTIME_MODULES.some((name) => new RegExp(`(from |import\\(|Module\\()'${name}'`).test(text));
   const folders = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })

@@ -1,16 +1,16 @@
-// Gives printed stack frames the lines of the sources. Tests run without `--enable-source-maps`, which makes every process
-// and every worker thread read the maps of all its modules; only the text of a failure needs them.
+// Replaces compiled positions in stack frames by source positions. Tests run without `--enable-source-maps`, which
+// makes every process and every thread read the maps of all its modules. Only the text of a failure needs the maps.
 import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A position in a compiled file: `file:///a/dist/b.js:3:7`, or the same as a path. */
+/** Matches a position in a compiled file: `file:///a/dist/b.js:3:7`, or the same as a path. */
 const POSITION = /(file:\/\/)?(\/[^\s:()]+\.m?js):(\d+):(\d+)/g;
 
 /**
- * @param {string} text what a failed test printed
- * @returns {string} the text, with each position in a compiled file that has a map replaced by the one in its source
+ * @param {string} text output of a failed test
+ * @returns {string} the text, with source positions instead of positions in compiled files that have a map
  */
 export function withSourceLines(text) {
   const maps = new Map();

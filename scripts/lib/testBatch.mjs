@@ -1,5 +1,5 @@
-// Runs the test files in its arguments in this process, one after the other. Node and the modules that the files share
-// are loaded once: most unit tests need less time than that.
+// Runs several test files in this process, one after the other. Node and the shared modules are loaded once; loading
+// takes longer than most unit tests.
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { FILE_END } from './testEvents.mjs';
@@ -12,6 +12,6 @@ for (const file of process.argv.slice(2)) {
       throw error;
     });
   }
-  // Tests run in the order of their registration: when this one ends, all tests of the file have ended.
+  // Tests run in the order of their registration. When this one ends, all tests of the file have ended.
   await test(FILE_END, () => undefined);
 }

@@ -1,9 +1,9 @@
-// A reporter for node:test that appends what scripts/test.mjs needs to a file, one JSON object per line. It writes
-// synchronously: when a test hangs and its process is killed, what was known until then is on the disk.
+// A reporter for node:test that appends events for scripts/test.mjs to a file, one JSON object per line. It writes
+// synchronously, so that all earlier events are on the disk when a hanging process is killed.
 import { appendFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 
-/** Name of a test that stands for the end of a file, where one process runs several files. */
+/** Name of the test that marks the end of a file in a process that runs several files. */
 export const FILE_END = 'longpole:end of the file';
 
 /**
@@ -43,7 +43,10 @@ function toEvent(type, data, parents) {
   }
 }
 
-/** A suite or a test fails with its subtests: only the ones that failed themselves are told. */
+/**
+ * Returns the event for a failed test. A parent fails with its subtests, so only tests that failed themselves are
+ * reported.
+ */
 function failure(data, parents) {
   const { error, type } = data.details;
   if (error.failureType === 'subtestsFailed') return undefined;

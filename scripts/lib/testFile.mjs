@@ -1,5 +1,5 @@
-// Runs test files in a process group of their own, so that nothing which a test started outlives them, and reads what
-// node:test reported.
+// Runs test files in a process group of their own, and reads the events of node:test. Nothing that a test started
+// outlives the group.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
@@ -8,16 +8,16 @@ import { fileURLToPath } from 'node:url';
 
 const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
 const BATCH = fileURLToPath(new URL('testBatch.mjs', import.meta.url));
-/** Of a file's output, the end is kept: that is where it says why it died. */
+/** Characters kept of a file's output. The end is kept, because it says why a process died. */
 const MAX_OUTPUT = 20_000;
-/** Milliseconds after its end in which the rest of the output is waited for. */
+/** Milliseconds to wait for remaining output after the process ended. */
 const LAST_WORDS_MS = 1000;
-/** Clusters in a test's process print where they stand on this signal, see the setting `dump-signal`. */
+/** Signal on which clusters in a test's process print their state, see the setting `dump-signal`. */
 const DUMP_SIGNAL = 'SIGUSR2';
-/** The lines of a brief dump, and the whole dump before it. */
+/** Matches the lines of a brief dump, which follow the whole dump. */
 const BRIEF_LINES = /^longpole: .*\n/gm;
 const WHOLE_DUMP = /^Longpole: where the cluster [\s\S]*?^}\n/gm;
-/** Milliseconds for that. A dump asks each thread for its stack, for seconds if the thread does not answer. */
+/** Milliseconds to wait for a dump. A dump asks each thread for its stack, for seconds if the thread does not answer. */
 const DUMP_MS = 15_000;
 
 /**
@@ -57,7 +57,7 @@ function runProcess(files, { cwd, timeout, signal, env }) {
     ...(files.length === 1 ? files : [BATCH, ...files]),
   ];
   const started = performance.now();
-  // A group of its own: a kill of the negative id reaches the children that a test forgot.
+  // Starts a new process group, so that a kill of the negative id reaches children that a test forgot.
   const child = spawn(process.execPath, args, {
     cwd,
     env,
@@ -91,12 +91,14 @@ function runProcess(files, { cwd, timeout, signal, env }) {
       signal?.removeEventListener('abort', abort);
       killGroup(child.pid);
       const seconds = (performance.now() - started) / 1000;
-      // The pipes close when everything in them has arrived; a grandchild that left the group may hold them for ever.
+      // The pipes close when everything in them has arrived. A grandchild outside the group may hold them open for
+      // ever.
       const giveUp = () => {
         child.stdout.destroy();
         child.stderr.destroy();
       };
-      // A timer that is late because this process stood still comes before what has arrived meanwhile is read.
+      // If this process was suspended, the timer is late. `setImmediate` reads the output that arrived meanwhile
+      // first.
       const held = setTimeout(() => setImmediate(giveUp), LAST_WORDS_MS);
       child.once('close', () => {
         clearTimeout(held);
@@ -106,7 +108,10 @@ function runProcess(files, { cwd, timeout, signal, env }) {
   });
 }
 
-/** Where the threads of a group stand: what a test that hangs was waiting for. Before a build there is no answer. */
+/**
+ * Describes the threads of a process group, to show what a hanging test waits for. Returns nothing before the first
+ * build.
+ */
 async function statesOf(group) {
   try {
     const { groupStates } = await import('../../dist/resources/threadStates.js');
@@ -116,7 +121,7 @@ async function statesOf(group) {
   }
 }
 
-/** Whether a process has a listener for a signal; without one the signal would end it. Known on Linux only. */
+/** Returns whether a process has a listener for a signal, which would otherwise end it. Works on Linux only. */
 function handles(pid, signal) {
   try {
     const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';
@@ -134,7 +139,7 @@ function killGroup(pid) {
   }
 }
 
-/** Divides the events among the files. How the process ended concerns the file that it ran last. */
+/** Divides the events among the files. The exit of the process counts for the file that ran last. */
 function summariseAll(count, exit, text, timeout) {
   const parts = [{ events: [], seconds: 0 }];
   let begun = 0;
@@ -151,7 +156,7 @@ function summariseAll(count, exit, text, timeout) {
   }
   const last = parts.at(-1);
   last.seconds ||= exit.seconds - begun / 1000;
-  // A failed test is the reason for the exit code.
+  // A failed test already explains the exit code.
   const end = failed ? { ...exit, code: 0 } : exit;
   const passed = { ...end, code: 0, killedBy: null, hung: false };
   const results = parts.map((part) =>
@@ -181,12 +186,12 @@ function summarise({ code, killedBy, hung, where, output, seconds }, events, tim
   } else if (done === 0) {
     fail('no tests', 'The file ended without running a test.');
   }
-  // Logs keep little of a long text.
+  // Logs truncate long texts.
   const rest = hung ? output.replace(WHOLE_DUMP, '').replace(BRIEF_LINES, '') : output;
   return { passed: count('passed'), skipped: count('skipped'), failures, output: rest, seconds };
 }
 
-/** Names that were started and not reported. Suites end without an event, so they may be among them. */
+/** Returns tests that started and did not report an end. Suites have no end event, so they may be among them. */
 function running(events) {
   const open = new Map();
   for (const { type, name } of events) open.set(name, (open.get(name) ?? 0) + (type === 'started' ? 1 : -1));

@@ -1,4 +1,4 @@
-// Finds the compiled test files, and the order in which they run.
+// Finds the compiled test files and decides in which order they run.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
@@ -6,8 +6,9 @@ const BROWSER_TESTS = 'dist-test/test/browser/';
 /** Tests of the whole package. They start clusters and programs, so they take much longer than unit tests. */
 const WHOLE_PACKAGE = 'dist-test/';
 /**
- * Folders whose tests only compute: they start no thread and no process, and change nothing that another test sees. Several
- * of their files share a process, because starting it takes longer than most of them. testFiles.test.mjs checks what it can.
+ * Folders whose tests only compute. They start no thread and no process, and change nothing that another test sees.
+ * Several of their files share a process, because starting one takes longer than most of them. testFiles.test.mjs
+ * checks a part of this.
  */
 export const COMPUTING = [
   'dist/analysis/',
@@ -19,9 +20,9 @@ export const COMPUTING = [
   'dist/protocol/',
   'dist/trace/',
 ];
-/** Files of one process. A file that hangs or ends its process keeps the ones behind it from running. */
+/** Files per process. A file that hangs or ends its process prevents the files behind it from running. */
 const BATCH_SIZE = 16;
-/** Compiled folder → its sources. A compiled test whose source is gone is left over from an earlier build. */
+/** Compiled folders and their sources. A compiled test without a source remains from an earlier build and is ignored. */
 const TEST_FOLDERS = [
   { built: 'dist', source: 'src' },
   { built: 'dist/examples', source: 'examples' },
@@ -29,7 +30,7 @@ const TEST_FOLDERS = [
   { built: 'scripts', source: 'scripts' },
 ];
 
-/** Returns paths relative to the root, with `/`, sorted: of tests in a browser, or of all others. */
+/** Returns sorted paths relative to the root, with `/`: either browser tests or all other tests. */
 export function testFiles(root, { browser }) {
   const files = TEST_FOLDERS.flatMap(({ built, source }) => {
     if (!existsSync(join(root, built))) return [];
@@ -47,8 +48,8 @@ function hasSource(path) {
 }
 
 /**
- * Returns the files in the order in which they are started: tests of the whole package first, and larger files before
- * smaller ones. A long file that is started last would keep one core busy alone.
+ * Returns the files in starting order: tests of the whole package first, larger files before smaller ones. A long
+ * file that starts last would keep one core busy while the others are idle.
  */
 export function longestFirst(root, files) {
   const weightOf = (file) => [file.startsWith(WHOLE_PACKAGE) ? 1 : 0, statSync(join(root, file)).size];
@@ -60,7 +61,7 @@ export function longestFirst(root, files) {
   });
 }
 
-/** Returns the files in the groups that share a process: those of COMPUTING in batches, each of the others alone. */
+/** Groups files by process: those of COMPUTING in batches, each other file alone. */
 export function inBatches(files) {
   const groups = [];
   let batch = [];

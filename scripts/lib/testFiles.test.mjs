@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { COMPUTING, inBatches, testFiles } from './testFiles.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Modules of Node by which a test cannot disturb another one. */
+/** Modules of Node that cannot make one test disturb another. */
 const HARMLESS = ['node:assert/strict', 'node:fs', 'node:path', 'node:test', 'node:url', 'node:vm'];
 
 test('tests that share a process use no module of Node that reaches beyond a test, and no hook for all tests', () => {

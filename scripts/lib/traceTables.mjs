@@ -1,8 +1,8 @@
-// The tables of docs/trace-format.md, written from the schema of the trace.
+// Writes the tables of docs/trace-format.md from the schema of the trace.
 const BEGIN = '<!-- Written by scripts/writeTraceTables.mjs from src/protocol/traceSchema.ts. -->';
 const END = '<!-- End of the written tables. -->';
 
-/** Lists are text, and a bar would end a cell. */
+/** Formats lists as text, and escapes bars, which would end a cell. */
 function cell(text) {
   return text.replaceAll('|', '\\|');
 }
@@ -28,7 +28,7 @@ function tableText(name, { row, since = '1.0' }, columns, types) {
   return [`### ${name}.arrows`, '', `One row per ${row}.`, '', ...aligned([HEADER, ...rows]), ''].join('\n');
 }
 
-/** The lines of a table as the formatter of this repository leaves them. */
+/** Aligns the lines of a table like the formatter of this repository. */
 function aligned(rows) {
   const widths = rows[0].map((_, i) => Math.max(...rows.map((cells) => cells[i].length)));
   const line = (cells) => `| ${cells.map((text, i) => text.padEnd(widths[i])).join(' | ')} |`;
@@ -36,14 +36,14 @@ function aligned(rows) {
   return [line(header), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)];
 }
 
-/** All tables as Markdown. `schema`: the compiled traceSchema.js; `types`: FILE_TYPES. */
+/** Returns all tables as Markdown. `schema` is the compiled traceSchema.js, `types` its FILE_TYPES. */
 export function traceTables({ TRACE_SCHEMA, RECORDED_TABLES, fileColumns }, types) {
   return RECORDED_TABLES.map((name) => tableText(name, TRACE_SCHEMA[name], fileColumns(name), types)).join(
     '\n',
   );
 }
 
-/** The document with its tables replaced. */
+/** Returns the document with new tables. */
 export function withTables(text, tables) {
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`The document lacks the lines '${BEGIN}' and '${END}'.`);

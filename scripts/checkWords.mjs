@@ -1,0 +1,175 @@
+// Refuses everyday words where the field has a term, in comments, strings, identifiers and documents. The words, the
+// exceptions and the paths that are not clean yet are the data below.
+//
+//   node scripts/checkWords.mjs [ROOT]
+//
+// Prints one line per finding and exits with 1 if there is any. An exception or a path that matches nothing is a finding
+// too, so that both lists only shrink.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** Each pattern matches words in lower case: `letGo` and `let go` are the same. */
+export const WORDS = [
+  { pattern: /\b(un)?told\b|\btells?\b|\btelling\b/, instead: 'notified, reports, names' },
+  { pattern: /\bhears?\b|\bheard\b|\bunheard\b/, instead: 'receives' },
+  {
+    pattern: /\b(no|some|any)body\b|\bwhoever\b/,
+    instead: 'no worker, no client, the caller, another process',
+  },
+  { pattern: /\brobbed\b|\bin vain\b/, instead: "stealState: 'idle', 'requested', 'empty'" },
+  {
+    pattern: /\brumou?r(s|ed)?\b|\bspares\b|\bleftovers?\b/,
+    instead: 'in transit, idle workers, remaining tasks',
+  },
+  { pattern: /\b(let|lets|letting) (\w+ )?go\b/, instead: 'releases, evicts, discards' },
+  { pattern: /\b(go|goes|going|went) on\b/, instead: 'continues' },
+  { pattern: /\b(a|few|some|many|\d+|in|per) looks\b/, instead: 'polls' },
+  { pattern: /(?<!\bas )\bso long\b/, instead: 'as long as, until then' },
+  { pattern: /\ba word of\b|\bways to\b/, instead: 'a message, paths, links, or a verb' },
+];
+
+/** Text in which a word of the table is right. `path` is a file or a folder, `text` a part of the line. */
+export const EXCEPTIONS = [
+  { path: 'scripts/checkWords', text: '' },
+  { path: 'docs/decisions/results-as-frames.md', text: 'wrong answer that nobody notices' },
+];
+
+/** Files and folders whose text has not been revised yet. */
+export const NOT_YET = [
+  'CHANGELOG.md',
+  'bench/',
+  'docs/analyse-a-trace.md',
+  'docs/cluster.md',
+  'docs/dashboard.md',
+  'docs/dask.md',
+  'docs/decisions/batches-and-shared-memory.md',
+  'docs/decisions/dropped-futures.md',
+  'docs/decisions/full-workers.md',
+  'docs/decisions/graphs-in-segments.md',
+  'docs/decisions/isolates-are-replaced.md',
+  'docs/decisions/loaded-when-used.md',
+  'docs/decisions/local-runs-have-observers.md',
+  'docs/decisions/one-inspector-session.md',
+  'docs/decisions/ordering.md',
+  'docs/decisions/results-as-frames.md',
+  'docs/decisions/scripts-that-compute.md',
+  'docs/decisions/shared-cores-and-predictions.md',
+  'docs/decisions/sums-of-a-run.md',
+  'docs/decisions/using-activates.md',
+  'docs/decisions/waiting-for-a-core.md',
+  'docs/decisions/waits-have-ends.md',
+  'docs/diagnostics.md',
+  'docs/errors.md',
+  'docs/metrics-reference.md',
+  'docs/name-the-long-pole.md',
+  'docs/performance-report.md',
+  'docs/profile-a-pipeline.md',
+  'docs/profile-a-task.md',
+  'docs/questions.md',
+  'docs/resources.md',
+  'docs/settings.md',
+  'docs/trace-format.md',
+  'examples/',
+  'python/',
+  'soak/',
+  'src/README.md',
+  'src/analysis/',
+  'src/api/',
+  'src/cli/',
+  'src/dashboard/',
+  'src/dask/',
+  'src/diagnostics/',
+  'src/engine/',
+  'src/files/',
+  'src/graph/',
+  'src/protocol/',
+  'src/resources/',
+  'src/server/',
+  'src/trace/',
+  'test/browser/',
+  'test/cluster/',
+  'test/commandLine.test.ts',
+  'test/dashboard.test.ts',
+  'test/dask/',
+  'test/defaultProfiler.test.ts',
+  'test/eventFiles.test.ts',
+  'test/largeRuns.test.ts',
+  'test/lostSeconds.test.ts',
+  'test/measuring.test.ts',
+  'test/profilers.test.ts',
+  'test/prometheus.test.ts',
+  'test/runCommand.test.ts',
+  'test/schedulers.test.ts',
+  'test/soak/',
+  'test/support/',
+];
+
+const ROOTS = /^(src|scripts|test|docs|examples|bench|soak|python)\/|^[A-Z]+\.md$/;
+const TEXT = /\.(ts|tsx|mjs|js|css|html|py|sh|md)$/;
+/** Files of other programs, and what tools write. */
+const FOREIGN = /(^|\/)(node_modules|dist|dist-test|__pycache__|fixtures|\.[^/]+)\//;
+
+/**
+ * @param {string} root folder of the repository
+ * @param {{ exceptions?: typeof EXCEPTIONS, notYet?: string[] }} [lists]
+ * @returns {{ problems: string[], files: number }}
+ */
+export function checkWords(root, { exceptions = EXCEPTIONS, notYet = NOT_YET } = {}) {
+  const problems = [];
+  const used = new Set();
+  const files = textFiles(root);
+  for (const file of files) {
+    const unrevised = notYet.find((path) => file.startsWith(path));
+    for (const { line, text, word, instead } of findings(readFileSync(join(root, file), 'utf8'))) {
+      const exception = exceptions.find((one) => file.startsWith(one.path) && text.includes(one.text));
+      used.add(exception ?? unrevised);
+      if (exception !== undefined || unrevised !== undefined) continue;
+      problems.push(`${file}:${line}: '${word}' (${instead}): ${text.trim()}`);
+    }
+  }
+  for (const path of notYet) {
+    if (!used.has(path)) problems.push(`${path} is clean: remove it from NOT_YET in scripts/checkWords.mjs`);
+  }
+  for (const one of exceptions) {
+    if (!used.has(one)) problems.push(`The exception '${one.text}' for ${one.path} matches nothing`);
+  }
+  return { problems, files: files.length };
+}
+
+function* findings(content) {
+  for (const [index, text] of content.split('\n').entries()) {
+    const words = text.replace(/([a-z\d])([A-Z])/g, '$1 $2').toLowerCase();
+    for (const { pattern, instead } of WORDS) {
+      const word = pattern.exec(words)?.[0];
+      if (word !== undefined) yield { line: index + 1, text, word, instead };
+    }
+  }
+}
+
+function textFiles(root, folder = '') {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = `${folder}${entry.name}`;
+      if (entry.isDirectory()) {
+        const below = `${path}/`;
+        return ROOTS.test(below) && !FOREIGN.test(below) ? textFiles(root, below) : [];
+      }
+      return entry.isFile() && ROOTS.test(path) && TEXT.test(path) ? [path] : [];
+    })
+    .sort();
+}
+
+function main() {
+  const root = resolve(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)));
+  const { problems, files } = checkWords(root);
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) {
+    console.error(`${problems.length} problems in the words of ${files} files`);
+    process.exitCode = 1;
+  } else {
+    console.log(`Checked the words of ${files} files.`);
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main();
