@@ -111,7 +111,7 @@ function handOver(options: LocalClusterOptions): ClusterRow['measure'] {
       for (let round = 0; round <= repeat; round++) {
         const array = client.submit(make, ARRAY, { workers: 'worker-0' });
         await array.wait();
-        const small = await client.submit(make, 10, { workers: 'worker-0' });
+        const small = client.submit(make, 10, { workers: 'worker-0' });
         await small.wait();
         const seconds = async (input: typeof array): Promise<number> => {
           const asked = performance.timeOrigin + performance.now();

@@ -6,6 +6,7 @@ import { SCHEDULERS } from '../base/settings.js';
 import { ProgramCallback } from '../diagnostics/callback.js';
 import { activeCallbacks } from '../diagnostics/callbackObservers.js';
 import { untilClosed } from '../engine/cluster/endedByClosing.js';
+import { annotatedStages } from '../graph/annotatedStages.js';
 import { compileDelayed, type Plan } from '../graph/compile.js';
 import type { ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
 import { type Delayed, setComputeRunner } from '../graph/delayed.js';
@@ -63,7 +64,7 @@ async function computeAll(
 ): Promise<unknown[]> {
   checkOptions('compute()', options, COMPUTE_OPTIONS);
   if (isImportedByWorker()) return new Promise(() => undefined);
-  const scheduler = schedulerOf(options);
+  const scheduler = schedulerOf(options, delayeds);
   if (scheduler === 'cluster') {
     const { signal, priority, retries, workers, resources, timeout } = options;
     const forTasks = { signal, priority, retries, workers, resources, timeout };
@@ -81,9 +82,10 @@ async function computeAll(
   return delayeds.map(({ key }) => results[plan.ids.get(key) ?? -1]);
 }
 
-function schedulerOf(options: ComputeOptions): SchedulerName {
+function schedulerOf(options: ComputeOptions, delayeds: readonly Delayed<unknown>[]): SchedulerName {
   const { scheduler } = options;
-  const forCluster = CLUSTER_NAMES.find((name) => options[name] !== undefined);
+  const annotated = annotatedStages(delayeds).length > 0 ? 'annotate()' : undefined;
+  const forCluster = CLUSTER_NAMES.find((name) => options[name] !== undefined) ?? annotated;
   const forLocal = localOption(options);
   if (forCluster !== undefined && (forLocal !== undefined || (scheduler ?? 'cluster') !== 'cluster'))
     throw conflict(forCluster, 'a cluster', 'a local scheduler');

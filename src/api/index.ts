@@ -12,6 +12,7 @@ export type {
   SampleOptions,
 } from '../diagnostics/memorySampler.js';
 export { MemorySampler } from '../diagnostics/memorySampler.js';
+export type { ProgressBarOptions } from '../diagnostics/progressBar.js';
 export type { Span } from '../diagnostics/span.js';
 export { span } from '../diagnostics/span.js';
 export type { ClusterDump } from '../engine/cluster/clusterDump.js';
@@ -22,6 +23,7 @@ export type { SpanSummary } from '../engine/metrics/spans.js';
 export type { ContextMeter, Meter } from '../engine/worker/contextMeter.js';
 export { contextMeter } from '../engine/worker/contextMeter.js';
 export type { WorkerPlugin, WorkerPluginSpec, WorkerTaskState } from '../engine/worker/workerPlugins.js';
+export type { Annotations } from '../graph/annotationContext.js';
 export type {
   AbortSignalLike,
   ClusterTaskOptions,
@@ -38,14 +40,19 @@ export { tasks } from '../graph/tasks.js';
 export type { CallTree, FrameDescription } from '../profile/callTree.js';
 export type { Graph, Keys } from '../protocol/graph.js';
 export type { Trace } from '../trace/trace.js';
+export { annotate } from './annotate.js';
+export type { AsCompletedOptions, Waited, WaitOptions } from './cluster/asCompleted.js';
+export { AsCompleted, asCompleted, wait } from './cluster/asCompleted.js';
 export { Client } from './cluster/client.js';
 export type { ProfileOptions } from './cluster/clientMeasures.js';
 export type { SubmitOptions } from './cluster/clientOptions.js';
 export type { DashboardOptions, LocalClusterOptions } from './cluster/clusterOptions.js';
 export type { ConnectOptions } from './cluster/connect.js';
 export { connect } from './cluster/connect.js';
+export type { ScatteredFuture } from './cluster/future.js';
 export { Future } from './cluster/future.js';
 export { LocalCluster } from './cluster/localCluster.js';
+export { progress } from './cluster/progress.js';
 export type { ScatterOptions } from './cluster/scatter.js';
 export type { SchedulerInfo, SchedulerView, WorkerSummary } from './cluster/schedulerView.js';
 export type { TaskStreamOptions, TaskStreamRow } from './cluster/taskStream.js';
@@ -53,6 +60,7 @@ export { compute } from './compute.js';
 export type { Computed } from './computed.js';
 export type { ConfigOptions } from './config.js';
 export { Config, config } from './config.js';
+export type { GraphDrawingOptions } from './delayedGraph.js';
 export type { PerformanceReport, PerformanceReportOptions } from './performanceReport.js';
 export { performanceReport } from './performanceReport.js';
 export { Delayed } from './persist.js';

@@ -5,6 +5,8 @@ import type { SubmitOptions } from './cluster/clientOptions.js';
 import { defaultClient } from './cluster/defaultClient.js';
 import type { Future } from './cluster/future.js';
 
+import './delayedGraph.js';
+
 export { Delayed };
 
 declare module '../graph/delayed.js' {

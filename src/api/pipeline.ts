@@ -1,6 +1,4 @@
 // `Pipeline`: steps that know their sources, run on a client or on this process's threads.
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import {
   ANY,
   CALLABLE,
@@ -12,7 +10,6 @@ import {
   type OptionKinds,
   TEXT,
 } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
 import type { Delayed } from '../graph/delayed.js';
 import {
   type PipelineExecutor,
@@ -22,6 +19,7 @@ import {
   type StepOptions,
 } from '../pipeline/pipeline.js';
 import type { Client } from './cluster/client.js';
+import { writeDrawing } from './writeDrawing.js';
 
 export interface PipelineConstructorOptions extends PipelineOptions {
   /** Where the work that the steps describe is done. Default: on the shared worker threads. */
@@ -132,18 +130,6 @@ export class Pipeline {
   visualize(options: { readonly filename?: string } = {}): string {
     checkOptions('Pipeline.visualize', options, DRAWING_OPTIONS);
     const { filename = 'pipeline.svg' } = options;
-    const path = resolve(filename);
-    const image = this.#steps.draw();
-    const text = /\.html?$/i.test(path) ? `<!doctype html>\n<meta charset="utf-8">\n${image}` : image;
-    try {
-      writeFileSync(path, text);
-    } catch (cause) {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_PAGE_FILE',
-        `The drawing ${path} could not be written (${String(cause)}). Give a filename in a folder that exists and is writable.`,
-        { cause },
-      );
-    }
-    return path;
+    return writeDrawing(this.#steps.draw(), filename);
   }
 }

@@ -1,6 +1,6 @@
 // The progress bar: an observer that draws whenever the engine gives it a chance, and on a terminal also while it does not.
 import { COUNT, checkOptions, kind, type OptionKinds, SECONDS } from '../base/arguments.js';
-import type { RunInfo, RunObserver } from '../protocol/runObserver.js';
+import type { RunObserver } from '../protocol/runObserver.js';
 import { Callback, OBSERVERS } from './callback.js';
 import { ProgressBackground } from './progressBackground.js';
 import { progressLine } from './progressLine.js';
@@ -63,8 +63,13 @@ export class ProgressBar extends Callback {
   }
 
   override [OBSERVERS](): RunObserver[] {
+    return [this.bar()];
+  }
+
+  /** @internal The bar of one run, or of what else has a size and a count. */
+  bar(): DrawnBar {
     const options = { minimum: this.#minimum, width: this.#width, dt: this.#dt };
-    return [new RunProgress(options, this.#output, (seconds) => (this.lastDuration = seconds))];
+    return new RunProgress(options, this.#output, (seconds) => (this.lastDuration = seconds));
   }
 }
 
@@ -74,8 +79,21 @@ interface BarShape {
   readonly dt: number;
 }
 
+/** How far something is. */
+export interface Progressing {
+  readonly finishedCount: number;
+  readonly computation: { readonly size: number };
+}
+
+/** @internal */
+export interface DrawnBar {
+  runStarted(run: Progressing): void;
+  progress(run: Progressing): void;
+  runFinished(run: Progressing, error: unknown): void;
+}
+
 /** The bar of one run. */
-class RunProgress implements RunObserver {
+class RunProgress implements DrawnBar {
   readonly #options: BarShape;
   readonly #output: GuardedOutput;
   readonly #done: (seconds: number) => void;
@@ -92,7 +110,7 @@ class RunProgress implements RunObserver {
     this.#done = done;
   }
 
-  runStarted(run: RunInfo): void {
+  runStarted(run: Progressing): void {
     const { fd, columns = 0, isTTY } = this.#output.out;
     this.#start = performance.now();
     this.#output.open();
@@ -105,13 +123,10 @@ class RunProgress implements RunObserver {
         ...this.#options,
       });
     }
-  }
-
-  stateReady(run: RunInfo): void {
     this.progress(run);
   }
 
-  progress(run: RunInfo): void {
+  progress(run: Progressing): void {
     const seconds = this.#elapsed();
     this.#background?.update(run.finishedCount);
     this.#output.check();
@@ -124,7 +139,7 @@ class RunProgress implements RunObserver {
     }
   }
 
-  runFinished(run: RunInfo, error: unknown): void {
+  runFinished(run: Progressing, error: unknown): void {
     if (!this.#started) return;
     this.#background?.end();
     this.#background = undefined;

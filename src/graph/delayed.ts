@@ -2,6 +2,7 @@
 // Delayed. Nothing here runs anything. A chain may have a million links, so nothing recurses along dependencies.
 import { LongpoleError } from '../base/errors.js';
 import type { Graph } from '../protocol/graph.js';
+import { rememberAnnotations } from './annotationContext.js';
 import type { AnyFunction } from './callable.js';
 import type { ComputeOptions } from './computeOptions.js';
 import { literal } from './literal.js';
@@ -37,6 +38,7 @@ export class Delayed<T> {
     this.fn = fn;
     this.args = args;
     rememberSpan(this);
+    rememberAnnotations(this);
   }
 
   /**
@@ -70,7 +72,7 @@ export class Delayed<T> {
    * @throws LongpoleError ERR_LONGPOLE_CYCLE, or ERR_LONGPOLE_INVALID_GRAPH for an argument that contains itself
    */
   toGraph(): Graph {
-    const nodes = collect(this);
+    const nodes = nodesOf(this);
     const graph = new Map<string, readonly unknown[]>();
     for (const node of nodes.values())
       graph.set(node.key, [node.fn, ...node.args.map((arg) => toArgument(arg, nodes, 0))]);
@@ -78,9 +80,15 @@ export class Delayed<T> {
   }
 }
 
-/** Key → node for all that the root needs, dependencies first. */
-function collect(root: Delayed<unknown>): ReadonlyMap<string, Delayed<unknown>> {
-  const done = new Map<string, Delayed<unknown>>();
+/**
+ * Key → node for all that the root needs, dependencies first.
+ *
+ * @param done nodes of other roots, to which those of this one are added
+ */
+export function nodesOf(
+  root: Delayed<unknown>,
+  done = new Map<string, Delayed<unknown>>(),
+): ReadonlyMap<string, Delayed<unknown>> {
   /** Key → where on the stack its node waits for its dependencies. */
   const open = new Map<string, number>();
   const stack: Delayed<unknown>[] = [root];
@@ -88,8 +96,7 @@ function collect(root: Delayed<unknown>): ReadonlyMap<string, Delayed<unknown>> 
     const position = open.get(node.key);
     if (position === undefined && !done.has(node.key)) {
       open.set(node.key, stack.length - 1);
-      const dependencies: Delayed<unknown>[] = [];
-      for (const arg of node.args) findDelayed(arg, dependencies, 0);
+      const dependencies = dependenciesOf(node);
       for (let index = dependencies.length - 1; index >= 0; index--) stack.push(dependencies[index]!);
       continue;
     }
@@ -102,6 +109,13 @@ function collect(root: Delayed<unknown>): ReadonlyMap<string, Delayed<unknown>> 
     stack.pop();
   }
   return done;
+}
+
+/** The Delayed that stand in the arguments of a task, also several times. */
+export function dependenciesOf(node: Delayed<unknown>): Delayed<unknown>[] {
+  const dependencies: Delayed<unknown>[] = [];
+  for (const arg of node.args) findDelayed(arg, dependencies, 0);
+  return dependencies;
 }
 
 function cycleError(open: readonly string[], key: string): LongpoleError {

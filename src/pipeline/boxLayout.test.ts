@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
 import { BOX_HEIGHT, layout } from './boxLayout.js';
-import { drawPipeline } from './drawing.js';
+import { drawBoxes } from './drawing.js';
 
 const drawables = fc
   .array(fc.integer({ min: 20, max: 200 }), { minLength: 1, maxLength: 12 })
@@ -51,9 +51,9 @@ describe('layout', () => {
   });
 });
 
-describe('drawPipeline', () => {
+describe('drawBoxes', () => {
   it('draws steps and inputs with any names', () => {
-    const svg = drawPipeline('A & B', {
+    const svg = drawBoxes('A & B', {
       nodes: ['load <1>', 'fit'],
       edges: [{ from: 0, to: 1, label: 'X' }],
     });
@@ -65,6 +65,6 @@ describe('drawPipeline', () => {
   });
 
   it('draws nothing, too', () => {
-    assert.match(drawPipeline('empty', { nodes: [], edges: [] }), /<\/svg>/);
+    assert.match(drawBoxes('empty', { nodes: [], edges: [] }), /<\/svg>/);
   });
 });

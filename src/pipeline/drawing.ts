@@ -1,8 +1,8 @@
-// Draws a pipeline as an image: a box per step, an arrow per input with the input's name. The SVG file refers to no
+// Draws a pipeline, or the graph of a Delayed, as an image: a box per step, an arrow per input with the input's name. The SVG file refers to no
 // other file, and is readable on light and dark backgrounds.
 import { BOX_HEIGHT, layout, type Point } from './boxLayout.js';
 
-export interface PipelineDrawing {
+export interface BoxDrawing {
   readonly nodes: readonly string[];
   readonly edges: readonly { readonly from: number; readonly to: number; readonly label: string }[];
 }
@@ -22,7 +22,7 @@ text { font: 13px system-ui, sans-serif; fill: #1d2733; text-anchor: middle; dom
 .page { fill: #ffffff; }`;
 
 /** Returns the image as SVG text. */
-export function drawPipeline(title: string, { nodes, edges }: PipelineDrawing): string {
+export function drawBoxes(title: string, { nodes, edges }: BoxDrawing): string {
   const widths = nodes.map((name) => [...name].length * LETTER + PADDING);
   const places = layout({ widths, edges });
   const width = Math.ceil(Math.max(places.width, [...title].length * LETTER) + 2 * MARGIN);

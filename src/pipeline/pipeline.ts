@@ -4,7 +4,7 @@ import { LongpoleError } from '../base/errors.js';
 import { Delayed } from '../graph/delayed.js';
 import type { Input } from '../graph/input.js';
 import { checkNesting, forEachPart, isPlainObject } from '../graph/nesting.js';
-import { drawPipeline } from './drawing.js';
+import { drawBoxes } from './drawing.js';
 import { asOperator, type Operator, type OperatorContext, toOperator } from './operator.js';
 
 /** Runs the tasks that steps create. */
@@ -100,7 +100,7 @@ export class StepGraph {
         'step' in source ? [{ from: steps.indexOf(source.step), to, label }] : [],
       ),
     );
-    return drawPipeline(this.name, { nodes: steps.map((step) => names.get(step)!), edges });
+    return drawBoxes(this.name, { nodes: steps.map((step) => names.get(step)!), edges });
   }
 
   #stepOf(operator: Operator, label: string | undefined): Step {

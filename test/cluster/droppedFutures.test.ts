@@ -14,10 +14,10 @@ const LARGE = 100_000;
 const ONE_WORKER = { workers: 1 };
 
 /** Keeps the only worker busy, so that what is submitted next has not begun when garbage is collected. */
-async function block(client: Client, folder: string): Promise<Future<number>> {
+async function block(client: Client, folder: string): Promise<{ gate: Future<number> }> {
   const gate = client.submit(t.hold, folder, 'gate', 1);
   await started(folder, 'gate');
-  return gate;
+  return { gate };
 }
 
 /** Opens the gate, and waits until the cluster has nothing left to do. */
@@ -42,7 +42,7 @@ async function callsAfterDrop(
   names: readonly string[],
   make: (paths: readonly string[]) => readonly object[],
 ): Promise<number[]> {
-  const gate = await block(client, folder);
+  const { gate } = await block(client, folder);
   const paths = names.map((name) => join(folder, name));
   await dropped(() => make(paths));
   await unblock(client, folder, gate);
@@ -90,13 +90,13 @@ for (const [way, make] of Object.entries(EACH_WAY))
 clusterTest(
   'dropped data of scatter stays for the tasks that were submitted with it',
   async ({ client, folder }) => {
-    const gate = await block(client, folder);
+    const { gate } = await block(client, folder);
     const submitted = async () => {
       const large = await client.scatter(new Float64Array(LARGE).fill(2));
       const small = await client.scatter(5);
-      return client.submit(t.totalAfter, large, client.submit(t.add, small, gate));
+      return { total: client.submit(t.totalAfter, large, client.submit(t.add, small, gate)) };
     };
-    const total = await submitted();
+    const { total } = await submitted();
     await collectGarbage();
     await collectGarbage();
     await unblock(client, folder, gate);
@@ -108,7 +108,7 @@ clusterTest(
 clusterTest(
   'futures that are only awaited bring what held ones bring',
   async ({ client, folder }) => {
-    const gate = await block(client, folder);
+    const { gate } = await block(client, folder);
     const waits = [
       client.submit(t.inc, 1).result(),
       client
@@ -140,7 +140,7 @@ clusterTest(
 clusterTest(
   'a dropped future: its result is released when it is there',
   async ({ client, folder }) => {
-    const gate = await block(client, folder);
+    const { gate } = await block(client, folder);
     await dropped(() => [client.submit(t.zeros, LARGE, 1, { key: 'large' }), client.submit(t.fail, 'so')]);
     await unblock(client, folder, gate);
     await until('nothing is held', async () => (await heldBytes(client)) === 0);
@@ -156,7 +156,7 @@ clusterTest(
   async ({ client, folder }) => {
     const events: string[] = [];
     const stop = client.observe({ event: ({ topic, text }) => void events.push(`${topic}: ${text}`) });
-    const gate = await block(client, folder);
+    const { gate } = await block(client, folder);
     const path = join(folder, 'calls');
     await dropped(() => [client.submit(t.failTimes, path, 2, { retries: 1 })]);
     await unblock(client, folder, gate);
@@ -196,7 +196,7 @@ clusterTest(
 clusterTest(
   'a dropped future and a held one of the same key: releasing the held one cancels nothing, cancel() does',
   async ({ client, folder }) => {
-    const gate = await block(client, folder);
+    const { gate } = await block(client, folder);
     for (const key of ['released', 'cancelled']) {
       const path = join(folder, key);
       const held = client.submit(t.count, path, { key });
@@ -213,7 +213,7 @@ clusterTest(
 clusterTest(
   'what still stops a dropped task: a signal, and a time limit',
   async ({ client, folder }) => {
-    const gate = await block(client, folder);
+    const { gate } = await block(client, folder);
     const { signal, abort } = aborter();
     const names = ['aborted', 'kept'];
     await dropped(() => [
@@ -239,7 +239,7 @@ function aborter(): { readonly signal: AbortSignal; readonly abort: () => void }
 clusterTest(
   'close of a client cancels what it has dropped, unless another client holds it',
   async ({ client, cluster, folder }) => {
-    const gate = await block(client, folder);
+    const { gate } = await block(client, folder);
     const other = await connect(cluster, { setAsDefault: false });
     const shared = client.submit(t.count, join(folder, 'shared'), { key: 'shared' });
     assert.equal(shared.status, 'pending');

@@ -199,16 +199,17 @@ clusterTest(
   'a lost result is computed again when neither its future nor its argument is held',
   async ({ client, cluster, processes }) => {
     const other = await connect(cluster, { setAsDefault: false });
-    const total = await (async () => {
+    const { total } = await (async () => {
       const arrays = client.map((length: number) => new Float64Array(length).fill(2), [LARGE, LARGE]);
       const sums = arrays.map((array) =>
         client.submit((values: Float64Array) => values.map((value) => value + 1), array),
       );
       await Promise.all(sums.map((sum) => sum.wait()));
-      return client.submit(
+      const sum = client.submit(
         (parts: Float64Array[]) => parts[0]!.map((value, i) => value + parts[1]![i]!),
         sums,
       );
+      return { total: sum };
     })();
     await total.wait();
     await untilCollected('only one future is left', () => countOf(Future), 1);

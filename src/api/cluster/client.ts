@@ -1,5 +1,5 @@
 // Client: what a program does with a cluster.
-import { checkNoMore, checkOptions, invalid } from '../../base/arguments.js';
+import { checkOptions, invalid } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
 import { bringResults } from '../../engine/cluster/bringResults.js';
@@ -7,8 +7,9 @@ import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
 import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
-import type { WorkerSnapshot } from '../../engine/host/workerView.js';
 import { abortedError } from '../../engine/taskFailure.js';
+import { type AnnotatedStage, annotatedStages } from '../../graph/annotatedStages.js';
+import { currentAnnotations } from '../../graph/annotationContext.js';
 import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
 import { compileGraph, type Plan } from '../../graph/compile.js';
 import { Delayed } from '../../graph/delayed.js';
@@ -23,31 +24,25 @@ import type { Graph, Keys } from '../../protocol/graph.js';
 import { arrayOf, delayedArguments, notIterable } from '../argumentChecks.js';
 import type { Computed } from '../computed.js';
 import { cancelOnAbort } from './cancelOnAbort.js';
-import { ClientBase } from './clientBase.js';
+import { ClientCalls } from './clientCalls.js';
 import {
   isMapOptions,
   isSubmitOptions,
-  RUN_OPTIONS,
-  type RunOptions,
   SUBMIT_OPTIONS,
   type SubmitOptions,
   type SubmitPolicy,
   submitPolicy,
 } from './clientOptions.js';
 import { collectResults } from './collectResults.js';
-import { Future, type FutureOwner, futureList } from './future.js';
+import { Future, type FutureOwner, futureList, notAwaitable, type ScatteredFuture } from './future.js';
 import { GATHER_OPTIONS, type Gathered, type GatherOptions, gatherNested } from './gather.js';
 import { HeldHandles } from './heldHandles.js';
 import type { LocalCluster } from './localCluster.js';
-import { namedWorkers } from './namedWorkers.js';
 import { compilePlan, PendingSubmissions } from './pendingSubmissions.js';
 import { SCATTER_OPTIONS, type ScatterOptions, scatterValues } from './scatter.js';
 
 /** A function that runs on a worker, see `Client.run`. */
 type Callable<F extends AnyFunction> = F | TaskFunction<F>;
-
-/** What `Client.run` calls on a worker. */
-type OnWorker<R> = (context: { readonly worker: WorkerSnapshot }) => R;
 
 let nextClient = 1;
 
@@ -56,14 +51,13 @@ let nextClient = 1;
  *
  * @source Dask, `distributed.Client`
  */
-export class Client extends ClientBase implements AsyncDisposable {
+export class Client extends ClientCalls implements AsyncDisposable {
   readonly name = `client-${nextClient++}`;
   readonly #engine: ClusterEngine;
   readonly #ownsCluster: boolean;
   readonly #owner: FutureOwner;
   readonly #submissions: PendingSubmissions;
   readonly #held: HeldHandles;
-  #closed = false;
 
   /** @internal Made by `connect`. */
   constructor(cluster: LocalCluster, ownsCluster: boolean) {
@@ -80,7 +74,7 @@ export class Client extends ClientBase implements AsyncDisposable {
       flush: () => this.#submissions.flush(),
       fetch: (handles) => this.#fetch(handles),
       awaiting: (call, future, work) => this.#engine.waits.during(call, future.key, work, future),
-      untilClosed: (call) => (this.#isClosed ? call : untilClosed(call, () => this.#isClosed)),
+      untilClosed: (call) => (this.isClosed ? call : untilClosed(call, () => this.isClosed)),
       hold: (handle) => this.#held.hold(handle),
       letGo: (handle) => {
         // What waits to be submitted may use it.
@@ -113,9 +107,17 @@ export class Client extends ClientBase implements AsyncDisposable {
   ): Promise<Computed<D>>;
   compute<const D extends readonly Delayed<unknown>[]>(...delayeds: D): Promise<Computed<D>>;
   compute(...args: readonly unknown[]): Promise<unknown> {
-    return this.#call(async () => {
+    return this.call(async () => {
       const { list, isSingle, options } = delayedArguments('Client.compute', args);
       const policy = submitPolicy('Client.compute', options);
+      const stages = annotatedStages(list);
+      if (stages.length > 0) {
+        const futures = this.#persistStages(list, stages, options, callingLine(this.compute));
+        const results = await this.gather(futures).finally(() => {
+          for (const future of futures) future.release();
+        });
+        return isSingle ? results[0] : results;
+      }
       const plan = compilePlan(this.#engine, list);
       const keys = list.map(({ key }) => key);
       const values = await this.#collect(plan, keys, policy, callingLine(this.compute));
@@ -130,7 +132,7 @@ export class Client extends ClientBase implements AsyncDisposable {
    * @throws (rejects) as `compute`
    */
   get(graph: Graph, keys: Keys, options: SubmitOptions = {}): Promise<unknown> {
-    return this.#call(async () => {
+    return this.call(async () => {
       const policy = submitPolicy('Client.get', options);
       const flat = flattenKeys(keys);
       const plan = compileGraph(graph, flat, {
@@ -149,18 +151,43 @@ export class Client extends ClientBase implements AsyncDisposable {
   persist(...args: readonly [...delayeds: Delayed<unknown>[], options: SubmitOptions]): Future<unknown>[];
   persist(...delayeds: readonly Delayed<unknown>[]): Future<unknown>[];
   persist(...args: readonly unknown[]): Future<unknown> | Future<unknown>[] {
-    this.#check();
+    this.check();
     const { list, isSingle, options } = delayedArguments('Client.persist', args);
-    const policy = submitPolicy('Client.persist', options);
+    const stages = annotatedStages(list);
+    const futures =
+      stages.length > 0
+        ? this.#persistStages(list, stages, options, callingLine(this.persist))
+        : this.#persist(list, submitPolicy('Client.persist', options), callingLine(this.persist));
+    return isSingle ? futures[0]! : futures;
+  }
+
+  #persist(list: readonly Delayed<unknown>[], policy: SubmitPolicy, code: string): Future<unknown>[] {
     const plan = compilePlan(this.#engine, list);
-    const computation = this.#add(plan, policy, callingLine(this.persist));
+    const computation = this.#add(plan, policy, code);
     const futures = list.map(({ key }) => {
       const handle = this.#engine.results.of(computation, plan.ids.get(key)!);
       return new Future<unknown>(this.#owner, key, handle);
     });
     const handles = futures.flatMap(({ handle }) => handle ?? []);
     cancelOnAbort(this.#engine, policy.signal, computation, handles);
-    return isSingle ? futures[0]! : futures;
+    return futures;
+  }
+
+  /** Each part is a computation with options of its own. Later parts find the results of earlier ones by their keys. */
+  #persistStages(
+    list: readonly Delayed<unknown>[],
+    stages: readonly AnnotatedStage[],
+    options: SubmitOptions,
+    code: string,
+  ): Future<unknown>[] {
+    const futures = new Map<string, Future<unknown>>();
+    for (const { annotations, delayeds } of stages) {
+      const policy = submitPolicy('Client.persist', { ...options, ...annotations });
+      for (const future of this.#persist(delayeds, policy, code)) futures.set(future.key, future);
+    }
+    const wanted = list.map(({ key }) => futures.get(key)!);
+    for (const future of futures.values()) if (!wanted.includes(future)) future.release();
+    return wanted;
   }
 
   /**
@@ -178,7 +205,7 @@ export class Client extends ClientBase implements AsyncDisposable {
     ...args: [...Inputs<Parameters<F>>, SubmitOptions]
   ): Future<Awaited<ReturnType<F>>>;
   submit(fn: unknown, ...args: readonly unknown[]): Future<unknown> {
-    this.#check();
+    this.check();
     const last = args.at(-1);
     const options = isSubmitOptions(last) ? last : {};
     return this.#submit(fn, options === last ? args.slice(0, -1) : args, options, () =>
@@ -210,7 +237,7 @@ export class Client extends ClientBase implements AsyncDisposable {
     ...iterables: Iterable<unknown>[]
   ): Future<Awaited<ReturnType<F>>>[];
   map(fn: unknown, ...args: readonly unknown[]): Future<unknown>[] {
-    this.#check();
+    this.check();
     const last = args.at(-1);
     const hasOptions = isMapOptions(last);
     const options: SubmitOptions = (hasOptions ? last : undefined) ?? {};
@@ -237,7 +264,7 @@ export class Client extends ClientBase implements AsyncDisposable {
    */
   gather<const T>(futures: T, options?: GatherOptions): Promise<Gathered<T>>;
   gather(futures: unknown, options: GatherOptions = {}): Promise<unknown> {
-    return this.#call(async () => {
+    return this.call(async () => {
       checkOptions('Client.gather', options, GATHER_OPTIONS);
       this.#submissions.flush();
       const gathered = gatherNested(futures, options.errors ?? 'raise', (handles) => this.#fetch(handles));
@@ -248,19 +275,20 @@ export class Client extends ClientBase implements AsyncDisposable {
   /**
    * Brings values to the workers, each to one of them, or to all of them with `broadcast`.
    *
-   * @returns a future, or one for each element of an array
+   * @returns (resolves) a future, or one for each element of an array. The future of one value is not awaitable: `await` would
+   *   bring the value back
    * @throws (rejects) LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if a value cannot be copied; ERR_LONGPOLE_INVALID_ARGUMENT
    */
   scatter<T>(values: readonly T[], options?: ScatterOptions): Promise<Future<T>[]>;
-  scatter<T>(value: T, options?: ScatterOptions): Promise<Future<T>>;
+  scatter<T>(value: T, options?: ScatterOptions): Promise<ScatteredFuture<T>>;
   scatter(value: unknown, options: ScatterOptions = {}): Promise<unknown> {
-    return this.#call(async () => {
+    return this.call(async () => {
       checkOptions('Client.scatter', options, SCATTER_OPTIONS);
       const values = Array.isArray(value) ? value : [value];
       const scattered = scatterValues(this.cluster, this.name, values, options);
       const handles = await this.#engine.waits.during('Client.scatter', `${values.length} values`, scattered);
       const futures = handles.map((handle) => new Future<unknown>(this.#owner, handle.key, handle));
-      return Array.isArray(value) ? futures : futures[0];
+      return Array.isArray(value) ? futures : notAwaitable(futures[0]!);
     });
   }
 
@@ -272,36 +300,9 @@ export class Client extends ClientBase implements AsyncDisposable {
     this.#engine.results.cancel(handles);
   }
 
-  /**
-   * Calls a function in the isolate of every worker, or of those named: between two tasks, or in the middle of a long one. It
-   * gets `{ worker }`, a copy of the worker's facts and logs.
-   *
-   * @returns worker name → what it returned
-   * @throws (rejects) what the function throws; ERR_LONGPOLE_NOT_CLONEABLE if what it returns cannot be copied;
-   *   ERR_LONGPOLE_INVALID_ARGUMENT for a worker that is not there;
-   *   ERR_LONGPOLE_WORKER_LOST if a worker ends before it answers
-   */
-  run<R>(fn: TaskFunction<OnWorker<R>>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;
-  run<R>(fn: OnWorker<R>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;
-  run(fn: unknown, options: RunOptions = {}, ...more: readonly unknown[]): Promise<Record<string, unknown>> {
-    return this.#call(async () => {
-      if (!isFunction(fn)) throw invalid('Client.run: fn', fn, 'a function');
-      checkOptions('Client.run', options, RUN_OPTIONS);
-      checkNoMore('Client.run', more, 'The function receives { worker } and nothing else.');
-      const { workers: names } = options;
-      const ref = functionRef(resolveFunction(fn));
-      const workers = namedWorkers(this.cluster, names);
-      const results = Promise.all(
-        workers.map(async ({ info, host }): Promise<[string, unknown]> => [info.name, await host.call(ref)]),
-      );
-      return Object.fromEntries(await this.#engine.waits.during('Client.run', ref.name, results));
-    });
-  }
-
   /** Lets go of all futures of this client; ends the cluster if `connect` has started it. */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (!this.beginClosing()) return;
     await this.runClosing();
     this.#held.letGoOfAll(
       new LongpoleError(
@@ -323,13 +324,14 @@ export class Client extends ClientBase implements AsyncDisposable {
     code: () => string,
   ): Future<unknown> {
     if (!isFunction(fn)) throw invalid('submit() and map(): fn', fn, 'a function');
+    const annotated = { ...currentAnnotations(), ...options };
     const target = resolveFunction(fn);
     const token = options.pure ? tokenize(target, ...args) : uniqueToken();
     const key = options.key ?? `${functionName(fn)}-${token}`;
     const known = this.#engine.results.known(key);
     if (known !== undefined) return new Future<unknown>(this.#owner, key, known);
     const future = new Future<unknown>(this.#owner, key);
-    this.#submissions.add(new Delayed(key, target, args), future, options, code);
+    this.#submissions.add(new Delayed(key, target, args), future, annotated, code);
     return future;
   }
 
@@ -375,26 +377,5 @@ export class Client extends ClientBase implements AsyncDisposable {
       }
     };
     return bringResults(this.#engine, handles, settled);
-  }
-
-  /** Has a call made that is over when the client or its cluster closes. */
-  #call<R>(call: () => Promise<R>): Promise<R> {
-    const checked = async (): Promise<R> => {
-      this.#check();
-      return call();
-    };
-    // A client that is closed already is a mistake of the program.
-    if (this.#isClosed) return checked();
-    return untilClosed(checked(), () => this.#isClosed);
-  }
-
-  get #isClosed(): boolean {
-    return this.#closed || this.cluster.isClosed;
-  }
-
-  #check(): void {
-    if (this.#closed)
-      throw new LongpoleError('ERR_LONGPOLE_CLOSED', 'The client is closed. Connect a new one.');
-    this.cluster.checkOpen();
   }
 }

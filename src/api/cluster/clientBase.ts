@@ -4,6 +4,7 @@ import { checkArgument, checkNoMore, checkOptions, invalid, kind } from '../../b
 import { LongpoleError } from '../../base/errors.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
 import type { ClusterDump } from '../../engine/cluster/clusterDump.js';
+import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import type { SchedulerPlugin } from '../../engine/cluster/schedulerPlugins.js';
 import {
   INSTALL_PLUGIN,
@@ -34,6 +35,7 @@ export class ClientBase {
   /** @internal */
   readonly cluster: LocalCluster;
   readonly #closing: (() => Promise<void> | void)[] = [];
+  #closed = false;
 
   /** @internal */
   constructor(cluster: LocalCluster) {
@@ -177,6 +179,36 @@ export class ClientBase {
   observe(observer: ClusterObserver): () => void {
     checkArgument('Client.observe: observer', observer, OBSERVER);
     return this.cluster.engine.observe(observer);
+  }
+
+  /** @internal Has a call made that is over when the client or its cluster closes. */
+  protected call<R>(call: () => Promise<R>): Promise<R> {
+    const checked = async (): Promise<R> => {
+      this.check();
+      return call();
+    };
+    // A client that is closed already is a mistake of the program.
+    if (this.isClosed) return checked();
+    return untilClosed(checked(), () => this.isClosed);
+  }
+
+  /** @internal */
+  protected get isClosed(): boolean {
+    return this.#closed || this.cluster.isClosed;
+  }
+
+  /** @internal Throws ERR_LONGPOLE_CLOSED. */
+  protected check(): void {
+    if (this.#closed)
+      throw new LongpoleError('ERR_LONGPOLE_CLOSED', 'The client is closed. Connect a new one.');
+    this.cluster.checkOpen();
+  }
+
+  /** @internal Returns false if the client closes already. */
+  protected beginClosing(): boolean {
+    const begins = !this.#closed;
+    this.#closed = true;
+    return begins;
   }
 
   /** @internal Runs when the client is closed. */

@@ -42,7 +42,7 @@ interface Held {
  *
  * @source Dask, `distributed.Future`
  */
-export class Future<T> extends External {
+export class Future<T> extends External implements PromiseLike<T> {
   readonly #owner: FutureOwner;
   readonly #held: Held = { handle: undefined, released: false, failure: undefined };
 
@@ -101,6 +101,29 @@ export class Future<T> extends External {
     return value;
   }
 
+  /**
+   * Makes the future awaitable: `await future` is `await future.result()`, and `Promise.all(futures)` waits for all results. An
+   * async function that returns a future therefore resolves with its result; return it in an array or an object to hand
+   * on the future itself. See docs/decisions/awaitable-futures.md.
+   */
+  // biome-ignore lint/suspicious/noThenProperty: `await` looks for this name.
+  then<A = T, B = never>(
+    onResult?: ((value: T) => A | PromiseLike<A>) | null,
+    onError?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.result().then(onResult, onError);
+  }
+
+  /** As the `catch` of the promise `result()`. */
+  catch<B = never>(onError?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+    return this.result().catch(onError);
+  }
+
+  /** As the `finally` of the promise `result()`. */
+  finally(onEnd?: (() => void) | null): Promise<T> {
+    return this.result().finally(onEnd);
+  }
+
   /** Why the task failed, or undefined if it has a result. Resolves when either is known. */
   async exception(): Promise<unknown> {
     if (this.handle === undefined && this.#held.failure !== undefined) return this.#held.failure.error;
@@ -153,20 +176,25 @@ export class Future<T> extends External {
   }
 }
 
+/** What `scatter` gives for one value: a future that is not awaitable, so that `await client.scatter(value)` gives it. */
+export type ScatteredFuture<T> = Future<T> & { readonly then: never };
+
+/** The same future, which `await` does not look into. */
+export function notAwaitable<T>(future: Future<T>): Future<T> {
+  return Object.defineProperty(future, 'then', { value: undefined });
+}
+
 /**
  * One future or several, as an array.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for anything else
  */
-export function futureList(
-  where: string,
-  given: Future<unknown> | Iterable<unknown>,
-): readonly Future<unknown>[] {
-  if (given instanceof Future) return [given];
+export function futureList<T>(where: string, given: Future<T> | Iterable<Future<T>>): readonly Future<T>[] {
+  const isFuture = (one: unknown): one is Future<T> => one instanceof Future;
+  if (isFuture(given)) return [given];
   if (typeof given !== 'object' || given === null || !(Symbol.iterator in given))
     throw invalid(`${where}: futures`, given, 'a Future, or an array of them');
-  const isFuture = (one: unknown): one is Future<unknown> => one instanceof Future;
-  const list = [...given];
+  const list: readonly unknown[] = [...given];
   for (const one of list)
     if (!isFuture(one)) throw invalid(`${where}: futures`, one, 'a Future, or an array of them');
   return list.filter(isFuture);

@@ -1,0 +1,65 @@
+// `progress`: a bar for futures.
+import { ProgressBar, type ProgressBarOptions } from '../../diagnostics/progressBar.js';
+import { type Future, futureList } from './future.js';
+
+/** Seconds between two looks at the scheduler, unless the option says otherwise. */
+const DT = 0.1;
+
+/**
+ * Shows how far the computations of some futures are, until all of the futures have ended. The bar counts all tasks of these
+ * computations. It stays where it was if one of the futures failed.
+ *
+ *     await progress(client.map(load, paths));
+ *
+ * @param options those of `ProgressBar`
+ * @returns (resolves) when all futures have ended, with a result, an error, or because they were cancelled
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, and what `out` throws; not the error of a task
+ * @source Dask, `distributed.progress`
+ */
+export async function progress<T>(
+  futures: Future<T> | Iterable<Future<T>>,
+  options: ProgressBarOptions = {},
+): Promise<void> {
+  const list = futureList('progress()', futures);
+  const bar = new ProgressBar(options).bar();
+  const run = new Computations(list);
+  bar.runStarted(run);
+  let failure: { readonly error: unknown } | undefined;
+  const timer = setInterval(
+    () => {
+      try {
+        bar.progress(run);
+      } catch (error) {
+        failure ??= { error };
+        clearInterval(timer);
+      }
+    },
+    1000 * (options.dt ?? DT),
+  );
+  try {
+    await Promise.all(list.map((future) => future.wait().catch(() => undefined)));
+  } finally {
+    clearInterval(timer);
+    bar.runFinished(
+      run,
+      list.find(({ status }) => status !== 'finished'),
+    );
+  }
+  if (failure !== undefined) throw failure.error;
+}
+
+/** The computations that some futures belong to. */
+class Computations {
+  readonly #segments: readonly { readonly size: number; readonly unfinished: number }[];
+  readonly computation: { readonly size: number };
+
+  constructor(futures: readonly Future<unknown>[]) {
+    const handles = futures.flatMap(({ handle }) => handle ?? []);
+    this.#segments = [...new Set(handles.map(({ computation }) => computation.segment))];
+    this.computation = { size: this.#segments.reduce((sum, { size }) => sum + size, 0) };
+  }
+
+  get finishedCount(): number {
+    return this.#segments.reduce((sum, { size, unfinished }) => sum + size - unfinished, 0);
+  }
+}

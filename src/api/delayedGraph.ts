@@ -1,0 +1,56 @@
+// `Delayed.visualize`: the graph of a Delayed as an image, before it runs. graph/ writes no files.
+import { checkOptions, fileName, kind, type OptionKinds, TEXT } from '../base/arguments.js';
+import { LongpoleError } from '../base/errors.js';
+import { Delayed, dependenciesOf, nodesOf } from '../graph/delayed.js';
+import { functionName } from '../graph/functionName.js';
+import { drawBoxes } from '../pipeline/drawing.js';
+import { writeDrawing } from './writeDrawing.js';
+
+export interface GraphDrawingOptions {
+  /** An SVG image, or a page with it if the name ends in `.html`. Default `graph.svg`. An existing file is replaced. */
+  readonly filename?: string;
+  /** What the boxes say: the name of the function, or the key. Default `function`. */
+  readonly label?: 'function' | 'key';
+  /** Heading of the drawing. Default: the key. */
+  readonly title?: string;
+}
+
+declare module '../graph/delayed.js' {
+  interface Delayed<T> {
+    /**
+     * Draws this task and all that it needs, before it runs: a box per task, an arrow from each task to those that need it.
+     *
+     * @returns the absolute path of the file
+     * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for more than 2,000 tasks, ERR_LONGPOLE_PAGE_FILE, ERR_LONGPOLE_CYCLE
+     * @source Dask, `Delayed.visualize`
+     */
+    visualize(options?: GraphDrawingOptions): string;
+  }
+}
+
+/** Beyond it an image has more boxes than a screen has room for, and the layout takes seconds. */
+const MAX_TASKS = 2000;
+
+const OPTIONS: OptionKinds<GraphDrawingOptions> = {
+  filename: fileName(['.svg', '.html', '.htm']),
+  label: kind("'function' or 'key'", (value) => value === 'function' || value === 'key'),
+  title: TEXT,
+};
+
+Delayed.prototype.visualize = function visualize(options: GraphDrawingOptions = {}): string {
+  checkOptions('Delayed.visualize', options, OPTIONS);
+  const { filename = 'graph.svg', label = 'function', title = this.key } = options;
+  const nodes = [...nodesOf(this).values()];
+  if (nodes.length > MAX_TASKS)
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INVALID_ARGUMENT',
+      `Delayed.visualize draws at most ${MAX_TASKS} tasks, and '${this.key}' needs ${nodes.length}. Draw a part of the graph.`,
+    );
+  const places = new Map(nodes.map(({ key }, index) => [key, index]));
+  const edges = nodes.flatMap((node, to) => {
+    const sources = new Set(dependenciesOf(node).map(({ key }) => places.get(key)!));
+    return Array.from(sources, (from) => ({ from, to, label: '' }));
+  });
+  const names = nodes.map(({ key, fn }) => (label === 'key' ? key : functionName(fn)));
+  return writeDrawing(drawBoxes(title, { nodes: names, edges }), filename);
+};
