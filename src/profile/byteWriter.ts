@@ -22,9 +22,12 @@ export class ByteWriter {
     this.#length += values.length;
   }
 
-  /** Writes a safe integer that is not negative. */
+  /**
+   * Writes a number that is not negative and below 2^63. Nanoseconds since the epoch need more than 53 bits. A double holds
+   * them, because they are multiples of 256.
+   */
   varint(value: number): void {
-    this.#reserve(8);
+    this.#reserve(9);
     let rest = value;
     while (rest >= 0x80) {
       this.#bytes[this.#length++] = (rest % 0x80) | 0x80;

@@ -120,33 +120,27 @@ class Locations {
   of(frame: FrameDescription, line: number): number {
     const identifier = frameIdentifier(frame);
     const key = `${line};${identifier}`;
-    let id = this.#locationIds.get(key);
-    if (id !== undefined) return id;
-    const place = new Message();
-    place.number(LINE.function, this.#function(identifier, frame));
-    place.number(LINE.line, line);
-    const location = new Message();
-    id = this.locations.length + 1;
-    location.number(LOCATION.id, id);
-    location.message(LOCATION.line, place);
-    this.locations.push(location);
-    this.#locationIds.set(key, id);
-    return id;
+    return getOrMake(this.#locationIds, key, () => {
+      const place = new Message();
+      place.number(LINE.function, this.#function(identifier, frame));
+      place.number(LINE.line, line);
+      const location = new Message();
+      location.number(LOCATION.id, this.locations.length + 1);
+      location.message(LOCATION.line, place);
+      return this.locations.push(location);
+    });
   }
 
   #function(identifier: string, { name, filename, lineNumber }: FrameDescription): number {
-    let id = this.#functionIds.get(identifier);
-    if (id !== undefined) return id;
-    const message = new Message();
-    id = this.functions.length + 1;
-    message.number(FUNCTION.id, id);
-    message.number(FUNCTION.name, this.#strings.of(name));
-    message.number(FUNCTION.systemName, this.#strings.of(name));
-    message.number(FUNCTION.filename, this.#strings.of(filename));
-    message.number(FUNCTION.startLine, lineNumber);
-    this.functions.push(message);
-    this.#functionIds.set(identifier, id);
-    return id;
+    return getOrMake(this.#functionIds, identifier, () => {
+      const message = new Message();
+      message.number(FUNCTION.id, this.functions.length + 1);
+      message.number(FUNCTION.name, this.#strings.of(name));
+      message.number(FUNCTION.systemName, this.#strings.of(name));
+      message.number(FUNCTION.filename, this.#strings.of(filename));
+      message.number(FUNCTION.startLine, lineNumber);
+      return this.functions.push(message);
+    });
   }
 }
 
@@ -161,10 +155,7 @@ class Message {
   number(field: number, value: number): void {
     if (!(value > 0 && value < NUMBERS_END)) return;
     this.#writer.varint(field * 8);
-    // Nanoseconds since the epoch need more than 53 bits. A double holds them, because they are multiples of 256.
-    let rest = value;
-    for (; rest >= 128; rest = Math.floor(rest / 128)) this.#writer.byte((rest % 128) + 128);
-    this.#writer.byte(rest);
+    this.#writer.varint(value);
   }
 
   packed(field: number, values: readonly number[]): void {

@@ -21,7 +21,6 @@ import { workerStartError } from '../taskFailure.js';
 import { weighShared } from '../worker/sharedWeight.js';
 import { ClosingRuns } from './closingRuns.js';
 import { GracePeriod, threadUse } from './gracePeriod.js';
-import { interruptThread } from './interruptThread.js';
 import type { DispatchedBatch, Isolate, RunChannel } from './isolate.js';
 import { dumpThread, type IsolateDump, secondsSinceTurn } from './isolateDump.js';
 import { type IsolateThread, startThread } from './isolateThread.js';
@@ -29,7 +28,7 @@ import { IsolateWatch } from './isolateWatch.js';
 import { MessageLog } from './messageLog.js';
 import { Outbox } from './outbox.js';
 import { PendingCalls } from './pendingCalls.js';
-import { stopThread } from './stopThread.js';
+import { interruptThread, stopThread } from './threadControl.js';
 import { isOverdue, newThreadRun, type ThreadRun } from './threadRun.js';
 
 /** Polls between which an isolate may turn its event loop and not take a call until the call is rejected; about a minute. */

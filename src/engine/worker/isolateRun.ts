@@ -38,6 +38,17 @@ export interface Unsent {
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }
 
+/** How a task ran; times are seconds since the epoch. */
+export interface TaskRun {
+  id: number;
+  /** When its batch was taken in. */
+  received: number;
+  start: number;
+  stop: number;
+  /** Seconds in which it waited for a core; NaN: not known. */
+  coreWait: number;
+}
+
 /** How a result leaves its isolate, or stays. */
 interface Publication {
   readonly kind: number;
@@ -177,49 +188,34 @@ export class IsolateRun {
   }
 
   /** Keeps the result, prepares to send it if it is wanted outside, and logs the completion. */
-  complete(
-    id: number,
-    value: unknown,
-    received: number,
-    start: number,
-    stop: number,
-    coreWait: number,
-  ): void {
+  complete(value: unknown, ran: TaskRun): void {
     const kind = kindOf(value);
-    if (kind === KIND_VALUE) {
-      this.#completeValue(id, value, received, start, stop, coreWait);
-      return;
-    }
-    this.#keep(id, value);
-    this.#learn(id, stop - start);
-    const number = kind === KIND_NUMBER ? Number(value) : 0;
-    this.log.write(id, kind, typeOf(value), number, received, start, stop, coreWait);
-    this.#letGo(id);
+    if (kind === KIND_VALUE) this.#completeValue(value, ran);
+    else this.#completed(kind, value, kind === KIND_NUMBER ? Number(value) : 0, ran);
   }
 
-  #completeValue(
-    id: number,
-    value: unknown,
-    received: number,
-    start: number,
-    stop: number,
-    coreWait: number,
-  ): void {
+  #completeValue(value: unknown, ran: TaskRun): void {
     if (typeof value === 'function' || typeof value === 'symbol') {
-      this.fail(id, notCloneable(`the task returned a ${typeof value}.`), received, start, stop, coreWait);
+      this.fail(notCloneable(`the task returned a ${typeof value}.`), ran);
       return;
     }
     let publication: Publication;
     try {
-      publication = this.#publish(id, ownResult(value));
+      publication = this.#publish(ran.id, ownResult(value));
     } catch (error) {
-      this.fail(id, notCloneable(error), received, start, stop, coreWait);
+      this.fail(notCloneable(error), ran);
       return;
     }
     const { kind, kept, bytes } = publication;
-    this.#keep(id, kept);
+    this.#completed(kind, kept, bytes, ran);
+  }
+
+  /** `number` is the value of a number, the bytes of another result. */
+  #completed(kind: number, value: unknown, number: number, ran: TaskRun): void {
+    const { id, received, start, stop, coreWait } = ran;
+    this.#keep(id, value);
     this.#learn(id, stop - start);
-    this.log.write(id, kind, typeOf(kept), bytes, received, start, stop, coreWait);
+    this.log.write(id, kind, typeOf(value), number, received, start, stop, coreWait);
     this.#letGo(id);
   }
 
@@ -246,7 +242,7 @@ export class IsolateRun {
     return { kind: KIND_STORED, kept, bytes: framesBytes(frames) };
   }
 
-  fail(id: number, thrown: unknown, received: number, start: number, stop: number, coreWait: number): void {
+  fail(thrown: unknown, { id, received, start, stop, coreWait }: TaskRun): void {
     this.#failed.add(id);
     this.#errors.push({ id, error: toErrorInfo(thrown) });
     this.log.write(id, KIND_ERROR, UNDEFINED_TYPE, 0, received, start, stop, coreWait);
@@ -262,8 +258,8 @@ export class IsolateRun {
    * can be sent while a task computes.
    */
   isShort(id: number, seconds: number): boolean {
-    const slowest = this.#slowestOf(id);
-    return slowest < seconds;
+    const fn = this.#functionOf(id);
+    return fn < 0 || this.#slowest[fn]! < seconds;
   }
 
   /** What waits to be sent, which then waits no more. */
@@ -362,11 +358,6 @@ export class IsolateRun {
   #functionOf(id: number): number {
     const at = this.#program.tokenOffsets[id]!;
     return this.#program.operations[at] === OP_CALL ? this.#program.operands[at]! % CALL_BASE : -1;
-  }
-
-  #slowestOf(id: number): number {
-    const fn = this.#functionOf(id);
-    return fn < 0 ? 0 : this.#slowest[fn]!;
   }
 
   #learn(id: number, seconds: number): void {

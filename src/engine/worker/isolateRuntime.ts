@@ -2,8 +2,10 @@
 // task runs nothing can be sent or received, so completions go into shared memory at once, values are sent before any
 // task that is not known to be short, and between two tasks the mailbox word is looked at.
 
+import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { framesBytes } from '../../protocol/frames.js';
 import {
+  type CallFunction,
   type FromIsolate,
   type IsolateBirth,
   type IsolateMeasures,
@@ -15,13 +17,12 @@ import {
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import { Vitals } from '../../resources/vitals.js';
-import { answerCall } from './answerCall.js';
 import { collectGarbage } from './collectGarbage.js';
 import type { IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
 import { isolateClock } from './isolateClock.js';
 import { IsolateMetrics } from './isolateMetrics.js';
-import { IsolateRun, notCloneable, type Unsent } from './isolateRun.js';
+import { IsolateRun, notCloneable, type TaskRun, type Unsent } from './isolateRun.js';
 import { loadFunctions } from './loadFunctions.js';
 import { splitValues } from './splitValues.js';
 import { taskContext } from './taskContext.js';
@@ -67,6 +68,8 @@ export class IsolateRuntime {
   #busy = false;
   #reported = 0;
   #current: BatchProgress | undefined;
+  /** One record for all tasks, so that none is made per task. */
+  readonly #lastRun: TaskRun = { id: 0, received: 0, start: 0, stop: 0, coreWait: Number.NaN };
   /** A task's own code runs, and nothing of this class. */
   #inTask = false;
 
@@ -217,28 +220,13 @@ export class IsolateRuntime {
         this.#inTask = false;
         taskContext.running = false;
         taskHook.current?.after(true);
-        const stop = this.#clock();
-        run.fail(
-          id,
-          error,
-          progress.received,
-          start,
-          stop,
-          this.#ended(progress, id, meter, start, stop, 'failed'),
-        );
+        run.fail(error, this.#ended(progress, id, meter, start, this.#clock(), 'failed'));
         start = this.#clock();
         continue;
       }
       taskContext.running = false;
       const stop = this.#clock();
-      run.complete(
-        id,
-        value,
-        progress.received,
-        start,
-        stop,
-        this.#ended(progress, id, meter, start, stop, 'done'),
-      );
+      run.complete(value, this.#ended(progress, id, meter, start, stop, 'done'));
       // A value that was packed has taken time that is not the next task's.
       start = run.hasUnsent ? this.#clock() : stop;
       if (stop - this.#reported > REPORT_SECONDS) this.#reportBetween(progress, id, stop);
@@ -265,25 +253,11 @@ export class IsolateRuntime {
       const stop = this.#clock();
       run.metered?.awaited(id, begun, stop, idleSeconds() - idle, run.metered.cpuSeconds() - cpu);
       taskHook.current?.after(false);
-      run.complete(
-        id,
-        value,
-        progress.received,
-        start,
-        stop,
-        this.#ended(progress, id, meter, start, stop, 'done'),
-      );
+      run.complete(value, this.#ended(progress, id, meter, start, stop, 'done'));
     } catch (error) {
       const stop = this.#clock();
       taskHook.current?.after(true);
-      run.fail(
-        id,
-        error,
-        progress.received,
-        start,
-        stop,
-        this.#ended(progress, id, meter, start, stop, 'failed'),
-      );
+      run.fail(error, this.#ended(progress, id, meter, start, stop, 'failed'));
     }
     taskContext.running = false;
     progress.next++;
@@ -291,17 +265,25 @@ export class IsolateRuntime {
     if (pending !== undefined) await pending;
   }
 
-  /** The task is over. Returns the seconds in which it waited for a core; NaN: not known. */
+  /** The task is over: fills the record of its run, which is good until the next task ends. */
   #ended(
-    { batch, run }: BatchProgress,
+    { batch, run, received }: BatchProgress,
     id: number,
     meter: TaskMeter | undefined,
     start: number,
     stop: number,
     outcome: Outcome,
-  ): number {
-    if (run.metered === undefined) return Number.NaN;
-    return run.metered.end(meter, id, start, stop, run.isUnwanted(id, batch.batch) ? 'cancelled' : outcome);
+  ): TaskRun {
+    const ended = this.#lastRun;
+    ended.id = id;
+    ended.received = received;
+    ended.start = start;
+    ended.stop = stop;
+    ended.coreWait =
+      run.metered === undefined
+        ? Number.NaN
+        : run.metered.end(meter, id, start, stop, run.isUnwanted(id, batch.batch) ? 'cancelled' : outcome);
+    return ended;
   }
 
   /** In the middle of a batch, of whose task `id` the isolate has done what it could up to `now`. */
@@ -379,5 +361,30 @@ export class IsolateRuntime {
     Atomics.store(this.#mailbox, 0, 0);
     for (let message = this.#host.receive(); message !== undefined; message = this.#host.receive())
       this.handle(message);
+  }
+}
+
+// A function that the host calls in an isolate, with `client.run` or for a plugin.
+
+/** Calls it and posts the answer. Never rejects: what the function throws is the answer. */
+async function answerCall(
+  { call, fn, argument }: CallFunction,
+  post: (message: FromIsolate) => void,
+): Promise<void> {
+  const answer = (value: unknown, error?: unknown): void =>
+    post({ type: 'called', call, value, error: error === undefined ? undefined : toErrorInfo(error) });
+  post({ type: 'call-taken', call });
+  // What a task that is called from here computes belongs to it.
+  const { running } = taskContext;
+  taskContext.running = true;
+  try {
+    const loaded = loadFunctions([fn]);
+    const [callable] = loaded instanceof Promise ? await loaded : loaded;
+    const result = callable?.(argument);
+    answer(isThenable(result) ? await result : result);
+  } catch (error) {
+    answer(undefined, error ?? new Error(`${error} was thrown`));
+  } finally {
+    taskContext.running = running;
   }
 }
