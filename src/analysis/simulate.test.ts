@@ -53,6 +53,24 @@ describe('simulating a trace', () => {
     }
   });
 
+  it('never says less than the longest chain, nor than the work divided by the workers', () => {
+    // Pauses between three of five tasks: their median is more than their mean, so that a simulation takes longer.
+    let time = 0;
+    const short = Array.from({ length: 200 }, (_, i) => {
+      const started = time + (i % 5 < 3 ? 0.1 : 0);
+      time = started + 0.1;
+      return { key: `short-${i}`, worker: 'w1', started, stopped: time, ready: 0, received: 0 };
+    });
+    const chain = { key: 'long-0', worker: 'w0', started: 0, stopped: 31.5, ready: 0, received: 0 };
+    const trace = syntheticTrace({ tasks: [chain, ...short], workers: [{ name: 'w0' }, { name: 'w1' }] });
+    assertNear(criticalPath(trace).makespan, 32, 0.01);
+    for (const workers of [1, 2, 4, 16]) {
+      const { makespan, low } = simulate(trace, { workers });
+      assert.ok(makespan >= Math.max(31.5, 51.5 / workers) - 1e-6, `${workers} workers: ${makespan} s`);
+      assert.ok(low <= makespan);
+    }
+  });
+
   it('predicts more and fewer workers within 10 %, from one to many and back', () => {
     const tasks = mapReduce(200);
     for (const from of [1, 2, 8]) {

@@ -98,6 +98,8 @@ export class Simulator {
   readonly #floor: number;
   readonly #work: number;
   readonly #recorded: Calibration;
+  /** Tasks of a thread ran one after the other, so that no schedule is shorter than the work divided by the workers. */
+  readonly #isBounded: boolean;
   /** Share of the time of the tasks in which they waited for a core that other programs had. */
   readonly #others: number;
   /** By number of workers: a sweep asks for some twice. */
@@ -122,6 +124,8 @@ export class Simulator {
     const { floor, work } = bounds(this.#graph);
     this.#floor = floor;
     this.#work = work;
+    const least = isChanged ? bounds(asRecorded) : { floor, work };
+    this.#isBounded = Math.max(least.floor, least.work / recorded.workers) <= window.stop - window.start;
   }
 
   simulate(workers = this.#conditions.workers): Simulation {
@@ -130,7 +134,9 @@ export class Simulator {
     if (this.#graph.size === 0) return { workers, ...NOTHING };
     const { makespan, busy, held, spilled } = this.#replay(workers);
     const { ratio, around, granularity } = this.#recorded;
-    const calibrated = makespan * ratio + around;
+    const least = Math.max(this.#floor, this.#work / workers);
+    // The recorded run may have been shorter than its simulation: that makes no task shorter.
+    const calibrated = Math.max(this.#isBounded ? least : 0, makespan * ratio + around);
     const doublings = Math.log2((busy * workers) / this.#recorded.concurrency) || 0;
     const contention = Math.min(MAX_CONTENTION, Math.abs(doublings) * CONTENTION);
     const margin = Math.min(MAX_MARGIN, NOISE + contention + this.#others);
@@ -140,7 +146,7 @@ export class Simulator {
     const low = Math.min(calibrated, makespan + around) * (1 - margin) - end - starting;
     const high = Math.max(calibrated, makespan + around) * (1 + margin) + end + starting;
     // No band reaches below what no schedule can beat, but for the noise of its durations.
-    const bound = Math.max(this.#floor, this.#work / workers) * (1 - margin);
+    const bound = least * (1 - margin);
     return {
       workers,
       makespan: calibrated,

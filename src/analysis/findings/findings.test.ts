@@ -188,6 +188,28 @@ describe('findings', () => {
     assert.ok(!codesOf(spec(0)).includes('worker-skew'));
   });
 
+  it('a worker that came late was not idle before', () => {
+    const spec = (made: number): SyntheticSpec => ({
+      workers: [{ name: 'w0' }, { name: 'w1', started: made }],
+      tasks: [
+        ...scheduled(
+          many(20).map((task) => ({ ...task, worker: 'w0' })),
+          { workers: 1 },
+        ).tasks,
+        ...many(10, 1, 'other').map(({ key }, i) => ({
+          key,
+          worker: 'w1',
+          started: 10.3 + i,
+          stopped: 11.3 + i,
+          dispatched: 10.05,
+          received: 10.3,
+        })),
+      ],
+    });
+    assert.ok(codesOf(spec(0)).includes('worker-skew'));
+    assert.ok(!codesOf(spec(10)).includes('worker-skew'));
+  });
+
   it('a thread that waits in a collection for those that help it does not block', () => {
     const gc = { time: 1, worker: 'w0', prefix: 'fit', activity: 'gc', value: 20 };
     const metrics = (value: number) => [...(cpu({ fit: [3, 17] }) ?? []), { ...gc, value }];

@@ -7,6 +7,8 @@ import type { Facts, Rule } from './finding.js';
 const MIN_IDLE = 0.2;
 /** A thread of the busiest worker has at least this many times the mean. */
 const MIN_SKEW = 1.25;
+/** Seconds after a worker was made, in which what it is sent first finds it starting. */
+const STARTING = 0.1;
 
 /**
  * Tasks waited for their worker while other workers had nothing to do. Costs the share of that wait that idle threads
@@ -22,9 +24,10 @@ export const workerSkew: Rule = (facts) => {
   // It had all the threads there were: no other worker could have taken its tasks.
   if (worst.threads >= workers) return undefined;
   const most = each(worst);
-  const mean = all.reduce((sum, { seconds }) => sum + seconds, 0) / workers;
+  const begins = threadBegins(facts);
+  const mean = all.reduce((sum, { seconds }) => sum + seconds, 0) / presentThreads(facts, begins);
   if (most < MIN_SKEW * mean) return undefined;
-  const seconds = Math.min(avoidableWait(facts), most - mean);
+  const seconds = Math.min(avoidableWait(facts, begins), most - mean);
   const name = worst.row < 0 ? '' : trace.strings.get(trace.workers.name[worst.row]!);
   const onEach = worst.threads > 1 ? ` on each of its ${worst.threads} threads` : '';
   return {
@@ -81,29 +84,46 @@ function ownSeconds({ trace, lanes, path }: Facts, lane: number): number {
 }
 
 /** Seconds of waiting for a worker, as far as others idled meanwhile and could have had the task earlier. */
-function avoidableWait(facts: Facts): number {
+function avoidableWait(facts: Facts, begins: Float64Array): number {
   const { latency, report, transferLatency } = facts.conditions;
   // To learn of a task and to tell of its result.
   const elsewhere = 2 * (latency + report + transferLatency);
-  const there = allStarted(facts);
   let seconds = 0;
-  for (const part of facts.parts('waiting for a worker')) {
-    // Workers that are starting could not have had it.
-    const [start, stop] = [Math.max(part.start, there), part.stop];
-    if (!(stop > start)) continue;
-    const idle = 1 - facts.runningBetween(start, stop) / facts.workers;
-    if (idle >= MIN_IDLE) seconds += idle * Math.max(0, stop - start - elsewhere);
+  for (const { start, stop } of facts.parts('waiting for a worker')) {
+    // Workers that were starting could not have had it: the threads that were there are counted from one to the next.
+    for (const [from, to] of stretches(start, stop, begins)) {
+      const there = facts.workers - begins.filter((begin) => begin > from).length;
+      const idle = 1 - facts.runningBetween(from, to) / there;
+      if (idle >= MIN_IDLE) seconds += idle * Math.max(0, to - from - elsewhere);
+    }
   }
   return seconds;
 }
 
-/** When the last worker began that had been sent a task before any ran: until then it was starting. */
-function allStarted({ trace, lanes, firstStart }: Facts): number {
-  const { dispatched, started } = trace.tasks;
-  let last = firstStart;
-  for (let lane = 0; lane < lanes.count; lane++) {
+/** A time span, cut where threads begin. */
+function stretches(start: number, stop: number, begins: Float64Array): [from: number, to: number][] {
+  const cuts = [...begins.filter((begin) => begin > start && begin < stop)].sort((a, b) => a - b);
+  return [start, ...cuts].map((from, i) => [from, cuts[i] ?? stop]);
+}
+
+/**
+ * By lane: when its thread could run something. A worker that comes late, or that what it was sent first found starting, was not
+ * idle before.
+ */
+function threadBegins({ trace, lanes, firstStart }: Facts): Float64Array {
+  const { tasks, workers } = trace;
+  return Float64Array.from({ length: lanes.count }, (_, lane) => {
     const row = lanes.spans.rows[lanes.offsets[lane]!]!;
-    if (dispatched[row]! <= firstStart) last = Math.max(last, started[row]!);
-  }
-  return last;
+    const worker = lanes.worker[lane]!;
+    // NaN where the trace does not say.
+    const made = Math.max(firstStart, worker < 0 ? firstStart : workers.started[worker]! || firstStart);
+    const wasStarting = tasks.dispatched[row]! <= (made > firstStart ? made + STARTING : firstStart);
+    return wasStarting ? Math.max(made, tasks.started[row]!) : made;
+  });
+}
+
+/** Threads that were there on average since the first task started. */
+function presentThreads({ workers, active, path }: Facts, begins: Float64Array): number {
+  const missing = begins.reduce((sum, begin) => sum + 1 - (path.stop - begin) / active, 0);
+  return Math.max(1, workers - missing);
 }
