@@ -44,7 +44,8 @@ async def run(options, output):
         return 0
     except Refused as error:
         out.rows([["refused", error.code, str(error)]])
-        return 1
+        # What still tries to connect would hold up the end.
+        os._exit(1)
     except Broken:
         return 0
 

@@ -6,14 +6,17 @@ the scheduler does not answer for MAX_SILENCE.
 
 import asyncio
 import sys
+import time
 import uuid
 
 import cloudpickle
 import distributed
+import psutil
 from distributed import Client
 
 from . import PROTOCOL, known_tasks, machine_tap, scheduler_tap, tap, worker_tap
 from .frames import Broken
+from .refusal import why_not
 
 #: Seconds between two looks at a worker; the scheduler is asked as often as the bridge was told to.
 WORKER_INTERVAL = 1.0
@@ -57,16 +60,16 @@ class Bridge:
             await self.detach()
 
     async def connect(self):
+        limit = time_left(self.timeout)
         try:
+            # Where the port is open and silent, Client's own limit does not end the wait; elsewhere it says more.
             self.client = await asyncio.wait_for(
-                Client(self.address, asynchronous=True, timeout=self.timeout, set_as_default=False, name="longpole"),
-                self.timeout + 1,
+                Client(self.address, asynchronous=True, timeout=0.9 * limit, set_as_default=False, name="longpole"),
+                limit,
             )
-        except (OSError, TimeoutError, asyncio.TimeoutError) as error:
-            why = str(error) or f"there was no answer within {self.timeout:g} s"
-            raise Refused("connect", why) from error
-        except (ValueError, TypeError, ImportError) as error:
-            raise Refused("connect", str(error)) from error
+        except Exception as error:
+            # What is no scheduler may answer anything, e.g. a length of exabytes.
+            raise Refused("connect", await why_not(error, self.address, self.timeout)) from error
 
     async def check_versions(self):
         """Code travels between Pythons of one version only. distributed's own may differ: it says so itself."""
@@ -182,6 +185,11 @@ class Bridge:
             await quietly(self.client.close(timeout=LAST_WORDS))
         else:
             await quietly(self.client.close(timeout=LOOK), LOOK)
+
+
+def time_left(timeout):
+    """Python's own start counts, but for at most half of the time."""
+    return max(timeout / 2, timeout - (time.time() - psutil.Process().create_time()))
 
 
 async def quietly(awaitable, seconds=LAST_WORDS):

@@ -1,8 +1,8 @@
 // Observing a Dask cluster that runs ordinary Python: the same trace, dashboard and report as of a cluster of Longpole's own.
-import { CALLABLE, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { ANY, CALLABLE, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { type BridgeEnd, DaskBridge } from '../dask/bridgeProcess.js';
 import { ClusterMirror } from '../dask/clusterMirror.js';
+import { type DaskSecurity, schedulerAddress } from '../dask/schedulerAddress.js';
 import { writeReport } from '../diagnostics/performanceReport.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { DashboardServer } from '../server/dashboardServer.js';
@@ -15,7 +15,9 @@ import { packageVersion } from './packageVersion.js';
 
 export interface ObserveDaskOptions {
   /** A Python that has `distributed`. Default: LONGPOLE_PYTHON, `.venv/bin/python`, `python3`, `python`, the first that has it. */
-  readonly python?: string;
+  readonly python?: string | undefined;
+  /** Certificates for `tls://`. Default: those of Dask's own configuration. */
+  readonly security?: DaskSecurity | undefined;
   /** Seconds for the scheduler to answer, more than 0. Default 10. */
   readonly timeout?: number;
   /** Who is told of everything beside the live trace, e.g. a TraceWriter; made once the cluster has answered. */
@@ -24,6 +26,7 @@ export interface ObserveDaskOptions {
 
 const OPTIONS: OptionKinds<ObserveDaskOptions> = {
   python: TEXT,
+  security: ANY,
   timeout: kind(
     'seconds, more than 0 and at most 3600',
     (value) => typeof value === 'number' && value > 0 && value <= 3600,
@@ -138,7 +141,7 @@ function reasonOf({ reason, error }: BridgeEnd): string {
  *     await using dask = await observeDask('tcp://127.0.0.1:8786');
  *     console.log(criticalPath(dask.trace).toString());
  *
- * @param address of the scheduler
+ * @param address of the scheduler, e.g. `tcp://127.0.0.1:8786`, `127.0.0.1:8786` or `tls://127.0.0.1:8786`
  * @throws (rejects) LongpoleError ERR_LONGPOLE_PYTHON without a Python that has distributed, ERR_LONGPOLE_DASK_CONNECT if the
  *   scheduler does not answer, ERR_LONGPOLE_DASK_VERSION if it runs another Python, ERR_LONGPOLE_DASK_BRIDGE,
  *   ERR_LONGPOLE_INVALID_ARGUMENT
@@ -148,19 +151,15 @@ export async function observeDask(
   options: ObserveDaskOptions = {},
 ): Promise<DaskObservation> {
   checkOptions('observeDask()', options, OPTIONS);
-  const { python, timeout = 10, observers = () => [] } = options;
-  if (!/^[a-z]+:\/\/[^\s]+$/i.test(address)) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
-      `'${address}' is no address of a scheduler: write e.g. tcp://127.0.0.1:8786.`,
-    );
-  }
+  const { python, security, timeout = 10, observers = () => [] } = options;
+  const place = schedulerAddress(address, security);
   const live = new LiveTrace({ window: { tasks: MAX_TASKS, intervals: MAX_TASKS } });
   const counters = new ClusterCounters();
   const told: ClusterObserver[] = [live, counters];
   const mirror = new ClusterMirror(told);
   const bridge = await DaskBridge.start({
-    address,
+    address: place,
+    security,
     python,
     timeout,
     onRow: (row) => {
@@ -169,5 +168,5 @@ export async function observeDask(
       mirror.take(row);
     },
   });
-  return new DaskObservation(address, bridge, mirror, live, counters);
+  return new DaskObservation(place, bridge, mirror, live, counters);
 }

@@ -1,4 +1,6 @@
 // `longpole/trace`: traces on disk. Event files in DASF's form, written and read.
+
+export type { DaskSecurity } from '../dask/schedulerAddress.js';
 export type { EventProfilerOptions, WritableEventDatabase } from '../files/eventProfiler.js';
 export { EventProfiler } from '../files/eventProfiler.js';
 export type { FileDatabaseOptions } from '../files/fileDatabase.js';

@@ -3,7 +3,14 @@
 import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { makeFolders } from '../api/folders.js';
-import { type DaskObservation, observeDask, openTrace, type Trace, TraceWriter } from '../api/trace.js';
+import {
+  type DaskObservation,
+  type DaskSecurity,
+  observeDask,
+  openTrace,
+  type Trace,
+  TraceWriter,
+} from '../api/trace.js';
 import { LongpoleError } from '../base/errors.js';
 import { countText } from '../base/words.js';
 import { openBrowser } from './openBrowser.js';
@@ -24,14 +31,15 @@ import {
 /** What a shell says of a process that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
-interface Options {
-  readonly python?: string;
+interface Options extends DaskSecurity {
+  readonly python?: string | undefined;
   readonly timeout: number;
 }
 
 interface WatchOptions extends Options {
   readonly output: string;
   readonly seconds?: number;
+  readonly overwrite?: boolean;
 }
 
 interface AttachOptions extends Options {
@@ -54,6 +62,7 @@ export function addDask(program: Command): void {
     );
   until(subcommand(dask, 'record', 'record what the cluster does as a trace directory'))
     .option('-o, --output <directory>', 'the trace directory', 'dask.trace')
+    .option('--overwrite', 'replace the trace that the directory holds')
     .action((address: string, options: WatchOptions) => runCommand(() => record(address, options)));
   until(subcommand(dask, 'report', 'write what the cluster does as one HTML file'))
     .option('-o, --output <file>', 'the file', 'longpole-dask-report.html')
@@ -76,6 +85,9 @@ function subcommand(dask: Command, name: string, description: string): Command {
       '--python <file>',
       'a Python that has distributed (default: LONGPOLE_PYTHON, .venv/bin/python or python3)',
     )
+    .option('--ca <file>', 'certificate of the authority that signed those of the cluster, for tls://')
+    .option('--cert <file>', 'certificate of this client')
+    .option('--key <file>', 'its private key')
     .option('--timeout <seconds>', 'for the scheduler to answer', seconds, 10);
 }
 
@@ -85,11 +97,14 @@ function seconds(text: string): number {
   throw new InvalidArgumentError(`'${text}' is no number of seconds above 0.`);
 }
 
-async function record(address: string, { output, seconds: limit, ...options }: WatchOptions): Promise<void> {
+async function record(
+  address: string,
+  { output, seconds: limit, overwrite = false, ...options }: WatchOptions,
+): Promise<void> {
   const ctrlC = interrupted();
   let writer: TraceWriter | undefined;
   const dask = await attached(address, ctrlC, options, () => {
-    writer = TraceWriter.create(output, { onSignals: false });
+    writer = TraceWriter.create(output, { onSignals: false, overwrite });
     return [writer];
   });
   await watch(dask, ctrlC, limit);
@@ -112,9 +127,12 @@ async function report(address: string, { output, seconds: limit, ...options }: W
   await print(`${path}\n`);
 }
 
-async function attach(address: string, { open, python, timeout, ...where }: AttachOptions): Promise<void> {
+async function attach(
+  address: string,
+  { open, python, timeout, ca, cert, key, ...where }: AttachOptions,
+): Promise<void> {
   const ctrlC = interrupted();
-  const dask = await attached(address, ctrlC, { timeout, ...(python === undefined ? {} : { python }) });
+  const dask = await attached(address, ctrlC, { python, timeout, ca, cert, key });
   const gone = dask.closed.then(
     (reason) => {
       if (reason !== 'asked') note(`longpole: ${reason}; the pages stay until Ctrl-C.`);
@@ -136,9 +154,10 @@ async function attached(
   address: string,
   ctrlC: Promise<void>,
   options: Options,
-  observers?: () => readonly TraceWriter[],
+  observers: () => readonly TraceWriter[] = () => [],
 ): Promise<DaskObservation> {
-  const watching = observeDask(address, { ...options, ...(observers === undefined ? {} : { observers }) });
+  const { python, timeout, ca, cert, key } = options;
+  const watching = observeDask(address, { python, timeout, security: { ca, cert, key }, observers });
   const dask = await Promise.race([failingLater(WRONG_USAGE, watching), ctrlC]);
   // The bridge ends with this process.
   if (dask === undefined) process.exit(INTERRUPTED);
@@ -146,7 +165,10 @@ async function attached(
   return dask;
 }
 
-/** Until Ctrl-C, the end of the time or of the cluster; then nothing is left on the cluster. */
+/**
+ * Until Ctrl-C, the end of the time or of the cluster; then nothing is left on the cluster. A cluster or a bridge that ends
+ * before is a failure: what was written is not all that was asked for.
+ */
 async function watch(dask: DaskObservation, ctrlC: Promise<void>, limit?: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const time = new Promise<void>((done) => {
@@ -157,11 +179,16 @@ async function watch(dask: DaskObservation, ctrlC: Promise<void>, limit?: number
     (reason) => reason,
     (error: unknown) => messageOf(error),
   );
-  await Promise.race([ctrlC, time, gone]);
+  const isEarly = await Promise.race([
+    ctrlC.then(() => false),
+    time.then(() => false),
+    gone.then(() => true),
+  ]);
   clearTimeout(timer);
   await dask.close().catch(() => {});
   const reason = await gone;
-  if (reason !== 'asked') note(`longpole: ${reason}`);
+  if (reason !== 'asked') note(`longpole: ${isEarly ? 'the watching ended early: ' : ''}${reason}`);
+  if (isEarly) process.exitCode = FAILED;
 }
 
 function summary(trace: Trace): void {

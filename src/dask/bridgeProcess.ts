@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { LongpoleError } from '../base/errors.js';
 import type { DaskRow, RefusedRow } from '../protocol/daskRows.js';
 import { FrameReader } from './frameReader.js';
+import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
 
 export interface BridgeOptions {
-  /** Of the scheduler. */
+  /** Of the scheduler; see schedulerAddress. */
   readonly address: string;
+  readonly security?: DaskSecurity | undefined;
   /** Default: see `pythonCandidates`. */
   readonly python?: string | undefined;
   /** Seconds for connecting, and again for each plugin. */
@@ -108,6 +110,7 @@ class Attempt {
         stdio: ['pipe', 'pipe', 'pipe'],
         env: {
           ...process.env,
+          ...securityEnvironment(options.security),
           PYTHONPATH: [PYTHON_PACKAGES, ...(PYTHONPATH ? [PYTHONPATH] : [])].join(path),
         },
       },

@@ -173,7 +173,7 @@ class TraceFiles {
     if (there !== undefined && !overwrite) {
       throw new LongpoleError(
         'ERR_LONGPOLE_TRACE_FILE',
-        `${directory} holds a trace already (${there}). Choose another name, or pass { overwrite: true }.`,
+        `${directory} holds a trace already (${there}). Choose another name, or replace it with the option overwrite.`,
       );
     }
     try {

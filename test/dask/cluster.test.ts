@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -12,6 +13,9 @@ import { observeDask, openTrace } from 'longpole/trace';
 import { repositoryPath } from '../support/repository.js';
 import { assertBelievable, assertCounted } from './counted.js';
 import { NO_PYTHON, nothingLeft, python, Workload } from './realCluster.js';
+
+/** A certificate for localhost, which signed itself, and its key. */
+const PEM = repositoryPath('test/fixtures/dask/localhost.pem');
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -116,16 +120,87 @@ describe('a Dask cluster', () => {
     }),
   );
 
+  it(
+    'fails a recording whose bridge is killed, and keeps what it has',
+    withSharedCluster(async (cluster, name) => {
+      // Python itself, so that its process can be ended.
+      const wrapper = join(folder, 'python');
+      writeFileSync(wrapper, `#!/bin/sh\necho $$ > '${join(folder, 'bridge.pid')}'\nexec '${name}' "$@"\n`);
+      chmodSync(wrapper, 0o755);
+      const child = longpoleDask('record', [cluster.address, '-o', 'killed.trace'], wrapper);
+      let said = await says(child.stderr!, /Ctrl-C/);
+      process.kill(Number(readFileSync(join(folder, 'bridge.pid'), 'utf8')), 'SIGKILL');
+      child.stderr!.on('data', (text: string) => {
+        said += text;
+      });
+      const [code] = await once(child, 'close');
+      assert.equal(code, 1);
+      assert.match(said, /^longpole: the watching ended early: The bridge to .* was killed/m);
+      assert.equal(openTrace(join(folder, 'killed.trace')).damage, undefined);
+      await nothingLeft(cluster);
+    }),
+  );
+
+  it(
+    'says of an address that is none of a scheduler what it is',
+    withSharedCluster(async (cluster, name) => {
+      const { worker } = await cluster.ask<{ worker: string }>('addresses');
+      await assert.rejects(observeDask(worker, { python: name }), {
+        code: 'ERR_LONGPOLE_DASK_CONNECT',
+        message: /a worker or a nanny listens there/,
+      });
+      const web = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
+      await once(web, 'listening');
+      const address = web.address();
+      assert.ok(address !== null && typeof address === 'object');
+      await assert.rejects(observeDask(`127.0.0.1:${address.port}`, { python: name, timeout: 4 }), {
+        code: 'ERR_LONGPOLE_DASK_CONNECT',
+        message: /a web server listens there/,
+      });
+      web.close();
+      await assert.rejects(observeDask('tcp://127.0.0.1:1', { python: name, timeout: 1 }), {
+        code: 'ERR_LONGPOLE_DASK_CONNECT',
+        message: /nothing listened there for 1 s/,
+      });
+      const security = { ca: PEM, cert: PEM, key: PEM };
+      const plain = cluster.address.replace('tcp:', 'tls:');
+      await assert.rejects(observeDask(plain, { python: name, security }), {
+        code: 'ERR_LONGPOLE_DASK_CONNECT',
+        message: /does not speak TLS: write tcp:/,
+      });
+    }),
+  );
+
+  it('is watched by TLS, with certificates in files', async (context) => {
+    if (python === undefined) return context.skip(NO_PYTHON);
+    await using cluster = await new Workload(python, 1, PEM).start();
+    assert.match(cluster.address, /^tls:/);
+    const plain = cluster.address.replace('tls://', 'tcp://');
+    await assert.rejects(observeDask(plain, { python }), {
+      message: /closed the connection: if the cluster uses TLS/,
+    });
+    await assert.rejects(observeDask(cluster.address, { python }), { message: /TLS needs certificates/ });
+    const files = ['--ca', PEM, '--cert', PEM, '--key', PEM];
+    const place = cluster.address.replace('tls://', '');
+    const child = longpoleDask('record', [place, ...files, '-o', 'tls.trace'], python);
+    await says(child.stderr!, /Ctrl-C/);
+    await cluster.ask('naps');
+    child.kill('SIGINT');
+    assert.deepEqual(await once(child, 'close'), [0, null]);
+    assert.equal(openTrace(join(folder, 'tls.trace')).tasks.length, 40);
+    await nothingLeft(cluster);
+  });
+
   // Last: it ends the cluster.
   it(
-    'ends the report when it goes',
+    'ends the report when it goes, which is a failure',
     withSharedCluster(async (cluster, name) => {
       const child = longpoleDask('report', [cluster.address, '-o', 'one.html'], name);
       await says(child.stderr!, /Ctrl-C/);
       const counted = await cluster.run();
       await cluster[Symbol.asyncDispose]();
       const [code] = await once(child, 'close');
-      assert.equal(code, 0);
+      assert.equal(code, 1);
       const trace = openTrace(join(folder, 'one.html'));
       assert.ok(trace.tasks.length >= counted.tasks);
     }),

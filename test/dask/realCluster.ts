@@ -27,10 +27,15 @@ export class Workload {
   readonly #lines: AsyncIterator<string>;
   address = '';
 
-  constructor(name: string, threads: number) {
-    this.#child = spawn(name, [repositoryPath('test/dask/workload.py'), String(threads)], {
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
+  /** `pem`: the cluster uses TLS with what is in this file. */
+  constructor(name: string, threads: number, pem?: string) {
+    this.#child = spawn(
+      name,
+      [repositoryPath('test/dask/workload.py'), String(threads), ...(pem === undefined ? [] : [pem])],
+      {
+        stdio: ['pipe', 'pipe', 'ignore'],
+      },
+    );
     this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]();
   }
 

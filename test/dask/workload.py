@@ -1,6 +1,6 @@
 """A Dask cluster that does a bit of everything, and then says what Dask itself counted.
 
-Prints the address of its scheduler. Each line of its input is a command that it answers with one line of JSON: `run` does the
+Its arguments are the threads of each of the two workers and, for TLS, a PEM file. Prints the address of its scheduler. Each line of its input is a command that it answers with one line of JSON: `run` does the
 work and tells what the task stream and the transfer logs have, `left` what plugins, handlers and metadata there are; the
 others are `COMMANDS`. It ends with its input.
 """
@@ -15,6 +15,7 @@ import time
 import dask
 from dask import delayed
 from distributed import Client, LocalCluster, get_task_stream, span, wait
+from distributed.security import Security
 
 
 def load(i):
@@ -164,12 +165,27 @@ def naps(client):
     return {}
 
 
-COMMANDS = {"siblings": siblings, "shuffled": shuffled, "lose": lose, "naps": naps}
+def addresses(client):
+    """Of a worker."""
+    return {"worker": list(client.scheduler_info()["workers"])[0]}
+
+
+COMMANDS = {"addresses": addresses, "siblings": siblings, "shuffled": shuffled, "lose": lose, "naps": naps}
+
+
+def secured(pem):
+    """The file is the authority, and every certificate with its key."""
+    roles = ("scheduler", "worker", "client")
+    files = {f"tls_{role}_{part}": pem for role in roles for part in ("cert", "key")}
+    return Security(tls_ca_file=pem, require_encryption=True, **files)
 
 
 def main():
     threads = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    with LocalCluster(n_workers=2, threads_per_worker=threads, dashboard_address=None) as cluster:
+    security = secured(sys.argv[2]) if len(sys.argv) > 2 else None
+    with LocalCluster(
+        n_workers=2, threads_per_worker=threads, dashboard_address=None, security=security
+    ) as cluster:
         with Client(cluster) as client, tempfile.TemporaryDirectory() as folder:
             print(cluster.scheduler_address, flush=True)
             for line in sys.stdin:

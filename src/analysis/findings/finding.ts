@@ -4,6 +4,7 @@ import { type CriticalPath, criticalPath } from '../criticalPath.js';
 import { type Lanes, lanesOf } from '../lanes.js';
 import { PATH_KINDS, type PathKind } from '../path/pathParts.js';
 import { recordedConditions } from '../simulation/conditions.js';
+import { isRemote } from '../simulation/machine.js';
 import type { ReplayConditions } from '../simulation/replayTypes.js';
 import { TimeBins } from '../timeBins.js';
 import { firstStart } from '../workerStarts.js';
@@ -61,8 +62,6 @@ export interface Finding {
 /** Undefined: nothing of the kind. */
 export type Rule = (facts: Facts) => Finding | undefined;
 
-/** Longpole's own workers are at `thread://` and `unix://`. */
-const DASK_ADDRESS = /^(tcp|tls|ucx|ucxx|ws|wss|inproc):\/\//;
 /** Parts into which rules divide a run. */
 export const BINS = 1000;
 const MAX_TASKS = 5;
@@ -120,8 +119,7 @@ export class Facts {
 
   /** Workers are processes of Python, which advice has to fit. */
   get isDask(): boolean {
-    const { workers, strings } = this.trace;
-    return workers.address.some((id) => id >= 0 && DASK_ADDRESS.test(strings.get(id)));
+    return isRemote(this.trace);
   }
 
   /** Seconds of the path by kind. */

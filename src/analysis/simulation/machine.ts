@@ -53,9 +53,12 @@ export function machineOf(trace: Trace, workers: number, window?: Window): Machi
   };
 }
 
+/** Longpole's own workers are at `thread://` and `unix://`. */
+const DASK_ADDRESS = /^(tcp|tls|ucx|ucxx|ws|wss|inproc):\/\//;
+
 /** The scheduler is a process of its own and the workers are Dask's: processes of Python, which have no helper threads. */
 export function isRemote({ workers, strings }: Trace): boolean {
-  return workers.address.some((id) => id >= 0 && strings.get(id).startsWith('tcp:'));
+  return workers.address.some((id) => id >= 0 && DASK_ADDRESS.test(strings.get(id)));
 }
 
 /** How many times longer a task takes, by how many of the `workers` run one: see ReplayConditions. */

@@ -1,0 +1,65 @@
+"""Why a scheduler cannot be reached, in one sentence that says what to do."""
+
+import asyncio
+import socket
+import ssl
+
+from distributed.comm import get_address_host_port
+
+#: Seconds in which a web server answers.
+HTTP_ANSWER = 1.0
+NO_TLS = "what listens there does not speak TLS: write tcp://"
+TLS_HELP = "write tls:// and give certificates with --ca, --cert and --key, or in Dask's configuration"
+
+
+async def why_not(error, address, timeout):
+    """`error` is what connecting raised."""
+    causes = list(chain(error))
+    text = " ".join(str(cause) for cause in causes)
+    if "identity()" in text:
+        return "a worker or a nanny listens there: give the address of the scheduler"
+    if "ssl_context" in text:
+        return "TLS needs certificates: give them with --ca, --cert and --key, or in Dask's configuration"
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return "no machine has this name"
+    if "cannot convert to SSL" in text:
+        return NO_TLS
+    failed = [cause for cause in causes if isinstance(cause, ssl.SSLError)]
+    if failed:
+        if "WRONG_VERSION_NUMBER" in text or "record layer" in text.lower():
+            return NO_TLS
+        return f"the TLS handshake failed ({failed[0].reason or failed[0]}): do the certificates fit those of the cluster?"
+    if await speaks_http(address):
+        return "a web server listens there, perhaps the dashboard: give the address that the scheduler prints"
+    if address.startswith("tcp:") and any(isinstance(cause, ConnectionResetError) for cause in causes):
+        return f"what listens there closed the connection: if the cluster uses TLS, {TLS_HELP}"
+    if "Connection refused" in text:
+        return f"nothing listened there for {timeout:g} s"
+    if isinstance(error, (TimeoutError, asyncio.TimeoutError)) or "Timed out" in text:
+        return f"there was no answer within {timeout:g} s"
+    return str(error) or repr(error)
+
+
+def chain(error):
+    seen = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+async def speaks_http(address):
+    try:
+        host, port = get_address_host_port(address)
+        return await asyncio.wait_for(answers_http(host, port), HTTP_ANSWER)
+    except (OSError, ValueError, TimeoutError, asyncio.TimeoutError):
+        return False
+
+
+async def answers_http(host, port):
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        writer.write(b"HEAD / HTTP/1.0\r\n\r\n")
+        return (await reader.read(5)).startswith(b"HTTP/")
+    finally:
+        writer.close()
