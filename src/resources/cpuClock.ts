@@ -1,10 +1,10 @@
-// CPU time of any process or thread of this machine. Linux has a clock for each, exact to a microsecond, which costs less
-// than one; /proc counts in hundredths of a second, which at ten samples a second would be steps of 10 %.
+// CPU time of any process or thread of this machine. Linux has a clock for each, exact to a microsecond and read in
+// less than one. /proc counts in hundredths of a second; at ten samples a second those are steps of 10 %.
 import { openLibrary } from './nativeLibrary.js';
 import { procTicks, TICKS_PER_SECOND } from './processTree.js';
 
 const SECOND = 1_000_000_000n;
-/** Kinds of clock in the lowest bits of a Linux clock id. */
+/** Kinds of clocks, in the lowest bits of a Linux clock id. */
 const OF_PROCESS = 2;
 const OF_THREAD = 6;
 
@@ -19,7 +19,7 @@ export class CpuClock {
     this.#getTime = openLibrary([null], (library) => library.func('int clock_gettime(int, _Out_ int64_t *)'));
   }
 
-  /** CPU seconds since the process began, all its threads; NaN if they are not known. */
+  /** Returns the CPU seconds of a process with all its threads; NaN if unknown. */
   process(pid: number): number {
     const seconds = this.#seconds(clockOf(pid, OF_PROCESS));
     if (!Number.isNaN(seconds)) return seconds;
@@ -29,7 +29,7 @@ export class CpuClock {
     return (user + system) / 1e6;
   }
 
-  /** CPU seconds of one thread; NaN if they are not known, and once it has ended. */
+  /** Returns the CPU seconds of one thread; NaN if unknown, and once the thread has ended. */
   thread(pid: number, tid: number): number {
     if (!(tid > 0)) return Number.NaN;
     const seconds = this.#seconds(clockOf(tid, OF_THREAD));

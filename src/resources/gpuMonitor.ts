@@ -1,33 +1,33 @@
-// GPUs through NVIDIA's own tool: one child process prints a line per GPU every 100 ms, as long as somebody looks. Where
-// there is no such tool, or no driver, there are no figures; a child that dies is started again.
+// Observes GPUs with NVIDIA's own tool. While a watch is open, one child process prints a line per GPU every 100 ms.
+// Without the tool or a driver there are no figures. A child that dies is restarted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { epochSeconds } from './clock.js';
 
 export interface GpuUsage {
-  /** Percent of the time in which the GPU did something; NaN: not known. */
+  /** Percent of the time in which the GPU was busy; NaN if unknown. */
   readonly utilization: number;
-  /** Bytes; NaN: not known. */
+  /** Used memory in bytes; NaN if unknown. */
   readonly memoryUsed: number;
 }
 
 export interface GpuMonitorOptions {
   /** Program to run; default `nvidia-smi`, found in PATH. */
   readonly command?: string;
-  /** Seconds before a child that died is started again; twice as many each time it has said nothing. Default 1. */
+  /** Seconds before a dead child is restarted; doubled for each child that printed nothing. Default 1. */
   readonly pause?: number;
 }
 
 const MEBIBYTE = 1024 * 1024;
 const INTERVAL_MS = 100;
-/** Figures older than this are not those of now, in seconds. The tool takes a second to begin on large machines. */
+/** Seconds after which figures are out of date. On large machines the tool takes a second to start. */
 const STALE = 2;
-/** New starts, none of which says anything, after which the machine counts as one without GPUs. */
+/** Restarts without any output after which the machine counts as one without GPUs. */
 const ATTEMPTS = 3;
 const FIELDS = 'index,utilization.gpu,memory.used';
 
 /**
- * One line of `nvidia-smi --query-gpu=index,utilization.gpu,memory.used --format=csv,noheader,nounits`, e.g.
- * `0, 37, 3012`. What the tool does not know stands in brackets, e.g. `[N/A]`. Undefined for any other line.
+ * Parses one line of `nvidia-smi --query-gpu=index,utilization.gpu,memory.used --format=csv,noheader,nounits`, e.g.
+ * `0, 37, 3012`. Unknown values are in brackets, e.g. `[N/A]`. Returns undefined for any other line.
  */
 export function parseGpuLine(line: string): { readonly index: number; readonly usage: GpuUsage } | undefined {
   const match = /^\s*(\d+)\s*,\s*(\d+(?:\.\d+)?|\[.*?\]|N\/A)\s*,\s*(\d+(?:\.\d+)?|\[.*?\]|N\/A)\s*$/.exec(
@@ -71,7 +71,7 @@ export class GpuMonitor {
     this.#usage.clear();
   }
 
-  /** By the tool's index of the GPU; empty where none is known. */
+  /** Returns usage by the tool's index of the GPU; empty if unknown. */
   read(): ReadonlyMap<number, GpuUsage> {
     const oldest = epochSeconds() - STALE;
     for (const [index, { time }] of this.#usage) if (time < oldest) this.#usage.delete(index);
@@ -89,7 +89,7 @@ export class GpuMonitor {
       rest = lines.pop() ?? '';
       for (const line of lines) spoke = this.#take(line) || spoke;
     });
-    // 'error' alone if the program does not exist; otherwise 'close' comes, after the last output.
+    // If the program does not exist, only 'error' is emitted. Otherwise 'close' follows the last output.
     child.once('error', () => this.#ended(child, false));
     child.once('close', () => this.#ended(child, spoke));
   }

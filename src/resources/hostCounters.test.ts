@@ -26,12 +26,12 @@ describe('counters of /proc', () => {
     assert.deepEqual(parseDiskstats(text, new Set()), [Number.NaN, Number.NaN]);
   });
 
-  it('knows how long the cores were busy', () => {
+  it('reads how long the cores were busy', () => {
     assert.equal(parseStat('cpu  100 20 30 1000 500 7 3 0 0 0\ncpu0 1 1 1 1 1 1 1 0 0 0'), 1.6);
     assert.equal(parseStat('intr 1 2 3'), Number.NaN);
   });
 
-  it("knows a process's disk traffic, not what it wrote into pipes", () => {
+  it("reads a process's disk traffic without its writes to pipes", () => {
     assert.deepEqual(parseIo('rchar: 9\nwchar: 9\nread_bytes: 4096\nwrite_bytes: 8192\n'), [4096, 8192]);
     assert.deepEqual(parseIo(''), [Number.NaN, Number.NaN]);
   });
@@ -45,10 +45,11 @@ describe('counters of /proc', () => {
     );
   });
 
-  it('never goes back', () => {
+  it('never decreases', () => {
     const names = ['received', 'sent', 'read', 'written', 'busy'] as const;
     let back: readonly string[] = names;
-    // The sums lose what a network interface or a disk had that is taken away just then: another pair tells.
+    // A sum decreases if a network interface or a disk disappears between two reads. Another pair of reads shows the
+    // truth.
     for (let pair = 0; pair < 10 && back.length > 0; pair++) {
       const before = hostCounters();
       const after = hostCounters();

@@ -1,25 +1,25 @@
-// Counters of the whole machine since it was started: network, disks, CPU. Linux says them in /proc; elsewhere only CPU is
-// known. NaN stands for what is not known.
+// Counters of the whole machine since its start: network, disks, CPU. Linux has them in /proc; elsewhere only CPU is
+// known. NaN stands for unknown.
 import { cpus } from 'node:os';
 import { listDirectory, TICKS_PER_SECOND } from './processTree.js';
 import { rereadProc } from './procFile.js';
 
 export interface HostCounters {
-  /** Bytes received and sent over all interfaces, the loopback included: workers talk to each other over it. */
+  /** Bytes received and sent over all interfaces. The loopback is included, because local workers communicate over it. */
   readonly received: number;
   readonly sent: number;
   /** Bytes read from and written to all disks. */
   readonly read: number;
   readonly written: number;
-  /** Seconds that the cores were busy, all of them together. */
+  /** Sum of the seconds in which each core was busy. */
   readonly busy: number;
 }
 
-/** How long the list of disks is good for. */
+/** Milliseconds for which the list of disks stays valid. */
 const DISKS_MS = 10_000;
-/** /proc counts sectors of this size, whatever the disk has. */
+/** Size of a sector in /proc, independent of the disk. */
 const SECTOR = 512;
-/** Not disks of their own: what is read from them is read from a disk below, or from memory. */
+/** Matches devices that are no disks of their own: their data comes from a disk below, or from memory. */
 const STACKED = /^(loop|ram|zram|dm-|md|sr|fd)\d/;
 
 export function hostCounters(): HostCounters {
@@ -50,7 +50,7 @@ export function parseNetDev(text: string): Pair {
   return pair;
 }
 
-/** Sums bytes read and written over the disks named; their partitions, which are other names, would count twice. */
+/** Sums bytes read and written over the given disks. Partitions have other names; they would count twice. */
 export function parseDiskstats(text: string, names: ReadonlySet<string>): Pair {
   let pair = UNKNOWN;
   for (const line of text.split('\n')) {
@@ -61,7 +61,7 @@ export function parseDiskstats(text: string, names: ReadonlySet<string>): Pair {
   return pair;
 }
 
-/** Seconds of the line `cpu user nice system idle iowait irq softirq steal …` that are neither idle nor waiting. */
+/** Returns the seconds of `cpu user nice system idle iowait irq softirq steal …` that are neither idle nor waiting. */
 export function parseStat(text: string): number {
   const fields = /^cpu\s+(.*)$/m.exec(text)?.[1]?.split(/\s+/).map(Number);
   if (fields === undefined || fields.length < 7) return Number.NaN;
@@ -75,7 +75,7 @@ function plus([a, b]: Pair, c: number, d: number): Pair {
 
 let known: { readonly names: ReadonlySet<string>; readonly at: number } | undefined;
 
-/** Disks come and go rarely. */
+/** Returns the names of disks from a cache, because disks rarely change. */
 function disks(): ReadonlySet<string> {
   const now = performance.now();
   if (known === undefined || now - known.at > DISKS_MS)

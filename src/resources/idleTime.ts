@@ -1,12 +1,18 @@
-// How long a thread had nothing to do. Its event loop knows, but forgets every wait that a signal of the profiler interrupts.
+// Computes how long a thread had nothing to do. Its event loop knows, except for waits that a signal of the profiler
+// interrupted.
 
-/** Of the time without a core: what a loop that is interrupted every 10 ms still knows of its idle time. */
+/** Share of the time without CPU use that an event loop still reports as idle while it is interrupted every 10 ms. */
 const IDLE_SHARE = 0.2;
 
 /**
- * Seconds without work in a stretch of `elapsed` seconds, of which the event loop calls `idle` idle, and in which the thread
- * used `cpu` seconds of a core (NaN: not known). If it was idle for a good part, what it did not compute counts; a thread that
- * blocks its event loop is not idle.
+ * Returns the idle seconds of a period.
+ *
+ * If the event loop was idle for a good part, all time without CPU use counts. A thread that blocks its event loop is
+ * not idle.
+ *
+ * @param elapsed length of the period in seconds
+ * @param idle idle seconds that the event loop reports
+ * @param cpu CPU seconds of the thread; NaN if unknown
  */
 export function idleTime(elapsed: number, idle: number, cpu: number): number {
   const without = elapsed - cpu;

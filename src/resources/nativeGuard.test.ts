@@ -20,7 +20,7 @@ function cell(): GuardCell {
   return { cells: new Int32Array(new SharedArrayBuffer(4)), index: 0 };
 }
 
-test('a thread is ended only after the last of the addons that it loads at a time', () => {
+test('a thread is ended only after the last of the addons that it loads at the same time', () => {
   const own = cell();
   setNativeGuard(own);
   assert.ok(enterNative());
@@ -40,7 +40,7 @@ test('a thread is ended only after the last of the addons that it loads at a tim
 test('a process ends after its threads have loaded their addons', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-'));
   try {
-    // The thread goes on for a while after the process was told to end.
+    // The thread continues for a while after the process was asked to end.
     const thread = join(folder, 'thread.mjs');
     writeFileSync(
       thread,

@@ -1,36 +1,37 @@
-// A thread that is ended while it loads a native addon takes the whole process along: the addon cannot throw into an isolate
-// that is going, and Node aborts. So a thread says when it loads one, and who ends threads waits for that moment to pass;
-// so does the end of the process, which ends all threads.
-// A thread that ends says that, too: an inspector's message that reaches it then makes Node 20 abort.
+// Protects threads that load a native addon. If a thread ends during the load, the addon cannot throw into the dying
+// isolate, and Node aborts the whole process. So a thread announces a load, and the owner waits for its end before
+// terminating the thread. The end of the process waits too, because it ends all threads.
+//
+// A thread also announces its own end, because an inspector's message to an ending thread makes Node 20 abort.
 
 const FREE = 0;
 export const LOADING = 1;
 const ENDING = 2;
 
-/** Where a thread and its owner agree; shared memory. */
+/** Shared memory of a thread and its owner. */
 export type GuardCell = { readonly cells: Int32Array; readonly index: number };
 
 /**
- * How long the end of the process waits for its threads, in milliseconds. To load an addon takes 10 to 50, but a thread may
- * have to wait for its core for seconds.
+ * Milliseconds that the end of the process waits for its threads. Loading an addon takes 10 to 50, but a thread may wait
+ * seconds for a core.
  */
 const EXIT_PATIENCE_MS = 10_000;
 
-/** How often a thread that loads an addon is looked at before it is ended, in milliseconds. */
+/** Milliseconds between two polls of a thread that loads an addon and should end. */
 const LOOK_MS = 5;
 
 let guard: GuardCell | undefined;
-/** Addons that are being loaded: one may be needed while another is imported. */
+/** Number of addons being loaded. The import of one may load another. */
 let loading = 0;
-/** Threads that this one has started. */
+/** Threads that this thread has started. */
 const threads = new Set<GuardCell>();
 
-/** Of this thread; without one nobody ends it. */
+/** Sets the cell of this thread. A thread without a cell has no owner that ends it. */
 export function setNativeGuard(cell: GuardCell): void {
   guard = cell;
 }
 
-/** Before an addon is loaded. False: the thread is about to end, and must not begin. */
+/** Announces the load of an addon. Returns false if the thread is about to end and must not load it. */
 export function enterNative(): boolean {
   if (guard !== undefined && loading === 0) {
     if (Atomics.compareExchange(guard.cells, guard.index, FREE, LOADING) === ENDING) return false;
@@ -39,7 +40,7 @@ export function enterNative(): boolean {
   return true;
 }
 
-/** After it. */
+/** Announces the end of a load. */
 export function leaveNative(): void {
   loading--;
   if (guard === undefined || loading > 0) return;
@@ -47,7 +48,10 @@ export function leaveNative(): void {
   Atomics.notify(guard.cells, guard.index);
 }
 
-/** For who has started a thread: the process does not end while it loads an addon. Call what comes back when it has ended. */
+/**
+ * Delays the end of the process while a started thread loads an addon. Call the returned function when the thread has
+ * ended.
+ */
 export function guardThread(cell: GuardCell): () => void {
   if (threads.size === 0) process.on('exit', endThreads);
   threads.add(cell);
@@ -67,8 +71,8 @@ function endThreads(): void {
 }
 
 /**
- * Calls back once the thread may be ended, at once if that is so already; from then on it loads nothing. A thread that loads
- * for ever does not keep the program alive.
+ * Calls back once the thread may be ended, possibly at once. From then on the thread loads nothing. A load that never
+ * ends does not keep the program alive.
  */
 export function whenMayEnd(cell: GuardCell, end: () => void): void {
   if (mayEnd(cell)) end();
@@ -79,12 +83,12 @@ function mayEnd({ cells, index }: GuardCell): boolean {
   return Atomics.compareExchange(cells, index, FREE, ENDING) !== LOADING;
 }
 
-/** In a thread that is ending by itself: nothing must be sent to it through an inspector any more. */
+/** Announces that this thread is ending by itself, so that no inspector sends it a message any more. */
 export function sayEnding(): void {
   if (guard !== undefined) Atomics.store(guard.cells, guard.index, ENDING);
 }
 
-/** Whether the thread ends, by itself or because its owner wants it. */
+/** Returns whether the thread ends, by itself or because its owner ends it. */
 export function isEnding({ cells, index }: GuardCell): boolean {
   return Atomics.load(cells, index) === ENDING;
 }

@@ -1,4 +1,4 @@
-// Libraries of the system, called without a compiler. Where koffi has no binary for the platform there are none.
+// Calls libraries of the system without a compiler. On platforms without a binary of koffi there are none.
 import type * as koffi from 'koffi';
 import { loadPackage } from '../base/packages.js';
 import { enterNative, leaveNative } from './nativeGuard.js';
@@ -15,8 +15,9 @@ function loadKoffi(): Koffi | undefined {
 }
 
 /**
- * Hands the first of these libraries that there is to `use`, and returns what it returns; null stands for what this process
- * has loaded already, its C library. Undefined: there is none, or it lacks what `use` looks for.
+ * Passes the first of these libraries that exists to `use`, and returns its result. Null stands for the libraries
+ * that this process has already loaded, such as its C library. Returns undefined if there is none, or if it lacks a
+ * function that `use` needs.
  */
 export function openLibrary<T>(
   names: readonly (string | null)[],
@@ -39,7 +40,7 @@ function firstOf(loader: Koffi, names: readonly (string | null)[]): NativeLibrar
     try {
       return loader.load(name);
     } catch {
-      // Not this one.
+      // This library does not exist or lacks a function; try the next one.
     }
   }
   return undefined;

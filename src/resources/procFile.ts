@@ -1,15 +1,15 @@
-// Files of /proc that are read again and again: opened once, read from their beginning each time. That takes half the time,
-// and a file of a process that has ended never turns into one of another process with the same number.
+// Files of /proc that are read repeatedly: opened once, and read from their beginning each time. Reading takes half
+// the time then. A file of an ended process also never becomes the file of another process with the same number.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { listDirectory, readProc } from './processTree.js';
 
-/** Longer files are cut off here; those that are read are some kilobytes long. */
+/** Bytes at which longer files are cut off. The files read here have some kilobytes. */
 const MAX_BYTES = 1 << 16;
 
 const buffer = Buffer.allocUnsafe(MAX_BYTES);
 const descriptors = new Map<string, number>();
 
-/** A file of /proc as it is now; empty if there is none, or the process is gone. */
+/** Returns the present content of a file of /proc; empty if there is none, or if the process has ended. */
 export function rereadProc(path: string): string {
   let descriptor = descriptors.get(path);
   try {
@@ -27,14 +27,14 @@ export function rereadProc(path: string): string {
 
 let pageBytes = 0;
 
-/** Resident bytes of a process; NaN once it is gone. */
+/** Returns the resident bytes of a process; NaN once it has ended. */
 export function residentBytes(pid: number): number {
   const pages = Number(rereadProc(`${pid}/statm`).split(' ')[1] ?? Number.NaN);
   if (pageBytes === 0) pageBytes = measurePage();
   return pages * pageBytes;
 }
 
-/** Nobody tells the size of a page, but one file counts memory in pages and another in kilobytes. */
+/** Derives the size of a page, which no file states: one file counts memory in pages and another in kilobytes. */
 function measurePage(): number {
   const pages = Number((readProc('self/statm') ?? '').split(' ')[1]);
   const kilobytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(readProc('self/status') ?? '')?.[1]);
@@ -42,7 +42,10 @@ function measurePage(): number {
   return Math.max(4096, size || 0);
 }
 
-/** Open file descriptors of a process; NaN once it is gone. Since 6.2 Linux tells their number, before it lists them. */
+/**
+ * Returns the open file descriptors of a process; NaN once it has ended. Linux reports their number since 6.2; older
+ * versions need a listing.
+ */
 export function openDescriptors(pid: number): number {
   try {
     const { size } = statSync(`/proc/${pid}/fd`);

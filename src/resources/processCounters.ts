@@ -1,21 +1,20 @@
-// What one process uses, at one moment. Other processes than one's own can be looked into on Linux only; NaN stands for
-// what is not known.
+// Reads the counters of one process. Other processes are visible on Linux only; NaN stands for unknown.
 import type { CpuClock } from './cpuClock.js';
 import { openDescriptors, rereadProc, residentBytes } from './procFile.js';
 
 export interface ProcessCounters {
-  /** CPU seconds since it began, all its threads. */
+  /** CPU seconds of all threads since the process began. */
   readonly cpu: number;
   /** Resident bytes. */
   readonly rss: number;
   /** Open file descriptors. */
   readonly descriptors: number;
-  /** Bytes that it has read from and written to disks. */
+  /** Bytes that the process has read from and written to disks. */
   readonly read: number;
   readonly written: number;
 }
 
-/** Cost: some 0.1 ms. */
+/** Reads all counters. Cost: some 0.1 ms. */
 export function processCounters(pid: number, clock: CpuClock): ProcessCounters {
   const cpu = clock.process(pid);
   if (process.platform !== 'linux') {
@@ -32,7 +31,7 @@ export function processCounters(pid: number, clock: CpuClock): ProcessCounters {
   };
 }
 
-/** Bytes that a process or thread (`4711`, `4711/task/4720`) has read from and written to disks. */
+/** Returns the bytes that a process or thread (`4711`, `4711/task/4720`) has read from and written to disks. */
 export function diskBytes(path: string): readonly [read: number, written: number] {
   return parseIo(rereadProc(`${path}/io`));
 }

@@ -18,21 +18,21 @@ describe('processTreeUsage', () => {
     await once(child.stdout, 'data');
     const during = processTreeUsage();
     assert.ok(during.cpu - before.cpu >= 0.29, `${during.cpu - before.cpu} s`);
-    // What this process has itself changes from one moment to the next; beside it there is the child.
+    // The memory of this process changes all the time; the child takes memory in addition.
     const own = process.memoryUsage.rss();
     const { rss } = processTreeUsage();
     assert.ok(rss > Math.max(own, process.memoryUsage.rss()), 'the child takes memory');
     child.kill();
     await once(child, 'exit');
     const after = processTreeUsage();
-    assert.ok(after.cpu >= during.cpu - 0.02, 'what has ended still counts');
+    assert.ok(after.cpu >= during.cpu - 0.02, 'ended children still count');
   });
 
   it('counts the CPU time of this process', () => {
     const before = processTreeUsage().cpu;
     const stop = process.cpuUsage().user + 50_000;
     while (process.cpuUsage().user < stop);
-    // But for the rounding of a difference of two sums.
+    // The difference of two sums has a rounding error.
     assert.ok(processTreeUsage().cpu - before >= 0.05 - 1e-9);
   });
 });

@@ -1,5 +1,5 @@
-// CPU time and memory of this process and of all its descendants, at one moment. Runs on the main thread and on the monitor
-// thread alike: everything it reads belongs to the process, not to the thread.
+// Reads CPU time and memory of this process and of all its descendants. Works on the main thread and on the monitor
+// thread alike, because all figures belong to the process, not to a thread.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
@@ -15,8 +15,8 @@ export interface ProcessTreeUsage {
 export const TICKS_PER_SECOND = 100;
 
 /**
- * Own CPU time counts in microseconds, that of children in hundredths of a second (Linux) or seconds (elsewhere).
- * Cost: 0.1 to 1 ms plus 0.05 ms per child on Linux; elsewhere a run of `ps`, some 10 ms.
+ * Reads the usage. Own CPU time has a resolution of microseconds. That of children has hundredths of a second (Linux)
+ * or seconds (elsewhere). Cost: 0.1 to 1 ms plus 0.05 ms per child on Linux; elsewhere a run of `ps`, some 10 ms.
  */
 export function processTreeUsage(): ProcessTreeUsage {
   const own = process.cpuUsage();
@@ -28,7 +28,7 @@ export function processTreeUsage(): ProcessTreeUsage {
 function linuxChildren(): ProcessTreeUsage {
   const self = String(process.pid);
   const childrenOf = existsSync(`/proc/${self}/task/${self}/children`) ? listedChildren : scannedChildren();
-  // What ended and was waited for has moved from the child's times into its parent's: the sum never goes back.
+  // The times of an ended child have moved into those of its parent, so the sum never decreases.
   let ticks = statOf(self)?.endedTicks ?? 0;
   let rss = 0;
   const pending = [...childrenOf(self)];
@@ -42,7 +42,7 @@ function linuxChildren(): ProcessTreeUsage {
   return { cpu: ticks / TICKS_PER_SECOND, rss };
 }
 
-/** A file of /proc, or undefined once the process is gone. */
+/** Returns the content of a file of /proc; undefined once the process has ended. */
 export function readProc(path: string): string | undefined {
   try {
     return readFileSync(`/proc/${path}`, 'latin1');
@@ -54,14 +54,15 @@ export function readProc(path: string): string | undefined {
 interface Stat {
   readonly parent: string;
   readonly ticks: number;
-  /** Of children that ended and were waited for. */
+  /** Ticks of ended children that the process has waited for. */
   readonly endedTicks: number;
 }
 
 function statOf(pid: string): Stat | undefined {
   const text = readProc(`${pid}/stat`);
   if (text === undefined) return undefined;
-  // The second field is the program's name in parentheses and may hold anything: the fields after it begin with the third.
+  // The second field is the program's name in parentheses and may contain anything. The third field follows the last
+  // parenthesis.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const field = (number: number): string => fields[number - 3] ?? '0';
   return {
@@ -71,7 +72,7 @@ function statOf(pid: string): Stat | undefined {
   };
 }
 
-/** CPU of a process or thread (`4711`, `4711/task/4720`) without its children, in ticks; NaN once it is gone. */
+/** Returns the CPU ticks of a process or thread (`4711`, `4711/task/4720`) without its children; NaN once it has ended. */
 export function procTicks(path: string): number {
   return statOf(path)?.ticks ?? Number.NaN;
 }
@@ -81,7 +82,7 @@ function rssOf(pid: string): number {
   return match ? Number(match[1]) * 1024 : 0;
 }
 
-/** Nothing if there is no such folder. */
+/** Returns the names in a folder; none if it does not exist. */
 export function listDirectory(path: string): string[] {
   try {
     return readdirSync(path);
@@ -90,7 +91,7 @@ export function listDirectory(path: string): string[] {
   }
 }
 
-/** The kernel's own list: a process is the child of the thread that started it. */
+/** Reads the kernel's list of children. A process is the child of the thread that started it. */
 function listedChildren(pid: string): string[] {
   return listDirectory(`/proc/${pid}/task`).flatMap((thread) => {
     const list = readProc(`${pid}/task/${thread}/children`)?.trim();
@@ -98,7 +99,7 @@ function listedChildren(pid: string): string[] {
   });
 }
 
-/** For kernels built without that list: one look at every process of the machine, some 10 µs each. */
+/** Finds children on kernels without that list. Reads every process of the machine, some 10 µs each. */
 function scannedChildren(): (pid: string) => readonly string[] {
   const byParent = new Map<string, string[]>();
   for (const pid of listDirectory('/proc')) {
@@ -122,7 +123,7 @@ function psChildren(): ProcessTreeUsage {
   return sumOfPs(text, process.pid);
 }
 
-/** Sums the descendants of `root` in the output of `ps -axo pid=,ppid=,rss=,time=`; ended children are unknown to ps. */
+/** Sums the descendants of `root` in the output of `ps -axo pid=,ppid=,rss=,time=`. `ps` does not report ended children. */
 export function sumOfPs(text: string, root: number): ProcessTreeUsage {
   const rows = text.split('\n').flatMap((line) => {
     const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)/.exec(line);
@@ -143,7 +144,7 @@ export function sumOfPs(text: string, root: number): ProcessTreeUsage {
   return { cpu, rss };
 }
 
-/** `[[days-]hours:]minutes:seconds[.fraction]` in seconds. */
+/** Converts `[[days-]hours:]minutes:seconds[.fraction]` to seconds. */
 function psTime(text: string): number {
   const [clock = '', days = '0'] = text.split('-').reverse();
   return Number(days) * 86_400 + clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);

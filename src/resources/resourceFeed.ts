@@ -1,4 +1,4 @@
-// The resource samples of a cluster: this process as the host, and whoever are the workers at the moment.
+// Delivers the resource samples of a cluster: this process as the host, and the present workers.
 import type { ResourceSample } from '../protocol/clusterObserver.js';
 import { ResourceMonitor, type ResourceWatch, type WatchOptions } from './resourceMonitor.js';
 import { HOST, type MonitorTarget } from './usageSampler.js';
@@ -13,7 +13,7 @@ export class ResourceFeed {
   #watched: readonly MonitorTarget[];
 
   /**
-   * Begins at once. `workers` is asked before each sample, so that it knows who has come, gone, or has a new isolate.
+   * Starts sampling at once. Calls `workers` before each sample, to follow new, ended and restarted workers.
    *
    * @throws ERR_LONGPOLE_WORKER_START if the system refuses a thread
    */
@@ -35,7 +35,7 @@ export class ResourceFeed {
     this.#watch = this.#monitor.watch(this.#watched, take, options);
   }
 
-  /** Looks who the workers are. */
+  /** Updates the list of workers. */
   refresh(): void {
     const targets = [this.#host, ...this.#workers()];
     const same =
@@ -46,7 +46,7 @@ export class ResourceFeed {
     this.#watch.setTargets(targets);
   }
 
-  /** Hands out what has been sampled so far, and ends. */
+  /** Delivers all samples taken so far, and ends. */
   stop(): void {
     this.#watch.stop();
     this.#vitals.stop();

@@ -1,4 +1,4 @@
-// The watch, with the real thread and the real /proc, and programs that stand for nvidia-smi.
+// Tests the watch with the real thread, the real /proc, and programs that stand for nvidia-smi.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { HOST, type MonitorTarget } from './usageSampler.js';
 import { makeVitals, Vitals } from './vitals.js';
 
 const LIMIT = { timeout: 60_000 };
-/** Seconds by which the clocks of two threads may differ where the system's was set between their starts. */
+/** Seconds by which the clocks of two threads may differ if the system's clock was set between their starts. */
 const CLOCKS = 1;
 const linux = process.platform === 'linux';
 const folder = mkdtempSync(join(tmpdir(), 'longpole-monitor-'));
@@ -25,14 +25,14 @@ after(() => {
 });
 const host: MonitorTarget = { worker: HOST, pid: process.pid, thread: false, vitals: null };
 
-/** Watches until `wanted` has been seen, and returns it. */
+/** Watches until the samples contain `wanted`, and returns it. */
 function watchFor(
   targets: readonly MonitorTarget[],
   gpu: string,
   wanted: (sample: ResourceSample) => boolean,
 ): Promise<ResourceSample> {
   return new Promise((resolve) => {
-    // The watch keeps nothing alive.
+    // The watch does not keep the process alive.
     const alive = setInterval(() => undefined, 1000);
     const watch = ResourceMonitor.shared().watch(
       targets,
@@ -48,7 +48,7 @@ function watchFor(
   });
 }
 
-/** A program of two lines of shell; its arguments go to the file `name.args`. */
+/** Writes a shell program of two lines. Its arguments go to the file `name.args`. */
 function program(name: string, body: string): string {
   const path = join(folder, name);
   writeFileSync(path, `#!/bin/sh\necho "$@" >> '${path}.args'\n${body}\n`);
@@ -62,7 +62,7 @@ describe('a watch', () => {
   it('samples the host and its isolate', LIMIT, async () => {
     const vitals = makeVitals();
     const gauge = new Vitals(vitals);
-    // Rates are not known in a sample in which a counter went back, e.g. because a network interface was taken away.
+    // Rates are unknown in a sample in which a counter decreased, e.g. because a network interface disappeared.
     const rates = linux ? ['host_cpu', 'host_net_io.read_bps', 'host_net_io.write_bps'] : [];
     const sample = await watchFor(
       [{ ...host, vitals }],
@@ -80,7 +80,7 @@ describe('a watch', () => {
     assert.ok(figure(sample, 'num_fds') >= 3);
   });
 
-  it('goes on while this thread is blocked, and knows for how long', LIMIT, async () => {
+  it('continues while this thread is blocked, and reports for how long', LIMIT, async () => {
     const vitals = makeVitals();
     const gauge = new Vitals(vitals);
     const samples: ResourceSample[] = [];
@@ -96,13 +96,13 @@ describe('a watch', () => {
     watch.stop();
     watch.stop();
     gauge.stop();
-    // Each thread has its own idea of the epoch.
+    // Each thread has its own offset to the epoch.
     const ended = epochSeconds() + CLOCKS;
     for (const [index, { time }] of samples.entries())
       assert.ok(time > (samples[index - 1]?.time ?? began - CLOCKS) && time < ended, `${time}`);
   });
 
-  it('looks into another process', { ...LIMIT, skip: linux ? false : 'needs /proc' }, async () => {
+  it('samples another process', { ...LIMIT, skip: linux ? false : 'needs /proc' }, async () => {
     const busy = spawn(process.execPath, ['-e', 'process.stdout.write("x"); for (;;);'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
@@ -139,7 +139,7 @@ describe('GPU figures', () => {
   });
 
   it('come from a child that prints them', LIMIT, async () => {
-    // Again and again, as the real one: figures of some seconds ago are not those of now.
+    // Prints repeatedly, like the real tool, because figures that are some seconds old are dropped.
     const tool = program('smi', "while :; do printf '0, 50, 1024\\n1, [N/A], 512\\n'; sleep 0.1; done");
     const sample = await watchFor([host], tool, (one) => figure(one, 'gpu_memory_used') === 1536 * 2 ** 20);
     assert.equal(figure(sample, 'gpu_utilization'), 50);
@@ -150,8 +150,8 @@ describe('GPU figures', () => {
     );
   });
 
-  it('go on when the child dies', LIMIT, async () => {
-    // Prints how often it has been started.
+  it('continue when the child dies', LIMIT, async () => {
+    // Prints how often the child has been started.
     const tool = program('mortal', 'echo "0, $(wc -l < "$0.args"), 1"');
     const sample = await watchFor([host], tool, (one) => figure(one, 'gpu_utilization') >= 2);
     assert.equal(figure(sample, 'gpu_memory_used'), 2 ** 20);
@@ -159,7 +159,7 @@ describe('GPU figures', () => {
 });
 
 describe('a feed', () => {
-  it('follows the workers as they come and go', LIMIT, async () => {
+  it('follows workers that start and end', LIMIT, async () => {
     const workers: MonitorTarget[] = [];
     const seen = new Set<number>();
     let arrived: () => void = () => undefined;
@@ -173,7 +173,7 @@ describe('a feed', () => {
         assert.ok(rss > 1e7);
         seen.add(worker);
         if (worker === HOST) {
-          assert.ok(heap > 1e6, 'its own isolate tells');
+          assert.ok(heap > 1e6, 'the isolate reports its heap');
           if (!seen.has(5)) workers[0] = { worker: 5, pid: process.pid, thread: true, vitals: null };
         }
         if (seen.size === 2) arrived();

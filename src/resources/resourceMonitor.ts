@@ -1,5 +1,5 @@
-// Main side of the monitor thread. One thread serves all profilers and clusters of the process; it is started once, because a
-// thread costs some 20 ms of a core to start, and sleeps between runs.
+// Main side of the monitor thread. One thread serves all profilers and clusters of the process. It is started only
+// once and sleeps between runs, because starting a thread costs some 20 ms of a core.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { LongpoleError } from '../base/errors.js';
 import { epochSeconds } from './clock.js';
@@ -14,7 +14,7 @@ import type {
 } from './resourceMonitorMessages.js';
 import type { MonitorTarget } from './usageSampler.js';
 
-/** A collection in progress: samples arrive in `samples` whenever `drain` is called. */
+/** A session in progress; each call of `drain` moves new samples to `samples`. */
 export interface MonitorSession {
   readonly id: number;
   readonly samples: TreeSample[];
@@ -23,21 +23,21 @@ export interface MonitorSession {
 export interface WatchOptions {
   /** Seconds between two samples; more than 0; default 0.1. */
   readonly interval?: number;
-  /** The program that tells about GPUs; default `nvidia-smi`, found in PATH. */
+  /** Program that reports GPUs; default `nvidia-smi`, found in PATH. */
   readonly gpu?: string;
 }
 
-/** Samples of the host and its workers, as long as it is not stopped. */
+/** Samples of the host and its workers until the watch is stopped. */
 export interface ResourceWatch {
-  /** From the next sample on, these. */
+  /** Sets the targets from the next sample on. */
   setTargets(targets: readonly MonitorTarget[]): void;
-  /** Hands out what has been sampled so far, without waiting for the event loop. */
+  /** Delivers all samples taken so far, without waiting for the event loop. */
   drain(): void;
-  /** As `drain`, and ends. */
+  /** Delivers all samples taken so far, and ends. */
   stop(): void;
 }
 
-/** Seconds. */
+/** Default interval in seconds. */
 const WATCH_INTERVAL = 0.1;
 
 export class ResourceMonitor {
@@ -52,7 +52,10 @@ export class ResourceMonitor {
   #nextSession = 0;
   #failure: LongpoleError | undefined;
 
-  /** The monitor of this process, started if it is not there; returns at once, the thread is up some 20 ms later. */
+  /**
+   * Returns the monitor of this process, and starts it if needed. Returns at once; the thread is ready some 20 ms
+   * later.
+   */
   static shared(): ResourceMonitor {
     ResourceMonitor.#shared ??= new ResourceMonitor(new URL('./resourceMonitorThread.js', import.meta.url));
     return ResourceMonitor.#shared;
@@ -95,7 +98,7 @@ export class ResourceMonitor {
   }
 
   /**
-   * Begins to sample every `dt` seconds. The first sample is taken here and now, so that no run is too short for one.
+   * Starts sampling every `dt` seconds. Takes the first sample here and now, so that the shortest run has one.
    *
    * @throws ERR_LONGPOLE_WORKER_START if the thread has died
    */
@@ -108,7 +111,7 @@ export class ResourceMonitor {
   }
 
   /**
-   * Hands out what the thread has sampled so far. Cost without anything new: about 1 µs.
+   * Delivers all samples that the thread has taken so far. Cost without new samples: about 1 µs.
    *
    * @throws ERR_LONGPOLE_WORKER_START if the thread has died
    */
@@ -133,8 +136,8 @@ export class ResourceMonitor {
   }
 
   /**
-   * Begins to sample the host and `targets`. `deliver` is called on this thread's event loop; what was sampled while it was
-   * busy comes late, with the right times. Keeps nothing alive.
+   * Starts sampling the host and `targets`. Calls `deliver` on this thread's event loop. While that is busy, samples
+   * arrive late but with the right times. Does not keep the process alive.
    *
    * @throws ERR_LONGPOLE_WORKER_START if the thread has died
    */
@@ -166,7 +169,7 @@ export class ResourceMonitor {
     };
   }
 
-  /** Ends the thread unless somebody still collects; the next `shared()` starts another. */
+  /** Ends the thread unless a session is open. The next `shared()` starts another one. */
   closeIfIdle(): void {
     if (this.#sessions.size > 0 || this.#watches.size > 0) return;
     if (ResourceMonitor.#shared === this) ResourceMonitor.#shared = undefined;

@@ -1,5 +1,5 @@
-// What the main thread and the monitor thread share: commands, and two kinds of sessions. A tree session looks at the CPU
-// and memory of the whole process tree, a watch at everything that the machine and the workers use.
+// Commands from the main thread to the monitor thread, and their sessions. A tree session samples CPU and memory of
+// the whole process tree. A watch samples all resources of the machine and of the workers.
 import type { MessagePort } from 'node:worker_threads';
 import type { ResourceSample } from '../protocol/clusterObserver.js';
 import type { MonitorTarget } from './usageSampler.js';
@@ -10,38 +10,41 @@ export type MonitorCommand =
   | {
       readonly type: 'watch';
       readonly session: number;
-      /** Seconds. */
+      /** Interval in seconds. */
       readonly dt: number;
       readonly targets: readonly MonitorTarget[];
-      /** Where the samples go. */
+      /** Port for the samples. */
       readonly port: MessagePort;
       readonly gpu: string;
     }
   | { readonly type: 'targets'; readonly session: number; readonly targets: readonly MonitorTarget[] }
   | { readonly type: 'stop'; readonly session: number };
 
-/** One look at the process tree. CPU is the sum since the process began: a difference of two samples gives the load. */
+/**
+ * A sample of the process tree. CPU is the sum since the process began, so the difference of two samples gives the
+ * load.
+ */
 export interface TreeSample {
   /** Seconds since the epoch. */
   readonly time: number;
-  /** CPU seconds, without the monitor's own. */
+  /** CPU seconds, without those of the monitor itself. */
   readonly cpu: number;
-  /** Bytes. */
+  /** Resident bytes. */
   readonly rss: number;
 }
 
-/** Monitor → main, of a tree session. */
+/** A sample of a tree session, from the monitor to the main thread. */
 export interface SessionSample extends TreeSample {
   readonly session: number;
 }
 
-/** Monitor → main, of a watch, through its own port. */
+/** Samples of a watch, sent through its own port. */
 export type WatchSamples = readonly ResourceSample[];
 
 export interface MonitorData {
-  /** One Int64: nanoseconds of CPU that the monitor thread itself has used. */
+  /** One Int64: CPU nanoseconds that the monitor thread has used. */
   readonly ownCpu: SharedArrayBuffer;
-  /** See nativeGuard; one word. */
+  /** One word for nativeGuard. */
   readonly guard: Int32Array;
   readonly port: MessagePort;
 }

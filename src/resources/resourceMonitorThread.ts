@@ -1,5 +1,5 @@
-// The monitor thread: samples every dt seconds for each session, also while the main thread is blocked, and has no timer
-// while there is none. The process ends without asking it.
+// The monitor thread. Samples every dt seconds for each session, also while the main thread is blocked. Has no timer
+// without a session. The process ends without waiting for this thread.
 import { readFileSync } from 'node:fs';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { epochSeconds } from './clock.js';
@@ -14,9 +14,9 @@ import { type Counters, type MonitorTarget, UsageSampler } from './usageSampler.
 import { readVitals } from './vitals.js';
 
 interface Session {
-  /** Seconds. */
+  /** Interval in seconds. */
   readonly dt: number;
-  /** When its next sample is due, in seconds since the epoch. */
+  /** Time of the next sample, in seconds since the epoch. */
   due: number;
   sample(): void;
   close?(): void;
@@ -72,7 +72,7 @@ class Monitor {
     Atomics.store(this.#own, 0, threadCpu());
     for (const session of due) {
       session.sample();
-      // A late sample moves the rhythm; no burst makes up for it.
+      // A late sample shifts the schedule. There is no burst to catch up.
       session.due = Math.max(session.due + session.dt, epochSeconds() + session.dt / 2);
     }
     this.#wait();
@@ -110,7 +110,7 @@ class Watch implements Session {
     this.#gpu = new GpuMonitor({ command: gpu });
     this.#gpu.start();
     this.#sampler = new UsageSampler(countersOf(new CpuClock(), this.#gpu));
-    // Rates need a sample before the first.
+    // Rates need a sample before the first one.
     this.#sampler.sample(epochSeconds(), targets);
   }
 
@@ -142,7 +142,7 @@ function countersOf(clock: CpuClock, gpu: GpuMonitor): Counters {
   };
 }
 
-/** CPU nanoseconds of this thread; 0 where the system does not tell, so that the monitor then counts as part of the program. */
+/** Returns the CPU nanoseconds of this thread; 0 if unknown, so that the monitor then counts as part of the program. */
 function threadCpu(): bigint {
   try {
     return BigInt(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0] ?? 0);

@@ -1,11 +1,11 @@
-// Where the threads of a process stand, as Linux tells it: for processes that do not answer.
+// States of the threads of a process, as Linux reports them. Used for processes that do not answer.
 import { listDirectory, readProc } from './processTree.js';
 
-/** One line per kind of wait, e.g. `7 × S futex_wait_queue`. Empty where there is no /proc, and for a process that is gone. */
+/** Returns one line per kind of wait, e.g. `7 × S futex_wait_queue`. Empty without /proc, and for an ended process. */
 export function threadStates(pid: number): string[] {
   const counts = new Map<string, number>();
   for (const task of listDirectory(`/proc/${pid}/task`)) {
-    // The name of the command stands in brackets and may have anything in it.
+    // The name of the command is in brackets and may contain anything.
     const state = (readProc(`${pid}/task/${task}/stat`) ?? '').replace(/^.*\) /s, '').slice(0, 1) || '?';
     const place = `${state} ${readProc(`${pid}/task/${task}/wchan`) ?? ''}`.trim();
     counts.set(place, (counts.get(place) ?? 0) + 1);
@@ -13,7 +13,7 @@ export function threadStates(pid: number): string[] {
   return Array.from(counts, ([place, count]) => `${count} × ${place}`);
 }
 
-/** The same of all processes of a group, each with the beginning of its command line. */
+/** Returns the states of all processes of a group, each with the beginning of its command line. */
 export function groupStates(group: number): string {
   return listDirectory('/proc')
     .map(Number)

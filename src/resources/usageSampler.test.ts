@@ -22,7 +22,7 @@ function counters(changes: Partial<Counters>): Counters {
 const host: MonitorTarget = { worker: HOST, pid: 1, thread: false, vitals: null };
 
 describe('UsageSampler', () => {
-  it('gives rates since the sample before, and none in the first', () => {
+  it('gives rates since the previous sample, and none in the first sample', () => {
     let traffic = 0;
     const sampler = new UsageSampler(
       counters({
@@ -40,10 +40,10 @@ describe('UsageSampler', () => {
     assert.equal(second?.figures?.get('host_cpu'), 100);
     traffic = 400;
     const [third] = sampler.sample(11, [host]);
-    assert.equal(third?.figures?.get('host_net_io.read_bps'), Number.NaN, 'a counter that went back');
+    assert.equal(third?.figures?.get('host_net_io.read_bps'), Number.NaN, 'a counter that decreased');
   });
 
-  it('adds up processes for the host, once each, and keeps workers apart', () => {
+  it('adds up processes for the host, once each, and separates workers', () => {
     const cpu = new Map([
       [1, 5],
       [2, 7],
@@ -66,7 +66,7 @@ describe('UsageSampler', () => {
     );
   });
 
-  it("takes a thread's own CPU, and what its isolate tells", () => {
+  it('uses the CPU of the thread, and the vitals of its isolate', () => {
     let cpu = 0;
     const vitals = Float64Array.of(3e6, 2e6, 0, 100, 0.004, 0, 0, 77);
     const sampler = new UsageSampler(
@@ -87,7 +87,7 @@ describe('UsageSampler', () => {
     assert.equal(late?.figures?.get('event_loop_utilization'), 100);
   });
 
-  it('says nothing of what is not known', () => {
+  it('omits unknown figures', () => {
     const vitals = makeVitals();
     const [sample] = new UsageSampler(counters({})).sample(1, [{ ...host, vitals }]);
     for (const value of [sample!.cpu, sample!.heap, sample!.eventLoopDelay]) assert.equal(value, Number.NaN);
@@ -95,7 +95,7 @@ describe('UsageSampler', () => {
     assert.equal(sample?.figures?.get('gpu_memory_used'), Number.NaN);
   });
 
-  it('takes several GPUs together, and each', () => {
+  it('reports several GPUs together, and each of them', () => {
     const gpus = new Map<number, GpuUsage>([
       [0, { utilization: 10, memoryUsed: 1e9 }],
       [1, { utilization: 90, memoryUsed: 2e9 }],

@@ -1,5 +1,5 @@
-// Turns counters into samples: one for the host, one for each worker. Keeps the counters of the sample before, because most
-// figures are rates. NaN stands for what is not known.
+// Converts counters to samples: one for the host, one for each worker. Keeps the previous counters, because most
+// figures are rates. NaN stands for unknown.
 import { availableParallelism } from 'node:os';
 import type { ResourceSample } from '../protocol/clusterObserver.js';
 import {
@@ -16,25 +16,25 @@ import type { GpuUsage } from './gpuMonitor.js';
 import type { HostCounters } from './hostCounters.js';
 import type { ProcessCounters } from './processCounters.js';
 
-/** A worker to watch. */
+/** A worker to sample. */
 export interface MonitorTarget {
-  /** Its index in the cluster; -1 for the host. */
+  /** Index of the worker in the cluster; -1 for the host. */
   readonly worker: number;
   readonly pid: number;
-  /** It is a thread of its process, which others share. */
+  /** True if the worker is a thread of a process that it shares with others. */
   readonly thread: boolean;
-  /** What its isolate says about itself: of `makeVitals`, or a file that holds a copy; null: nothing. */
+  /** Vitals of its isolate: those of `makeVitals`, or a file with a copy of them; null for none. */
   readonly vitals: Float64Array | string | null;
 }
 
-/** Where the counters come from. */
+/** Source of the counters. */
 export interface Counters {
   host(): HostCounters;
   process(pid: number): ProcessCounters;
-  /** CPU seconds, and bytes read from and written to disks, of one thread. */
+  /** Returns CPU seconds and the bytes read from and written to disks by one thread. */
   thread(pid: number, tid: number): { readonly cpu: number; readonly read: number; readonly written: number };
   gpus(): ReadonlyMap<number, GpuUsage>;
-  /** The copy of an isolate's vitals in a file; null if there is none. */
+  /** Returns the copy of an isolate's vitals in a file; null if there is none. */
   vitals(file: string): Float64Array | null;
 }
 
@@ -46,7 +46,7 @@ export class UsageSampler {
   readonly #counters: Counters;
   #before = new Map<string, { readonly time: number; readonly value: number }>();
   #now = new Map<string, { readonly time: number; readonly value: number }>();
-  /** Worker → share of the time in which its event loop was busy, lately. */
+  /** Worker → recent share of the time in which its event loop was busy. */
   readonly #shares = new Map<number, number>();
 
   constructor(counters: Counters) {
@@ -54,8 +54,8 @@ export class UsageSampler {
   }
 
   /**
-   * A sample per target. In the first sample that knows a target its rates are NaN. The host's CPU, memory and
-   * descriptors are the sums over the processes of all targets.
+   * Returns a sample per target. The first sample of a target has no rates (NaN). The host's CPU, memory and
+   * descriptors are sums over the processes of all targets.
    */
   sample(time: number, targets: readonly MonitorTarget[]): ResourceSample[] {
     const processes = new Map(
@@ -126,7 +126,7 @@ export class UsageSampler {
     return { worker, time, cpu, rss: own?.rss ?? Number.NaN, ...isolate, figures };
   }
 
-  /** What the isolate says, and what its silence says: a loop that has not turned is late by as much, and busy. */
+  /** Returns what the isolate reports. A silent event loop counts as busy, and as late by the length of its silence. */
   #isolate(time: number, { worker, vitals: place }: MonitorTarget) {
     const vitals = typeof place === 'string' ? this.#counters.vitals(place) : place;
     const figures = new Map<string, number>([['event_loop_utilization', Number.NaN]]);
@@ -138,7 +138,7 @@ export class UsageSampler {
     const overdue = time - turned - VITALS_INTERVAL;
     const active = this.#difference(`active ${worker}`, turned, vitals[VITALS_ACTIVE]!);
     const idle = this.#difference(`idle ${worker}`, turned, vitals[VITALS_IDLE]!);
-    // No turn since the last sample: the loop is busy with one thing, or the two timers have just passed each other.
+    // The loop has not turned since the last sample: it is busy, or the two timers have just passed each other.
     const late = overdue > VITALS_INTERVAL / 2;
     const known = this.#shares.get(worker) ?? Number.NaN;
     const share = active + idle > 0 ? active / (active + idle) : late ? 1 : known;
@@ -152,7 +152,7 @@ export class UsageSampler {
     return { isolate, figures, thread: vitals[VITALS_THREAD]! };
   }
 
-  /** Per second since the sample before. A counter that went back, or began, has no rate. */
+  /** Returns the rate per second since the previous sample; NaN for a counter that decreased or is new. */
   #rate(name: string, time: number, value: number): number {
     const before = this.#before.get(name);
     const difference = this.#difference(name, time, value);
@@ -168,13 +168,13 @@ export class UsageSampler {
   }
 }
 
-/** Of what is known; NaN if nothing is. */
+/** Sums the known values; NaN if there are none. */
 function sum(values: readonly number[]): number {
   const known = values.filter((value) => !Number.isNaN(value));
   return known.length === 0 ? Number.NaN : known.reduce((total, value) => total + value, 0);
 }
 
-/** All GPUs of the host as one: the mean of how busy they are, the sum of their memory; where there are several, each too. */
+/** Adds all GPUs of the host as one: mean utilization, sum of memory. Adds each GPU as well if there are several. */
 function addGpus(figures: Map<string, number>, gpus: ReadonlyMap<number, GpuUsage>): void {
   const all = [...gpus.values()];
   const busy = all.map(({ utilization }) => utilization).filter((value) => !Number.isNaN(value));

@@ -1,5 +1,5 @@
-// What an isolate says about itself in shared memory, so that its host and the monitor thread can read it while a task
-// computes. A double of 8 aligned bytes is written at once; figures of two moments may stand beside each other.
+// Figures that an isolate writes to shared memory, so that its host and the monitor thread can read them while a task
+// computes. A double of 8 aligned bytes is written atomically. Two figures may be from different moments.
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
@@ -18,14 +18,14 @@ import {
 import { epochSeconds } from './clock.js';
 import { idleTime } from './idleTime.js';
 
-/** Asking V8 costs some microseconds, so it is asked this often at most, in seconds. */
+/** Seconds between two queries of V8, because each query costs some microseconds. */
 const REFRESH_SECONDS = 20e-3;
 
 export function makeVitals(): Float64Array<SharedArrayBuffer> {
   return new Float64Array(new SharedArrayBuffer(VITALS_LENGTH * Float64Array.BYTES_PER_ELEMENT));
 }
 
-/** The copy in a file; null if there is none, or not a whole one. */
+/** Reads the copy in a file; null if there is none, or if it is incomplete. */
 export function readVitals(file: string): Float64Array | null {
   try {
     const bytes = readFileSync(file);
@@ -36,19 +36,19 @@ export function readVitals(file: string): Float64Array | null {
   }
 }
 
-/** Writes the heap when it is told to, and the state of the event loop ten times a second; that costs some 5 µs each time. */
+/** Writes the heap on request, and the state of the event loop ten times a second. Each write costs some 5 µs. */
 export class Vitals {
   readonly #cells: Float64Array;
   readonly #observer: PerformanceObserver;
   readonly #timer: NodeJS.Timeout;
-  /** CPU seconds of this thread; undefined: not known. */
+  /** Returns the CPU seconds of this thread; undefined if unknown. */
   #cpuClock: (() => number) | undefined;
-  /** At the last turn: of the event loop in ms, of the CPU in seconds. */
+  /** Values at the last update: of the event loop in ms, of the CPU in seconds. */
   #before = { active: 0, idle: 0, cpu: Number.NaN };
   #refreshed = 0;
   #due = epochSeconds() + VITALS_INTERVAL;
 
-  /** Keeps nothing alive. */
+  /** Starts writing. Does not keep the process alive. */
   constructor(cells: Float64Array) {
     this.#cells = cells;
     this.#observer = new PerformanceObserver((list) => {
@@ -61,12 +61,12 @@ export class Vitals {
     this.#timer.unref();
   }
 
-  /** With it the event loop's idle time is known while a profiler interrupts its waits, too. */
+  /** Makes the event loop's idle time exact, even while a profiler interrupts its waits. */
   useCpuClock(clock: () => number): void {
     this.#cpuClock = clock;
   }
 
-  /** `now` in seconds; Infinity: whenever it was done last. */
+  /** Updates the figures. `now` is in seconds; Infinity forces an update. */
   refresh(now: number): void {
     if (now - this.#refreshed < REFRESH_SECONDS) return;
     if (Number.isFinite(now)) this.#refreshed = now;
@@ -75,7 +75,7 @@ export class Vitals {
     this.#cells[VITALS_EXTERNAL] = heap.external_memory;
   }
 
-  /** The cells stay as they are. */
+  /** Stops writing. The cells keep their values. */
   stop(): void {
     clearInterval(this.#timer);
     this.#observer.disconnect();
@@ -93,7 +93,7 @@ export class Vitals {
     this.#due = time + VITALS_INTERVAL;
   }
 
-  /** Since the last turn, in seconds. */
+  /** Returns the seconds since the last update. */
   #loopSeconds(): { active: number; idle: number } {
     const before = this.#before;
     const { active, idle } = performance.eventLoopUtilization();
@@ -104,7 +104,7 @@ export class Vitals {
   }
 }
 
-/** Linux names the thread that asks: `4711/task/4720`. */
+/** Returns the thread's number. Linux names the calling thread: `4711/task/4720`. */
 function ownThread(): number {
   if (process.platform !== 'linux') return 0;
   try {
