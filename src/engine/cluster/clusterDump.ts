@@ -117,7 +117,7 @@ async function workerDump(engine: ClusterEngine, worker: EngineWorker): Promise<
     scheduler: known && {
       batches: known.batches.map(({ number, left }) => ({ batch: number, left })),
       placed: known.placed.size,
-      steal: known.robbed,
+      steal: known.stealState,
       quarantined: known.quarantined,
     },
     host: await worker.host.dump(),

@@ -256,7 +256,7 @@ export class ClusterEngine {
       const known = state.workers.get(worker);
       if (found === undefined || known === undefined) continue;
       const id = found.segment.base + result - found.info.firstId;
-      if (state.location[id] !== worker) known.spares.add(id);
+      if (state.location[id] !== worker) known.storeCopies.add(id);
     }
   }
 
@@ -332,7 +332,7 @@ export class ClusterEngine {
     this.#executing = false;
     this.#announce();
     this.#tellArrivals();
-    this.#keepAlive.hold(this.scheduler.state.canGoOn);
+    this.#keepAlive.hold(this.scheduler.state.canContinue);
     this.afterEvent?.();
     this.scheduler.compact();
     if (thrown.length > 0) throw thrown[0];

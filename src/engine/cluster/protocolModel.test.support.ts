@@ -156,7 +156,7 @@ export class ProtocolModel {
     if (!isCancelled)
       for (const { local, key } of this.handles)
         assert.equal(numberOf(this.computation.results[local]), this.#expected(key), `result of ${key}`);
-    assert.equal(this.engine.scheduler.state.canGoOn, false);
+    assert.equal(this.engine.scheduler.state.canContinue, false);
   }
 
   close(): void {

@@ -49,7 +49,7 @@ export class StallWatch {
 
   #poll(): void {
     const events = this.#countEvents();
-    if (events !== this.#events || !this.#engine.scheduler.state.canGoOn) this.#polls = 0;
+    if (events !== this.#events || !this.#engine.scheduler.state.canContinue) this.#polls = 0;
     else if (this.#isIdle()) this.#polls++;
     this.#events = events;
     if (this.#polls < this.#maxPolls) return;

@@ -1,7 +1,7 @@
-// Which tasks go to a worker in one message. A batch is a connected piece of the graph where it can be: after each
-// task, the dependents whose other dependencies are at the same worker may follow, so that most results never leave
-// their isolate. How much goes in is a matter of time, not of count: tasks that are known to be short travel by the
-// thousand, long ones alone, so that the work stays divisible.
+// Chooses the tasks that go to a worker in one message. Where possible, a batch is a connected part of the graph:
+// after a task, those dependents may follow whose other dependencies are at the same worker. Most results then never
+// leave their isolate. The size of a batch depends on time, not on a count. Tasks known to be short travel by the
+// thousand and long ones alone, so that the work stays divisible.
 import type { Dispatch } from './events.js';
 import { moveSeconds } from './placement.js';
 import { mayStayPrivate } from './privacy.js';
@@ -11,17 +11,20 @@ import { PROCESSING } from './taskStates.js';
 import type { Batch, WorkerState } from './workerState.js';
 
 export interface BatchLimits {
-  /** Tasks in a batch. */
+  /** Most tasks in a batch. */
   readonly maxTasks: number;
   /** Expected seconds of work in a batch. */
   readonly targetSeconds: number;
-  /** Tasks that use what the batch makes may follow until this much: their inputs need not leave the isolate. */
+  /** Limit for tasks that use results of the batch, in seconds: their inputs need not leave the isolate. */
   readonly maxFollowSeconds: number;
-  /** What a task of a function that was not measured yet is expected to take. */
+  /** Expected seconds of a task whose function has not been measured yet. */
   readonly unknownSeconds: number;
-  /** Batches sent to a worker and not finished: one runs, the others wait in its queue, so that it never idles. */
+  /**
+   * Batches sent to a worker and not finished. One runs and the others wait in its queue, so that the worker never
+   * idles.
+   */
   readonly maxBatches: number;
-  /** Work below this is not worth dividing among workers. */
+  /** Seconds of work below which dividing it among workers does not pay. */
   readonly minimumSeconds: number;
 }
 
@@ -34,7 +37,7 @@ export const DEFAULT_LIMITS: BatchLimits = {
   minimumSeconds: 100e-6,
 };
 
-/** Takes tasks for one batch, in priority order, and assigns them to the worker. Null: nothing to do there. */
+/** Takes tasks for one batch, in priority order, and assigns them to the worker. Null if the worker has nothing to do. */
 export function buildBatch(
   state: SchedulerState,
   worker: WorkerState,
@@ -42,8 +45,8 @@ export function buildBatch(
   number: number,
 ): Batch | null {
   if (worker.quarantined || worker.full || worker.batches.length >= limits.maxBatches) return null;
-  // Until it is known what was taken from it, nothing may be sent that counts on what it still has.
-  if (worker.robbed === 'asked') return null;
+  // Until the worker has answered a steal, it is unknown which of its tasks remain. No batch may rely on them.
+  if (worker.stealState === 'requested') return null;
   const ids = worker.paused ? chooseWhilePaused(state, worker) : chooseTasks(state, worker, limits);
   if (ids.length === 0) return null;
   for (const id of ids) state.batchOf[id] = number;
@@ -53,7 +56,7 @@ export function buildBatch(
   return batch;
 }
 
-/** The sets that a worker may take from, and what is there for it. */
+/** The sets from which a worker may take tasks, and its candidates in them. */
 interface Candidates {
   readonly root: number;
   readonly follower: number;
@@ -63,7 +66,7 @@ interface Candidates {
 function chooseTasks(state: SchedulerState, worker: WorkerState, limits: BatchLimits): number[] {
   const { queued } = state;
   const ids: number[] = [];
-  // Leave the other workers their share of what could start now.
+  // Leaves the other workers their share of the tasks that could start now.
   let share = Math.ceil(queued.size / (2 * Math.max(1, state.workers.size)));
   let seconds = 0;
   let end = Number.POSITIVE_INFINITY;
@@ -81,12 +84,12 @@ function chooseTasks(state: SchedulerState, worker: WorkerState, limits: BatchLi
     if (suspect && (ids.length > 0 || worker.batches.length > 0)) break;
     take(state, worker, id, candidates);
     ids.push(id);
-    // A task that was there when a worker died runs alone, so that the next death, if it comes, has one suspect.
+    // A task that was at a worker when it died runs alone. If the next worker dies too, there is only one suspect.
     if (suspect) {
       worker.quarantined = true;
       break;
     }
-    // A message is about one graph.
+    // A message concerns one graph.
     if (ids.length === 1 && state.graph.segments.length > 1) {
       const segment = state.graph.segmentOf(id);
       begin = segment.base;
@@ -98,8 +101,8 @@ function chooseTasks(state: SchedulerState, worker: WorkerState, limits: BatchLi
 }
 
 /**
- * A paused worker that has nothing gets one task, if nobody who is not paused may run it: its memory will not become
- * free by waiting alone, and nothing may hang.
+ * Chooses one task for an idle paused worker, if only paused workers may run it. Waiting alone would not free memory,
+ * and the task must not hang.
  */
 function chooseWhilePaused(state: SchedulerState, worker: WorkerState): number[] {
   if (worker.batches.length > 0) return [];
@@ -116,7 +119,10 @@ function chooseWhilePaused(state: SchedulerState, worker: WorkerState): number[]
   return [id];
 }
 
-/** The one that should run first; -1: none. A full batch takes only what follows from it. */
+/**
+ * Returns the task that should run first; -1 if there is none. A full batch accepts only tasks that follow from its
+ * own.
+ */
 function choose(state: SchedulerState, { root, follower, placed }: Candidates, full: boolean): number {
   let id = follower;
   if (full) return id;
@@ -139,7 +145,7 @@ function staysPrivate(state: SchedulerState, id: number, worker: WorkerState): b
 const NO_FLAGS = new Uint8Array(0);
 const NO_IDS = new Int32Array(0);
 
-/** The message for a batch whose inputs all lie where it runs: its tasks only. */
+/** Returns the message for a batch whose inputs are all at the worker: only its tasks. */
 export function bareDispatch(worker: WorkerState, batch: Batch): Dispatch {
   return {
     type: 'dispatch',
@@ -152,7 +158,7 @@ export function bareDispatch(worker: WorkerState, batch: Batch): Dispatch {
   };
 }
 
-/** The message for a batch: what the worker has to publish, and the results that it lacks. */
+/** Returns the message for a batch: its tasks, the results to publish, and the inputs that the worker lacks. */
 export function describeBatch(state: SchedulerState, worker: WorkerState, batch: Batch): Dispatch {
   const { graph, producer, batchOf } = state;
   const publish = new Uint8Array(batch.ids.length);
@@ -170,15 +176,15 @@ export function describeBatch(state: SchedulerState, worker: WorkerState, batch:
         continue;
       }
       const isThere = producer[dependency] === worker.index || worker.replicas.has(dependency);
-      // Once it has counted a task's use of an input, the isolate may have dropped that input.
+      // Once the isolate has counted this task's use of an input, it may have dropped the input.
       if (isThere && (state.rerun[id] === 0 || inputs.includes(dependency))) continue;
       worker.replicas.add(dependency);
       inputs.push(dependency);
       const origin = graph.originOf(dependency);
       if (state.stored[origin] === 0 || state.location[origin] === worker.index) continue;
-      // While a result is looked for, who is sent to look for it is not where it is.
-      if (state.stored[origin] === STORED) worker.spares.add(origin);
-      else worker.leftovers.add(origin);
+      // While a result is in transit, a worker to which it was sent does not count as its place.
+      if (state.stored[origin] === STORED) worker.storeCopies.add(origin);
+      else worker.unusedCopies.add(origin);
     }
   }
   return {
@@ -193,8 +199,9 @@ export function describeBatch(state: SchedulerState, worker: WorkerState, batch:
 }
 
 /**
- * Which tasks to take from the worker with the most work left, for one that has none (the thief): the last of its queue, about half
- * of those that could start now, and what stands behind them. Null: nothing worth the message.
+ * Chooses tasks to take from the worker with the most work left (the victim) for a worker without work (the thief).
+ * These are the last tasks of the queue: about half of those that could start now, and the tasks behind them. Null if
+ * there are too few to be worth the message.
  */
 export function chooseSteal(
   state: SchedulerState,
@@ -205,7 +212,7 @@ export function chooseSteal(
   let victim: WorkerState | null = null;
   let most = eager ? 0 : limits.minimumSeconds * 5;
   for (const worker of state.workers.values()) {
-    if (worker.robbed !== 'no' || worker.outstanding < 2) continue;
+    if (worker.stealState !== 'idle' || worker.outstanding < 2) continue;
     const seconds = remainingSeconds(state, worker, limits);
     if (seconds <= most) continue;
     victim = worker;
@@ -217,17 +224,20 @@ export function chooseSteal(
   return { worker: victim, ids: new Int32Array(ids) };
 }
 
-/** Whether the thief may run the task and has its inputs before the victim would get to it. */
+/** Returns whether the thief may run the task and has its inputs before the victim would start it. */
 function isWorthMoving(state: SchedulerState, id: number, thief: WorkerState, wait: number): boolean {
   if (!state.mayRun(id, thief)) return false;
   return state.storedCount === 0 || moveSeconds(state, id, thief) < wait;
 }
 
-/** What a paused worker has and has not begun, last first: what it makes would only fill its memory further. */
+/**
+ * Chooses the tasks that a paused worker has not started, last first, because their results would fill its memory
+ * further.
+ */
 export function chooseRecall(state: SchedulerState, worker: WorkerState): Int32Array | null {
-  if (worker.robbed !== 'no' || worker.outstanding < 2) return null;
+  if (worker.stealState !== 'idle' || worker.outstanding < 2) return null;
   const unfinished = unfinishedTasks(state, worker);
-  // The first one runs already.
+  // The first task already runs.
   return unfinished.length < 2 ? null : Int32Array.from(unfinished.slice(1).reverse());
 }
 
@@ -235,7 +245,7 @@ function remainingSeconds(state: SchedulerState, worker: WorkerState, limits: Ba
   let seconds = 0;
   for (const batch of worker.batches) {
     const { ids } = batch;
-    // Batches finish in order, so the unfinished tasks are the last ones; an estimate needs no more.
+    // Batches finish in order, so the unfinished tasks are the last ones. That is exact enough for an estimate.
     for (let index = ids.length - batch.left; index < ids.length; index++)
       seconds += state.expectedSeconds(ids[index]!) || limits.unknownSeconds;
   }
@@ -245,7 +255,7 @@ function remainingSeconds(state: SchedulerState, worker: WorkerState, limits: Ba
 function tail(state: SchedulerState, victim: WorkerState, isMovable: (id: number) => boolean): number[] {
   const unfinished = unfinishedTasks(state, victim);
   const startable = unfinished.filter((id) => state.waiting[id] === 0).length;
-  // The first one runs already. What a task that stays depends on stays too.
+  // The first task already runs. Dependencies of a task that stays must stay too.
   let wanted = startable >> 1;
   const ids: number[] = [];
   const needed = new Set<number>();
@@ -263,7 +273,7 @@ function tail(state: SchedulerState, victim: WorkerState, isMovable: (id: number
   return ids;
 }
 
-/** In the order in which they run. */
+/** Returns the unfinished tasks in the order in which they run. */
 function unfinishedTasks({ state, batchOf, held }: SchedulerState, { batches }: WorkerState): number[] {
   const unfinished: number[] = [];
   for (const { ids, number } of batches)

@@ -1,6 +1,6 @@
-// The life of a simulated cluster, move by move: graphs come and go, import from each other, fail, are cancelled, lose
-// results and workers in every order. In the end what is wanted must be what a plain evaluation gives, or erred where it
-// must be, and nothing may be left behind.
+// Simulates the life of a cluster, move by move. Graphs come and go, import from each other, fail, are cancelled, and
+// lose results and workers in any order. In the end, wanted results must equal those of a plain evaluation, or have
+// erred where they must. Nothing may be left behind.
 import assert from 'node:assert/strict';
 import { dataValue, FakeCluster, type FakeClusterOptions } from './fakeCluster.test.support.js';
 import {
@@ -17,7 +17,7 @@ import { ERRED, MEMORY } from './taskStates.js';
 
 export interface GraphSpec {
   readonly lists: readonly (readonly number[])[];
-  /** By task: what it is like, see taskOfSpec. */
+  /** Specification of each task, see taskOfSpec. */
   readonly kinds: readonly number[];
   readonly imports: readonly number[];
   readonly extra: readonly number[];
@@ -28,7 +28,7 @@ export interface GraphSpec {
   readonly isData: boolean;
 }
 
-/** What may go wrong. */
+/** Faults that may happen. */
 export interface Trouble {
   readonly throws: boolean;
   readonly losses: boolean;
@@ -36,7 +36,7 @@ export interface Trouble {
 }
 
 export const CALM: Trouble = { throws: false, losses: false, cancels: false };
-/** As often as nothing is tried. */
+/** Number of failed attempts of a task that never succeeds. */
 const ALWAYS = 1e9;
 const WORKERS = ['a', 'b', 'c', 'd'];
 const SIZES = ['scalar', 'scalar', 'small', 'large', 'large'] as const;
@@ -51,7 +51,7 @@ function taskOfSpec(kind: number, dependencies: readonly number[], trouble: Trou
   };
 }
 
-/** What a plain evaluation says of a task. */
+/** Fate of a task in a plain evaluation. */
 interface Fate {
   readonly value: number;
   readonly mayFail: boolean;
@@ -72,7 +72,7 @@ export class Life {
       this.cluster.addWorker(WORKERS[index]!, new Map([['GPU', index % 2]]));
   }
 
-  /** One move, chosen by a random number. */
+  /** Makes one move, chosen by a random number. */
   step(choice: number): void {
     const { cluster } = this;
     const workers = [...cluster.workers.values()];
@@ -80,7 +80,7 @@ export class Life {
     const detail = Math.floor(choice / 8) % 64;
     const move = Math.floor(choice / 512) % 32;
     if (move < 10) cluster.run(worker);
-    else if (move < 16) cluster.hear(worker, 1 + (detail % 4));
+    else if (move < 16) cluster.receive(worker, 1 + (detail % 4));
     else if (move < 18) worker.answerFetch();
     else if (move < 21) this.#addGraph();
     else if (move === 21) cluster.handle({ type: 'idle-check' });
@@ -93,11 +93,11 @@ export class Life {
     else if (move >= 28 && this.#trouble.losses) this.#lose(worker, detail);
   }
 
-  /** Lets everything that is under way come to its end. */
+  /** Runs everything that is in progress to its end. */
   finish(): void {
     const { cluster } = this;
     while (this.#specs.length > 0) this.#addGraph();
-    for (const name of [...WORKERS, 'nobody']) cluster.addWorker(name, new Map([['GPU', 2]]));
+    for (const name of [...WORKERS, 'missing']) cluster.addWorker(name, new Map([['GPU', 2]]));
     for (let round = 0; !this.#isSettled(); round++) {
       assert.ok(round < 10_000, 'the simulation does not end');
       const before = cluster.messages;
@@ -110,7 +110,7 @@ export class Life {
     }
   }
 
-  /** Every wanted result is there and right, or erred and rightly so. */
+  /** Checks that every wanted result is there and right, or erred where it may. */
   check(): void {
     const { cluster } = this;
     for (const name of cluster.wanted) {
@@ -125,7 +125,7 @@ export class Life {
     }
   }
 
-  /** Nothing was lost, so no task was run again, and nobody was sent hither and thither. */
+  /** Checks that without losses no task ran twice, and that few messages were sent. */
   checkEffort(): void {
     const { cluster } = this;
     for (const [name, runs] of cluster.runs) assert.equal(runs, 1, `runs of ${name}`);
@@ -133,7 +133,7 @@ export class Life {
     assert.ok(cluster.messages <= 8 * tasks + 400, `${cluster.messages} messages for ${tasks} tasks`);
   }
 
-  /** Nobody wants anything any more: nothing may be left. */
+  /** Checks that nothing is left once no client needs a result. */
   end(): void {
     const { cluster } = this;
     for (const name of [...cluster.wanted]) cluster.unwant(name);
@@ -154,7 +154,7 @@ export class Life {
       assert.deepEqual(worker.queue, []);
       const known = state.workers.get(worker.index)!;
       assert.equal(known.outstanding + known.batches.length + known.placed.size + known.followers.size, 0);
-      assert.equal(known.spares.size + known.leftovers.size + known.replicas.size, 0);
+      assert.equal(known.storeCopies.size + known.unusedCopies.size + known.replicas.size, 0);
     }
   }
 
@@ -209,7 +209,7 @@ export class Life {
       cluster.run(worker);
       if (cluster.workers.get(worker.index) !== worker) continue;
       while (worker.fetches.length > 0) worker.answerFetch();
-      while (worker.said.length > 0) cluster.hear(worker, 100);
+      while (worker.said.length > 0) cluster.receive(worker, 100);
     }
   }
 
@@ -252,7 +252,7 @@ export class Life {
     if (data) return { value: dataValue(name), mayFail: cluster.hasLosses, mustFail: false };
     const task = taskOf(cluster, name);
     const inputs = dependenciesOf(cluster, name).map((dependency) => this.#fate(dependency));
-    // News of a failure may be lost with its worker; then the task has one more attempt.
+    // The report of a failure may be lost with its worker; the task has one more attempt then.
     const allowed = cluster.hasLosses ? ALWAYS - 1 : retries;
     const mustFail = task.kills || task.throws > allowed || inputs.some((input) => input.mustFail);
     const mayFail =

@@ -1,4 +1,4 @@
-// A scheduler of a cluster, new for each test, and what the tests of its policies do with it.
+// A new cluster scheduler for each test of policies, and helpers for it.
 import { beforeEach } from 'node:test';
 import { KIND_NUMBER } from '../../protocol/resultKinds.js';
 import type { GraphAdded, Instruction, SchedulerEvent } from './events.js';
@@ -8,7 +8,7 @@ import type { Segment, SegmentPolicy } from './taskGraph.js';
 
 export let scheduler: Scheduler;
 
-/** Batches of one task unless the options say otherwise. */
+/** Creates a scheduler. Batches have one task unless the options say otherwise. */
 export function newScheduler(options: SchedulerOptions = { limits: { maxTasks: 1 } }): void {
   scheduler = new Scheduler(null, options);
 }
@@ -55,7 +55,7 @@ export function finish(
   });
 }
 
-/** `[worker, id]` of what is sent, in order. */
+/** Returns `[worker, id]` of the sent tasks, in order. */
 export function sent(instructions: readonly Instruction[]): [number, number][] {
   return instructions.flatMap((each) =>
     each.type === 'dispatch' ? Array.from(each.ids, (id): [number, number] => [each.worker, id]) : [],
@@ -69,13 +69,13 @@ export function only<T extends Instruction['type']>(
   return instructions.filter((each): each is Extract<Instruction, { type: T }> => each.type === type);
 }
 
-/** Data of so many bytes on a worker. */
+/** Adds data of the given size on a worker. */
 export function scatter(holder: number, nbytes: number): Segment {
   const more = { holders: Int32Array.of(holder), nbytes: Float64Array.of(nbytes) };
   return add([[]], { data: true }, more).segment;
 }
 
-/** One task that needs one result of another segment. */
+/** Adds one task that needs one result of another segment. */
 export function addUser(of: Segment, policy: SegmentPolicy = {}): Added {
   return add([[], [0]], policy, { imports: new Map([[0, of.base + of.size - 1]]) });
 }

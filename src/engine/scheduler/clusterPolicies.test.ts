@@ -1,5 +1,5 @@
-// What the scheduler of a cluster decides, one policy at a time: where tasks run, in which order, who takes over from
-// whom, what a failure or a loss means, and that what is forgotten costs nothing.
+// Decisions of the scheduler of a cluster, one policy at a time: placement, order, stealing, failures, losses, and
+// the memory of forgotten graphs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KIND_NUMBER, KIND_PRIVATE, KIND_STORED, KIND_VALUE } from '../../protocol/resultKinds.js';
@@ -29,7 +29,7 @@ test('a task runs where its bytes are, although another worker is idle', () => {
 test('a task leaves its bytes when their worker is busy for longer than it takes to move them', () => {
   addWorkers('a', 'b');
   const data = scatter(1, 1e9);
-  // Tasks of ten seconds each, as is known after the first.
+  // Tasks of ten seconds each, which the scheduler knows after the first one.
   const { segment } = add([[], [], [], [], []], { workers: new Set(['b']) });
   finish(1, segment.base, KIND_NUMBER, 8, 10);
   const user = addUser(data);
@@ -60,7 +60,7 @@ test('an idle worker takes over a task that waits for a busy one, if moving its 
   }
 });
 
-test('what has a higher priority runs first, what has a lower one last', () => {
+test('a task with a higher priority runs first, one with a lower priority last', () => {
   addWorkers('a');
   const ordinary = add([[], [], []]).segment;
   const low = add([[]], { priority: -1 }).segment;
@@ -97,20 +97,20 @@ test('tasks wait for a worker that may run them', () => {
   ]);
 });
 
-test('the cluster can go on while some task runs or could run', () => {
+test('the cluster can continue while some task runs or could run', () => {
   const { state } = scheduler;
   add([[], [0]], { workers: new Set(['gone']) });
-  assert.equal(state.canGoOn, false);
+  assert.equal(state.canContinue, false);
   addWorkers('a');
-  assert.equal(state.canGoOn, false);
+  assert.equal(state.canContinue, false);
   handle({ type: 'worker-paused', worker: 0, paused: true });
   const { segment } = add([[]]);
-  assert.equal(state.canGoOn, true);
+  assert.equal(state.canContinue, true);
   finish(0, segment.base);
-  assert.equal(state.canGoOn, false);
+  assert.equal(state.canContinue, false);
 });
 
-test('cancelling a task that runs fails what waits for it, and takes it from its worker', () => {
+test('cancelling a running task fails its dependents, and takes the task from its worker', () => {
   addWorkers('a');
   const { segment } = add([[], [0], [1], []]);
   const { base } = segment;
@@ -122,11 +122,11 @@ test('cancelling a task that runs fails what waits for it, and takes it from its
   assert.ok(only(instructions, 'cancel')[0]!.ids.includes(base));
   handle({ type: 'results-unwanted', ids });
   assert.equal(scheduler.stateName(base), 'forgotten');
-  // Nobody needs it: letting go is all there is to do.
+  // No task and no client needs this one, so cancelling only discards it.
   assert.deepEqual(only(handle({ type: 'tasks-cancelled', ids: [base + 3] }), 'erred'), []);
 });
 
-test('nobody steals what he may not run', () => {
+test('no worker steals a task that it may not run', () => {
   newScheduler({ limits: { minimumSeconds: 0 } });
   addWorkers('a', 'b', 'c');
   const { segment } = add([[], [], [], [], [], []], { workers: new Set(['a', 'c']) });
@@ -161,7 +161,7 @@ test('a failure that is final is not tried again', () => {
   assert.deepEqual([...erred!.ids], [base]);
 });
 
-test('a failed task takes along what depends on it, also in other graphs, and nothing else', () => {
+test('a failed task fails its dependents, also in other graphs, and no other task', () => {
   addWorkers('a');
   // 0 → 1 → 3 (requested), 2 → 3, 2 → 4 (requested)
   const { base } = add([[], [0], [], [1, 2], [2]]).segment;
@@ -174,12 +174,12 @@ test('a failed task takes along what depends on it, also in other graphs, and no
   assert.equal(scheduler.stateName(base), 'forgotten');
   assert.notEqual(scheduler.stateName(base + 4), 'erred');
   assert.equal(scheduler.stateName(user.base), 'waiting');
-  // Whoever asks later gets the same error.
+  // A later request gets the same error.
   const [late] = only(add([[], [0]], {}, { imports: new Map([[0, base + 3]]) }).instructions, 'erred');
   assert.equal(late!.because, base + 3);
 });
 
-test('a lost result fails if what it is made from has failed meanwhile', () => {
+test('a lost result fails if one of its dependencies has failed meanwhile', () => {
   addWorkers('a', 'b');
   const data = scatter(0, 8);
   const { base } = addUser(data).segment;
@@ -192,7 +192,7 @@ test('a lost result fails if what it is made from has failed meanwhile', () => {
   assert.ok(doomed!.ids.includes(base + 1));
 });
 
-test('data outlives its worker where another has been sent it', () => {
+test('data outlives its worker if another worker was sent a copy', () => {
   addWorkers('a', 'b');
   const data = scatter(0, 8);
   const { base } = addUser(data, { workers: new Set(['b']) }).segment;
@@ -203,7 +203,7 @@ test('data outlives its worker where another has been sent it', () => {
   assert.equal(erred!.lost, true);
 });
 
-test('a new isolate beside the same store loses what was running and private, and nothing else', () => {
+test('a new isolate beside the same store loses the running tasks and private results, and nothing else', () => {
   addWorkers('a');
   const { base } = add([[], [], [1]]).segment;
   finish(0, base, KIND_STORED);
@@ -212,7 +212,7 @@ test('a new isolate beside the same store loses what was running and private, an
   assert.deepEqual(sent(instructions), [[0, base + 1]], 'the suspect runs alone');
 });
 
-test('a result that nobody wants any more is dropped when it comes too late to be stopped', () => {
+test('an unneeded result is dropped when its task could not be stopped in time', () => {
   addWorkers('a');
   const { base } = add([[]]).segment;
   const instructions = handle({ type: 'results-unwanted', ids: [base] });
@@ -224,7 +224,7 @@ test('a result that nobody wants any more is dropped when it comes too late to b
   );
 });
 
-test('a private result whose users are cancelled is dropped by a message', () => {
+test('a private result whose dependents are cancelled is dropped by a message', () => {
   newScheduler({});
   addWorkers('a');
   const { base } = add([[], [0]]).segment;
@@ -236,7 +236,7 @@ test('a private result whose users are cancelled is dropped by a message', () =>
   );
 });
 
-test('compaction renames what is under way', () => {
+test('compaction renames tasks in progress', () => {
   newScheduler({});
   addWorkers('a', 'b');
   const old = add(Array.from({ length: 100 }, () => [])).segment;
@@ -254,7 +254,7 @@ test('compaction renames what is under way', () => {
   assert.equal(scheduler.state.location[5], CALLER);
 });
 
-test('a cluster that has worked for long needs no more memory than what it works on', () => {
+test('the memory of a cluster depends on its current work, not on its past', () => {
   addWorkers('a');
   for (let round = 0; round < 20_000; round++) {
     const graph = toGraph([[]], [0]);

@@ -1,10 +1,10 @@
-// The scheduler of a cluster against a simulated one; see clusterLife.test.support.ts.
+// Tests the scheduler of a cluster against a simulated one; see clusterLife.test.support.ts.
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
 import { CALM, type GraphSpec, Life, type Trouble } from './clusterLife.test.support.js';
 import type { FakeClusterOptions } from './fakeCluster.test.support.js';
 
-/** Other lives: `LONGPOLE_SEED=7 npm test -- clusterScheduler`. */
+/** Seed for other lives: `LONGPOLE_SEED=7 npm test -- clusterScheduler`. */
 const SEED = Number(process.env['LONGPOLE_SEED'] ?? 1);
 
 const specArbitrary: fc.Arbitrary<GraphSpec> = fc.record({
@@ -17,7 +17,7 @@ const specArbitrary: fc.Arbitrary<GraphSpec> = fc.record({
   imports: fc.array(fc.nat({ max: 1000 }), { maxLength: 3 }),
   extra: fc.array(fc.nat({ max: 1000 }), { maxLength: 3 }),
   priority: fc.constantFrom(0, 0, 0, 1, -1, 5),
-  workers: fc.constantFrom(null, null, null, ['a'], ['b', 'c'], ['nobody'], ['nobody', 'a']),
+  workers: fc.constantFrom(null, null, null, ['a'], ['b', 'c'], ['missing'], ['missing', 'a']),
   gpus: fc.constantFrom(0, 0, 0, 0, 1, 2),
   retries: fc.nat({ max: 2 }),
   isData: fc.boolean(),
@@ -44,7 +44,7 @@ const workersArbitrary = fc.integer({ min: 1, max: 4 });
 const TROUBLES: readonly [string, Trouble, number][] = [
   ['in peace', CALM, 120],
   ['with tasks that fail', { ...CALM, throws: true }, 120],
-  ['with results that nobody wants any more', { ...CALM, cancels: true }, 120],
+  ['with results that are not needed any more', { ...CALM, cancels: true }, 120],
   ['with workers and results that are lost', { ...CALM, losses: true }, 200],
   ['with all of it', { throws: true, losses: true, cancels: true }, 440],
 ];

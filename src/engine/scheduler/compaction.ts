@@ -1,16 +1,16 @@
-// Cuts dead segments out of the scheduler's tables, so that a cluster that lives for weeks needs no more memory than what
-// it works on. Ids move down; their order, which is the order in which tasks run, stays.
+// Removes dead segments from the scheduler's tables, so that the memory of a long-lived cluster depends only on its
+// current work. Ids become smaller; their order, which is the order of execution, stays.
 import type { PriorityQueue } from './priorityQueue.js';
 import type { SchedulerState } from './schedulerState.js';
 import type { Moves } from './taskGraph.js';
 import { FORGOTTEN } from './taskStates.js';
 
-/** Below this many dead tasks nothing is done. */
+/** Dead tasks below which a compaction does nothing. */
 const MIN_DEAD = 4096;
 
 /**
- * Compacts when at least half of the tasks are dead, and `least` of them, so that it costs O(1) per task in the long run.
- * Returns whether ids have changed.
+ * Compacts when at least half of the tasks, and at least `least` tasks, are dead. The cost is O(1) per task in the
+ * long run. Returns whether ids have changed.
  */
 export function compactState(state: SchedulerState, least = MIN_DEAD): boolean {
   const { graph } = state;
@@ -27,8 +27,8 @@ export function compactState(state: SchedulerState, least = MIN_DEAD): boolean {
     renameQueue(state, worker.followers, rename);
     renameQueue(state, worker.placed, rename);
     worker.replicas = new Set(rename(worker.replicas));
-    worker.spares = new Set(rename(worker.spares));
-    worker.leftovers = new Set(rename(worker.leftovers));
+    worker.storeCopies = new Set(rename(worker.storeCopies));
+    worker.unusedCopies = new Set(rename(worker.unusedCopies));
     for (const batch of worker.batches) batch.ids = batch.ids.map((id) => moved(id));
   }
   state.parked = new Set(rename(state.parked));

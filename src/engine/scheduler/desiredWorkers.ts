@@ -1,15 +1,15 @@
-// How many workers a cluster could use.
+// Estimates how many workers a cluster could use.
 import { occupancyOf } from './placement.js';
 import type { SchedulerState } from './schedulerState.js';
 
-/** Within which the work that is there should be done, in seconds. */
+/** Seconds in which the present work should be done. */
 const TARGET_SECONDS = 5;
-/** Tasks of the queue that are looked at for an estimate. */
+/** Tasks of the queue that an estimate samples. */
 const SAMPLE = 100;
 
 /**
- * Workers that would have the present work done in five seconds, but not more than there are tasks; those that have work count in
- * any case.
+ * Returns the number of workers that would do the present work in five seconds, but at most one per task. Workers
+ * that have tasks count in any case.
  *
  * @source Dask, `Scheduler.adaptive_target`
  */

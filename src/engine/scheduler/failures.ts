@@ -1,19 +1,19 @@
-// A task that failed, and all that depends on it. What only they needed is not needed any more.
+// Handles a failed task and its dependents. Releases dependencies that only they needed.
 import type { Erred } from './events.js';
 import type { SchedulerState } from './schedulerState.js';
 import { ERRED, FORGOTTEN, isSettled, MEMORY, PROCESSING } from './taskStates.js';
 
-/** Marks the task and everything behind it that has no result as erred. Returns them, the task first. */
+/** Marks the task and all its dependents without a result as erred. Returns them, the task first. */
 export function failTask(state: SchedulerState, first: number): Int32Array {
   const { graph } = state;
   const erred: number[] = [];
-  // A task that has finished and whose result its isolate cannot hand out needs its inputs no more.
+  // A finished task whose isolate cannot send its result does not need its inputs any more.
   const needsNothing = state.state[first] === MEMORY;
   const stack = [first];
   for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
     const at = state.state[id]!;
     if (id !== first && isSettled(at)) continue;
-    // Of what is held, its worker has nothing to do any more.
+    // Its worker has already finished a held task, so there is nothing to cancel.
     if (!state.held.delete(id)) {
       if (at === PROCESSING && id === first) state.eraseFromBatch(id);
       else state.takeOut(id);
@@ -30,12 +30,12 @@ export function failTask(state: SchedulerState, first: number): Int32Array {
     state.needs[id] = 0;
     if (id !== first || !needsNothing) unneedInputs(state, id);
   }
-  // Who asked for a result keeps its error; what nobody asked for is nobody's.
-  for (const id of erred) if (graph.requested[id] === 0 && state.state[id] === ERRED) state.letGo(id);
+  // A requested result keeps its error. The others have no client that would read the error.
+  for (const id of erred) if (graph.requested[id] === 0 && state.state[id] === ERRED) state.discard(id);
   return Int32Array.from(erred);
 }
 
-/** The task is not to be run: what needs it fails with it; null if nothing does. */
+/** Cancels the task and fails its dependents; null if it has none. */
 export function cancelTask(state: SchedulerState, id: number): Erred | null {
   const at = state.state[id]!;
   if (at === ERRED || at === FORGOTTEN || state.needs[id]! <= 0) return null;
@@ -43,7 +43,7 @@ export function cancelTask(state: SchedulerState, id: number): Erred | null {
   return { type: 'erred', ids: failTask(state, id), lost: false, because: id, cancelled: true };
 }
 
-/** Whether the task is not over yet, and has to fail. A worker that has it is asked not to run it. */
+/** Returns whether the task is unfinished and has to fail. Asks its worker, if any, not to run it. */
 export function giveUp(state: SchedulerState, id: number): boolean {
   const at = state.state[id]!;
   if (isSettled(at)) return false;
@@ -56,6 +56,6 @@ function unneedInputs(state: SchedulerState, id: number): void {
   for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++) {
     const dependency = dependencies[edge]!;
     if (state.state[dependency] === ERRED) continue;
-    if (--state.needs[dependency]! === 0 && requested[dependency] === 0) state.letGo(dependency);
+    if (--state.needs[dependency]! === 0 && requested[dependency] === 0) state.discard(dependency);
   }
 }

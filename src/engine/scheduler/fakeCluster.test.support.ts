@@ -1,5 +1,6 @@
-// A simulated cluster: the scheduler, workers (see fakeWorker.test.support.ts) and the shell between them, which keeps
-// inline results and knows tasks by names that stay. Every event is followed by validate(), every dispatch is checked.
+// A simulated cluster: the scheduler, workers (see fakeWorker.test.support.ts) and the shell between them. The shell
+// keeps inline results, and knows tasks by stable names. Every event is followed by validate(), and every dispatch is
+// checked.
 import assert from 'node:assert/strict';
 import { KIND_NUMBER, KIND_VALUE } from '../../protocol/resultKinds.js';
 import type { Dispatch, Instruction, SchedulerEvent } from './events.js';
@@ -22,11 +23,11 @@ import { MEMORY } from './taskStates.js';
 export interface FakeClusterOptions {
   readonly maxTasks: number;
   readonly allowedFailures: number;
-  /** A worker's store keeps what it got from other stores. */
+  /** True if a worker's store keeps results from other stores. */
   readonly keepsSpares: boolean;
-  /** Inputs from stores are brought when the first task needs them, not at once. */
+  /** True if inputs from stores are fetched when the first task needs them, not at once. */
   readonly gathersLate: boolean;
-  /** A steal is answered before anything else that the worker has to say. */
+  /** True if a worker answers a steal before it sends its other messages. */
   readonly stealsAtOnce: boolean;
 }
 
@@ -37,14 +38,14 @@ export class FakeCluster implements FakeWorld {
   readonly workers = new Map<number, FakeWorker>();
   readonly runs = new Map<Name, number>();
   readonly inline = new Map<Name, number>();
-  /** Results that somebody outside asks for. */
+  /** Results that a client requests. */
   readonly wanted = new Set<Name>();
   readonly erred = new Set<Name>();
-  /** Tasks that killed too many workers, by their own fault or not. */
+  /** Tasks that ran while too many workers died, whether or not they caused it. */
   readonly killed = new Set<Name>();
-  /** Results were lost, so that data may be gone for good. */
+  /** True if results were lost, so that data may be gone for good. */
   hasLosses = false;
-  /** Messages in both directions. */
+  /** Number of messages in both directions. */
   messages = 0;
   readonly keepsSpares: boolean;
   readonly #options: FakeClusterOptions;
@@ -57,7 +58,7 @@ export class FakeCluster implements FakeWorld {
     this.scheduler = new Scheduler(null, { allowedFailures, limits: { maxTasks, minimumSeconds: 0 } });
   }
 
-  /** The scheduler's id of a task; -1: its segment is dead. */
+  /** Returns the scheduler's id of a task; -1 if its segment is dead. */
   idOf(name: Name): number {
     const segment = this.segments[Math.floor(name / GRAPH_NAMES)]!;
     return segment.dead ? -1 : segment.base + (name % GRAPH_NAMES);
@@ -78,7 +79,7 @@ export class FakeCluster implements FakeWorld {
     this.handle({ type: 'worker-added', worker, name, resources });
   }
 
-  /** `imports`: task → wanted result. Returns the number of the graph. */
+  /** Adds a graph and returns its number. `imports`: task → wanted result. */
   addGraph(
     tasks: readonly FakeTask[],
     imports: ReadonlyMap<number, Name>,
@@ -103,7 +104,7 @@ export class FakeCluster implements FakeWorld {
     return number;
   }
 
-  /** Data without code, each on a worker or with the shell (CALLER). */
+  /** Adds data without code, each on a worker or with the shell (CALLER). */
   scatter(holders: readonly number[]): void {
     const base = this.graphs.length * GRAPH_NAMES;
     const tasks = holders.map((): FakeTask => ({ dependencies: [], throws: 0, kills: false, size: 'large' }));
@@ -158,7 +159,7 @@ export class FakeCluster implements FakeWorld {
     if (!restarted) this.addWorker(worker.name, worker.resources);
   }
 
-  /** The isolates let a graph go of which nothing is left to run. */
+  /** Closes a graph in the isolates once nothing of it is left to run. */
   close(choice: number): void {
     const open = this.segments.filter(({ dead, unfinished }) => !dead && unfinished === 0);
     const segment = open[choice % open.length];
@@ -168,7 +169,7 @@ export class FakeCluster implements FakeWorld {
     this.scheduler.validate();
   }
 
-  /** Drops results from the isolate that others keep and no task that is there needs. */
+  /** Drops results from the isolate that have another holder and that no task of the worker needs. */
   evict(worker: FakeWorker): void {
     const { state } = this.scheduler;
     const { needed } = worker;
@@ -182,8 +183,8 @@ export class FakeCluster implements FakeWorld {
     if (ids.length > 0) this.handle({ type: 'results-evicted', worker: worker.index, ids });
   }
 
-  /** The next things that a worker said arrive; tasks that finished one after the other arrive together. */
-  hear(worker: FakeWorker, most: number): void {
+  /** Delivers the next messages of a worker. Completions that follow each other arrive together. */
+  receive(worker: FakeWorker, most: number): void {
     const finished: Finished[] = [];
     for (
       let next = worker.said[0];
@@ -304,7 +305,7 @@ export class FakeCluster implements FakeWorld {
     }
   }
 
-  /** Nothing that could run waits behind a task of a lower priority. */
+  /** Checks that no task that could run waits behind a task of a lower priority. */
   #checkPriority(sent: number): void {
     const { state } = this.scheduler;
     const placed = [...state.workers.values()].flatMap((known) => [...known.placed]);
@@ -331,7 +332,7 @@ export class FakeCluster implements FakeWorld {
     if (!this.#options.gathersLate) worker.gather(name);
   }
 
-  /** Every input is there, or comes with a task before, or with the message. */
+  /** Checks that every input is at the worker, or comes with an earlier task or with the message. */
   #checkInputs(worker: FakeWorker, name: Name): void {
     const coming = new Set(worker.queue.map((entry) => entry.name));
     for (const dependency of dependenciesOf(this, name)) {

@@ -1,6 +1,6 @@
-// A worker of a simulated cluster: an isolate that keeps results and drops them by counting uses, and a store beside it.
-// It behaves as the real ones do, one step at a time, and fails a test if a task finds an input missing that nobody
-// said was missing. Tasks have names here that stay when the scheduler's ids change.
+// A worker of a simulated cluster: an isolate that keeps results and drops them by counting uses, and a store beside
+// it. It behaves like a real worker, one step at a time. It fails a test if an input is missing that was not reported
+// as missing. Task names stay the same when the scheduler's ids change.
 import assert from 'node:assert/strict';
 import {
   KIND_NUMBER,
@@ -17,13 +17,13 @@ export const GRAPH_NAMES = 1000;
 
 export interface FakeTask {
   readonly dependencies: readonly number[];
-  /** How often it throws before it succeeds. */
+  /** Number of times that the task throws before it succeeds. */
   readonly throws: number;
-  /** Its worker dies whenever it begins. */
+  /** True if the worker dies whenever it starts the task. */
   readonly kills: boolean;
   /**
-   * Scalars are always sent; small results inline if they are wanted outside, large ones go to the store then, and bound
-   * ones cannot leave their isolate.
+   * Kind of the result. Scalars are always sent. Requested small results are sent inline, and requested large ones go
+   * to the store. Bound results cannot leave their isolate.
    */
   readonly size: 'scalar' | 'small' | 'large' | 'bound';
 }
@@ -31,7 +31,7 @@ export interface FakeTask {
 export interface FakeGraph {
   readonly tasks: readonly FakeTask[];
   readonly dependentCounts: readonly number[];
-  /** Import → what it stands for, which is no import. */
+  /** Import → its original, which is no import. */
   readonly imports: ReadonlyMap<number, Name>;
 }
 
@@ -42,7 +42,7 @@ export interface Finished {
   readonly value: number;
 }
 
-/** What a worker says, in this order. */
+/** Messages of the worker, in this order. */
 export type Said =
   | Finished
   | { readonly type: 'threw'; readonly name: Name; readonly final: boolean }
@@ -74,7 +74,7 @@ export function taskOf(world: FakeWorld, name: Name): FakeTask {
   return world.graphs[Math.floor(name / GRAPH_NAMES)]!.tasks[name % GRAPH_NAMES]!;
 }
 
-/** The dependencies as the task's own graph knows them. */
+/** Dependencies by their names in the task's own graph. */
 export function dependenciesOf(world: FakeWorld, name: Name): Name[] {
   const base = name - (name % GRAPH_NAMES);
   return taskOf(world, name).dependencies.map((local) => base + local);
@@ -86,7 +86,7 @@ export class FakeWorker {
   readonly resources: ReadonlyMap<string, number>;
   readonly results = new Map<Name, number>();
   readonly uses = new Map<Name, number>();
-  /** Failed or were skipped here, or could not be gathered. */
+  /** Tasks that failed or were skipped here, or whose result could not be gathered. */
   readonly failed = new Set<Name>();
   readonly gathers = new Map<Name, Gather>();
   readonly queue: { readonly name: Name; publish: boolean }[] = [];
@@ -102,7 +102,7 @@ export class FakeWorker {
     this.resources = resources;
   }
 
-  /** A new isolate beside the same store, which never got what the old one had not yet told. */
+  /** Starts a new isolate beside the same store. Unreported completions of the old isolate are lost. */
   restart(): void {
     for (const said of this.said) {
       if (said.type === 'finished' && said.kind === KIND_STORED) this.store.delete(said.name);
@@ -118,7 +118,7 @@ export class FakeWorker {
     this.failed.delete(name);
   }
 
-  /** The input is brought when the first task needs it. */
+  /** Marks an input that is fetched when the first task needs it. */
   receiveLater(name: Name, gather: Gather): void {
     this.gathers.set(name, gather);
     this.failed.delete(name);
@@ -141,18 +141,18 @@ export class FakeWorker {
     this.store.delete(name);
   }
 
-  /** The isolate forgets all tasks of a graph; the store does not. */
+  /** Removes all tasks of a graph from the isolate; the store keeps them. */
   forget(graph: number): void {
     for (const part of [this.results, this.uses, this.failed, this.gathers])
       for (const name of [...part.keys()]) if (Math.floor(name / GRAPH_NAMES) === graph) part.delete(name);
   }
 
-  /** What tasks in the queue use, with what their inputs are called in the stores. */
+  /** Returns the inputs of queued tasks with their names in the stores. */
   get needed(): Set<Name> {
     return new Set(this.queue.flatMap(({ name }) => dependenciesOf(this.#world, name)));
   }
 
-  /** Runs the next task. Returns its name if it kills the worker. */
+  /** Runs the next task. Returns its name if the task kills the worker. */
   runNext(): Name | undefined {
     const entry = this.queue.shift();
     if (entry === undefined) return undefined;
@@ -223,7 +223,7 @@ export class FakeWorker {
     if (left === 0) this.results.delete(name);
   }
 
-  /** Brings an input from its store. */
+  /** Fetches an input from its store. */
   gather(name: Name): void {
     const gather = this.gathers.get(name);
     if (gather === undefined) return;

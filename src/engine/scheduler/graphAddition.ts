@@ -1,4 +1,4 @@
-// How a graph is taken into a scheduler that runs.
+// Adds a graph to a running scheduler.
 import type { GraphAdded } from './events.js';
 import { place } from './recovery.js';
 import { CALLER } from './schedulerColumns.js';
@@ -6,15 +6,15 @@ import type { SchedulerState } from './schedulerState.js';
 import type { Segment } from './taskGraph.js';
 import { ERRED, MEMORY, RELEASED } from './taskStates.js';
 
-/** A task that fails at once; `lost`: it is data that is lost already. */
+/** A task that fails at once; `lost` if it is data that is lost already. */
 export interface StillBorn {
   readonly id: number;
   readonly lost: boolean;
-  /** The task that failed before: itself, or what it stands for. */
+  /** The task that failed earlier: the task itself, or the task that it stands for. */
   readonly because: number;
 }
 
-/** Adds a graph behind the others. Returns the tasks that have to be failed. */
+/** Adds a graph behind the others. Returns the tasks that must fail. */
 export function addGraph(state: SchedulerState, event: GraphAdded): StillBorn[] {
   const { graph, policy, imports } = event;
   const segment = state.graph.add(graph, policy, imports);

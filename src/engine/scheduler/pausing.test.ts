@@ -1,4 +1,4 @@
-// What the scheduler sends to workers whose memory is full, and what becomes of tasks that can run nowhere.
+// Tests for workers whose memory is full, and for tasks that no worker can run.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -14,7 +14,7 @@ import {
   sent,
 } from './clusterPolicies.test.support.js';
 
-test('a paused worker is sent nothing, and what waited for it goes elsewhere', () => {
+test('a paused worker is sent nothing, and the tasks that waited for it go to other workers', () => {
   addWorkers('a', 'b');
   const data = scatter(1, 1e9);
   const busy = add([[], [], []], { workers: new Set(['b']) }).segment;
@@ -22,11 +22,11 @@ test('a paused worker is sent nothing, and what waited for it goes elsewhere', (
   assert.deepEqual(sent(handle({ type: 'worker-paused', worker: 1, paused: true })), [[0, user.base + 1]]);
   handle({ type: 'tasks-stolen', worker: 1, ids: [] });
   assert.deepEqual(sent(finish(1, busy.base)), []);
-  // The one that is with nobody may run on no other worker, and nothing may hang.
+  // The task without a worker may run on no other worker, and must not hang.
   assert.deepEqual(sent(finish(1, busy.base + 1)), [[1, busy.base + 2]]);
 });
 
-test('what a paused worker has not begun is taken back', () => {
+test('tasks that a paused worker has not started are taken back', () => {
   newScheduler({ limits: { maxTasks: 3 } });
   addWorkers('a');
   const { segment, instructions } = add([[], [], [], []]);
@@ -38,24 +38,24 @@ test('what a paused worker has not begun is taken back', () => {
     [ids.slice(1).reverse()],
   );
   handle({ type: 'tasks-stolen', worker: 0, ids: ids.slice(1).reverse() });
-  // One at a time from here on.
+  // One task at a time from here on.
   for (let id = segment.base; id < segment.base + 3; id++)
     assert.deepEqual(sent(finish(0, id)), [[0, id + 1]]);
 });
 
-test('a full worker gets nothing, and what nobody else may run is stuck once nothing runs', () => {
+test('a full worker gets nothing, and tasks that only it may run are stuck once nothing runs', () => {
   addWorkers('a', 'b');
   for (const worker of [0, 1]) handle({ type: 'worker-paused', worker, paused: true, full: true });
   const { segment, instructions } = add([[], [], [0]], { workers: new Set(['a']) });
   const { base } = segment;
   assert.deepEqual(sent(instructions), []);
   assert.deepEqual(scheduler.stuckTasks(), [base, base + 1]);
-  // A worker that has room is no help to tasks that it may not run.
+  // A worker with room does not help tasks that it may not run.
   handle({ type: 'worker-paused', worker: 1, paused: false });
   assert.deepEqual(scheduler.stuckTasks(), [base, base + 1]);
   const other = add([[]]);
   assert.deepEqual(sent(other.instructions), [[1, other.segment.base]]);
-  assert.deepEqual(scheduler.stuckTasks(), [], 'what runs may release results');
+  assert.deepEqual(scheduler.stuckTasks(), [], 'running tasks may release results');
   finish(1, other.segment.base);
   const failed = only(handle({ type: 'tasks-stuck', ids: scheduler.stuckTasks() }), 'erred');
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('a full worker gets nothing, and what nobody else may run is stuck once not
   assert.deepEqual(scheduler.stuckTasks(), []);
 });
 
-test('a full worker that has room again gets one task, and all once it goes on', () => {
+test('a full worker that has room again gets one task, and all tasks once it resumes', () => {
   addWorkers('a');
   handle({ type: 'worker-paused', worker: 0, paused: true, full: true });
   const { segment, instructions } = add([[], [], []]);
@@ -80,7 +80,7 @@ test('a full worker that has room again gets one task, and all once it goes on',
   assert.deepEqual(sent(handle({ type: 'worker-paused', worker: 0, paused: false })), [[0, base + 1]]);
 });
 
-test('what waits for a full worker goes to one that is only paused', () => {
+test('tasks that wait for a full worker go to a paused one', () => {
   addWorkers('a', 'b');
   const data = scatter(1, 1e9);
   for (const worker of [0, 1]) handle({ type: 'worker-paused', worker, paused: true, full: true });

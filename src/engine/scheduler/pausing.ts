@@ -1,8 +1,8 @@
-// Workers whose memory is full: what waits for them goes elsewhere, and what can run nowhere is found.
+// Workers whose memory is full. Moves their waiting tasks to other workers, and finds tasks that no worker can run.
 import type { WorkerPaused } from './events.js';
 import type { SchedulerState } from './schedulerState.js';
 
-/** Takes in that a worker pauses or goes on. */
+/** Records that a worker pauses or resumes. */
 export function pauseWorker(
   state: SchedulerState,
   { worker: index, paused, full = false }: WorkerPaused,
@@ -12,7 +12,7 @@ export function pauseWorker(
   const hasRoom = (worker.paused && !paused) || (worker.full && !full);
   worker.paused = paused;
   worker.full = full;
-  // What waits for a paused worker goes elsewhere if it can.
+  // Moves tasks that wait for a paused worker to other workers if they may run there.
   for (const other of state.workers.values()) {
     if (!other.paused || (!hasRoom && other !== worker)) continue;
     for (const id of [...other.placed]) {
@@ -23,8 +23,8 @@ export function pauseWorker(
 }
 
 /**
- * Tasks that could run, while nothing runs and every worker that may run them is full: unless a client releases results or
- * the disk gets room, they wait forever.
+ * Returns tasks that could run but only on full workers, while nothing runs. They wait until a client releases
+ * results or the disk has room.
  */
 export function stuckTasks(state: SchedulerState): number[] {
   const workers = [...state.workers.values()];

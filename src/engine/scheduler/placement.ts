@@ -1,9 +1,10 @@
-// Where a task that could run should run: where its bytes are, weighed against how long the worker is busy. Dask's
-// objective. Tasks whose inputs are small go to the common queue, from which workers help themselves.
+// Chooses the worker for a task that could run. Weighs the place of its input bytes against the time until the worker
+// is free, like Dask's objective. Tasks with small inputs go to the common queue, from which workers take tasks
+// themselves.
 import type { SchedulerColumns } from './schedulerColumns.js';
 import type { WorkerState } from './workerState.js';
 
-/** The part of the scheduler's state that a placement depends on. */
+/** The part of the scheduler's state on which a placement depends. */
 export interface PlacementState extends SchedulerColumns {
   readonly workers: ReadonlyMap<number, WorkerState>;
   readonly restricted: boolean;
@@ -13,17 +14,17 @@ export interface PlacementState extends SchedulerColumns {
   unplace(id: number, worker: WorkerState): void;
 }
 
-/** Inputs below this are moved without a thought. */
+/** Input bytes below which a transfer is negligible. */
 const PLACE_BYTES = 64 * 1024;
-/** Bytes per second between two workers, before any was measured. */
+/** Bytes per second between two workers before the first measurement. */
 const DEFAULT_BANDWIDTH = 1e9;
 
-/** A worker; or the common queue; or nobody may run the task now. */
-export function choosePlace(state: PlacementState, id: number): WorkerState | 'anybody' | 'nobody' {
+/** Returns a worker; 'any' for the common queue; 'none' if no worker may run the task now. */
+export function choosePlace(state: PlacementState, id: number): WorkerState | 'any' | 'none' {
   const segment = state.restricted ? state.graph.segmentOf(id) : null;
   const isRestricted = segment !== null && (segment.workers !== null || segment.resources !== null);
   const bytes = state.storedCount > 0 ? inputBytes(state, id) : NO_BYTES;
-  if (!isRestricted && bytes.total < PLACE_BYTES) return 'anybody';
+  if (!isRestricted && bytes.total < PLACE_BYTES) return 'any';
   let best: WorkerState | undefined;
   let lowest = Number.POSITIVE_INFINITY;
   for (const worker of state.workers.values()) {
@@ -34,17 +35,17 @@ export function choosePlace(state: PlacementState, id: number): WorkerState | 'a
     best = worker;
   }
   if (best !== undefined) return best;
-  return isRestricted ? 'nobody' : 'anybody';
+  return isRestricted ? 'none' : 'any';
 }
 
-/** Tasks of a batch that are looked at for an estimate: most batches are of one kind. */
+/** Tasks of a batch that an estimate samples, because most batches have one kind of tasks. */
 const SAMPLE = 8;
 
-/** Expected seconds of what the worker has and of what is to run there. Costs O(1), so it is an estimate. */
+/** Returns the expected seconds of the worker's tasks and of those placed there. An estimate, because it costs O(1). */
 export function occupancyOf(state: PlacementState, worker: WorkerState): number {
   let seconds = worker.placedWork.seconds;
   for (const { ids, left } of worker.batches) {
-    // Batches are run in order, so the unfinished tasks are the last ones.
+    // Batches run in order, so the unfinished tasks are the last ones.
     const step = Math.max(1, Math.floor(left / SAMPLE));
     let looked = 0;
     let sum = 0;
@@ -57,7 +58,10 @@ export function occupancyOf(state: PlacementState, worker: WorkerState): number 
   return seconds;
 }
 
-/** Expected seconds until the task could begin there. A paused worker is worse than any other, a full one worse than that. */
+/**
+ * Returns the expected seconds until the task could start there. A paused worker is worse than any other, and a full
+ * one is worse than a paused one.
+ */
 function startCost(state: PlacementState, worker: WorkerState, bytes: InputBytes): number {
   const missing = bytes.total - (bytes.at.get(worker.index) ?? 0);
   const penalty = worker.full ? 1e12 : worker.paused ? 1e9 : 0;
@@ -66,13 +70,13 @@ function startCost(state: PlacementState, worker: WorkerState, bytes: InputBytes
 
 interface InputBytes {
   readonly total: number;
-  /** Worker → bytes that are there. */
+  /** Worker → bytes of inputs that it holds. */
   readonly at: ReadonlyMap<number, number>;
 }
 
 const NO_BYTES: InputBytes = { total: 0, at: new Map() };
 
-/** The stored results that a task needs, by worker. */
+/** Returns the stored results that a task needs, by worker. */
 function inputBytes(state: PlacementState, id: number): InputBytes {
   const { dependencyOffsets, dependencies } = state.graph;
   let total = 0;
@@ -88,22 +92,22 @@ function inputBytes(state: PlacementState, id: number): InputBytes {
     const holder = state.location[origin]!;
     at.set(holder, (at.get(holder) ?? 0) + size);
     for (const worker of state.workers.values()) {
-      if (worker.index !== holder && (worker.replicas.has(dependency) || worker.spares.has(origin)))
+      if (worker.index !== holder && (worker.replicas.has(dependency) || worker.storeCopies.has(origin)))
         at.set(worker.index, (at.get(worker.index) ?? 0) + size);
     }
   }
   return at === undefined ? NO_BYTES : { total, at };
 }
 
-/** Seconds to bring a task's stored inputs to a worker. */
+/** Returns the seconds for moving a task's stored inputs to a worker. */
 export function moveSeconds(state: PlacementState, id: number, worker: WorkerState): number {
   const bytes = inputBytes(state, id);
   return (bytes.total - (bytes.at.get(worker.index) ?? 0)) / DEFAULT_BANDWIDTH;
 }
 
 /**
- * A task that waits for a busy worker, for one that has nothing to do, if moving its inputs takes less time than the
- * wait. Undefined: there is none.
+ * Returns a task that an idle worker should take over from a busy one, because moving its inputs takes less time than
+ * waiting. Undefined if there is none.
  */
 export function takeOver(state: PlacementState, idle: WorkerState): number | undefined {
   for (const victim of state.workers.values()) {

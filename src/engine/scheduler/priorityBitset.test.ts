@@ -5,7 +5,7 @@ import { PriorityBitset } from './priorityBitset.js';
 
 const CAPACITY = 70_000;
 
-test('a bitset behaves as a sorted set', () => {
+test('a bitset behaves like a sorted set', () => {
   const id = fc.integer({ min: 0, max: CAPACITY - 1 });
   const command = fc.record({ add: fc.boolean(), id });
   fc.assert(

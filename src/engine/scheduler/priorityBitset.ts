@@ -1,5 +1,6 @@
-// A set of small integers that finds its smallest member in constant time: three levels of 32-bit words, so 32,768
-// members per word of the top level. A heap would cost ~100 ns per task at 100,000 ready tasks; this costs ~10.
+// A set of small integers that finds its smallest member in constant time. It has three levels of 32-bit words, so a
+// word of the top level covers 32,768 members. A heap would cost ~100 ns per task at 100,000 ready tasks; this set
+// costs ~10.
 
 export class PriorityBitset {
   #leaves: Int32Array;
@@ -59,7 +60,7 @@ export class PriorityBitset {
     if (this.#middle[middle] === 0) this.#top[middle >>> 5]! &= ~(1 << (middle & 31));
   }
 
-  /** The smallest member, or -1. */
+  /** Returns the smallest member, or -1. */
   min(): number {
     if (this.#size === 0) return -1;
     let word = 0;
@@ -76,7 +77,7 @@ export class PriorityBitset {
     this.#size = 0;
   }
 
-  /** Members in ascending order. */
+  /** Yields members in ascending order. */
   *[Symbol.iterator](): IterableIterator<number> {
     for (let leaf = 0; leaf < this.#leaves.length; leaf++) {
       for (let bits = this.#leaves[leaf]!; bits !== 0; bits &= bits - 1) yield (leaf << 5) | lowestBit(bits);

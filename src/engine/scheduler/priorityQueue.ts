@@ -1,10 +1,10 @@
-// Tasks in the order in which they should run: by the priority of their segment first, by id then. Almost always there
-// is one priority, and then this is one PriorityBitset and a comparison.
+// Tasks in the order in which they should run: by the priority of their segment, then by id. There is almost always
+// only one priority, and the queue is one PriorityBitset and a comparison then.
 import { PriorityBitset } from './priorityBitset.js';
 
 export class PriorityQueue {
   #ordinary: PriorityBitset;
-  /** Other priorities than 0, highest first. */
+  /** Queues of priorities other than 0, highest first. */
   #others: { readonly priority: number; readonly ids: PriorityBitset }[] = [];
   #capacity: number;
 
@@ -42,7 +42,7 @@ export class PriorityQueue {
     for (const { ids } of this.#others) ids.delete(id);
   }
 
-  /** The task that should run first, or -1. */
+  /** Returns the task that should run first, or -1. */
   min(): number {
     if (this.#others.length === 0) return this.#ordinary.min();
     for (const { priority, ids } of this.#others) if (priority > 0 && ids.size > 0) return ids.min();
@@ -56,14 +56,14 @@ export class PriorityQueue {
     this.#others = [];
   }
 
-  /** Empty, with room for ids below `capacity` and no more. */
+  /** Empties the queue and reduces its room to ids below `capacity`. */
   reset(capacity: number): void {
     this.#capacity = capacity;
     this.#ordinary = new PriorityBitset(capacity);
     this.#others = [];
   }
 
-  /** In the order in which they should run. */
+  /** Yields tasks in the order in which they should run. */
   *[Symbol.iterator](): IterableIterator<number> {
     for (const { priority, ids } of this.#others) if (priority > 0) yield* ids;
     yield* this.#ordinary;

@@ -1,11 +1,12 @@
-// Which results may stay in the isolate that made them, and what happens when one is needed elsewhere after all.
+// Decides which results may stay in the isolate that computed them, and fetches them if another worker needs them
+// later.
 import type { SchedulerState } from './schedulerState.js';
 import { isSettled, PROCESSING } from './taskStates.js';
 
-/** Results for tasks that are expected to take longer than this are sent out. */
+/** A result stays private only if its dependents are expected to take at most this time. */
 const PRIVATE_SECONDS = 20e-3;
 
-/** Whether every task that needs this result is at the given worker or has run there. */
+/** Returns whether every dependent of this result is at the given worker or has run there. */
 export function isPrivateTo(state: SchedulerState, id: number, worker: number): boolean {
   const { dependentOffsets, dependents, importers } = state.graph;
   if (importers.size > 0 && importers.has(id)) return false;
@@ -19,9 +20,9 @@ export function isPrivateTo(state: SchedulerState, id: number, worker: number): 
 }
 
 /**
- * Whether a result may stay with its worker: the tasks that need it are sent there, and are known to be so short that
- * nobody will want to take them over. What a long task needs must be within everybody's reach, because its worker
- * cannot hand anything out while a task runs.
+ * Returns whether a result may stay with its worker: its dependents are sent there, and are so short that stealing
+ * them would not pay. Other workers must be able to reach the inputs of a long task, because its worker cannot send
+ * anything while a task runs.
  */
 export function mayStayPrivate(state: SchedulerState, id: number, worker: number): boolean {
   if (!isPrivateTo(state, id, worker)) return false;
@@ -35,8 +36,8 @@ export function mayStayPrivate(state: SchedulerState, id: number, worker: number
 }
 
 /**
- * Makes a task that is with no worker wait for those of its dependencies that only one worker holds. Returns the
- * dependencies that have to be fetched for it and were not yet.
+ * Makes a task without a worker wait for those of its dependencies that only one worker holds. Returns the
+ * dependencies whose fetch has to start.
  */
 export function awaitPrivateResults(state: SchedulerState, id: number): number[] {
   const fetches: number[] = [];

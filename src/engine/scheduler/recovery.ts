@@ -1,12 +1,12 @@
-// What a dead worker took along, and how the rest goes on. Losses are rare, so nothing is patched: what is lost goes
-// back to released, results that were released but are needed again are resurrected from their lineage, and all
-// counters are derived anew from the states, in O(tasks + edges).
+// Recovers from the loss of a worker. Losses are rare, so nothing is patched. Lost tasks return to released, and
+// released results that are needed again are resurrected from their lineage. All counters are derived anew from the
+// states, in O(tasks + edges).
 import { awaitPrivateResults } from './privacy.js';
-import { CALLER, NO_WORKER, RUMOURED } from './schedulerColumns.js';
+import { CALLER, IN_TRANSIT, NO_WORKER } from './schedulerColumns.js';
 import { type SchedulerState, SEVERAL } from './schedulerState.js';
 import { ERRED, FORGOTTEN, isSettled, MEMORY, PROCESSING, QUEUED, RELEASED, WAITING } from './taskStates.js';
 
-/** Puts every task that is not with a worker in its place, after a loss. Returns results to fetch. */
+/** Re-queues every task without a worker after a loss. Returns the results to fetch. */
 export function rebuild(state: SchedulerState): number[] {
   state.queued.clear();
   state.parked.clear();
@@ -18,7 +18,7 @@ export function rebuild(state: SchedulerState): number[] {
   return place(state, 0, state.graph.size);
 }
 
-/** Derives the counters of the tasks `from .. to` and puts those that are not with a worker in their place. */
+/** Derives the counters of the tasks `from .. to` and queues those without a worker. Returns the results to fetch. */
 export function place(state: SchedulerState, from: number, to: number): number[] {
   for (let id = from; id < to; id++) {
     settleImport(state, id);
@@ -39,17 +39,17 @@ interface Doomed {
   readonly because: number;
 }
 
-/** What follows from a loss for good. */
+/** Losses that cannot be undone. */
 export interface Losses {
-  /** Something was lost, so `rebuild` has to follow. */
+  /** A result was lost, so `rebuild` has to follow. */
   readonly found: boolean;
   /** Data that cannot be computed again. */
   readonly gone: readonly number[];
-  /** Tasks that would have to run again and cannot, because one that they depend on has failed meanwhile. */
+  /** Tasks that would have to run again, but depend on a task that has failed meanwhile. */
   readonly doomed: readonly Doomed[];
 }
 
-/** Takes a worker and what only it had out of the state. */
+/** Removes a worker and the results that only this worker held from the state. */
 export function forgetWorker(state: SchedulerState, index: number, keepsStore: boolean): Losses {
   state.workers.delete(index);
   const lost: number[] = [];
@@ -58,36 +58,36 @@ export function forgetWorker(state: SchedulerState, index: number, keepsStore: b
     if (state.location[id] !== index) continue;
     const at = state.state[id];
     if (at !== PROCESSING && at !== MEMORY) continue;
-    if (at === MEMORY && state.stored[id] !== 0 && (keepsStore || moveToSpare(state, id))) continue;
+    if (at === MEMORY && state.stored[id] !== 0 && (keepsStore || moveToCopy(state, id))) continue;
     lose(state, id, lost);
   }
   return resurrect(state, lost);
 }
 
-/** Another worker was sent the result; if its store does not have it, it will say so when it is asked. */
-function moveToSpare(state: SchedulerState, id: number): boolean {
+/** Selects another worker that was sent the result. If its store lacks the result, the worker reports that when asked. */
+function moveToCopy(state: SchedulerState, id: number): boolean {
   for (const worker of state.workers.values()) {
-    if (!worker.spares.has(id)) continue;
+    if (!worker.storeCopies.has(id)) continue;
     state.location[id] = worker.index;
-    state.stored[id] = RUMOURED;
+    state.stored[id] = IN_TRANSIT;
     return true;
   }
   return false;
 }
 
-/** Takes results that their worker turned out not to have out of the state. */
+/** Removes results that their worker turned out to lack from the state. */
 export function forgetResults(state: SchedulerState, index: number, ids: readonly number[]): Losses {
   const worker = state.workers.get(index);
   const lost: number[] = [];
   for (const id of ids) {
     if (worker !== undefined && state.state[id] !== FORGOTTEN) {
       const replica = worker.replicas.delete(id);
-      const spare = worker.spares.delete(id);
-      if (replica || spare) worker.leftovers.add(id);
+      const storeCopy = worker.storeCopies.delete(id);
+      if (replica || storeCopy) worker.unusedCopies.add(id);
     }
     if (state.location[id] !== index) continue;
     if (state.state[id] !== MEMORY && !state.held.has(id)) continue;
-    if (state.stored[id] === 0 || !moveToSpare(state, id)) lose(state, id, lost);
+    if (state.stored[id] === 0 || !moveToCopy(state, id)) lose(state, id, lost);
   }
   return resurrect(state, lost);
 }
@@ -104,12 +104,12 @@ function startOver(state: SchedulerState, id: number): void {
   state.unstore(id);
   state.location[id] = CALLER;
   state.rerun[id] = 1;
-  if (state.bulky[id] === 1) state.workers.get(state.producer[id]!)?.leftovers.add(id);
+  if (state.bulky[id] === 1) state.workers.get(state.producer[id]!)?.unusedCopies.add(id);
   state.graph.segmentOf(id).irregular = true;
   state.transition(id, RELEASED);
 }
 
-/** The lineage: a task that has to run again needs its dependencies again, also those that were released. */
+/** Follows the lineage: a task that has to run again needs its dependencies again, including released ones. */
 function resurrect(state: SchedulerState, lost: number[]): Losses {
   const { graph } = state;
   const found = lost.length > 0;
@@ -139,7 +139,7 @@ function revive(
   lost.push(id);
 }
 
-/** An import is in memory while what it stands for is. */
+/** Gives an import the state of its original: it is in memory while the original is. */
 function settleImport(state: SchedulerState, id: number): void {
   if (!state.graph.isImport(id) || isSettled(state.state[id]!)) return;
   if (state.state[state.graph.originOf(id)] === MEMORY) state.transition(id, MEMORY);
@@ -170,7 +170,7 @@ function countEdges(state: SchedulerState, id: number): void {
   state.needs[id] = countNeeds(state, id);
 }
 
-/** Dependents that have not finished, and imports that are not forgotten. */
+/** Counts unfinished dependents, and imports that are not forgotten. */
 export function countNeeds(state: SchedulerState, id: number): number {
   const { graph } = state;
   let needs = 0;

@@ -1,15 +1,16 @@
-// Who is told that a result is not needed any more. A worker's isolate drops most private results by itself, once all
-// their dependents have run there; every other copy needs a message, and none may be forgotten.
+// Decides which workers are notified when a result is not needed any more. A worker's isolate drops most private
+// results by itself, once all their dependents have run there. Every other copy needs a message, or it would stay in
+// memory.
 import type { Release, ResultsEvicted } from './events.js';
 import { CALLER, NO_WORKER } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
 import { FORGOTTEN } from './taskStates.js';
 import type { WorkerState } from './workerState.js';
 
-/** What was released since the last call, or null. */
+/** Returns the results released since the last call, or null. */
 export function takeReleases(state: SchedulerState): Release | null {
   if (state.releasedIds.length === 0) return null;
-  // A task that was released may be needed again, after a loss, before the event is done with.
+  // After a loss, a released task may be needed again before the event is handled completely.
   const ids = new Int32Array(state.releasedIds.filter((id) => state.state[id] === FORGOTTEN));
   state.releasedIds = [];
   const workers: { worker: number; ids: Int32Array }[] = [];
@@ -22,13 +23,13 @@ export function takeReleases(state: SchedulerState): Release | null {
   return ids.length === 0 ? null : { type: 'release', ids, workers };
 }
 
-/** Whether the worker must be told; it is not asked again. */
+/** Returns whether the worker must be notified, and forgets its copy. */
 function keepsCopy(state: SchedulerState, worker: WorkerState, id: number): boolean {
   const replica =
     worker.replicas.size > 0 && worker.replicas.delete(id) && state.bulky[state.graph.originOf(id)] === 1;
-  const spare = worker.spares.size > 0 && worker.spares.delete(id);
-  const leftover = worker.leftovers.size > 0 && worker.leftovers.delete(id);
-  if (replica || spare || leftover) return true;
+  const storeCopy = worker.storeCopies.size > 0 && worker.storeCopies.delete(id);
+  const unusedCopy = worker.unusedCopies.size > 0 && worker.unusedCopies.delete(id);
+  if (replica || storeCopy || unusedCopy) return true;
   if (state.stored[id] !== 0 && state.location[id] === worker.index) return true;
   if (state.bulky[id] === 0 || state.producer[id] !== worker.index) return false;
   return (
@@ -37,15 +38,15 @@ function keepsCopy(state: SchedulerState, worker: WorkerState, id: number): bool
 }
 
 /**
- * The worker has made a result that nobody counts on, because the task was cancelled or was run elsewhere. `bulky`: it is
- * worth a message.
+ * Records that the worker has a result that no task relies on, because its task was cancelled or ran elsewhere.
+ * `bulky` if its release is worth a message.
  */
 export function noteCopy(state: SchedulerState, worker: number, id: number, bulky: boolean): void {
-  if (bulky) state.workers.get(worker)?.leftovers.add(id);
+  if (bulky) state.workers.get(worker)?.unusedCopies.add(id);
   if (state.state[id] === FORGOTTEN) state.releasedIds.push(id);
 }
 
-/** From now on the results are sent again to whoever needs them there. */
+/** Records evictions. From now on the results are sent again with tasks that need them there. */
 export function evictResults(state: SchedulerState, { worker: index, ids }: ResultsEvicted): void {
   const worker = state.workers.get(index);
   if (worker === undefined) return;
@@ -53,6 +54,6 @@ export function evictResults(state: SchedulerState, { worker: index, ids }: Resu
     if (state.state[id] === FORGOTTEN || state.isPrivate(id) || state.held.has(id)) continue;
     const produced = state.producer[id] === index;
     if (produced) state.producer[id] = NO_WORKER;
-    if (worker.replicas.delete(id) || produced) worker.leftovers.add(id);
+    if (worker.replicas.delete(id) || produced) worker.unusedCopies.add(id);
   }
 }

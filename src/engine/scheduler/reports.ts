@@ -1,4 +1,4 @@
-// What a worker says about its tasks, taken into the state: finished, skipped, given back.
+// Applies a worker's reports about its tasks to the state: finished, skipped, given back.
 import { isScalar, KIND_PRIVATE, KIND_SKIPPED, KIND_STORED } from '../../protocol/resultKinds.js';
 import type { TasksFinished } from './events.js';
 import { awaitPrivateResults, isPrivateTo } from './privacy.js';
@@ -7,7 +7,7 @@ import { CALLER } from './schedulerColumns.js';
 import type { SchedulerState } from './schedulerState.js';
 import { PROCESSING } from './taskStates.js';
 
-/** Whether the worker has the task and has not finished it. */
+/** Returns whether the worker has the task and has not finished it. */
 export function isAt({ state, location, held }: SchedulerState, worker: number, id: number): boolean {
   return state[id] === PROCESSING && location[id] === worker && !(held.size > 0 && held.has(id));
 }
@@ -23,11 +23,11 @@ export function takeBack(state: SchedulerState, worker: number, id: number): rea
 
 const NO_IDS: readonly number[] = [];
 
-/** Returns results to fetch. */
+/** Marks tasks as finished. Returns results to fetch. */
 export function finishTasks(state: SchedulerState, event: TasksFinished): readonly number[] {
   const worker = state.workers.get(event.worker);
   if (worker === undefined) return NO_IDS;
-  if (worker.robbed === 'in vain') worker.robbed = 'no';
+  if (worker.stealState === 'empty') worker.stealState = 'idle';
   const fetches: number[] = [];
   for (let index = event.from; index < event.to; index++) {
     const id = event.ids[index]!;

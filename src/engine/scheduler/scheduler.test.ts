@@ -1,5 +1,6 @@
-// The state machine against simulated workers: random graphs, workers that run, report late, are robbed and die at any
-// moment. Every step is validated; the results must be those of a plain recursive evaluation.
+// Tests the state machine against simulated workers: random graphs, and workers that run, report late, lose tasks to
+// a thief, and die at any moment. Every step is validated. The results must equal those of a plain recursive
+// evaluation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from '../../base/properties.test.support.js';
@@ -28,7 +29,7 @@ interface FakeWorker {
   readonly results: Map<number, number>;
   readonly uses: Map<number, number>;
   readonly queue: { readonly id: number; publish: boolean }[];
-  /** Done and not told yet. */
+  /** Tasks that are done and not reported yet. */
   readonly unreported: { id: number; kind: number }[];
 }
 
@@ -63,7 +64,7 @@ class Simulation {
     this.#handle({ type: 'worker-added', worker: index });
   }
 
-  /** One move, chosen by a random number. */
+  /** Makes one move, chosen by a random number. */
   step(choice: number): void {
     const indices = [...this.#workers.keys()];
     const index = indices[choice % indices.length]!;
@@ -76,7 +77,7 @@ class Simulation {
     else this.#kill(index, worker, choice % 3);
   }
 
-  /** Lets everything that is under way come to its end. */
+  /** Runs everything that is in progress to its end. */
   finish(): void {
     for (let round = 0; !this.scheduler.isDone; round++) {
       assert.ok(round < 10_000, 'the simulation does not end');
@@ -174,18 +175,18 @@ class Simulation {
   }
 
   #report(index: number, worker: FakeWorker, count: number): void {
-    const told = worker.unreported.splice(0, count);
-    if (told.length === 0) return;
-    for (const { id, kind } of told)
+    const reported = worker.unreported.splice(0, count);
+    if (reported.length === 0) return;
+    for (const { id, kind } of reported)
       if (kind !== KIND_PRIVATE) this.results.set(id, worker.results.get(-1 - id)!);
     this.#handle({
       type: 'tasks-finished',
       worker: index,
-      ids: Int32Array.from(told, ({ id }) => id),
+      ids: Int32Array.from(reported, ({ id }) => id),
       from: 0,
-      to: told.length,
-      kinds: Uint8Array.from(told, ({ kind }) => kind),
-      seconds: Float64Array.from(told, ({ id }) => (id % 5) * 1e-4),
+      to: reported.length,
+      kinds: Uint8Array.from(reported, ({ kind }) => kind),
+      seconds: Float64Array.from(reported, ({ id }) => (id % 5) * 1e-4),
     });
   }
 
@@ -316,7 +317,7 @@ test('a result that its worker dropped before it could be fetched is computed ag
   assert.ok(scheduler.isDone);
 });
 
-test('tasks of unknown length travel in small batches, tasks that are known to be short in large ones', () => {
+test('tasks of unknown length travel in small batches, short tasks in large ones', () => {
   const edges: Edges = Array.from({ length: 30_000 }, () => []);
   const scheduler = new Scheduler(toGraph(edges, [...edges.keys()]));
   const size = (instructions: readonly Instruction[]): number =>
@@ -348,7 +349,7 @@ test('tasks of unknown length travel in small batches, tasks that are known to b
   assert.ok(largest > 1000, `largest batch of ${largest}`);
 });
 
-test('a task that would not be allowed to change its state says so with its story', () => {
+test('a forbidden transition is an error with the story of the task', () => {
   const scheduler = new Scheduler(toGraph([[]], [0]));
   assert.throws(() => scheduler.state.transition(0, 4), {
     code: 'ERR_LONGPOLE_INTERNAL',

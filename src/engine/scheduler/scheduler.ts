@@ -1,5 +1,6 @@
-// The scheduler: a pure state machine. Events in, instructions out; no clock, no timers, no messages. One scheduler
-// serves getSync, getThreaded, getMultiprocessing and the cluster; only what carries out its instructions differs.
+// The scheduler, a pure state machine: events in, instructions out; no clock, no timers, no messages. The same
+// scheduler serves getSync, getThreaded, getMultiprocessing and the cluster. They differ in the shell that executes
+// its instructions.
 import {
   type BatchLimits,
   bareDispatch,
@@ -34,17 +35,17 @@ import { validateState } from './validate.js';
 import { type Batch, newWorker, type WorkerState } from './workerState.js';
 
 export interface SchedulerOptions {
-  /** How often a task may be running when its worker dies before it fails. Default 3, minimum 1. */
+  /** Worker deaths during a task after which the task fails. Default 3, minimum 1. */
   readonly allowedFailures?: number;
   readonly limits?: Partial<BatchLimits>;
-  /** There is one worker and it shares the caller's results: a dispatch says only which tasks. Default false. */
+  /** A single worker shares the caller's results, so a dispatch contains only the tasks. Default false. */
   readonly bare?: boolean;
-  /** What is known of durations beforehand; see SchedulerState.expected. */
+  /** Durations known beforehand; see SchedulerState.expected. */
   readonly expected?: Float64Array;
 }
 
 const DEFAULT_ALLOWED_FAILURES = 3;
-/** Counts of deaths and retries stop here. */
+/** Largest value of the counts of deaths and retries. */
 const MAX_COUNT = 255;
 
 export class Scheduler {
@@ -52,14 +53,14 @@ export class Scheduler {
   readonly #limits: BatchLimits;
   readonly #allowedFailures: number;
   readonly #bare: boolean;
-  /** A failed task takes along what depends on it, and the rest goes on. Otherwise the run ends with it. */
+  /** True if a failed task fails only its dependents. Otherwise it ends the run. */
   readonly #lasting: boolean;
   #nextBatch = 1;
   #instructions: Instruction[] = [];
   /** Worker → tasks that it need not run any more. */
   readonly #cancelled = new Map<number, number[]>();
 
-  /** `graph`: the only one of a run; null: of a cluster, to which graphs are added. */
+  /** Creates a scheduler for the single graph of a run; with null, for a cluster, to which graphs are added. */
   constructor(graph: SchedulerGraph | null, options: SchedulerOptions = {}) {
     this.#lasting = graph === null;
     this.state = new SchedulerState(graph === null ? new TaskGraph() : TaskGraph.of(graph));
@@ -76,12 +77,12 @@ export class Scheduler {
     rebuild(this.state);
   }
 
-  /** All tasks have finished. */
+  /** True when all tasks have finished. */
   get isDone(): boolean {
     return this.state.finishedCount === this.state.graph.size;
   }
 
-  /** Takes one event in and says what to do about it, in this order. */
+  /** Handles an event and returns the instructions to execute, in this order. */
   handle(event: SchedulerEvent): Instruction[] {
     if (event.type === 'task-erred' && !this.#lasting) {
       this.state.eraseFromBatch(event.id);
@@ -136,13 +137,13 @@ export class Scheduler {
         break;
       case 'idle-check':
         for (const worker of this.state.workers.values())
-          if (worker.robbed === 'in vain') worker.robbed = 'no';
+          if (worker.stealState === 'empty') worker.stealState = 'idle';
     }
   }
 
   /**
-   * Takes in that tasks have finished, without sending new work: for a shell that tells observers about one task at a
-   * time, with exact states between them. `handle` of any event must follow.
+   * Records finished tasks without sending new work. A shell uses it to report one task at a time to observers, with
+   * exact states between them. A call of `handle` with any event must follow.
    */
   finishQuietly(event: TasksFinished): void {
     this.#fetch(finishTasks(this.state, event));
@@ -154,14 +155,14 @@ export class Scheduler {
   }
 
   /**
-   * Gives back the memory of dead segments when there is much of it: at least `least` tasks, default 4096, and half of
-   * all. Returns whether it did; then ids have changed, as `Segment.base` says. Call it between two events.
+   * Frees the memory of dead segments when they have at least `least` tasks, default 4096, and half of all tasks.
+   * Returns whether ids have changed, as `Segment.base` describes. Call it between two events.
    */
   compact(least?: number): boolean {
     return compactState(this.state, least);
   }
 
-  /** The isolates have closed the segment, of which nothing is left to run: they know none of its results any more. */
+  /** Forgets copies of results: the isolates have closed the segment, which has nothing left to run. */
   forgetCopies({ base, size }: Segment): void {
     const { state } = this;
     state.producer.fill(NO_WORKER, base, base + size);
@@ -171,19 +172,19 @@ export class Scheduler {
     }
   }
 
-  /** Requested results that have come (`there`) or were lost since this was asked last. */
+  /** Returns the requested results that have come (`there`) or were lost since the last call. */
   takeArrivals(): readonly { readonly id: number; readonly there: boolean }[] {
     const arrivals = this.state.arrivals ?? [];
     if (arrivals.length > 0) this.state.arrivals = [];
     return arrivals;
   }
 
-  /** See `stuckTasks` of pausing. */
+  /** Returns `stuckTasks` of pausing.ts. */
   stuckTasks(): number[] {
     return stuckTasks(this.state);
   }
 
-  /** The last transitions of a task, oldest first. */
+  /** Returns the last transitions of a task, oldest first. */
   story(id: number): Transition[] {
     return this.state.log.story(id);
   }
@@ -205,7 +206,7 @@ export class Scheduler {
     return this.#cancelled.size === 0 ? instructions : this.#takeCancels().concat(instructions);
   }
 
-  /** They come first, because a task that was cancelled may have been sent to the same worker again. */
+  /** Cancel instructions come first, because a cancelled task may have been sent to the same worker again. */
   #takeCancels(): Instruction[] {
     const cancels = Array.from(
       this.#cancelled,
@@ -226,8 +227,8 @@ export class Scheduler {
     const { state } = this;
     for (const id of ids) {
       state.graph.requested[id] = 0;
-      // An error is of use to nobody but who asked for it.
-      if (state.needs[id]! <= 0 || state.state[id] === ERRED) state.letGo(id);
+      // Only a client that asked for a result can read its error.
+      if (state.needs[id]! <= 0 || state.state[id] === ERRED) state.discard(id);
     }
   }
 
@@ -250,9 +251,9 @@ export class Scheduler {
     const suspects = this.#suspects(worker, blame);
     const losses = forgetWorker(state, index, restarted);
     if (restarted) {
-      const { name, resources, paused, full, spares, leftovers } = worker;
+      const { name, resources, paused, full, storeCopies, unusedCopies } = worker;
       const reborn = this.#addWorker({ type: 'worker-added', worker: index, name, resources });
-      Object.assign(reborn, { paused, full, spares, leftovers });
+      Object.assign(reborn, { paused, full, storeCopies, unusedCopies });
     }
     const killed: number[] = [];
     for (const id of suspects) {
@@ -284,7 +285,7 @@ export class Scheduler {
     const { state } = this;
     const isFinished = state.location[id] === worker && (state.held.has(id) || state.isPrivate(id));
     if (!isFinished && !isAt(state, worker, id)) return;
-    // A result that its isolate cannot hand out is none, and would be none the next time.
+    // A result that its isolate cannot send is an error, and a retry would give the same error.
     if (isFinished || final || state.retried[id]! >= Math.min(MAX_COUNT, state.graph.segmentOf(id).retries)) {
       this.#fail(id, false);
     } else {
@@ -331,11 +332,11 @@ export class Scheduler {
   #takeBack(index: number, ids: readonly number[]): void {
     const worker = this.state.workers.get(index);
     if (worker === undefined) return;
-    worker.robbed = ids.length > 0 ? 'no' : 'in vain';
+    worker.stealState = ids.length > 0 ? 'idle' : 'empty';
     for (const id of ids) {
       this.#fetch(takeBack(this.state, index, id));
-      // Its place is there and nowhere else: there must be news before the next attempt.
-      if (worker.placed.size > 0 && worker.placed.has(id)) worker.robbed = 'in vain';
+      // These tasks may only run on this worker, so wait for a report before the next attempt.
+      if (worker.placed.size > 0 && worker.placed.has(id)) worker.stealState = 'empty';
     }
   }
 
@@ -352,7 +353,7 @@ export class Scheduler {
       this.#instructions.push({ type: 'fetch', worker, ids: new Int32Array(fetched) });
   }
 
-  /** Sends work to every worker that has room for it, then lets those that have none take over or steal. */
+  /** Sends work to every worker that has room for it. Then workers without work take over waiting tasks or steal. */
   #fill(eager: boolean): void {
     const { state } = this;
     for (let round = 0; round < this.#limits.maxBatches; round++)
@@ -360,11 +361,11 @@ export class Scheduler {
     for (const worker of state.workers.values()) {
       const ids = worker.paused ? chooseRecall(state, worker) : null;
       if (ids === null) continue;
-      worker.robbed = 'asked';
+      worker.stealState = 'requested';
       this.#instructions.push({ type: 'steal', worker: worker.index, ids });
     }
     if (state.workers.size < 2) return;
-    // Otherwise all workers that have nothing are alike: if there is nothing for one, there is nothing for the next.
+    // If no place matters, all idle workers are alike: what one cannot get, the next cannot get either.
     const differ = state.storedCount > 0 || state.restricted;
     for (const worker of state.workers.values()) {
       if (worker.batches.length > 0 || worker.paused) continue;
@@ -376,7 +377,7 @@ export class Scheduler {
       }
       const steal = chooseSteal(state, worker, this.#limits, eager);
       if (steal !== null) {
-        steal.worker.robbed = 'asked';
+        steal.worker.stealState = 'requested';
         this.#instructions.push({ type: 'steal', worker: steal.worker.index, ids: steal.ids });
       } else if (!differ) break;
     }

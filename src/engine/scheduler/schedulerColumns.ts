@@ -1,15 +1,15 @@
-// What the scheduler knows of each task, as columns by task id: about 50 bytes per task.
+// The scheduler's data about each task, as columns by task id: about 50 bytes per task.
 import { resizedFloat64, resizedInt32, resizedUint8 } from '../../base/resized.js';
 import { grownCapacity, type Move, shrunkCapacity, type TaskGraph } from './taskGraph.js';
 
-/** The caller holds the result. */
+/** Location of a result that the caller holds. */
 export const CALLER = -1;
 export const NO_WORKER = -1;
 
-/** The worker said itself that it has the result. */
+/** The worker itself has reported that it has the result. */
 export const STORED = 1;
-/** The worker was sent the result, and who had it before has it no more. */
-export const RUMOURED = 2;
+/** The result was sent to the worker, and its earlier holder does not have it any more. */
+export const IN_TRANSIT = 2;
 
 export class SchedulerColumns {
   readonly graph: TaskGraph;
@@ -18,28 +18,31 @@ export class SchedulerColumns {
   waiting = new Int32Array(0);
   /** Dependencies that are neither in memory nor sent to a worker. */
   unassigned = new Int32Array(0);
-  /** Dependents that have not finished, and imports that are not forgotten. The result is released at 0. */
+  /** Unfinished dependents, and imports that are not forgotten. At 0 the result is released. */
   needs = new Int32Array(0);
-  /** Of a task in processing: its worker. Of a result in memory: the worker that holds it, or CALLER. */
+  /** Worker of a task in processing. Holder of a result in memory: a worker, or CALLER. */
   location = new Int32Array(0);
-  /** The worker whose isolate made the result and still knows it. */
+  /** Worker whose isolate computed the result and still has it. */
   producer = new Int32Array(0);
-  /** The worker where the unfinished dependencies are, SEVERAL, or NO_WORKER. */
+  /** Worker that has all unfinished dependencies, SEVERAL, or NO_WORKER. */
   affinity = new Int32Array(0);
   batchOf = new Int32Array(0);
-  /** Times that the task may have killed its worker; 255: at least. */
+  /** Number of times that the task may have killed its worker, at most 255. */
   deaths = new Uint8Array(0);
-  /** Times that the task threw and was tried again; 255: at least. */
+  /** Number of retries after the task threw, at most 255. */
   retried = new Uint8Array(0);
-  /** The task has run before, and its result was lost: an isolate may have counted that it used its inputs. */
+  /** 1 if the task has run before and its result was lost. An isolate may have counted that the task used its inputs. */
   rerun = new Uint8Array(0);
-  /** The result is more than a scalar: copies of it are worth a message when it is released. */
+  /** 1 if the result is more than a scalar, so that the release of copies is worth a message. */
   bulky = new Uint8Array(0);
-  /** The result is in its worker's store, where others reach it at any time: STORED, or RUMOURED; otherwise 0. */
+  /**
+   * STORED or IN_TRANSIT if the result is in a worker's store, where other workers can reach it at any time;
+   * otherwise 0.
+   */
   stored = new Uint8Array(0);
-  /** Bytes of the result, where they are known. */
+  /** Bytes of the result; 0 while unknown. */
   nbytes = new Float64Array(0);
-  /** When the task could have been sent for the first time, on the shell's clock. */
+  /** Time at which the task could first have been sent, on the shell's clock. */
   readyAt = new Float64Array(0);
 
   constructor(graph: TaskGraph) {
@@ -47,13 +50,13 @@ export class SchedulerColumns {
     this.#resize(graph.size);
   }
 
-  /** Makes room for ids below `size`; new rows are those of tasks that were never looked at. */
+  /** Makes room for ids below `size`. New rows belong to tasks without any history. */
   reserve(size: number): void {
     const before = this.state.length;
     if (size > before) this.#resize(grownCapacity(size, before));
   }
 
-  /** Moves the rows of tasks that got smaller ids, in ascending order, and clears what is behind them. */
+  /** Moves the rows of tasks that got smaller ids, in ascending order, and clears the rows behind them. */
   move(kept: readonly Move[], before: number, after: number): void {
     const columns = [
       this.state,

@@ -1,8 +1,8 @@
-// Graphs for the scheduler's tests, and what their tasks compute.
+// Graphs for the scheduler's tests, and the functions of their tasks.
 import { invert } from '../../graph/compile.js';
 import type { SchedulerGraph } from './taskGraph.js';
 
-/** Dependencies by task; ids ascend along dependencies, as ranks do. */
+/** Dependencies by task. Ids ascend along dependencies, like ranks. */
 export type Edges = readonly (readonly number[])[];
 
 export function toGraph(edges: Edges, requested: readonly number[]): SchedulerGraph {
@@ -24,14 +24,14 @@ export function toGraph(edges: Edges, requested: readonly number[]): SchedulerGr
   };
 }
 
-/** Tasks without dependents must be requested: a compiled graph holds nothing that nobody wants. */
+/** Tasks without dependents must be requested, because a compiled graph contains no unneeded tasks. */
 export function requestedOf(edges: Edges, extra: readonly number[]): number[] {
   const used = new Set(edges.flat());
   const sinks = [...edges.keys()].filter((id) => !used.has(id));
   return [...new Set(sinks.concat(extra.map((raw) => raw % edges.length)))];
 }
 
-/** What a task makes of its inputs, in their order. */
+/** Returns the result of a task for its inputs, in their order. */
 export function resultOf(id: number, inputs: readonly number[]): number {
   return inputs.reduce((sum, input, index) => (sum * 31 + input * (index + 1)) % 1_000_003, id + 1);
 }

@@ -1,5 +1,5 @@
-// The scheduler's tables: what it knows of each task, in columns by task id, and of each worker. The counters are
-// redundant on purpose: they make each decision O(1), rebuild() derives them anew, and validate() compares.
+// The scheduler's tables: columns by task id, and an object per worker. The counters are redundant on purpose: they
+// make each decision O(1). rebuild() derives them anew, and validate() compares them.
 import { LongpoleError } from '../../base/errors.js';
 import { choosePlace } from './placement.js';
 import { PriorityQueue } from './priorityQueue.js';
@@ -20,35 +20,35 @@ import {
 } from './taskStates.js';
 import { UNKNOWN_SECONDS, type WorkerState } from './workerState.js';
 
-/** One transition, for whoever listens. */
+/** Receives one transition. */
 export type TransitionListener = (id: number, from: number, to: number, worker: number) => void;
 
-/** Unfinished dependencies are at more than one worker. */
+/** Affinity of a task whose unfinished dependencies are at more than one worker. */
 export const SEVERAL = -2;
 
 export class SchedulerState extends SchedulerColumns {
-  /** Finished in its worker, which is asked for the result before the task counts as finished. */
+  /** Tasks that finished in a worker, which must send the result before the task counts as finished. */
   held = new Set<number>();
-  /** Result that only its worker holds and that is being fetched → the tasks that wait for it elsewhere. */
+  /** Results that only their worker holds and that are being fetched → the tasks that wait for them elsewhere. */
   awaited = new Map<number, number[]>();
-  /** Function number + 1 → expected seconds of a task; 0: not measured yet. */
+  /** Expected seconds of a task by function number + 1; 0 if not measured yet. */
   expected: Float64Array;
   readonly queued: PriorityQueue;
-  /** Tasks that could run, but no worker that is there may run them. */
+  /** Tasks that could run, but not on any connected worker. */
   parked = new Set<number>();
   readonly workers = new Map<number, WorkerState>();
-  /** State → count of tasks, imports not counted. */
+  /** Number of tasks in each state, without imports. */
   readonly counts = new Int32Array(STATE_NAMES.length);
-  /** Forgotten tasks that are not among the counts any more, because their rows were given up. */
+  /** Forgotten tasks without a row, which the counts no longer include. */
   swept = 0;
   readonly log = new TransitionLog();
-  /** Released since the last instruction said so. */
+  /** Tasks released since the last release instruction. */
   releasedIds: number[] = [];
-  /** Requested results that are there, and that were and are lost, since somebody looked; null: nobody looks. */
+  /** Requested results that have arrived or were lost since the last query; null if there are no queries. */
   arrivals: { readonly id: number; readonly there: boolean }[] | null = null;
-  /** Some segment has tasks that not every worker may run. */
+  /** True if some segment has tasks that not every worker may run. */
   restricted = false;
-  /** How many results are in stores: as long as there are none, tasks need no place. */
+  /** Number of results in stores. While it is 0, tasks need no placement. */
   storedCount = 0;
   /** The shell's clock at the event that is being handled. */
   now = 0;
@@ -87,13 +87,13 @@ export class SchedulerState extends SchedulerColumns {
     if (to === FORGOTTEN && --segment.alive === 0) this.graph.bury(segment);
   }
 
-  /** Tasks that have a result or had one that is not needed any more. */
+  /** Number of tasks that have a result, or had one that is not needed any more. */
   get finishedCount(): number {
     return this.counts[MEMORY]! + this.counts[FORGOTTEN]!;
   }
 
-  /** Some task runs or could; those that nobody who is there may run do not count. */
-  get canGoOn(): boolean {
+  /** True if a task runs or could run. Tasks that no connected worker may run do not count. */
+  get canContinue(): boolean {
     return this.counts[PROCESSING]! > 0 || this.counts[QUEUED]! > this.parked.size;
   }
 
@@ -106,7 +106,7 @@ export class SchedulerState extends SchedulerColumns {
     return this.expected[this.graph.functionOf[id]! + 1]!;
   }
 
-  /** What the task counts in its worker's occupancy. */
+  /** Returns the seconds that the task adds to its worker's occupancy. */
   load(id: number): number {
     return this.expectedSeconds(id) || UNKNOWN_SECONDS;
   }
@@ -115,20 +115,20 @@ export class SchedulerState extends SchedulerColumns {
     return this.graph.segmentOf(id).priority;
   }
 
-  /** Whether `a` should run before `b`. */
+  /** Returns whether `a` should run before `b`. */
   isBefore(a: number, b: number): boolean {
     const difference = this.graph.segments.length < 2 ? 0 : this.priorityOf(a) - this.priorityOf(b);
     return difference === 0 ? a < b : difference > 0;
   }
 
-  /** Moving average, so that the first calls, which V8 has not optimised yet, are soon outweighed. */
+  /** Updates a moving average, so that the first calls, which V8 has not optimised yet, soon lose their weight. */
   learn(id: number, seconds: number): void {
     const slot = this.graph.functionOf[id]! + 1;
     const before = this.expected[slot]!;
     this.expected[slot] = before === 0 ? Math.max(seconds, 1e-9) : before + (seconds - before) * 0.125;
   }
 
-  /** The task will be run by this worker: its dependents may follow there. */
+  /** Assigns the task to this worker. Its dependents may follow there. */
   assign(id: number, worker: WorkerState): void {
     this.location[id] = worker.index;
     this.transition(id, PROCESSING);
@@ -141,13 +141,13 @@ export class SchedulerState extends SchedulerColumns {
       const before = this.affinity[dependent]!;
       const affinity = inFlight === 0 || before === worker.index ? worker.index : SEVERAL;
       this.affinity[dependent] = affinity;
-      // A task whose dependency is computed again, after a loss, may itself be with a worker already.
+      // If a dependency is computed again after a loss, its dependent may be with a worker already.
       const follows = left === 0 && affinity === worker.index && this.state[dependent] === WAITING;
       if (follows) this.follow(dependent, worker);
     }
   }
 
-  /** The task goes to a worker's followers, unless it may not run there or needs what still has to be fetched. */
+  /** Adds the task to a worker's followers, unless it may not run there or needs a result that is not fetched yet. */
   follow(id: number, worker: WorkerState): void {
     if (!this.mayRun(id, worker) || this.#awaits(id)) return;
     worker.followers.add(id, this.priorityOf(id));
@@ -161,7 +161,7 @@ export class SchedulerState extends SchedulerColumns {
     return false;
   }
 
-  /** Whether the task's segment lets this worker run it. */
+  /** Returns whether the task's segment permits this worker. */
   mayRun(id: number, worker: WorkerState): boolean {
     if (!this.restricted) return true;
     const { workers, resources } = this.graph.segmentOf(id);
@@ -171,7 +171,7 @@ export class SchedulerState extends SchedulerColumns {
     return true;
   }
 
-  /** The reverse of assign, for a task that its worker has not started, or that is to be tried again. */
+  /** Reverses assign for a task that its worker has not started, or that is to be tried again. */
   unassign(id: number): void {
     const { dependentOffsets, dependents } = this.graph;
     for (let edge = dependentOffsets[id]!; edge < dependentOffsets[id + 1]!; edge++) {
@@ -190,15 +190,15 @@ export class SchedulerState extends SchedulerColumns {
     }
   }
 
-  /** A task that could run goes to the common queue, to the worker where it should run, or is parked. */
+  /** Puts a task that could run into the common queue or at a worker, or parks it. */
   enqueue(id: number): void {
     if (this.restricted || this.storedCount > 0) {
       const worker = choosePlace(this, id);
-      if (worker === 'nobody') {
+      if (worker === 'none') {
         this.parked.add(id);
         return;
       }
-      if (worker !== 'anybody') {
+      if (worker !== 'any') {
         this.place(id, worker);
         return;
       }
@@ -206,14 +206,14 @@ export class SchedulerState extends SchedulerColumns {
     this.queued.add(id, this.priorityOf(id));
   }
 
-  /** The reverse of enqueue. */
+  /** Reverses enqueue. */
   dequeue(id: number): void {
     this.queued.delete(id);
     this.parked.delete(id);
     for (const worker of this.workers.values()) if (worker.placed.has(id)) this.unplace(id, worker);
   }
 
-  /** The task is to run there, as soon as the worker has room for it. */
+  /** Places the task at a worker, where it runs as soon as there is room. */
   place(id: number, worker: WorkerState): void {
     worker.placed.add(id, this.priorityOf(id));
     worker.placedWork.add(this.graph.functionOf[id]! + 1);
@@ -224,12 +224,12 @@ export class SchedulerState extends SchedulerColumns {
     worker.placedWork.remove(this.graph.functionOf[id]! + 1);
   }
 
-  /** Whether the result is in one isolate and nowhere else. */
+  /** Returns whether only one isolate has the result. */
   isPrivate(id: number): boolean {
     return this.state[id] === MEMORY && this.location[id] !== CALLER && this.stored[id] === 0;
   }
 
-  /** A result that only its isolate held is with the caller too, or (`holder`) in that worker's store. */
+  /** Records that a private result is now also with the caller, or in the store of the worker `holder`. */
   fetched(id: number, holder: number): void {
     if (holder !== CALLER) this.store(id);
     if (this.held.delete(id)) {
@@ -257,7 +257,7 @@ export class SchedulerState extends SchedulerColumns {
     this.storedCount--;
   }
 
-  /** The result is there: dependents wait for one thing less, dependencies are needed by one task less. */
+  /** Records a result. Its dependents wait for one dependency less, and its dependencies have one need less. */
   finish(id: number, location: number): void {
     const { graph, waiting } = this;
     this.location[id] = location;
@@ -270,10 +270,10 @@ export class SchedulerState extends SchedulerColumns {
     if (graph.importers.size > 0)
       for (const copy of graph.importersOf(id)) if (!isSettled(this.state[copy]!)) this.finishImport(copy);
     this.#unneedDependencies(id);
-    if (this.needs[id] === 0 && graph.requested[id] === 0) this.letGo(id);
+    if (this.needs[id] === 0 && graph.requested[id] === 0) this.discard(id);
   }
 
-  /** What the import stands for is there. An import is with no worker before that. */
+  /** Finishes an import whose original has a result. Until then an import has no worker. */
   finishImport(id: number): void {
     const { dependentOffsets, dependents } = this.graph;
     for (let edge = dependentOffsets[id]!; edge < dependentOffsets[id + 1]!; edge++)
@@ -288,7 +288,7 @@ export class SchedulerState extends SchedulerColumns {
   }
 
   #unneed(id: number): void {
-    if (--this.needs[id]! === 0 && this.graph.requested[id] === 0) this.letGo(id);
+    if (--this.needs[id]! === 0 && this.graph.requested[id] === 0) this.discard(id);
   }
 
   #queue(id: number): void {
@@ -299,8 +299,11 @@ export class SchedulerState extends SchedulerColumns {
     this.enqueue(id);
   }
 
-  /** Nobody needs the task any more: its result is dropped, or it is not run. Iterative: a chain may be long. */
-  letGo(first: number): void {
+  /**
+   * Discards a task that is not needed any more: its result is released, or it does not run. Iterative, because
+   * chains may be long.
+   */
+  discard(first: number): void {
     const stack = [first];
     for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
       const at = this.state[id]!;
@@ -326,18 +329,18 @@ export class SchedulerState extends SchedulerColumns {
     }
   }
 
-  /** Forgets a task; what an import stood for is needed by one less. */
+  /** Forgets a task. The original of an import has one need less. */
   #release(id: number, stack: number[]): void {
     this.transition(id, FORGOTTEN);
     this.releasedIds.push(id);
-    // An answer that is under way must not be taken for the result of a later run.
+    // An answer that is still on its way must not be taken for the result of a later run.
     if (this.awaited.size > 0) this.awaited.delete(id);
     if (!this.graph.isImport(id)) return;
     const origin = this.graph.originOf(id);
     if (--this.needs[origin]! === 0 && this.graph.requested[origin] === 0) stack.push(origin);
   }
 
-  /** Takes a task that has not finished out of queues and batches. Its state is the caller's business. */
+  /** Removes an unfinished task from queues and batches. The caller sets its state. */
   takeOut(id: number): void {
     const at = this.state[id]!;
     if (at === QUEUED) this.dequeue(id);
@@ -350,10 +353,10 @@ export class SchedulerState extends SchedulerColumns {
     }
   }
 
-  /** Told of a task that its worker has and need not run any more. */
+  /** Called with a task that its worker has and need not run any more. */
   onTakenOut: ((id: number, worker: number) => void) | undefined;
 
-  /** The worker does not have the task any more. */
+  /** Removes the task from its worker's batch. */
   eraseFromBatch(id: number): void {
     const worker = this.workers.get(this.location[id]!);
     if (worker === undefined) return;

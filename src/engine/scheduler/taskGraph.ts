@@ -1,10 +1,10 @@
-// The graphs that a scheduler has taken in, as one: columns by task id that grow with every graph. Each graph is a segment
-// of consecutive ids. A task of another segment that a graph needs is an import: a task of its own without code, whose
-// one dependency is the task it stands for. So all edges but that one stay within a segment, and a segment whose tasks
-// are all forgotten can be cut out again.
+// All graphs of a scheduler in one: columns by task id that grow with every graph. Each graph is a segment of
+// consecutive ids. If a graph needs a task of another segment, it has an import: a task without code, whose one
+// dependency is the original task. All other edges stay within a segment, so a segment whose tasks are all forgotten
+// can be removed.
 import { resizedInt32, resizedUint8 } from '../../base/resized.js';
 
-/** A graph as the scheduler sees it. Ids are ranks: a smaller id runs earlier. */
+/** A graph in the form that the scheduler uses. Ids are ranks: a smaller id runs earlier. */
 export interface SchedulerGraph {
   readonly size: number;
   readonly dependencyOffsets: Int32Array;
@@ -12,39 +12,39 @@ export interface SchedulerGraph {
   readonly dependentOffsets: Int32Array;
   readonly dependents: Int32Array;
   readonly requested: Uint8Array;
-  /** Task id → function number, or -1: tasks of one function are expected to take equally long. */
+  /** Function number of each task, or -1. Tasks of one function are expected to take equally long. */
   readonly functionOf: Int32Array;
   readonly functionCount: number;
 }
 
-/** How the tasks of a segment are to be treated. */
+/** Rules for the tasks of a segment. */
 export interface SegmentPolicy {
-  /** Higher runs first. Default 0. */
+  /** Tasks with a higher priority run first. Default 0. */
   readonly priority?: number;
-  /** Names of the workers that may run the tasks; null: all. */
+  /** Names of the workers that may run the tasks; null for all. */
   readonly workers?: ReadonlySet<string> | null;
-  /** What a worker must have at least, by name. */
+  /** Resources that a worker must have at least, by name. */
   readonly resources?: ReadonlyMap<string, number> | null;
-  /** How often a task that threw is tried again. Default 0. */
+  /** Retries of a task that threw. Default 0. */
   readonly retries?: number;
-  /** There is no code: the results were there from the beginning and cannot be computed again. */
+  /** The segment has no code: its results were given, and cannot be computed again. */
   readonly data?: boolean;
 }
 
 export interface Segment {
   readonly number: number;
-  /** Changes when earlier segments are cut out. */
+  /** First id of the segment; changes when earlier segments are removed. */
   base: number;
   readonly size: number;
-  /** Tasks (with imports) that are not forgotten. */
+  /** Number of tasks (with imports) that are not forgotten. */
   alive: number;
-  /** Segments that are not dead and import from this one: its lineage is needed as long as theirs. */
+  /** Number of living segments that import from this one. They need its lineage. */
   importers: number;
-  /** Nobody needs anything of it any more, nor its lineage: the next compaction cuts it out. */
+  /** True if neither its results nor its lineage are needed any more. The next compaction removes the segment. */
   dead: boolean;
-  /** Some task failed, was cancelled or ran again, so that its isolates do not drop every private result by counting. */
+  /** True if a task failed, was cancelled or ran again. Isolates then cannot drop every private result by counting. */
   irregular: boolean;
-  /** Tasks that are neither in memory nor forgotten nor erred. */
+  /** Number of tasks that are neither in memory nor forgotten nor erred. */
   unfinished: number;
   readonly importsFrom: ReadonlySet<Segment>;
   readonly priority: number;
@@ -54,14 +54,14 @@ export interface Segment {
   readonly data: boolean;
 }
 
-/** Ids of a segment before a compaction and after it. */
+/** Ids of a segment before and after a compaction. */
 export interface Move {
   readonly from: number;
   readonly to: number;
   readonly size: number;
 }
 
-/** What a compaction did: the segments that stay, in order, and the new id of a task by its old one; -1: gone. */
+/** Result of a compaction: the remaining segments in order, and the new id for each old id; -1 if removed. */
 export interface Moves {
   readonly kept: readonly Move[];
   moved(id: number): number;
@@ -70,14 +70,14 @@ export interface Moves {
 const NO_IMPORTS: ReadonlyMap<number, number> = new Map();
 const MIN_CAPACITY = 1024;
 
-/** Columns grow by half, so that at most a third of them is empty. */
+/** Returns a new capacity. Columns grow by half, so that at most a third of them is empty. */
 export function grownCapacity(size: number, before: number): number {
   return Math.max(size, before + (before >>> 1), MIN_CAPACITY);
 }
 
 /**
- * What columns of this capacity should shrink to when they are compacted; the same if that is not worth it. `size`: what they
- * held until now. The next graph is often as large as the last, so the room is given back when it is not.
+ * Returns the capacity to which columns should shrink in a compaction, or the same if shrinking does not pay. `size`
+ * is their former length. The next graph is often as large as the last one, so only surplus room is freed.
  */
 export function shrunkCapacity(size: number, capacity: number): number {
   const enough = Math.max(size + (size >>> 1), MIN_CAPACITY);
@@ -96,17 +96,17 @@ export class TaskGraph implements SchedulerGraph {
   segments: Segment[] = [];
   /** Task → the tasks of later segments that import it. */
   importers = new Map<number, number[]>();
-  /** How many tasks are imports. */
+  /** Number of imports. */
   importCount = 0;
-  /** Tasks in dead segments. */
+  /** Number of tasks in dead segments. */
   deadSize = 0;
-  /** Import → the task that it stands for, which is no import itself; -1: no import. Empty where there can be none. */
+  /** Import → the original task, which is never an import itself; -1 for other tasks. Empty if there can be no imports. */
   #origins: Int32Array = new Int32Array(0);
   #edges = 0;
   #last: Segment | undefined;
   #nextNumber = 0;
 
-  /** The one graph of a scheduler that will get no other: its columns are used as they are. */
+  /** Wraps the only graph of a scheduler. Its columns are used without a copy. */
   static of(graph: SchedulerGraph): TaskGraph {
     const only = new TaskGraph();
     only.#adopt(graph);
@@ -115,8 +115,8 @@ export class TaskGraph implements SchedulerGraph {
   }
 
   /**
-   * Takes a copy of a graph in, behind the others. `imports`: local id → id of the task it stands for. What an import
-   * of an import stands for is found here, once.
+   * Adds a copy of a graph behind the others. `imports`: local id → id of the original. Resolves an import of an
+   * import here, once.
    */
   add(
     graph: SchedulerGraph,
@@ -139,7 +139,7 @@ export class TaskGraph implements SchedulerGraph {
     return segment;
   }
 
-  /** Marks a segment as dead if it is, and those that only it kept. */
+  /** Marks a segment as dead if it is, and then the segments that only this one kept alive. */
   bury(first: Segment): void {
     const stack = [first];
     for (let segment = stack.pop(); segment !== undefined; segment = stack.pop()) {
@@ -153,7 +153,7 @@ export class TaskGraph implements SchedulerGraph {
     }
   }
 
-  /** The segment of a task. Usually the one that was asked for last. */
+  /** Returns the segment of a task. Most calls ask for the same segment as the call before. */
   segmentOf(id: number): Segment {
     const last = this.#last;
     if (last !== undefined && id >= last.base && id < last.base + last.size) return last;
@@ -166,17 +166,17 @@ export class TaskGraph implements SchedulerGraph {
     return this.importCount > 0 && this.#origins[id]! >= 0;
   }
 
-  /** The task whose result a task's result is: itself unless it is an import. */
+  /** Returns the original of an import, and any other task itself. */
   originOf(id: number): number {
     return this.isImport(id) ? this.#origins[id]! : id;
   }
 
-  /** The imports that stand for a task. */
+  /** Returns the imports of a task. */
   importersOf(id: number): readonly number[] {
     return this.importers.size === 0 ? NO_IDS : (this.importers.get(id) ?? NO_IDS);
   }
 
-  /** Cuts the dead segments out. */
+  /** Removes the dead segments. */
   compact(): Moves {
     const before = { size: this.size, edges: this.#edges };
     const old = this.segments.map((segment) => ({ segment, from: segment.base }));
@@ -289,7 +289,7 @@ export class TaskGraph implements SchedulerGraph {
     this.dependents = resizedInt32(this.dependents, capacity);
   }
 
-  /** Moves the columns of one segment down; returns where the next segment's edges go. */
+  /** Moves the columns of one segment down. Returns the position for the next segment's edges. */
   #move(from: number, to: number, size: number, edgesTo: number): number {
     const first = this.dependencyOffsets[from]!;
     const count = this.dependencyOffsets[from + size]! - first;
@@ -315,7 +315,7 @@ export class TaskGraph implements SchedulerGraph {
     else known.push(id);
   }
 
-  /** What a living import stands for is in a segment that stays. */
+  /** Renames the originals of living imports, which are in segments that stay. */
   #renameImports(kept: readonly Move[], moved: (id: number) => number): void {
     this.importers = new Map();
     this.importCount = 0;
@@ -335,7 +335,7 @@ export class TaskGraph implements SchedulerGraph {
 
 const NO_IDS: readonly number[] = [];
 
-/** The last index whose value, in ascending order, is at most `wanted`. */
+/** Returns the last index whose value, in ascending order, is at most `wanted`. */
 function lastUpTo(length: number, valueAt: (index: number) => number, wanted: number): number {
   let low = 0;
   let high = length - 1;

@@ -1,4 +1,4 @@
-// Dask's task states, the transitions between them, and the log that tells a task's story.
+// Dask's task states, the transitions between them, and the log of each task's transitions.
 
 export const RELEASED = 0;
 export const WAITING = 1;
@@ -8,7 +8,10 @@ export const MEMORY = 4;
 export const ERRED = 5;
 export const FORGOTTEN = 6;
 
-/** By number. `released`: not asked for yet; `waiting`: for dependencies; `queued`: could run; `processing`: sent to a worker. */
+/**
+ * Names by number. `released`: not requested yet; `waiting`: for dependencies; `queued`: could run; `processing`:
+ * sent to a worker.
+ */
 export const STATE_NAMES = [
   'released',
   'waiting',
@@ -22,8 +25,9 @@ export const STATE_NAMES = [
 export type StateName = (typeof STATE_NAMES)[number];
 
 /**
- * State → bit set of the states that may follow. A lost worker sends tasks back from processing, memory and forgotten; an
- * import is in memory as soon as what it stands for is; what nobody wants any more is forgotten from every state.
+ * State → bit set of the possible next states. The loss of a worker moves tasks back from processing, memory and
+ * forgotten. An import enters memory together with its original. A task that is not needed any more becomes forgotten
+ * from any state.
  */
 export const TRANSITIONS: readonly number[] = [
   bits(WAITING, QUEUED, MEMORY, ERRED, FORGOTTEN),
@@ -39,7 +43,7 @@ function bits(...states: number[]): number {
   return states.reduce((set, state) => set | (1 << state), 0);
 }
 
-/** Whether nothing more is to be done for a task in this state. */
+/** Returns whether a task in this state needs no further work. */
 export function isSettled(state: number): boolean {
   return state === MEMORY || state === FORGOTTEN || state === ERRED;
 }
@@ -48,7 +52,7 @@ export function isAllowed(from: number, to: number): boolean {
   return ((TRANSITIONS[from]! >>> to) & 1) === 1;
 }
 
-/** One transition of one task. `step` counts transitions of the whole scheduler. */
+/** A transition of one task. `step` counts the transitions of the whole scheduler. */
 export interface Transition {
   readonly step: number;
   readonly id: number;
@@ -58,7 +62,7 @@ export interface Transition {
   readonly worker: number;
 }
 
-/** The last transitions of a scheduler, in a ring: two stores each, so it is always on. */
+/** The last transitions of a scheduler, in a ring buffer. Recording costs two stores, so the log is always on. */
 export class TransitionLog {
   static readonly CAPACITY = 2 ** 14;
   readonly #entries = new Int32Array(2 * TransitionLog.CAPACITY);
@@ -70,7 +74,7 @@ export class TransitionLog {
     this.#entries[at + 1] = from | (to << 4) | ((worker + 1) << 8);
   }
 
-  /** The tasks, ids below `size`, have new ids; a negative one is gone. */
+  /** Renames tasks, ids below `size`, after a compaction; a negative new id means removed. */
   rename(moved: (id: number) => number, size: number): void {
     for (let at = 0; at < Math.min(this.#step, TransitionLog.CAPACITY) * 2; at += 2) {
       const id = this.#entries[at]!;
@@ -78,7 +82,7 @@ export class TransitionLog {
     }
   }
 
-  /** What the ring still knows of one task, oldest first. */
+  /** Returns the transitions of one task that the ring still has, oldest first. */
   story(id: number): Transition[] {
     const found: Transition[] = [];
     for (let step = Math.max(0, this.#step - TransitionLog.CAPACITY); step < this.#step; step++) {

@@ -1,4 +1,4 @@
-// Dask's validate_state: every counter derived anew from the states and compared.
+// Derives every counter anew from the states and compares, like Dask's validate_state.
 import { LongpoleError } from '../../base/errors.js';
 import { countNeeds } from './recovery.js';
 import { type SchedulerState, SEVERAL } from './schedulerState.js';
@@ -14,7 +14,10 @@ import {
 } from './taskStates.js';
 import type { Batch, WorkerState } from './workerState.js';
 
-/** @throws LongpoleError ERR_LONGPOLE_INTERNAL with the task's story */
+/**
+ * Checks all invariants.
+ * @throws LongpoleError ERR_LONGPOLE_INTERNAL with the task's story
+ */
 export function validateState(state: SchedulerState): void {
   const { graph } = state;
   const counts = new Int32Array(STATE_NAMES.length);

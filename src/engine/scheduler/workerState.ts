@@ -1,4 +1,4 @@
-// What the scheduler knows of a worker.
+// The scheduler's data about a worker.
 import type { WorkerAdded } from './events.js';
 import { PriorityQueue } from './priorityQueue.js';
 
@@ -6,7 +6,7 @@ import { PriorityQueue } from './priorityQueue.js';
 export interface Batch {
   readonly number: number;
   ids: Int32Array;
-  /** How many of them the worker still has. */
+  /** Number of tasks that the worker has not finished. */
   left: number;
 }
 
@@ -14,52 +14,58 @@ export interface WorkerState {
   readonly index: number;
   readonly name: string;
   readonly resources: ReadonlyMap<string, number>;
-  /** Sent and not finished, oldest first. */
+  /** Batches sent and not finished, oldest first. */
   batches: Batch[];
-  /** Tasks in `batches` that are not finished. */
+  /** Number of unfinished tasks in `batches`. */
   outstanding: number;
   /** The tasks in `placed`, by function. */
   readonly placedWork: Workload;
-  /** Tasks whose unfinished dependencies are all at this worker: they could follow in its next batch. */
+  /** Tasks whose unfinished dependencies are all at this worker. They may follow in its next batch. */
   readonly followers: PriorityQueue;
-  /** Tasks that could run and should run here: their data is here, or they must. */
+  /** Tasks that could run and should run here, because their data is here or no other worker may run them. */
   readonly placed: PriorityQueue;
-  /** Tasks whose results were sent there as inputs, and are in its isolate. */
+  /** Tasks whose results were sent to the worker as inputs, and are in its isolate. */
   replicas: Set<number>;
-  /** Tasks whose results came from another worker's store: its own store may have them too. Outlives its isolate. */
-  spares: Set<number>;
-  /** Tasks of whose results it may still have a copy that nobody counts on: it is told when they are released. */
-  leftovers: Set<number>;
-  /** A task that may kill its worker runs here alone. */
+  /**
+   * Tasks whose results came from another worker's store, so that the own store may have them too. The set outlives
+   * the isolate.
+   */
+  storeCopies: Set<number>;
+  /** Tasks of whose results the worker may have an unused copy. The worker is notified when they are released. */
+  unusedCopies: Set<number>;
+  /** True while a task that may kill its worker runs here alone. */
   quarantined: boolean;
-  /** Its memory is full: nothing is sent there. */
+  /** True if the worker's memory is full: no tasks are sent to it. */
   paused: boolean;
-  /** Its memory is full of results that cannot be spilled. It is paused as well. */
+  /** True if results that cannot be spilled fill the memory. The worker is paused as well. */
   full: boolean;
-  /** Whether a steal was asked of this worker, or came back empty: then it waits for news before the next. */
-  robbed: 'no' | 'asked' | 'in vain';
+  /**
+   * State of steals: none, one in progress, or the last one came back empty. After an empty one, the scheduler waits
+   * for a report.
+   */
+  stealState: 'idle' | 'requested' | 'empty';
 }
 
-/** What a task of a function that was not measured yet counts in a worker's occupancy. */
+/** Seconds that a task of an unmeasured function counts in a worker's occupancy. */
 export const UNKNOWN_SECONDS = 0.5e-3;
 
-/** What is known of durations: by function number + 1, in seconds; 0: not measured yet. */
+/** Known durations in seconds, by function number + 1; 0 if not measured yet. */
 interface Durations {
   readonly expected: Float64Array;
 }
 
-/** How many tasks of each function there are: what they will take is known better later. */
+/** Counts tasks per function, because their expected duration may become known later. */
 export class Workload {
   readonly #durations: Durations;
   #counts = new Int32Array(8);
-  /** Slots that may be above 0. */
+  /** Slots whose count may be above 0. */
   readonly #used = new Set<number>();
 
   constructor(durations: Durations) {
     this.#durations = durations;
   }
 
-  /** `slot`: function number + 1. */
+  /** Adds a task. `slot` is the function number + 1. */
   add(slot: number): void {
     if (slot >= this.#counts.length) {
       const counts = new Int32Array(2 * (slot + 1));
@@ -73,7 +79,7 @@ export class Workload {
     this.#counts[slot]!--;
   }
 
-  /** How many tasks there are. */
+  /** Number of tasks. */
   get count(): number {
     return this.#counts.reduce((sum, count) => sum + count, 0);
   }
@@ -92,7 +98,7 @@ export class Workload {
 
 const NO_RESOURCES: ReadonlyMap<string, number> = new Map();
 
-/** A worker that has nothing yet. `size`: how many tasks there are. */
+/** Returns a worker without tasks. `size` is the number of task ids. */
 export function newWorker(
   { worker: index, name = String(index), resources = NO_RESOURCES }: WorkerAdded,
   size: number,
@@ -108,11 +114,11 @@ export function newWorker(
     followers: new PriorityQueue(size),
     placed: new PriorityQueue(size),
     replicas: new Set(),
-    spares: new Set(),
-    leftovers: new Set(),
+    storeCopies: new Set(),
+    unusedCopies: new Set(),
     quarantined: false,
     paused: false,
     full: false,
-    robbed: 'no',
+    stealState: 'idle',
   };
 }
