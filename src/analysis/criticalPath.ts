@@ -1,6 +1,8 @@
 // What was the run waiting for? The chain of work and waiting that ends with the last result and begins with the first
 // submission; nothing outside it held the run up.
+
 import { checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
+import { INSPECT } from '../base/printed.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { handOver, longestChain } from './path/longestChain.js';
@@ -172,6 +174,10 @@ export class CriticalPath {
 
   toString(): string {
     return this.summary().toString();
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   #part(i: number): PathPart {

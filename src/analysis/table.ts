@@ -1,7 +1,9 @@
 // The result of an analysis as rows and columns. Cells are made when they are asked for: a table of all tasks costs
 // nothing per row until somebody reads it.
+
 import { checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
+import { INSPECT } from '../base/printed.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { visibleName } from '../base/visibleText.js';
 import { ArrowEncoder } from '../trace/formats/arrow/arrowEncoder.js';
@@ -148,6 +150,11 @@ export class Table {
     if (shown.length < this.length)
       lines.push(`… ${(this.length - shown.length).toLocaleString('en')} more rows`);
     return lines.join('\n');
+  }
+
+  /** As `toString()`. */
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /**

@@ -1,5 +1,6 @@
 // Read-only maps and sets that compute their content on the first access. A caller that never reads them pays
 // nothing.
+import { firstOf, INSPECT, type Inspect, type InspectOptions, printedCollection } from './printed.js';
 
 export interface SetSource<T> {
   size(): number;
@@ -40,6 +41,10 @@ export class LazySet<T> implements ReadonlySet<T> {
 
   [Symbol.iterator](): SetIterator<T> {
     return this.values();
+  }
+
+  [INSPECT](_depth: number, options: InspectOptions, inspect: Inspect): string {
+    return printedCollection((count) => new Set(firstOf(this.values(), count)), this.size, options, inspect);
   }
 }
 
@@ -88,5 +93,9 @@ export class LazyMap<K, V> implements ReadonlyMap<K, V> {
 
   [Symbol.iterator](): MapIterator<[K, V]> {
     return this.entries();
+  }
+
+  [INSPECT](_depth: number, options: InspectOptions, inspect: Inspect): string {
+    return printedCollection((count) => new Map(firstOf(this.entries(), count)), this.size, options, inspect);
   }
 }

@@ -2,6 +2,7 @@
 // holds. Everything is a view; nothing is built before somebody looks.
 import { hostname } from 'node:os';
 import { LazyMap, LazySet } from '../base/lazyCollections.js';
+import { INSPECT, type Inspect, type InspectOptions } from '../base/printed.js';
 import type { AnyFunction } from '../graph/callable.js';
 import type { Plan } from '../graph/compile.js';
 import { functionName } from '../graph/functionName.js';
@@ -200,7 +201,24 @@ class LazyRunState implements RunState {
 
   get ready(): RunState['ready'] {
     const keys = this.#plan.keys.filter((_key, id) => this.#isReady(id));
-    return Object.assign(keys, { size: keys.length });
+    return Object.defineProperty(Object.assign(keys, { size: keys.length }), 'size', { enumerable: false });
+  }
+
+  [INSPECT](_depth: number, options: InspectOptions, inspect: Inspect): string {
+    const { dependencies, dependents, waiting, waitingData, cache, ready, running, finished, released } =
+      this;
+    const state = {
+      dependencies,
+      dependents,
+      waiting,
+      waitingData,
+      cache,
+      ready,
+      running,
+      finished,
+      released,
+    };
+    return `RunState ${inspect(state, options)}`;
   }
 
   #isReady(id: number): boolean {

@@ -1,7 +1,9 @@
 // DASF's EventProfiler: events by method, kept in a database.
+
 import { randomUUID } from 'node:crypto';
 import { checkArgument, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
+import { INSPECT } from '../base/printed.js';
 import { type EventDatabase, readDatabase } from '../trace/eventDatabase.js';
 import {
   CompleteEvent,
@@ -109,5 +111,9 @@ export class EventProfiler implements EventDatabase {
 
   toString(): string {
     return `EventProfiler(database=${String(this.database)})`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 }

@@ -1,4 +1,5 @@
 // DASF's event file: queues events, appends them in batches under a lock, and reads them back.
+
 import {
   closeSync,
   existsSync,
@@ -19,6 +20,7 @@ import {
   TEXT,
 } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
+import { INSPECT } from '../base/printed.js';
 import type { EventDatabase } from '../trace/eventDatabase.js';
 import { addEvent } from '../trace/formats/dasf/dasfEventRows.js';
 import type { DasfEvent } from '../trace/formats/dasf/dasfEvents.js';
@@ -138,6 +140,10 @@ export class FileDatabase implements EventDatabase {
 
   toString(): string {
     return `FileDatabase at ${this.file}`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   #commitAtExit(): void {

@@ -1,6 +1,8 @@
 // A Delayed is one task of a graph that is still being written: a key, a function and arguments, which may hold other
 // Delayed. Nothing here runs anything. A chain may have a million links, so nothing recurses along dependencies.
+
 import { LongpoleError } from '../base/errors.js';
+import { INSPECT } from '../base/printed.js';
 import type { Graph } from '../protocol/graph.js';
 import { rememberAnnotations } from './annotationContext.js';
 import type { AnyFunction } from './callable.js';
@@ -57,6 +59,14 @@ export class Delayed<T> {
       return Promise.reject(new LongpoleError('ERR_LONGPOLE_INTERNAL', message));
     }
     return runner(this, options);
+  }
+
+  toString(): string {
+    return `Delayed('${this.key}')`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /** The task in Dask's form, `[fn, …args]`; a Delayed in it, also in nested arrays, is its key. */

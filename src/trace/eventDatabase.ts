@@ -1,4 +1,5 @@
 // Collections of events, as DASF calls them: whatever can list its events can be analysed.
+import { INSPECT } from '../base/printed.js';
 import { addEvent } from './formats/dasf/dasfEventRows.js';
 import type { DasfEvent } from './formats/dasf/dasfEvents.js';
 import type { Trace } from './trace.js';
@@ -38,6 +39,10 @@ export class MultiEventDatabase implements EventDatabase {
 
   toString(): string {
     return `MultiEventDatabase with ${this.#databases.length} databases`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 }
 

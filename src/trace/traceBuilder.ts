@@ -1,7 +1,9 @@
 // Builds a trace row by row. Readers of files write to it, each knowing its own format.
+
 import { getOrMake } from '../base/lookUps.js';
 import { Float64Column, Int32Column } from './columns.js';
 import { functionNameSpan } from './functionName.js';
+import { printable } from './printedTrace.js';
 import { totalsOfRows } from './rowTotals.js';
 import { FrameBuilder } from './samples/sampleRows.js';
 import { StringTable } from './stringTable.js';
@@ -224,13 +226,13 @@ export class TraceBuilder {
 /** A trace that holds all its rows; its totals are computed when they are first read. */
 export function closedTrace(rows: Omit<Trace, 'totals'>): Trace {
   let totals: Trace['totals'] | undefined;
-  return {
+  return printable({
     ...rows,
     get totals() {
       totals ??= totalsOfRows(rows);
       return totals;
     },
-  };
+  });
 }
 
 /** The id of the function's name for each key; each distinct key is looked at once. */

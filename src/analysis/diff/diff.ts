@@ -1,7 +1,9 @@
 // What got slower? Two runs, or two sets of runs, side by side: by prefix, span, activity and part of the critical path,
 // with a test that says which differences are more than noise.
+
 import { checkOptions, kind, type OptionKinds } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
+import { INSPECT } from '../../base/printed.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
@@ -119,6 +121,10 @@ export class Diff {
 
   toString(): string {
     return this.toTable().toString();
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 }
 

@@ -1,6 +1,8 @@
 // Client: what a program does with a cluster.
+
 import { checkOptions, invalid } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
+import { INSPECT } from '../../base/printed.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
 import { bringResults } from '../../engine/cluster/bringResults.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
@@ -311,6 +313,15 @@ export class Client extends ClientCalls implements AsyncDisposable {
       ),
     );
     if (this.#ownsCluster) await this.cluster.close();
+  }
+
+  /** E.g. `<Client 'client-1': 4 threads, 8 GB, http://127.0.0.1:8787/>`. */
+  override toString(): string {
+    return `<Client '${this.name}': ${this.isClosed ? 'closed' : this.cluster.summary}>`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,8 @@
 // A Future: a result that lives on the workers of a cluster, or will.
+
 import { checkNoMore, invalid } from '../../base/arguments.js';
 import { LongpoleError, releaseFrames } from '../../base/errors.js';
+import { INSPECT } from '../../base/printed.js';
 import type { ResultHandle, ResultStatus } from '../../engine/cluster/computationState.js';
 import { External } from '../../graph/external.js';
 
@@ -162,6 +164,10 @@ export class Future<T> extends External implements PromiseLike<T> {
 
   override toString(): string {
     return `<Future ${this.status} ${this.key}>`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
   }
 
   /** @internal */

@@ -1,6 +1,9 @@
 // LocalCluster: workers on this machine, threads or processes, and the scheduler that feeds them.
+
 import { checkCount, checkOptions } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
+import { INSPECT } from '../../base/printed.js';
+import { bytesText } from '../../base/words.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
@@ -134,6 +137,29 @@ export class LocalCluster {
   /** Names of the workers. */
   get workers(): readonly string[] {
     return this.#places.workers.map(({ info }) => info.name);
+  }
+
+  /** E.g. `<LocalCluster: 4 threads, 8 GB, http://127.0.0.1:8787/>`. */
+  toString(): string {
+    return `<LocalCluster: ${this.summary}>`;
+  }
+
+  [INSPECT](): string {
+    return this.toString();
+  }
+
+  /** @internal For texts of the cluster and of its clients. */
+  get summary(): string {
+    if (this.isClosed) return 'closed';
+    const workers = this.#places.workers;
+    const memory = workers.reduce((sum, { info }) => sum + info.memoryLimit, 0);
+    const kind = this.engine.options.threads ? 'thread' : 'process';
+    const count = `${workers.length} ${workers.length === 1 ? kind : kind === 'thread' ? 'threads' : 'processes'}`;
+    return [
+      count,
+      memory > 0 ? bytesText(memory) : 'no memory limit',
+      this.#dashboardLink ?? 'no dashboard',
+    ].join(', ');
   }
 
   /**

@@ -1,4 +1,5 @@
 // A Trace over what a live trace holds: columns are views of its chunks, or are joined from them when they are first read.
+
 import { recordOf } from '../../base/recordOf.js';
 import type { ClusterEvent, Transfer } from '../../protocol/clusterObserver.js';
 import {
@@ -8,6 +9,7 @@ import {
   type TableRows,
 } from '../../protocol/traceSchema.js';
 import { once } from '../once.js';
+import { printable } from '../printedTrace.js';
 import type { SampleWindow } from '../samples/sampleWindow.js';
 import type { StringTable } from '../stringTable.js';
 import type { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
@@ -88,7 +90,7 @@ export function snapshotOf(
     }),
     metrics: once(() => joinRows('metrics', builtPieces(metrics))),
   };
-  return {
+  return printable({
     strings,
     workers,
     tasks: tasks.rows,
@@ -122,7 +124,7 @@ export function snapshotOf(
     letGo: recordOf(GROWING_TABLES, (table) => (table === 'samples' ? 0 : windows[table].first)),
     eventCount: GROWING_TABLES.reduce((sum, table) => sum + windows[table].end, 0),
     damage: undefined,
-  };
+  });
 }
 
 function rowsOf<T>(pieces: readonly Piece<readonly T[]>[]): T[] {

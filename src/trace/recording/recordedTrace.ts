@@ -1,7 +1,9 @@
 // A recorded trace as a Trace: tables are read from their streams when they are first asked for.
+
 import { columnsOf, RECORDED_TABLES } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import { once } from '../once.js';
+import { printable } from '../printedTrace.js';
 import { totalsOfRows } from '../rowTotals.js';
 import { FrameBuilder } from '../samples/sampleRows.js';
 import type { SampleSums } from '../samples/sampleSums.js';
@@ -102,7 +104,7 @@ export function recordedTrace(streams: Streams, damage: TraceDamage | undefined,
     },
   };
   const totals = once(() => known?.totals ?? totalsOfRows(trace));
-  return trace;
+  return printable(trace);
 }
 
 /** A worker that went has a second row, which says all that the first says. */

@@ -60,6 +60,14 @@ export class PhaseEvent {
     this.threadId = fields.threadId === undefined ? 0 : fields.threadId;
     this.args = fields.args ?? {};
   }
+
+  /** E.g. `CompleteEvent(name: "fit", timestamp: 12.5, …)`. */
+  toString(): string {
+    const written = (value: unknown): string =>
+      JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? Number(part) : part));
+    const fields = Object.entries(this).map(([name, value]) => `${name}: ${written(value)}`);
+    return `${this.constructor.name}(${fields.join(', ')})`;
+  }
 }
 
 /** Something that took `duration` seconds. In DASF's own traces `timestamp` is when it ended. */

@@ -1,0 +1,28 @@
+// How a trace prints: its size, and not its columns.
+import { INSPECT } from '../base/printed.js';
+import { countText, secondsText } from '../base/words.js';
+import type { Trace } from './trace.js';
+
+/** Gives a trace its text. The properties are not enumerable: a trace stays a plain object of tables. */
+export function printable<T extends Trace>(trace: T): T {
+  const text = { value: () => printedTrace(trace), enumerable: false };
+  return Object.defineProperties(trace, { toString: text, [INSPECT]: text });
+}
+
+function printedTrace({ tasks, workers, events, damage, letGo }: Trace): string {
+  const { started, stopped, length } = tasks;
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let row = 0; row < length; row++) {
+    first = Math.min(first, started[row]! || first);
+    last = Math.max(last, stopped[row]! || last);
+  }
+  const parts = [
+    countText(length, 'task'),
+    countText(workers.length, 'worker'),
+    ...(last >= first ? [secondsText(last - first)] : []),
+    ...(events.time.length > 0 ? [countText(events.time.length, 'event')] : []),
+    ...(letGo.tasks > 0 ? [`${countText(letGo.tasks, 'earlier task')} not held any more`] : []),
+    ...(damage === undefined ? [] : [`damaged: ${damage.reason}`]),
+  ];
+  return `<Trace: ${parts.join(', ')}>`;
+}

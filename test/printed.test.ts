@@ -1,0 +1,81 @@
+// What `console.log` and `String` show of public objects: what a person wants to know, and not their insides.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { inspect } from 'node:util';
+import { connect, delayed, LocalCluster } from 'longpole';
+import { criticalPath, TraceAnalyser } from 'longpole/analysis';
+import { Callback } from 'longpole/diagnostics';
+import { getSync } from 'longpole/local';
+import { CompleteEvent, EventProfiler, FileDatabase, MultiEventDatabase, openTrace } from 'longpole/trace';
+import { withFolder } from './support/programs.js';
+
+/** `console.log` and `String` show the same. */
+function shows(value: object, expected: RegExp): void {
+  assert.match(inspect(value), expected);
+  assert.match(String(value), expected);
+}
+
+test('clusters, clients, futures and traces print what they are', async () => {
+  await withFolder(async (folder) => {
+    const cluster = await LocalCluster.start({ workers: 2, memoryLimit: '1GB', profile: false });
+    const client = await connect(cluster, { setAsDefault: false });
+    shows(cluster, /^<LocalCluster: 2 threads, 2 GB, no dashboard>$/);
+    shows(client, /^<Client 'client-\d+': 2 threads, 2 GB, no dashboard>$/);
+    const stop = client.record(join(folder, 'run.trace'));
+    const future = client.submit((x: number) => x + 1, 1, { key: 'inc-1' });
+    shows(future, /^<Future pending inc-1>$/);
+    await future;
+    shows(future, /^<Future finished inc-1>$/);
+    await stop();
+    shows(client.trace, /^<Trace: 1 task, 2 workers, .*>$/);
+    shows(openTrace(join(folder, 'run.trace')), /^<Trace: 1 task, 2 workers, .*>$/);
+    shows(criticalPath(client.trace), /Kind +Prefix/);
+    const table = new TraceAnalyser(client.trace).perTaskBottleneck();
+    assert.equal(inspect(table), table.toString());
+    await client.close();
+    await cluster.close();
+    shows(client, /^<Client 'client-\d+': closed>$/);
+    shows(cluster, /^<LocalCluster: closed>$/);
+  });
+});
+
+test('a Delayed, events and databases print what they hold', async () => {
+  shows(delayed((x: number) => x).withOptions({ key: 'x-1' })(1), /^Delayed\('x-1'\)$/);
+  const event = new CompleteEvent('fit', 12.5, 0.25, { args: { n: 3n } });
+  assert.equal(
+    String(event),
+    'CompleteEvent(name: "fit", timestamp: 12.5, phase: "X", processId: 0, threadId: 0, args: {"n":3}, duration: 0.25)',
+  );
+  assert.match(inspect(event), /^CompleteEvent \{/);
+  await withFolder(async (folder) => {
+    const file = join(folder, 'x.msgpack');
+    shows(new FileDatabase(file), /^FileDatabase at .*x\.msgpack$/);
+    shows(new EventProfiler(file), /x\.msgpack/);
+    shows(new MultiEventDatabase([]), /^MultiEventDatabase with 0 databases$/);
+  });
+});
+
+test('the state in callbacks prints as maps and sets', () => {
+  const texts: string[] = [];
+  const posttask = (_key: string, _result: unknown, _dsk: unknown, state: object): void => {
+    texts.push(inspect(state));
+  };
+  const inc = (x: number): number => x + 1;
+  getSync({ a: 1, b: [inc, 'a'], c: [inc, 'b'] }, 'c', { callbacks: new Callback({ posttask }) });
+  assert.match(texts[0]!, /dependencies: Map\(3\) \{/);
+  assert.match(texts[0]!, /cache: Map\(2\) \{ 'a' => 1, 'b' => 2 \}/);
+  assert.match(texts[0]!, /ready: \[ 'c' \]/);
+  assert.match(texts[0]!, /finished: Set\(1\) \{ 'b' \}/);
+});
+
+test('a large state prints its first entries and their number', () => {
+  const texts: string[] = [];
+  const startState = (_dsk: unknown, state: object): void => {
+    texts.push(inspect(state, { maxArrayLength: 2 }));
+  };
+  const inc = (x: number): number => x + 1;
+  const graph = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`x-${i}`, [inc, i]]));
+  getSync(graph, Object.keys(graph), { callbacks: new Callback({ startState }) });
+  assert.match(texts[0]!, /dependencies: Map\(50\) \{.*… 48 more \}/);
+});
