@@ -9,7 +9,7 @@ import { until } from './support.js';
 for (const processes of [false, true]) {
   const kind = processes ? 'processes' : 'threads';
 
-  test(`${kind}: a module that ends its worker when it is imported is an error`, async () => {
+  test(`${kind}: a module that calls process.exit() when it is imported is an error that names the module`, async () => {
     await withFolder(async (folder) => {
       const source = `
         import { isMainThread, parentPort } from 'node:worker_threads';
@@ -17,12 +17,37 @@ for (const processes of [false, true]) {
         if (!isMainThread) process.exit(4);
         const { one } = tasks(import.meta.url, { one: () => 1 });
         const client = await connect({ workers: 1, processes: ${processes} });
-        await client.submit(one).result().catch((error) => console.log(error.code));
+        await client.submit(one).result().catch((error) => console.log(error.code, error.message));
         await client.close();
         console.log('closed');
       `;
       const { stdout, stderr } = await runProgram(folder, source);
-      assert.match(stdout, /^ERR_LONGPOLE_(KILLED_WORKER|WORKER_START)\nclosed\n$/, stderr);
+      assert.match(
+        stdout,
+        /^ERR_LONGPOLE_MODULE_TASK .*program\.mjs: process\.exit\(4\) .*\nclosed\n$/,
+        stderr,
+      );
+    });
+  });
+
+  test(`${kind}: modules of tasks read the arguments of the program`, async () => {
+    await withFolder(async (folder) => {
+      const source = `
+        import { basename } from 'node:path';
+        import { tasks, connect } from ${JSON.stringify(packageUrl('index'))};
+        const [, main, n] = process.argv;
+        if (n === undefined) {
+          console.log('usage: program N');
+          process.exit(2);
+        }
+        const { double } = tasks(import.meta.url, { double: () => [2 * Number(n), basename(main)] });
+        const client = await connect({ workers: 1, processes: ${processes} });
+        console.log(await client.submit(double).result(), await double().compute({ scheduler: '${kind}' }));
+        await client.close();
+      `;
+      const { stdout, stderr } = await runProgram(folder, source, { arguments: ['21'] });
+      // The main module is another one in workers, so that a program that looks does not begin there.
+      assert.equal(stdout, "[ 42, 'threadMain.js' ] [ 42, 'threadMain.js' ]\n", stderr);
     });
   });
 

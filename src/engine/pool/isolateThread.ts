@@ -1,5 +1,5 @@
 // The thread of an isolate, as its host uses it.
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import type { Several } from '../../protocol/several.js';
 
@@ -19,10 +19,18 @@ export interface IsolateThread extends Pick<Worker, 'ref' | 'unref'> {
 export type StartThread = (birth: IsolateBirth) => IsolateThread;
 
 /** Starts the thread of an isolate in this process. */
-export const startThread: StartThread = (birth) => new Worker(ENTRY, { workerData: birth, name: birth.name });
+export const startThread: StartThread = (birth) => new Worker(ENTRY, optionsOf(birth));
 
 /** The same, with at most so many bytes of JavaScript heap. */
 export function startThreadWithin(heap: number): StartThread {
   const resourceLimits = { maxOldGenerationSizeMb: Math.floor(heap / 2 ** 20) };
-  return (birth) => new Worker(ENTRY, { workerData: birth, name: birth.name, resourceLimits });
+  return (birth) => new Worker(ENTRY, { ...optionsOf(birth), resourceLimits });
+}
+
+/**
+ * Modules of tasks read the arguments of the program at their places in `process.argv`. In front of them, where a program checks
+ * whether it is the main module, stands the file of the thread.
+ */
+function optionsOf(birth: IsolateBirth): WorkerOptions {
+  return { workerData: birth, name: birth.name, argv: process.argv.slice(2) };
 }

@@ -26,7 +26,7 @@ export class ProcessIsolate implements Isolate {
 
   constructor(name: string, epochOffsetMs: number) {
     this.name = name;
-    this.#child = fork(ENTRY, [], {
+    this.#child = fork(ENTRY, process.argv.slice(2), {
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });

@@ -4,6 +4,7 @@ import { LongpoleError } from '../../base/errors.js';
 import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
 import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
+import { forbidExitDuring } from './forbidExit.js';
 import { importModule } from './importModule.js';
 
 /** Functions made from source text that are kept at most; beyond it all are forgotten and rebuilt on demand. */
@@ -71,7 +72,9 @@ function lookUp(path: string): TaskCallable {
 async function loadFromModule(ref: ModuleFunctionRef): Promise<TaskCallable> {
   try {
     // A script that awaits results at its top level never finishes importing here; its tasks are there before that.
-    await Promise.race([importModule(ref.url), whenRegistered(ref.url, ref.name), timeLimit()]);
+    await forbidExitDuring(() =>
+      Promise.race([importModule(ref.url), whenRegistered(ref.url, ref.name), timeLimit()]),
+    );
   } catch (error) {
     return failing(ref, error);
   }

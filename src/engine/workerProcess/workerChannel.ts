@@ -38,7 +38,7 @@ export const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESH
 
 /** A child of this process, over Node's own channel. */
 export const forkWorker: OpenChannel = (events) => {
-  const child = fork(ENTRY, [], {
+  const child = fork(ENTRY, process.argv.slice(2), {
     env: { ...ALLOCATOR, ...process.env },
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
