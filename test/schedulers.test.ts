@@ -1,7 +1,7 @@
 // What the three schedulers have in common: Dask's graph form, results, errors.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { literal, TaskError } from 'longpole';
+import { delayed, literal, TaskError } from 'longpole';
 import { getSync, getThreaded } from 'longpole/local';
 import fc from '#internal/base/properties.test.support.js';
 import { withFolder } from './support/programs.js';
@@ -153,6 +153,17 @@ for (const { name, get } of ALL) {
     });
   });
 
+  test(`${name} refuses a task whose function is undefined, as that of a mistyped import`, async () => {
+    await assert.rejects(async () => get({ a: [undefined, 1] }, 'a'), {
+      code: 'ERR_LONGPOLE_INVALID_GRAPH',
+      message: /task 'a' begins with undefined/,
+    });
+    assert.deepEqual(await get({ a: literal([undefined, 1]), b: [identity, [undefined, 2]] }, ['a', 'b']), [
+      [undefined, 1],
+      [undefined, 2],
+    ]);
+  });
+
   test(`${name} refuses an argument that contains itself`, async () => {
     const loop: unknown[] = [];
     loop.push(loop);
@@ -252,6 +263,20 @@ for (const { name, get } of PARALLEL) {
     assert.deepEqual(await get(graph, ['a', 'b', 'c']), [7, '7', '[7,"7"]']);
   });
 
+  test(`${name}: the name of delayed() is in errors and stacks of functions without one`, async () => {
+    const fail = delayed(
+      () => {
+        throw new RangeError('no');
+      },
+      { name: 'divide' },
+    );
+    await assert.rejects(get({ a: [fail] }, 'a'), (error: TaskError) => {
+      assert.ok(error.cause instanceof Error);
+      assert.match(error.cause.stack ?? '', /at (Object\.)?divide /);
+      return error.function === 'divide';
+    });
+  });
+
   test(`${name} passes functions as arguments`, async () => {
     const apply = (fn: (x: number) => number, x: number): number => fn(x);
     assert.equal(await get({ a: [apply, inc, 4] }, 'a'), 5);
@@ -282,6 +307,44 @@ for (const { name, get } of PARALLEL) {
         code: 'ERR_LONGPOLE_NOT_CLONEABLE',
         message: /user/,
       });
+  });
+
+  test(`${name} refuses arguments and results whose copies would be empty`, async () => {
+    const makeUrl = (): unknown => ({ link: new URL('http://example.org/') });
+    const makeStream = async (): Promise<unknown> => {
+      const { Readable } = await import('node:stream');
+      return Readable.from(['a']);
+    };
+    for (const [fn, message] of [
+      [makeUrl, /a URL would arrive .* `href`/],
+      [makeStream, /a Readable \(an event emitter\) would arrive/],
+    ] as const)
+      await assert.rejects(get({ result: [fn] }, 'result'), {
+        code: 'ERR_LONGPOLE_NOT_CLONEABLE',
+        key: 'result',
+        message,
+      });
+    for (const argument of [new URL('http://example.org/'), new Headers(), [{ nested: new EventTarget() }]])
+      await assert.rejects(get({ user: [identity, argument] }, 'user'), {
+        code: 'ERR_LONGPOLE_NOT_CLONEABLE',
+        message: /argument of task 'user' cannot be copied to a worker: a (URL|Headers|EventTarget) would/,
+      });
+  });
+
+  test(`${name} says of a missing method that instances of classes arrive as plain objects`, async () => {
+    class Point {
+      x = 3;
+      norm(): number {
+        return this.x;
+      }
+    }
+    const norm = (point: Point): number => point.norm();
+    await assert.rejects(get({ a: [norm, new Point()] }, 'a'), {
+      code: 'ERR_LONGPOLE_TASK',
+      message: /point\.norm is not a function\. An argument of the task is a plain object without 'norm'/,
+    });
+    const wrong = (text: string): unknown => Reflect.apply(Reflect.get(Object(text), 'norm'), text, []);
+    await assert.rejects(get({ a: [wrong, 'text'] }, 'a'), (error: Error) => !/plain object/.test(error.message));
   });
 
   test(`${name} gives dependents a copy of a class instance, wherever they run`, async () => {

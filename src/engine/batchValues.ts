@@ -3,8 +3,8 @@ import { TaskError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import { NO_VALUES, type Values } from '../protocol/isolateMessages.js';
 import { OP_CONSTANT, OP_OBJECT } from '../protocol/program.js';
+import { isScalar, kindOf } from '../protocol/resultKinds.js';
 import { taskFunctionName } from './runView.js';
-import { cloneError } from './worker/isolateRun.js';
 
 /** A batch could not be sent: the error that says which task has an argument that cannot be copied, and why. */
 export function argumentError(plan: Plan, ids: Int32Array, cause: unknown): unknown {
@@ -47,4 +47,15 @@ export function batchConstants(
     }
   }
   return indices.length === 0 ? NO_VALUES : { ids: Int32Array.from(indices), values };
+}
+
+/** Why a value cannot be sent as it is; undefined: it can. Used to find the culprit when a message could not be sent. */
+function cloneError(value: unknown): unknown {
+  if (isScalar(kindOf(value))) return undefined;
+  try {
+    structuredClone(value);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }

@@ -16,11 +16,13 @@ import {
   OP_SET,
 } from '../protocol/program.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
+import { describe, noFunctionError, tooManyFunctionsError, unknownKeyError } from './compileErrors.js';
 import { Delayed } from './delayed.js';
 import { External } from './external.js';
 import { GrowableInt32, TokenBuffer } from './growable.js';
 import { type KeyIndex, RankIndex } from './keyIndex.js';
 import { Literal } from './literal.js';
+import { checkCopyable } from './lossyCopies.js';
 import { checkNesting, isPlainObject } from './nesting.js';
 import { type SpanRef, spanOf } from './spanContext.js';
 
@@ -204,6 +206,8 @@ export class Compiler {
     if (known !== UNKNOWN) return known;
     const value = this.#known(this.#slotKeys[slot]!) ?? this.#slotValues[slot];
     this.#slotValues[slot] = value;
+    if (Array.isArray(value) && value.length > 0 && value[0] === undefined)
+      throw noFunctionError(this.#slotKeys[slot]!);
     let task: number;
     if (this.#isDynamic(value, true, 0)) {
       task = this.#taskSlots.length;
@@ -297,7 +301,14 @@ export class Compiler {
     if (value instanceof Map) this.tokens.push(OP_MAP, value.size);
     else if (value instanceof Set) this.tokens.push(OP_SET, value.size);
     else if (isPlainObject(value)) this.tokens.push(OP_OBJECT, this.#constant(Object.keys(value)));
-    else return false;
+    else {
+      if (!this.#byReference)
+        checkCopyable(
+          value,
+          `An argument of task '${this.key(this.#current)}' cannot be copied to a worker: `,
+        );
+      return false;
+    }
     let dynamic = false;
     for (const part of partsOf(value)) if (this.#emit(part, false, depth + 1)) dynamic = true;
     return dynamic;
@@ -362,31 +373,4 @@ function* flatEntries(map: ReadonlyMap<unknown, unknown>): Iterable<unknown> {
     yield key;
     yield value;
   }
-}
-
-function describe(value: unknown): string {
-  if (value === null || typeof value !== 'object') return `${String(value)} (${typeof value})`;
-  return Array.isArray(value) ? 'an array' : `an object of class ${value.constructor?.name ?? 'unknown'}`;
-}
-
-function tooManyFunctionsError(): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_GRAPH',
-    `The graph has more than ${CALL_BASE} distinct functions. Pass what differs between them as an argument.`,
-  );
-}
-
-/** Edit distance is not worth its code here: keys that differ only in case or contain the wanted one are named. */
-function unknownKeyError(key: string, keys: readonly string[]): LongpoleError {
-  const wanted = key.toLowerCase();
-  const similar: string[] = [];
-  for (const other of keys) {
-    if (similar.length === 3) break;
-    if (other.toLowerCase().includes(wanted)) similar.push(other);
-  }
-  const hint = similar.length > 0 ? ` Did you mean ${similar.map((other) => `'${other}'`).join(', ')}?` : '';
-  return new LongpoleError(
-    'ERR_LONGPOLE_UNKNOWN_KEY',
-    `The graph (${keys.length} ${keys.length === 1 ? 'key' : 'keys'}) has no key '${key}'.${hint}`,
-  );
 }

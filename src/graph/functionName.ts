@@ -4,14 +4,23 @@ import { taskDefinition } from './taskRegistry.js';
 /** Longer names are cut, as Dask cuts them: a name is the prefix of every key made from it. */
 const MAX_NAME = 50;
 
+/** Names of functions that have none of their own. */
+const givenNames = new WeakMap<AnyFunction, string>();
+
+/** Names a function, unless it has a name of its own. The first name counts. */
+export function nameFunction(fn: AnyFunction, name: string): void {
+  if (!givenNames.has(fn)) givenNames.set(fn, name);
+}
+
 /**
- * The name of a function for people and for keys: the name under which tasks() knows it, else its own name, else
- * `lambda`. At most 50 characters.
+ * The name of a function for people and for keys: the name under which tasks() knows it, else its own name, else the name that
+ * delayed() gave it, else `lambda`. At most 50 characters.
  *
  * @source `funcname` of Dask
  */
 export function functionName(fn: AnyFunction): string {
   const target = resolveFunction(fn);
-  const name: unknown = taskDefinition(target)?.name ?? target.name;
+  const own: unknown = taskDefinition(target)?.name ?? target.name;
+  const name = own === '' ? givenNames.get(target) : own;
   return typeof name === 'string' && name !== '' ? name.slice(0, MAX_NAME) : 'lambda';
 }

@@ -2,6 +2,7 @@
 import type { AnyFunction } from './callable.js';
 import type { Delayed } from './delayed.js';
 import type { External } from './external.js';
+import type { Literal } from './literal.js';
 
 /** Values that are data as a whole: no Delayed is looked for inside them. */
 type Opaque =
@@ -21,7 +22,7 @@ type Opaque =
   | Promise<unknown>;
 
 /** What a task accepts where its function takes a `T`. */
-export type Input<T> = T | Delayed<T> | Later<T> | Nested<T>;
+export type Input<T> = T | Delayed<T> | Later<T> | Literal<T> | Nested<T>;
 
 /** A Future of a `T`. */
 type Later<T> = External & { result(): Promise<T> };

@@ -3,7 +3,7 @@ import { checkOptions, FLAG, type OptionKinds, TEXT } from '../base/arguments.js
 import { LongpoleError } from '../base/errors.js';
 import { type AnyFunction, isFunction, resolveFunction, TASK_TARGET } from './callable.js';
 import { Delayed } from './delayed.js';
-import { functionName } from './functionName.js';
+import { functionName, nameFunction } from './functionName.js';
 import type { Inputs } from './input.js';
 import { tokenize } from './tokenize.js';
 import { uniqueToken } from './uniqueToken.js';
@@ -56,6 +56,7 @@ export function delayed(fn: unknown, options: TaskOptions = {}): TaskFunction<An
   }
   checkOptions('delayed()', options, TASK_OPTIONS);
   const target = resolveFunction(fn);
+  if (options.name !== undefined) nameFunction(target, options.name);
   return makeTaskFunction(target, { name: functionName(fn), ...options });
 }
 

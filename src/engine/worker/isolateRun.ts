@@ -7,7 +7,6 @@ import { type Frames, framesBytes } from '../../protocol/frames.js';
 import type { OpenRunMessage, PackedValues, RunBatch, Values } from '../../protocol/isolateMessages.js';
 import { CALL_BASE, OP_CALL, type Program } from '../../protocol/program.js';
 import {
-  isScalar,
   KIND_ERROR,
   KIND_NUMBER,
   KIND_PRIVATE,
@@ -22,6 +21,7 @@ import type { MeteredRun } from './isolateMetrics.js';
 import { markTasks } from './nvtx.js';
 import { ownResult } from './ownResult.js';
 import { packFrames, unpackFrames } from './packFrames.js';
+import { argumentsOf, withPlainObjectHint } from './plainObjectHint.js';
 import { shareBuffers } from './shareBuffers.js';
 import { weighShared } from './sharedWeight.js';
 
@@ -244,7 +244,8 @@ export class IsolateRun {
 
   fail(thrown: unknown, { id, received, start, stop, coreWait }: TaskRun): void {
     this.#failed.add(id);
-    this.#errors.push({ id, error: toErrorInfo(thrown) });
+    const values = (): unknown[] => argumentsOf(this.#program, id, this.#results, this.#constants);
+    this.#errors.push({ id, error: toErrorInfo(withPlainObjectHint(thrown, values)) });
     this.log.write(id, KIND_ERROR, UNDEFINED_TYPE, 0, received, start, stop, coreWait);
   }
 
@@ -377,15 +378,4 @@ export function notCloneable(reason: unknown): LongpoleError {
     `The result cannot leave its isolate: ${why} Return plain data, and let the next task build from it what it needs.`,
     { cause: reason },
   );
-}
-
-/** Why a value cannot be sent as it is; undefined: it can. Used to find the culprit when a message could not be sent. */
-export function cloneError(value: unknown): unknown {
-  if (isScalar(kindOf(value))) return undefined;
-  try {
-    structuredClone(value);
-    return undefined;
-  } catch (error) {
-    return error;
-  }
 }

@@ -40,19 +40,19 @@ const HELPERS =
   'const __name = (target, value) => Object.defineProperty(target, "name", { value, configurable: true });';
 
 function rebuild(expression: string, name: string): TaskCallable {
-  const known = rebuilt.get(expression);
+  const known = rebuilt.get(`${name} ${expression}`);
   if (known !== undefined) return known;
   if (rebuilt.size >= MAX_REBUILT) rebuilt.clear();
   let fn: TaskCallable;
   try {
     const made: unknown = new Function(
-      `${expression.includes('__name') ? HELPERS : ''} return (${expression}\n);`,
+      `${expression.includes('__name') ? HELPERS : ''} return { ${JSON.stringify(name)}: (${expression}\n) }[${JSON.stringify(name)}];`,
     )();
     fn = asCallable(made) ?? failing({ name }, new TypeError('its source is not a function'));
   } catch (error) {
     fn = failing({ name }, error);
   }
-  rebuilt.set(expression, fn);
+  rebuilt.set(`${name} ${expression}`, fn);
   return fn;
 }
 

@@ -2,6 +2,10 @@
 // class into a plain object and a Buffer into a Uint8Array; without this a dependent would see the instance or the
 // plain object depending on where it happens to run.
 
+import { checkCopyable } from '../../graph/lossyCopies.js';
+
+/** Containers with more parts are not looked into. */
+const MOST_PARTS = 20;
 const KEPT_PROTOTYPES: ReadonlySet<unknown> = new Set<unknown>([
   null,
   Object.prototype,
@@ -36,12 +40,27 @@ const KEPT_PROTOTYPES: ReadonlySet<unknown> = new Set<unknown>([
 /**
  * The result as other isolates see it; the same value unless it is an instance of a class.
  *
- * @throws DOMException DataCloneError if it cannot be copied
+ * @throws DOMException DataCloneError if it cannot be copied; LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if its copy would be
+ *   another thing
  */
 export function ownResult(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (KEPT_PROTOTYPES.has(Object.getPrototypeOf(value))) return value;
+  if (KEPT_PROTOTYPES.has(Object.getPrototypeOf(value))) {
+    checkParts(value);
+    return value;
+  }
   // A small Buffer is a window on memory that it shares with others: only the window is copied.
   if (Buffer.isBuffer(value)) return Uint8Array.from(value);
+  checkCopyable(value);
   return structuredClone(value);
+}
+
+/** One level deep and of small containers only: a look at all parts of every result would cost more than its copy. */
+function checkParts(value: object): void {
+  if (ArrayBuffer.isView(value)) return;
+  const parts: unknown[] = Array.isArray(value) ? value : Object.values(value);
+  if (parts.length > MOST_PARTS) return;
+  for (const part of parts)
+    if (typeof part === 'object' && part !== null && !KEPT_PROTOTYPES.has(Object.getPrototypeOf(part)))
+      checkCopyable(part);
 }

@@ -1,0 +1,58 @@
+// Objects of which a structured clone makes an empty or a meaningless object without an error: what they are lies outside
+// their properties. A task would receive something that looks like an argument and is none.
+import { LongpoleError } from '../base/errors.js';
+
+/** Global class → what to pass in place of an instance. */
+const LOSSY: Readonly<Record<string, string>> = {
+  URL: 'its `href`',
+  URLSearchParams: 'its text, `String(params)`',
+  Headers: 'its entries, `[...headers]`',
+  FormData: 'its entries, `[...form]`',
+  Request: 'its URL and options',
+  Response: 'its text or bytes',
+  AbortController: 'the option `signal` of the computation',
+  AbortSignal: 'the option `signal` of the computation',
+  EventTarget: 'plain data',
+  TextDecoder: 'the name of the encoding',
+  TextEncoder: 'nothing: make one in the task',
+};
+
+/**
+ * Checks an object that is neither plain nor a container.
+ *
+ * @param where the beginning of the message. Default: none, for a caller that adds its own
+ * @throws LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if a copy of the object would be another thing
+ */
+export function checkCopyable(value: object, where = ''): void {
+  if (ArrayBuffer.isView(value) || value instanceof Date) return;
+  const lossy = lossyClass(value);
+  if (lossy === undefined) return;
+  const [name, instead] = lossy;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_NOT_CLONEABLE',
+    `${where}${name} would arrive without what it holds. Pass ${instead}.`,
+  );
+}
+
+function lossyClass(value: object): readonly [name: string, instead: string] | undefined {
+  // Streams, sockets, servers and child processes: their handles stay in this isolate.
+  if (isEmitter(value))
+    return [`a ${value.constructor.name} (an event emitter)`, 'a path, an address or the data itself'];
+  for (
+    let prototype: unknown = Object.getPrototypeOf(value);
+    typeof prototype === 'object' && prototype !== null && prototype !== Object.prototype;
+    prototype = Object.getPrototypeOf(prototype)
+  ) {
+    const { constructor: made } = prototype;
+    const instead = LOSSY[made?.name];
+    if (instead !== undefined && Reflect.get(globalThis, made.name) === made)
+      return [`a ${made.name}`, instead];
+  }
+  return undefined;
+}
+
+function isEmitter(value: object): boolean {
+  return (
+    'on' in value && typeof value.on === 'function' && 'emit' in value && typeof value.emit === 'function'
+  );
+}
