@@ -344,7 +344,10 @@ for (const { name, get } of PARALLEL) {
       message: /point\.norm is not a function\. An argument of the task is a plain object without 'norm'/,
     });
     const wrong = (text: string): unknown => Reflect.apply(Reflect.get(Object(text), 'norm'), text, []);
-    await assert.rejects(get({ a: [wrong, 'text'] }, 'a'), (error: Error) => !/plain object/.test(error.message));
+    await assert.rejects(
+      get({ a: [wrong, 'text'] }, 'a'),
+      (error: Error) => !/plain object/.test(error.message),
+    );
   });
 
   test(`${name} gives dependents a copy of a class instance, wherever they run`, async () => {

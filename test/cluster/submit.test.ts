@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { on } from 'node:events';
 import { join } from 'node:path';
-import { type Client, connect, type Future, LocalCluster, LongpoleError, TaskError } from 'longpole';
+import { type Client, connect, type Future, LocalCluster, LongpoleError, literal, TaskError } from 'longpole';
 import { registerDefaultProfiler } from 'longpole/trace';
 import { t } from './clusterTasks.js';
 import { clusterTest, rejection, sharedClusterTest } from './support.js';
@@ -354,3 +354,16 @@ clusterTest('what a user gets wrong is told by code', async ({ client }) => {
   const late = await rejection(client.gather(held));
   assert.ok(late instanceof LongpoleError && late.code === 'ERR_LONGPOLE_CLOSED');
 });
+
+clusterTest(
+  'what may be options or an argument of the function is an error; literal() is an argument',
+  async ({ client }) => {
+    const keyOf = (about: { readonly key: string }): string => about.key;
+    assert.equal(await client.submit(keyOf, literal({ key: 'a' })).result(), 'a');
+    assert.equal(await client.submit(keyOf, { key: 'a' }, { retries: 1 }).result(), 'a');
+    assert.throws(() => client.submit(keyOf, { key: 'a' }), {
+      code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+      message: /\{ key \} may be options or argument 1 of 'keyOf'/,
+    });
+  },
+);

@@ -29,7 +29,7 @@ import { cancelOnAbort } from './cancelOnAbort.js';
 import { ClientCalls } from './clientCalls.js';
 import {
   isMapOptions,
-  isSubmitOptions,
+  optionsOfSubmit,
   SUBMIT_OPTIONS,
   type SubmitOptions,
   type SubmitPolicy,
@@ -208,9 +208,8 @@ export class Client extends ClientCalls implements AsyncDisposable {
   ): Future<Awaited<ReturnType<F>>>;
   submit(fn: unknown, ...args: readonly unknown[]): Future<unknown> {
     this.check();
-    const last = args.at(-1);
-    const options = isSubmitOptions(last) ? last : {};
-    return this.#submit(fn, options === last ? args.slice(0, -1) : args, options, () =>
+    const options = optionsOfSubmit(fn, args);
+    return this.#submit(fn, options === undefined ? args : args.slice(0, -1), options ?? {}, () =>
       callingLine(this.submit),
     );
   }

@@ -12,8 +12,11 @@ import {
   SIGNAL,
   TEXT,
 } from '../../base/arguments.js';
+import { LongpoleError } from '../../base/errors.js';
 import type { SegmentPolicy } from '../../engine/scheduler/taskGraph.js';
+import { isFunction, resolveFunction } from '../../graph/callable.js';
 import type { AbortSignalLike, ClusterTaskOptions } from '../../graph/computeOptions.js';
+import { functionName } from '../../graph/functionName.js';
 
 export interface SubmitOptions extends ClusterTaskOptions {
   /** Cancels the computation, also a task that is running. */
@@ -48,6 +51,24 @@ export function isSubmitOptions(value: unknown): value is SubmitOptions {
   if (!isOptionsObject(value)) return false;
   const names = Object.keys(value);
   return names.length > 0 && names.every((name) => Object.hasOwn(SUBMIT_OPTIONS, name));
+}
+
+/**
+ * The options of `submit`, if its last argument is such.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it may as well be an argument of the function
+ */
+export function optionsOfSubmit(fn: unknown, args: readonly unknown[]): SubmitOptions | undefined {
+  const last = args.at(-1);
+  if (!isSubmitOptions(last)) return undefined;
+  const names = Object.keys(last).join(', ');
+  if (isFunction(fn) && resolveFunction(fn).length >= args.length)
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INVALID_ARGUMENT',
+      `submit(): { ${names} } may be options or argument ${args.length} of '${functionName(fn)}'. Pass it as literal({ ${names} }) if it ` +
+        'is an argument, or pass undefined for the arguments that are left out, and the options behind them.',
+    );
+  return last;
 }
 
 /** The same for `map`, where the others are iterables: an object that is none cannot be meant as one of them. */
