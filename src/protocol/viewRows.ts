@@ -1,6 +1,8 @@
 // The rows of messages between a dashboard and its server: how prefixes, workers and running tasks stand, and exact sums.
 // All times are seconds since the epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
 
+import type { WorkerInfo } from './clusterObserver.js';
+
 export interface ProgressRow {
   readonly prefix: string;
   /** Tasks that were submitted. */
@@ -23,20 +25,12 @@ export interface ProgressRow {
   readonly nbytes: number;
 }
 
-export interface WorkerRow {
-  readonly index: number;
-  readonly name: string;
-  readonly address: string;
-  readonly host: string;
-  readonly pid: number;
-  readonly threads: number;
+export interface WorkerRow extends Omit<WorkerInfo, 'startTime'> {
   readonly status: 'running' | 'paused';
   /** Tasks that it has and has not finished. */
   readonly processing: number;
   /** Expected seconds of them. */
   readonly occupancy: number;
-  /** 0: no limit. */
-  readonly memoryLimit: number;
   readonly process: number;
   readonly managed: number;
   readonly unmanaged: number;

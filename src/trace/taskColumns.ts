@@ -1,59 +1,28 @@
 // The columns of tasks from whatever a source has: arrays, functions that make an array when it is first read, or nothing,
 // which becomes a column of absent values or one that follows from others.
 import { AbsentColumns } from './columns.js';
-import { latestRows } from './dependencyRows.js';
 import type { Texts } from './texts.js';
 import type { TaskRows, WorkerRows } from './trace.js';
 
 /** An array, or what makes it when it is first read. */
 export type Lazy<T> = T | (() => T);
 
-type Sources<Names extends keyof TaskRows> = { readonly [K in Names]?: Lazy<TaskRows[K]> | undefined };
+type Column = Exclude<keyof TaskRows, 'length' | 'keyOf'>;
+type NeededColumn = 'key' | 'functionName' | 'dependencyOffsets' | 'dependencies';
 
-/** Everything but `key`, `functionName` and the edges may be left out. */
-export type TaskSources = Sources<
-  | 'id'
-  | 'prefix'
-  | 'group'
-  | 'recordedName'
-  | 'span'
-  | 'computation'
-  | 'host'
-  | 'worker'
-  | 'thread'
-  | 'device'
-  | 'state'
-  | 'attempt'
-  | 'submitted'
-  | 'ready'
-  | 'dispatched'
-  | 'received'
-  | 'started'
-  | 'stopped'
-  | 'acknowledged'
-  | 'coreWait'
-  | 'duration'
-  | 'nbytes'
-  | 'resultType'
-  | 'dtype'
-  | 'shape'
-  | 'call'
-  | 'dependencyIds'
-  | 'dependencyRows'
-  | 'dependentOffsets'
-  | 'dependents'
-> & {
-  readonly key: Lazy<Int32Array>;
-  readonly functionName: Lazy<Int32Array>;
-  readonly dependencyOffsets: Lazy<Int32Array>;
-  readonly dependencies: Lazy<Int32Array>;
+/** Everything but the keys, the names of functions and the edges may be absent. */
+export type TaskSources = {
+  readonly [K in Exclude<Column, NeededColumn>]?: Lazy<TaskRows[K]> | undefined;
+} & { readonly [K in NeededColumn]: Lazy<TaskRows[K]> } & {
   /** Default: the text of the row's key in `keys`. */
   readonly keyOf?: (row: number) => string;
 };
 
 /**
  * A getter is a field that is filled at its first use, so that a loop may well say `tasks.duration[row]`: V8 inlines it,
- * where looking the column up by name would cost some 10 ns each time.
+ * where looking the column up by name would cost some 10 ns each time. Getters that a loop makes from the schema cost twice as
+ * much as these in such a loop, and columns that replace their getter four times as much, because each trace has a shape of
+ * its own then.
  */
 export class TaskColumns implements TaskRows {
   readonly length: number;
@@ -265,4 +234,36 @@ function difference(from: Float64Array, less: Float64Array): Float64Array {
   const result = new Float64Array(from.length);
   for (let row = 0; row < result.length; row++) result[row] = from[row]! - less[row]!;
   return result;
+}
+
+// Which run made what a task needed: from keys to rows.
+
+const NONE = -1;
+
+/**
+ * For every entry of `tasks.dependencies` the latest row of that key before the row that needs it; where there is none
+ * before it, because files of several recorders stand one behind the other, the first behind it. Runs that gave no result
+ * do not count. Cost: two walks over rows and edges, 4 bytes for each of `keyCount` keys.
+ */
+function latestRows(tasks: TaskRows, keyCount: number): Int32Array {
+  const { key, state, dependencies, dependencyOffsets } = tasks;
+  const rows = new Int32Array(dependencies.length).fill(NONE);
+  const known = new Int32Array(keyCount).fill(NONE);
+  let missing = 0;
+  for (let row = 0; row < tasks.length; row++) {
+    for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
+      rows[edge] = known[dependencies[edge]!]!;
+      if (rows[edge] === NONE) missing++;
+    }
+    if (state[row] === 0) known[key[row]!] = row;
+  }
+  if (missing === 0) return rows;
+  known.fill(NONE);
+  for (let row = tasks.length - 1; row >= 0; row--) {
+    for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
+      if (rows[edge] === NONE) rows[edge] = known[dependencies[edge]!]!;
+    }
+    if (state[row] === 0) known[key[row]!] = row;
+  }
+  return rows;
 }

@@ -12,6 +12,7 @@ import {
   TASK_STATES,
 } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
+import type { MetricSum, PairSum } from '../protocol/viewRows.js';
 
 /** Runs by prefix. Durations are those of runs that began, whatever came of them. */
 export interface PrefixTotals {
@@ -37,24 +38,9 @@ export interface ActionTotals {
   readonly nbytes: number;
 }
 
-/** Between two workers, rows of `trace.workers`, -1 for a client; a movement that both sides tell counts once. */
-export interface PairTotals {
-  readonly from: number;
-  readonly to: number;
-  readonly count: number;
-  readonly nbytes: number;
-  readonly compressed: number;
-  readonly seconds: number;
-}
-
-export interface MetricTotals {
-  readonly context: string;
-  readonly span: string;
-  readonly prefix: string;
-  readonly activity: string;
-  readonly unit: string;
-  readonly value: number;
-}
+/** Between two workers, rows of `trace.workers`; a movement that both sides report counts once. */
+export type PairTotals = PairSum;
+export type MetricTotals = MetricSum;
 
 export interface TraceTotals {
   /** Runs by state, indexed as TASK_STATES. */

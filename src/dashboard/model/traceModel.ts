@@ -2,6 +2,7 @@
 // what else the worker did, in the colours that seed 000 gives it.
 import { getOrMake } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
+import type { RunningRow } from '../../protocol/viewRows.js';
 import { cacheStaysOf } from '../../trace/localMetrics.js';
 import { textOf, workerName } from '../../trace/names.js';
 import { TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
@@ -12,21 +13,11 @@ import { buildModel, type ModelOptions, type ProfileModel } from './profileModel
 import type { CacheSection, StringList } from './sections.js';
 import type { TimeWindow } from './timeView.js';
 
-/** A task that a worker runs now. */
-export interface RunningTask {
-  /** As in the table of tasks. */
-  readonly id: number;
-  readonly key: string;
-  readonly prefix: string;
-  readonly worker: number;
-  readonly started: number;
-}
-
 export interface TraceModelOptions {
   readonly title: string;
   /** Epoch seconds of time 0; default: the first event. */
   readonly origin?: number;
-  readonly running?: readonly RunningTask[];
+  readonly running?: readonly RunningRow[];
   /** Epoch seconds: up to where running tasks are drawn. */
   readonly now?: number;
 }

@@ -1,6 +1,5 @@
 // Which component shows which page.
 import type { FunctionComponent } from 'preact';
-import { ContentionPage } from './contentionPage.js';
 import { GraphPage } from './graphPage.js';
 import { GroupsPage } from './groupsPage.js';
 import { ErrorsPage, EventsPage } from './logPages.js';
@@ -13,7 +12,7 @@ import { StatusPage } from './statusPage.js';
 import { RunPage, StreamPage } from './streamPage.js';
 import { SummaryPage } from './summaryPage.js';
 import { ActionsPage, ComputePage } from './tablePages.js';
-import { BandwidthPage, MemoryPage, SystemPage } from './timePages.js';
+import { BandwidthPage, ContentionPage, MemoryPage, SystemPage } from './timePages.js';
 import { WorkersPage } from './workersPage.js';
 
 const CONTENT: Readonly<Record<PageName, FunctionComponent<PageProps>>> = {

@@ -1,10 +1,12 @@
 // Pages with plots over time and a table below them: memory, bandwidth, the host.
 import type { ComponentChildren } from 'preact';
+import { getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
-import { formatBytes, formatCount } from '../model/format.js';
+import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
+import { kindColor } from '../model/kindColors.js';
 import { mix, type Scheme } from '../model/palette.js';
 import { shortNames } from '../model/shortNames.js';
-import { Empty, Panel, Panels } from '../views/parts.js';
+import { Bars, Empty, Key, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { TableView } from '../views/tables.js';
 import { useAnswer } from '../views/useAnswer.js';
@@ -130,5 +132,55 @@ export function TimePage({
       {plots}
       <Panels>{children}</Panels>
     </div>
+  );
+}
+
+// What stands in the way of tasks on their own machine: event loops that are late, threads that wait for a core or for
+// something else than a core.
+
+const CPU = 'thread-cpu';
+const WAIT = 'thread-noncpu';
+const MOST_BARS = 30;
+
+export function ContentionPage(props: PageProps) {
+  const { state, update } = props;
+  const { metrics } = update.trace.totals;
+  const sums = new Map<string, { cpu: number; wait: number }>();
+  for (const { context, prefix, activity, unit, value } of metrics) {
+    if (context !== 'execute' || unit !== 'seconds' || (activity !== CPU && activity !== WAIT)) continue;
+    const sum = getOrMake(sums, prefix, () => ({ cpu: 0, wait: 0 }));
+    if (activity === CPU) sum.cpu += value;
+    else sum.wait += value;
+  }
+  const scheme = state.view.scheme.value;
+  const colors = { [CPU]: kindColor(CPU, scheme), [WAIT]: kindColor(WAIT, scheme) };
+  const rows = [...sums]
+    .sort(([, a], [, b]) => b.wait - a.wait)
+    .slice(0, MOST_BARS)
+    .map(([name, { cpu, wait }]) => ({
+      name: name === '' ? '(no function)' : name,
+      parts: [
+        { name: `${WAIT} ${formatDuration(wait)}`, value: Math.max(0, wait), color: colors[WAIT]! },
+        { name: `${CPU} ${formatDuration(cpu)}`, value: cpu, color: colors[CPU]! },
+      ],
+      label: `${formatDuration(wait)} of ${formatDuration(cpu + wait)} · ${formatPercent(cpu + wait > 0 ? (100 * Math.max(0, wait)) / (cpu + wait) : 0)}`,
+    }));
+  return (
+    <TimePage {...props}>
+      <Panel
+        title="Time in tasks without a core"
+        note="waiting for data, a disk, or a core that another has"
+        wide
+      >
+        {rows.length === 0 ? (
+          <Empty>No thread has told its CPU time: a LocalCluster measures it with every heartbeat.</Empty>
+        ) : (
+          <>
+            <Bars rows={rows} />
+            <Key parts={Object.entries(colors).map(([name, color]) => ({ name, color }))} />
+          </>
+        )}
+      </Panel>
+    </TimePage>
   );
 }

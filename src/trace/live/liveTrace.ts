@@ -9,6 +9,8 @@ import {
   type MemorySample,
   type MetricSample,
   type ResourceSample,
+  TASK_LOST,
+  TASK_MEMORY,
   type TaskRuns,
   type Transfer,
   type WorkerInfo,
@@ -25,8 +27,7 @@ import { ResourceBuilder, WorkerBuilder } from '../tableBuilders.js';
 import { TableBuilder } from '../tableRows.js';
 import { type LiveTotals, TotalSums } from '../totals.js';
 import { NO_ROWS, type TableName, type Trace } from '../trace.js';
-import { addRuns } from './addRuns.js';
-import { type LiveComputation, LiveComputations } from './liveComputations.js';
+import { type KnownComputation, type LiveComputation, LiveComputations } from './liveComputations.js';
 import { NameLists, runsOf } from './liveRuns.js';
 import { type LiveRows, snapshotOf } from './liveSnapshot.js';
 import { RowWindow } from './rowWindow.js';
@@ -324,4 +325,33 @@ class TypeNames {
   #extend(list: readonly string[]): void {
     this.#ids = Int32Array.from(list, (name) => this.#names.internString(name));
   }
+}
+
+/** Adds runs that ended to the totals: the part of the work of a live trace that is done task by task. */
+function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, runs: TaskRuns): void {
+  const { count, ids, states, nbytes, started, stopped } = runs;
+  const { prefixOf } = runs.computation;
+  let [busy, bytes] = [0, 0];
+  for (let i = 0; i < count; i++) {
+    const id = ids[i]!;
+    const state = states[i]!;
+    const seconds = stopped[i]! - started[i]!;
+    const prefix = prefixOf[id]!;
+    const of = sums[prefix];
+    if (of !== undefined) {
+      of.add(state, seconds, nbytes[i]!);
+      const before = ended[id]!;
+      of.tasks.ended(state, state === TASK_LOST || before === 0 ? undefined : before - 1);
+      // A task counts once, as its latest run ended: lost results are computed again, failed tasks are tried again.
+      if (state !== TASK_LOST) {
+        if (before === 0) open[prefix]!--;
+        ended[id] = state + 1;
+      }
+    }
+    totals.states[state]! += 1;
+    if (seconds >= 0) busy += seconds;
+    if (state === TASK_MEMORY && nbytes[i]! > 0) bytes += nbytes[i]!;
+  }
+  totals.addBusy(runs.worker, busy);
+  totals.addAction(0, count, busy, bytes);
 }
