@@ -135,7 +135,7 @@ class SchedulerTap(SchedulerPlugin):
             self.ended(key, number, ERRED, now, {**facts, "metadata": {"longpole": told.get("times")}})
             self.failure(key, now, facts)
         elif finish == "erred" and facts.get("cause") == key:
-            self.rows.append(["left", number, now, "lost"])
+            self.rows.append(["left", number, now, "lost", self.leaving_worker()])
             self.failure(key, now, facts)
         elif finish == "erred":
             # What it needed has failed.
@@ -143,17 +143,23 @@ class SchedulerTap(SchedulerPlugin):
         elif finish == "released":
             why = self.why_released(key, stimulus_id)
             if why != "retried" or not self.failed_run(key, number, now):
-                self.rows.append(["left", number, now, why])
+                # It may have been stolen since it was sent.
+                worker = self.leaving_worker() if why == "lost" else None
+                self.rows.append(["left", number, now, why, worker])
 
     def why_released(self, key, stimulus_id):
         ts = self.scheduler.tasks[key]
         if not ts.waiters and not ts.who_wants:
             # Also where another task has failed that the same tasks and clients waited for.
             return "cancelled"
-        if any(address not in self.scheduler.workers for address in self.workers):
-            # A worker goes: plugins are called after its tasks are released.
+        if self.leaving_worker() is not None:
             return "lost"
         return "retried" if stimulus_id.startswith("task-erred") else "rescheduled"
+
+    def leaving_worker(self):
+        """The number of the worker that is being removed: plugins are called after its tasks are released."""
+        workers = self.scheduler.workers
+        return next((index for address, index in self.workers.items() if address not in workers), None)
 
     def ended(self, key, number, state, now, facts):
         ts = self.scheduler.tasks[key]

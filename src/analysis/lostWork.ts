@@ -38,7 +38,7 @@ class LostWork {
 
   /** Of tasks that ran more than once. */
   find(ids: ReadonlySet<number>): readonly LostWorker[] {
-    const { id, state, length } = this.#trace.tasks;
+    const { id, state, worker, length } = this.#trace.tasks;
     const { laneOf } = lanesOf(this.#trace);
     const before = new Map<number, number>();
     for (let row = 0; row < length; row++) {
@@ -46,7 +46,7 @@ class LostWork {
       const last = before.get(id[row]!);
       before.set(id[row]!, row);
       if (last === undefined || laneOf[row]! < 0) continue;
-      if (state[last] === TASK_LOST) this.#of(this.#trace.tasks.worker[last]!)?.cut.push(last);
+      if (state[last] === TASK_LOST) this.#of(worker[last]!)?.cut.push(last);
       else if (state[last] === TASK_MEMORY && state[row] === TASK_MEMORY)
         this.#of(this.#holder(last, row))?.again.push(row);
     }
@@ -70,7 +70,8 @@ class LostWork {
   }
 
   #of(row: number): LostWorker | undefined {
-    if (row < 0) return undefined;
+    // A run may be given up by a worker that stays, e.g. when its process is restarted.
+    if (row < 0 || Number.isNaN(this.#trace.workers.stopped[row]!)) return undefined;
     let worker = this.#lost.get(row);
     if (worker === undefined) {
       worker = { row, time: this.#trace.workers.stopped[row]!, again: [], cut: [] };

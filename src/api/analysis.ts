@@ -1,5 +1,6 @@
 // `longpole/analysis`: questions about a trace, and tables that answer them.
 export type { AnnotatedTaskGraph } from '../analysis/annotatedTaskGraph.js';
+export { computationCount } from '../analysis/computationCount.js';
 export type {
   CriticalPath,
   CriticalPathOptions,

@@ -153,11 +153,12 @@ describe('a Dask cluster as observers see one', () => {
   it('numbers attempts, and keeps runs that gave nothing', () => {
     const again: DaskRow[] = [
       { type: 'ready', id: 0, time: START + 2 },
-      { type: 'sent', id: 0, time: START + 2, worker: 0 },
-      { type: 'left', id: 0, time: START + 3, why: 'lost' },
+      // Another worker stole it, and was lost.
+      { type: 'sent', id: 0, time: START + 2, worker: 1 },
+      { type: 'left', id: 0, time: START + 3, why: 'lost', worker: 0 },
       { type: 'worker-gone', index: 0, time: START + 3, reason: 'killed' },
       { type: 'sent', id: 0, time: START + 3, worker: 1 },
-      { type: 'left', id: 0, time: START + 4, why: 'retried' },
+      { type: 'left', id: 0, time: START + 4, why: 'retried', worker: Number.NaN },
       ...run(0, 5, { worker: 1 }),
     ];
     const trace = mirrored([hello, worker(0), worker(1), graph(0, ['a']), ...again]);
@@ -191,7 +192,7 @@ describe('a Dask cluster as observers see one', () => {
     const given: DaskRow[] = [
       { type: 'ready', id: 0, time: START + 2 },
       { type: 'sent', id: 0, time: START + 2, worker: 0 },
-      { type: 'left', id: 0, time: START + 3, why: 'rescheduled' },
+      { type: 'left', id: 0, time: START + 3, why: 'rescheduled', worker: Number.NaN },
     ];
     const trace = mirrored([hello, worker(0), graph(0, ['p2p-1']), ...given, ...run(0, 4)]);
     assert.deepEqual([...trace.tasks.state], [0]);

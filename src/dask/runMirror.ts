@@ -102,7 +102,7 @@ export class RunMirror {
     }
   }
 
-  left({ id, time, why }: LeftRow): void {
+  left({ id, time, why, worker }: LeftRow): void {
     const found = this.#tasks.find(id);
     const open = this.#tasks.end(id);
     // Dask's own task stream has no runs that gave their task back: they took no time to speak of.
@@ -115,7 +115,7 @@ export class RunMirror {
     into.nbytes[0] = 0;
     into.types[0] = 0;
     into.threads[0] = 0;
-    this.#sendRun(id, found, open.worker, time);
+    this.#sendRun(id, found, Number.isNaN(worker) ? open.worker : worker, time);
   }
 
   #sendRun(id: number, { computation, local }: FoundTask, worker: number, acknowledged: number): void {

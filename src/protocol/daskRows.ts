@@ -110,6 +110,8 @@ const ROWS = {
     id: cells.count(),
     time: cells.number(),
     why: cells.oneOf(LEFT_REASONS),
+    /** Of a lost run: where the task was; NaN: where it was sent. */
+    worker: cells.perhaps(),
   }),
   /** The scheduler has forgotten the tasks. */
   forgotten: (cells: Cells) => ({ type: 'forgotten' as const, ids: Float64Array.from(cells.counts()) }),

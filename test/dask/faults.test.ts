@@ -65,6 +65,14 @@ describe('a watched Dask cluster', () => {
   );
 
   it(
+    'counts computations as the scheduler does',
+    watching<{ computations: number }>('bursts', (trace, { computations }) => {
+      assert.ok(trace.computations.length > computations);
+      assert.equal(summarise(trace).computations, computations);
+    }),
+  );
+
+  it(
     'takes tasks that sleep for tasks that sleep, whatever else runs on the machine',
     watching('naps', (trace) => {
       const codes = findings(trace).map(({ code }) => code);

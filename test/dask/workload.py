@@ -165,12 +165,26 @@ def naps(client):
     return {}
 
 
+def bursts(client):
+    """A loop of submissions, a graph after it, and scattered data: how many computations the scheduler counted."""
+
+    def count(dask_scheduler):
+        return len(dask_scheduler.computations)
+
+    before = client.run_on_scheduler(count)
+    client.gather([client.submit(nap, 0.5, pure=False) for _ in range(20)])
+    [number] = client.scatter([0.1])
+    client.gather(client.map(nap, [0.1] * 4, pure=False))
+    client.submit(nap, number, pure=False).result()
+    return {"computations": client.run_on_scheduler(count) - before}
+
+
 def addresses(client):
     """Of a worker."""
     return {"worker": list(client.scheduler_info()["workers"])[0]}
 
 
-COMMANDS = {"addresses": addresses, "siblings": siblings, "shuffled": shuffled, "lose": lose, "naps": naps}
+COMMANDS = {"addresses": addresses, "bursts": bursts, "siblings": siblings, "shuffled": shuffled, "lose": lose, "naps": naps}
 
 
 def secured(pem):

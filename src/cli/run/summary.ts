@@ -1,6 +1,7 @@
 // What a run was like, from its trace: the numbers of the summary that `longpole run` prints, and of its JSON.
 import {
   type CriticalPath,
+  computationCount,
   criticalPath,
   type Finding,
   findings,
@@ -97,7 +98,7 @@ export function summarise(trace: Trace): Summary {
   const [memory = 0, erred = 0, cancelled = 0, lost = 0] = states;
   return {
     tasks: { memory, erred, cancelled, lost, retried: erred === 0 ? 0 : retriedRuns(trace) },
-    computations: trace.computations.length,
+    computations: computationCount(trace),
     makespan: ran ? path.makespan : null,
     computed: [...prefixes.values()].reduce((sum, { seconds }) => sum + seconds, 0),
     workers: ran ? workersOf(trace, path) : [],
