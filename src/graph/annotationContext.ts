@@ -1,5 +1,5 @@
-// Under which options a task was defined. As with spans, this folder does not know how a block of annotations is held open: it
-// asks a function that is there once the program has annotated something.
+// Finds the options under which a task is defined. This folder does not know how blocks of annotations are opened: like
+// for spans, it calls a function that is set once the program has annotated a task.
 import type { ClusterTaskOptions } from './computeOptions.js';
 
 export type Annotations = Omit<ClusterTaskOptions, 'timeout'>;
@@ -7,22 +7,22 @@ export type Annotations = Omit<ClusterTaskOptions, 'timeout'>;
 let source: (() => Annotations | undefined) | undefined;
 const defined = new WeakMap<object, Annotations>();
 
-/** The last source set counts. */
+/** Sets the source of annotations. The last one counts. */
 export function setAnnotationSource(current: () => Annotations | undefined): void {
   source = current;
 }
 
-/** The options of the block that is open here, if there is one. */
+/** Returns the options of the open block, if any. */
 export function currentAnnotations(): Annotations | undefined {
   return source?.();
 }
 
-/** Whether the program has ever annotated anything. */
+/** Returns whether the program has ever opened a block of annotations. */
 export function annotationsInUse(): boolean {
   return source !== undefined;
 }
 
-/** Remembers for a new task the options of the block that is open here. */
+/** Records the options of the open block for a new task. */
 export function rememberAnnotations(task: object): void {
   const annotations = source?.();
   if (annotations !== undefined) defined.set(task, annotations);

@@ -1,6 +1,7 @@
-// From a graph to dense ids. A caller's graph is keys, strings and nested arrays; the scheduler and the isolates want
-// integers and columns. The Compiler walks what the requested keys need (iteratively: a chain may have a million
-// links), the ordering ranks the tasks, and arrange() lays the columns out by rank. A task's id is its rank.
+// Compiles a graph to dense ids. A caller's graph has keys, strings and nested arrays; the scheduler and the isolates
+// need integers and columns. The Compiler walks the dependencies of the requested keys, iteratively, because a chain
+// may have a million links. The ordering ranks the tasks, and arrange() lays the columns out by rank. A task's id is
+// its rank.
 import { LongpoleError } from '../base/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import { DEFAULT_SPAN } from '../protocol/metrics.js';
@@ -13,42 +14,42 @@ import type { KeyIndex } from './keyIndex.js';
 import { type Adjacency, findCycle, order } from './order.js';
 import { currentSpan, type SpanRef, spansInUse } from './spanContext.js';
 
-/** A compiled graph. `program` is what isolates need; the rest stays with the caller. Arrays are indexed by task id. */
+/** A compiled graph. Isolates need `program`; the rest stays with the caller. Arrays are indexed by task id. */
 export interface Plan {
   readonly program: Program;
   readonly keys: readonly string[];
-  /** The task as it stands in the graph. */
+  /** Each task in the form that it has in the graph. */
   readonly sources: readonly unknown[];
-  /** Index into `functions` of the function that the task calls, or -1 (an alias or a list of results). */
+  /** Index into `functions` of the function that each task calls; -1 for an alias or a list of results. */
   readonly functionOf: Int32Array;
   readonly functions: readonly AnyFunction[];
   /** Arguments. Each belongs to one task, and is dropped when that task cannot run again. */
   readonly constants: unknown[];
   readonly dependencies: Adjacency;
   readonly dependents: Adjacency;
-  /** 1 where the caller asked for the result. */
+  /** 1 for tasks whose result the caller requested. */
   readonly requested: Uint8Array;
   /** Key → id, for the tasks. */
   readonly ids: KeyIndex;
   /** Key → value, for the keys that are data. */
   readonly data: ReadonlyMap<string, unknown>;
-  /** Task id → what it stands for, for the tasks whose results come from outside. */
+  /** Task id → external result, for tasks whose results come from outside the graph. */
   readonly imports: ReadonlyMap<number, External>;
-  /** In which spans the tasks are; undefined: in none. */
+  /** Spans of the tasks; undefined if there are none. */
   readonly spans: PlanSpans | undefined;
 }
 
 export interface CompileOptions {
-  /** Lay the program's columns in shared memory, so that threads read them without a copy. Default false. */
+  /** Puts the program's columns into shared memory, so that threads read them without a copy. Default false. */
   shared?: boolean;
-  /** The tasks run in the caller's own isolate: arguments are passed as they are. Default false. */
+  /** The tasks run in the caller's own isolate, so arguments are passed by reference. Default false. */
   byReference?: boolean;
-  /** Results that exist already: their keys are not computed. Default: none. */
+  /** Existing results, whose keys are not computed. Default none. */
   known?: KnownResults;
 }
 
 /**
- * Compiles what the requested keys need of a graph.
+ * Compiles the tasks of a graph that the requested keys need.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_UNKNOWN_KEY, ERR_LONGPOLE_CYCLE
  */
@@ -60,7 +61,7 @@ export function compileGraph(graph: Graph, keys: readonly string[], options: Com
   return arrange(compiler, options);
 }
 
-/** Compiles the union of the graphs of some Delayed objects; equal keys are one task. Throws as compileGraph does. */
+/** Compiles the union of the graphs of some Delayed objects; equal keys are one task. Throws the errors of compileGraph. */
 export function compileDelayed(delayeds: readonly Delayed<unknown>[], options: CompileOptions = {}): Plan {
   const compiler = new Compiler(options.byReference, options.known);
   for (const delayed of delayeds) compiler.requestDelayed(delayed);
@@ -170,9 +171,10 @@ function rankAdjacency(
   return { offsets, targets };
 }
 
-/** Dependents from dependencies; the dependents of a task are in ascending order. */
+/** Returns dependents for dependencies. The dependents of a task are in ascending order. */
 export function invert(size: number, edges: Adjacency): Adjacency {
-  // While the targets are laid out, entry t + 1 says where the next dependent of t goes: at the end, where those of t end.
+  // While targets are filled, entry t + 1 is the position of the next dependent of t. At the end it is where those of
+  // t end.
   const offsets = new Int32Array(size + 2);
   const { offsets: from, targets: to } = edges;
   for (let edge = 0; edge < to.length; edge++) offsets[to[edge]! + 2]!++;
@@ -193,7 +195,7 @@ function countDependents(dependents: Adjacency, options: CompileOptions): Int32A
   return counts;
 }
 
-/** How many keys of a cycle an error prints before it shortens. */
+/** Keys of a cycle that an error prints in full. */
 const CYCLE_KEYS = 12;
 
 function cycleError(compiler: Compiler, dependencies: Adjacency): LongpoleError {
@@ -208,18 +210,18 @@ function cycleError(compiler: Compiler, dependencies: Adjacency): LongpoleError 
   );
 }
 
-// The spans of a plan's tasks: that in which a task was defined, else that in which it is computed.
+// Determines the spans of tasks: the span in which a task was defined, else the span in which it is computed.
 
 interface PlanSpans {
-  /** Task id → index into `names`; null: all are in the first. */
+  /** Task id → index into `names`; null if all tasks are in the first span. */
   readonly of: Int32Array | null;
-  /** E.g. `["Alice", "load"]`. */
+  /** Tags of each span, e.g. `["Alice", "load"]`. */
   readonly names: readonly (readonly string[])[];
-  /** By index: the lines that opened it, the outermost first. */
+  /** Lines that opened each span, the outermost first. */
   readonly code: readonly (readonly string[])[];
 }
 
-/** Undefined if no program has opened a span: then this costs nothing. */
+/** Returns the spans; undefined, at no cost, if the program never opened one. */
 function planSpans(size: number, spanOf: (id: number) => SpanRef | undefined): PlanSpans | undefined {
   if (!spansInUse()) return undefined;
   const outside = currentSpan() ?? { tags: DEFAULT_SPAN, code: [] };
@@ -231,7 +233,7 @@ function planSpans(size: number, spanOf: (id: number) => SpanRef | undefined): P
     const ref = spanOf(id) ?? outside;
     let index = byRef.get(ref);
     if (index === undefined) {
-      // A block that ran twice has opened two spans of the same name: they are one.
+      // A block that ran twice has opened two spans with the same name. They count as one.
       const name = JSON.stringify(ref.tags);
       index = byTags.get(name) ?? refs.push(ref) - 1;
       byTags.set(name, index);

@@ -1,6 +1,6 @@
-// The walk over a caller's graph. Keys become slots; the slots that the requested keys need and that are tasks get
-// dense numbers in the order in which the walk meets them, and an expression each. Nothing here recurses along
-// dependencies; recursion follows only the nesting of arguments, whose depth is bounded.
+// Walks a caller's graph. Keys become slots. Each needed slot with a task gets an expression and a dense number, in
+// the order of the walk. Nothing here recurses along dependencies. Recursion follows only the nesting of arguments,
+// whose depth is bounded.
 import { LongpoleError } from '../base/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import {
@@ -28,10 +28,10 @@ import { type SpanRef, spanOf } from './spanContext.js';
 
 const UNKNOWN = -1;
 const DATA = -2;
-/** A call and two arguments. */
+/** Expected tokens per task: a call and two arguments. */
 const TOKENS_PER_TASK = 3;
 
-/** The result of a key that need not be computed again; undefined: there is none. */
+/** Returns the existing result of a key; undefined if the key must be computed. */
 export type KnownResults = (key: string) => External | undefined;
 
 const NOTHING_KNOWN: KnownResults = () => undefined;
@@ -45,17 +45,17 @@ export class Compiler {
   readonly functions: AnyFunction[] = [];
   readonly constants: unknown[] = [];
   readonly data = new Map<string, unknown>();
-  /** Whether any result comes from outside the graph. */
+  /** True if any result comes from outside the graph. */
   hasExternals = false;
 
   readonly #slots = new Map<string, number>();
   #slotKeys: string[] = [];
   #slotValues: unknown[] = [];
-  /** Slot → task number, UNKNOWN until the walk meets it, or DATA. */
+  /** Slot → task number; UNKNOWN until the walk reaches it, or DATA. */
   #slotTask: number[] = [];
   /** Task number → slot. */
   readonly #taskSlots = new GrowableInt32();
-  /** Task number → the last task that was found to depend on it: an edge is recorded once. */
+  /** Task number → its last recorded dependent, so that each edge is recorded once. */
   readonly #lastDependent = new GrowableInt32();
   readonly #functionIndex = new Map<AnyFunction, number>();
   readonly #requestedTasks: number[] = [];
@@ -63,7 +63,7 @@ export class Compiler {
   readonly #known: KnownResults;
   #current = 0;
 
-  /** `byReference`: the tasks run in this isolate, so that arguments with functions in them need no rebuilding. */
+  /** With `byReference`, the tasks run in this isolate, so that arguments that contain functions need no rebuilding. */
   constructor(byReference = false, known: KnownResults = NOTHING_KNOWN) {
     this.#byReference = byReference;
     this.#known = known;
@@ -73,7 +73,7 @@ export class Compiler {
     return this.#taskSlots.length;
   }
 
-  /** The keys of a graph; before anything is requested. */
+  /** Adds the keys of a graph. Call it before any request. */
   addGraph(graph: Graph): void {
     if (graph instanceof Map) {
       for (const [key, value] of graph) this.#addSlot(this.#checkKey(key), value);
@@ -97,7 +97,7 @@ export class Compiler {
     this.#requestSlot(this.#delayedSlot(delayed));
   }
 
-  /** Walks from the requested keys until every task that they need has its expression. */
+  /** Walks from the requested keys until every needed task has its expression. */
   compileTasks(): void {
     const { tokens } = this;
     this.#expect(this.#slotKeys.length + 1);
@@ -119,7 +119,7 @@ export class Compiler {
     }
   }
 
-  /** Most of what is in a graph is usually needed. */
+  /** Reserves room, because most tasks of a graph are usually needed. */
   #expect(tasks: number): void {
     this.tokens.expected = TOKENS_PER_TASK * tasks;
     const { tokenOffsets, dependencies, dependencyOffsets, functionOf } = this;
@@ -137,13 +137,13 @@ export class Compiler {
     return value instanceof Delayed ? value.toTask() : value;
   }
 
-  /** The span in which the task was defined. */
+  /** Returns the span in which the task was defined. */
   span(task: number): SpanRef | undefined {
     const value = this.#slotValues[this.#taskSlots.at(task)];
     return value instanceof Delayed ? spanOf(value) : undefined;
   }
 
-  /** What the task stands for, if its result comes from outside the graph. */
+  /** Returns the external result of a task, if it has one. */
   external(task: number): External | undefined {
     const value = this.#slotValues[this.#taskSlots.at(task)];
     return value instanceof External ? value : undefined;
@@ -155,12 +155,12 @@ export class Compiler {
     return flags;
   }
 
-  /** A read-only index over the slots, so that a graph's keys are hashed once and not again for the result. */
+  /** Returns a read-only index over the slots, so that a graph's keys are hashed only once. */
   rankIndex(ranks: Int32Array): KeyIndex {
     return new RankIndex(this.#slots, this.#slotTask, ranks);
   }
 
-  /** All slots at once: this is a third of the cost of a large graph of small tasks. */
+  /** Adds all slots at once. This takes a third of the time for a large graph of small tasks. */
   #addObject(graph: Record<string, unknown>): void {
     const keys = Object.keys(graph);
     const values: unknown[] = new Array(keys.length);
@@ -200,7 +200,7 @@ export class Compiler {
     return this.#slots.get(delayed.key) ?? this.#addSlot(delayed.key, delayed);
   }
 
-  /** The slot's task number; DATA if it holds data, which is then in `data`. */
+  /** Returns the slot's task number; DATA if it holds data, which is in `data` then. */
   #taskOf(slot: number): number {
     const known = this.#slotTask[slot]!;
     if (known !== UNKNOWN) return known;
@@ -221,7 +221,7 @@ export class Compiler {
     return task;
   }
 
-  /** Whether a value has to be computed: it is or holds a task, a key (if `refs`) or a Delayed. */
+  /** Returns whether a value has to be computed: it is or contains a task, a key (if `refs`) or a Delayed. */
   #isDynamic(value: unknown, refs: boolean, depth: number): boolean {
     if (typeof value === 'string') return refs && this.#slots.has(value);
     if (typeof value !== 'object' || value === null) return false;
@@ -247,7 +247,7 @@ export class Compiler {
     for (let index = from; index < list.length; index++) this.#emit(list[index], refs, depth + 1);
   }
 
-  /** Emits the expression of a value. False: it is plain data, the same in every isolate. */
+  /** Emits the expression of a value. Returns false for plain data, which is the same in every isolate. */
   #emit(value: unknown, refs: boolean, depth: number): boolean {
     if (typeof value === 'number') {
       this.tokens.push(OP_NUMBER, value);
@@ -271,7 +271,7 @@ export class Compiler {
     if (value instanceof Delayed || value instanceof External)
       return this.#emitSlot(this.#delayedSlot(value));
     if (value instanceof Literal) {
-      // True, so that the array around it is built anew, with the value in place of its wrapper.
+      // Reports true, so that the enclosing array is rebuilt with the value instead of its wrapper.
       this.#emit(value.value, false, depth + 1);
       return true;
     }
@@ -296,7 +296,7 @@ export class Compiler {
     return this.#emitConstant(value);
   }
 
-  /** Map, Set and plain objects may hold Delayed; strings in them are data. Other objects are data as a whole. */
+  /** Maps, Sets and plain objects may contain Delayed; strings in them are data. Any other object is data as a whole. */
   #emitContainer(value: object, depth: number): boolean {
     if (value instanceof Map) this.tokens.push(OP_MAP, value.size);
     else if (value instanceof Set) this.tokens.push(OP_SET, value.size);
@@ -344,7 +344,7 @@ export class Compiler {
     return this.constants.length - 1;
   }
 
-  /** Of a function or a TaskFunction. Both are remembered, so that a graph's usual few functions cost one look-up each. */
+  /** Returns the number of a function or TaskFunction. Both are cached, because most graphs have few functions. */
   #functionNumber(value: AnyFunction): number {
     const known = this.#functionIndex.get(value);
     if (known !== undefined) return known;
@@ -361,7 +361,7 @@ export class Compiler {
   }
 }
 
-/** The values that a container holds, in the order in which its expression lists them. */
+/** Returns the values in a container, in the order of its expression. */
 function partsOf(value: object): Iterable<unknown> {
   if (value instanceof Map) return flatEntries(value);
   if (value instanceof Set) return value;

@@ -19,7 +19,7 @@ function hasCode(code: string, pattern: RegExp) {
   };
 }
 
-test('compute needs an engine, and hands itself and the options to it', async () => {
+test('compute needs an engine, and passes itself and the options to it', async () => {
   const one = task('one');
   await assert.rejects(one.compute(), hasCode('ERR_LONGPOLE_INTERNAL', /before an engine was set up/));
   const seen: unknown[] = [];
@@ -66,7 +66,7 @@ test('nested arrays name keys; other containers keep the Delayed', () => {
   assert.deepEqual(graph.get('y'), [collect, [1, ['x', 2]], map, object, set]);
 });
 
-test('what the graph would read as a key or a task is a literal', () => {
+test('a value that the graph would read as a key or a task is a literal', () => {
   const x = task('x');
   const graph = task('y', 'x', 'z', ['x'], [add, 1], [add, x, 'x'], { s: 'x' }).toGraph();
   assert.ok(graph instanceof Map);
@@ -95,7 +95,7 @@ test('a chain of 200,000 does not overflow', () => {
   assert.equal(graph.size, 200_000);
 });
 
-test('a key that needs itself is refused, with the way round', () => {
+test('a key that depends on itself is refused, and the error names the cycle', () => {
   const cyclic = task('a', task('b', task('a')));
   assert.throws(() => cyclic.toGraph(), hasCode('ERR_LONGPOLE_CYCLE', /a → b → a/));
 });

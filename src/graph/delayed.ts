@@ -1,5 +1,5 @@
-// A Delayed is one task of a graph that is still being written: a key, a function and arguments, which may hold other
-// Delayed. Nothing here runs anything. A chain may have a million links, so nothing recurses along dependencies.
+// A Delayed is a task of a graph under construction: a key, a function and arguments, which may contain other
+// Delayed. Nothing here runs a task. A chain may have a million links, so nothing recurses along dependencies.
 
 import { LongpoleError } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
@@ -16,7 +16,7 @@ export type ComputeRunner = (delayed: Delayed<unknown>, options: ComputeOptions)
 
 let runner: ComputeRunner | undefined;
 
-/** Hands the engine in, which this folder does not know. The last runner set counts. */
+/** Sets the function that runs graphs. This folder may not import the engine. The last runner counts. */
 export function setComputeRunner(run: ComputeRunner): void {
   runner = run;
 }
@@ -29,7 +29,7 @@ export class Delayed<T> {
   /** @internal Its arguments: values, Delayed, or arrays, plain objects, Maps and Sets that hold Delayed. */
   readonly args: readonly unknown[];
 
-  /** @internal Made by calling a TaskFunction. */
+  /** @internal Created by calling a TaskFunction. */
   constructor(key: string, fn: AnyFunction, args: readonly unknown[]) {
     if (typeof key !== 'string')
       throw new LongpoleError(
@@ -44,12 +44,12 @@ export class Delayed<T> {
   }
 
   /**
-   * Runs this task and all that it needs.
+   * Runs this task and its dependencies.
    *
    * @returns the result
-   * @throws TaskError if a task throws (ERR_LONGPOLE_TASK), KilledWorkerError, and LongpoleError for what cannot be
-   *   run: ERR_LONGPOLE_CYCLE, ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_FREE_VARIABLE, ERR_LONGPOLE_NOT_SHIPPABLE,
-   *   ERR_LONGPOLE_NOT_CLONEABLE, ERR_LONGPOLE_ABORTED
+   * @throws TaskError if a task throws (ERR_LONGPOLE_TASK), KilledWorkerError, and LongpoleError if the graph cannot
+   * run: ERR_LONGPOLE_CYCLE, ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_FREE_VARIABLE, ERR_LONGPOLE_NOT_SHIPPABLE,
+   * ERR_LONGPOLE_NOT_CLONEABLE, ERR_LONGPOLE_ABORTED
    */
   compute(options?: ComputeOptions): Promise<T>;
   compute(options: ComputeOptions = {}): Promise<unknown> {
@@ -69,15 +69,15 @@ export class Delayed<T> {
     return this.toString();
   }
 
-  /** The task in Dask's form, `[fn, …args]`; a Delayed in it, also in nested arrays, is its key. */
+  /** Returns the task in Dask's form, `[fn, …args]`. A Delayed in it, also in nested arrays, becomes its key. */
   toTask(): readonly unknown[] {
     return [this.fn, ...this.args.map((arg) => toArgument(arg, undefined, 0))];
   }
 
   /**
-   * The graph of this task and all that it needs, as a Map from key to `[fn, …args]`: dependencies come first, equal
-   * keys once (the one met first). A Delayed inside a plain object, a Map or a Set stays as it is, since a string
-   * there is no key; a value that would be read as a key or a task is a `literal`.
+   * Returns the graph of this task and its dependencies, as a Map from key to `[fn, …args]`. Dependencies come first.
+   * Of equal keys, the first one is kept. A Delayed inside a plain object, a Map or a Set stays a Delayed, because
+   * strings in these are never keys. A value that a graph would read as a key or a task becomes a `literal`.
    *
    * @throws LongpoleError ERR_LONGPOLE_CYCLE, or ERR_LONGPOLE_INVALID_GRAPH for an argument that contains itself
    */
@@ -91,15 +91,15 @@ export class Delayed<T> {
 }
 
 /**
- * Key → node for all that the root needs, dependencies first.
+ * Returns key → node for the root and its dependencies, dependencies first.
  *
- * @param done nodes of other roots, to which those of this one are added
+ * @param done nodes of other roots, to which the nodes of this one are added
  */
 export function nodesOf(
   root: Delayed<unknown>,
   done = new Map<string, Delayed<unknown>>(),
 ): ReadonlyMap<string, Delayed<unknown>> {
-  /** Key → where on the stack its node waits for its dependencies. */
+  /** Key → index on the stack at which its node waits for dependencies. */
   const open = new Map<string, number>();
   const stack: Delayed<unknown>[] = [root];
   for (let node = stack.at(-1); node !== undefined; node = stack.at(-1)) {
@@ -146,7 +146,7 @@ function findDelayed(value: unknown, found: Delayed<unknown>[], depth: number): 
   forEachPart(value, (part) => findDelayed(part, found, depth + 1));
 }
 
-/** An argument as the graph spells it. `keys` are those of the graph; without them nothing is made a literal. */
+/** Returns an argument in graph form. `keys` are the keys of the graph; without them nothing becomes a literal. */
 function toArgument(value: unknown, keys: ReadonlyMap<string, unknown> | undefined, depth: number): unknown {
   if (value instanceof Delayed) return value.key;
   if (typeof value === 'string') return keys?.has(value) ? literal(value) : value;
@@ -162,7 +162,7 @@ function toArgument(value: unknown, keys: ReadonlyMap<string, unknown> | undefin
   );
 }
 
-/** Whether a graph would read something in this array as a task or a key. */
+/** Returns whether a graph would read an element of this array as a task or a key. */
 function hasMeaning(value: readonly unknown[], keys: ReadonlyMap<string, unknown>): boolean {
   if (typeof value[0] === 'function') return true;
   return value.some((part) =>

@@ -1,5 +1,5 @@
-// A result that exists already, or is being computed, outside the graph that is being written: a Future of a cluster. In
-// a graph it stands where a Delayed or a key may stand.
+// A result that exists or is being computed outside the graph under construction: a Future of a cluster. A graph may
+// contain it wherever it may contain a Delayed or a key.
 
 export class External {
   readonly key: string;

@@ -1,18 +1,21 @@
-// What a function uses from outside itself. Scopes are eslint-scope's business; `this`, `super` and `import.meta` are
-// no variables and are looked for in the tree.
+// Finds what a function uses from outside itself. eslint-scope resolves the variables. `this`, `super` and
+// `import.meta` are no variables, so they are found in the syntax tree.
 import type { MetaProperty, Node, UnaryExpression } from 'acorn';
 import type { Program as EstreeProgram } from 'estree';
 import { loadPackage } from '../base/packages.js';
 import type { FunctionSource } from './functionSource.js';
 
-/** Something that a function uses and does not define, at a place in its program's text. */
+/** A name that a function uses and does not define, with its position in the text. */
 export interface OutsideUse {
   readonly name: string;
   readonly kind: 'variable' | 'this' | 'super' | 'import.meta';
   readonly start: number;
 }
 
-/** What a function uses that an isolate does not have, in the order of the text. A name may occur more than once. */
+/**
+ * Returns the names that a function uses and an isolate lacks, in the order of the text. A name may occur more than
+ * once.
+ */
 export function outsideUses({ program, node, kind }: FunctionSource): OutsideUse[] {
   const walk = new Walk();
   walk.visitChildren(node, kind === 'arrow' ? 'none' : 'this');
@@ -36,12 +39,15 @@ function isEstree(node: object): node is EstreeProgram {
   return 'type' in node && node.type === 'Program';
 }
 
-/** Whose `this` and `super` code sees: nobody's inside the function, its own `this` alone, or those of something in it. */
+/**
+ * Owner of `this` and `super` in a piece of code: an inner function ('all'), an inner class body with its own `this`
+ * only, or none.
+ */
 type Binding = 'none' | 'this' | 'all';
 
 class Walk {
   readonly uses: OutsideUse[] = [];
-  /** Places of names under `typeof`, which do not throw when the name is unknown. */
+  /** Positions of names under `typeof`, which does not throw for unknown names. */
   readonly probed = new Set<number>();
 
   visitChildren(node: Node, binding: Binding): void {
@@ -93,8 +99,8 @@ function* childrenOf(node: Node): Iterable<Node> {
   }
 }
 
-// The names that every isolate defines, so that a shipped function may use them. A fixed list: what else happens to be
-// on the caller's global object is not there in a worker.
+// Lists the names that every isolate defines, so that a shipped function may use them. The list is fixed, because a
+// worker lacks other properties of the caller's global object.
 
 const LANGUAGE = `
   globalThis undefined NaN Infinity
@@ -109,7 +115,7 @@ const LANGUAGE = `
   WebAssembly
 `;
 
-/** Globals of a Node worker, in any version that this package supports. */
+/** Globals of a Node worker in every supported version. */
 const NODE = `
   global process Buffer console performance navigator crypto
   setTimeout clearTimeout setInterval clearInterval setImmediate clearImmediate queueMicrotask structuredClone
@@ -127,10 +133,10 @@ const NODE = `
   PerformanceResourceTiming
 `;
 
-/** What bundlers call inside functions that they have compiled; the isolate defines it. esbuild and tsx: `__name`. */
+/** Helpers that bundlers call inside compiled functions, and that the isolate defines. esbuild and tsx: `__name`. */
 const HELPERS = '__name';
 
-/** Every name that a shipped function may use without defining it. */
+/** All names that a shipped function may use without defining them. */
 const KNOWN_GLOBALS: ReadonlySet<string> = new Set(
   `${LANGUAGE} ${NODE} ${HELPERS}`.split(/\s+/).filter((name) => name !== ''),
 );

@@ -1,7 +1,7 @@
 import { type AnyFunction, resolveFunction } from './callable.js';
 import { taskDefinition } from './taskRegistry.js';
 
-/** Longer names are cut, as Dask cuts them: a name is the prefix of every key made from it. */
+/** Longest name. As in Dask, longer names are cut, because a name is the prefix of every key made from it. */
 const MAX_NAME = 50;
 
 /** Names of functions that have none of their own. */

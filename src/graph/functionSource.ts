@@ -1,25 +1,25 @@
-// From the source text of a function to an expression that evaluates to an equal function elsewhere. The text of a
-// method is no expression, the text of an arrow function does not hold its name, and no text says whether it is strict.
+// Converts the source text of a function to an expression that evaluates to an equal function elsewhere. The text of
+// a method is no expression, the text of an arrow function lacks its name, and no text shows whether it is strict.
 import type { FunctionExpression, Node, Options, parse as Parse, Program } from 'acorn';
 import { loadPackage } from '../base/packages.js';
 import type { AnyFunction } from './callable.js';
 
-/** A function whose text was understood. */
+/** A function whose text could be parsed. */
 export interface FunctionSource {
   readonly program: Program;
-  /** The function, without the key if it is a method. `start` and `end` are places in the program's text. */
+  /** The function, without the key if it is a method. `start` and `end` are positions in the program's text. */
   readonly node: Node;
   readonly kind: 'arrow' | 'function' | 'method';
   /** Source text that evaluates to the function. */
   readonly expression: string;
 }
 
-/** A function that cannot be rebuilt from its text, with the reason as a sentence about "it", without a full stop. */
+/** Explains why a function cannot be rebuilt: a sentence about "it", without a full stop. */
 export interface NoFunctionSource {
   readonly reason: string;
 }
 
-/** `import.meta` is accepted here, so that it can be refused with words of our own. */
+/** The parser accepts `import.meta`, so that this package can refuse it with its own message. */
 const OPTIONS: Options = { ecmaVersion: 'latest', ranges: true, allowImportExportEverywhere: true };
 
 type Parser = typeof Parse;
@@ -50,7 +50,7 @@ export function functionSource(fn: AnyFunction): FunctionSource | NoFunctionSour
   return { reason: `its source text cannot be parsed on its own: ${likeliest(problems)}` };
 }
 
-/** Of several ways to read a text, the one that got furthest says what is wrong with it. */
+/** Returns the most useful of several parse errors: that of the attempt that got furthest. */
 function likeliest(problems: readonly unknown[]): string {
   const position = (problem: unknown): number =>
     problem instanceof SyntaxError && 'pos' in problem ? Number(problem.pos) : -1;
@@ -65,8 +65,9 @@ function nativeReason(fn: AnyFunction): string {
 }
 
 /**
- * Only functions of sloppy mode have a `caller`: null, while they do not run. It is their own property up to Node 24 and
- * inherited from then on; strict functions throw. Arrow functions and methods throw in both modes: taken for strict.
+ * Returns whether a function is not strict. Only such functions have a `caller`, which is null while they do not run.
+ * It is an own property up to Node 24 and inherited from then on; strict functions throw. Arrow functions and methods
+ * throw in both modes and count as strict.
  */
 function isSloppy(fn: AnyFunction): boolean {
   try {
@@ -103,7 +104,7 @@ function parseExpression(
   }
 }
 
-/** A method of an object, or of a class, where it may be private: only its function is kept, and called by its name. */
+/** Parses a method of an object or of a class. Keeps only its function, which is called by the method's name. */
 function parseMethod(
   parse: Parser,
   fn: AnyFunction,
@@ -136,7 +137,7 @@ function methodOf(program: Program): FunctionExpression | undefined {
   return member?.type === 'MethodDefinition' && member.kind === 'method' ? member.value : undefined;
 }
 
-/** An expression without a name of its own takes the name of the property that it is assigned to. */
+/** Assigns the expression to a property, because an anonymous function takes its name from the property. */
 function named(fn: AnyFunction, text: string): string {
   const name: unknown = fn.name;
   if (typeof name !== 'string' || name === '') return text;
@@ -144,7 +145,7 @@ function named(fn: AnyFunction, text: string): string {
   return `({ ${key}: ${text} })${key}`;
 }
 
-/** Code of modules and classes is strict; evaluated text is not unless it says so. */
+/** Adds `use strict` where needed: modules and classes are strict, but evaluated text is not. */
 function finish(expression: string, strict: boolean): string {
   return strict ? `(() => { "use strict"; return ${expression}; })()` : expression;
 }

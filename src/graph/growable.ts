@@ -1,12 +1,12 @@
-// Typed arrays that grow by doubling. Push is two loads and a store; `take` gives the filled part without a copy. V8 starts
-// to collect garbage after every 64 MB of typed arrays, whatever else there is: one that has grown large goes to the
-// expected size at once.
+// Typed arrays that grow by doubling. Push is two loads and a store; `take` returns the filled part without a copy.
+// V8 starts a garbage collection after every 64 MB of typed arrays, even if they are unused. So an array that has
+// become large grows to the expected size at once.
 import { resizedFloat64, resizedInt32, resizedUint8 } from '../base/resized.js';
 
-/** Up to 64 bytes are on V8's heap: a graph of a few tasks allocates nothing outside it. */
+/** Arrays of up to 64 bytes are on V8's heap, so a graph of a few tasks allocates nothing outside it. */
 const FIRST_INTEGERS = 16;
 const FIRST_NUMBERS = 8;
-/** From here on, in elements, what is expected to be needed is taken at once. */
+/** Elements from which an array grows to its expected size at once. */
 const LARGE = 1 << 15;
 
 function grownLength(length: number, expected: number): number {
@@ -14,7 +14,7 @@ function grownLength(length: number, expected: number): number {
 }
 
 export class GrowableInt32 {
-  /** How long it may become, if that is known. A guess: it grows beyond. */
+  /** Expected length, 0 if unknown. An array can grow beyond it. */
   expected = 0;
   #array: Int32Array;
   length = 0;
@@ -36,7 +36,7 @@ export class GrowableInt32 {
     this.#array[index] = value;
   }
 
-  /** The filled part; a view, valid until the next push. */
+  /** Returns the filled part: a view, valid until the next push. */
   take(): Int32Array {
     return this.#array.subarray(0, this.length);
   }
@@ -46,7 +46,7 @@ export class GrowableInt32 {
   }
 }
 
-/** The operations and operands of expressions, growing together. */
+/** Operations and operands of expressions, which grow together. */
 export class TokenBuffer {
   /** See GrowableInt32. */
   expected = 0;

@@ -1,7 +1,7 @@
-// A 128-bit hash over 32-bit words: the mixing of MurmurHash3 (x86, 128 bits), which has no known weakness for data
-// that nobody chooses in order to collide. About 4 ns per word.
+// A 128-bit hash over 32-bit words: the mixing of MurmurHash3 (x86, 128 bits). It has no known weakness for data that
+// was not chosen to collide. About 4 ns per word.
 
-/** Collects words and ends in 32 hexadecimal digits. Use one per value. */
+/** Collects words and returns 32 hexadecimal digits. Use one hasher per value. */
 export class Hasher {
   #h1 = 0;
   #h2 = 0;
@@ -49,7 +49,7 @@ export class Hasher {
     if (length % 4 > 0) this.word(rest);
   }
 
-  /** 32 hexadecimal digits, of which the first is a decimal digit. Adding more afterwards makes no sense. */
+  /** Returns 32 hexadecimal digits, of which the first is a decimal digit. Add nothing afterwards. */
   digest(): string {
     let h1 = this.#h1 ^ this.#count;
     let h2 = this.#h2 ^ this.#count;

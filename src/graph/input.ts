@@ -1,10 +1,10 @@
-// The types of arguments: wherever a value may stand, a Delayed of it may stand, also inside containers.
+// Types of arguments. A Delayed of a value is allowed wherever the value is, also inside containers.
 import type { AnyFunction } from './callable.js';
 import type { Delayed } from './delayed.js';
 import type { External } from './external.js';
 import type { Literal } from './literal.js';
 
-/** Values that are data as a whole: no Delayed is looked for inside them. */
+/** Values that are data as a whole: a Delayed inside them is not found. */
 type Opaque =
   | string
   | number
@@ -21,13 +21,13 @@ type Opaque =
   | ArrayBufferView
   | Promise<unknown>;
 
-/** What a task accepts where its function takes a `T`. */
+/** The type that a task accepts where its function takes a `T`. */
 export type Input<T> = T | Delayed<T> | Later<T> | Literal<T> | Nested<T>;
 
 /** A Future of a `T`. */
 type Later<T> = External & { result(): Promise<T> };
 
-/** Distributes over unions: the containers among the members of `T`, with inputs for parts. */
+/** Distributes over unions: containers among the members of `T` may have inputs as parts. */
 type Nested<T> = T extends Opaque
   ? never
   : T extends readonly unknown[]
@@ -40,7 +40,7 @@ type Nested<T> = T extends Opaque
           ? Inputs<T>
           : never;
 
-/** Arrays are spelled as such, and not mapped, because the compiler defers them: recursive types stay finite. */
+/** Arrays are spelled out instead of mapped, because the compiler defers them, and recursive types stay finite. */
 type List<T extends readonly unknown[]> = number extends T['length']
   ? readonly Input<T[number]>[]
   : Inputs<T>;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LongpoleError } from '../base/errors.js';
 import { key, keySplit } from './key.js';
 
-/** What `key_split` of Dask 2026.8 answered for each key. */
+/** Answers of Dask 2026.8's `key_split` for each key. */
 const RECORDED_PREFIXES: readonly (readonly [key: string, prefix: string])[] = [
   ['x', 'x'],
   ['x-1', 'x'],
@@ -134,7 +134,7 @@ test('numbers that are no integers are spelled as Python floats', () => {
   assert.equal(key(-0), '(0,)');
 });
 
-test('a part that no key can hold is refused', () => {
+test('a part that a key cannot contain is refused', () => {
   const parts: unknown[] = [undefined];
   assert.throws(
     () => Reflect.apply(key, undefined, ['x', ...parts]),

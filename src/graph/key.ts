@@ -1,11 +1,11 @@
-// Keys and prefixes as Dask spells them. keySplit runs once per task, so its common case looks at character codes only.
+// Keys and prefixes in Dask's spelling. keySplit runs once per task, so its common case uses only character codes.
 import { type KeyPart, reprTuple } from './pythonRepr.js';
 
 /**
- * A tuple key, spelled exactly as Python spells the tuple: `key('x', 0, 1)` is `"('x', 0, 1)"`. Integral numbers are
- * Python ints, other numbers floats, arrays nested tuples, `null` is None.
+ * Returns a tuple key, spelled exactly as in Python: `key('x', 0, 1)` is `"('x', 0, 1)"`. Integral numbers are Python
+ * ints, other numbers floats, arrays nested tuples, and `null` is None.
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for a part that a key cannot hold
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for a part that a key cannot contain
  * @source Dask's keys of collections
  */
 export function key(...parts: readonly KeyPart[]): string {
@@ -13,9 +13,9 @@ export function key(...parts: readonly KeyPart[]): string {
 }
 
 /**
- * The prefix of a key: what tasks of one kind share. `"inc-2f6c…"` → `"inc"`, `"('x-123…', 0)"` → `"x"`, a bare
- * 32-digit hexadecimal token → `"data"`, anything that is not a key → `"Other"`. Byte keys (UTF-8) and arrays (by
- * their first element) are accepted as Dask accepts bytes and tuples.
+ * Returns the prefix of a key, which tasks of one kind share. `"inc-2f6c…"` → `"inc"`, `"('x-123…', 0)"` → `"x"`, a
+ * bare 32-digit hexadecimal token → `"data"`, a value that is no key → `"Other"`. Byte keys (UTF-8) and arrays (by
+ * their first element) are accepted, like bytes and tuples in Dask.
  *
  * @source `key_split` of Dask
  */
@@ -33,8 +33,8 @@ const DASH = 0x2d;
 const isAsciiLetter = (code: number): boolean => (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
 
 /**
- * A slice keeps the whole key alive, and a million equal prefixes would be a million strings: each distinct prefix is
- * kept once. The table starts over when it is full, so that keys without structure do not fill the memory.
+ * Keeps each distinct prefix once. A slice keeps the whole key alive, and a million equal prefixes would be a million
+ * strings. A full table is cleared, so that keys without structure do not fill the memory.
  */
 const prefixes = new Map<string, string>();
 const MAX_PREFIXES = 10_000;
@@ -47,7 +47,7 @@ function intern(prefix: string): string {
   return prefix;
 }
 
-/** The words of a key lie between dashes; the first counts, and following ones as long as they look like words. */
+/** Returns the prefix: the first word between dashes, and following ones as long as they look like words. */
 function splitString(key: string): string {
   let end = key.indexOf('-');
   if (end < 0) end = key.length;
@@ -69,7 +69,7 @@ function splitString(key: string): string {
 const HEX_TOKEN = /^[a-f0-9]{32}$/;
 const ANGLE = 0x3c;
 
-/** The first word of a key that does not begin with an ASCII letter, without the spelling of a tuple around it. */
+/** Returns the first word of a key that does not begin with an ASCII letter, without the spelling of a tuple. */
 function firstWord(word: string): string {
   if (/^\p{L}/u.test(word)) return word;
   const comma = word.indexOf(',');
@@ -77,7 +77,7 @@ function firstWord(word: string): string {
 }
 
 /**
- * Where the word from `start` ends, or -1 if it is not a word but a token: something other than letters, or eight
+ * Returns the end of the word at `start`, or -1 for a token. A token has characters other than letters, or has eight
  * letters that begin like a hexadecimal number.
  */
 function wordEnd(key: string, start: number): number {
@@ -105,7 +105,7 @@ function startsLikeHex(key: string, start: number): boolean {
   return code >= 0x61 && code <= 0x66;
 }
 
-/** `<module.submodule.myclass object at 0x…` → `myclass`. */
+/** Returns the class name: `<module.submodule.myclass object at 0x…` → `myclass`. */
 function lastOfPath(text: string): string {
   const inner = text.replace(/^[<>]+|[<>]+$/g, '');
   const path = inner.match(/[^\p{Z}\t-\r]+/u)?.[0];

@@ -1,4 +1,4 @@
-// Which task a key of a compiled graph is.
+// Finds the task of a key in a compiled graph.
 
 /** Key → id. */
 export interface KeyIndex {

@@ -1,6 +1,6 @@
-// A wrapper that keeps Dask's graph form from reading meaning into a value.
+// A wrapper that marks a value as data in Dask's graph form.
 
-/** A value that is data whatever it looks like: never a key, never a task, nothing inside it is looked up. */
+/** A value that is always data: never a key or a task, and nothing inside it is resolved. */
 export class Literal<T = unknown> {
   readonly value: T;
 

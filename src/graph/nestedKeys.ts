@@ -1,8 +1,11 @@
-// One key of a graph, or arrays of keys nested to any depth: what is asked for, and the shape of the answer.
+// One key of a graph, or arrays of keys nested to any depth. A result has the shape of the request.
 import { LongpoleError } from '../base/errors.js';
 import type { Keys } from '../protocol/graph.js';
 
-/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for anything that is neither a string nor an array */
+/**
+ * Returns all keys.
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for a value that is neither a string nor an array
+ */
 export function flattenKeys(keys: Keys): string[] {
   const flat: string[] = [];
   const visit = (value: unknown): void => {
@@ -14,7 +17,7 @@ export function flattenKeys(keys: Keys): string[] {
   return flat;
 }
 
-/** The values of the keys, in their shape. */
+/** Returns the values of the keys in the same shape. */
 export function shapeLike(keys: Keys, value: (key: string) => unknown): unknown {
   return typeof keys === 'string' ? value(keys) : keys.map((part) => shapeLike(part, value));
 }

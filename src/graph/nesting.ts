@@ -1,17 +1,18 @@
-// Arguments nest: arrays, plain objects, Map and Set may hold what stands for another task. Everything that walks an
-// argument shares these rules. Recursion follows nesting, whose depth is bounded; a deeper value is a cyclic one.
+// Rules for nested arguments: arrays, plain objects, Maps and Sets may contain references to other tasks. Every walk
+// over an argument uses these rules. Recursion follows nesting, whose depth is bounded; a deeper value counts as
+// cyclic.
 import { LongpoleError } from '../base/errors.js';
 
-/** Arguments nested deeper than this are taken for a cyclic object. */
+/** Deepest nesting of an argument. A deeper one counts as a cyclic object. */
 export const MAX_NESTING = 1000;
 
-/** An object literal, or an object without a prototype. Other objects are data as a whole. */
+/** Returns whether a value is an object literal or an object without a prototype. Other objects are data as a whole. */
 export function isPlainObject(value: object): value is Record<string, unknown> {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Calls `visit` for every value that a container holds directly; for a Map keys and values. */
+/** Calls `visit` for every value directly inside a container; for a Map, for keys and values. */
 export function forEachPart(value: object, visit: (part: unknown) => void): void {
   if (Array.isArray(value) || value instanceof Set) {
     for (const part of value) visit(part);
@@ -25,7 +26,10 @@ export function forEachPart(value: object, visit: (part: unknown) => void): void
   }
 }
 
-/** @throws LongpoleError ERR_LONGPOLE_INVALID_GRAPH if `depth` is beyond what an argument may reach */
+/**
+ * Checks the depth of an argument.
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_GRAPH if `depth` exceeds the limit
+ */
 export function checkNesting(depth: number): void {
   if (depth <= MAX_NESTING) return;
   throw new LongpoleError(

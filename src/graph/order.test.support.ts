@@ -1,10 +1,9 @@
-// What orders are judged by.
+// Measures the quality of an order.
 import { type Adjacency, degree } from './ordering/adjacency.js';
 
 /**
- * Largest number of results held at once when `sequence` runs on one thread. A new result counts before the results
- * that it lets go of are freed; a result is freed once its last dependent has run, unless it is requested or has no
- * dependents.
+ * Returns the largest number of results held at once when `sequence` runs on one thread. A new result counts before
+ * results are freed. A result is freed once its last dependent has run, unless it is requested or has no dependents.
  */
 export function peakHeld(
   sequence: Int32Array,

@@ -5,7 +5,7 @@ import { findCycle, order } from './order.js';
 import { peakHeld } from './order.test.support.js';
 import { type Edges, edgesOfRows } from './ordering/families.test.support.js';
 
-/** Dependencies of each task among the tasks before it; ids are then dealt out anew, so that they say nothing. */
+/** Dependencies of each task among the tasks before it; ids are then shuffled, so that they contain no hint. */
 const acyclic = (maxTasks: number) =>
   fc
     .array(fc.array(fc.nat(), { maxLength: 4, size: 'max' }), { maxLength: maxTasks, size: 'max' })
@@ -16,7 +16,7 @@ const acyclic = (maxTasks: number) =>
         .map((ids) => renumbered(rows, ids).map((row) => [...new Set(row)])),
     );
 
-/** Each task used by at most one other. */
+/** Graphs in which each task has at most one dependent. */
 const forest = (maxTasks: number) =>
   fc.array(fc.nat(), { maxLength: maxTasks, size: 'max' }).map((draws) => {
     const rows: number[][] = draws.map(() => []);
@@ -52,7 +52,7 @@ function assertRunnable(sequence: Int32Array, { size, dependencies }: Edges): vo
   }
 }
 
-/** The definition, word for word: what is held is found anew after every task. */
+/** Implements the definition literally: recomputes the held results after every task. */
 function peakByDefinition(sequence: Int32Array, rows: number[][], requested: Uint8Array): number {
   const done = new Set<number>();
   let held: number[] = [];
@@ -68,7 +68,7 @@ function peakByDefinition(sequence: Int32Array, rows: number[][], requested: Uin
   return peak;
 }
 
-/** The best that any order can do, over all sets of tasks that may have run. */
+/** Returns the best peak of any order, over all sets of tasks that may have run. */
 function optimum(rows: number[][], requested: Uint8Array): number {
   const above = rows.map((_, task) =>
     rows.reduce((set, row, user) => (row.includes(task) ? set | (1 << user) : set), 0),
@@ -199,7 +199,7 @@ function isNear(task: number, below: number, width: number): boolean {
   return below >= 0 && Math.abs((task % width) - (below % width)) <= 1;
 }
 
-test('with a cycle the order leaves out what depends on it, and findCycle names it', () => {
+test('with a cycle the order omits tasks that depend on it, and findCycle returns it', () => {
   // 0 → 1 → 2 → 0 is needed by 3; 4 is free; 5 is needed by the cycle.
   const edges = edgesOfRows([[1], [5, 2], [0], [2, 4], [], []]);
   assert.deepEqual([...ordered(edges)], [4, 5]);

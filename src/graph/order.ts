@@ -1,6 +1,6 @@
-// The static order in which the tasks of a graph run: depth first, so that what was computed last is used next, and
-// such that few results are held at once. Everything here is pure, iterative and in typed arrays; a graph of a million
-// tasks costs the time of a few passes over it. What is tried and why: docs/decisions/ordering.md.
+// Computes the static order in which the tasks of a graph run. The order is depth first, so that the last result is
+// used next and few results are held at once. The code is pure, iterative and in typed arrays. A graph of a million
+// tasks costs a few passes over it. The strategies and their reasons: docs/decisions/ordering.md.
 import type { Adjacency } from './ordering/adjacency.js';
 import { planVisit, topologicalOrder, type Visit } from './ordering/needs.js';
 import { SimulatedRun } from './ordering/simulatedRun.js';
@@ -9,19 +9,19 @@ import { urgentFirst } from './ordering/urgentFirst.js';
 export type { Adjacency } from './ordering/adjacency.js';
 export { findCycle } from './ordering/cycle.js';
 
-/** Tasks and edges that may be simulated to find a better place to start: small graphs try many, large ones one. */
+/** Tasks and edges that may be simulated to find a better start. Small graphs try many starts, large ones one. */
 const SEARCH_BUDGET = 4096;
 
 /**
- * The run order: `sequence[r]` is the id of the task that runs as the r-th; dependencies come before dependents.
- * Deterministic: what the structure leaves open goes by the order of dependencies, then by id.
+ * Returns the run order: `sequence[r]` is the id of the r-th task; dependencies come before dependents. The order is
+ * deterministic: ties are broken by the order of dependencies, then by id.
  *
  * @param size number of tasks; ids are 0 to `size - 1`
- * @param dependencies for each task what it needs, each once
- * @param dependents the same edges seen from the other side
+ * @param dependencies dependencies of each task, each once
+ * @param dependents the same edges in the other direction
  * @param requested 1 for each task whose result is kept to the end; results without dependents are kept anyway
- * @returns `size` ids. Fewer if the graph has a cycle: then the tasks that do not depend on one, and `findCycle`
- * names one.
+ * @returns `size` ids. If the graph has a cycle, only the tasks that do not depend on one; `findCycle` returns the
+ * cycle.
  */
 export function order(
   size: number,
@@ -47,7 +47,7 @@ export function order(
   return best.sequence;
 }
 
-/** Filled from the back: a postorder is the reverse of the preorder that takes the last child first. */
+/** Fills the order from the back: a postorder is the reverse of the preorder that takes the last child first. */
 function postorder(size: number, { dependencies, roots }: Visit): Int32Array {
   const { offsets, targets } = dependencies;
   const sequence = new Int32Array(size);

@@ -1,4 +1,4 @@
-// How many results the order holds at once, beside Dask's own order, over ten families of graphs. The numbers of Dask
+// Compares the number of results held at once with that of Dask's order, over ten families of graphs. Dask's numbers
 // are recorded: test/fixtures/order/order-graphs.json has whole graphs, dask-peaks.json sizes and seeds of generated ones.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const recorded: { peaks: [family: string, parameters: number[], daskPeak: number
   read('dask-peaks.json'),
 );
 
-/** Peak of our order for each way to number the keys. */
+/** Returns the peak of our order for each numbering of the keys. */
 function peaks(graph: Dependencies): [numbering: string, peak: number][] {
   return Object.entries(numberings).map(([name, keysOf]) => {
     const { size, dependencies, dependents } = edgesOf(graph, keysOf(graph));

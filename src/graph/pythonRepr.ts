@@ -1,10 +1,10 @@
-// Spells values as Python's repr() does, so that a key made here equals the key that Dask makes from the same tuple.
+// Spells values like Python's repr(), so that a key made here equals Dask's key for the same tuple.
 import { LongpoleError } from '../base/errors.js';
 
-/** What a tuple key may consist of. Arrays are nested tuples, `null` is None. */
+/** Parts of a tuple key. Arrays are nested tuples, `null` is None. */
 export type KeyPart = string | number | bigint | boolean | null | readonly KeyPart[];
 
-/** A tuple as Python spells it: `('x', 0)`, `('x',)`, `()`. Integral numbers are ints, other numbers are floats. */
+/** Returns a tuple in Python's spelling: `('x', 0)`, `('x',)`, `()`. Integral numbers are ints, other numbers floats. */
 export function reprTuple(parts: readonly KeyPart[]): string {
   if (parts.length === 1) return `(${reprPart(parts[0])},)`;
   let text = '(';
@@ -31,12 +31,12 @@ function reprPart(part: KeyPart | undefined): string {
       throw new LongpoleError(
         'ERR_LONGPOLE_INVALID_ARGUMENT',
         `A tuple key consists of strings, numbers, booleans, null and arrays of them, not ${typeof part}. ` +
-          'Pass a number or a string that tells the task apart from its siblings.',
+          'Pass a number or a string that distinguishes the task from its siblings.',
       );
   }
 }
 
-/** Both languages print the shortest digits that read back as the same number; they differ in when to use an exponent. */
+/** Both languages print the shortest digits that read back as the same number. They differ in when to use an exponent. */
 function reprFloat(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';

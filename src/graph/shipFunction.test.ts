@@ -16,7 +16,7 @@ function asFunction(value: unknown): AnyFunction {
   return value;
 }
 
-/** What another isolate makes of the function. */
+/** Returns the function as another isolate rebuilds it. */
 function shipped(fn: AnyFunction): AnyFunction {
   const ref = functionRef(fn);
   assert.equal(ref.type, 'source');
@@ -76,7 +76,7 @@ test('plain functions of every form run after shipping', async () => {
   assert.equal(call(recursive, 3), 0);
 });
 
-test('methods run after shipping, whatever their key is', async () => {
+test('methods with any key run after shipping', async () => {
   class Tools {
     static twice(n: number): number {
       return 2 * n;
@@ -165,7 +165,7 @@ test('a shipped function keeps its name', () => {
   );
 });
 
-test('what a function defines itself is no free variable', () => {
+test('a variable that a function defines is not free', () => {
   assert.deepEqual(
     call(
       (a: number, b = a, { c, d: [e] = [b] }: { c?: number; d?: number[] } = {}, ...rest: number[]) => [
@@ -246,7 +246,7 @@ test('the first free variable in the text is named, and what to do', () => {
   assert.match(error.message, /'total' uses 'refusal' \(and 'outer', 'assert', 'test', 'shipped', 1 more\)/);
 });
 
-test('what hangs on the global object of the caller alone is a free variable', () => {
+test('a property of the global object of the caller is a free variable', () => {
   Object.assign(globalThis, { undeclared: 1 });
   try {
     refusedFor(() => undeclared, 'undeclared');
@@ -255,7 +255,7 @@ test('what hangs on the global object of the caller alone is a free variable', (
   }
 });
 
-test('an arrow function that calls itself through a variable is told how to', () => {
+test('the error for an arrow function that calls itself through a variable has a solution', () => {
   const fact = (n: number): number => (n < 2 ? 1 : n * fact(n - 1));
   refusedFor(fact, 'fact');
   assert.match(refusal(fact).message, /write it as `function` with a name/);
@@ -305,7 +305,7 @@ test('functions without text of their own are refused, with the reason', () => {
   }
 });
 
-test('functions of the language go by their path', () => {
+test('built-in functions are shipped by their path', () => {
   assert.deepEqual(functionRef(Math.max), { type: 'global', path: 'Math.max', name: 'max' });
   assert.deepEqual(functionRef(JSON.stringify), {
     type: 'global',
@@ -332,7 +332,7 @@ test('strict code stays strict, sloppy code stays sloppy', () => {
   assert.equal(call(asFunction(new Function('return 010'))), 8);
 });
 
-test('a function that tasks() knows goes by its module, also if it has free variables', () => {
+test('a function of tasks() is shipped by its module, even with free variables', () => {
   const task = (): number => outer;
   registerTasks('file:///ship.js', new Map([['run', task]]));
   assert.deepEqual(functionRef(task), { type: 'module', url: 'file:///ship.js', name: 'run' });

@@ -1,4 +1,4 @@
-// How a function gets to another isolate: by its module, by its path from the global object, or as source text.
+// Sends functions to other isolates: by module, by path from the global object, or as source text.
 import { LongpoleError } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
 import type { FunctionRef } from '../protocol/functionRef.js';
@@ -8,17 +8,17 @@ import { functionName } from './functionName.js';
 import { functionSource } from './functionSource.js';
 import { registeredTasks, taskDefinition } from './taskRegistry.js';
 
-/** A function is parsed once; what was found about it, good or bad, stays. */
+/** A function is parsed once; the result or the error is kept. */
 const sourceRefs = new WeakMap<AnyFunction, FunctionRef | LongpoleError>();
 
 /**
- * How another isolate finds or rebuilds a function. A function that tasks() knows is imported with its module; a
- * global such as `Math.max` is looked up; of any other the source text is sent, which must not use variables from
- * outside the function, except globals that every isolate has. The text of a function is parsed once.
+ * Returns how another isolate finds or rebuilds a function. A function of tasks() is imported with its module. A
+ * global such as `Math.max` is looked up. For any other function the source text is sent; it must not use variables
+ * from outside, except globals of every isolate. The text of a function is parsed once.
  *
  * @throws LongpoleError ERR_LONGPOLE_FREE_VARIABLE if the function uses a variable from outside itself;
- *   ERR_LONGPOLE_NOT_SHIPPABLE if it cannot be rebuilt from its text (bound and native functions, classes, getters,
- *   `super`, `import.meta`); ERR_LONGPOLE_MODULE_TASK if its module has registered another function by its name since
+ * ERR_LONGPOLE_NOT_SHIPPABLE if it cannot be rebuilt from its text (bound and native functions, classes, getters,
+ * `super`, `import.meta`); ERR_LONGPOLE_MODULE_TASK if its module has since registered another function by its name
  */
 export function functionRef(fn: AnyFunction): FunctionRef {
   const target = resolveFunction(fn);
@@ -79,7 +79,7 @@ function notShippable(name: string, reason: string): LongpoleError {
   );
 }
 
-/** How many further names an error lists. */
+/** Number of further names that an error lists. */
 const MAX_LISTED = 4;
 
 function freeVariable(name: string, uses: readonly OutsideUse[]): LongpoleError {
@@ -96,9 +96,9 @@ function freeVariable(name: string, uses: readonly OutsideUse[]): LongpoleError 
   );
 }
 
-// Functions that every isolate has, by their path from the global object, so that `Math.max` is shipped by its name.
+// Finds the functions that every isolate has by their path from the global object, e.g. `Math.max`.
 
-/** Globals that can be called as they are (a Map or a Promise cannot: they need `new`). */
+/** Globals that can be called without `new` (a Map or a Promise cannot). */
 const CALLABLE = `
   isFinite isNaN parseFloat parseInt decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape
   Object Boolean Symbol Number BigInt Date String RegExp Array
@@ -106,7 +106,7 @@ const CALLABLE = `
   queueMicrotask structuredClone fetch atob btoa
 `;
 
-/** Globals whose own functions are looked at: `Math.max`, `Object.keys`. */
+/** Globals whose methods are found: `Math.max`, `Object.keys`. */
 const NAMESPACES = `
   Math JSON Reflect Atomics Intl Object Number BigInt Date String Array Symbol Promise ArrayBuffer
   Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array
@@ -118,13 +118,13 @@ const words = (list: string): string[] => list.split(/\s+/).filter((name) => nam
 
 let paths: ReadonlyMap<AnyFunction, string> | undefined;
 
-/** The path of a global function, e.g. `JSON.stringify`. Undefined: it is none, or none that can be called as it is. */
+/** Returns the path of a global function, e.g. `JSON.stringify`. Undefined if it has none or needs `new`. */
 function globalPath(fn: AnyFunction): string | undefined {
   paths ??= collectPaths();
   return paths.get(fn);
 }
 
-/** The first path wins: `parseFloat` and not `Number.parseFloat`, which is the same function. */
+/** Keeps the first path of a function: `parseFloat`, not the same function as `Number.parseFloat`. */
 function collectPaths(): ReadonlyMap<AnyFunction, string> {
   const found = new Map<AnyFunction, string>();
   const add = (value: unknown, path: string): void => {

@@ -1,4 +1,4 @@
-// How big is a value? An estimate that is exact for what is usually big (buffers, typed arrays, strings) and cheap for the rest.
+// Estimates the size of a value. Exact for large content (buffers, typed arrays, strings), and cheap for the rest.
 import { isPlainObject } from './nesting.js';
 
 /** Containers with more parts than this are sampled. */
@@ -27,15 +27,16 @@ export function nbytes(value: unknown): number {
 }
 
 /**
- * As `nbytes`, but it stops as soon as more than `limit` bytes are counted: then it returns some number above `limit`. So
- * the question whether a result is small costs no more when it is large.
+ * Returns `nbytes`, or some number above `limit` as soon as more than `limit` bytes are counted. The test whether a
+ * result is small is then cheap for large results too.
  */
 export function sizeOf(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return primitiveBytes(value, limit);
   const all = wholeBytes(value);
   if (all !== undefined) return all;
   const seen = new Set<object>();
-  // An explicit stack: a long linked list must not overflow the call stack. Weight: how many values this sample stands for.
+  // An explicit stack, because a long linked list would overflow the call stack. Weight is the number of values for
+  // which a sample stands.
   const pending: { value: unknown; weight: number }[] = [{ value, weight: 1 }];
   let total = 0;
   for (let next = pending.pop(); next !== undefined && total <= limit; next = pending.pop()) {
@@ -55,7 +56,7 @@ export function sizeOf(value: unknown, limit: number): number {
       void pending.push({ value: part, weight: weight * scale });
     pushParts(current, push);
   }
-  // What is above the limit stays above it.
+  // A sum above the limit must stay above it after rounding.
   return total > limit ? Math.ceil(total) : Math.round(total);
 }
 
@@ -79,7 +80,7 @@ function stringBytes(text: string): number {
   return /[^\u0000-\u00ff]/.test(text) ? text.length * 2 : text.length;
 }
 
-/** Objects that are measured as a whole. */
+/** Returns the bytes of an object that is measured as a whole. */
 function wholeBytes(value: object): number | undefined {
   if (ArrayBuffer.isView(value)) return value.byteLength;
   if (value instanceof Date) return DATE_BYTES;
@@ -124,7 +125,7 @@ function stride(count: number): number {
   return count > SAMPLE_ABOVE ? Math.ceil(count / SAMPLES) : 1;
 }
 
-/** Visits all of 0 .. count, or some at even distances, with how many each of them stands for. */
+/** Visits all of 0 .. count, or an even sample. `scale` is the number of parts for which each visited one stands. */
 function sampled<T>(count: number, at: (index: number) => T, visit: (part: T, scale: number) => void): void {
   const every = stride(count);
   const scale = count / Math.ceil(count / every);

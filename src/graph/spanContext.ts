@@ -1,39 +1,40 @@
-// In which span a task was defined. This folder does not know how a span is held open (see diagnostics/span.ts): it asks
-// a function that is there once the program has opened a span. Until then a new task pays one comparison.
+// Finds the span in which a task is defined. This folder does not know how spans are opened (see
+// diagnostics/span.ts): it calls a function that is set once the program has opened a span. Until then a new task
+// costs one comparison.
 
 export interface SpanRef {
-  /** E.g. `["Alice", "load"]`. */
+  /** Names of the open spans, e.g. `["Alice", "load"]`. */
   readonly tags: readonly string[];
-  /** The calling lines that opened the spans, the outermost first, e.g. `main.ts:12  using s = span('load');`. */
+  /** Calling lines that opened the spans, the outermost first, e.g. `main.ts:12  using s = span('load');`. */
   readonly code: readonly string[];
 }
 
 let source: (() => SpanRef | undefined) | undefined;
 const defined = new WeakMap<object, SpanRef>();
 
-/** The last source set counts. */
+/** Sets the source of spans. The last one counts. */
 export function setSpanSource(current: () => SpanRef | undefined): void {
   source = current;
 }
 
-/** The span that is open here; undefined: none, and tasks get `["default"]`. */
+/** Returns the open span; undefined if there is none, and the task gets `["default"]`. */
 export function currentSpan(): SpanRef | undefined {
   return source?.();
 }
 
-/** Whether any span was ever opened: if not, nobody has to ask for them. */
+/** Returns whether any span was ever opened. If not, callers need not ask for spans. */
 export function spansInUse(): boolean {
   return source !== undefined;
 }
 
-/** Remembers for a new task the span that is open here. */
+/** Records the open span for a new task. */
 export function rememberSpan(task: object): void {
   if (source === undefined) return;
   const span = source();
   if (span !== undefined) defined.set(task, span);
 }
 
-/** The span in which a task was defined, if it was in one. */
+/** Returns the span in which a task was defined, if any. */
 export function spanOf(task: object): SpanRef | undefined {
   return defined.get(task);
 }

@@ -1,4 +1,4 @@
-// A TaskFunction is what tasks() and delayed() give back: called like its function, it makes a Delayed instead.
+// TaskFunctions, which tasks() and delayed() return. Calling one makes a Delayed instead of running its function.
 import { checkOptions, FLAG, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { type AnyFunction, isFunction, resolveFunction, TASK_TARGET } from './callable.js';
@@ -8,37 +8,37 @@ import type { Inputs } from './input.js';
 import { tokenize } from './tokenize.js';
 import { uniqueToken } from './uniqueToken.js';
 
-/** How a call of a TaskFunction names its task. */
+/** Options for the keys of a TaskFunction's tasks. */
 export interface TaskOptions {
   /** Prefix of the keys. Default: the function's name. */
   readonly name?: string;
   /**
-   * True: the key is made from the function and the arguments, so that equal calls are one task. Default false: every
-   * call is a task of its own.
+   * True: the key depends on the function and the arguments, so that equal calls are one task. Default false: every
+   * call is a new task.
    */
   readonly pure?: boolean;
-  /** The whole key of the next tasks, instead of a name and a token. Tasks with equal keys are taken for the same task. */
+  /** Complete key of the next tasks, instead of a name and a token. Tasks with equal keys count as the same task. */
   readonly key?: string;
 }
 
 const TASK_OPTIONS: OptionKinds<TaskOptions> = { name: TEXT, pure: FLAG, key: TEXT };
 
 /**
- * A function whose calls are tasks. Calling one does not run it; it returns a Delayed of the result. Each argument
- * may be the value, a Delayed of it, or (nested) arrays, plain objects, Maps and Sets that hold Delayed.
+ * A function whose calls are tasks. Calling it does not run the function; it returns a Delayed of the result. Each
+ * argument may be the value, a Delayed of it, or (nested) arrays, plain objects, Maps and Sets that contain Delayed.
  */
 export interface TaskFunction<F extends AnyFunction> {
   (...args: Inputs<Parameters<F>>): Delayed<Awaited<ReturnType<F>>>;
-  /** The function itself. In a Dask graph the TaskFunction stands for it. */
+  /** The function itself. In a Dask graph, the TaskFunction represents it. */
   readonly fn: F;
-  /** The same function with other options for the calls that follow: `add.withOptions({ key: 'total' })(a, b)`. */
+  /** Returns the same function with other options for later calls: `add.withOptions({ key: 'total' })(a, b)`. */
   withOptions(options: TaskOptions): TaskFunction<F>;
 }
 
 /**
- * Makes tasks of a function that needs no module: its source text is shipped to the isolates, so it must not use
- * variables from outside itself, except the globals that every isolate has. A function that tasks() knows is shipped
- * by its module.
+ * Makes tasks from a function that needs no module. Its source text is sent to the isolates, so it must not use
+ * variables from outside itself, except the globals of every isolate. A function of tasks() is imported with its
+ * module.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `fn` is not a function or an option has the wrong type
  * @source `dask.delayed`
@@ -60,7 +60,7 @@ export function delayed(fn: unknown, options: TaskOptions = {}): TaskFunction<An
   return makeTaskFunction(target, { name: functionName(fn), ...options });
 }
 
-/** As `delayed`, with the name that keys begin with. */
+/** Does the same as `delayed`, with a given prefix of the keys. */
 export function makeTaskFunction<F extends AnyFunction>(
   fn: F,
   options: TaskOptions & { readonly name: string },

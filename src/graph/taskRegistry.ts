@@ -1,9 +1,9 @@
-// Which functions tasks() has made known in this isolate. The registry hangs on the global object and not on this
-// module: a task's module may load another copy of the package than the one that runs the isolate.
+// The functions that tasks() has registered in this isolate. The registry is a property of the global object, not of
+// this module: a task's module may load another copy of the package than the isolate.
 import { getOrMake } from '../base/lookUps.js';
 import type { AnyFunction } from './callable.js';
 
-/** The module and the name under which an isolate finds a function again. */
+/** The module and the name by which an isolate finds a function. */
 export interface TaskDefinition {
   readonly url: string;
   readonly name: string;
@@ -13,7 +13,7 @@ interface Registry {
   /** url → name → function. */
   readonly modules: Map<string, Map<string, AnyFunction>>;
   readonly definitions: WeakMap<AnyFunction, TaskDefinition>;
-  /** url → what to call at each registration of that url. */
+  /** url → callbacks for each registration of that url. */
   readonly listeners: Map<string, Set<() => void>>;
 }
 
@@ -26,8 +26,8 @@ function registry(): Registry {
 }
 
 /**
- * Adds the functions of a module. A module may register several times; a name that it registered before is replaced,
- * which is what a reloaded module needs.
+ * Adds the functions of a module. A module may register several times. A name that is registered again is replaced,
+ * which a reloaded module needs.
  */
 export function registerTasks(url: string, functions: ReadonlyMap<string, AnyFunction>): void {
   const { modules, definitions, listeners } = registry();
@@ -39,19 +39,19 @@ export function registerTasks(url: string, functions: ReadonlyMap<string, AnyFun
   for (const listener of listeners.get(url) ?? []) listener();
 }
 
-/** The functions that a module has registered so far, by name. Undefined if it has not called tasks() in this isolate. */
+/** Returns the functions that a module has registered, by name. Undefined if it has not called tasks() in this isolate. */
 export function registeredTasks(url: string): ReadonlyMap<string, AnyFunction> | undefined {
   return registry().modules.get(url);
 }
 
-/** Where a function was registered. Undefined if tasks() does not know it. */
+/** Returns the module and name of a function. Undefined if tasks() does not know it. */
 export function taskDefinition(fn: AnyFunction): TaskDefinition | undefined {
   return registry().definitions.get(fn);
 }
 
 /**
- * Resolves with the functions of a module as soon as it has registered some (`name` among them, if given). A script
- * that defines tasks and then awaits their results never finishes importing inside an isolate, so an isolate waits
+ * Resolves with the functions of a module as soon as it has registered some (`name` among them, if given). In an
+ * isolate, a script that defines tasks and then awaits their results never finishes its import. So an isolate waits
  * for this and for the import at once. Never rejects; may never resolve.
  */
 export function whenRegistered(url: string, name?: string): Promise<ReadonlyMap<string, AnyFunction>> {

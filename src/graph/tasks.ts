@@ -1,25 +1,26 @@
-// tasks(): the functions of a module as tasks. Other isolates import the module and find the functions by name.
+// Implements tasks(): the functions of a module as tasks. Other isolates import the module and find the functions by
+// name.
 import { LongpoleError } from '../base/errors.js';
 import { type AnyFunction, isClass, isFunction, resolveFunction } from './callable.js';
 import { makeTaskFunction, type TaskFunction } from './taskFunction.js';
 import { registerTasks } from './taskRegistry.js';
 
-/** What tasks() takes: functions by name. A parameter without a type annotation is `unknown`. */
+/** The functions that tasks() accepts. A parameter without a type annotation is `unknown`. */
 export type TaskBody = { body(...args: unknown[]): unknown }['body'];
 
-/** What tasks() returns for the functions `D`. */
+/** The TaskFunctions that tasks() returns for the functions `D`. */
 export type Tasks<D> = { readonly [N in keyof D]: D[N] extends AnyFunction ? TaskFunction<D[N]> : never };
 
 /**
- * Makes tasks of a module's functions. Calling one does not run it; it returns a Delayed of its result. Other isolates
- * import the module again, so everything outside the functions runs there too: keep side effects out of it. A module
+ * Makes tasks from a module's functions. Calling one does not run it; it returns a Delayed of its result. Other
+ * isolates import the module again, so everything outside the functions runs there too: avoid side effects. A module
  * may call tasks() several times, with different names.
  *
  * @param url the module's own `import.meta.url`
  * @param functions the functions by name; arrow functions, methods, async functions
  * @returns the TaskFunctions by the same names
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `url` is not a URL, if there is nothing to register or
- *   something is not a function
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `url` is not a URL, if there is no function, or if a value
+ * is not a function
  */
 export function tasks<D extends Readonly<Record<string, TaskBody>>>(url: string, functions: D): Tasks<D>;
 export function tasks(url: unknown, functions: unknown): Record<string, TaskFunction<AnyFunction>> {
@@ -30,7 +31,7 @@ export function tasks(url: unknown, functions: unknown): Record<string, TaskFunc
 }
 
 function checkUrl(url: unknown): string {
-  // A Windows path begins with a letter and a colon, too.
+  // A Windows path also begins with a letter and a colon.
   if (typeof url === 'string' && /^[a-z][a-z0-9+.-]+:/i.test(url)) return url;
   const found = typeof url === 'string' ? `'${url}'` : url === null ? 'null' : typeof url;
   throw new LongpoleError(

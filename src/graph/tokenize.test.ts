@@ -21,7 +21,7 @@ class Place {
 
 const closureOver = (value: number) => (): number => value;
 
-/** Values that are all different from each other, each made anew by a call. */
+/** Values that are all different from each other, each created by a call. */
 const DISTINCT: readonly (() => unknown)[] = [
   () => undefined,
   () => null,
@@ -126,7 +126,7 @@ test('views of a part of a buffer count by that part', () => {
   assert.equal(tokenize(new Uint8Array(buffer, 1, 3)), tokenize(new Uint8Array([1, 2, 3])));
 });
 
-test('a closure equals only itself, since its text does not tell what it closes over', () => {
+test('a closure equals only itself, because its text does not contain its variables', () => {
   const three = closureOver(3);
   assert.equal(tokenize(three), tokenize(three));
   assert.notEqual(tokenize(three), tokenize(closureOver(3)));
@@ -143,7 +143,7 @@ test('no two of many small inputs collide', () => {
   assert.equal(tokens.size, 40_000);
 });
 
-test('what has no value to compare is refused', () => {
+test('a value that cannot be compared is refused', () => {
   const values = [Promise.resolve(1), new WeakMap(), Symbol('own'), new URL('http://a/'), [new WeakSet()]];
   for (const value of values) {
     assert.throws(

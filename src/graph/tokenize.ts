@@ -1,5 +1,5 @@
-// Deterministic tokens: equal functions with equal arguments give equal tokens, in every isolate and process. What
-// cannot be compared by its value is refused rather than guessed, since a wrong token silently merges two tasks.
+// Deterministic tokens: equal functions with equal arguments give equal tokens, in every isolate and process. A value
+// that cannot be compared is refused, because a wrong token would silently merge two tasks.
 import { LongpoleError } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
@@ -10,7 +10,7 @@ import { checkNesting, isPlainObject } from './nesting.js';
 import { functionRef } from './shipFunction.js';
 import { uniqueToken } from './uniqueToken.js';
 
-/** Written before every value, so that no value's words can be taken for another's. */
+/** Written before every value, so that the words of one value cannot equal those of another type. */
 const TAG = {
   undefined: 1,
   null: 2,
@@ -39,13 +39,13 @@ const TAG = {
 } as const;
 
 /**
- * A token of 32 hexadecimal digits for values. It does not depend on the order of an object's properties, but on the
- * order of a Map and a Set, which a task can see. Instances of classes count by the class's name and their own
- * enumerable properties, as a copy in another isolate would; functions by their module and name or by their source;
- * a Delayed by its key.
+ * Returns a token of 32 hexadecimal digits for values. The order of an object's properties does not matter. The order
+ * of a Map or a Set does, because a task can see it. Class instances count by class name and own enumerable
+ * properties, like a copy in another isolate. Functions count by module and name or by source; a Delayed counts by
+ * key.
  *
- * @throws LongpoleError ERR_LONGPOLE_NOT_CLONEABLE for what has no value that could be compared (a Promise, a
- *   WeakMap, a unique symbol, …), ERR_LONGPOLE_INVALID_GRAPH for a value that contains itself
+ * @throws LongpoleError ERR_LONGPOLE_NOT_CLONEABLE for a value that cannot be compared (a Promise, a WeakMap, a
+ * unique symbol, …), ERR_LONGPOLE_INVALID_GRAPH for a value that contains itself
  * @source `dask.base.tokenize`
  */
 export function tokenize(...values: readonly unknown[]): string {
@@ -114,7 +114,7 @@ function addFunction(hasher: Hasher, fn: AnyFunction): void {
 
 const functionTokens = new WeakMap<AnyFunction, string>();
 
-/** A function that other isolates can have counts by what they are told; a closure only equals itself. */
+/** Adds a function. One that other isolates can have counts by its FunctionRef; a closure equals only itself. */
 function functionToken(fn: AnyFunction): string {
   return getOrMake(functionTokens, fn, () => shippedToken(fn) ?? uniqueToken());
 }
@@ -174,7 +174,7 @@ function addProperties(hasher: Hasher, value: object, depth: number): void {
   }
 }
 
-/** Objects whose content is not in their properties. False: not one of them. */
+/** Adds an object whose content is not in its properties. Returns false for any other object. */
 function addBuiltIn(hasher: Hasher, value: object, depth: number): boolean {
   if (value instanceof Map) {
     hasher.word(TAG.map);
@@ -219,7 +219,7 @@ function addInstance(hasher: Hasher, value: object, depth: number): void {
     add(hasher, value.valueOf(), depth + 1);
     return;
   } else if (Object.prototype.toString.call(value) !== '[object Object]') {
-    // Built-in and host objects carry such a name; their content is out of sight.
+    // Built-in and host objects have such a name, and their content is not accessible.
     throw notComparable(`An object of class ${className(value)} has no value that can be seen`);
   } else {
     hasher.word(TAG.instance);

@@ -1,7 +1,7 @@
-// Tokens for tasks that are not pure. One costs two string concatenations; uniqueness over processes comes from a
-// random part that is drawn once per isolate.
+// Tokens for tasks that are not pure. A token costs two string concatenations. A random part per isolate makes tokens
+// unique across processes.
 
-/** 64 random bits. The first digit is no letter, so that no token can be taken for a word of the key's prefix. */
+/** 64 random bits. The first digit is no letter, so that a token never looks like a part of the key's prefix. */
 const randomPart = (): string => {
   const word = (): string =>
     Math.floor(Math.random() * 2 ** 32)
@@ -17,7 +17,10 @@ const low = Array.from({ length: LOW_COUNT }, (_, index) => index.toString(16).p
 let count = 0;
 let high = '';
 
-/** A hexadecimal token that no other call of any process returns. At least 24 digits; begins with a decimal digit. */
+/**
+ * Returns a hexadecimal token that no other call of any process returns. It has at least 24 digits and begins with a
+ * decimal digit.
+ */
 export function uniqueToken(): string {
   const index = count % LOW_COUNT;
   if (index === 0) high = isolatePart + (count / LOW_COUNT).toString(16).padStart(5, '0');

@@ -1,15 +1,15 @@
 import type { Adjacency } from './adjacency.js';
 
 /**
- * Ids along one cycle: each task depends on the one after it, the last on the first, which has the smallest id of
- * them. Null if there is no cycle. Linear in tasks and edges.
+ * Returns the ids along one cycle. Each task depends on the next one, and the last on the first, which has the
+ * smallest id. Null if there is no cycle. Linear in tasks and edges.
  */
 export function findCycle(size: number, dependencies: Adjacency): Int32Array | null {
   const users = usersInOrBelowCycles(size, dependencies);
   const start = users.findIndex((count) => count > 0);
   if (start < 0) return null;
   const { offsets, targets } = dependencies;
-  // Every task left has a dependent that is left too; a walk along these ends up in a cycle and stays there.
+  // Every remaining task has a remaining dependent. A walk along these enters a cycle and stays there.
   const above = new Int32Array(size);
   for (let task = 0; task < size; task++) {
     if (users[task] === 0) continue;
@@ -34,7 +34,7 @@ export function findCycle(size: number, dependencies: Adjacency): Int32Array | n
   return cycle;
 }
 
-/** Number of dependents of each task, once those that no cycle depends on are taken away from the top. */
+/** Counts the dependents of each task after removing, from the top, tasks on which no cycle depends. */
 function usersInOrBelowCycles(size: number, { offsets, targets }: Adjacency): Int32Array {
   const users = new Int32Array(size);
   const queue = new Int32Array(size);

@@ -1,6 +1,6 @@
-// A priority queue of dense ids with small integer keys that change often: one doubly linked list per key, and over
-// the keys a tree of bit words in which 32 words below are one bit above. Every operation is constant time for keys
-// below 2 ** 20, whatever the distance between the keys in use.
+// A priority queue of dense ids with small integer keys that change often: one doubly linked list per key, and a tree
+// of bit words over the keys. A bit stands for 32 words of the level below. Every operation takes constant time for
+// keys below 2 ** 20, however far apart they are.
 
 const NONE = -1;
 
@@ -12,7 +12,7 @@ export class MinBuckets {
   /** `levels[0]` has a bit per key, `levels[i + 1]` a bit per word of `levels[i]`; the last one is a single word. */
   readonly #levels: Int32Array[] = [];
 
-  /** For the ids below `size` and keys of 0 to `maxKey`. */
+  /** Creates a queue for ids below `size` and keys of 0 to `maxKey`. */
   constructor(size: number, maxKey: number) {
     this.#heads = new Int32Array(maxKey + 1).fill(NONE);
     this.#next = new Int32Array(size);
@@ -25,7 +25,7 @@ export class MinBuckets {
     } while (words > 1);
   }
 
-  /** Puts `id` before all others of the same key, whether it was here or not. */
+  /** Inserts or moves `id`, in front of all others with the same key. */
   set(id: number, key: number): void {
     this.delete(id);
     const head = this.#heads[key]!;
@@ -37,7 +37,7 @@ export class MinBuckets {
     else this.#previous[head] = id;
   }
 
-  /** Does nothing if `id` is not here. */
+  /** Removes `id`, if present. */
   delete(id: number): void {
     const key = this.#keys[id]!;
     if (key === NONE) return;
@@ -52,7 +52,7 @@ export class MinBuckets {
     }
   }
 
-  /** The id that was set last among those with the smallest key, or -1. */
+  /** Returns the id that was set last among those with the smallest key, or -1. */
   first(): number {
     let index = 0;
     for (let level = this.#levels.length - 1; level >= 0; level--) {
@@ -63,7 +63,7 @@ export class MinBuckets {
     return this.#heads[index]!;
   }
 
-  /** The id after `id` among those with the same key, or -1. */
+  /** Returns the id after `id` among those with the same key, or -1. */
   after(id: number): number {
     return this.#next[id]!;
   }

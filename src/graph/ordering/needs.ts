@@ -1,9 +1,9 @@
-// What is known of a graph before any task is placed: a topological order, how many results each task needs to hold
-// at once until it is done, and from that in which order its dependencies are best computed. Linear in tasks and edges
-// but for the sorting of dependencies with different needs.
+// Analyses a graph before any task is placed: a topological order, and the number of results that each task must hold
+// at once until it is done. From these numbers follows the best order of its dependencies. Linear in tasks and edges,
+// except for sorting dependencies with different needs.
 import { type Adjacency, degree } from './adjacency.js';
 
-/** Tasks, dependencies first. Shorter than `size` if there is a cycle: tasks on or behind it are missing. */
+/** Returns the tasks, dependencies first. The result is shorter than `size` if tasks are on a cycle or depend on one. */
 export function topologicalOrder(size: number, dependencies: Adjacency, dependents: Adjacency): Int32Array {
   const missing = new Int32Array(size);
   const queue = new Int32Array(size);
@@ -23,21 +23,21 @@ export function topologicalOrder(size: number, dependencies: Adjacency, dependen
   return tail === size ? queue : queue.slice(0, tail);
 }
 
-/** The dependencies of every task, and the tasks without dependents, in the order in which to compute them. */
+/** The dependencies of every task, and the tasks without dependents, in the order of computation. */
 export interface Visit {
   readonly dependencies: Adjacency;
   readonly roots: Int32Array;
-  /** No task has more than one dependent. */
+  /** True if no task has more than one dependent. */
   readonly forest: boolean;
-  /** No order holds fewer results at once than this. */
+  /** Lower bound of the number of results held at once, for any order. */
   readonly lowerBound: number;
 }
 
 /**
- * Sethi and Ullman's numbering of expression trees, for any number of children. A subtree that needs `need` results
- * held at its worst moment and leaves `residue` of them behind should come before one with a smaller difference of the
- * two. For trees the resulting postorder is optimal; where tasks share dependencies the numbers are estimates, for
- * each task counts what it shares as its own.
+ * Numbers tasks like Sethi and Ullman number expression trees, for any number of children. A subtree holds `need`
+ * results at its worst moment and leaves `residue` of them behind. Subtrees with a larger difference of the two come
+ * first. For trees the resulting postorder is optimal. Where tasks share dependencies the numbers are estimates,
+ * because each task counts shared ones as its own.
  */
 export function planVisit(
   topological: Int32Array,
@@ -70,12 +70,12 @@ export function planVisit(
   return { dependencies: { offsets, targets }, ...rootsAndBound(dependents, requested, spare, widest) };
 }
 
-/** Estimates of shared dependencies are counted many times over; they stop growing here, so that sums stay integers. */
+/** Upper limit of estimates. Shared dependencies are counted many times; sums must stay integers. */
 const MANY = 2 ** 30;
 
 /**
- * Results that stay held once a task has run: its own, and the requested ones below it. Null where that is 1 for
- * all, as no requested result has dependents.
+ * Counts the results that stay held after a task has run: its own, and the requested ones below it. Null if the count
+ * is 1 for all, because no requested result has dependents.
  */
 function residuesOf(
   topological: Int32Array,
@@ -119,7 +119,7 @@ function rootsAndBound(dependents: Adjacency, requested: Uint8Array, spare: Int3
   return { roots, forest, lowerBound: Math.max(widest, kept) };
 }
 
-/** Sorts tasks by falling `spare`, keeping equal ones as they are. */
+/** Sorts tasks by falling `spare`; the sort is stable. */
 function sortBySpare(tasks: Int32Array, start: number, end: number, spare: Int32Array): void {
   let sorted = true;
   for (let index = start + 1; index < end && sorted; index++) {
@@ -139,7 +139,7 @@ function sortBySpare(tasks: Int32Array, start: number, end: number, spare: Int32
   }
 }
 
-/** The same through the native sort of numbers: key and position packed into one double, exact up to 2 ** 53. */
+/** Sorts many tasks by the native sort of numbers: key and position share one double, exact up to 2 ** 53. */
 function sortManyBySpare(tasks: Int32Array, start: number, end: number, spare: Int32Array): void {
   const before = tasks.slice(start, end);
   const count = before.length;

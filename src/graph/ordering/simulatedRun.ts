@@ -1,22 +1,22 @@
-// A run on one thread, simulated task by task: who may run, what each result is still held for, and how many results
-// are held. Both strategies place tasks through it; whatever it can place at no price it places at once.
+// Simulates a run on one thread, task by task: which tasks are ready, why each result is held, and how many are held.
+// Both strategies place tasks through it. Tasks that cost no memory are placed at once.
 import { type Adjacency, degree } from './adjacency.js';
 
 const WAITING = 0;
 const QUEUED = 1;
 const DONE = 2;
 
-/** Positions only grow: `sequence[0 … length - 1]` is settled. */
+/** A run in progress. Positions only grow: `sequence[0 … length - 1]` is final. */
 export class SimulatedRun {
   readonly sequence: Int32Array;
   /** Tasks placed so far. */
   length = 0;
-  /** Largest number of results held at once so far; a new result counts before its dependencies are freed. */
+  /** Largest number of results held at once so far. A new result counts before its dependencies are freed. */
   peak = 0;
-  /** Dependents of each task that have not run; a result with none left is freed unless it is kept. */
+  /** Dependents of each task that have not run. A result with none left is freed unless it is kept. */
   readonly remaining: Int32Array;
   readonly #missing: Int32Array;
-  /** Exclusive or over the dependents that have not run: the last one's id, once one remains. */
+  /** Exclusive or over the dependents that have not run, which is the id of the last remaining one. */
   readonly #last: Int32Array;
   readonly #state: Uint8Array;
   readonly #eager: Int32Array;
@@ -56,12 +56,12 @@ export class SimulatedRun {
     return this.#state[task] === DONE;
   }
 
-  /** Dependencies of `task` that have not run. */
+  /** Counts the dependencies of `task` that have not run. */
   missing(task: number): number {
     return this.#missing[task]!;
   }
 
-  /** Runs `task` after everything that it depends on, depth first. */
+  /** Runs `task` after all its dependencies, depth first. */
   complete(task: number): void {
     const path = this.#path;
     const cursor = this.#cursor;
@@ -84,9 +84,9 @@ export class SimulatedRun {
   }
 
   /**
-   * Runs `task`, whose dependencies have run, and then every task that is ready and lets go of at least one result,
-   * as long as there are such. Doing those first is never worse: any task that runs next adds its result to what is
-   * held now, and after these no more is held than before.
+   * Runs `task`, whose dependencies have run, and then every ready task that frees at least one result, until there
+   * are none. Running those first is never worse: any next task adds its result to those held now, and afterwards no
+   * more results are held than before.
    */
   run(task: number): void {
     const eager = this.#eager;
@@ -122,7 +122,7 @@ export class SimulatedRun {
     const above = this.#dependents;
     for (let edge = above.offsets[task]!, end = above.offsets[task + 1]!; edge < end; edge++) {
       const dependent = above.targets[edge]!;
-      if (--missing[dependent]! === 0 && this.#letsGo(dependent)) count = this.#queue(dependent, count);
+      if (--missing[dependent]! === 0 && this.#freesResult(dependent)) count = this.#queue(dependent, count);
     }
     return count;
   }
@@ -134,8 +134,8 @@ export class SimulatedRun {
     return count + 1;
   }
 
-  /** Whether running `task` now frees one of its dependencies. */
-  #letsGo(task: number): boolean {
+  /** Returns whether running `task` now frees one of its dependencies. */
+  #freesResult(task: number): boolean {
     const { offsets, targets } = this.#dependencies;
     for (let edge = offsets[task]!, end = offsets[task + 1]!; edge < end; edge++) {
       const dependency = targets[edge]!;

@@ -1,16 +1,16 @@
-// The strategy for graphs whose tasks share dependencies: of all results held, finish off the one with the fewest
-// dependents left to run. Level by level over a wide stencil, row by row through a matrix product.
+// The strategy for graphs whose tasks share dependencies: next finish the held result with the fewest dependents
+// left. It proceeds level by level over a wide stencil, and row by row through a matrix product.
 import { type Adjacency, degree } from './adjacency.js';
 import { MinBuckets } from './minBuckets.js';
 import type { Visit } from './needs.js';
 import type { SimulatedRun } from './simulatedRun.js';
 
-/** Dependents of one result that are compared at most, so that a step takes constant time. */
+/** Most dependents of one result that are compared, so that a step takes constant time. */
 const LOOK_AHEAD = 16;
-/** Results of the same urgency, latest first, whose dependents are compared. */
+/** Number of results with the same urgency, latest first, whose dependents are compared. */
 const PEERS = 4;
 
-/** Places every task of `run` that is not placed yet. */
+/** Places all remaining tasks of `run`. */
 export function urgentFirst(run: SimulatedRun, visit: Visit, dependents: Adjacency): void {
   const { sequence, remaining } = run;
   const size = sequence.length;
@@ -35,14 +35,14 @@ export function urgentFirst(run: SimulatedRun, visit: Visit, dependents: Adjacen
     const goal = nearestGoal(run, held, dependents, from);
     if (goal >= 0) run.complete(goal);
     else {
-      // Nothing that is held has dependents left: enter the next component, once, at the bottom.
+      // No held result has dependents left. Enter the next component at the bottom.
       while (run.isDone(visit.roots[root]!)) root++;
       run.run(firstLeaf(visit.dependencies, visit.roots[root]!));
     }
   }
 }
 
-/** Of the dependents of the most urgent results the one with the fewest dependencies to compute, or -1. */
+/** Returns the dependent of the most urgent results with the fewest dependencies left to compute, or -1. */
 function nearestGoal(run: SimulatedRun, held: MinBuckets, dependents: Adjacency, from: Int32Array): number {
   let goal = -1;
   let fewest = Infinity;
