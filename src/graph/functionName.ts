@@ -13,8 +13,8 @@ export function nameFunction(fn: AnyFunction, name: string): void {
 }
 
 /**
- * The name of a function for people and for keys: the name under which tasks() knows it, else its own name, else the name that
- * delayed() gave it, else `lambda`. At most 50 characters.
+ * Returns the name of a function for people and for keys: its name in tasks(), else its own name, else the name given to
+ * delayed(), else `lambda`. At most 50 characters.
  *
  * @source `funcname` of Dask
  */
