@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { connect } from 'longpole';
+import { getMultiprocessing } from 'longpole/local';
+import { observeProgram } from 'longpole/trace';
+import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
 import { summarise } from '#internal/cli/run/summary.js';
 import { summaryText } from '#internal/cli/run/summaryText.js';
+import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 
 /** Twenty seconds of tasks, two at a time. */
@@ -30,4 +35,25 @@ test('a worker is as busy as its threads are', () => {
 test('a run that took no time has no findings, and no workers that start', () => {
   const trace = syntheticTrace({ tasks: [{ key: 'a-1', started: 0, stopped: 0, submitted: 0 }] });
   assert.match(summaryText(summarise(trace)), /\nfindings {3}No finding costs a twentieth of the run\.\n$/);
+});
+
+test('what is not recorded is not 0: a run of a local scheduler has no line for what was moved', async () => {
+  const live = new LiveTrace();
+  const stop = observeProgram(live);
+  const bytes = (): Float64Array => new Float64Array(1000).fill(1);
+  const sum = (values: Float64Array): number => values.reduce((a, b) => a + b, 0);
+  await getMultiprocessing({ a: [bytes], b: [sum, 'a'] }, 'b', { numWorkers: 1 });
+  stop();
+  const summary = summarise(live.snapshot());
+  assert.equal(summary.moved, null);
+  assert.doesNotMatch(summaryText(summary), /moved| B\b/);
+  const [row] = timeByPrefix(live.snapshot()).rows;
+  assert.equal(row?.['Results (MB)'], null);
+});
+
+test('a cluster in which nothing was moved says that', async () => {
+  await using client = await connect({ workers: 1 });
+  const inc = (x: number): number => x + 1;
+  assert.equal(await client.submit(inc, 1).result(), 2);
+  assert.match(summaryText(summarise(client.trace)), /\nmoved {6}0 B between workers/);
 });

@@ -2,11 +2,13 @@
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { PrefixTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
+import { recordsTransfers } from './recordsTransfers.js';
 import { Table } from './table.js';
 import { valuesColumn } from './valuesColumn.js';
 
 /** Prefixes by the seconds their tasks computed, longest first. Exact over the whole run, also where rows were let go. */
 export function timeByPrefix(trace: Trace): Table {
+  const isMeasured = recordsTransfers(trace);
   const totals = [...trace.totals.prefixes.values()];
   const all = totals.reduce((sum, { seconds }) => sum + seconds, 0);
   const numbers = (title: string, value: (row: PrefixTotals) => number) => ({
@@ -27,7 +29,7 @@ export function timeByPrefix(trace: Trace): Table {
       numbers('Mean (s)', (row) => row.seconds / row.count),
       numbers('Shortest (s)', ({ shortest }) => shortest),
       numbers('Longest (s)', ({ longest }) => longest),
-      numbers('Results (MB)', ({ nbytes }) => nbytes / 1e6),
+      numbers('Results (MB)', ({ nbytes }) => (isMeasured ? nbytes / 1e6 : Number.NaN)),
     ],
     { order: sortedOrder(seconds, true) },
   );

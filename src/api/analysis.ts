@@ -19,6 +19,7 @@ export type { ProfiledPrefix, ProfileTimeline, ProfileTreeOptions } from '../ana
 export { profiledPrefixes, profileTimeline, profileTree, samplingInterval } from '../analysis/profile.js';
 export type { Question } from '../analysis/questions.js';
 export { QUESTIONS } from '../analysis/questions.js';
+export { recordsTransfers } from '../analysis/recordsTransfers.js';
 export type { Recorded, Scaling, SimulateOptions, Simulation } from '../analysis/simulate.js';
 export { scaling, simulate } from '../analysis/simulate.js';
 export type { Speedup } from '../analysis/speedups.js';

@@ -6,6 +6,7 @@ import {
   type Finding,
   findings,
   nothingFoundIn,
+  recordsTransfers,
   type Speedup,
   speedups,
 } from '../../api/analysis.js';
@@ -31,6 +32,7 @@ export interface Summary {
   readonly workers: readonly WorkerSummary[];
   /** Those that computed longest first. */
   readonly prefixes: readonly PrefixSummary[];
+  /** Bytes; null where the trace does not record them, as that of local schedulers. */
   readonly moved: {
     readonly betweenWorkers: number;
     /** That tasks of Dask's P2P shuffles sent, to their own worker too; not in `betweenWorkers`. */
@@ -38,7 +40,7 @@ export interface Summary {
     readonly toWorkers: number;
     readonly toProgram: number;
     readonly spilled: number;
-  };
+  } | null;
   readonly longPole: LongPole | null;
   readonly findings: readonly Finding[];
   /** Without findings: what the run is made of, in sentences; else empty. */
@@ -112,7 +114,7 @@ export function summarise(trace: Trace): Summary {
         nbytes,
       }))
       .sort((a, b) => b.computed - a.computed),
-    moved,
+    moved: recordsTransfers(trace) || moved.shuffled > 0 || moved.spilled > 0 ? moved : null,
     longPole: ran ? longPoleOf(path) : null,
     findings: found,
     nothingFound: found.length === 0 ? nothingFoundIn(trace) : '',

@@ -20,7 +20,7 @@ export function summaryText(summary: Summary): string {
     ...labelled('tasks', [tasksText(summary)]),
     ...labelled('workers', workerLines(summary.workers)),
     ...labelled('prefixes', prefixLines(summary)),
-    ...labelled('moved', [movedText(summary)]),
+    ...labelled('moved', summary.moved === null ? [] : [movedText(summary.moved)]),
     ...labelled('long pole', summary.longPole === null ? [] : longPoleText(summary.longPole)),
     ...labelled('findings', findingLines(summary)),
     ...labelled('what if', speedupLines(summary)),
@@ -78,7 +78,13 @@ function prefixLines({ prefixes, computed }: Summary): string[] {
   return lines;
 }
 
-function movedText({ moved: { betweenWorkers, shuffled, toWorkers, toProgram, spilled } }: Summary): string {
+function movedText({
+  betweenWorkers,
+  shuffled,
+  toWorkers,
+  toProgram,
+  spilled,
+}: NonNullable<Summary['moved']>): string {
   const more = shuffled > 0 ? ` and ${bytesText(shuffled)} in P2P shuffles` : '';
   return (
     `${bytesText(betweenWorkers)} between workers${more}, ${bytesText(toWorkers)} from the program, ` +

@@ -1,4 +1,5 @@
 // Lines over time from the rows of a trace: memory, figures of resources, bytes moved. Times count from the model's origin.
+import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import { TimeBins } from '../../analysis/timeBins.js';
 import { pushTo } from '../../base/lookUps.js';
 import { sampledLevels } from '../../trace/localMetrics.js';
@@ -147,7 +148,9 @@ export function bandwidthPlot(trace: Trace, origin: number, worker?: number): Li
     first = Math.min(first, transfers.start[row]!);
     last = Math.max(last, transfers.stop[row]!);
   }
-  const empty = 'Nothing was moved between workers.';
+  const empty = recordsTransfers(trace)
+    ? 'Nothing was moved between workers.'
+    : 'The trace does not record what was moved: local schedulers do not measure it.';
   if (!(last > first)) return linesPlot('Bytes moved', 'bytes/s', [], empty);
   const kinds = TRANSFER_KINDS.map(() => new TimeBins(first, last, BINS));
   const sides = new Set<number>();

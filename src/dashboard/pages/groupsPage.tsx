@@ -1,5 +1,6 @@
 // Groups of tasks: how many, how long, how large, and which groups they need.
 
+import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import type { GroupGraph, GroupNode } from '../model/groupGraph.js';
 import { prefixColors } from '../model/prefixColors.js';
@@ -39,7 +40,7 @@ export function GroupsPage({ state, update }: PageProps) {
         )}
       </Panel>
       <Panel title="By group" note={`${formatCount(graph.nodes.length)} groups`} wide>
-        <GroupTable nodes={graph.nodes} />
+        <GroupTable nodes={graph.nodes} isMeasured={recordsTransfers(trace)} />
       </Panel>
     </Panels>
   );
@@ -82,7 +83,13 @@ export function GroupsGraph({ graph, state, update: { trace, live }, onNode, act
   );
 }
 
-function GroupTable({ nodes }: { readonly nodes: readonly GroupNode[] }) {
+function GroupTable({
+  nodes,
+  isMeasured,
+}: {
+  readonly nodes: readonly GroupNode[];
+  readonly isMeasured: boolean;
+}) {
   const column = (
     title: string,
     of: (node: GroupNode) => number,
@@ -102,7 +109,11 @@ function GroupTable({ nodes }: { readonly nodes: readonly GroupNode[] }) {
         column('Tasks', ({ count }) => count, formatCount),
         column('Erred', ({ erred }) => erred, formatCount),
         column('Computed', ({ seconds }) => seconds, formatDuration),
-        column('Results', ({ nbytes }) => nbytes, formatBytes),
+        column(
+          'Results',
+          ({ nbytes }) => nbytes,
+          (bytes) => (isMeasured ? formatBytes(bytes) : '–'),
+        ),
         { title: 'Needs groups', class: 'number', cell: ({ needs }) => formatCount(needs) },
       ]}
     />

@@ -4,6 +4,7 @@ import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
 import type { Finding } from '../../analysis/findings/finding.js';
 import { nothingFound } from '../../analysis/findings/nothingFound.js';
 import { windowOf } from '../../analysis/path/pathWalk.js';
+import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } from '../model/format.js';
@@ -112,6 +113,7 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const [, erred = 0, cancelled = 0, lost = 0] = totals.states;
   const computed = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;
   const threads = workers.threads.reduce((sum, count) => sum + (count > 0 ? count : 1), 0);
+  const isMeasured = recordsTransfers(trace);
   const moved = totals.pairs.reduce((sum, { nbytes }) => sum + nbytes, 0);
   const unusual = [
     [erred, 'failed'],
@@ -141,8 +143,8 @@ function Figures({ trace }: { readonly trace: Trace }) {
       />
       <Figure name="Workers" value={workers.length > 0 ? formatCount(workers.length) : '–'} />
       <Figure name="Computations" value={computations.length > 0 ? formatCount(computations.length) : '–'} />
-      <Figure name="Moved" value={formatBytes(moved)} />
-      <Figure name="Spilled" value={formatBytes(totals.spilled)} />
+      <Figure name="Moved" value={isMeasured ? formatBytes(moved) : '–'} />
+      <Figure name="Spilled" value={isMeasured ? formatBytes(totals.spilled) : '–'} />
     </dl>
   );
 }

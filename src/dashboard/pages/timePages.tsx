@@ -1,5 +1,7 @@
 // Pages with plots over time and a table below them: memory, bandwidth, the host.
+
 import type { ComponentChildren } from 'preact';
+import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import { getOrMake } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
@@ -40,7 +42,14 @@ const MOST_WORKERS = 24;
 
 function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Scheme }) {
   const { totals, workers, strings } = trace;
-  if (totals.pairs.length === 0) return <Empty>Nothing was moved between workers, or to a client.</Empty>;
+  if (totals.pairs.length === 0)
+    return (
+      <Empty>
+        {recordsTransfers(trace)
+          ? 'Nothing was moved between workers, or to a client.'
+          : 'The trace does not record what was moved: local schedulers do not measure it.'}
+      </Empty>
+    );
   const sums = new Map<number, number>();
   for (const { from, to, nbytes } of totals.pairs) {
     for (const side of [from, to]) sums.set(side, (sums.get(side) ?? 0) + nbytes);
