@@ -9,17 +9,20 @@ export interface AsCompletedOptions {
   readonly batches?: boolean;
 }
 
+/** What a future brings. */
+type ResultOf<F extends Future<unknown>> = F extends Future<infer T> ? T : never;
+
 const AS_COMPLETED_OPTIONS: OptionKinds<AsCompletedOptions> = { withResults: FLAG, batches: FLAG };
 
 /** Futures in the order in which they end. `Item` is what one step of the iteration gives. */
-export class AsCompleted<T, Item> {
-  readonly #itemOf: (ended: Future<T>[]) => Promise<{ readonly value: Item }>;
-  readonly #ended: Future<T>[] = [];
+export class AsCompleted<F extends Future<unknown>, Item> {
+  readonly #itemOf: (ended: F[]) => Promise<{ readonly value: Item }>;
+  readonly #ended: F[] = [];
   #running = 0;
   #wake: () => void = () => undefined;
 
   /** @internal Made by `asCompleted`. The item is in an object, because a promise would look into a future. */
-  constructor(itemOf: (ended: Future<T>[]) => Promise<{ readonly value: Item }>) {
+  constructor(itemOf: (ended: F[]) => Promise<{ readonly value: Item }>) {
     this.#itemOf = itemOf;
   }
 
@@ -29,11 +32,11 @@ export class AsCompleted<T, Item> {
   }
 
   /** Adds futures, also while the iteration runs. */
-  add(futures: Future<T> | Iterable<Future<T>>): void {
-    for (const future of futureList('AsCompleted.add', futures)) this.#watch(future);
+  add(futures: F | Iterable<F>): void {
+    for (const future of futureList<F>('AsCompleted.add', futures)) this.#watch(future);
   }
 
-  #watch(future: Future<T>): void {
+  #watch(future: F): void {
     this.#running++;
     const ended = (): void => {
       this.#running--;
@@ -69,30 +72,30 @@ export class AsCompleted<T, Item> {
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT; the iteration rejects with the error of a task if `withResults` is set
  * @source Dask, `distributed.as_completed`
  */
-export function asCompleted<T>(
-  futures: Future<T> | Iterable<Future<T>>,
+export function asCompleted<F extends Future<unknown>>(
+  futures: F | Iterable<F>,
   options: { readonly withResults: true; readonly batches: true },
-): AsCompleted<T, [Future<T>, T][]>;
-export function asCompleted<T>(
-  futures: Future<T> | Iterable<Future<T>>,
+): AsCompleted<F, [F, ResultOf<F>][]>;
+export function asCompleted<F extends Future<unknown>>(
+  futures: F | Iterable<F>,
   options: { readonly withResults: true; readonly batches?: false },
-): AsCompleted<T, [Future<T>, T]>;
-export function asCompleted<T>(
-  futures: Future<T> | Iterable<Future<T>>,
+): AsCompleted<F, [F, ResultOf<F>]>;
+export function asCompleted<F extends Future<unknown>>(
+  futures: F | Iterable<F>,
   options: { readonly withResults?: false; readonly batches: true },
-): AsCompleted<T, Future<T>[]>;
-export function asCompleted<T>(
-  futures: Future<T> | Iterable<Future<T>>,
+): AsCompleted<F, F[]>;
+export function asCompleted<F extends Future<unknown>>(
+  futures: F | Iterable<F>,
   options?: { readonly withResults?: false; readonly batches?: false },
-): AsCompleted<T, Future<T>>;
-export function asCompleted<T>(
-  futures: Future<T> | Iterable<Future<T>>,
+): AsCompleted<F, F>;
+export function asCompleted<F extends Future<unknown>>(
+  futures: F | Iterable<F>,
   options: AsCompletedOptions = {},
-): AsCompleted<T, unknown> {
+): AsCompleted<F, unknown> {
   checkOptions('asCompleted()', options, AS_COMPLETED_OPTIONS);
   const { withResults = false, batches = false } = options;
-  const pair = async (future: Future<T>): Promise<[Future<T>, T]> => [future, await future.result()];
-  const completed = new AsCompleted<T, unknown>(async (ended) => {
+  const pair = async (future: F): Promise<[F, unknown]> => [future, await future.result()];
+  const completed = new AsCompleted<F, unknown>(async (ended) => {
     const taken = ended.splice(0, batches ? ended.length : 1);
     const items = withResults ? await Promise.all(taken.map(pair)) : taken;
     return { value: batches ? items : items[0] };
@@ -111,9 +114,9 @@ export interface WaitOptions {
 const WAIT_OPTIONS: OptionKinds<WaitOptions> = { timeout: SECONDS, returnWhen: oneOf(['all', 'first']) };
 
 /** Futures that have ended, with a result or an error, and those that have not, each in the order of the call. */
-export interface Waited<T> {
-  readonly done: Future<T>[];
-  readonly notDone: Future<T>[];
+export interface Waited<F extends Future<unknown>> {
+  readonly done: F[];
+  readonly notDone: F[];
 }
 
 /**
@@ -124,13 +127,13 @@ export interface Waited<T> {
  * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT; not the error of a task
  * @source Dask, `distributed.wait`, which raises an error after the timeout
  */
-export async function wait<T>(
-  futures: Future<T> | Iterable<Future<T>>,
+export async function wait<F extends Future<unknown>>(
+  futures: F | Iterable<F>,
   options: WaitOptions = {},
-): Promise<Waited<T>> {
+): Promise<Waited<F>> {
   checkOptions('wait()', options, WAIT_OPTIONS);
   const { timeout, returnWhen = 'all' } = options;
-  const list = futureList('wait()', futures);
+  const list = futureList<F>('wait()', futures);
   const ends = list.map((future) => future.wait().catch(() => undefined));
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {

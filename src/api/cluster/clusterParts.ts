@@ -12,6 +12,7 @@ import { WorkerPlaces, type WorkerSettings } from '../../engine/cluster/workerPl
 import { LiveTrace } from '../../trace/live/liveTrace.js';
 import { watchCluster } from '../observeProgram.js';
 import { type ClientTools, clientTools } from './clientTools.js';
+import { EventLog } from './eventLog.js';
 import { Measures } from './measures.js';
 
 /** Results up to this many bytes travel with the message that says that their task has finished. */
@@ -32,6 +33,7 @@ export interface ClusterParts {
   readonly stores: ClusterStores;
   readonly resources: ClusterResources;
   readonly measures: Measures;
+  readonly events: EventLog;
   readonly stalls: StallWatch;
   readonly tools: ClientTools;
 }
@@ -58,6 +60,7 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
     stores,
     resources: new ClusterResources(engine),
     measures,
+    events: new EventLog(engine),
     stalls: new StallWatch(engine, settings.ttl),
     tools: clientTools,
   };

@@ -195,8 +195,8 @@ export function notAwaitable<T>(future: Future<T>): Future<T> {
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for anything else
  */
-export function futureList<T>(where: string, given: Future<T> | Iterable<Future<T>>): readonly Future<T>[] {
-  const isFuture = (one: unknown): one is Future<T> => one instanceof Future;
+export function futureList<F extends Future<unknown>>(where: string, given: F | Iterable<F>): readonly F[] {
+  const isFuture = (one: unknown): one is F => one instanceof Future;
   if (isFuture(given)) return [given];
   if (typeof given !== 'object' || given === null || !(Symbol.iterator in given))
     throw invalid(`${where}: futures`, given, 'a Future, or an array of them');

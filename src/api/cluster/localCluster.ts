@@ -7,6 +7,7 @@ import { bytesText } from '../../base/words.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
+import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
 import type { StallWatch } from '../../engine/cluster/stallWatch.js';
 import type { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
@@ -19,6 +20,7 @@ import type { ClientTools } from './clientTools.js';
 import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions } from './clusterOptions.js';
 import type { ClusterParts } from './clusterParts.js';
 import { ConnectedClients } from './connectedClients.js';
+import type { EventLog } from './eventLog.js';
 import type { Measures } from './measures.js';
 
 /** How long workers have to tell what they have sampled; and the last time, before they end, in milliseconds. */
@@ -47,6 +49,8 @@ export class LocalCluster {
   /** @internal */
   readonly measures: Measures;
   /** @internal */
+  readonly events: EventLog;
+  /** @internal */
   readonly tools: ClientTools;
   /** @internal */
   readonly clients = new ConnectedClients();
@@ -70,6 +74,7 @@ export class LocalCluster {
     this.#resources = parts.resources;
     this.#stalls = parts.stalls;
     this.measures = parts.measures;
+    this.events = parts.events;
     this.tools = parts.tools;
   }
 
@@ -173,6 +178,18 @@ export class LocalCluster {
     await this.engine.waits.during('LocalCluster.scale', `${workers} workers`, scaled);
   }
 
+  /** @internal */
+  async restartWorkers(workers: readonly EngineWorker[]): Promise<void> {
+    const wanted = new Set(workers.map(({ info }) => info));
+    const restarting = this.#places.workers.filter(({ info }) => wanted.has(info));
+    const restarted = Promise.all(
+      restarting.map((worker) =>
+        this.#places.restart(worker, 'It was restarted, and another has its place.'),
+      ),
+    );
+    await this.engine.waits.during('LocalCluster.restartWorkers', `${workers.length} workers`, restarted);
+  }
+
   /**
    * @internal Resolves when whoever observes has what was sampled so far, or after some seconds: workers may be in a native
    * call, or stopped.
@@ -244,7 +261,7 @@ export class LocalCluster {
         if (old === undefined) return;
         tried.set(old.info, now);
         this.#places
-          .restart(old)
+          .restart(old, 'It was there for its lifetime, and another has its place.')
           .catch((error: unknown) => this.engine.event('worker-lifetime', String(error), old.info.index));
       },
       Math.min(1000, seconds * 250),

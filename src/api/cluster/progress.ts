@@ -16,8 +16,8 @@ const DT = 0.1;
  * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, and what `out` throws; not the error of a task
  * @source Dask, `distributed.progress`
  */
-export async function progress<T>(
-  futures: Future<T> | Iterable<Future<T>>,
+export async function progress(
+  futures: Future<unknown> | Iterable<Future<unknown>>,
   options: ProgressBarOptions = {},
 ): Promise<void> {
   const list = futureList('progress()', futures);

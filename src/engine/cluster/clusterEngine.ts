@@ -272,6 +272,20 @@ export class ClusterEngine {
     for (const computation of [...this.#computations.values()]) computation.cancel(error);
   }
 
+  /** Ends all computations: none of their tasks runs any more, and their results leave the workers. */
+  cancelEverything(error: unknown): void {
+    for (const computation of [...this.#computations.values()]) {
+      const { base, size } = computation.segment;
+      const { requested } = this.scheduler.state.graph;
+      const locals = Array.from({ length: size }, (_, local) => local);
+      computation.cancel(error);
+      this.results.unwant(
+        computation,
+        locals.filter((local) => requested[base + local] === 1),
+      );
+    }
+  }
+
   /** The workers end: nothing goes on. */
   close(): void {
     this.#keepAlive.close();

@@ -80,7 +80,7 @@ export class WorkerPlaces implements WorkerKeeper {
    *
    * @throws (rejects) LongpoleError ERR_LONGPOLE_WORKER_START if the old one has died meanwhile
    */
-  async restart(worker: ClusterWorker): Promise<void> {
+  async restart(worker: ClusterWorker, reason: string): Promise<void> {
     const place = this.#places.find((one) => one.worker === worker);
     if (place === undefined || worker.facts === undefined) return;
     place.before = worker;
@@ -91,8 +91,7 @@ export class WorkerPlaces implements WorkerKeeper {
       place.before = undefined;
     }
     // A place that is gone was given up with both of them.
-    if (place.worker !== worker && this.#places.includes(place))
-      await this.#retire(worker, 'It was there for its lifetime, and another has its place.');
+    if (place.worker !== worker && this.#places.includes(place)) await this.#retire(worker, reason);
   }
 
   /** Resolves when a worker of this place is up, whichever it is. */

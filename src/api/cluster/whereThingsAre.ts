@@ -1,0 +1,91 @@
+// What the scheduler knows of results and tasks, by key and by worker. Each question walks over all tasks that the cluster holds.
+import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
+import type { ComputationState } from '../../engine/cluster/computationState.js';
+import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
+import { isHostDump } from '../../engine/host/hostTypes.js';
+import { MEMORY, PROCESSING } from '../../engine/scheduler/taskStates.js';
+import { keySplit } from '../../graph/key.js';
+
+interface HeldTask {
+  readonly computation: ComputationState;
+  readonly local: number;
+  readonly key: string;
+  /** The scheduler's id. */
+  readonly id: number;
+}
+
+function* tasksIn(engine: ClusterEngine, state: number): Generator<HeldTask> {
+  const { state: states } = engine.scheduler.state;
+  for (const computation of engine.computations) {
+    const { base, size } = computation.segment;
+    for (let local = 0; local < size; local++)
+      if (states[base + local] === state && !computation.imports.has(local))
+        yield { computation, local, key: computation.info.keys[local]!, id: base + local };
+  }
+}
+
+/** Key → names of the workers whose stores have the result; none: it is small, and the scheduler has it. */
+export function whoHas(engine: ClusterEngine, keys?: ReadonlySet<string>): Record<string, string[]> {
+  const found: [string, string[]][] = [];
+  for (const { computation, local, key } of tasksIn(engine, MEMORY)) {
+    if (keys !== undefined && !keys.has(key)) continue;
+    const holders = [...engine.stored.holders(computation.resultId(local))];
+    found.push([key, holders.flatMap((index) => engine.workers.get(index)?.info.name ?? [])]);
+  }
+  for (const key of keys ?? []) if (!found.some(([known]) => known === key)) found.push([key, []]);
+  return Object.fromEntries(found);
+}
+
+/** Worker → keys of the results in its store. */
+export function hasWhat(engine: ClusterEngine, workers: readonly EngineWorker[]): Record<string, string[]> {
+  const keys = new Map(workers.map(({ info }) => [info.index, { name: info.name, keys: [] as string[] }]));
+  for (const { computation, local, key } of tasksIn(engine, MEMORY))
+    for (const index of engine.stored.holders(computation.resultId(local))) keys.get(index)?.keys.push(key);
+  return Object.fromEntries(Array.from(keys.values(), (worker) => [worker.name, worker.keys]));
+}
+
+/** Worker → keys of the tasks that it was sent and has not finished. */
+export function processing(
+  engine: ClusterEngine,
+  workers: readonly EngineWorker[],
+): Record<string, string[]> {
+  const { location } = engine.scheduler.state;
+  const keys = new Map(workers.map(({ info }) => [info.index, { name: info.name, keys: [] as string[] }]));
+  for (const { id, key } of tasksIn(engine, PROCESSING)) keys.get(location[id]!)?.keys.push(key);
+  return Object.fromEntries(Array.from(keys.values(), (worker) => [worker.name, worker.keys]));
+}
+
+/** Bytes of the results that the cluster holds: by prefix, or by key. */
+export function nbytesOf(
+  engine: ClusterEngine,
+  { keys, summary }: { readonly keys: ReadonlySet<string> | undefined; readonly summary: boolean },
+): Record<string, number> {
+  const { nbytes } = engine.scheduler.state;
+  const sums = new Map<string, number>();
+  for (const { id, key } of tasksIn(engine, MEMORY)) {
+    if (keys !== undefined && !keys.has(key)) continue;
+    const name = summary ? keySplit(key) : key;
+    sums.set(name, (sums.get(name) ?? 0) + nbytes[id]!);
+  }
+  return Object.fromEntries(sums);
+}
+
+/** Worker → key of the task that it runs → stack frames, innermost first. Workers that run nothing are left out. */
+export async function callStacks(
+  engine: ClusterEngine,
+  workers: readonly EngineWorker[],
+  keys?: ReadonlySet<string>,
+): Promise<Record<string, Record<string, string[]>>> {
+  const stacks = await Promise.all(
+    workers.map(async (worker): Promise<[string, Record<string, string[]>][]> => {
+      const dump = await worker.host.dump();
+      const host = isHostDump(dump) ? dump : dump.inside;
+      if (typeof host === 'string' || host.task === undefined) return [];
+      const key = engine.computation(host.task.run)?.info.keys[host.task.id];
+      if (key === undefined || keys?.has(key) === false) return [];
+      const { inside } = host.isolate;
+      return [[worker.info.name, { [key]: typeof inside === 'string' ? [inside] : [...inside.stack] }]];
+    }),
+  );
+  return Object.fromEntries(stacks.flat());
+}
