@@ -420,7 +420,15 @@ const PLAIN: ReadonlySet<string> = new Set([
   ...['CompleteEvent', 'DurationBeginEvent', 'DurationEndEvent', 'InstantEvent', 'PhaseEvent'],
   ...['EventPhases', 'InstantEventScope', 'MultiEventDatabase', 'DURATION_BUCKETS', 'bucketStart'],
   ...['DaskObservation', 'EXPORTERS', 'observeProgram', 'QUESTIONS', 'Table', 'findingsTable'],
-  ...['nothingFoundIn', 'profiledPrefixes', 'samplingInterval', 'scaling', 'speedups'],
+  ...[
+    'computationCount',
+    'recordsTransfers',
+    'nothingFoundIn',
+    'profiledPrefixes',
+    'samplingInterval',
+    'scaling',
+    'speedups',
+  ],
 ]);
 
 test('every public function has a form in a table above', () => {
