@@ -1,7 +1,7 @@
 // What if? How long the recorded graph would take under other conditions: more workers, a faster network, a function that
 // was made faster. A discrete-event simulation with the engine's policy and the durations that were measured.
 import { ANY, checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { coreUseOf } from './coreUse.js';
@@ -234,8 +234,7 @@ function factors(
       );
     const id = names.get(name);
     if (id === undefined) {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
+      throw invalidArgument(
         `The trace has no prefix '${name}'. Its prefixes are: ${[...names.keys()].slice(0, 20).join(', ')}.`,
       );
     }
@@ -246,10 +245,7 @@ function factors(
 
 function check(name: string, value: number, isGood: boolean, expected: string): void {
   if (isGood) return;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `The option ${name} is ${value}: give ${expected}.`,
-  );
+  throw invalidArgument(`The option ${name} is ${value}: give ${expected}.`);
 }
 
 /** Under which conditions the trace was recorded. */

@@ -2,7 +2,7 @@
 // nothing per row until somebody reads it.
 
 import { checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { visibleName } from '../base/visibleText.js';
@@ -191,10 +191,7 @@ export class Table {
   #column(title: string): Column {
     const column = this.#columns.find((one) => one.title === title);
     if (column !== undefined) return column;
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
-      `The table has no column '${title}'. Its columns are: ${this.columns.join(', ')}.`,
-    );
+    throw invalidArgument(`The table has no column '${title}'. Its columns are: ${this.columns.join(', ')}.`);
   }
 
   #with(order: Int32Array): Table {

@@ -1,6 +1,6 @@
 // Is the work spread evenly? How many results each worker held, second by second.
 import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { type Column, Table } from './table.js';
@@ -70,8 +70,7 @@ function balanceOf(trace: Trace, lanes: Lanes, interval: number): Table {
   const rows = rowsOf(span, interval);
   const count = lanes.workers.length;
   if (!(rows * (count + 1) <= MAX_CELLS)) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
+    throw invalidArgument(
       Number.isFinite(span)
         ? `The events of managed memory span ${span.toPrecision(3)} s: a row for every ${interval} s would be ${rows} rows. Pass a longer interval.`
         : `The events of managed memory are from ${lanes.begin} s to ${lanes.last} s, which are no times of one run: record it again.`,

@@ -1,6 +1,6 @@
 // What calls of a client take: one of a kind or several, iterables. The rest is base/arguments.ts.
 import { invalid, isOptionsObject, textOf } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument, type LongpoleError } from '../base/errors.js';
 import { Delayed } from '../graph/delayed.js';
 
 /**
@@ -58,10 +58,7 @@ export function arrayOf(iterable: unknown): readonly unknown[] {
 }
 
 export function notIterable(what: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `map() takes iterables after the function, not ${what}.`,
-  );
+  return invalidArgument(`map() takes iterables after the function, not ${what}.`);
 }
 
 function isIterable(value: unknown): value is Iterable<unknown> {

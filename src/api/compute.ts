@@ -1,6 +1,6 @@
 // `compute`: runs the union of the graphs of some Delayed objects.
 import { checkOptions, type OptionKinds, oneOf } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument, type LongpoleError } from '../base/errors.js';
 import { LazyMap } from '../base/lazyCollections.js';
 import { SCHEDULERS } from '../base/settings.js';
 import { ProgramCallback } from '../diagnostics/callback.js';
@@ -105,8 +105,7 @@ function localOption(options: ComputeOptions): string | undefined {
 }
 
 function conflict(option: string, taker: string, other: string): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  return invalidArgument(
     `compute(): ${option}: only ${taker} takes this option, and other options ask for ${other}. Leave one of them out.`,
   );
 }

@@ -1,6 +1,6 @@
 // `Delayed.visualize`: the graph of a Delayed as an image, before it runs. graph/ writes no files.
 import { checkOptions, fileName, kind, type OptionKinds, TEXT } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { Delayed, dependenciesOf, nodesOf } from '../graph/delayed.js';
 import { functionName } from '../graph/functionName.js';
 import { drawBoxes } from '../pipeline/drawing.js';
@@ -42,8 +42,7 @@ Delayed.prototype.visualize = function visualize(options: GraphDrawingOptions = 
   const { filename = 'graph.svg', label = 'function', title = this.key } = options;
   const nodes = [...nodesOf(this).values()];
   if (nodes.length > MAX_TASKS)
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
+    throw invalidArgument(
       `Delayed.visualize draws at most ${MAX_TASKS} tasks, and '${this.key}' needs ${nodes.length}. Draw a part of the graph.`,
     );
   const places = new Map(nodes.map(({ key }, index) => [key, index]));

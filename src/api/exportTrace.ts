@@ -1,7 +1,7 @@
 // Writes traces in the formats of other programs.
 import { join } from 'node:path';
 import { ANY, CALLABLE, checkArgument, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { makeFolder, writePieces } from '../files/writePieces.js';
 import type { Trace } from '../trace/trace.js';
 import { EXPORTERS, type Exporter } from './exporters.js';
@@ -47,8 +47,7 @@ export function exportTrace(trace: Trace, options: ExportTraceOptions): string[]
 export function exporterOf(name: string): Exporter {
   const exporter = EXPORTERS.find((one) => one.name === name);
   if (exporter !== undefined) return exporter;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     `There is no format called '${name}'. There are: ${EXPORTERS.map((one) => one.name).join(', ')}.`,
   );
 }

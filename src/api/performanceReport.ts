@@ -1,7 +1,7 @@
 // `performanceReport`: watches a client's cluster while a block runs, and writes what happened as one HTML file.
 
 import { CALLABLE, checkArgument, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { callingLine } from '../diagnostics/callingLine.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Client } from './cluster/client.js';
@@ -45,10 +45,7 @@ export class PerformanceReport {
     code: string,
   ) {
     if (client === undefined) {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        'performanceReport() needs a client. Connect one before, or pass { client }.',
-      );
+      throw invalidArgument('performanceReport() needs a client. Connect one before, or pass { client }.');
     }
     this.filename = filename;
     this.#title = title ?? 'Performance report';

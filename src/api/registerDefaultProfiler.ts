@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { checkOptions, FLAG, invalid, kind, type OptionKinds, TEXT } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument, LongpoleError } from '../base/errors.js';
 import { openNvtx } from '../engine/worker/nvtx.js';
 import { EventProfiler } from '../files/eventProfiler.js';
 import { makeFolders } from '../files/makeFolders.js';
@@ -66,15 +66,13 @@ export function registerDefaultProfiler(
   if (client !== undefined && !(client instanceof Client))
     throw invalid('registerDefaultProfiler()', client, 'a Pipeline or a Client');
   if (client === undefined) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
+    throw invalidArgument(
       `The pipeline '${target.name}' has no client whose cluster could be recorded: new Pipeline(name, { client }).`,
     );
   }
   const { name = 'default', enableNvtx = false, addTimeSuffix = true, directory = '.' } = options;
   if (name === '' || /[/\\]/.test(name)) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
+    throw invalidArgument(
       `name: expected the beginning of a file name, not '${name}'. The option 'directory' says where files go.`,
     );
   }

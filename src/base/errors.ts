@@ -65,6 +65,16 @@ export class LongpoleError extends Error {
   }
 }
 
+/** Returns the error for an argument or option with a wrong type or value. */
+export function invalidArgument(message: string, options?: { cause?: unknown }): LongpoleError {
+  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message, options);
+}
+
+/** Returns the message of a thrown value, which need not be an error. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** Most causes to follow. An error may be its own cause. */
 const MAX_CAUSES = 8;
 

@@ -1,6 +1,6 @@
 // Limits the size of unpacked data. Some kilobytes of gzip, or of the packed data in a page, can unpack to gigabytes.
 // The limit grows with the packed bytes, so that every real trace stays below it.
-import { LongpoleError } from './errors.js';
+import { invalidArgument, LongpoleError } from './errors.js';
 
 /** Bytes that are always allowed, because small files may be very regular. */
 const ALWAYS = 128 * 2 ** 20;
@@ -21,8 +21,7 @@ export function unpackLimit(packed: number): number {
  */
 export function checkMaxUnpackedBytes(max: number | undefined): void {
   if (max === undefined || (typeof max === 'number' && max >= 0)) return;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     `maxUnpackedBytes is a number of bytes, or Infinity for no limit, not ${String(max)}.`,
   );
 }

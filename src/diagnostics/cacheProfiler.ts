@@ -1,7 +1,7 @@
 // The cache profiler: when each result was held. With the default metric it is a view over the recordings, like Profiler; a
 // metric of one's own is evaluated as each result arrives, and only its number is kept.
 import { CALLABLE, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { cacheLifetimes } from './cacheLifetimes.js';
 import { Callback, ENTERED, OBSERVERS } from './callback.js';
@@ -129,8 +129,7 @@ export class CacheProfiler extends Callback implements PageSource {
 function measure(metric: CacheMetric, value: unknown, key: string): number {
   const measured: unknown = metric(value);
   if (typeof measured === 'number') return measured;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     `CacheProfiler: the metric ${metric.name || '(anonymous)'} returned ${typeof measured} for the result of ${key}; it must return a number.`,
   );
 }

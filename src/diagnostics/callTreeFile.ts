@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, messageOf } from '../base/errors.js';
 import type { CallTree } from '../profile/callTree.js';
 import { toPprof } from '../profile/pprof.js';
 import { toSpeedscope } from '../profile/speedscope.js';
@@ -31,7 +31,7 @@ export function writeCallTree(tree: CallTree, filename: string, options: CallTre
   try {
     writeFileSync(path, contentOf(tree, filename.toLowerCase(), options));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     throw new LongpoleError(
       'ERR_LONGPOLE_PAGE_FILE',
       `The profile ${path} could not be written (${reason}). Give a filename in a folder that exists and is writable.`,

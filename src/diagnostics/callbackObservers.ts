@@ -1,6 +1,6 @@
 // From what people write (callbacks, tuples, the older two functions) to what the engine calls (RunObserver). One observer
 // serves one run, so that a callback may watch several runs at the same time.
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunInfo, RunObserver, RunState } from '../protocol/runObserver.js';
 import {
@@ -65,8 +65,7 @@ function isCallback(value: unknown): value is CallbackLike {
 
 function checkCallback(value: unknown): CallbackLike {
   if (isCallback(value)) return value;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     'callbacks: expected a Callback, an object with some of start, startState, pretask, posttask and finish, an array of ' +
       'these five functions (null for the missing), or an object with startCallback and endCallback.',
   );

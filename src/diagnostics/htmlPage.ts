@@ -2,7 +2,7 @@
 // put into them. A page that was written never needs Longpole or a network again.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, messageOf } from '../base/errors.js';
 import { visibleName } from '../base/visibleText.js';
 import { escapeHtml } from './escapeHtml.js';
 
@@ -38,7 +38,7 @@ export function writePage(pieces: readonly string[], filename: string): string {
   } catch (cause) {
     throw new LongpoleError(
       'ERR_LONGPOLE_PAGE_FILE',
-      `The page ${path} could not be written (${reason(cause)}). Give a filename in a folder that exists and is writable.`,
+      `The page ${path} could not be written (${messageOf(cause)}). Give a filename in a folder that exists and is writable.`,
       { cause },
     );
   }
@@ -51,7 +51,7 @@ function readTemplate(url: URL): string {
   } catch (cause) {
     throw new LongpoleError(
       'ERR_LONGPOLE_PAGE_FILE',
-      `The template ${url.href} cannot be read (${reason(cause)}). Install longpole again, or build it with \`npm run build\`.`,
+      `The template ${url.href} cannot be read (${messageOf(cause)}). Install longpole again, or build it with \`npm run build\`.`,
       { cause },
     );
   }
@@ -62,8 +62,4 @@ function cut(url: URL, text: string, placeholder: string): [string, string] {
   if (at < 0)
     throw new LongpoleError('ERR_LONGPOLE_PAGE_FILE', `The template ${url.href} has no ${placeholder}.`);
   return [text.slice(0, at), text.slice(at + placeholder.length)];
-}
-
-function reason(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -13,7 +13,7 @@ import {
   oneOf,
   TEXT,
 } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument, LongpoleError, messageOf } from '../base/errors.js';
 import { epochSeconds } from '../resources/clock.js';
 import type { MemorySeries } from './memoryPlot.js';
 import { memoryPlot } from './memoryPlot.js';
@@ -165,7 +165,7 @@ export class MemorySampler {
     try {
       writeFileSync(path, text);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new LongpoleError(
         'ERR_LONGPOLE_PAGE_FILE',
         `The plot ${path} could not be written (${reason}). Give a filename in a folder that exists and is writable.`,
@@ -196,7 +196,7 @@ async function loadPage(): Promise<void> {
 
 function memoryPage(series: readonly MemorySeries[]): string {
   if (page !== undefined) return page.memoryPage(series);
-  throw invalid(
+  throw invalidArgument(
     'plot: no sampling has ended yet. Call it after the block that samples, or give a filename in .svg.',
   );
 }
@@ -266,11 +266,7 @@ const THIS_PROCESS: MemorySource = {
 
 function checkSource(measure: MemoryMeasure, source: MemorySource | undefined): void {
   if (source === undefined && measure !== 'process')
-    throw invalid(
+    throw invalidArgument(
       `measure: only a cluster can tell '${measure}' memory. Connect a client before sampling, or pass one as \`client\`.`,
     );
-}
-
-function invalid(message: string): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
 }

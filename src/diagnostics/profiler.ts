@@ -1,6 +1,6 @@
 // The task profiler: a view over the recordings of the runs that it watched. Nothing is made per task while a run goes on;
 // `results` is built when somebody reads it.
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import type { Graph, Keys } from '../protocol/graph.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { Callback, ENTERED, OBSERVERS } from './callback.js';
@@ -63,8 +63,7 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
   constructor(get?: GetFunction<R>) {
     super();
     if (get !== undefined && typeof get !== 'function') {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
+      throw invalidArgument(
         `new Profiler(get): get must be a scheduler such as getThreaded, not ${typeof get}.`,
       );
     }
@@ -79,8 +78,7 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
    */
   get(graph: Graph, keys: Keys, options: GetOptions & Readonly<Record<string, unknown>> = {}): R {
     if (this.#get === undefined) {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
+      throw invalidArgument(
         'Profiler.get: this profiler was made without a scheduler. Make it with new Profiler(getThreaded).',
       );
     }

@@ -1,6 +1,6 @@
 // `span`: names a part of the user's program, so that what is defined or submitted in it is found together.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { type SpanRef, setSpanSource } from '../graph/spanContext.js';
 import { spanId } from '../protocol/metrics.js';
 import { callingLine } from './callingLine.js';
@@ -81,15 +81,13 @@ export function span(name: string): Span;
 export function span<T>(name: string, fn: () => T): T;
 export function span(name: string, fn?: () => unknown): unknown {
   if (typeof name !== 'string' || name === '')
-    throw invalid(`The name of a span is a non-empty string, not ${JSON.stringify(name) ?? String(name)}.`);
+    throw invalidArgument(
+      `The name of a span is a non-empty string, not ${JSON.stringify(name) ?? String(name)}.`,
+    );
   setSpanSource(() => open.getStore());
   const made = new OpenableSpan(name, callingLine(span));
   if (fn === undefined) return made;
   if (typeof fn !== 'function')
-    throw invalid(`span('${name}', fn) takes a function, not ${fn === null ? 'null' : typeof fn}.`);
+    throw invalidArgument(`span('${name}', fn) takes a function, not ${fn === null ? 'null' : typeof fn}.`);
   return open.run(made.enter(open.getStore()), fn);
-}
-
-function invalid(message: string): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
 }

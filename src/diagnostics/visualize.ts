@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { checkOptions, FLAG, type OptionKinds, PAGE_FILE, TEXT } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { writeReport } from './performanceReport.js';
 import { ADD_TO, type PageSource, ProfilerTrace } from './profilerTrace.js';
 
@@ -39,8 +39,7 @@ export function visualize(
   const sources = isList(profilers) ? profilers : [profilers];
   for (const source of sources) {
     if (typeof source?.[ADD_TO] === 'function') continue;
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
+    throw invalidArgument(
       'visualize: expected a Profiler, a ResourceProfiler or a CacheProfiler, or an array of them.',
     );
   }

@@ -1,5 +1,5 @@
 // The values that travel with a batch.
-import { TaskError } from '../base/errors.js';
+import { messageOf, TaskError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import { NO_VALUES, type Values } from '../protocol/isolateMessages.js';
 import { OP_CONSTANT, OP_OBJECT } from '../protocol/program.js';
@@ -14,7 +14,7 @@ export function argumentError(plan: Plan, ids: Int32Array, cause: unknown): unkn
       const reason = cloneError(value);
       if (reason === undefined) continue;
       const where = { key: plan.keys[id]!, function: taskFunctionName(plan, id), worker: 'main' };
-      const why = reason instanceof Error ? reason.message : String(reason);
+      const why = messageOf(reason);
       const message =
         `An argument of task '${where.key}' (function ${where.function}) cannot be copied to a worker: ${why} ` +
         'Pass plain data, or make the value inside the task.';

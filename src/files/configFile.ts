@@ -1,7 +1,7 @@
 // Reads the configuration file of a program: `longpole.config.yaml` or `.json` in the folder where it was started.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, messageOf } from '../base/errors.js';
 import { loadPackage } from '../base/packages.js';
 import { isSettingName, readSetting, type Settings, unknownSetting } from '../base/settings.js';
 
@@ -39,7 +39,7 @@ function readText(path: string, mustExist: boolean): string | undefined {
   } catch (cause) {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     if (missing && !mustExist) return undefined;
-    throw failure(`The configuration file ${path} cannot be read: ${reason(cause)}.`, cause);
+    throw failure(`The configuration file ${path} cannot be read: ${messageOf(cause)}.`, cause);
   }
 }
 
@@ -50,7 +50,7 @@ function read(path: string, text: string): ConfigFile {
     // JSON is YAML, too.
     content = parse(text, { logLevel: 'error' });
   } catch (cause) {
-    throw failure(`The configuration file ${path} is no YAML: ${reason(cause)}`, cause);
+    throw failure(`The configuration file ${path} is no YAML: ${messageOf(cause)}`, cause);
   }
   const settings: Partial<Settings> = {};
   if (content === null || content === undefined) return { path, settings };
@@ -76,8 +76,4 @@ function isMap(value: unknown): value is object {
 
 function failure(message: string, cause?: unknown): LongpoleError {
   return new LongpoleError('ERR_LONGPOLE_CONFIG', message, { cause });
-}
-
-function reason(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { checkArgument, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
 import { type EventDatabase, readDatabase } from '../trace/eventDatabase.js';
 import {
@@ -56,10 +56,7 @@ export class EventProfiler implements EventDatabase {
       checkArgument('EventProfiler: databaseFile', databaseFile, TEXT);
     checkOptions('EventProfiler', given, OPTIONS);
     if (file !== undefined && given.database !== undefined) {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        `Events go either to ${file} or to the database that was given, not to both.`,
-      );
+      throw invalidArgument(`Events go either to ${file} or to the database that was given, not to both.`);
     }
     this.database =
       given.database ??

@@ -1,7 +1,7 @@
 // Gzip in chunks, without waiting: Node itself unpacks either whole files at once, or asynchronously.
 import { crc32 } from 'node:zlib';
 import { Gunzip } from 'fflate';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, messageOf } from '../base/errors.js';
 import { resizedUint8 } from '../base/resized.js';
 import { unpackedSizeError, unpackLimit } from '../base/unpackLimit.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
@@ -69,7 +69,7 @@ export class GunzipReader implements ByteReader {
       this.#gunzip.push(piece.slice(), false);
     } catch (error) {
       if (error instanceof LongpoleError) throw error;
-      this.problem = `it cannot be unpacked further (${error instanceof Error ? error.message : String(error)})`;
+      this.problem = `it cannot be unpacked further (${messageOf(error)})`;
     }
   }
 

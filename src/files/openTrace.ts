@@ -1,6 +1,6 @@
 // Opens a trace whatever its file is called: formats are recognised by their first bytes.
 import { ANY, CALLABLE, checkOptions, type OptionKinds } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
@@ -58,8 +58,7 @@ export function openTrace(source: string | Uint8Array, options: OpenTraceOptions
 
 function checkSource(source: unknown): void {
   if (typeof source === 'string' || source instanceof Uint8Array) return;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     `openTrace() takes a path or the bytes of a trace (Uint8Array), not ${String(source)}.`,
   );
 }

@@ -1,7 +1,7 @@
 // A Delayed is a task of a graph under construction: a key, a function and arguments, which may contain other
 // Delayed. Nothing here runs a task. A chain may have a million links, so nothing recurses along dependencies.
 
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument, LongpoleError } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
 import type { Graph } from '../protocol/graph.js';
 import { rememberAnnotations } from './annotationContext.js';
@@ -32,10 +32,7 @@ export class Delayed<T> {
   /** @internal Created by calling a TaskFunction. */
   constructor(key: string, fn: AnyFunction, args: readonly unknown[]) {
     if (typeof key !== 'string')
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        'new Delayed() is no task. Call a function that delayed() or tasks() has made.',
-      );
+      throw invalidArgument('new Delayed() is no task. Call a function that delayed() or tasks() has made.');
     this.key = key;
     this.fn = fn;
     this.args = args;

@@ -1,6 +1,8 @@
 // Converts the source text of a function to an expression that evaluates to an equal function elsewhere. The text of
 // a method is no expression, the text of an arrow function lacks its name, and no text shows whether it is strict.
+
 import type { FunctionExpression, Node, Options, parse as Parse, Program } from 'acorn';
+import { messageOf } from '../base/errors.js';
 import { loadPackage } from '../base/packages.js';
 import type { AnyFunction } from './callable.js';
 
@@ -55,7 +57,7 @@ function likeliest(problems: readonly unknown[]): string {
   const position = (problem: unknown): number =>
     problem instanceof SyntaxError && 'pos' in problem ? Number(problem.pos) : -1;
   const furthest = problems.reduce((best, problem) => (position(problem) > position(best) ? problem : best));
-  const message = furthest instanceof Error ? furthest.message : String(furthest);
+  const message = messageOf(furthest);
   return message.replace(/ \(\d+:\d+\)$/, '');
 }
 

@@ -1,5 +1,5 @@
 // One key of a graph, or arrays of keys nested to any depth. A result has the shape of the request.
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument, type LongpoleError } from '../base/errors.js';
 import type { Keys } from '../protocol/graph.js';
 
 /**
@@ -23,8 +23,7 @@ export function shapeLike(keys: Keys, value: (key: string) => unknown): unknown 
 }
 
 function invalidKeys(value: unknown): LongpoleError {
-  return new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  return invalidArgument(
     `keys: expected a key (a string) or nested arrays of keys, not ${String(value)} (${typeof value}).`,
   );
 }

@@ -1,5 +1,5 @@
 // Spells values like Python's repr(), so that a key made here equals Dask's key for the same tuple.
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 
 /** Parts of a tuple key. Arrays are nested tuples, `null` is None. */
 export type KeyPart = string | number | bigint | boolean | null | readonly KeyPart[];
@@ -28,8 +28,7 @@ function reprPart(part: KeyPart | undefined): string {
     default:
       if (part === null) return 'None';
       if (Array.isArray(part)) return reprTuple(part);
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
+      throw invalidArgument(
         `A tuple key consists of strings, numbers, booleans, null and arrays of them, not ${typeof part}. ` +
           'Pass a number or a string that distinguishes the task from its siblings.',
       );

@@ -1,6 +1,6 @@
 // TaskFunctions, which tasks() and delayed() return. Calling one makes a Delayed instead of running its function.
 import { checkOptions, FLAG, type OptionKinds, TEXT } from '../base/arguments.js';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { type AnyFunction, isFunction, resolveFunction, TASK_TARGET } from './callable.js';
 import { Delayed } from './delayed.js';
 import { functionName, nameFunction } from './functionName.js';
@@ -49,8 +49,7 @@ export function delayed<F extends AnyFunction>(
 ): TaskFunction<F>;
 export function delayed(fn: unknown, options: TaskOptions = {}): TaskFunction<AnyFunction> {
   if (!isFunction(fn)) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_INVALID_ARGUMENT',
+    throw invalidArgument(
       `delayed() takes a function, not ${fn === null ? 'null' : typeof fn}. Pass values as arguments of the task.`,
     );
   }

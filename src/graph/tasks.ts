@@ -1,6 +1,6 @@
 // Implements tasks(): the functions of a module as tasks. Other isolates import the module and find the functions by
 // name.
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { type AnyFunction, isClass, isFunction, resolveFunction } from './callable.js';
 import { makeTaskFunction, type TaskFunction } from './taskFunction.js';
 import { registerTasks } from './taskRegistry.js';
@@ -34,29 +34,24 @@ function checkUrl(url: unknown): string {
   // A Windows path also begins with a letter and a colon.
   if (typeof url === 'string' && /^[a-z][a-z0-9+.-]+:/i.test(url)) return url;
   const found = typeof url === 'string' ? `'${url}'` : url === null ? 'null' : typeof url;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     `The first argument of tasks() is the URL of the module, not ${found}. Write tasks(import.meta.url, { … }) in an ES module.`,
   );
 }
 
 function checkFunctions(functions: unknown): Map<string, AnyFunction> {
   if (typeof functions !== 'object' || functions === null || Object.keys(functions).length === 0)
-    throw argumentError('The second argument of tasks() is an object with at least one function');
+    throw invalidArgument('The second argument of tasks() is an object with at least one function.');
   const checked = new Map<string, AnyFunction>();
   for (const [name, value] of Object.entries(functions)) {
-    if (name === '') throw argumentError('A task of tasks() has the empty name; keys begin with it');
+    if (name === '') throw invalidArgument('A task of tasks() has the empty name; keys begin with it.');
     if (!isFunction(value))
-      throw argumentError(`'${name}' in tasks() is not a function but ${describe(value)}`);
+      throw invalidArgument(`'${name}' in tasks() is not a function but ${describe(value)}.`);
     if (isClass(value))
-      throw argumentError(`'${name}' in tasks() is a class, which needs \`new\`; wrap it in a function`);
+      throw invalidArgument(`'${name}' in tasks() is a class, which needs \`new\`; wrap it in a function.`);
     checked.set(name, resolveFunction(value));
   }
   return checked;
-}
-
-function argumentError(message: string): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', `${message}.`);
 }
 
 function describe(value: unknown): string {

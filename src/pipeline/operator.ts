@@ -1,6 +1,6 @@
 // Steps of a pipeline: which values are allowed, their names, and how a step is called. A step runs in the program
 // that runs the pipeline. The tasks that a step creates run where the pipeline's client runs them.
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { type AnyFunction, isFunction, TASK_TARGET } from '../graph/callable.js';
 import type { Delayed } from '../graph/delayed.js';
 import type { Input } from '../graph/input.js';
@@ -51,8 +51,7 @@ export function asOperator(value: unknown): Operator | undefined {
 export function toOperator(value: unknown): Operator {
   const operator = asOperator(value);
   if (operator !== undefined) return operator;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     `A step of a pipeline is a function, a TaskFunction, or an object with ${METHODS.join(', ')}; not ${describe(value)}.`,
   );
 }

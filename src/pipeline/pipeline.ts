@@ -1,6 +1,6 @@
 // A pipeline: named steps and the steps whose results they need. Runs each step as soon as its inputs are there. At
 // the end, computes the Delayed values that the last steps returned.
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument, LongpoleError, messageOf } from '../base/errors.js';
 import { Delayed } from '../graph/delayed.js';
 import type { Input } from '../graph/input.js';
 import { checkNesting, forEachPart, isPlainObject } from '../graph/nesting.js';
@@ -68,7 +68,7 @@ export class StepGraph {
     const step = this.#steps.get(toOperator(operator).identity);
     if (step?.result !== undefined) return step.result.value;
     const what = step === undefined ? 'has not been added to' : 'has not been run by';
-    throw invalid(`${toOperator(operator).name} ${what} the pipeline '${this.name}'.`);
+    throw invalidArgument(`${toOperator(operator).name} ${what} the pipeline '${this.name}'.`);
   }
 
   /** Implements `Pipeline.run`. */
@@ -84,7 +84,7 @@ export class StepGraph {
       const computed = await replaceLazy(values, (lazy) => this.#executor.compute(lazy));
       for (const [index, step] of last.entries()) step.result = { value: partOf(computed, index) };
     } catch (error) {
-      this.#log(`Pipeline run failed: ${error instanceof Error ? error.message : String(error)}`);
+      this.#log(`Pipeline run failed: ${messageOf(error)}`);
       throw error;
     }
     this.#log('Pipeline run successfully');
@@ -144,7 +144,7 @@ export class StepGraph {
     try {
       step.result = { value: await step.operator.run(inputs, context) };
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       throw new LongpoleError(
         'ERR_LONGPOLE_PIPELINE_STEP',
         `The step '${name}' of the pipeline '${this.name}' failed: ${reason}`,
@@ -232,10 +232,6 @@ function needs(step: Step, other: Step): boolean {
 
 function partOf(value: unknown, index: number): unknown {
   return Array.isArray(value) ? value[index] : undefined;
-}
-
-function invalid(message: string): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
 }
 
 // Finds and replaces the Delayed values in a value. Like for the arguments of a task, the search covers arrays, plain

@@ -1,7 +1,7 @@
 // Main side of the monitor thread. One thread serves all profilers and clusters of the process. It is started only
 // once and sleeps between runs, because starting a thread costs some 20 ms of a core.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, messageOf } from '../base/errors.js';
 import { epochSeconds } from './clock.js';
 import { type GuardCell, guardThread, whenMayEnd } from './nativeGuard.js';
 import { processTreeUsage } from './processTree.js';
@@ -188,7 +188,7 @@ export class ResourceMonitor {
 }
 
 function startError(cause: unknown): LongpoleError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new LongpoleError(
     'ERR_LONGPOLE_WORKER_START',
     `The thread that samples CPU and memory does not run (${reason}). ` +

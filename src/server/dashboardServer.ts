@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { LongpoleError } from '../base/errors.js';
+import { invalidArgument, LongpoleError } from '../base/errors.js';
 import { LIVE_PATH, MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
 import { type AccessRules, isHostAllowed, isLoopback, isOriginAllowed, isTokenRight } from './access.js';
 import { DEFAULT_LIMITS, type ViewerLimits } from './limits.js';
@@ -212,18 +212,14 @@ function refuse(socket: Duplex, status: number): void {
 function checkToken(token: string | undefined, host: string): string | undefined {
   if (token === undefined) return isLoopback(host) ? undefined : randomBytes(18).toString('base64url');
   if (/^[\w-]{16,256}$/.test(token)) return token;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     "token: expected 16 to 256 letters, digits, '-' or '_'. Leave it out, and a random one is made where one is needed.",
   );
 }
 
 function checkPort(port: number | undefined): number | undefined {
   if (port === undefined || (Number.isInteger(port) && port >= 0 && port < 65_536)) return port;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `port: expected a whole number from 0 to 65535, not ${port}.`,
-  );
+  throw invalidArgument(`port: expected a whole number from 0 to 65535, not ${port}.`);
 }
 
 /** The port that is taken. */

@@ -1,7 +1,9 @@
 // The live stream of one cluster: rows are encoded once, however many pages look, and every page gets the same bytes. While
 // nobody looks nothing is encoded. A page that is too slow is left out and catches up from where it was. While the scheduler
 // is busy rows come late instead of costing it more than a small share of its time; sums are always of now.
+
 import { randomUUID } from 'node:crypto';
+import { messageOf } from '../base/errors.js';
 import {
   type BeginMessage,
   encodeViewMessage,
@@ -204,7 +206,7 @@ export class LiveHub {
       this.#tick();
     } catch (error) {
       this.#rest();
-      const reason = `The dashboard has failed: ${error instanceof Error ? error.message : String(error)}`;
+      const reason = `The dashboard has failed: ${messageOf(error)}`;
       const closed = encodeViewMessage({ type: 'closed', reason, complete: false });
       for (const { outlet } of this.#viewers) outlet.send(closed);
       this.#viewers.clear();

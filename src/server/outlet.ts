@@ -1,7 +1,7 @@
 // One viewer's socket with an end to its patience: what the viewer does not take is not buffered. Whoever writes asks
 // `isFull` first; long answers are generators that are pulled as far as there is room, a few milliseconds at a time, so
 // that the thread, which is the scheduler's, stays free.
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, messageOf } from '../base/errors.js';
 import { encodeViewMessage } from '../protocol/viewMessages.js';
 import type { ViewerLimits } from './limits.js';
 import type { Pace } from './pace.js';
@@ -103,7 +103,7 @@ export class Outlet {
     } catch (error) {
       // E.g. the files of a recorded trace are gone: the page is told, the program goes on.
       this.#stream = undefined;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       const reason = error instanceof LongpoleError ? `${message} (${error.code})` : message;
       this.send(encodeViewMessage({ type: 'closed', reason, complete: false }));
       this.#socket.close(FAILED, 'The trace cannot be read.');

@@ -1,7 +1,7 @@
 // The pages that a server gives out: the HTML files that the build made, read once, each with the policy that it was built
 // with. A name is looked up in this list, so there is no path that a request could leave.
 import { readFileSync } from 'node:fs';
-import { LongpoleError } from '../base/errors.js';
+import { LongpoleError, messageOf } from '../base/errors.js';
 
 export interface PageFile {
   readonly html: Buffer;
@@ -25,7 +25,7 @@ export function readPage(name: string, folder: URL = FOLDER): PageFile {
   } catch (cause) {
     throw new LongpoleError(
       'ERR_LONGPOLE_PAGE_FILE',
-      `The page ${url.href} cannot be read (${cause instanceof Error ? cause.message : String(cause)}). Install longpole again, or build it with \`npm run build\`.`,
+      `The page ${url.href} cannot be read (${messageOf(cause)}). Install longpole again, or build it with \`npm run build\`.`,
       { cause },
     );
   }

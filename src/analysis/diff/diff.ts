@@ -2,7 +2,7 @@
 // with a test that says which differences are more than noise.
 
 import { checkOptions, kind, type OptionKinds } from '../../base/arguments.js';
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
@@ -181,10 +181,7 @@ interface Run {
 function listOf(traces: Trace | readonly Trace[], side: string): readonly Trace[] {
   const list = 'tasks' in traces ? [traces] : traces;
   if (list.length > 0) return list;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
-    `The ${side} side has no traces: give at least one.`,
-  );
+  throw invalidArgument(`The ${side} side has no traces: give at least one.`);
 }
 
 function runOf(trace: Trace): Run {

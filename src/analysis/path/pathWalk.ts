@@ -1,6 +1,6 @@
 // The walk that finds the critical path of a run as it was: from the last result back, always to what ended last of all
 // that had to be there.
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument } from '../../base/errors.js';
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { type Lanes, lanesOf } from '../lanes.js';
@@ -32,8 +32,7 @@ export function requestedWindow(trace: Trace, asked: Partial<Window>): Window {
   const stop = own(asked.stop, Number.POSITIVE_INFINITY, whole.stop);
   const isGiven = asked.start !== undefined || asked.stop !== undefined;
   if (!isGiven || start <= stop || Number.isNaN(whole.start)) return { start, stop };
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     `The part of the trace from ${start} to ${stop} was asked for: give times in seconds since the epoch, and a stop that is not before the start. The trace goes from ${whole.start} to ${whole.stop}.`,
   );
 }

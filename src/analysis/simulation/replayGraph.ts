@@ -1,6 +1,6 @@
 // From a trace to what the simulator runs: one task per run that took place, in the engine's order, with its measured
 // duration, handed over when the client handed it over.
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument } from '../../base/errors.js';
 import { type Adjacency, order } from '../../graph/order.js';
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
@@ -122,8 +122,7 @@ function edgesOf({ tasks }: Trace, firsts: Int32Array): number {
 
 function checkSize(what: string, count: number): void {
   if (count <= MAX_PARTS) return;
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     `The option split makes ${count.toLocaleString('en')} ${what}: give fewer parts, so that the graph has at most ${MAX_PARTS.toLocaleString('en')}.`,
   );
 }

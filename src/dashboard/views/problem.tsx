@@ -1,9 +1,9 @@
 // What the page shows when it cannot show its data.
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 
 export function Problem({ error }: { readonly error: unknown }) {
   const known = error instanceof LongpoleError;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return (
     <main class="problem">
       <h1>This page cannot show its data</h1>

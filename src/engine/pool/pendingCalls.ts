@@ -1,7 +1,7 @@
 // Calls to a worker that wait for their answers. Each is settled once: answered, or rejected when the worker ends, or when it
 // does not take the call. A call that was taken has no limit: it may run a function of the user's.
 import { inspect } from 'node:util';
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 import { type ErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
 
 interface PendingCall {
@@ -130,7 +130,7 @@ export class PendingCalls {
 }
 
 function notSentError(worker: string, reason: unknown): LongpoleError {
-  const why = reason instanceof Error ? reason.message : String(reason);
+  const why = messageOf(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
     `What worker ${worker} is called with cannot be copied to it: ${why} Pass plain data.`,

@@ -1,6 +1,6 @@
 // What a worker does about its memory, as Dask's workers do it: spill, pause, give up. Only decisions: who measures, spills
 // and pauses is elsewhere, and time is what the readings say.
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument } from '../../base/errors.js';
 
 /** Shares of the memory limit, or false: never. */
 export interface MemoryThresholds {
@@ -181,8 +181,7 @@ function checkThresholds(thresholds: MemoryThresholds): void {
     const share = thresholds[name];
     if (share === false) continue;
     if (!(share > 0 && share <= 1 && share >= lower)) {
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
+      throw invalidArgument(
         `The memory threshold ${name} is ${String(share)}. Pass false, or a share of the memory limit above 0 and at most 1; ` +
           'target ≤ spill ≤ pause ≤ terminate.',
       );

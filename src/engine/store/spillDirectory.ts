@@ -6,7 +6,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument, LongpoleError, messageOf } from '../../base/errors.js';
 import { flushAtExit, nothingToFlush } from '../../files/exitFlush.js';
 import { makeFolders } from '../../files/makeFolders.js';
 import { ownIdentity, type ProcessIdentity, stateOf } from './processIdentity.js';
@@ -40,10 +40,7 @@ export class SpillDirectory {
    */
   static create(localDirectory?: string): SpillDirectory {
     if (localDirectory !== undefined && (typeof localDirectory !== 'string' || localDirectory === ''))
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        `localDirectory: expected a path, not ${String(localDirectory)}.`,
-      );
+      throw invalidArgument(`localDirectory: expected a path, not ${String(localDirectory)}.`);
     const parent = localDirectory === undefined ? defaultParent() : resolve(localDirectory);
     const path = join(parent, `longpole-${process.pid}-${randomBytes(4).toString('hex')}`);
     try {
@@ -54,8 +51,7 @@ export class SpillDirectory {
     } catch (cause) {
       throw new LongpoleError(
         'ERR_LONGPOLE_LOCAL_DIRECTORY',
-        `Workers cannot keep files in ${parent}: ${cause instanceof Error ? cause.message : String(cause)}. ` +
-          'Pass another localDirectory.',
+        `Workers cannot keep files in ${parent}: ${messageOf(cause)}. ` + 'Pass another localDirectory.',
         { cause },
       );
     }

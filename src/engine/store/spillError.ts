@@ -1,5 +1,5 @@
 // The error of results that do not go to disk: which folder, how much room there is, and what helps.
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
 
 /** What the system says when a disk, a quota or a limit on files is exhausted. */
@@ -22,7 +22,7 @@ export function spillError(
   room: { readonly bsize: number; readonly blocks: number; readonly bavail: number } | undefined,
   cause: unknown,
 ): LongpoleError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   const isFull = cause instanceof Error && 'code' in cause && FULL.has(String(cause.code));
   const free =
     room === undefined

@@ -1,7 +1,7 @@
 // One file with spilled results: written once, read result by result, removed when nobody needs any of them. Small
 // results share a file, because making one costs more than writing a few kilobytes.
 import { open, statfs, unlink } from 'node:fs/promises';
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 import type { WorkInterval } from '../../protocol/clusterObserver.js';
 import type { Frame, Frames, ResultId } from '../../protocol/frames.js';
 import { emptyFrame } from '../worker/shareBuffers.js';
@@ -186,7 +186,7 @@ export async function readSpillFile(
     throw new LongpoleError(
       'ERR_LONGPOLE_SPILL_FILE',
       `A result that had been spilled cannot be read back from ${path}: ` +
-        `${cause instanceof Error ? cause.message : String(cause)}. It has to be computed again.`,
+        `${messageOf(cause)}. It has to be computed again.`,
       { cause },
     );
   }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, isIPv6, type ListenOptions } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument } from '../../base/errors.js';
 
 const TCP = 'tcp://';
 const UNIX = 'unix://';
@@ -72,8 +72,7 @@ export function connectionTo(
   if (address.startsWith(PIPE)) return { path: PIPE_FOLDER + address.slice(PIPE.length) };
   const [, host, port] = /^tcp:\/\/\[?([^\]]+)\]?:(\d+)$/.exec(address) ?? [];
   if (host !== undefined && port !== undefined) return { host, port: Number(port) };
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     `'${address}' is not the address of a peer: unix:///path, tcp://host:port, or pipe://name on Windows.`,
   );
 }

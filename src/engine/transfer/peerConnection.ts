@@ -1,6 +1,6 @@
 // A connection to a peer, over which results are fetched. Requests share it; when it breaks, all of them fail.
 import { connect, type Socket } from 'node:net';
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 import type { ResultId } from '../../protocol/frames.js';
 import { MessageReader, type Payload } from './messageReader.js';
 import { connectionTo } from './peerAddress.js';
@@ -125,7 +125,7 @@ export class PeerConnection {
     try {
       this.#reader.push(bytes);
     } catch (error) {
-      this.#break(error instanceof Error ? error.message : String(error), error);
+      this.#break(messageOf(error), error);
     }
     return true;
   }

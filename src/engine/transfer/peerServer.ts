@@ -1,7 +1,7 @@
 // Gives the results of a worker to its peers. Belongs to the thread that never computes, so that it always answers.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { ResultId } from '../../protocol/frames.js';
 import { OpenTransfers } from './openTransfers.js';
@@ -60,8 +60,7 @@ export class PeerServer {
       this.#endpoint.remove();
       throw new LongpoleError(
         'ERR_LONGPOLE_LOCAL_DIRECTORY',
-        `A worker cannot listen on ${this.address}: ${cause instanceof Error ? cause.message : String(cause)}. ` +
-          'Pass another localDirectory.',
+        `A worker cannot listen on ${this.address}: ${messageOf(cause)}. ` + 'Pass another localDirectory.',
         { cause },
       );
     }

@@ -1,6 +1,6 @@
 // `contextMeter`: how a task says what it does with its time, and counts what it likes. Outside a task nothing is
 // counted and nothing fails, as in Dask, so that the same code runs in a test.
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { isThenable } from './evaluator.js';
 import { type MeterFrame, meterContext } from './meterContext.js';
 
@@ -46,7 +46,7 @@ function meter(label: string, fn?: AnyFunction): unknown {
   checkText('label', label);
   if (fn === undefined) return makeMeter(label);
   if (typeof fn !== 'function')
-    throw invalid(
+    throw invalidArgument(
       `contextMeter.meter('${label}', fn) takes a function, not ${fn === null ? 'null' : typeof fn}.`,
     );
   return wrap(label, fn);
@@ -56,7 +56,7 @@ function digestMetric(label: string, value: number, unit: string): void {
   checkText('label', label);
   checkText('unit', unit);
   if (typeof value !== 'number' || !Number.isFinite(value))
-    throw invalid(`The value of the metric '${label}' is a finite number, not ${String(value)}.`);
+    throw invalidArgument(`The value of the metric '${label}' is a finite number, not ${String(value)}.`);
   const frame = meterContext.getStore();
   frame?.task.digest(label, value, unit, frame.meter);
 }
@@ -119,7 +119,7 @@ function wrap<F extends AnyFunction>(label: string, fn: F): F {
 
 function checkMethod(label: string, value: unknown): AnyFunction {
   if (isFunction(value)) return value;
-  throw invalid(
+  throw invalidArgument(
     `@contextMeter.meter('${label}') decorates a method; this is ${value === null ? 'null' : typeof value}.`,
   );
 }
@@ -130,11 +130,7 @@ function isFunction(value: unknown): value is AnyFunction {
 
 function checkText(name: string, value: unknown): void {
   if (typeof value === 'string' && value !== '') return;
-  throw invalid(
+  throw invalidArgument(
     `The ${name} of a metric is a non-empty string, not ${JSON.stringify(value) ?? String(value)}.`,
   );
-}
-
-function invalid(message: string): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_INVALID_ARGUMENT', message);
 }

@@ -1,5 +1,5 @@
 // One run inside an isolate: its program, the results that are kept here, and what has to be reported.
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
@@ -372,7 +372,7 @@ export class IsolateRun {
 
 /** The error of a result that cannot be copied, for the given reason. */
 export function notCloneable(reason: unknown): LongpoleError {
-  const why = reason instanceof Error ? reason.message : String(reason);
+  const why = messageOf(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
     `The result cannot leave its isolate: ${why} Return plain data, and let the next task build from it what it needs.`,

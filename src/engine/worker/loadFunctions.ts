@@ -1,6 +1,6 @@
 // Finds or rebuilds, inside an isolate, the functions that a message names. Rebuilt functions are kept between runs, so
 // that V8's optimised code for them is too.
-import { LongpoleError } from '../../base/errors.js';
+import { LongpoleError, messageOf } from '../../base/errors.js';
 import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
 import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.js';
 import { isCallable, type TaskCallable } from './evaluator.js';
@@ -101,7 +101,7 @@ function timeLimit(): Promise<never> {
 /** A function that cannot be had fails the tasks that call it, not the isolate. */
 function failing(ref: { readonly name: string; readonly url?: string }, cause: unknown): TaskCallable {
   const where = ref.url === undefined ? '' : ` of module ${ref.url}`;
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return () => {
     throw new LongpoleError(
       'ERR_LONGPOLE_MODULE_TASK',

@@ -1,5 +1,5 @@
 // Plugins inside an isolate: a module of the user's is imported there, and its hooks are called around every task.
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { WorkerSnapshot } from '../host/workerView.js';
@@ -90,8 +90,7 @@ async function install(context: unknown): Promise<string> {
 function makePlugin(made: unknown, { url, export: name = 'default', options }: WorkerPluginSpec): unknown {
   if (typeof made === 'object' && made !== null) return made;
   if (isCallable(made)) return isClass(made) ? Reflect.construct(made, [options]) : made(options);
-  throw new LongpoleError(
-    'ERR_LONGPOLE_INVALID_ARGUMENT',
+  throw invalidArgument(
     `The module ${url} exports no '${name}' that is a worker plugin, or a class or function that makes one.`,
   );
 }
