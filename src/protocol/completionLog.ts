@@ -1,12 +1,12 @@
 // The completions of one run on one isolate, in memory that both sides share: a ring of columns with one writer (the
-// isolate) and one reader (its host). A busy isolate cannot send messages, but what it has finished can be read here at
-// any time. The host never has more tasks outstanding than the ring holds, so the writer never waits.
+// isolate) and one reader (its host). A busy isolate cannot send messages, but the host can read its completions here
+// at any time. The host never has more tasks outstanding than the ring holds, so the writer never waits.
 
-/** Where the header words are. */
+/** Indices of the header words. */
 const HEAD = 0;
 const RUNNING = 1;
 const CANCELLED = 2;
-/** The last two words are a float64: when the task that runs began. */
+/** The last two words are a float64: the start time of the running task. */
 const HEADER_WORDS = 6;
 const SINCE_BYTES = 16;
 
@@ -21,14 +21,14 @@ export interface CompletionColumns {
   readonly kinds: Uint8Array;
   /** Index into RESULT_TYPES of results.ts. */
   readonly types: Uint8Array;
-  /** The result, for the kind NUMBER; its bytes, for the kinds VALUE, STORED and PRIVATE. */
+  /** The result for kind NUMBER; its bytes for kinds VALUE, STORED and PRIVATE. */
   readonly numbers: Float64Array;
-  /** When the isolate took the batch in, seconds since the epoch. */
+  /** Times at which the isolate received the batch, in seconds since the epoch. */
   readonly received: Float64Array;
   /** Seconds since the epoch, taken in the isolate. */
   readonly starts: Float64Array;
   readonly stops: Float64Array;
-  /** Seconds between them in which the thread was ready to run and had no core; NaN: not known. */
+  /** Seconds between start and stop in which the thread was ready to run but had no core; NaN if unknown. */
   readonly coreWaits: Float64Array;
 }
 
@@ -62,7 +62,7 @@ export class CompletionLog {
   /** Next entry to write, or to read: each side holds its own object over the same buffer. */
   #position = 0;
 
-  /** A new log of at least `capacity` entries, or a view of one that the other side made. */
+  /** Creates a log of at least `capacity` entries, or a view of a log from the other side. */
   constructor(from: number | SharedArrayBuffer) {
     if (typeof from === 'number') {
       let capacity = 16;
@@ -95,8 +95,8 @@ export class CompletionLog {
   }
 
   /**
-   * Writer: one more task is finished, and none runs; visible to the reader at once. In this order: the reader closes runs whose
-   * tasks have ended, and must not find one of them that seems to run.
+   * Writer: publishes a finished task at once, and marks that none runs. In this order, because the reader closes
+   * runs whose tasks have ended, and must not find one that seems to run.
    */
   write(
     id: number,
@@ -121,14 +121,14 @@ export class CompletionLog {
     Atomics.store(this.#header, HEAD, this.#position | 0);
   }
 
-  /** Reader: how many entries can be read. */
+  /** Reader: number of readable entries. */
   get available(): number {
     return (Atomics.load(this.#header, HEAD) - this.#position) | 0;
   }
 
   /**
-   * Reader: copies out what is there, up to the size of the columns, and stops before the first entry that `accept`
-   * refuses (its value has not arrived yet).
+   * Reader: copies entries up to the size of the columns. Stops before the first entry that `accept` refuses (its
+   * value has not arrived yet).
    */
   read(into: CompletionColumns, accept: (id: number, kind: number) => boolean): void {
     const count = Math.min(this.available, into.ids.length);
@@ -151,23 +151,23 @@ export class CompletionLog {
     into.count = read;
   }
 
-  /** The task that runs now, or -1. Written by the isolate before each task, read by anyone. */
+  /** The running task, or -1. The isolate writes it before each task; both sides may read it. */
   get running(): number {
     return Atomics.load(this.#header, RUNNING) - 1;
   }
 
-  /** When it began, in seconds since the epoch; of -1, when the last one did. */
+  /** Start of the running task in seconds since the epoch; for -1, the start of the last one. */
   get runningSince(): number {
     return this.#since[0]!;
   }
 
-  /** Writer: this task begins. */
+  /** Writer: records that this task starts. */
   begin(id: number, start: number): void {
     this.#since[0] = start;
     Atomics.store(this.#header, RUNNING, id + 1);
   }
 
-  /** Set by the host: the isolate starts no more tasks of this run. */
+  /** True once the host has asked the isolate to start no more tasks of this run. */
   get cancelled(): boolean {
     return Atomics.load(this.#header, CANCELLED) === 1;
   }

@@ -1,12 +1,12 @@
-// Reading a row of the bridge to Dask cell by cell: each method takes the next cell, or throws if it is not what the row has
-// there.
+// Reads a row of the bridge to Dask cell by cell. Each method returns the next cell, or throws if it has another
+// type.
 import { LongpoleError } from '../base/errors.js';
 
-/** Throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE. */
+/** Throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE for a row that cannot be read. */
 export function damagedRow(what: string): never {
   throw new LongpoleError(
     'ERR_LONGPOLE_DASK_BRIDGE',
-    `The bridge to Dask said what nobody understands: ${what}. If your cluster has its own copy of longpole_dask, update it.`,
+    `The bridge to Dask sent a row that cannot be read: ${what}. If your cluster has its own copy of longpole_dask, update it.`,
   );
 }
 
@@ -28,26 +28,26 @@ export class Cells {
     return typeof value === 'string' ? value : this.#wrong('a text');
   }
 
-  /** A finite number. */
+  /** Reads a finite number. */
   number(): number {
     const value = this.#next();
     return typeof value === 'number' && Number.isFinite(value) ? value : this.#wrong('a number');
   }
 
-  /** A number, or NaN for none. */
+  /** Reads a number, or NaN for none. */
   perhaps(): number {
     const value = this.#next();
     if (value === null || value === undefined) return Number.NaN;
     return typeof value === 'number' && Number.isFinite(value) ? value : this.#wrong('a number or nothing');
   }
 
-  /** A whole number from 0 on. */
+  /** Reads a whole number from 0 on. */
   count(): number {
     const value = this.#next();
     return isCount(value) ? value : this.#wrong('a whole number');
   }
 
-  /** A whole number from -1 on: none. */
+  /** Reads a whole number from -1 on, where -1 means none. */
   index(): number {
     const value = this.#next();
     return value === -1 || isCount(value) ? value : this.#wrong('an index');
@@ -63,24 +63,24 @@ export class Cells {
     return values.every((value) => typeof value === 'string') ? values : this.#wrong('a list of texts');
   }
 
-  /** Whole numbers below 2^31, or up to 2^53 where they are numbers of tasks. */
+  /** Reads whole numbers below 2^31, or up to 2^53 for numbers of tasks. */
   counts(): readonly number[] {
     const values = this.#list();
     return values.every(isCount) ? values : this.#wrong('a list of whole numbers');
   }
 
-  /** A list of rows. */
+  /** Reads a list of rows. */
   rows<T>(read: (cells: Cells) => T): T[] {
     return this.#list().map((value) => read(new Cells(value)));
   }
 
-  /** A row, or undefined for none. */
+  /** Reads a row, or undefined for none. */
   row<T>(read: (cells: Cells) => T): T | undefined {
     const value = this.#next();
     return value === null || value === undefined ? undefined : read(new Cells(value));
   }
 
-  /** A map of numbers. */
+  /** Reads a map of numbers. */
   numberMap(): ReadonlyMap<string, number> {
     const entries = this.#entries();
     const all = entries.filter(
@@ -89,7 +89,7 @@ export class Cells {
     return all.length === entries.length ? new Map(all) : this.#wrong('a map of numbers');
   }
 
-  /** A map of texts. */
+  /** Reads a map of texts. */
   textMap(): ReadonlyMap<string, string> {
     const entries = this.#entries();
     const all = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');

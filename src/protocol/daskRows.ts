@@ -1,13 +1,13 @@
-// What the bridge to a Dask cluster says: rows, each a list whose first element is its tag; python/longpole_dask writes them.
-// Tasks are named by numbers and workers by indices that the bridge gives out once. Times are seconds since the epoch: on the
-// scheduler's clock, but for those of a batch and the start and stop of an ended task, which `times` of that row explains.
+// Rows of the bridge to a Dask cluster: lists whose first element is a tag, written by python/longpole_dask. The
+// bridge numbers tasks and workers. Times are seconds since the epoch on the scheduler's clock. Exceptions are the
+// times of a batch, and start and stop of an ended task; `times` of that row explains them.
 //
-// Each row is described once, by what reads its cells in their order; its type follows from that. Every cell is checked,
-// because another version of the bridge, or a damaged pipe, may say anything. A schema library (valibot) would be as long and
-// reach every user as a dependency.
+// Each row is described once, by the function that reads its cells in order; its type follows from that. Every cell
+// is checked, because another version of the bridge, or a damaged pipe, may send anything. A schema library (valibot)
+// would need as much code and add a dependency for every user.
 import { Cells, damagedRow } from './daskCells.js';
 
-/** Of the rows; python/longpole_dask/__init__.py has the same. */
+/** Version of the rows; python/longpole_dask/__init__.py has the same. */
 export const DASK_PROTOCOL = 1;
 
 const LEFT_REASONS = ['lost', 'retried', 'cancelled', 'rescheduled'] as const;
@@ -20,7 +20,7 @@ const ROWS = {
     type: 'hello' as const,
     protocol: cells.count(),
     time: cells.number(),
-    /** Machines with the same text have one clock; empty: not known. */
+    /** Identifies the machine: equal texts mean one clock; empty if unknown. */
     bootId: cells.text(),
     facts: Object.fromEntries(cells.textMap()),
   }),
@@ -32,7 +32,7 @@ const ROWS = {
     host: cells.text(),
     pid: cells.count(),
     threads: cells.count(),
-    /** Bytes; 0: no limit. */
+    /** Memory limit in bytes; 0 for no limit. */
     memoryLimit: cells.number(),
     time: cells.number(),
   }),
@@ -42,15 +42,15 @@ const ROWS = {
     time: cells.number(),
     reason: cells.text(),
   }),
-  /** The names of a span. Comes before the graphs that have it. */
+  /** The names of a span. Precedes the graphs that refer to it. */
   span: (cells: Cells) => ({ type: 'span' as const, id: cells.text(), tags: cells.texts() }),
-  /** Tasks that were submitted together; their numbers are `firstId`, `firstId + 1`, … */
+  /** Tasks that were submitted together, with the numbers `firstId`, `firstId + 1`, … */
   graph: (cells: Cells) =>
     checkedGraph({
       type: 'graph' as const,
-      /** NaN: before the bridge was attached. */
+      /** NaN if submitted before the bridge was attached. */
       submitted: cells.perhaps(),
-      /** Empty: the tasks came otherwise, e.g. as scattered data. */
+      /** Name of the client; empty for tasks without one, e.g. scattered data. */
       client: cells.text(),
       code: cells.text(),
       firstId: cells.count(),
@@ -59,24 +59,24 @@ const ROWS = {
       prefixOf: Int32Array.from(cells.counts()),
       functions: cells.texts(),
       functionOf: Int32Array.from(cells.counts()),
-      /** Ids of spans; empty: none. */
+      /** Ids of spans; empty for none. */
       spans: cells.texts(),
       spanOf: Int32Array.from(cells.counts()),
-      /** How many of `dependencies` each task has. */
+      /** Number of `dependencies` of each task. */
       dependencyCounts: Int32Array.from(cells.counts()),
-      /** Numbers of tasks, of earlier or later graphs as well. */
+      /** Numbers of tasks, also of tasks in earlier or later graphs. */
       dependencies: Float64Array.from(cells.counts()),
-      /** Places in `keys` of what is there already. */
+      /** Indices into `keys` of results that exist already. */
       given: Int32Array.from(cells.counts()),
     }),
-  /** The last input of a task is there. */
+  /** All inputs of the task are ready. */
   ready: (cells: Cells) => ({ type: 'ready' as const, id: cells.count(), time: cells.number() }),
   sent: (cells: Cells) => ({
     type: 'sent' as const,
     id: cells.count(),
-    /** NaN: before the bridge was attached. */
+    /** NaN if it happened before the bridge was attached. */
     time: cells.perhaps(),
-    /** -1: not known. */
+    /** -1 if unknown. */
     worker: cells.index(),
   }),
   /** A run that gave a result or an error. */
@@ -86,25 +86,25 @@ const ROWS = {
     time: cells.number(),
     erred: cells.count() === 1,
     worker: cells.index(),
-    /** What the system calls it. */
+    /** Thread id of the operating system. */
     thread: cells.number(),
     nbytes: cells.number(),
     resultType: cells.text(),
     startstops: cells.rows(startStop),
     /**
-     * What the worker's plugin knew when the task began; undefined: the plugin was not there yet. `delay` is what distributed
-     * adds to the worker's clock.
+     * Data of the worker's plugin at the start of the task; undefined if the plugin was not loaded yet. `delay` is
+     * the correction that distributed adds to the worker's clock.
      */
     times: cells.row((row) => ({
-      /** On the worker's clock; NaN: not known. */
+      /** On the worker's clock; NaN if unknown. */
       received: row.perhaps(),
-      /** In the times of startstops, but for those of transfers and of the disk: the latter have none. */
+      /** Correction contained in the times of startstops, except transfers (see below) and disk, which has none. */
       delay: row.number(),
-      /** By transfer among the startstops: bytes, and the delay in its times. */
+      /** For each transfer among the startstops: bytes, and the correction contained in its times. */
       transfers: row.rows((one) => ({ nbytes: one.number(), delay: one.number() })),
     })),
   }),
-  /** A run that gave nothing. `rescheduled`: it gave its task back to the scheduler, as tasks of P2P shuffles do. */
+  /** A run without a result. `rescheduled` if it returned its task to the scheduler, like tasks of P2P shuffles. */
   left: (cells: Cells) => ({
     type: 'left' as const,
     id: cells.count(),
@@ -143,12 +143,15 @@ const ROWS = {
       occupancy: row.number(),
     })),
   }),
-  /** The machine that scheduler and workers share, since the last such row. There is none where they have several. */
+  /** The machine that scheduler and workers share, since the previous such row. Absent if they use several machines. */
   machine: (cells: Cells) => ({
     type: 'machine' as const,
     time: cells.number(),
     cores: cells.count(),
-    /** Cores that were busy on average, that the scheduler and the workers kept busy, and the workers alone. */
+    /**
+     * Cores that were busy on average: all of them, those of the scheduler and the workers, and those of the workers
+     * alone.
+     */
     busy: cells.number(),
     used: cells.number(),
     workers: cells.number(),
@@ -156,17 +159,17 @@ const ROWS = {
   event: (cells: Cells) => ({
     type: 'event' as const,
     time: cells.number(),
-    /** -1: the scheduler. */
+    /** -1 for the scheduler. */
     worker: cells.index(),
     topic: cells.text(),
     text: cells.text(),
   }),
-  /** What a worker collected since the last time. All times are its own clock's. */
+  /** Data that a worker collected since the previous batch. All times are on its own clock. */
   batch: (cells: Cells) => ({
     type: 'batch' as const,
     address: cells.text(),
     time: cells.number(),
-    /** What distributed adds to this worker's clock now. */
+    /** Present correction that distributed adds to this worker's clock. */
     delay: cells.number(),
     bootId: cells.text(),
     /** Seconds between two samples of the profiler, and of a cycle. */
@@ -174,7 +177,7 @@ const ROWS = {
       cells.row((row) => ({ interval: row.number(), cycle: row.number() })) ??
       damagedRow('a batch does not say how it was sampled'),
     moved: cells.rows(moved),
-    /** What a worker or a span adds to a sum; the span is an id, or empty. */
+    /** Additions of a worker or a span to sums; the span is an id, or empty. */
     metrics: cells.rows((row) => ({
       context: row.text(),
       span: row.text(),
@@ -188,9 +191,9 @@ const ROWS = {
     logs: cells.rows((row) => ({ time: row.number(), level: row.text(), text: row.text() })),
   }),
   warning: (cells: Cells) => ({ type: 'warning' as const, text: cells.text() }),
-  /** Instead of a hello: the bridge cannot be. */
+  /** Replaces the hello row if the bridge cannot be attached. */
   refused: (cells: Cells) => ({ type: 'refused' as const, code: cells.oneOf(REFUSALS), text: cells.text() }),
-  /** The last row. `asked`: because the bridge was to end. */
+  /** The last row. `asked` if the bridge was ended on request. */
   closed: (cells: Cells) => ({ type: 'closed' as const, reason: cells.text() }),
 };
 

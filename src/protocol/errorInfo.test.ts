@@ -6,7 +6,7 @@ import { fromErrorInfo, toErrorInfo } from './errorInfo.js';
 const crossed = (error: unknown): Error => fromErrorInfo(structuredClone(toErrorInfo(error)));
 const where = { key: 'k', function: 'f', worker: 'w' };
 
-test("errors of JavaScript's own classes and of Longpole's are of their class on the other side", () => {
+test("errors of JavaScript's own classes and of Longpole keep their class on the other side", () => {
   for (const error of [
     new Error('a'),
     new RangeError('b', { cause: new TypeError('c') }),
@@ -23,7 +23,7 @@ test("errors of JavaScript's own classes and of Longpole's are of their class on
   }
 });
 
-test("a class of the user's is an Error with its name; a code of somebody else's stays a property", () => {
+test("a user's class becomes an Error with its name; a code of another package stays a property", () => {
   class Mine extends Error {
     override readonly name = 'Mine';
     readonly code = 'ENOENT';

@@ -1,5 +1,5 @@
-// Errors as plain data, because a structured clone of an Error loses `code` and every other property of its own, and
-// turns a class of the user's into a plain Error. JavaScript's own classes and Longpole's come back as themselves.
+// Errors as plain data. A structured clone of an Error loses `code` and other own properties, and turns a user's
+// class into a plain Error. Errors of JavaScript's own classes and of Longpole keep their class here.
 import { ERROR_CODES, type ErrorCode, KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
 
 export interface ErrorInfo {
@@ -9,18 +9,18 @@ export interface ErrorInfo {
   /** Own properties that are strings, numbers or booleans: `code`, `errno`, `path`, … */
   readonly properties: Readonly<Record<string, string | number | boolean>>;
   readonly cause?: ErrorInfo;
-  /** What was thrown, if it was a string, a number or the like and not an Error. */
+  /** The thrown value, if it was a primitive and not an Error. */
   readonly primitive?: { readonly value: Primitive };
 }
 
 type Primitive = string | number | bigint | boolean | null | undefined;
 
-/** Causes nested deeper than this are cut. */
+/** Deepest nesting of causes. Deeper causes are omitted. */
 const MAX_CAUSES = 8;
-/** Stacks and messages longer than this are cut, so that one error cannot fill a channel. */
+/** Longest stack or message. Longer ones are cut, so that one error cannot fill a channel. */
 const MAX_TEXT = 64 * 1024;
 
-/** Any thrown value as data. What is not an Error becomes one whose message is the value as text. */
+/** Converts any thrown value to data. A value that is no Error becomes an error with the value as text. */
 export function toErrorInfo(thrown: unknown, depth = 0): ErrorInfo {
   if (!isErrorLike(thrown)) {
     return {
@@ -49,7 +49,7 @@ export function toErrorInfo(thrown: unknown, depth = 0): ErrorInfo {
     : { ...info, cause: toErrorInfo(cause, depth + 1) };
 }
 
-/** Whether a value that crossed a border is an ErrorInfo. */
+/** Returns whether a received value is an ErrorInfo. */
 export function isErrorInfo(value: unknown): value is ErrorInfo {
   return (
     typeof value === 'object' &&
@@ -64,7 +64,7 @@ function isPrimitive(value: unknown): value is Primitive {
   return value === null || !['object', 'function', 'symbol'].includes(typeof value);
 }
 
-/** What a task threw, as near as it can be: the primitive itself, or an Error made by fromErrorInfo. */
+/** Returns the thrown value as exactly as possible: the primitive itself, or an Error made by fromErrorInfo. */
 export function thrownOf(info: ErrorInfo): unknown {
   return info.primitive === undefined ? fromErrorInfo(info) : info.primitive.value;
 }
@@ -78,7 +78,10 @@ const BUILT_IN = new Map<string, ErrorConstructor>([
   ['URIError', URIError],
 ]);
 
-/** An Error with the remote name, message, stack, properties and causes, of the same class if that is known here. */
+/**
+ * Returns an Error with the remote name, message, stack, properties and causes. It has the same class if that is
+ * known here.
+ */
 export function fromErrorInfo(info: ErrorInfo): Error {
   const error = newError(info, info.cause === undefined ? {} : { cause: fromErrorInfo(info.cause) });
   Object.defineProperty(error, 'name', { value: info.name, configurable: true, writable: true });

@@ -1,4 +1,4 @@
-// Tasks that have ended in a process, as a message to its parent: the columns of the log, and what arrived with them.
+// Finished tasks as a message from a process to its parent: the columns of the log, with values and errors.
 import type { CompletionColumns } from './completionLog.js';
 import { type ErrorInfo, isErrorInfo, toErrorInfo } from './errorInfo.js';
 import type { Values } from './isolateMessages.js';
@@ -12,7 +12,7 @@ export interface FinishedTasks extends Omit<CompletionColumns, 'count'> {
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }
 
-/** `correct` takes a time of the isolate's clock to the parent's. */
+/** Packs completions. `correct` converts a time of the isolate's clock to the parent's. */
 export function packFinished(
   run: number,
   columns: CompletionColumns,
@@ -54,7 +54,7 @@ export function packFinished(
   };
 }
 
-/** What was packed: the columns, and by task the values and errors that came with them. */
+/** Unpacks the columns, and the values and errors by task. */
 export function unpackFinished(message: FinishedTasks): {
   readonly columns: CompletionColumns;
   readonly arrived: ReadonlyMap<number, unknown>;

@@ -1,23 +1,24 @@
-// A result outside its isolate: bytes that nobody needs to understand in order to keep, spill or send them. The isolate that
-// made it packs it, the isolate that needs it unpacks it; whoever stands between them moves frames.
+// A result outside its isolate: bytes that can be kept, spilled or sent without being understood. The isolate that
+// computed the result packs it, and the isolate that needs it unpacks it. All parts of the engine between them move
+// frames.
 
-/** Bytes over memory of their own or shared memory. */
+/** Bytes over private or shared memory. */
 export type Frame = Uint8Array<ArrayBuffer> | Uint8Array<SharedArrayBuffer>;
 
 export interface Frames {
-  /** The value serialized, with a place for each large buffer. */
+  /** The serialized value, with a placeholder for each large buffer. */
   readonly header: Frame;
   /** The large buffers, as they are in memory. */
   readonly buffers: readonly Frame[];
 }
 
-/** Bytes of a result: header and buffers. */
+/** Returns the bytes of a result: header and buffers. */
 export function framesBytes(frames: Frames): number {
   return frames.buffers.reduce((sum, buffer) => sum + buffer.byteLength, frames.header.byteLength);
 }
 
 /**
- * Names a result in the whole cluster: `firstId` of its computation + local id. Never used twice, so what arrives late
- * for a result that is gone meets nothing else.
+ * Identifies a result in the whole cluster: `firstId` of its computation + local id. It is never reused, so a late
+ * message about a released result cannot affect another one.
  */
 export type ResultId = number;

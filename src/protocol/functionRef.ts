@@ -1,6 +1,9 @@
-// How a function is named in a message, so that another isolate can find or rebuild it.
+// References to functions in messages, by which another isolate finds or rebuilds them.
 
-/** A function of a module made with `tasks(import.meta.url, …)`: the other isolate imports `url` and looks `name` up. */
+/**
+ * A function of a module made with `tasks(import.meta.url, …)`: the other isolate imports `url` and finds the
+ * function by `name`.
+ */
 export interface ModuleFunctionRef {
   readonly type: 'module';
   readonly url: string;

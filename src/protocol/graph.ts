@@ -1,9 +1,9 @@
 /**
- * Dask's graph form. A value that is an array whose first element is a function is a task, `[fn, ...args]`; a string
- * argument equal to a key of the graph stands for that key's value; arrays nest, and may hold further tasks; a value
- * that is a key is an alias; anything else is data.
+ * Dask's graph form. An array whose first element is a function is a task, `[fn, ...args]`. A string argument that
+ * equals a key of the graph stands for that key's value. Arrays nest, and may contain further tasks. A value that is
+ * a key is an alias. Any other value is data.
  *
- * @source seeds 002 and 003; Dask's graph specification
+ * @source Dask's graph specification
  */
 export type Graph = Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown>;
 

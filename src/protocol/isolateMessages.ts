@@ -1,5 +1,5 @@
-// What a host and its isolate say to each other, in both directions, whether the isolate is a thread of this process or
-// of another: then the same messages cross the process border first (see processMessages.ts).
+// Messages between a host and its isolate, in both directions. The isolate is a thread of this process or of another
+// one. In the second case the messages cross the process border first (see processMessages.ts).
 
 import type { ErrorInfo } from './errorInfo.js';
 import type { Frames } from './frames.js';
@@ -9,7 +9,7 @@ import type { Program } from './program.js';
 import type { Several } from './several.js';
 import type { TaskKinds } from './taskKinds.js';
 
-/** A run begins: its program, and the memory shared with the host. */
+/** Opens a run: its program, and the memory shared with the host. */
 export interface OpenRunMessage {
   readonly type: 'open';
   readonly run: number;
@@ -17,17 +17,17 @@ export interface OpenRunMessage {
   readonly functions: readonly FunctionRef[];
   /** Task id → number of the batch in which the task is offered; 0 not offered; negative: started in that batch. */
   readonly claims: Int32Array;
-  /** Task id → 1: send the result with the completion. The host may change its mind until the task is finished. */
+  /** Task id → 1 to send the result with the completion. The host may change it until the task is finished. */
   readonly wanted: Uint8Array;
   /** See CompletionLog. */
   readonly log: SharedArrayBuffer;
-  /** Results that are wanted outside and larger than this many bytes are packed as frames; Infinity: none is. */
+  /** Requested results larger than this many bytes are packed as frames; Infinity for never. */
   readonly inlineBytes: number;
-  /** What its tasks are counted under; without it they are not measured. */
+  /** Kinds under which its tasks are counted; without them the tasks are not measured. */
   readonly kinds?: TaskKinds;
-  /** Keys of the tasks, where somebody in the isolate wants to know them; null otherwise. */
+  /** Keys of the tasks if the isolate needs them; otherwise null. */
   readonly keys: readonly string[] | null;
-  /** Every task is marked as an NVTX range of its key. */
+  /** True to mark every task as an NVTX range of its key. */
   readonly marks: boolean;
 }
 
@@ -50,13 +50,13 @@ export interface RunBatch {
   readonly ids: Int32Array;
   /** Results of other isolates that the batch needs. */
   readonly inputs: Values;
-  /** The same, of those that are stored. */
+  /** Results of other isolates that are stored as frames. */
   readonly packed: PackedValues;
-  /** Results that could not be had: tasks that need them are skipped. */
+  /** Results that could not be fetched: tasks that need them are skipped. */
   readonly lacking: Int32Array;
   /** The program's constants that the batch needs. */
   readonly constants: Values;
-  /** Those of them that could not be copied. Default: none. */
+  /** Constants that could not be copied. Default: none. */
   readonly uncloneable?: readonly UncloneableValue[] | undefined;
   /** Inputs that could not be copied. Default: none. */
   readonly uncloneableInputs?: readonly UncloneableValue[] | undefined;
@@ -68,7 +68,7 @@ export interface UncloneableValue {
   readonly error: ErrorInfo;
 }
 
-/** Results that nobody needs any more. */
+/** Results that are not needed any more. */
 export interface ReleaseResults {
   readonly type: 'release';
   readonly run: number;
@@ -80,14 +80,14 @@ export interface CollectGarbage {
   readonly type: 'collect';
 }
 
-/** Results that somebody else keeps now: they are sent again with the next batch that needs them. */
+/** Results that have another holder now: they are sent again with the next batch that needs them. */
 export interface EvictResults {
   readonly type: 'evict';
   readonly run: number;
   readonly ids: Int32Array;
 }
 
-/** Call a function with `argument`, between two tasks or, if a task takes long, in the middle of it. */
+/** Calls a function with `argument`, between two tasks or, if a task takes long, in the middle of it. */
 export interface CallFunction {
   readonly type: 'call';
   readonly call: number;
@@ -95,7 +95,7 @@ export interface CallFunction {
   readonly argument: unknown;
 }
 
-/** Send these results, between two tasks if need be. */
+/** Requests these results, between two tasks if necessary. */
 export interface FetchResults {
   readonly type: 'fetch';
   readonly run: number;
@@ -118,7 +118,7 @@ export type ToIsolate =
   | CollectGarbage
   | CloseRun;
 
-/** The isolate is up. */
+/** The isolate has started. */
 export interface IsolateReady {
   readonly type: 'ready';
 }
@@ -128,34 +128,37 @@ export interface IsolateWork {
   readonly action: 'serialize' | 'deserialize' | 'gc' | 'await';
   readonly start: number;
   readonly stop: number;
-  /** The task that it was for; -1: none, or several. */
+  /** The task that the work was for; -1 for none or several. */
   readonly run: number;
   readonly id: number;
   readonly nbytes: number;
 }
 
-/** What code of a task has printed, one line, or an error that no code has caught. */
+/** A line that a task's code printed, or an error that no code caught. */
 export interface IsolateOutput {
   readonly topic: 'stdout' | 'stderr' | 'uncaught-error';
   readonly text: string;
-  /** The task; -1: none, or not known. */
+  /** The task; -1 for none or unknown. */
   readonly run: number;
   readonly id: number;
 }
 
-/** What an isolate has measured since the last time. */
+/** Measurements of an isolate since the previous message. */
 export interface IsolateMeasures {
   readonly metrics: MetricChanges;
-  /** All tasks that ended up to here have been counted, in seconds since the epoch on the isolate's clock; 0: nothing new. */
+  /**
+   * All tasks that ended up to this time have been counted, in seconds since the epoch on the isolate's clock; 0 if
+   * nothing is new.
+   */
   readonly upTo: number;
-  /** Stretches that took long enough to be seen. */
+  /** Intervals that were long enough to be reported singly. */
   readonly work: readonly IsolateWork[];
   readonly output?: readonly IsolateOutput[];
-  /** Packed results that are handed to the host with the message, and when that was. */
+  /** Packed results that the message hands to the host, and the time of the message. */
   readonly handed?: { readonly time: number; readonly count: number; readonly nbytes: number };
 }
 
-/** There is something new in the completion log; the values and errors of its VALUE and ERROR entries. */
+/** The completion log has new entries. Contains the values and errors of its VALUE and ERROR entries. */
 export interface Report {
   readonly type: 'report';
   readonly run: number;
@@ -166,36 +169,36 @@ export interface Report {
   readonly measures?: IsolateMeasures;
 }
 
-/** What has been measured, while there is nothing else to report. */
+/** Measurements without anything else to report. */
 export interface Measured {
   readonly type: 'measured';
   readonly measures: IsolateMeasures;
 }
 
-/** The answer to a fetch, for those that are still there. A result that could not be copied is an error instead. */
+/** The answer to a fetch with the results that still exist. A result that could not be copied is an error instead. */
 export interface Fetched {
   readonly type: 'fetched';
   readonly run: number;
-  /** Results that the isolate has dropped meanwhile, because all tasks that were to use them have run there. */
+  /** Results that the isolate has dropped meanwhile, because all tasks that use them have run there. */
   readonly missing: Int32Array;
   readonly values: Values;
   readonly packed: PackedValues;
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }
 
-/** The answer to a close: the isolate has let go of the run. */
+/** The answer to a close: the isolate has released the run. */
 export interface Closed {
   readonly type: 'closed';
   readonly run: number;
 }
 
-/** The isolate has a call and begins with it. The answer comes as long after that as the function takes. */
+/** The isolate starts the function of a call. The answer follows when the function ends. */
 export interface CallTaken {
   readonly type: 'call-taken';
   readonly call: number;
 }
 
-/** The answer to a call: what the function returned, or what it threw. */
+/** The answer to a call: the function's result or exception. */
 export interface Called {
   readonly type: 'called';
   readonly call: number;
@@ -205,33 +208,36 @@ export interface Called {
 
 export type FromIsolate = IsolateReady | Report | Measured | Fetched | Called | Closed | CallTaken;
 
-/** What a new isolate is given at birth. */
+/** Data that a new isolate receives at its start. */
 export interface IsolateBirth {
-  /** Two words shared with the host: the first is 1 while a message waits that must be read between two tasks; NATIVE_CELL. */
+  /**
+   * Two words shared with the host. The first is 1 while a message waits that must be read between two tasks. The
+   * second is NATIVE_CELL.
+   */
   readonly mailbox: Int32Array;
-  /** See VITALS_…: what the isolate says about itself, in shared memory, so that it can be read while it computes. */
+  /** Figures of the isolate in shared memory, which can be read while it computes; see VITALS_…. */
   readonly vitals: Float64Array;
   /** Milliseconds to add to `process.hrtime` to get milliseconds since the epoch, on the caller's clock. */
   readonly epochOffsetMs: number;
   readonly name: string;
-  /** Runs will come whose tasks are measured: what that takes is loaded at once. */
+  /** True if tasks will be measured, so that the isolate loads the code for it at once. */
   readonly metered: boolean;
 }
 
-/** Bytes of its JavaScript heap. */
+/** Bytes of the JavaScript heap. */
 export const VITALS_HEAP = 0;
 /** Bytes outside the heap that its objects hold. */
 export const VITALS_EXTERNAL = 1;
-/** Seconds of garbage collection since it began. */
+/** Seconds of garbage collection since the start. */
 export const VITALS_GC = 2;
-/** When its event loop turned last, in seconds since the epoch; 0: not yet. */
+/** Last turn of the event loop, in seconds since the epoch; 0 before the first. */
 export const VITALS_TURNED = 3;
 /** Seconds by which the last turn was late. */
 export const VITALS_DELAY = 4;
-/** Seconds that the event loop has been busy, and that it has waited for events, from the beginning to that turn. */
+/** Seconds in which the event loop was busy, and in which it waited for events, from the start to that turn. */
 export const VITALS_ACTIVE = 5;
 export const VITALS_IDLE = 6;
-/** The system's number of its thread; 0: not known. */
+/** The operating system's number of its thread; 0 if unknown. */
 export const VITALS_THREAD = 7;
 export const VITALS_LENGTH = 8;
 /** Seconds between two turns. */
@@ -247,5 +253,5 @@ export const NOTHING_MEASURED: IsolateMeasures = {
   work: [],
 };
 
-/** The word of the mailbox that says whether the thread loads a native addon: see resources/nativeGuard. */
+/** Word of the mailbox that shows whether the thread loads a native addon: see resources/nativeGuard. */
 export const NATIVE_CELL = 1;

@@ -1,7 +1,7 @@
-// Fine performance metrics: what a worker did with its time and its bytes, as sums under keys that say doing what, on
-// which tasks, for whom. The names are Dask's.
+// Fine performance metrics: a worker's time and bytes, as sums under keys. A key names the activity, the tasks and
+// the span. The names are Dask's.
 
-/** The name under which prefixes, spans and functions beyond a limit are summed, so that sums stay whole. */
+/** Name under which prefixes, spans and functions beyond a limit are summed, so that totals stay exact. */
 export const OTHERS = '(others)';
 
 /**
@@ -10,7 +10,7 @@ export const OTHERS = '(others)';
  */
 export type MetricKey = readonly string[];
 
-/** What has been added to some metrics since the last time: `values[i]` belongs to `keys[i]`. */
+/** Additions to some metrics since the last report: `values[i]` belongs to `keys[i]`. */
 export interface MetricChanges {
   readonly keys: readonly MetricKey[];
   readonly values: Float64Array;
@@ -19,12 +19,12 @@ export interface MetricChanges {
 /** The tags of work outside any span. */
 export const DEFAULT_SPAN: readonly string[] = ['default'];
 
-/** A span's tags as one text: joined with `/`; a `/` in a tag is `%2F`, a `%` is `%25`. */
+/** Returns a span's tags as one text: joined with `/`; a `/` in a tag is `%2F`, a `%` is `%25`. */
 export function spanId(tags: readonly string[]): string {
   return tags.map((tag) => tag.replaceAll('%', '%25').replaceAll('/', '%2F')).join('/');
 }
 
-/** The tags of a span's id. */
+/** Returns the tags of a span's id. */
 export function spanTags(id: string): string[] {
   return id.split('/').map((tag) => tag.replaceAll('%2F', '/').replaceAll('%25', '%'));
 }

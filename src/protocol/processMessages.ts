@@ -1,5 +1,5 @@
-// What crosses between this process and a child process, whose main thread passes it on to the isolate beside it. The
-// channel copies typed arrays as bytes, so everything that is much travels in columns.
+// Messages between this process and a child process, whose main thread passes them to its isolate. The channel copies
+// typed arrays as bytes, so large data travels in columns.
 import type { ErrorInfo } from './errorInfo.js';
 import type { FinishedTasks } from './finishedTasks.js';
 import type { FunctionRef } from './functionRef.js';
@@ -20,7 +20,7 @@ export interface OpenRunInProcess {
   readonly maxOutstanding: number;
 }
 
-/** A batch, and what the process's main thread keeps in the memory that it shares with the isolate. */
+/** A batch, with the data that the process's main thread puts into the memory that it shares with the isolate. */
 export interface RunBatchInProcess extends RunBatch {
   readonly publish: Uint8Array;
   readonly keep: Int32Array;
@@ -50,7 +50,7 @@ export interface ProcessReady {
   readonly type: 'ready';
 }
 
-/** What the isolate runs now, or -1; sent when a look at it finds a change. */
+/** The running task, or -1; sent when a poll of the isolate finds a change. */
 export interface RunningInProcess {
   readonly type: 'running';
   readonly run: number;
@@ -60,7 +60,7 @@ export interface RunningInProcess {
 export interface FetchedFromProcess {
   readonly type: 'fetched';
   readonly run: number;
-  /** Results that the isolate has dropped meanwhile, because all tasks that were to use them have run there. */
+  /** Results that the isolate has dropped meanwhile, because all tasks that use them have run there. */
   readonly missing: Int32Array;
   readonly values: Values;
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];

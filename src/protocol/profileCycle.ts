@@ -1,49 +1,49 @@
-// What the statistical profiler of one thread hands on after each cycle: its samples in columns, with the stacks that
-// they need. Every cycle stands for itself, so that it can cross to another process or be dropped without a trace.
+// Output of the statistical profiler of one thread after each cycle: samples in columns, with their stacks. Cycles do
+// not depend on each other, so that they can cross to another process, or be dropped.
 
-/** `stacks` of a sample: the thread had nothing to do. */
+/** `stacks` of a sample in which the thread had nothing to do. */
 export const STACK_IDLE = -1;
-/** `stacks` of a sample: the thread ran Longpole's or Node's own code, and no task's. */
+/** `stacks` of a sample in which the thread ran Longpole's or Node's own code outside any task. */
 export const STACK_RUNTIME = -2;
 
-/** How the statistical profiler samples, in seconds. */
+/** Settings of the statistical profiler, in seconds. */
 export interface ProfileSettings {
   /** Time between two samples, at least 0.0001. */
   readonly interval: number;
-  /** Time after which samples are handed on, at least 0.01. */
+  /** Time after which samples are passed on, at least 0.01. */
   readonly cycleInterval: number;
 }
 
 export interface ProfileCycle {
   /** Name of the thread, e.g. `threads-0`; the scheduler's own is `scheduler`. */
   readonly thread: string;
-  /** Seconds since the epoch; the samples lie between the two. */
+  /** Start and stop in seconds since the epoch; the samples lie between them. */
   readonly start: number;
   readonly stop: number;
-  /** Seconds between two samples, as asked for. */
+  /** Requested seconds between two samples. */
   readonly interval: number;
-  /** Stack node → the node of the caller, which has a lower number; -1: the outermost frame. */
+  /** Stack node → the node of the caller, which has a lower number; -1 for the outermost frame. */
   readonly parents: Int32Array;
   /** Stack node → name, file and first line of its function. */
   readonly names: readonly string[];
-  /** A path, or a URL that is no file; empty for code that is part of the engine, e.g. `stringify`. */
+  /** Path, or a URL that is no file; empty for code of the engine, e.g. `stringify`. */
   readonly files: readonly string[];
-  /** From 1; 0: not known. */
+  /** Line from 1; 0 if unknown. */
   readonly lines: Int32Array;
-  /** Sample → seconds since the epoch; they ascend. */
+  /** Sample → seconds since the epoch, ascending. */
   readonly times: Float64Array;
   /** Sample → stack node, STACK_IDLE or STACK_RUNTIME. */
   readonly stacks: Int32Array;
   /**
-   * Sample → the line that ran, from 1; 0: not known. How often a line ran within the cycle is exact, at which of the
-   * samples of one stack it ran is not: V8 counts lines, it does not keep them in order.
+   * Sample → the executed line, from 1; 0 if unknown. The number of samples per line is exact within the cycle. Their
+   * assignment to the samples of one stack is not, because V8 counts lines without an order.
    */
   readonly sampleLines: Int32Array;
-  /** Sample → the number of the task that ran, -1: none. */
+  /** Sample → the number of the running task, -1 for none. */
   readonly tasks: Float64Array;
 }
 
-/** When a thread ran which task. Sorted by start; an interval that has no end yet stops at Infinity. */
+/** Runs of tasks on a thread, sorted by start. An interval without an end stops at Infinity. */
 export interface TaskIntervals {
   readonly starts: ArrayLike<number>;
   readonly stops: ArrayLike<number>;

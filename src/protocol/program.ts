@@ -1,6 +1,6 @@
-// A compiled graph as columns: what crosses from the caller to the isolates. Each task is one expression in prefix
-// notation: a column of operations and a column of operands. Columns because one message per graph, not per task, is what
-// makes small tasks cheap, and because typed arrays can lie in shared memory, where sending them costs nothing.
+// A compiled graph as columns, which the caller sends to the isolates. Each task is one expression in prefix
+// notation: a column of operations and a column of operands. One message per graph instead of one per task makes
+// small tasks cheap. Typed arrays can be in shared memory, where sending them costs nothing.
 //
 // | operation | operand | followed by |
 // |---|---|---|
@@ -24,7 +24,7 @@ export const OP_OBJECT = 6;
 export const OP_MAP = 7;
 export const OP_SET = 8;
 
-/** More distinct functions than this in one graph are refused. */
+/** Limit of distinct functions in one graph. */
 export const CALL_BASE = 2 ** 24;
 
 /** The columns of a program. Ids are ranks: the task that should run first has id 0, and dependencies have smaller ids. */
@@ -37,6 +37,6 @@ export interface Program {
   /** size + 1 offsets into `dependencies`: the distinct tasks whose results a task uses. */
   readonly dependencyOffsets: Int32Array;
   readonly dependencies: Int32Array;
-  /** How many tasks use the result of a task. */
+  /** Number of tasks that use each result. */
   readonly dependentCounts: Int32Array;
 }

@@ -1,30 +1,30 @@
-// Where a finished task's result is, as one byte beside each completion. Scalars travel in a number column, so that a
-// million small results need no serialization at all.
+// Place of a finished task's result, as one byte beside each completion. Scalars travel in a column of numbers, so
+// that a million small results need no serialization.
 
 export const KIND_UNDEFINED = 0;
 export const KIND_NULL = 1;
 export const KIND_FALSE = 2;
 export const KIND_TRUE = 3;
-/** The number stands in the number column. */
+/** The number is in the column of numbers. */
 export const KIND_NUMBER = 4;
-/** The value comes in a message of its own, serialized. */
+/** The serialized value comes in a separate message. */
 export const KIND_VALUE = 5;
-/** The value stays in the isolate: only tasks that were sent there need it. */
+/** The value stays in the isolate, because all tasks that need it were sent there. */
 export const KIND_PRIVATE = 6;
-/** The task threw; the error comes in a message of its own. */
+/** The task threw. The error comes in a separate message. */
 export const KIND_ERROR = 7;
 
-/** The value is in the store beside the isolate, as frames that come in a message of their own; the number is its bytes. */
+/** The value goes to the store beside the isolate, as frames in a separate message. The number is its bytes. */
 export const KIND_STORED = 8;
-/** The task was not run, because a task that it depends on had failed here. */
+/** The task did not run, because one of its dependencies had failed here. */
 export const KIND_SKIPPED = 9;
 
-/** Whether kind and number say it all. */
+/** Returns whether kind and number contain the whole value. */
 export function isScalar(kind: number): boolean {
   return kind <= KIND_NUMBER;
 }
 
-/** The kind of a scalar, or KIND_VALUE. */
+/** Returns the kind of a scalar, or KIND_VALUE. */
 export function kindOf(value: unknown): number {
   if (typeof value === 'number') return KIND_NUMBER;
   if (value === undefined) return KIND_UNDEFINED;
@@ -33,14 +33,14 @@ export function kindOf(value: unknown): number {
   return value === true ? KIND_TRUE : KIND_VALUE;
 }
 
-/** The value of a scalar kind. */
+/** Returns the value of a scalar kind. */
 export function scalarOf(kind: number, number: number): number | boolean | null | undefined {
   if (kind === KIND_NUMBER) return number;
   if (kind === KIND_UNDEFINED) return undefined;
   return kind === KIND_NULL ? null : kind === KIND_TRUE;
 }
 
-/** The names of the types that a result can have, by the code in the completion log; see typeOf. */
+/** Names of the result types by their code in the completion log; see typeOf. */
 export const RESULT_TYPES = [
   'undefined',
   'null',
@@ -74,7 +74,10 @@ export const RESULT_TYPES = [
 const TYPE_CODES: ReadonlyMap<string, number> = new Map(RESULT_TYPES.map((name, code) => [name, code]));
 const OBJECT_TYPE = TYPE_CODES.get('Object') ?? 0;
 
-/** The code of a result's type, an index into RESULT_TYPES. What a structured clone makes a plain object is one. */
+/**
+ * Returns the code of a result's type, an index into RESULT_TYPES. An object that a structured clone makes plain
+ * counts as plain.
+ */
 export function typeOf(value: unknown): number {
   switch (typeof value) {
     case 'undefined':

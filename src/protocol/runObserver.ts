@@ -1,19 +1,20 @@
-// What observers of a local run are told: all that observers of a cluster are, and what only a run in this process can say.
-// Callbacks, progress bars, profilers and recorders implement RunObserver. Ids are dense: 0 ≤ id < size, in priority order.
+// Calls to observers of a local run: those of a cluster's observers, and calls that only a run in this process can
+// make. Callbacks, progress bars, profilers and recorders implement RunObserver. Ids are dense: 0 ≤ id < size, in
+// priority order.
 import type { ClusterObserver, Computation, WorkerInfo } from './clusterObserver.js';
 import type { Graph } from './graph.js';
 
-/** Dask's scheduler state by name. Live views: cheap to hold, each property reads the scheduler as it is now. */
+/** Dask's scheduler state by name. These are live views: cheap to hold, and each property reads the present state. */
 export interface RunState {
-  /** Key → keys that it needs. Data keys are included, with no dependencies. */
+  /** Key → keys of its dependencies. Data keys are included, with no dependencies. */
   readonly dependencies: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Key → keys that need it. */
+  /** Key → keys of its dependents. */
   readonly dependents: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Key of a task that waits → its dependencies that are not finished. */
+  /** Key of a waiting task → its unfinished dependencies. */
   readonly waiting: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Key → dependents that still have to run. A key whose set gets empty is released, unless it was requested. */
+  /** Key → dependents that still have to run. A key whose set becomes empty is released, unless it was requested. */
   readonly waitingData: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Key → value, for the results and the data that the caller holds at this moment. */
+  /** Key → value, for the results and the data that the caller holds now. */
   readonly cache: ReadonlyMap<string, unknown>;
   /** Keys that could run now and have not started. */
   readonly ready: readonly string[] & { readonly size: number };
@@ -24,23 +25,23 @@ export interface RunState {
 
 export interface RunWorker extends WorkerInfo {
   /**
-   * What the isolate of the worker writes of itself to shared memory, see VITALS_… of isolateMessages; null: the worker has a
-   * process of its own. Absent where the caller's own thread runs the tasks.
+   * Figures of the worker's isolate in shared memory, see VITALS_… of isolateMessages; null if the worker has a
+   * process of its own. Absent if the caller's own thread runs the tasks.
    */
   readonly vitals?: Float64Array | null;
 }
 
-/** Where a run stands at one moment. */
+/** State of a run at one moment. */
 export interface RunStanding {
-  /** State of the scheduler, e.g. `waiting` → tasks. */
+  /** Number of tasks by state of the scheduler, e.g. `waiting`. */
   readonly states: Readonly<Record<string, number>>;
-  /** Index of a worker → tasks that it has and has not finished. */
+  /** Index of a worker → number of tasks that it has not finished. */
   readonly processing: ReadonlyMap<number, number>;
-  /** Index of a worker → the task that it runs, as far as known. */
+  /** Index of a worker → its running task, if known. */
   readonly running: ReadonlyMap<number, number>;
 }
 
-/** What is known of a run. The same object from `runStarted` to `runFinished`; the members are live. */
+/** Facts about a run. The same object is passed from `runStarted` to `runFinished`; its members are live. */
 export interface RunInfo {
   readonly graph: Graph;
   /** The tasks to run (data keys are not tasks). */
@@ -48,33 +49,33 @@ export interface RunInfo {
   /** Dependents of task i: `dependents[dependentOffsets[i] .. dependentOffsets[i + 1])`, ids. */
   readonly dependentOffsets: Int32Array;
   readonly dependents: Int32Array;
-  /** 1 for the tasks whose results the caller asked for: they are never released. */
+  /** 1 for tasks whose results the caller requested. They are never released. */
   readonly requested: Uint8Array;
   /** Index → worker; grows when a worker is replaced. A worker has the same index in every run. */
   readonly workers: ReadonlyMap<number, RunWorker>;
-  /** How many tasks have finished so far. */
+  /** Number of tasks that have finished so far. */
   readonly finishedCount: number;
   readonly state: RunState;
-  /** Made when it is read. Costs a microsecond per worker. */
+  /** Computed on each access. Costs a microsecond per worker. */
   readonly standing: RunStanding;
 }
 
 /**
- * Watches one run. All calls happen on the caller's thread, never inside each other, in this order: `runStarted` and
- * `computationAdded`, `stateReady`, then the task calls, then `runFinished` and `computationForgotten` exactly once if
- * `runStarted` was called. A throw from any of them ends the run with that error. A task that failed is the last
- * of its `tasksEnded`. After the run an observer may keep the arrays of RunInfo. It should release RunInfo itself, because
- * `state` holds results.
+ * Observes one run. All calls happen on the caller's thread, never inside each other, in this order: `runStarted` and
+ * `computationAdded`, `stateReady`, then the task calls, then `runFinished` and `computationForgotten`. The last two
+ * are called exactly once if `runStarted` was called. An exception from any of them ends the run with that error. A
+ * failed task is the last of its `tasksEnded`. After the run an observer may keep the arrays of RunInfo. It should
+ * release RunInfo itself, because `state` holds results.
  */
 export interface RunObserver extends ClusterObserver {
-  /** Wants `taskStarted` and `taskFinished`, one call per task, with `run.state` exact at each call. */
+  /** Requests `taskStarted` and `taskFinished`, one call per task, with `run.state` exact at each call. */
   readonly perTask?: boolean;
-  /** Wants every result in `taskFinished`; without it results that only other tasks need stay in their isolate. */
+  /** Requests every result in `taskFinished`. Without it, results that only other tasks need stay in their isolate. */
   readonly results?: boolean;
   runStarted?(run: RunInfo): void;
   stateReady?(run: RunInfo): void;
   taskStarted?(id: number, run: RunInfo): void;
-  /** `startTime` and `stopTime` in seconds since the epoch; `worker` is an index of `run.workers`. */
+  /** `startTime` and `stopTime` are in seconds since the epoch; `worker` is an index of `run.workers`. */
   taskFinished?(
     id: number,
     value: unknown,
@@ -85,6 +86,6 @@ export interface RunObserver extends ClusterObserver {
   ): void;
   /** Called whenever the caller's thread gets control during the run, at least every 50 ms unless a callback blocks. */
   progress?(run: RunInfo): void;
-  /** `error` is undefined if the run succeeded. */
+  /** Called once at the end. `error` is undefined if the run succeeded. */
   runFinished?(run: RunInfo, error: unknown): void;
 }

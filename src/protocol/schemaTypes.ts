@@ -1,5 +1,5 @@
-// What a column of a trace's table may be, and what follows from it: the array that holds it in memory, the value by which an
-// engine reports it, its type in files. traceSchema.ts lists the columns.
+// Kinds of columns in a trace's tables. A kind defines the array in memory, the value that an engine reports, and the
+// type in files. traceSchema.ts lists the columns.
 
 /**
  * - `float`: a number; NaN is absent. - `whole`: the same, a whole number. - `count`: the same, 32 bits in files.
@@ -28,8 +28,11 @@ export const MEMORY_TYPES = {
 } as const;
 
 /**
- * Kinds of columns that stand elsewhere in memory. - `index`: the number of the row. - `figure`: a number among the figures of a
- * resource sample. - `figures`: the figures without a column, as a JSON object.
+ * Kinds of columns that have another place in memory.
+ *
+ * - `index`: the number of the row.
+ * - `figure`: a number among the figures of a resource sample.
+ * - `figures`: the figures without a column, as a JSON object.
  */
 type FileKind = 'index' | 'figure' | 'figures';
 export type MemoryKind = keyof typeof MEMORY_TYPES;
@@ -66,30 +69,33 @@ export const FILE_TYPES = {
 
 export interface ColumnSpec {
   readonly kind: ColumnKind;
-  /** One sentence. */
+  /** Description in one sentence. */
   readonly doc: string;
   readonly unit?: 'time' | 'seconds' | 'bytes' | 'percent' | 'bytes per second' | 'tasks' | undefined;
   /** Name in files and exports. Default: the name in memory. */
   readonly title?: string;
-  /** What an absent value means. Default: not known. */
+  /** Meaning of an absent value. Default: unknown. */
   readonly absent?: string;
   /** The texts of a `choice`, in the order of their numbers. */
   readonly among?: readonly string[];
-  /** Those who report a row may leave it out: it is absent then. */
+  /** An engine may omit the value: it is absent then. */
   readonly optional?: true;
-  /** Follows from other columns, or comes from foreign formats alone: it is not in files. */
+  /** The value follows from other columns, or comes only from foreign formats. The column is not in files. */
   readonly derived?: true;
-  /** Format version in which it appeared. Default: that of its table. */
+  /** Format version in which the column appeared. Default: that of its table. */
   readonly since?: FormatVersion;
 }
 
-/** The whole number is `version` in meta.json; a version that only adds tables or columns raises the number behind the point. */
+/**
+ * Format versions. The whole number is `version` in meta.json. A version that only adds tables or columns raises the
+ * number behind the point.
+ */
 export type FormatVersion = '1.0' | '1.1' | '1.2';
 
 export interface TableSpec {
-  /** What a row is. */
+  /** Meaning of a row. */
   readonly row: string;
-  /** Default: 1.0. */
+  /** Format version in which the table appeared. Default: 1.0. */
   readonly since?: FormatVersion;
   readonly columns: Readonly<Record<string, ColumnSpec>>;
 }
@@ -115,7 +121,7 @@ type ReportedValue<C extends ColumnSpec> = C extends { readonly among: readonly 
       ? readonly string[]
       : number;
 
-/** A row as an engine reports it: texts as they are. */
+/** A row as an engine reports it, with texts. */
 export type ReportedRow<C extends Columns> = {
   readonly [N in keyof C as IsDerived<C[N]> extends true
     ? never
@@ -128,7 +134,7 @@ export type ReportedRow<C extends Columns> = {
 
 type EncodedValue<C extends ColumnSpec> = C['kind'] extends 'keys' ? readonly number[] | Int32Array : number;
 
-/** A row of which all texts are ids. What is left out is absent. */
+/** A row with ids for all texts. An omitted value is absent. */
 export type EncodedRow<C extends Columns> = {
   readonly [N in keyof C as C[N]['kind'] extends FileKind
     ? never

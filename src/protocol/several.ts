@@ -1,4 +1,4 @@
-// One message instead of many, where every message wakes a thread or a process.
+// Several messages in one, because every message wakes a thread or a process.
 export interface Several<M> {
   readonly type: 'several';
   readonly messages: readonly M[];

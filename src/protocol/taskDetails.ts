@@ -1,5 +1,5 @@
-// What `GET api/task/<id>` answers: everything that the trace knows of one task. Times are seconds since the epoch on the
-// scheduler's clock, sizes bytes; null stands for a number that is not known. Texts are text, never HTML.
+// The answer to `GET api/task/<id>`: all facts of the trace about one task. Times are seconds since the epoch on the
+// scheduler's clock, sizes bytes; null stands for an unknown number. Texts are text, never HTML.
 
 export interface TaskDetails {
   readonly id: number;
@@ -8,26 +8,26 @@ export interface TaskDetails {
   readonly group: string;
   readonly functionName: string;
   readonly span: string;
-  /** How often it ran, oldest first; more than once if a run failed or was lost. */
+  /** Runs of the task, oldest first; more than one if a run failed or was lost. */
   readonly runs: readonly TaskRunDetails[];
   readonly computation: { readonly number: number; readonly client: string; readonly code: string } | null;
-  /** What it needed and what needed it; at most 1,000 of each. */
+  /** Dependencies and dependents; at most 1,000 of each. */
   readonly dependencies: readonly TaskReference[];
   readonly dependents: readonly TaskReference[];
   readonly dependencyCount: number;
   readonly dependentCount: number;
-  /** Movements of its result; at most 1,000. */
+  /** Transfers of its result; at most 1,000. */
   readonly transfers: readonly TaskTransfer[];
-  /** What workers did for it beside its own code; at most 1,000. */
+  /** Work for the task beside its own code; at most 1,000 intervals. */
   readonly intervals: readonly TaskInterval[];
-  /** Errors with their stacks and lines of logs that name the task; at most 200, newest last. */
+  /** Errors with their stacks, and lines of logs that name the task; at most 200, newest last. */
   readonly events: readonly TaskEvent[];
 }
 
 export interface TaskRunDetails {
   readonly worker: string;
   readonly thread: number;
-  /** `memory`, `erred`, `cancelled`, `lost`. */
+  /** Outcome: `memory`, `erred`, `cancelled`, `lost`. */
   readonly state: string;
   readonly attempt: number;
   readonly submitted: number | null;
@@ -41,7 +41,7 @@ export interface TaskRunDetails {
   readonly resultType: string;
 }
 
-/** `id` is -1 if the trace holds no run of it. */
+/** A reference to a task. `id` is -1 if the trace has no run of it. */
 export interface TaskReference {
   readonly id: number;
   readonly key: string;
@@ -49,7 +49,7 @@ export interface TaskReference {
 
 export interface TaskTransfer {
   readonly worker: string;
-  /** Empty for a client. */
+  /** The other worker; empty for a client. */
   readonly peer: string;
   readonly direction: string;
   readonly what: string;

@@ -1,11 +1,11 @@
-// What the tasks of a computation are counted under, where they run: prefix and span.
+// Kinds under which the tasks of a computation are counted: prefix and span.
 
 export interface TaskKind {
   readonly prefix: string;
   readonly span: readonly string[];
 }
 
-/** The kind of the task `firstId + id`; undefined: nobody knows. */
+/** Returns the kind of the task `firstId + id`; undefined if unknown. */
 export type KindOf = (task: number) => TaskKind | undefined;
 
 export interface TaskKinds {
@@ -14,7 +14,7 @@ export interface TaskKinds {
   readonly kinds: readonly TaskKind[];
 }
 
-/** The kinds of a computation's tasks: those pairs of prefix and span that there are. Cost: one step per task. */
+/** Returns the kinds of a computation's tasks: the occurring pairs of prefix and span. Cost: one step per task. */
 export function taskKinds(computation: {
   readonly prefixOf: Int32Array;
   readonly prefixes: readonly string[];

@@ -1,13 +1,13 @@
-// Every table of a trace and every column of it, as data: row types, builders, windows, files, exports and the tables of
-// docs/trace-format.md follow from it. A column is added here, where it is measured and where it is shown.
+// Every table of a trace and every column of it, as data. Row types, builders, windows, files, exports and the tables
+// of docs/trace-format.md follow from it. A new column is added here, at its measurement and in a view.
 import type { ColumnSpec, EncodedRow, ReportedRow, RowsOf, TableSpec } from './schemaTypes.js';
 
-/** How one run of a task ended. The numbers stand in the columns of TaskRuns. */
+/** Outcomes of a run of a task. Their numbers are in the columns of TaskRuns. */
 export const TASK_STATES = ['memory', 'erred', 'cancelled', 'lost'] as const;
 
 /**
- * What a worker did in an interval. `await`: an asynchronous task left its thread with nothing to do; of each task only the sum is
- * known, as one interval from where it began to wait. `profiler`: the thread was held up while its profiler started.
+ * Actions of a worker in an interval. `await`: an asynchronous task left its thread idle; for each task only the sum
+ * is known, as one interval from the first wait. `profiler`: the start of the profiler delayed the thread.
  */
 export const ACTIONS = [
   'compute',
@@ -26,7 +26,7 @@ export const ACTIONS = [
 export const DIRECTIONS = ['incoming', 'outgoing'] as const;
 export const TRANSFER_KINDS = ['gather-dep', 'get-data', 'gather', 'scatter'] as const;
 
-/** In the order in which tables are written: what rows refer to is there before the rows. */
+/** Tables in the order of writing: rows follow the rows to which they refer. */
 export const TRACE_SCHEMA = {
   workers: {
     row: 'worker; a second row when it goes, which repeats the first',
@@ -318,7 +318,7 @@ function isTable(name: string): name is RecordedTable {
   return name in TRACE_SCHEMA;
 }
 
-/** In the order of the schema. */
+/** Names of the tables in the order of the schema. */
 export const RECORDED_TABLES: readonly RecordedTable[] = Object.keys(TRACE_SCHEMA).filter(isTable);
 
 /** Tables of rows that grow while a program runs. */
@@ -334,24 +334,24 @@ export const GROWING_TABLES = [
 ] as const satisfies readonly RecordedTable[];
 
 export interface Column extends ColumnSpec {
-  /** In memory. */
+  /** Name in memory. */
   readonly name: string;
-  /** In files and exports. */
+  /** Name in files and exports. */
   readonly title: string;
 }
 
-/** The columns of a table, in order. */
+/** Returns the columns of a table, in order. */
 export function columnsOf(table: RecordedTable): readonly Column[] {
   const columns: TableSpec['columns'] = TRACE_SCHEMA[table].columns;
   return Object.entries(columns).map(([name, spec]) => ({ title: name, ...spec, name }));
 }
 
-/** The columns of a table in files, in order. */
+/** Returns the columns of a table in files, in order. */
 export function fileColumns(table: RecordedTable): readonly Column[] {
   return columnsOf(table).filter(({ derived }) => derived !== true);
 }
 
-/** Whether traces of the first version may lack the table. */
+/** Returns whether traces of the first version may lack the table. */
 export function appearedLater(table: RecordedTable): boolean {
   const { since = '1.0' }: TableSpec = TRACE_SCHEMA[table];
   return since !== '1.0';

@@ -56,7 +56,7 @@ const message: fc.Arbitrary<ViewMessage> = fc.oneof(
 );
 
 describe('view messages', () => {
-  it('are read as they were written', () => {
+  it('decode to the encoded messages', () => {
     fc.assert(
       fc.property(message, (one) => {
         assert.deepEqual(decodeViewMessage(encodeViewMessage(one)), { ...one });
@@ -64,7 +64,7 @@ describe('view messages', () => {
     );
   });
 
-  it('keep tables at a multiple of 8 bytes, however many parts they had', () => {
+  it('align tables to 8 bytes, for any number of parts', () => {
     const bytes = encodeTableMessage('tasks', 3, [Uint8Array.of(1, 2), Uint8Array.of(), Uint8Array.of(3)]);
     assert.equal(BINARY_HEAD % 8, 0);
     assert.deepEqual(decodeViewMessage(bytes), {
@@ -94,7 +94,7 @@ describe('view messages', () => {
     assert.throws(() => decodeViewMessage(Uint8Array.of(9, 0)), code);
   });
 
-  it('resume where a page was', () => {
+  it('resume at the position of a page', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), cursor, (epoch, at) => {
         const url = new URL(livePath({ epoch, cursor: at }), 'http://localhost/');

@@ -1,6 +1,6 @@
-// What a dashboard and its server say to each other: tables of the trace as Arrow bytes, exact sums beside them, and how far
-// a page has come. A table travels as one binary WebSocket message, everything else as one JSON text. All times are seconds
-// since the epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
+// Messages between a dashboard and its server: tables of the trace as Arrow bytes, exact sums, and the page's
+// progress. A table is one binary WebSocket message, any other message one JSON text. All times are seconds since the
+// epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
 import { LongpoleError } from '../base/errors.js';
 import { recordOf } from '../base/recordOf.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from './traceSchema.js';
@@ -14,39 +14,43 @@ import type {
   WorkerRow,
 } from './viewRows.js';
 
-/** Raised with every change that an older page would misread. */
+/** Version, incremented by every change that an older page would misread. */
 export const VIEW_VERSION = 4;
 
-/** The tables of a trace directory; a message names them by place. */
+/** The tables of a trace directory; a message refers to them by index. */
 export const VIEW_TABLES = RECORDED_TABLES;
 export type ViewTable = RecordedTable;
 
 export const CURSOR_TABLES = ['computations', ...GROWING_TABLES] as const;
 
 /**
- * Rows of each table that a page has seen or missed, counted since the beginning of the run; of computations the highest number.
+ * Rows of each table that a page has received or missed, counted from the beginning of the run; for computations the
+ * highest number.
  */
 export type ViewCursor = Readonly<Record<(typeof CURSOR_TABLES)[number], number>>;
 
-/** The first message; a page that was left out for a while gets it again. */
+/** The first message. A page that fell behind gets it again. */
 export interface BeginMessage {
   readonly type: 'begin';
   readonly version: number;
-  /** A recorded trace sends all of its rows and then `complete`. */
+  /** The kind of source. A recorded trace sends all of its rows and then `complete`. */
   readonly source: 'live' | 'recorded';
-  /** E.g. the address of the scheduler, or the name of the trace. */
+  /** Title of the page, e.g. the address of the scheduler, or the name of the trace. */
   readonly title: string;
-  /** Names the run: send it with the cursor to go on where a connection broke. */
+  /** Identifies the run. A page sends it with the cursor to resume after its connection broke. */
   readonly epoch: string;
-  /** What the page has seen up to the last cursor goes on, rows after it come again; otherwise it starts empty. */
+  /**
+   * True if the page keeps its rows up to the last cursor, and later rows are sent again. False if the page starts
+   * empty.
+   */
   readonly resumed: boolean;
   /** Facts to show, e.g. `Node` → `v20.19.0`. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
 /**
- * How the bytes of a table begin; one for each table, after `begin`. `schema` and any of the `table` messages after it,
- * joined, are an Arrow IPC stream: every batch brings the dictionaries that it needs.
+ * The beginning of a table's bytes; one for each table, after `begin`. `schema` and any of the following `table`
+ * messages, joined, are an Arrow IPC stream: every batch contains the dictionaries that it needs.
  */
 export interface SchemaMessage {
   readonly type: 'schema';
@@ -55,70 +59,71 @@ export interface SchemaMessage {
 }
 
 /**
- * Rows of a table. A row of `workers` or `computations` replaces the one with the same `index` or `number`, one of `frames`
- * with an `id` that is known says the same again; rows of the other tables are new. The edges of a computation come once, with the computation, so also of tasks that did not run yet.
+ * Rows of a table. A row of `workers` or `computations` replaces the row with the same `index` or `number`. A row of
+ * `frames` with a known `id` is a repetition. Rows of other tables are new. The edges of a computation come once,
+ * with the computation, so also for tasks that have not run yet.
  */
 export interface TableMessage {
   readonly type: 'table';
   readonly table: ViewTable;
   readonly rows: number;
-  /** Begins at a multiple of 8 in the message. */
+  /** Start of the bytes in the message, a multiple of 8. */
   readonly bytes: Uint8Array;
 }
 
-/** Everything up to here has been sent, or was missed. Rows of a run that goes on count from here on. */
+/** All rows up to this cursor have been sent, or were missed. Later rows of a run count from this cursor. */
 export interface CursorMessage {
   readonly type: 'cursor';
   readonly cursor: ViewCursor;
 }
 
 /**
- * Rows that the page does not get, because the server has let them go or they are too many; 0 for computations. The sums have
- * them. They would stand between what the page has and what comes next.
+ * Number of rows that the page does not get, because the server has discarded them or they are too many; 0 for
+ * computations. The sums include them. They would lie between the page's rows and the next ones.
  */
 export interface TruncatedMessage {
   readonly type: 'truncated';
   readonly missed: ViewCursor;
 }
 
-/** How it stands now, exact; a few times a second while it changes. */
+/** The present state, exact; sent a few times a second while it changes. */
 export interface TotalsMessage {
   readonly type: 'totals';
   readonly time: number;
   /** Dask's state (`waiting`, `queued`, `processing`, `memory`, `erred`, …) → tasks that the scheduler knows. */
   readonly states: Readonly<Record<string, number>>;
-  /** Most seconds first; beyond 500 the others are one row, `(others)`. */
+  /** Rows by prefix, most seconds first; beyond 500 the rest is one row, `(others)`. */
   readonly progress: readonly ProgressRow[];
   readonly workers: readonly WorkerRow[];
-  /** Of each worker at most one per thread. */
+  /** For each worker at most one row per thread. */
   readonly running: readonly RunningRow[];
 }
 
-/** Exact sums over the whole run, also of rows that a page has not got; about once a second while they change. */
+/** Exact sums over the whole run, including rows that the page lacks; sent about once a second while they change. */
 export interface SumsMessage {
   readonly type: 'sums';
   readonly time: number;
-  /** `memory`, `erred`, `cancelled`, `lost` → runs that ended so. */
+  /** Number of runs by outcome: `memory`, `erred`, `cancelled`, `lost`. */
   readonly runs: Readonly<Record<string, number>>;
   readonly actions: readonly ActionSum[];
   readonly pairs: readonly PairSum[];
   readonly metrics: readonly MetricSum[];
   /** Seconds of computing by index of the worker. */
   readonly busy: readonly number[];
-  /** Of a run that goes on 500 at most: of more, those with the fewest seconds are one, `(others)`. */
+  /** Sums by prefix. During a run at most 500: the prefixes with the fewest seconds are one row, `(others)`. */
   readonly prefixes: readonly PrefixSum[];
 }
 
-/** A recorded trace has been sent whole. */
+/** A recorded trace has been sent completely. */
 export interface CompleteMessage {
   readonly type: 'complete';
 }
 
-/** Nothing more comes, because the run is over or the server has failed. The page need not connect again. */
+/** The last message, because the run is over or the server has failed. The page need not reconnect. */
 export interface ClosedMessage {
   readonly type: 'closed';
   readonly reason: string;
-  /** What the page was sent before is all that there is. */
+  /** True if the page has received everything. */
   readonly complete: boolean;
 }
 
@@ -133,32 +138,32 @@ export type ViewTextMessage =
 
 export type ViewMessage = ViewTextMessage | SchemaMessage | TableMessage;
 
-/** A page that nobody sees wants nothing for a while, and catches up afterwards. */
+/** A hidden page pauses the stream, and catches up later. */
 export type PageMessage = { readonly type: 'pause' } | { readonly type: 'resume' };
 
 /** The path of the WebSocket, beside the page. */
 export const LIVE_PATH = 'api/live';
 
 /**
- * The code with which a WebSocket is closed because there are enough pages. A page cannot read the status of a refused
- * connection, so it is accepted first. The reason is a sentence of at most 123 bytes.
+ * WebSocket close code for too many pages. A page cannot read the status of a refused connection, so the server
+ * accepts it first. The reason is a sentence of at most 123 bytes.
  */
 export const CROWDED_CODE = 1013;
 
-/** Where a page was when its connection broke. */
+/** Position of a page when its connection broke. */
 export interface ResumePoint {
   readonly epoch: string;
   readonly cursor: ViewCursor;
 }
 
-/** The path and query to connect to; without a point the page starts empty. */
+/** Returns the path and query for a connection; without a point the page starts empty. */
 export function livePath(from?: ResumePoint): string {
   if (from === undefined) return LIVE_PATH;
   const rows = CURSOR_TABLES.map((name) => from.cursor[name]).join(',');
   return `${LIVE_PATH}?epoch=${encodeURIComponent(from.epoch)}&cursor=${rows}`;
 }
 
-/** The point in a query, `epoch` and `cursor` as they stand in it; undefined if it is none. */
+/** Parses a point from `epoch` and `cursor` of a query; undefined if it is invalid. */
 export function parseResumePoint(epoch: string | null, cursor: string | null): ResumePoint | undefined {
   if (epoch === null || cursor === null || !/^\d{1,15}(,\d{1,15})*$/.test(cursor)) return undefined;
   const rows = cursor.split(',').map(Number);
@@ -166,15 +171,15 @@ export function parseResumePoint(epoch: string | null, cursor: string | null): R
   return { epoch, cursor: recordOf(CURSOR_TABLES, (name) => rows[CURSOR_TABLES.indexOf(name)] ?? 0) };
 }
 
-/** Longer ones are refused. */
+/** Longest message from a page in bytes. Longer ones are refused. */
 export const MAX_PAGE_MESSAGE_BYTES = 1024;
 
 const SCHEMA = 1;
 const TABLE = 2;
-/** Kind, table, 2 spare bytes, rows (32 bits, little endian), 8 spare bytes. */
+/** Kind, table, 2 reserved bytes, rows (32 bits, little endian), 8 reserved bytes. */
 export const BINARY_HEAD = 16;
 
-/** What to send: a text as it is, bytes as one binary message. `bytes` are copied. */
+/** Encodes a message: a text message as JSON, bytes as one binary message. `bytes` are copied. */
 export function encodeViewMessage(message: ViewTextMessage): string;
 export function encodeViewMessage(message: SchemaMessage | TableMessage): Uint8Array<ArrayBuffer>;
 export function encodeViewMessage(message: ViewMessage): string | Uint8Array<ArrayBuffer>;
@@ -189,7 +194,7 @@ export function encodeViewMessage(message: ViewMessage): string | Uint8Array<Arr
   }
 }
 
-/** A `table` message of bytes that lie in parts; each is copied once. */
+/** Encodes a `table` message whose bytes are in several parts. Each part is copied once. */
 export function encodeTableMessage(
   table: ViewTable,
   rows: number,
@@ -219,7 +224,7 @@ function encodeTable(
 }
 
 /**
- * What a server sent; `bytes` of the result are a view of `data`.
+ * Decodes a message of the server; `bytes` of the result are a view of `data`.
  *
  * @throws LongpoleError ERR_LONGPOLE_PAGE_DATA if it is no message of this version.
  */
@@ -237,7 +242,7 @@ function decodeBinary(data: Uint8Array): ViewMessage {
   return data[0] === TABLE ? { type: 'table', table, rows, bytes } : refuse(`its kind is ${data[0]}`);
 }
 
-/** What each text message must have: enough that a page can draw it without looking. */
+/** Required properties of each text message: enough for a page to draw it without further checks. */
 const SHAPES: {
   readonly [M in ViewTextMessage as M['type']]: Readonly<Record<Exclude<keyof M, 'type'>, Shape>>;
 } = {
@@ -307,7 +312,7 @@ export function isViewCursor(value: unknown): value is ViewCursor {
   );
 }
 
-/** What a page sent; undefined if it is nothing that a page sends. */
+/** Decodes a message of a page; undefined if it is invalid. */
 export function decodePageMessage(text: string): PageMessage | undefined {
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;

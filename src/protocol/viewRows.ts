@@ -1,35 +1,35 @@
-// The rows of messages between a dashboard and its server: how prefixes, workers and running tasks stand, and exact sums.
-// All times are seconds since the epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
+// Rows of messages between a dashboard and its server: state by prefix, worker and running task, and exact sums. All
+// times are seconds since the epoch on the scheduler's clock, all sizes bytes; numbers in JSON are finite.
 
 import type { WorkerInfo } from './clusterObserver.js';
 
 export interface ProgressRow {
   readonly prefix: string;
-  /** Tasks that were submitted. */
+  /** Number of submitted tasks. */
   readonly total: number;
-  /** Tasks that a worker has now. */
+  /** Number of tasks that a worker has now. */
   readonly processing: number;
-  /** Tasks that gave a result. */
+  /** Number of tasks with a result. */
   readonly finished: number;
   readonly erred: number;
-  /** Tasks that nobody wants any more. What is left of `total` waits. */
+  /** Number of cancelled tasks. The rest of `total` waits. */
   readonly cancelled: number;
-  /** Runs that were lost with their worker. */
+  /** Number of runs that were lost with their worker. */
   readonly lost: number;
-  /** Of computing. */
+  /** Seconds of computing. */
   readonly seconds: number;
-  /** Seconds of the shortest and of the longest run; null where none computed. */
+  /** Seconds of the shortest and of the longest run; null if none computed. */
   readonly shortest: number | null;
   readonly longest: number | null;
-  /** Of results. */
+  /** Bytes of results. */
   readonly nbytes: number;
 }
 
 export interface WorkerRow extends Omit<WorkerInfo, 'startTime'> {
   readonly status: 'running' | 'paused';
-  /** Tasks that it has and has not finished. */
+  /** Number of tasks that the worker has not finished. */
   readonly processing: number;
-  /** Expected seconds of them. */
+  /** Expected seconds of these tasks. */
   readonly occupancy: number;
   readonly process: number;
   readonly managed: number;
@@ -40,12 +40,12 @@ export interface WorkerRow extends Omit<WorkerInfo, 'startTime'> {
 
 /** A task that a worker runs now. */
 export interface RunningRow {
-  /** As in the table of tasks. */
+  /** Id of the task in the table of tasks. */
   readonly id: number;
   readonly key: string;
   readonly prefix: string;
   readonly worker: number;
-  /** When it began or, where nobody tells, when it was first seen to run. */
+  /** Start of the task; if the engine does not report it, the time of the first observation. */
   readonly started: number;
 }
 
@@ -56,7 +56,7 @@ export interface ActionSum {
   readonly nbytes: number;
 }
 
-/** Rows of `workers`, -1 for a client. */
+/** Indices of `workers`, -1 for a client. */
 export interface PairSum {
   readonly from: number;
   readonly to: number;
@@ -80,13 +80,13 @@ export interface PrefixSum {
   readonly prefix: string;
   readonly count: number;
   readonly erred: number;
-  /** Of computing. */
+  /** Seconds of computing. */
   readonly seconds: number;
-  /** Of results. */
+  /** Bytes of results. */
   readonly nbytes: number;
-  /** Seconds; null where no run of it computed. */
+  /** Seconds; null if no run of the prefix computed. */
   readonly shortest: number | null;
   readonly longest: number | null;
-  /** Bucket of durations → runs, of buckets that have any; of a run that goes on none are told. */
+  /** Bucket of durations → number of runs, without empty buckets. Omitted during a run. */
   readonly durations: readonly (readonly [bucket: number, runs: number])[];
 }

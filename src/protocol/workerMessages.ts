@@ -1,5 +1,5 @@
-// What a cluster and a worker that is a process of its own say to each other. The channel copies typed arrays as bytes, so
-// everything that is much travels in columns; stored results travel between the workers, not here.
+// Messages between a cluster and a worker process. The channel copies typed arrays as bytes, so large data travels in
+// columns. Stored results travel between the workers, not here.
 
 import type { MemorySample, Transfer, WorkInterval } from './clusterObserver.js';
 import type { ErrorInfo } from './errorInfo.js';
@@ -12,7 +12,7 @@ import type { Program } from './program.js';
 import type { Several } from './several.js';
 import type { TaskKinds } from './taskKinds.js';
 
-/** A computation, as a worker needs it. */
+/** A computation in the form that a worker needs. */
 export interface WorkerRun {
   /** Number of the computation. */
   readonly run: number;
@@ -24,11 +24,11 @@ export interface WorkerRun {
   readonly inlineBytes: number;
   /** See OpenRunMessage.keys. */
   readonly keys: readonly string[] | null;
-  /** Seconds that a task may run; 0: as long as it likes. */
+  /** Time limit of a task in seconds; 0 for none. */
   readonly timeout: number;
   /** See OpenRunMessage.marks. */
   readonly marks: boolean;
-  /** What its tasks are counted under. */
+  /** Kinds under which its tasks are counted. */
   readonly kinds: TaskKinds;
 }
 
@@ -56,7 +56,7 @@ export type ToWorker =
       readonly type: 'birth';
       readonly index: number;
       readonly name: string;
-      /** See isolateClock; a worker whose clock is off by something is born with that much more. */
+      /** See isolateClock. A worker whose clock differs starts with a corrected offset. */
       readonly epochOffsetMs: number;
       readonly memoryLimit: number;
       readonly thresholds: WorkerThresholds;
@@ -65,7 +65,7 @@ export type ToWorker =
       readonly directory: string;
       /** The secret of the cluster. */
       readonly token: string;
-      /** Address of this machine at which peers reach the worker; undefined: all of them are on this machine. */
+      /** Address of this machine at which peers reach the worker; undefined if all peers are on this machine. */
       readonly listen: string | undefined;
     }
   | { readonly type: 'open'; readonly run: WorkerRun }
@@ -94,9 +94,9 @@ export type ToWorker =
       readonly gather: readonly WorkerGather[];
       readonly what: Transfer['what'];
     }
-  /** Tell what has been measured so far; answered by `taken`. */
+  /** Requests all measurements so far; answered by `taken`. */
   | { readonly type: 'flush'; readonly call: number }
-  /** Tell where the worker stands; answered by `called`. */
+  /** Requests the state of the worker; answered by `called`. */
   | { readonly type: 'dump'; readonly call: number }
   | {
       readonly type: 'call';
@@ -105,9 +105,9 @@ export type ToWorker =
       readonly facts: unknown;
       readonly context: Readonly<Record<string, unknown>> | undefined;
     }
-  /** The answer to a heartbeat: its own time, and the scheduler's. */
+  /** The answer to a heartbeat: the heartbeat's time, and the scheduler's. */
   | { readonly type: 'clock'; readonly sent: number; readonly remote: number }
-  /** A peer is gone: what is being fetched from it fails. */
+  /** A peer is gone: transfers from it fail. */
   | { readonly type: 'peer-gone'; readonly address: string }
   | { readonly type: 'end' };
 
@@ -117,11 +117,11 @@ export interface WorkerTask {
   readonly id: number;
 }
 
-/** A worker's ways to the others, as they are now. */
+/** Peer links of a worker at this moment. */
 export interface WorkerLink {
-  /** Seconds of the last heartbeat's round trip; NaN: none has come back. */
+  /** Seconds of the last heartbeat's round trip; NaN before the first one. */
   readonly latency: number;
-  /** What it is fetching from peers, and sending to them. */
+  /** Bytes that the worker is fetching from peers, and sending to peers. */
   readonly incomingBytes: number;
   readonly incomingCount: number;
   readonly outgoingBytes: number;
@@ -147,20 +147,20 @@ export type FromWorker =
     }
   | { readonly type: 'timed-out'; readonly task: WorkerTask; readonly seconds: number }
   | { readonly type: 'restarted'; readonly running: WorkerTask | undefined; readonly error: ErrorInfo }
-  /** `since`: when it began, on the scheduler's clock. */
+  /** `since` is the start of the task on the scheduler's clock. */
   | { readonly type: 'running'; readonly task: WorkerTask | undefined; readonly since: number }
   | { readonly type: 'paused'; readonly paused: boolean }
   /** See HostEvents.full. */
   | { readonly type: 'full'; readonly why: ErrorInfo | undefined; readonly still: boolean }
   | { readonly type: 'warning'; readonly topic: string; readonly text: string }
-  /** Keys are ResultIds as text: who knows their names is the scheduler. */
+  /** Keys are ResultIds as text, because only the scheduler knows the names. */
   | { readonly type: 'transfer'; readonly transfer: Transfer }
   | { readonly type: 'interval'; readonly interval: WorkInterval }
   | { readonly type: 'memory'; readonly sample: MemorySample }
-  /** `upTo`: the tasks that ended before are among them. */
+  /** `upTo`: all tasks that ended before are included. */
   | { readonly type: 'metrics'; readonly changes: MetricChanges; readonly upTo: number }
   | { readonly type: 'profile'; readonly cycle: ProfileCycle }
-  /** `task`: the local task of a run that the event is about. */
+  /** `task` is the local id of the task that the event concerns. */
   | {
       readonly type: 'event';
       readonly topic: string;
@@ -175,7 +175,7 @@ export type FromWorker =
       readonly occupied: boolean;
     }
   | { readonly type: 'taken'; readonly call: number; readonly value: readonly number[] }
-  /** A call of whatever type has arrived; `taken` or `called` follows. */
+  /** A call of any type has arrived; `taken` or `called` follows. */
   | { readonly type: 'call-taken'; readonly call: number }
   | {
       readonly type: 'called';
@@ -183,5 +183,5 @@ export type FromWorker =
       readonly value: unknown;
       readonly error: ErrorInfo | undefined;
     }
-  /** The worker ends itself; the process is about to exit. */
+  /** The worker ends itself: the process is about to exit. */
   | { readonly type: 'giving-up'; readonly why: string };
