@@ -1,7 +1,5 @@
 // An SVG image as a file, or as a page.
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { LongpoleError } from '../base/errors.js';
+import { writeWhole } from '../diagnostics/wholeFile.js';
 
 /**
  * Writes the image, in a page if the name of the file ends in `.html`.
@@ -10,16 +8,10 @@ import { LongpoleError } from '../base/errors.js';
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
  */
 export function writeDrawing(image: string, filename: string): string {
-  const path = resolve(filename);
-  const text = /\.html?$/i.test(path) ? `<!doctype html>\n<meta charset="utf-8">\n${image}` : image;
-  try {
-    writeFileSync(path, text);
-  } catch (cause) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_PAGE_FILE',
-      `The drawing ${path} could not be written (${String(cause)}). Give a filename in a folder that exists and is writable.`,
-      { cause },
-    );
-  }
-  return path;
+  const isPage = /\.html?$/i.test(filename);
+  return writeWhole(
+    'drawing',
+    filename,
+    isPage ? `<!doctype html>\n<meta charset="utf-8">\n${image}` : image,
+  );
 }

@@ -1,11 +1,9 @@
 // A call tree as a file that other tools read. As a page it is a performance report.
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { LongpoleError, messageOf } from '../base/errors.js';
 import type { CallTree } from '../profile/callTree.js';
 import { toPprof } from '../profile/pprof.js';
 import { toSpeedscope } from '../profile/speedscope.js';
+import { writeWhole } from './wholeFile.js';
 
 export interface CallTreeFileOptions {
   /** What the file is called in tools that read it. */
@@ -27,18 +25,7 @@ export function isCallTreeFile(filename: string): boolean {
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
  */
 export function writeCallTree(tree: CallTree, filename: string, options: CallTreeFileOptions): string {
-  const path = resolve(filename);
-  try {
-    writeFileSync(path, contentOf(tree, filename.toLowerCase(), options));
-  } catch (cause) {
-    const reason = messageOf(cause);
-    throw new LongpoleError(
-      'ERR_LONGPOLE_PAGE_FILE',
-      `The profile ${path} could not be written (${reason}). Give a filename in a folder that exists and is writable.`,
-      { cause },
-    );
-  }
-  return path;
+  return writeWhole('profile', filename, contentOf(tree, filename.toLowerCase(), options));
 }
 
 function contentOf(tree: CallTree, name: string, options: CallTreeFileOptions): string | Uint8Array {

@@ -1,10 +1,10 @@
 // Pages that open from disk: templates that the build made of src/dashboard, each the whole program in one file, with data
 // put into them. A page that was written never needs Longpole or a network again.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { LongpoleError, messageOf } from '../base/errors.js';
+import { escapeHtml } from '../base/escapeHtml.js';
 import { visibleName } from '../base/visibleText.js';
-import { escapeHtml } from './escapeHtml.js';
+import { writeWhole } from './wholeFile.js';
 
 /** What the build leaves in a template in place of the title, and of the data. */
 const TITLE_PLACEHOLDER = '@LONGPOLE_TITLE@';
@@ -32,17 +32,7 @@ export function fillTemplate(name: PageTemplate, title: string, data: string): s
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if it cannot be written
  */
 export function writePage(pieces: readonly string[], filename: string): string {
-  const path = resolve(filename);
-  try {
-    writeFileSync(path, Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
-  } catch (cause) {
-    throw new LongpoleError(
-      'ERR_LONGPOLE_PAGE_FILE',
-      `The page ${path} could not be written (${messageOf(cause)}). Give a filename in a folder that exists and is writable.`,
-      { cause },
-    );
-  }
-  return path;
+  return writeWhole('page', filename, Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
 }
 
 function readTemplate(url: URL): string {

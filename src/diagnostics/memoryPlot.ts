@@ -1,6 +1,7 @@
 // Memory over time: drawn as SVG, one file that needs nothing else.
+
+import { escapeHtml } from '../base/escapeHtml.js';
 import { visibleName } from '../base/visibleText.js';
-import { escapeHtml } from './escapeHtml.js';
 
 export interface MemorySeries {
   readonly label: string;

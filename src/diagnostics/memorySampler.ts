@@ -1,7 +1,5 @@
 // `MemorySampler`: how the memory of a cluster changes while something is computed, and how two ways to compute it
 // compare.
-import { writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Table } from '../analysis/table.js';
 import {
   checkArgument,
@@ -13,10 +11,11 @@ import {
   oneOf,
   TEXT,
 } from '../base/arguments.js';
-import { invalidArgument, LongpoleError, messageOf } from '../base/errors.js';
+import { invalidArgument } from '../base/errors.js';
 import { epochSeconds } from '../resources/clock.js';
 import type { MemorySeries } from './memoryPlot.js';
 import { memoryPlot } from './memoryPlot.js';
+import { writeWhole } from './wholeFile.js';
 
 /** Bytes of the whole cluster at this moment. */
 export interface ClusterMemory {
@@ -161,17 +160,7 @@ export class MemorySampler {
     const series = this.#series(align);
     if (filename === undefined) return memoryPlot(series, align);
     const text = filename.toLowerCase().endsWith('.svg') ? memoryPlot(series, align) : memoryPage(series);
-    const path = resolve(filename);
-    try {
-      writeFileSync(path, text);
-    } catch (cause) {
-      const reason = messageOf(cause);
-      throw new LongpoleError(
-        'ERR_LONGPOLE_PAGE_FILE',
-        `The plot ${path} could not be written (${reason}). Give a filename in a folder that exists and is writable.`,
-        { cause },
-      );
-    }
+    writeWhole('plot', filename, text);
     return text;
   }
 

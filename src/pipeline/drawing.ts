@@ -1,5 +1,6 @@
 // Draws a pipeline, or the graph of a Delayed, as an image: a box per step, an arrow per input with the input's name. The SVG file refers to no
 // other file, and is readable on light and dark backgrounds.
+import { escapeHtml } from '../base/escapeHtml.js';
 import { BOX_HEIGHT, layout, type Point } from './boxLayout.js';
 
 export interface BoxDrawing {
@@ -33,11 +34,11 @@ export function drawBoxes(title: string, { nodes, edges }: BoxDrawing): string {
   ];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
-    `<title>${escapeXml(title)}</title>`,
+    `<title>${escapeHtml(title)}</title>`,
     `<style>${STYLE}</style>`,
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#4a6582"/></marker></defs>',
     `<rect class="page" width="${width}" height="${height}"/>`,
-    `<text class="title" x="${MARGIN}" y="${MARGIN + 6}">${escapeXml(title)}</text>`,
+    `<text class="title" x="${MARGIN}" y="${MARGIN + 6}">${escapeHtml(title)}</text>`,
     `<g transform="translate(${MARGIN} ${MARGIN + TITLE})">`,
     ...body,
     '</g>',
@@ -50,7 +51,7 @@ function box({ x, y }: Point, width: number, name: string): string[] {
   const [left, top] = [x - width / 2, y - BOX_HEIGHT / 2].map(round);
   return [
     `<rect class="box" x="${left}" y="${top}" width="${round(width)}" height="${BOX_HEIGHT}"/>`,
-    `<text x="${round(x)}" y="${round(y)}">${escapeXml(name)}</text>`,
+    `<text x="${round(x)}" y="${round(y)}">${escapeHtml(name)}</text>`,
   ];
 }
 
@@ -69,18 +70,10 @@ function arrow(points: readonly Point[], label: string): string[] {
   const [x, y] = [(before.x + from.x) / 2 + 9, (before.y + from.y) / 2 - 6].map(round);
   return [
     `<path class="edge" d="${path}" marker-end="url(#tip)"/>`,
-    `<text class="label" x="${x}" y="${y}">${escapeXml(label)}</text>`,
+    `<text class="label" x="${x}" y="${y}">${escapeHtml(label)}</text>`,
   ];
 }
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;
-}
-
-function escapeXml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }

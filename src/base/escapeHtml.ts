@@ -1,4 +1,4 @@
-/** The text as HTML shows it, also inside attributes. */
+/** Returns the text as HTML and SVG show it, also inside attributes. */
 export function escapeHtml(text: string): string {
   const entities: Record<string, string> = {
     '&': '&amp;',
