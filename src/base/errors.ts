@@ -1,6 +1,7 @@
 // Every error that Longpole throws on purpose is a LongpoleError with a stable code. The catalogue below is the one
 // list of codes; docs/errors.md explains each, and a test checks that both agree.
 
+import { isError } from './isError.js';
 import { shortened, visibleText } from './visibleText.js';
 
 /** Longest message in characters. A longer one, for example with a key of a megabyte, loses its middle. */
@@ -72,7 +73,7 @@ export function invalidArgument(message: string, options?: { cause?: unknown }):
 
 /** Returns the message of a thrown value, which need not be an error. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return isError(thrown) ? thrown.message : String(thrown);
 }
 
 /** Most causes to follow. An error may be its own cause. */
@@ -86,7 +87,7 @@ const MAX_CAUSES = 8;
 export function releaseFrames(error: unknown): void {
   let cause = error;
   try {
-    for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
+    for (let depth = 0; isError(cause) && depth < MAX_CAUSES; depth++) {
       Reflect.get(cause, 'stack');
       cause = cause.cause;
     }

@@ -1,10 +1,12 @@
 // `longpole analyze`: the tables of a trace, in the terminal or as files.
+
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { nothingFoundIn, QUESTIONS, type Question, type Table } from '../api/analysis.js';
 import { writePieces } from '../api/folders.js';
 import type { OpenedTrace, Trace } from '../api/trace.js';
+import { isError } from '../base/isError.js';
 import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { type Answer, ended, inPieces, jsonAnswers, jsonRows } from './answerText.js';
@@ -219,9 +221,6 @@ function writing(file: string, action: () => void): void {
   try {
     action();
   } catch (error) {
-    throw new CommandError(
-      `${file} cannot be written: ${error instanceof Error ? error.message : error}`,
-      FAILED,
-    );
+    throw new CommandError(`${file} cannot be written: ${isError(error) ? error.message : error}`, FAILED);
   }
 }

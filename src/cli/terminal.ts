@@ -1,6 +1,8 @@
 // What the commands share: where output goes, how wide it may be, whether it has colours, and which code the process ends
 // with.
+
 import { LongpoleError } from '../base/errors.js';
+import { isError } from '../base/isError.js';
 import { visibleText } from '../base/visibleText.js';
 
 /** 0: done. */
@@ -42,11 +44,11 @@ export async function print(text: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       // Writing to a file throws at once.
-      process.stdout.write(text, (error) => (error instanceof Error ? reject(error) : resolve()));
+      process.stdout.write(text, (error) => (isError(error) ? reject(error) : resolve()));
     });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') process.exit(DONE);
-    const what = error instanceof Error ? error.message : String(error);
+    if (isError(error) && 'code' in error && error.code === 'EPIPE') process.exit(DONE);
+    const what = isError(error) ? error.message : String(error);
     throw new CommandError(`the output cannot be written: ${what}`, FAILED);
   }
 }

@@ -1,3 +1,5 @@
+import { isError } from '../base/isError.js';
+
 // Where a progress bar writes to, and what happens when that breaks: a reader that has gone away only ends the drawing; any
 // other failure is the caller's to know, as is anything that a callback throws.
 
@@ -18,7 +20,7 @@ export interface ProgressOutput {
 const READER_GONE = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 function isReaderGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && READER_GONE.has(String(error.code));
+  return isError(error) && 'code' in error && READER_GONE.has(String(error.code));
 }
 
 /** Guards one output for one progress bar. Streams report errors later by an event; they are heard until the last write is done. */

@@ -1,5 +1,7 @@
 // The errors that a run ends with, made from what an isolate reported.
+
 import { ERROR_CODES, type ErrorCode, KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
+import { isError } from '../base/isError.js';
 import { type TaskNames, taskFunctionName } from './runView.js';
 
 function isErrorCode(code: unknown): code is ErrorCode {
@@ -9,11 +11,10 @@ function isErrorCode(code: unknown): code is ErrorCode {
 /** A task threw `thrown` on the worker of this name. */
 export function taskError(tasks: TaskNames, id: number, worker: string, thrown: unknown): TaskError {
   const where = { key: tasks.keys[id]!, function: taskFunctionName(tasks, id), worker };
-  const what =
-    thrown instanceof Error
-      ? `${thrown.name}: ${thrown.message}`
-      : `It threw ${describe(thrown)}, which is not an Error.`;
-  const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  const what = isError(thrown)
+    ? `${thrown.name}: ${thrown.message}`
+    : `It threw ${describe(thrown)}, which is not an Error.`;
+  const code: unknown = isError(thrown) && 'code' in thrown ? thrown.code : undefined;
   const message = `Task '${where.key}' (function ${where.function}, worker ${worker}) failed. ${what}`;
   return new TaskError(where, message, { cause: thrown, ...(isErrorCode(code) ? { code } : {}) });
 }
@@ -98,12 +99,12 @@ const MAX_STACK = 8000;
 
 /** The failure of a task as an event says it: the message, which names the task, and where it was thrown. */
 export function failureText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!isError(error)) return String(error);
   const { cause } = error;
-  const stack = cause instanceof Error ? (cause.stack ?? '') : '';
+  const stack = isError(cause) ? (cause.stack ?? '') : '';
   if (stack === '') return error.message;
   // Most stacks begin with the very words that the message ends with.
-  const head = cause instanceof Error ? `${cause.name}: ${cause.message}\n` : '';
+  const head = isError(cause) ? `${cause.name}: ${cause.message}\n` : '';
   const isSaid = stack.startsWith(head) && `${error.message}\n`.endsWith(head);
   return `${error.message}\n${(isSaid ? stack.slice(head.length) : stack).slice(0, MAX_STACK)}`;
 }

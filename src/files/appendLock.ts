@@ -4,9 +4,11 @@
 // file, not to the process, so the lock that the command takes on an inherited descriptor stays when the command ends,
 // and goes when the file is closed, whatever becomes of us. Where there is no such command, a file beside the file stands
 // for the lock; it excludes Longpole's processes, not DASF's.
+
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { LongpoleError } from '../base/errors.js';
+import { isError } from '../base/isError.js';
 
 /** Of flock, for "somebody else had it all the time". */
 const TIMED_OUT = 75;
@@ -66,12 +68,12 @@ function ownerIsGone(lock: string): boolean {
     process.kill(owner, 0);
     return false;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    return isError(error) && 'code' in error && error.code === 'ESRCH';
   }
 }
 
 function isExisting(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EEXIST';
+  return isError(error) && 'code' in error && error.code === 'EEXIST';
 }
 
 function timeoutError(file: string, timeout: number, hint: string): LongpoleError {

@@ -1,7 +1,9 @@
 // Reads the configuration file of a program: `longpole.config.yaml` or `.json` in the folder where it was started.
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LongpoleError, messageOf } from '../base/errors.js';
+import { isError } from '../base/isError.js';
 import { loadPackage } from '../base/packages.js';
 import { isSettingName, readSetting, type Settings, unknownSetting } from '../base/settings.js';
 
@@ -37,7 +39,7 @@ function readText(path: string, mustExist: boolean): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const missing = isError(cause) && 'code' in cause && cause.code === 'ENOENT';
     if (missing && !mustExist) return undefined;
     throw failure(`The configuration file ${path} cannot be read: ${messageOf(cause)}.`, cause);
   }

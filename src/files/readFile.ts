@@ -1,6 +1,8 @@
 // Files in chunks for readers that keep no more than they need.
+
 import { closeSync, openSync, readSync } from 'node:fs';
 import { LongpoleError } from '../base/errors.js';
+import { isError } from '../base/isError.js';
 import { resizedUint8 } from '../base/resized.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
 
@@ -56,7 +58,7 @@ function readSome(file: string, fd: number, buffer: Uint8Array, held: number): n
 }
 
 export function fileError(file: string, cause: unknown): LongpoleError {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const code = isError(cause) && 'code' in cause ? cause.code : undefined;
   const what =
     code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : String(cause);
   return new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${file} cannot be read: ${what}.`, { cause });

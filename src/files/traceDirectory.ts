@@ -1,8 +1,10 @@
 // Opens a trace directory. Small ones are read into memory and checked whole; of large ones columns are read from their files
 // when somebody asks for them.
+
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { LongpoleError } from '../base/errors.js';
+import { isError } from '../base/isError.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import type { ByteSource } from '../trace/formats/arrow/arrowMessages.js';
 import { CHECKED_BYTES, MemorySource, openTables, type TableSource } from '../trace/recording/openTables.js';
@@ -50,7 +52,7 @@ function readMeta(directory: string): TraceMeta {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw fileError(file, error);
+    if (!(isError(error) && 'code' in error && error.code === 'ENOENT')) throw fileError(file, error);
     throw new LongpoleError(
       'ERR_LONGPOLE_TRACE_FORMAT',
       `${directory} is a folder without ${META_FILE}, so it is no trace that Longpole recorded.`,

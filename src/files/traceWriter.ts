@@ -16,6 +16,7 @@ import { availableParallelism, hostname } from 'node:os';
 import { join } from 'node:path';
 import { COUNT, checkArgument, checkOptions, FLAG, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
+import { isError } from '../base/isError.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
 import { CLOCK, FORMAT_NAME, META_FILE, metaText, type TraceEnding } from '../trace/recording/traceMeta.js';
@@ -292,7 +293,7 @@ class TraceFiles {
 }
 
 function writeError(file: string, cause: unknown): LongpoleError {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const code = isError(cause) && 'code' in cause ? cause.code : undefined;
   const what =
     code === 'ENOSPC'
       ? 'the disk is full'

@@ -1,6 +1,8 @@
 // Deterministic tokens: equal functions with equal arguments give equal tokens, in every isolate and process. A value
 // that cannot be compared is refused, because a wrong token would silently merge two tasks.
+
 import { LongpoleError } from '../base/errors.js';
+import { isError } from '../base/isError.js';
 import { getOrMake } from '../base/lookUps.js';
 import { type AnyFunction, isFunction, resolveFunction } from './callable.js';
 import { Delayed } from './delayed.js';
@@ -209,7 +211,7 @@ function addBuiltIn(hasher: Hasher, value: object, depth: number): boolean {
 }
 
 function addInstance(hasher: Hasher, value: object, depth: number): void {
-  if (value instanceof Error) {
+  if (isError(value)) {
     hasher.word(TAG.error);
     hasher.text(String(value.name));
     hasher.text(String(value.message));

@@ -1,5 +1,6 @@
 // The dashboard over HTTP: one page, a WebSocket with the trace, and a few answers in JSON. It only reads: there is no
 // request that changes or runs anything. docs/dashboard.md says who may connect.
+
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -7,6 +8,7 @@ import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { invalidArgument, LongpoleError } from '../base/errors.js';
+import { isError } from '../base/isError.js';
 import { LIVE_PATH, MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
 import { type AccessRules, isHostAllowed, isLoopback, isOriginAllowed, isTokenRight } from './access.js';
 import { DEFAULT_LIMITS, type ViewerLimits } from './limits.js';
@@ -227,7 +229,7 @@ async function listen(server: Server, host: string, wanted: number | undefined):
   try {
     return await listenAt(server, host, wanted ?? DEFAULT_PORT);
   } catch (cause) {
-    const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+    const isTaken = isError(cause) && 'code' in cause && cause.code === 'EADDRINUSE';
     if (isTaken && wanted === undefined) return listen(server, host, 0);
     const what = isTaken ? 'the port is taken' : String(cause);
     throw new LongpoleError(

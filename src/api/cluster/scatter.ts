@@ -1,7 +1,9 @@
 // scatter: values of the program become results on the workers.
+
 import { serialize } from 'node:v8';
 import { FLAG, NAMES, type OptionKinds } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
+import { isError } from '../../base/isError.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { dataPlan } from '../../engine/cluster/dataPlan.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
@@ -85,7 +87,7 @@ function inlineCopy(value: unknown, threads: boolean): unknown {
 }
 
 function notCloneableValue(index: number, reason: unknown): LongpoleError {
-  const why = reason instanceof Error ? reason.message : String(reason);
+  const why = isError(reason) ? reason.message : String(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
     `Value ${index} cannot be brought to the workers: ${why} Scatter plain data.`,

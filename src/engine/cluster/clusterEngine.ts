@@ -1,7 +1,9 @@
 // The cluster: the shell around the scheduler that lasts. Requests of clients and reports of workers become events,
 // instructions become messages. It computes nothing and waits for nothing, so it always answers.
+
 import { hostname } from 'node:os';
 import { LongpoleError, releaseFrames } from '../../base/errors.js';
+import { isError } from '../../base/isError.js';
 import type { ClusterObserver, Computation } from '../../protocol/clusterObserver.js';
 import type { ResultId } from '../../protocol/frames.js';
 import { computationInfo } from '../computationInfo.js';
@@ -118,7 +120,7 @@ export class ClusterEngine {
       try {
         call(observer);
       } catch (error) {
-        const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        const text = isError(error) ? (error.stack ?? error.message) : String(error);
         if (observer.event !== undefined && this.#observers.size > 0)
           for (const other of this.#observers)
             if (other !== observer)

@@ -1,5 +1,6 @@
 // What every isolate of a cluster calls when it begins, and once more when its worker leaves or the thing is taken away:
 // plugins of workers.
+import { isError } from '../../base/isError.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { EngineWorker } from './engineWorker.js';
 
@@ -92,7 +93,7 @@ export class Installations {
   }
 
   #complain(worker: EngineWorker, error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = isError(error) ? error.message : String(error);
     this.#owner.event('plugin-error', text, worker.info.index);
   }
 }

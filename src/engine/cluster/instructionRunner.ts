@@ -1,6 +1,8 @@
 // Carries out what the scheduler says: instructions become calls of workers' hosts, with the ids that a computation knows its
 // tasks by.
+
 import { LongpoleError } from '../../base/errors.js';
+import { isError } from '../../base/isError.js';
 import { batchConstants } from '../batchValues.js';
 import type { GatherInput } from '../host/hostTypes.js';
 import { DEFAULT_LIMITS } from '../scheduler/batching.js';
@@ -267,7 +269,7 @@ export class InstructionRunner {
 }
 
 function notSentError(worker: string, reason: unknown): LongpoleError {
-  const why = reason instanceof Error ? reason.message : String(reason);
+  const why = isError(reason) ? reason.message : String(reason);
   return new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', `It could not be sent to worker ${worker}: ${why}`, {
     cause: reason,
   });

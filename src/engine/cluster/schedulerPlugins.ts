@@ -1,6 +1,7 @@
 // Plugins on the scheduler's side: Dask's hooks, called with keys and names instead of ids and indices. As long as no plugin
 // wants transitions, none are collected.
 
+import { isError } from '../../base/isError.js';
 import type { Segment } from '../scheduler/taskGraph.js';
 import { MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
@@ -134,7 +135,7 @@ export class SchedulerPlugins {
     try {
       body();
     } catch (error) {
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const text = isError(error) ? (error.stack ?? error.message) : String(error);
       this.#engine.event('plugin-error', `${plugin.name ?? 'A plugin'}: ${text}`);
     }
   }

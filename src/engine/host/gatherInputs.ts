@@ -1,4 +1,5 @@
 // The results that a batch needs and its isolate lacks: from the worker's own store, or from the workers that have them.
+import { isError } from '../../base/isError.js';
 import { type Frames, framesBytes } from '../../protocol/frames.js';
 import type { GatherOutcome } from './batchGate.js';
 import type { GatherInput, HostEvents } from './hostTypes.js';
@@ -25,7 +26,7 @@ export async function gatherInputs(
         digests.memoryRead(1, framesBytes(own));
       }
     } catch (error) {
-      events.event('store', error instanceof Error ? error.message : String(error));
+      events.event('store', isError(error) ? error.message : String(error));
       store.delete(input.result);
       remote.push(input);
     }

@@ -1,5 +1,6 @@
 // One computation at a worker: lets its batches through to the isolate when what they need is there, and hands on what the
 // isolate tells of it.
+import { isError } from '../../base/isError.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { PackedValues, Values } from '../../protocol/isolateMessages.js';
@@ -48,7 +49,7 @@ export class OpenRun implements RunHandler {
     };
     this.gate = new BatchGate(spec.program, {
       pass: (batch, outcome) => this.#pass(batch, outcome),
-      failed: (error) => host.restart(error instanceof Error ? error : new Error(String(error))),
+      failed: (error) => host.restart(isError(error) ? error : new Error(String(error))),
     });
   }
 

@@ -1,6 +1,8 @@
 // A batch on its way to a thread or a process, which copies what it is given. What cannot be copied, an argument or a result
 // that the client has changed since, is the error of the tasks that use it, and of nothing else.
+
 import { LongpoleError } from '../../base/errors.js';
+import { isError } from '../../base/isError.js';
 import type { UncloneableValue, Values } from '../../protocol/isolateMessages.js';
 import { splitValues } from '../worker/splitValues.js';
 
@@ -46,7 +48,7 @@ function withoutCulprits<B extends Batch>(batch: B, copy: Copy, error: unknown):
 }
 
 function notCloneable(reason: unknown): LongpoleError {
-  const why = reason instanceof Error ? reason.message : String(reason);
+  const why = isError(reason) ? reason.message : String(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
     `An argument cannot be copied to a worker: ${why} Pass plain data, or make the value inside the task.`,

@@ -1,6 +1,7 @@
 // A worker whose host is this process: one isolate that runs tasks, and the store of their results. The host computes
 // nothing, so it answers peers and the cluster while a task runs. In a cluster of threads this is the main process, in a
 // cluster of processes each worker process.
+import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
@@ -157,7 +158,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
         const frames = await store.get(result);
         if (frames !== undefined) given.set(result, frames);
       } catch (error) {
-        this.#events.event('store', error instanceof Error ? error.message : String(error));
+        this.#events.event('store', isError(error) ? error.message : String(error));
       }
     }
     return given;
@@ -170,7 +171,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     try {
       return await isolate.call(fn, { ...context, worker });
     } catch (error) {
-      const isUntaken = error instanceof Error && error.cause instanceof UntakenError;
+      const isUntaken = isError(error) && error.cause instanceof UntakenError;
       if (!isUntaken || context !== undefined || this.#isolate === isolate) throw error;
       return this.call(fn);
     }

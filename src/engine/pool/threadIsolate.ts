@@ -1,5 +1,7 @@
 // An isolate that is a thread of this process.
+
 import { LongpoleError } from '../../base/errors.js';
+import { isError } from '../../base/isError.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import {
   type Fetched,
@@ -92,7 +94,7 @@ export class ThreadIsolate implements Isolate {
     this.#worker = start(birth);
     this.#worker.on('message', (message: FromIsolate) => this.#receive(message));
     this.#worker.on('error', (error: unknown) => {
-      this.#cause = error instanceof Error ? error : new Error(String(error));
+      this.#cause = isError(error) ? error : new Error(String(error));
     });
     this.#worker.on('messageerror', (error: unknown) => {
       this.terminate(new Error(`A message from it could not be read: ${String(error)}`, { cause: error }));

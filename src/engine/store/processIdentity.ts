@@ -1,9 +1,11 @@
 // Is the process that wrote this down still there? A number alone does not say so: the system gives it to another process
 // sooner or later, and a container has numbers of its own. So the time at which the process started goes with it, and
 // where the numbers count.
+
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isError } from '../../base/isError.js';
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -38,7 +40,7 @@ function startTimeOf(pid: number): string | undefined {
     process.kill(pid, 0);
   } catch (error) {
     // Anything else means that it is there and not ours.
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return undefined;
+    if (isError(error) && 'code' in error && error.code === 'ESRCH') return undefined;
   }
   return process.platform === 'win32' ? '' : psStartTime(pid);
 }

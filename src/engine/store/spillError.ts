@@ -1,5 +1,7 @@
 // The error of results that do not go to disk: which folder, how much room there is, and what helps.
+
 import { LongpoleError, messageOf } from '../../base/errors.js';
+import { isError } from '../../base/isError.js';
 import { megabytes } from '../../base/words.js';
 
 /** What the system says when a disk, a quota or a limit on files is exhausted. */
@@ -23,7 +25,7 @@ export function spillError(
   cause: unknown,
 ): LongpoleError {
   const why = messageOf(cause);
-  const isFull = cause instanceof Error && 'code' in cause && FULL.has(String(cause.code));
+  const isFull = isError(cause) && 'code' in cause && FULL.has(String(cause.code));
   const free =
     room === undefined
       ? ''

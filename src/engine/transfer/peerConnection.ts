@@ -1,6 +1,8 @@
 // A connection to a peer, over which results are fetched. Requests share it; when it breaks, all of them fail.
+
 import { connect, type Socket } from 'node:net';
 import { LongpoleError, messageOf } from '../../base/errors.js';
+import { isError } from '../../base/isError.js';
 import type { ResultId } from '../../protocol/frames.js';
 import { MessageReader, type Payload } from './messageReader.js';
 import { connectionTo } from './peerAddress.js';
@@ -87,7 +89,7 @@ export class PeerConnection {
         clearTimeout(timer);
         signal?.removeEventListener('abort', abort);
         if (this.#pending.size === 0) this.#socket.unref();
-        if (result instanceof Error) reject(result);
+        if (isError(result)) reject(result);
         else resolve(result);
       });
       const connection = this;
@@ -174,9 +176,7 @@ export class PeerConnection {
 
 /** An error of the peer's, after which nothing that it sends makes sense. */
 function isBroken(result: Fetched | Error): result is Error {
-  return (
-    result instanceof Error && !(result instanceof LongpoleError && result.code === 'ERR_LONGPOLE_ABORTED')
-  );
+  return isError(result) && !(result instanceof LongpoleError && result.code === 'ERR_LONGPOLE_ABORTED');
 }
 
 export function abortedError(reason: unknown): LongpoleError {

@@ -1,5 +1,7 @@
 // Plugins inside an isolate: a module of the user's is imported there, and its hooks are called around every task.
+
 import { invalidArgument, LongpoleError } from '../../base/errors.js';
+import { isError } from '../../base/isError.js';
 import { registerTasks } from '../../graph/taskRegistry.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { WorkerSnapshot } from '../host/workerView.js';
@@ -121,7 +123,7 @@ function listen(): void {
       try {
         transition(key, start, finish, { worker });
       } catch (error) {
-        process.emitWarning(error instanceof Error ? error : String(error), 'LongpolePluginWarning');
+        process.emitWarning(isError(error) ? error : String(error), 'LongpolePluginWarning');
       }
     }
   };

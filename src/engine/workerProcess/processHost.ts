@@ -1,5 +1,7 @@
 // A worker that is a process of its own, as the cluster talks to it: calls become messages, messages become events.
+
 import { deserialize, serialize } from 'node:v8';
+import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
 import { type FinishedTasks, unpackFinished } from '../../protocol/finishedTasks.js';
@@ -173,7 +175,7 @@ export class ProcessHost implements WorkerHost {
       const { frames } = await this.#options.client.fetch(this.#address, ids, { peer, what: 'gather' });
       return frames;
     } catch (error) {
-      this.#events.event('peer', error instanceof Error ? error.message : String(error));
+      this.#events.event('peer', isError(error) ? error.message : String(error));
       return new Map();
     }
   }
@@ -201,7 +203,7 @@ export class ProcessHost implements WorkerHost {
     const asked = this.#ask('dump', (call) => ({ type: 'dump', call }), DUMP_MS);
     const inside = await asked.then(
       (dump) => (isHostDump(dump) ? dump : 'It answered with something else.'),
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      (error: unknown) => (isError(error) ? error.message : String(error)),
     );
     return { state, sent, received, calls, threads, inside };
   }

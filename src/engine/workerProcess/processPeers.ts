@@ -1,4 +1,5 @@
 // The other workers of a cluster of processes: each is asked over its socket.
+import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { GatherInput } from '../host/hostTypes.js';
@@ -37,7 +38,7 @@ export class ProcessPeers implements Peers {
           for (const [result, one] of fetched.frames) frames.set(result, one);
           for (const input of wanted) if (!fetched.frames.has(input.result)) missing.push(input);
         } catch (error) {
-          this.#tell('peer', error instanceof Error ? error.message : String(error));
+          this.#tell('peer', isError(error) ? error.message : String(error));
           for (const input of wanted) missing.push(input);
         } finally {
           open.end();

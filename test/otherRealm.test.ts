@@ -1,0 +1,69 @@
+// A program whose modules have globals of their own, as every test of Jest has: what Node itself throws there is an instance of
+// another Error.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { packageUrl, runProgram, withFolder } from './support/programs.js';
+
+/** Runs a module, and all files that it imports, in a realm of its own. Packages and Node's modules stay outside, as in Jest. */
+const IN_REALM = `
+  import { readFileSync } from 'node:fs';
+  import { fileURLToPath } from 'node:url';
+  import vm from 'node:vm';
+  const context = vm.createContext();
+  const own = new Set(vm.runInContext('Object.getOwnPropertyNames(globalThis)', context));
+  for (const name of Object.getOwnPropertyNames(globalThis)) if (!own.has(name)) context[name] = globalThis[name];
+  // V8's own, which prints nothing.
+  context.console = console;
+  const modules = new Map();
+  const load = (specifier, from) => {
+    const url = /^[.]/.test(specifier) ? new URL(specifier, from).href : specifier;
+    if (!modules.has(url)) modules.set(url, url.startsWith('file:') ? fileModule(url) : outerModule(url));
+    return modules.get(url);
+  };
+  const fileModule = async (identifier, text = readFileSync(fileURLToPath(identifier), 'utf8')) =>
+    new vm.SourceTextModule(text, {
+      identifier,
+      context,
+      initializeImportMeta: (meta) => {
+        meta.url = identifier;
+        meta.resolve = (specifier) => import.meta.resolve(specifier);
+      },
+      importModuleDynamically: async (specifier) => evaluated(await load(specifier, identifier)),
+    });
+  const outerModule = async (specifier) => {
+    const outer = await import(specifier);
+    const names = Object.keys(outer);
+    return new vm.SyntheticModule(names, function () { for (const name of names) this.setExport(name, outer[name]); }, { context });
+  };
+  const evaluated = async (module) => {
+    if (module.status === 'unlinked') await module.link((specifier, { identifier }) => load(specifier, identifier));
+    await module.evaluate();
+    return module;
+  };
+  const main = (text) => fileModule(import.meta.url, text).then(evaluated);
+`;
+
+test('a program whose modules have globals of their own, as in Jest, computes on every scheduler', async () => {
+  await withFolder(async (folder) => {
+    const main = `
+      import { connect, delayed } from ${JSON.stringify(packageUrl('index'))};
+      const inc = (x) => x + 1;
+      const fails = () => { throw new RangeError('no'); };
+      console.log(await delayed(inc)(1).compute({ numWorkers: 1 }));
+      console.log(await delayed(fails)().compute({ numWorkers: 1 }).catch(({ code, message }) => code + message.slice(-15)));
+      const client = await connect({ workers: 1 });
+      console.log(await client.submit(inc, 2).result());
+      console.log(await client.submit(inc, Symbol('s')).result().catch(({ code }) => code));
+      await client.close();
+    `;
+    const { code, stdout, stderr } = await runProgram(
+      folder,
+      `${IN_REALM} await main(${JSON.stringify(main)});`,
+      {
+        nodeArguments: ['--experimental-vm-modules', '--no-warnings'],
+      },
+    );
+    assert.equal(stdout, '2\nERR_LONGPOLE_TASK RangeError: no\n3\nERR_LONGPOLE_NOT_CLONEABLE\n', stderr);
+    assert.equal(code, 0, stderr);
+  });
+});
