@@ -200,6 +200,12 @@ describe('the critical path', () => {
     assert.equal(path.makespan, 9.5);
   });
 
+  it('begins with the call that asks for the first tasks, which takes time of the client until it submits them', () => {
+    const path = pathOf([{ key: 'a-1', started: 5, stopped: 6, submitted: 4, received: 4 }], { called: 1 });
+    assert.deepEqual(told(path), ['client time 1..4', 'worker start a-1 4..5', 'compute a-1 5..6']);
+    assert.deepEqual([path.makespan, path.floor], [5, 4]);
+  });
+
   it('tells that a worker was paused for want of memory, up to the end of the run if need be', () => {
     const paused = (events: readonly [number, string, string][]) =>
       pathOf(

@@ -14,7 +14,7 @@ import { valuesColumn } from './valuesColumn.js';
 export type { PathColumns, PathKind } from './path/pathParts.js';
 
 export interface CriticalPathOptions {
-  /** Seconds since the epoch. Default: the first submission; where submissions are not recorded, the first start. */
+  /** Seconds since the epoch. Default: the call that submitted first; where submissions are not recorded, the first start. */
   readonly start?: number;
   /** Seconds since the epoch. Default: when the last result was acknowledged, or its task stopped. */
   readonly stop?: number;

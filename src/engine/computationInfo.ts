@@ -10,6 +10,8 @@ export interface ComputationOrigin {
   readonly client: string;
   readonly spans?: { readonly of: Int32Array | null; readonly names: readonly (readonly string[])[] };
   readonly code?: string;
+  /** When the program began to ask for it. */
+  readonly called?: number;
   /** There are no tasks, only results. */
   readonly data?: object;
 }
@@ -31,7 +33,7 @@ export interface ComputationNumbers {
 const DEFAULT_SPANS: readonly (readonly string[])[] = [['default']];
 
 export function computationInfo(
-  { plan, client, spans, code, data }: ComputationOrigin,
+  { plan, client, spans, code, called, data }: ComputationOrigin,
   { number, firstId, prefixes, imports, submitted }: ComputationNumbers,
 ): Computation {
   const { size } = plan.program;
@@ -62,6 +64,7 @@ export function computationInfo(
     externals,
     ...(given.length === 0 ? {} : { given }),
     submitted,
+    ...(called === undefined ? {} : { called }),
     client,
     code: code ?? '',
   };

@@ -44,6 +44,8 @@ export interface Computation {
   /** Local ids of results that exist already: from earlier computations, or scattered data. These tasks never run. */
   readonly given?: Int32Array;
   readonly submitted: number;
+  /** Time at which the program's call began, before its graph was compiled. Absent: the same as `submitted`. */
+  readonly called?: number;
   /** The client that submitted the computation. */
   readonly client: string;
   /** The lines of the user's program that submitted it; empty if unknown. */

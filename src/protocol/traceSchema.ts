@@ -61,7 +61,7 @@ export const TRACE_SCHEMA = {
       number: { kind: 'integer', doc: '1, 2, 3, …' },
       first_id: { kind: 'id', doc: 'Id of its first task; the ids of its tasks follow each other.' },
       size: { kind: 'integer', doc: 'Number of its tasks.' },
-      submitted: { kind: 'float', unit: 'time', doc: 'Time at which it was submitted.' },
+      submitted: { kind: 'float', unit: 'time', doc: 'Time at which the program began to ask for it.' },
       client: { kind: 'text', doc: 'The client that submitted it.' },
       code: { kind: 'text', doc: 'Lines of the program that submitted it; empty: not known.' },
     },

@@ -55,6 +55,8 @@ export interface SyntheticSpec {
     started?: number;
     stopped?: number;
   }[];
+  /** When the program asked for the first computation. Default: when its first task was submitted. */
+  readonly called?: number;
   /** In the order of rows; a task stands after those that it needs. */
   readonly tasks?: readonly SyntheticTask[];
   readonly transfers?: readonly SyntheticTransfer[];
@@ -191,7 +193,8 @@ class SyntheticBuilder {
     for (let number = 1; number <= count; number++) {
       const own = tasks.filter(({ computation = 1 }) => computation === number);
       const keys = [...new Set(own.map(({ key }) => key))];
-      const start = own.reduce((first, task) => Math.min(first, task.submitted ?? task.started), Infinity);
+      const first = own.reduce((least, task) => Math.min(least, task.submitted ?? task.started), Infinity);
+      const start = number === 1 ? (this.#spec.called ?? first) : first;
       const stop = own.reduce((last, task) => Math.max(last, task.acknowledged ?? task.stopped), -Infinity);
       const firstId = this.#ids.size;
       for (const key of keys) this.#id(key);

@@ -40,7 +40,7 @@ export interface TraceComputation {
   /** Ids of its tasks are firstId, firstId + 1, … */
   readonly firstId: number;
   readonly size: number;
-  /** When it was submitted. */
+  /** When the program began to ask for it: its tasks are submitted when their graph is compiled. */
   readonly start: number;
   /** When the last of its runs so far was acknowledged; NaN before the first. */
   readonly stop: number;

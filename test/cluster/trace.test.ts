@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Client, connect, LocalCluster } from 'longpole';
+import { criticalPath } from 'longpole/analysis';
 import { openTrace } from 'longpole/trace';
 import { withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
@@ -223,6 +224,19 @@ clusterTest('large arguments are transfers from the client, small ones are not',
     transfers.start[0]! >= tasks.dispatched[row]! && transfers.stop[0]! <= tasks.started[row]! + 1e-3,
   );
   assert.equal(totals.pairs[0]?.nbytes, large.byteLength);
+});
+
+clusterTest('a run begins with the call that asks for it', async ({ client }) => {
+  const futures = client.map(t.inc, [1, 2, 3]);
+  // What is asked for in one turn becomes one computation at its end.
+  const begin = performance.now();
+  while (performance.now() < begin + 5);
+  const passed = (performance.now() - begin) / 1000;
+  await client.gather(futures);
+  const { tasks, computations } = client.trace;
+  const { start } = computations[0]!;
+  assert.ok(tasks.submitted[0]! - start >= passed - 1e-6, `${tasks.submitted[0]! - start} s of ${passed} s`);
+  assert.equal(criticalPath(client.trace).start, start);
 });
 
 clusterTest(

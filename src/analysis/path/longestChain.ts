@@ -51,7 +51,9 @@ export function handOver(trace: Trace, { start, stop }: Window): (row: number, e
     for (; next <= submission; next++) {
       const before = cause[next]!;
       if (before >= 0) begins[next] = ends[before]! + inside(knownAt(trace, before), time[next]!);
-      else begins[next] = next === 0 ? 0 : begins[next - 1]! + inside(time[next - 1]!, time[next]!);
+      else
+        begins[next] =
+          next === 0 ? inside(start, time[0]!) : begins[next - 1]! + inside(time[next - 1]!, time[next]!);
     }
     return begins[submission]!;
   };

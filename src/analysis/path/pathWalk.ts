@@ -16,7 +16,7 @@ export interface Window {
   readonly stop: number;
 }
 
-/** From the first submission, or the first start where submissions are not known, to the last acknowledged result. */
+/** From the call that submitted first, or the first start where submissions are not known, to the last acknowledged result. */
 export const windowOf = oncePer((trace: Trace): Window => makeWindow(trace));
 
 /**
@@ -42,14 +42,18 @@ function makeWindow(trace: Trace): Window {
   const { laneOf } = lanesOf(trace);
   let start = Number.POSITIVE_INFINITY;
   let stop = Number.NEGATIVE_INFINITY;
+  let first = -1;
   for (let row = 0; row < laneOf.length; row++) {
     if (laneOf[row]! < 0) continue;
     start = Math.min(start, started[row]!);
     stop = Math.max(stop, stopped[row]!);
     // Either is NaN where the trace does not say.
-    if (submitted[row]! < start) start = submitted[row]!;
+    if (submitted[row]! < start) [start, first] = [submitted[row]!, row];
     if (acknowledged[row]! > stop) stop = acknowledged[row]!;
   }
+  // The program had begun to ask for it earlier.
+  const called = first < 0 ? undefined : trace.computations[trace.tasks.computation[first]!]?.start;
+  if (called !== undefined && called < start) start = called;
   return start <= stop ? { start, stop } : { start: Number.NaN, stop: Number.NaN };
 }
 

@@ -48,6 +48,14 @@ type Callable<F extends AnyFunction> = F | TaskFunction<F>;
 
 let nextClient = 1;
 
+/** What is known of a call that asks for a computation. */
+interface Call {
+  /** When it began, on the engine's clock. */
+  readonly called: number;
+  /** The lines of the program that made it. */
+  readonly code: string;
+}
+
 /**
  * A connection to a cluster. Several clients may use one cluster; each holds its own futures.
  *
@@ -120,9 +128,10 @@ export class Client extends ClientCalls implements AsyncDisposable {
         });
         return isSingle ? results[0] : results;
       }
+      const called = this.#engine.clock();
       const plan = compilePlan(this.#engine, list);
       const keys = list.map(({ key }) => key);
-      const values = await this.#collect(plan, keys, policy, callingLine(this.compute));
+      const values = await this.#collect(plan, keys, policy, { called, code: callingLine(this.compute) });
       return isSingle ? values[0] : values;
     });
   }
@@ -136,12 +145,13 @@ export class Client extends ClientCalls implements AsyncDisposable {
   get(graph: Graph, keys: Keys, options: SubmitOptions = {}): Promise<unknown> {
     return this.call(async () => {
       const policy = submitPolicy('Client.get', options);
+      const called = this.#engine.clock();
       const flat = flattenKeys(keys);
       const plan = compileGraph(graph, flat, {
         shared: this.#engine.options.threads,
         known: (key) => this.#engine.results.known(key),
       });
-      const values = await this.#collect(plan, flat, policy, callingLine(this.get));
+      const values = await this.#collect(plan, flat, policy, { called, code: callingLine(this.get) });
       const byKey = new Map(flat.map((key, index) => [key, values[index]]));
       return shapeLike(keys, (key) => byKey.get(key));
     });
@@ -164,8 +174,9 @@ export class Client extends ClientCalls implements AsyncDisposable {
   }
 
   #persist(list: readonly Delayed<unknown>[], policy: SubmitPolicy, code: string): Future<unknown>[] {
+    const called = this.#engine.clock();
     const plan = compilePlan(this.#engine, list);
-    const computation = this.#add(plan, policy, code);
+    const computation = this.#add(plan, policy, { called, code });
     const futures = list.map(({ key }) => {
       const handle = this.#engine.results.of(computation, plan.ids.get(key)!);
       return new Future<unknown>(this.#owner, key, handle);
@@ -345,20 +356,15 @@ export class Client extends ClientCalls implements AsyncDisposable {
     return future;
   }
 
-  async #collect(
-    plan: Plan,
-    keys: readonly string[],
-    policy: SubmitPolicy,
-    code: string,
-  ): Promise<unknown[]> {
+  async #collect(plan: Plan, keys: readonly string[], policy: SubmitPolicy, call: Call): Promise<unknown[]> {
     const { signal } = policy;
     if (signal?.aborted) throw abortedError(signal.reason, 0, plan.program.size);
-    const computation = this.#add(plan, policy, code);
+    const computation = this.#add(plan, policy, call);
     const collected = collectResults(this.#engine, computation, { plan, keys, signal });
     return this.#engine.waits.during('Client.compute', keys[0] ?? '', collected);
   }
 
-  #add(plan: Plan, { policy, timeout }: SubmitPolicy, code: string): ComputationState {
+  #add(plan: Plan, { policy, timeout }: SubmitPolicy, { called, code }: Call): ComputationState {
     this.#submissions.flush();
     return this.#engine.add({
       plan,
@@ -366,6 +372,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
       client: this.name,
       policy,
       timeout,
+      called,
       ...this.#origin(plan, code),
     });
   }

@@ -31,6 +31,8 @@ export class PendingSubmissions {
   #options: SubmitOptions | undefined;
   #policy: SubmitPolicy | undefined;
   #code = '';
+  /** When the first that waits was asked for. */
+  #called = Number.NaN;
 
   /** `watch` is told of each computation that was made, with the options that it was submitted with. */
   constructor(
@@ -51,6 +53,7 @@ export class PendingSubmissions {
     if (this.#waiting.length === 0) {
       this.#policy = submitPolicy('submit()', options);
       this.#options = options;
+      this.#called = this.#engine.clock();
       this.#code = code();
       queueMicrotask(() => this.flush());
     }
@@ -76,6 +79,7 @@ export class PendingSubmissions {
         client: this.#client,
         policy,
         timeout,
+        called: this.#called,
       });
       const handles: ResultHandle[] = [];
       for (const { delayed, future } of waiting) {

@@ -13,6 +13,8 @@ export interface ComputationRequest {
   readonly spans?: { readonly of: Int32Array | null; readonly names: readonly (readonly string[])[] };
   /** The lines that asked for it. */
   readonly code?: string;
+  /** When the program began to ask for it, on the engine's clock. */
+  readonly called?: number;
   /** Data: the results by local id, where they are inline, or who has them. */
   readonly data?: {
     readonly results: unknown[];

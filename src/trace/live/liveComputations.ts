@@ -17,6 +17,8 @@ export class LiveComputation implements TraceComputation {
   readonly firstId: number;
   readonly size: number;
   readonly start: number;
+  /** Of its tasks. */
+  readonly submitted: number;
   readonly client: string;
   readonly code: string;
   readonly page: TaskPage;
@@ -31,7 +33,8 @@ export class LiveComputation implements TraceComputation {
     this.number = computation.number;
     this.firstId = computation.firstId;
     this.size = computation.size;
-    this.start = computation.submitted;
+    this.start = computation.called ?? computation.submitted;
+    this.submitted = computation.submitted;
     this.client = computation.client;
     this.code = computation.code;
     this.page = page;

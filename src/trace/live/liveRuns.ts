@@ -59,13 +59,14 @@ export function* runsOf(
 }
 
 function computationOf(live: LiveComputation, names: SharedNames): Computation {
-  const { number, firstId, size, start, client, code, page, slot } = live;
+  const { number, firstId, size, start, submitted, client, code, page, slot } = live;
   const { keys, prefixOf, prefixes, functionOf, functions, spanOf, spans } = page.named(slot, size, names);
   return {
     number,
     firstId,
     size,
-    submitted: start,
+    submitted,
+    called: start,
     client,
     code,
     keys,

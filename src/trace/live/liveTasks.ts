@@ -84,7 +84,7 @@ export class LiveTaskColumns {
       thread: () => joined.ids((chunk) => chunk.threads ?? new Int32Array(chunk.ids.length)),
       state: () => joined.bytes((chunk) => chunk.state),
       attempt: () => joined.bytes((chunk) => chunk.attempt),
-      submitted: () => this.#numbers((_chunk, _i, computation) => computation.start),
+      submitted: () => this.#numbers((_chunk, _i, computation) => computation.submitted),
       ready: () => joined.numbers((chunk) => chunk.ready),
       dispatched: () => joined.numbers((chunk) => chunk.dispatched),
       received: () => joined.numbers((chunk) => chunk.received),

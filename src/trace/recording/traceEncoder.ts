@@ -197,8 +197,8 @@ export class TraceEncoder implements ClusterObserver {
   computationAdded(computation: Computation): void {
     if (this.#seen.has(computation)) return;
     this.#seen.add(computation);
-    const { firstId, size } = computation;
-    this.#add('computations', { ...computation, first_id: firstId });
+    const { firstId, size, called, submitted } = computation;
+    this.#add('computations', { ...computation, first_id: firstId, submitted: called ?? submitted });
     for (let id = 0; id < size; ) {
       id = this.#edges.add(computation, id, this.#rows);
       if (this.#edges.length >= this.#rows) this.#flushTable('dependencies');
