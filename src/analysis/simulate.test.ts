@@ -6,6 +6,8 @@ import fc from '../base/properties.test.support.js';
 import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import type { Trace } from '../trace/trace.js';
 import { criticalPath } from './criticalPath.js';
+import { findings } from './findings/findings.js';
+import { many } from './findings/workloads.test.support.js';
 import { type Schedule, type ScheduledTask, scheduled } from './scheduledTrace.test.support.js';
 import { scaling, simulate } from './simulate.js';
 import { Random } from './statistics.js';
@@ -260,8 +262,40 @@ describe('scaling', () => {
       seconds: 1,
     }));
     const { recorded, toTable } = scaling(traceOf(independent, { workers: 2 }), { workers: [4] });
-    assert.deepEqual(recorded, { workers: 2, makespan: 32, others: 0 });
+    assert.deepEqual(recorded, { workers: 2, threadsPerWorker: 1, makespan: 32, others: 0 });
     assertNear(Number(toTable().rows[0]?.['Speedup']), 4, 1e-3);
+  });
+
+  it('counts workers of a Dask cluster, which have several threads, as Dask does', () => {
+    const threads = scheduled(many(40), { workers: 4 }).tasks;
+    const tasks = threads.map((task) => {
+      const thread = Number(task.worker?.slice(1));
+      return { ...task, worker: `w${thread >> 1}`, thread: thread & 1 };
+    });
+    const dask = (counts: readonly number[]) =>
+      syntheticTrace({
+        tasks,
+        workers: counts.map((count, i) => ({
+          name: `w${i}`,
+          address: `tcp://10.0.0.1:400${i}`,
+          threads: count,
+        })),
+      });
+    const even = scaling(dask([2, 2]), { workers: [1, 2] });
+    assert.deepEqual([even.recorded.workers, even.recorded.threadsPerWorker], [2, 2]);
+    assert.deepEqual(
+      even.rows.map(({ workers, makespan }) => [workers, Math.round(makespan)]),
+      [
+        [1, 20],
+        [2, 10],
+      ],
+    );
+    assert.equal(simulate(dask([2, 2])).workers, 2);
+    assert.match(findings(dask([2, 2]))[0]?.title ?? '', /^Limited by its 2 workers of 2 threads: /);
+    // Of workers that differ each thread counts.
+    const uneven = scaling(dask([2, 3]), { workers: [5] });
+    assert.deepEqual([uneven.recorded.workers, uneven.recorded.threadsPerWorker], [5, Number.NaN]);
+    assert.equal(uneven.rows[0]?.workers, 5);
   });
 
   it('refuses to split into more than it can hold', () => {

@@ -9,7 +9,7 @@ import { lanesOf } from './lanes.js';
 import { requestedWindow, windowOf } from './path/pathWalk.js';
 import { type Calibration, calibrationOf } from './simulation/calibration.js';
 import { MEMORY_TARGET, recordedConditions } from './simulation/conditions.js';
-import { startupOf, stretchOf } from './simulation/machine.js';
+import { startupOf, stretchOf, threadsPerWorker } from './simulation/machine.js';
 import { Replay } from './simulation/replay.js';
 import { replayGraphOf } from './simulation/replayGraph.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './simulation/replayTypes.js';
@@ -17,7 +17,10 @@ import { Table } from './table.js';
 
 /** What is not given is as it was recorded. */
 export interface SimulateOptions {
-  /** Threads that run tasks, each with a memory of its own. 1 to 1,000,000. */
+  /**
+   * Workers with as many threads as those of the trace: of Longpole's one each, of a Dask cluster more. Where a Dask cluster
+   * has workers of several sizes, each thread counts as a worker. Together 1 to 1,000,000 threads.
+   */
   readonly workers?: number;
   /** Bytes per second between two workers. */
   readonly bandwidth?: number;
@@ -73,7 +76,7 @@ const STARTING_NOISE = 0.4;
 const CONTENTION = 0.05;
 const MAX_CONTENTION = 0.3;
 /** Each takes memory, also those that have nothing to do. */
-const MAX_WORKERS = 1_000_000;
+const MAX_THREADS = 1_000_000;
 /** Where no task ran. */
 const NOTHING = { makespan: 0, low: 0, high: 0, busy: 0, held: 0, spilled: 0 } as const;
 /** Of the makespan; beyond it a band says nothing, and below 0 it would be wrong. */
@@ -93,6 +96,9 @@ export function simulate(trace: Trace, options: SimulateOptions = {}): Simulatio
 export class Simulator {
   /** How many workers the trace was recorded with. */
   readonly recordedWorkers: number;
+  /** Of each worker; NaN: they differ, and each thread counts as a worker. */
+  readonly threadsPerWorker: number;
+  readonly #recordedThreads: number;
   readonly #graph: ReplayGraph;
   readonly #conditions: ReplayConditions;
   readonly #floor: number;
@@ -102,7 +108,7 @@ export class Simulator {
   readonly #isBounded: boolean;
   /** Share of the time of the tasks in which they waited for a core that other programs had. */
   readonly #others: number;
-  /** By number of workers: a sweep asks for some twice. */
+  /** By number of threads: a sweep asks for some twice. */
   readonly #replays = new Map<number, ReplayResult>();
 
   constructor(trace: Trace, options: SimulateOptions = {}) {
@@ -111,8 +117,10 @@ export class Simulator {
     const window = requestedWindow(trace, options);
     const changes = { faster: factors(trace, options.faster), split: factors(trace, options.split, true) };
     const recorded = recordedConditions(trace, window);
-    this.recordedWorkers = recorded.workers;
-    this.#conditions = changed(recorded, options);
+    this.threadsPerWorker = threadsPerWorker(trace);
+    this.#recordedThreads = recorded.workers;
+    this.recordedWorkers = Math.ceil(recorded.workers / (this.threadsPerWorker || 1));
+    this.#conditions = changed(recorded, options, this.threadsPerWorker || 1);
     const asRecorded = replayGraphOf(trace, window, { faster: new Map(), split: new Map() });
     const isChanged = changes.faster.size + changes.split.size > 0;
     this.#graph = isChanged ? replayGraphOf(trace, window, changes) : asRecorded;
@@ -128,27 +136,35 @@ export class Simulator {
     this.#isBounded = Math.max(least.floor, least.work / recorded.workers) <= window.stop - window.start;
   }
 
-  simulate(workers = this.#conditions.workers): Simulation {
-    const isCount = Number.isInteger(workers) && workers >= 1 && workers <= MAX_WORKERS;
+  simulate(workers?: number): Simulation {
+    const each = this.threadsPerWorker || 1;
+    if (workers === undefined) {
+      const threads = this.#conditions.workers;
+      return { workers: Math.ceil(threads / each), ...this.#simulate(threads) };
+    }
+    const isCount = Number.isInteger(workers) && workers >= 1 && workers * each <= MAX_THREADS;
     check('workers', workers, isCount, 'a whole number from 1 to 1,000,000');
-    if (this.#graph.size === 0) return { workers, ...NOTHING };
-    const { makespan, busy, held, spilled } = this.#replay(workers);
+    return { workers, ...this.#simulate(workers * each) };
+  }
+
+  #simulate(threads: number): Omit<Simulation, 'workers'> {
+    if (this.#graph.size === 0) return NOTHING;
+    const { makespan, busy, held, spilled } = this.#replay(threads);
     const { ratio, around, granularity } = this.#recorded;
-    const least = Math.max(this.#floor, this.#work / workers);
+    const least = Math.max(this.#floor, this.#work / threads);
     // The recorded run may have been shorter than its simulation: that makes no task shorter.
     const calibrated = Math.max(this.#isBounded ? least : 0, makespan * ratio + around);
-    const doublings = Math.log2((busy * workers) / this.#recorded.concurrency) || 0;
+    const doublings = Math.log2((busy * threads) / this.#recorded.concurrency) || 0;
     const contention = Math.min(MAX_CONTENTION, Math.abs(doublings) * CONTENTION);
     const margin = Math.min(MAX_MARGIN, NOISE + contention + this.#others);
-    // In another order the last tasks would end earlier or later by about one of them; one worker has no order to change.
-    const end = workers === this.recordedWorkers || workers === 1 ? 0 : granularity;
-    const starting = STARTING_NOISE * this.#startup(workers);
+    // In another order the last tasks would end earlier or later by about one of them; one thread has no order to change.
+    const end = threads === this.#recordedThreads || threads === 1 ? 0 : granularity;
+    const starting = STARTING_NOISE * this.#startup(threads);
     const low = Math.min(calibrated, makespan + around) * (1 - margin) - end - starting;
     const high = Math.max(calibrated, makespan + around) * (1 + margin) + end + starting;
     // No band reaches below what no schedule can beat, but for the noise of its durations.
     const bound = least * (1 - margin);
     return {
-      workers,
       makespan: calibrated,
       low: Math.min(calibrated, Math.max(low, bound)),
       high,
@@ -158,16 +174,16 @@ export class Simulator {
     };
   }
 
-  /** Seconds until so many workers are there. */
-  #startup(workers: number): number {
-    return startupOf(this.#recorded.machine, workers);
+  /** Seconds until so many threads are there. */
+  #startup(threads: number): number {
+    return startupOf(this.#recorded.machine, threads);
   }
 
-  #replay(workers: number): ReplayResult {
-    return getOrMake(this.#replays, workers, () => {
-      const startup = this.#startup(workers);
-      const stretch = stretchOf(this.#recorded.machine, workers);
-      return new Replay(this.#graph, { ...this.#conditions, workers, startup, stretch }).run();
+  #replay(threads: number): ReplayResult {
+    return getOrMake(this.#replays, threads, () => {
+      const startup = this.#startup(threads);
+      const stretch = stretchOf(this.#recorded.machine, threads);
+      return new Replay(this.#graph, { ...this.#conditions, workers: threads, startup, stretch }).run();
     });
   }
 }
@@ -190,7 +206,8 @@ function bounds({ size, seconds, dependencyOffsets, dependencies }: ReplayGraph)
   return { floor, work };
 }
 
-function changed(recorded: ReplayConditions, options: SimulateOptions): ReplayConditions {
+/** @param each threads of a worker, which share its memory */
+function changed(recorded: ReplayConditions, options: SimulateOptions, each: number): ReplayConditions {
   const { workers, bandwidth, memoryLimit, schedulerOverhead } = options;
   if (bandwidth !== undefined) check('bandwidth', bandwidth, bandwidth > 0, 'bytes per second above 0');
   if (memoryLimit !== undefined)
@@ -199,11 +216,11 @@ function changed(recorded: ReplayConditions, options: SimulateOptions): ReplayCo
     check('schedulerOverhead', schedulerOverhead, schedulerOverhead >= 0, 'seconds of at least 0');
   return {
     ...recorded,
-    ...(workers === undefined ? {} : { workers }),
+    ...(workers === undefined ? {} : { workers: workers * each }),
     ...(bandwidth === undefined ? {} : { bandwidth }),
     ...(memoryLimit === undefined
       ? {}
-      : { memory: (memoryLimit || Number.POSITIVE_INFINITY) * MEMORY_TARGET }),
+      : { memory: ((memoryLimit || Number.POSITIVE_INFINITY) * MEMORY_TARGET) / each }),
     ...(schedulerOverhead === undefined ? {} : { schedulerSeconds: schedulerOverhead }),
     ...(schedulerOverhead === 0 ? { taskOverhead: 0, latency: 0, followLatency: 0, report: 0 } : {}),
   };
@@ -251,6 +268,8 @@ function check(name: string, value: number, isGood: boolean, expected: string): 
 /** Under which conditions the trace was recorded. */
 export interface Recorded {
   readonly workers: number;
+  /** Of each worker; NaN: the workers of a Dask cluster differ, and `workers` counts their threads. */
+  readonly threadsPerWorker: number;
   /** Seconds; NaN where no task ran. */
   readonly makespan: number;
   /** Cores that other programs kept busy meanwhile; NaN: not known. */
@@ -293,6 +312,7 @@ export function scaling(
   const window = windowOf(trace);
   const recorded = {
     workers: simulator.recordedWorkers,
+    threadsPerWorker: simulator.threadsPerWorker,
     makespan: window.stop - window.start,
     others: coreUseOf(trace).others,
   };

@@ -32,6 +32,15 @@ export function countText(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/**
+ * @param threads of each worker; NaN: workers differ, and `workers` counts threads
+ * @returns e.g. `4 workers`, `2 workers of 2 threads` or `5 threads`
+ */
+export function crewText(workers: number, threads: number): string {
+  if (Number.isNaN(threads)) return countText(workers, 'thread');
+  return `${countText(workers, 'worker')}${threads === 1 ? '' : ` of ${threads} threads`}`;
+}
+
 /** Rounds to two digits; whole numbers from 10 are not shortened. */
 function short(value: number): string {
   return value >= 10 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)));

@@ -1,7 +1,7 @@
 // `longpole simulate`: the makespan of a recorded trace under other conditions.
 import type { Command } from 'commander';
 import { type Scaling, type SimulateOptions, scaling } from '../api/analysis.js';
-import { countText, secondsText } from '../base/words.js';
+import { crewText, secondsText } from '../base/words.js';
 import { type InputOptions, maxUnpackedOption, openOne } from './openInput.js';
 import { layoutTable } from './tableLayout.js';
 import { failingWith, heading, outputWidth, print, printText, runCommand, WRONG_USAGE } from './terminal.js';
@@ -66,7 +66,7 @@ async function runSimulate(
   await printText(recordedText(recorded));
   await printText(
     Number.isFinite(usefulWorkers)
-      ? `Beyond ${usefulWorkers} ${usefulWorkers === 1 ? 'worker' : 'workers'} another one adds less than a tenth of the first.\n`
+      ? `Beyond ${crewText(usefulWorkers, recorded.threadsPerWorker)} another one adds less than a tenth of the first.\n`
       : 'Another worker is worth having up to at least 4,096.\n',
   );
 }
@@ -74,12 +74,12 @@ async function runSimulate(
 /** Cores of other programs, from where a prediction is no better than they are steady. */
 const MIN_OTHERS = 0.15;
 
-function recordedText({ workers, makespan, others }: Scaling['recorded']): string {
+function recordedText({ workers, threadsPerWorker, makespan, others }: Scaling['recorded']): string {
   const beside =
     others >= MIN_OTHERS
       ? `Other programs kept ${others.toFixed(1)} cores busy meanwhile:\na recording without them predicts better.\n`
       : '';
-  return `Recorded with ${countText(workers, 'worker')}: ${secondsText(makespan)}. ${beside}`
+  return `Recorded with ${crewText(workers, threadsPerWorker)}: ${secondsText(makespan)}. ${beside}`
     .trimEnd()
     .concat('\n');
 }

@@ -49,6 +49,8 @@ export interface SyntheticSpec {
   /** Workers that no task names, or that have more than one thread or another host than `h`. */
   readonly workers?: readonly {
     name: string;
+    /** Workers of Dask have one, e.g. `tcp://10.0.0.1:4000`. */
+    address?: string;
     host?: string;
     threads?: number;
     memoryLimit?: number;
@@ -132,11 +134,22 @@ class SyntheticBuilder {
     this.#spec = spec;
     for (let i = 0; i < 3; i++) this.#builder.keys.internString(`unused ${i}`);
     const { workers } = this.#builder;
-    for (const { name, host = HOST, threads = 1, memoryLimit = 0, started = 0, stopped } of spec.workers ??
-      []) {
+    for (const {
+      name,
+      address,
+      host = HOST,
+      threads = 1,
+      memoryLimit = 0,
+      started = 0,
+      stopped,
+    } of spec.workers ?? []) {
       this.#hosts.set(name, host);
       const row = workers.of(this.#text(host), this.#text(name));
-      workers.describe(row, { threads, memoryLimit, started, ...(stopped === undefined ? {} : { stopped }) });
+      const more = {
+        ...(stopped === undefined ? {} : { stopped }),
+        ...(address === undefined ? {} : { address: this.#text(address) }),
+      };
+      workers.describe(row, { threads, memoryLimit, started, ...more });
     }
   }
 

@@ -1,7 +1,7 @@
 // What a trace says of a real Dask cluster on which something goes wrong, or goes other ways than tasks usually go.
 import assert from 'node:assert/strict';
 import { after, describe, it, type TestContext } from 'node:test';
-import { findings } from 'longpole/analysis';
+import { findings, scaling } from 'longpole/analysis';
 import { observeDask, type Trace } from 'longpole/trace';
 import { summarise } from '#internal/cli/run/summary.js';
 import { NO_PYTHON, python, Workload } from './realCluster.js';
@@ -77,6 +77,11 @@ describe('a watched Dask cluster', () => {
     watching('naps', (trace) => {
       const codes = findings(trace).map(({ code }) => code);
       assert.ok(!codes.includes('cpu-oversubscription'), codes.join());
+      const { recorded, rows } = scaling(trace, { workers: [1, 2] });
+      assert.deepEqual([recorded.workers, recorded.threadsPerWorker], [2, 2]);
+      // Forty tasks of 0.1 s on two threads, and on four.
+      assert.ok(rows[0]!.makespan >= 2 && rows[1]!.makespan >= 1);
+      assert.ok(rows[0]!.makespan > rows[1]!.makespan);
     }),
   );
 });

@@ -210,6 +210,8 @@ def main():
                         time.sleep(0.2)
                     print(json.dumps(counted(client, stream.data)), flush=True)
                 elif line.strip() in COMMANDS:
+                    # One that was lost is replaced.
+                    client.wait_for_workers(2)
                     print(json.dumps(COMMANDS[line.strip()](client)), flush=True)
                 else:
                     print(json.dumps(left(client)), flush=True)

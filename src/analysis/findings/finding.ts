@@ -1,10 +1,11 @@
 // What a rule says, and what rules share: the numbers of a trace that most of them ask for, each computed once.
+import { crewText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
 import { type Lanes, lanesOf } from '../lanes.js';
 import { PATH_KINDS, type PathKind } from '../path/pathParts.js';
 import { recordedConditions } from '../simulation/conditions.js';
-import { isRemote } from '../simulation/machine.js';
+import { isRemote, threadsPerWorker } from '../simulation/machine.js';
 import type { ReplayConditions } from '../simulation/replayTypes.js';
 import { TimeBins } from '../timeBins.js';
 import { firstStart } from '../workerStarts.js';
@@ -94,8 +95,16 @@ export class Facts {
     return this.path.makespan;
   }
 
+  /** Threads that ran tasks at the same time; of Longpole's workers each has one. */
   get workers(): number {
     return this.conditions.workers;
+  }
+
+  /** So many threads in words: as workers where all of these have as many threads, e.g. `2 workers of 2 threads`. */
+  crew(threads: number): string {
+    const each = threadsPerWorker(this.trace);
+    const isWhole = Number.isInteger(threads / each);
+    return isWhole ? crewText(threads / each, each) : crewText(threads, Number.NaN);
   }
 
   /** When the first task started: what was before is the start of the workers. */

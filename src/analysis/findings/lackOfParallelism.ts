@@ -22,7 +22,7 @@ export const lackOfParallelism: Rule = (facts) => {
   const chain = longestChain(facts.trace, runSeconds(facts));
   const isClient = chain < MIN_CHAIN * path.floor;
   const enough =
-    useful < workers ? ` ${useful} ${useful === 1 ? 'worker takes' : 'workers take'} about as long.` : '';
+    useful < workers ? ` ${facts.crew(useful)} ${useful === 1 ? 'takes' : 'take'} about as long.` : '';
   return {
     code: 'lack-of-parallelism',
     title: `${isClient ? 'The program hands over one thing after the other, which' : 'The graph'} keeps ${(work / active).toFixed(1)} of ${workers} threads busy`,

@@ -1,4 +1,4 @@
-import { countText, percentText, secondsText } from '../../base/words.js';
+import { percentText, secondsText } from '../../base/words.js';
 import { Simulator } from '../simulate.js';
 import { MAX_SIMULATED, speedups } from '../speedups.js';
 import type { Facts, Rule } from './finding.js';
@@ -25,11 +25,11 @@ export const workerBound: Rule = (facts) => {
   );
   return {
     code: 'worker-bound',
-    title: `Limited by its ${countText(workers, 'worker')}: they computed ${percentText(busy)} of the time`,
+    title: `Limited by its ${facts.crew(workers)}: they computed ${percentText(busy)} of the time`,
     seconds: makespan - then,
     confidence: 'medium',
     evidence: {
-      text: `${countText(more, 'worker')}, each with a core: ${secondsText(then)}.${gains.join('')}`,
+      text: `${facts.crew(more)}, each with a core: ${secondsText(then)}.${gains.join('')}`,
       numbers: { busyShare: busy, workSeconds: work, workers, moreWorkers: more, moreWorkersSeconds: then },
       tasks: facts.pathTasks('compute'),
       question: 'speedups',
@@ -43,5 +43,8 @@ function makespans(facts: Facts, workers: number): [now: number, then: number] {
   if (facts.tasks > MAX_SIMULATED)
     return [facts.makespan, Math.max(facts.path.floor, facts.makespan - facts.active + facts.work / workers)];
   const simulator = new Simulator(facts.trace);
-  return [simulator.simulate().makespan, simulator.simulate(workers).makespan];
+  return [
+    simulator.simulate().makespan,
+    simulator.simulate(Math.ceil(workers / (simulator.threadsPerWorker || 1))).makespan,
+  ];
 }

@@ -8,7 +8,7 @@ import { quantile, trimmedMean } from '../statistics.js';
 import { knownAt, submissionsOf } from '../submissionTimes.js';
 import { threadsTogether } from '../workerStarts.js';
 import { workIntervalsOf } from '../workIntervals.js';
-import { isRemote, machineOf, stretchOf } from './machine.js';
+import { isRemote, machineOf, stretchOf, threadsPerWorker } from './machine.js';
 import type { ReplayConditions } from './replayTypes.js';
 
 /** Of a worker's memory limit, from where results go to disk. @source Dask's `distributed.worker.memory.target` */
@@ -223,10 +223,11 @@ function isApart({ workers, strings }: Trace): boolean {
   return workers.length === 1 && workers.address[0]! >= 0 && strings.get(workers.address[0]!) !== '';
 }
 
-function memoryOf({ workers }: Trace): number {
+/** Of each thread: those of a worker share its memory. */
+function memoryOf(trace: Trace): number {
   let smallest = Number.POSITIVE_INFINITY;
-  for (const limit of workers.memoryLimit) if (limit > 0) smallest = Math.min(smallest, limit);
-  return smallest * MEMORY_TARGET;
+  for (const limit of trace.workers.memoryLimit) if (limit > 0) smallest = Math.min(smallest, limit);
+  return (smallest * MEMORY_TARGET) / (threadsPerWorker(trace) || 1);
 }
 
 function diskBandwidth(trace: Trace): number {

@@ -61,6 +61,16 @@ export function isRemote({ workers, strings }: Trace): boolean {
   return workers.address.some((id) => id >= 0 && DASK_ADDRESS.test(strings.get(id)));
 }
 
+/**
+ * Threads of each worker of a Dask cluster; NaN: its workers differ. Workers of Longpole have one, and so has what the trace
+ * does not say.
+ */
+export function threadsPerWorker(trace: Trace): number {
+  if (!isRemote(trace)) return 1;
+  const [first = 1] = trace.workers.threads;
+  return trace.workers.threads.every((threads) => threads === first) ? first : Number.NaN;
+}
+
 /** How many times longer a task takes, by how many of the `workers` run one: see ReplayConditions. */
 export function stretchOf(machine: Machine, workers: number): Float64Array {
   const { cores, workers: seen } = machine;

@@ -1,0 +1,48 @@
+// What is said of workers that were lost: which, when, and what it cost to compute again what they had.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
+import { criticalPath } from '../criticalPath.js';
+import { findings } from './findings.js';
+import { chain, losing } from './workloads.test.support.js';
+
+const codesOf = (spec: SyntheticSpec) => findings(syntheticTrace(spec)).map(({ code }) => code);
+
+describe('lost work', () => {
+  it('says which worker was lost, when, and what it cost to compute its results again', () => {
+    const [own] = findings(syntheticTrace(losing(false)));
+    assert.equal(own?.title, "Worker 'w3' was lost at 10 s: 10 results were computed again");
+    const { byKind } = criticalPath(syntheticTrace(losing(false)));
+    assert.ok((byKind.find(({ kind }) => kind === 'recomputed')?.seconds ?? 0) > 0.9);
+    // Ten tasks of a second on three workers.
+    assert.ok(Math.abs((own?.seconds ?? 0) - 4) < 0.1, `${own?.seconds}`);
+    // Another chain went on meanwhile, and was what the run waited for.
+    const { workers = [], tasks = [] } = losing(false);
+    const beside = chain(40).map(({ key, needs = [] }, i) => ({
+      key,
+      needs,
+      worker: 'w4',
+      started: i,
+      stopped: i + 1,
+    }));
+    assert.ok(!codesOf({ workers, tasks: [...tasks, ...beside] }).includes('lost-work'));
+  });
+
+  it('counts the time of runs that ended with their worker', () => {
+    const [cut, again] = [
+      { key: 'fit-0', worker: 'w0', dispatched: 0 },
+      { key: 'fit-0', worker: 'w1', attempt: 2 },
+    ];
+    const [own] = findings(
+      syntheticTrace({
+        workers: [{ name: 'w0', stopped: 6 }],
+        tasks: [
+          { ...cut, started: Number.NaN, stopped: Number.NaN, submitted: 0, acknowledged: 6, state: 'lost' },
+          { ...again, started: 6, stopped: 16, submitted: 0, dispatched: 6 },
+        ],
+      }),
+    );
+    assert.equal(own?.title, "Worker 'w0' was lost at 6 s: 1 task was computed again");
+    assert.ok(Math.abs((own?.seconds ?? 0) - 6) < 0.1, `${own?.seconds}`);
+  });
+});
