@@ -48,7 +48,7 @@ export type { NbytesOptions } from './cluster/clientCalls.js';
 export type { ProfileOptions } from './cluster/clientMeasures.js';
 export type { SubmitOptions } from './cluster/clientOptions.js';
 export type { DashboardOptions, LocalClusterOptions } from './cluster/clusterOptions.js';
-export type { ConnectOptions } from './cluster/connect.js';
+export type { ConnectOptions, DaskConnectOptions } from './cluster/connect.js';
 export { connect } from './cluster/connect.js';
 export type { EventHandler, LoggedEvent } from './cluster/eventLog.js';
 export type { ScatteredFuture } from './cluster/future.js';

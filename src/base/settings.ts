@@ -15,6 +15,11 @@ export interface Settings {
    * or `cluster`, a local cluster that belongs to the program. Default: threads, or processes if `processes` is set.
    */
   readonly scheduler: SchedulerSetting | undefined;
+  /**
+   * The Dask cluster that `connect()` uses instead of a local one: the address of its scheduler, or `dask` for a new
+   * one on this machine. Default: a local cluster.
+   */
+  readonly dask: string | undefined;
   /** Workers of a local cluster and of the local schedulers. Default one per core. */
   readonly workers: number | undefined;
   /** Whether workers are processes. Default false. */
@@ -66,6 +71,7 @@ const SETTINGS: { readonly [N in SettingName]: Setting<Settings[N]> } = {
     read: (value) => SCHEDULERS.find((name) => name === value),
     expected: `one of ${SCHEDULERS.join(', ')}`,
   },
+  dask: { default: undefined, read: readText, expected: 'the address of a scheduler, or dask' },
   workers: { ...count(1, 1024), default: undefined },
   processes: flag(false),
   'memory-limit': {

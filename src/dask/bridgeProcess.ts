@@ -1,13 +1,11 @@
 // The bridge as a process: how it is started, what it says, and how it ends. It ends when its input does, so it goes with this
 // process, however that ends; on the cluster its plugins go when its connection does.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { LongpoleError } from '../base/errors.js';
 import type { DaskRow, RefusedRow } from '../protocol/daskRows.js';
 import { FrameReader } from './frameReader.js';
+import { bridgeEnvironment, pythonCandidates } from './pythonPrograms.js';
 import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
 
 export interface BridgeOptions {
@@ -101,18 +99,12 @@ class Attempt {
     this.ended = new Promise((resolve) => {
       this.#onEnd = resolve;
     });
-    const { PYTHONPATH } = process.env;
-    const path = process.platform === 'win32' ? ';' : ':';
     this.#child = spawn(
       python,
       ['-B', '-m', 'longpole_dask', options.address, '--timeout', String(options.timeout)],
       {
         stdio: ['pipe', 'pipe', 'pipe'],
-        env: {
-          ...process.env,
-          ...securityEnvironment(options.security),
-          PYTHONPATH: [PYTHON_PACKAGES, ...(PYTHONPATH ? [PYTHONPATH] : [])].join(path),
-        },
+        env: { ...bridgeEnvironment(), ...securityEnvironment(options.security) },
       },
     );
     const child = this.#child;
@@ -220,21 +212,4 @@ class Attempt {
       `The bridge to ${this.#options.address} ${how}${last === '' ? '' : `; the last it said was: ${last}`}.`,
     );
   }
-}
-
-// Which Python runs the bridge: it must have `distributed`, in the version that the cluster has.
-
-/** Beside `dist/` in the package. */
-const PYTHON_PACKAGES = fileURLToPath(new URL('../../python', import.meta.url));
-
-/**
- * Those to try, in this order. One that was named is the only one.
- *
- * @param named what the caller asked for; then the environment's LONGPOLE_PYTHON
- */
-function pythonCandidates(named?: string): readonly string[] {
-  const one = named ?? process.env['LONGPOLE_PYTHON'] ?? '';
-  if (one !== '') return [one];
-  const own = ['bin/python', 'Scripts/python.exe'].map((file) => join('.venv', file)).filter(existsSync);
-  return [...own, 'python3', 'python'];
 }

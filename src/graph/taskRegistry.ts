@@ -39,6 +39,11 @@ export function registerTasks(url: string, functions: ReadonlyMap<string, AnyFun
   for (const listener of listeners.get(url) ?? []) listener();
 }
 
+/** The modules that have called tasks() in this isolate. */
+export function registeredUrls(): Iterable<string> {
+  return registry().modules.keys();
+}
+
 /** Returns the functions that a module has registered, by name. Undefined if it has not called tasks() in this isolate. */
 export function registeredTasks(url: string): ReadonlyMap<string, AnyFunction> | undefined {
   return registry().modules.get(url);

@@ -131,6 +131,8 @@ function shippedToken(fn: AnyFunction): string | undefined {
         return tokenize('source', ref.expression);
       case 'global':
         return tokenize('global', ref.path);
+      case 'unavailable':
+        return undefined;
     }
   } catch (error) {
     if (error instanceof LongpoleError) return undefined;

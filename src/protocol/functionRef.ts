@@ -1,4 +1,5 @@
 // References to functions in messages, by which another isolate finds or rebuilds them.
+import type { ErrorCode } from '../base/errors.js';
 
 /**
  * A function of a module made with `tasks(import.meta.url, …)`: the other isolate imports `url` and finds the
@@ -8,6 +9,8 @@ export interface ModuleFunctionRef {
   readonly type: 'module';
   readonly url: string;
   readonly name: string;
+  /** File with the bundled module, in the folder of a worker on another machine. */
+  readonly bundle?: string;
 }
 
 /** A function without free variables, sent as `expression`: source text that evaluates to the function. */
@@ -24,4 +27,12 @@ export interface GlobalFunctionRef {
   readonly name: string;
 }
 
-export type FunctionRef = ModuleFunctionRef | SourceFunctionRef | GlobalFunctionRef;
+/** A function that cannot be had on the worker: its tasks fail with this error. */
+export interface UnavailableFunctionRef {
+  readonly type: 'unavailable';
+  readonly name: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export type FunctionRef = ModuleFunctionRef | SourceFunctionRef | GlobalFunctionRef | UnavailableFunctionRef;

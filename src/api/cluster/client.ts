@@ -35,11 +35,11 @@ import {
   type SubmitPolicy,
   submitPolicy,
 } from './clientOptions.js';
+import type { Cluster } from './cluster.js';
 import { collectResults } from './collectResults.js';
 import { Future, type FutureOwner, futureList, notAwaitable, type ScatteredFuture } from './future.js';
 import { GATHER_OPTIONS, type Gathered, type GatherOptions, gatherNested } from './gather.js';
 import { HeldHandles } from './heldHandles.js';
-import type { LocalCluster } from './localCluster.js';
 import { compilePlan, PendingSubmissions } from './pendingSubmissions.js';
 import { SCATTER_OPTIONS, type ScatterOptions, scatterValues } from './scatter.js';
 
@@ -70,7 +70,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
   readonly #held: HeldHandles;
 
   /** @internal Made by `connect`. */
-  constructor(cluster: LocalCluster, ownsCluster: boolean) {
+  constructor(cluster: Cluster, ownsCluster: boolean) {
     super(cluster);
     if (typeof ownsCluster !== 'boolean')
       throw new LongpoleError(

@@ -16,7 +16,7 @@ import type { CallTree } from '../../profile/callTree.js';
 import type { ClusterObserver } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 import { clusterMemory, clusterProfile, PROFILE_OPTIONS, type ProfileOptions } from './clientMeasures.js';
-import type { LocalCluster } from './localCluster.js';
+import type { Cluster } from './cluster.js';
 import { checkPlugin } from './plugins.js';
 import { type SchedulerInfo, type SchedulerView, schedulerView } from './schedulerView.js';
 import {
@@ -33,12 +33,12 @@ const OBSERVER = kind(
 
 export class ClientBase {
   /** @internal */
-  readonly cluster: LocalCluster;
+  readonly cluster: Cluster;
   readonly #closing: (() => Promise<void> | void)[] = [];
   #closed = false;
 
   /** @internal */
-  constructor(cluster: LocalCluster) {
+  constructor(cluster: Cluster) {
     this.cluster = cluster;
   }
 

@@ -5,7 +5,7 @@ import { isCalled } from '../../engine/cluster/engineWorker.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { ProfileQuery } from '../../profile/profileHistory.js';
 import type { Trace } from '../../trace/trace.js';
-import type { LocalCluster } from './localCluster.js';
+import type { Cluster } from './cluster.js';
 
 export interface ProfileOptions extends Pick<ProfileQuery, 'key' | 'span' | 'start' | 'stop'> {
   /** Names or addresses. Default: all. */
@@ -28,7 +28,7 @@ export const PROFILE_OPTIONS: OptionKinds<ProfileOptions> = {
 
 /** See `Client.profile`. */
 export async function clusterProfile(
-  cluster: LocalCluster,
+  cluster: Cluster,
   trace: () => Trace,
   { filename, workers, scheduler = false, ...query }: ProfileOptions,
 ): Promise<CallTree> {
@@ -54,7 +54,7 @@ export async function clusterProfile(
 }
 
 /** See `Client.memory`. */
-export function clusterMemory({ engine }: LocalCluster): ClusterMemory {
+export function clusterMemory({ engine }: Cluster): ClusterMemory {
   const sums = { process: 0, managed: 0, unmanaged: 0, spilled: 0 };
   for (const { memorySample } of engine.workers.values()) {
     if (memorySample === undefined) continue;

@@ -13,7 +13,7 @@ import {
   RESOURCES,
   TEXT,
 } from '../../base/arguments.js';
-import { readBytes, readSetting } from '../../base/settings.js';
+import { readBytes, readSetting, type Settings } from '../../base/settings.js';
 import type { WorkerSettings } from '../../engine/cluster/workerPlaces.js';
 import type { MemoryThresholds } from '../../engine/store/memoryMonitor.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
@@ -123,6 +123,23 @@ export function clusterSettings(options: LocalClusterOptions): ClusterSettings {
     ttl: readSetting('worker-ttl', options.workerTtl ?? config.get('worker-ttl'), 'LocalCluster: workerTtl'),
   };
   return { workers, threads: !processes, allowedFailures, settings };
+}
+
+/** What a cluster serves, as its options and the settings have it when it starts. */
+export interface Serving {
+  readonly dashboard: DashboardOptions | undefined;
+  /** Port of the dashboard that the settings ask for, not the program. */
+  readonly configured: number | undefined;
+  readonly signal: Settings['dump-signal'];
+}
+
+/** The settings count where the program says nothing. */
+export function servingOf({ dashboard }: Pick<LocalClusterOptions, 'dashboard'>): Serving {
+  return {
+    dashboard: dashboard === true ? {} : dashboard || undefined,
+    configured: dashboard === undefined && config.get('dashboard') ? config.get('dashboard-port') : undefined,
+    signal: config.get('dump-signal'),
+  };
 }
 
 function profileSettings(option: LocalClusterOptions['profile']): ProfileSettings | undefined {

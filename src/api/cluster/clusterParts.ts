@@ -4,7 +4,7 @@ import { loadPackage } from '../../base/packages.js';
 import { ClusterEngine, type ClusterEngineOptions } from '../../engine/cluster/clusterEngine.js';
 import { ClusterResources } from '../../engine/cluster/clusterResources.js';
 import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
-import { ProcessCluster } from '../../engine/cluster/processCluster.js';
+import { ProcessCluster, type RemotePlaces } from '../../engine/cluster/processCluster.js';
 import { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
 import { StallWatch } from '../../engine/cluster/stallWatch.js';
 import { ThreadCluster } from '../../engine/cluster/threadCluster.js';
@@ -23,6 +23,8 @@ export interface PartsOptions extends Pick<ClusterEngineOptions, 'threads' | 'al
   readonly localDirectory: string | undefined;
   /** Whether there is a live trace. */
   readonly record: boolean;
+  /** Workers run elsewhere. */
+  readonly remote?: RemotePlaces;
 }
 
 export interface ClusterParts {
@@ -42,13 +44,14 @@ export interface ClusterParts {
 export function makeClusterParts(options: PartsOptions): ClusterParts {
   // Who spills and sends results needs it later; an installation that lacks it is told of at once.
   loadPackage('lz4-napi');
-  const { threads, allowedFailures, settings, localDirectory, record } = options;
+  const { threads, allowedFailures, settings, localDirectory, record, remote } = options;
   const engine = new ClusterEngine({ threads, allowedFailures, inlineBytes: INLINE_BYTES });
   const live = record ? new LiveTrace() : undefined;
   if (live !== undefined) engine.observe(live);
   watchCluster(engine);
-  const Stores = threads ? ThreadCluster : ProcessCluster;
-  const stores = new Stores(engine, settings, localDirectory);
+  const stores = threads
+    ? new ThreadCluster(engine, settings, localDirectory)
+    : new ProcessCluster(engine, settings, localDirectory, remote);
   const places = new WorkerPlaces(engine, settings, (worker, events) => stores.makeHost(worker, events));
   const measures = new Measures(engine, settings.profile);
   engine.observe(measures);

@@ -1,7 +1,10 @@
 // connect(): the way to a cluster.
 import { checkOptions, FLAG, invalid, isOptionsObject, type OptionKinds } from '../../base/arguments.js';
+import { config } from '../config.js';
 import { Client } from './client.js';
-import type { LocalClusterOptions } from './clusterOptions.js';
+import { Cluster } from './cluster.js';
+import { CLUSTER_OPTIONS, type LocalClusterOptions } from './clusterOptions.js';
+import { DASK_OPTIONS, type DaskOptions, sharedOptions } from './daskOptions.js';
 import { setDefaultClient, unsetDefaultClient } from './defaultClient.js';
 import { LocalCluster } from './localCluster.js';
 
@@ -10,24 +13,31 @@ export interface ConnectOptions {
   readonly setAsDefault?: boolean;
 }
 
+/** Of a connection to a Dask cluster. */
+export type DaskConnectOptions = ConnectOptions & DaskOptions;
+
 const OPTIONS: OptionKinds<ConnectOptions> = { setAsDefault: FLAG };
 
 /**
- * A client of a cluster: of a new LocalCluster on all cores, or with the given options, which ends with the client; or of
- * a LocalCluster that is there.
+ * A client of a cluster: of a new LocalCluster on all cores, or with the given options, which ends with the client; of a
+ * LocalCluster that is there; or of a Dask cluster, by the address of its scheduler. `'dask'` starts a Dask cluster on this machine.
  *
  *     await using client = await connect();
+ *     await using remote = await connect('tcp://10.0.0.5:8786');
  *
- * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_CLOSED and what `LocalCluster.start` throws
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_CLOSED and what `LocalCluster.start` and
+ *   `DaskCluster.connect` throw
  */
 export function connect(
   target?: LocalCluster | LocalClusterOptions,
   options?: ConnectOptions,
 ): Promise<Client>;
-export async function connect(target: unknown = {}, options: ConnectOptions = {}): Promise<Client> {
-  checkOptions('connect()', options, OPTIONS);
-  const { setAsDefault = true } = options;
-  const client = await clientOf(target);
+export function connect(target: string, options?: DaskConnectOptions): Promise<Client>;
+export async function connect(target: unknown = {}, options: DaskConnectOptions = {}): Promise<Client> {
+  if (typeof target === 'string') checkOptions('connect()', options, { ...OPTIONS, ...DASK_OPTIONS });
+  else checkOptions('connect()', options, OPTIONS);
+  const { setAsDefault = true, ...more } = options;
+  const client = await clientOf(target, more);
   const { clients } = client.cluster;
   client.onClose(clients.add(client.name));
   if (setAsDefault) {
@@ -37,11 +47,25 @@ export async function connect(target: unknown = {}, options: ConnectOptions = {}
   return client;
 }
 
-async function clientOf(target: unknown): Promise<Client> {
-  if (target instanceof LocalCluster) {
+async function clientOf(target: unknown, options: DaskOptions): Promise<Client> {
+  if (typeof target === 'string') {
+    const { DaskCluster } = await import('./daskCluster.js');
+    return new Client(await DaskCluster.connect(target, options), true);
+  }
+  if (target instanceof Cluster) {
     target.checkOpen();
     return new Client(target, false);
   }
-  if (isOptionsObject(target)) return new Client(await LocalCluster.start(target), true);
-  throw invalid('connect()', target, 'a LocalCluster or options for one, e.g. { workers: 4 }');
+  if (!isOptionsObject(target))
+    throw invalid(
+      'connect()',
+      target,
+      "a LocalCluster, options for one, e.g. { workers: 4 }, or the address of a Dask scheduler, e.g. 'tcp://10.0.0.5:8786'",
+    );
+  const dask = config.get('dask');
+  if (dask !== undefined) {
+    checkOptions('LocalCluster', target, CLUSTER_OPTIONS);
+    return clientOf(dask, sharedOptions(target));
+  }
+  return new Client(await LocalCluster.start(target), true);
 }

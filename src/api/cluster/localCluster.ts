@@ -1,31 +1,10 @@
 // LocalCluster: workers on this machine, threads or processes, and the scheduler that feeds them.
-
 import { checkCount, checkOptions } from '../../base/arguments.js';
-import { LongpoleError } from '../../base/errors.js';
-import { INSPECT } from '../../base/printed.js';
-import { bytesText } from '../../base/words.js';
-import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
-import type { ClusterResources } from '../../engine/cluster/clusterResources.js';
-import type { ClusterStores } from '../../engine/cluster/clusterStores.js';
-import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
-import type { SchedulerPlugins } from '../../engine/cluster/schedulerPlugins.js';
-import type { StallWatch } from '../../engine/cluster/stallWatch.js';
-import type { WorkerPlaces } from '../../engine/cluster/workerPlaces.js';
-import { within } from '../../engine/within.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
-import type { LiveTrace } from '../../trace/live/liveTrace.js';
 import { config } from '../config.js';
 import { isImportedByWorker } from '../runPlan.js';
-import type { ClientTools } from './clientTools.js';
-import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions } from './clusterOptions.js';
-import type { ClusterParts } from './clusterParts.js';
-import { ConnectedClients } from './connectedClients.js';
-import type { EventLog } from './eventLog.js';
-import type { Measures } from './measures.js';
-
-/** How long workers have to tell what they have sampled; and the last time, before they end, in milliseconds. */
-const FLUSH_MS = 10_000;
-const LAST_FLUSH_MS = 3000;
+import { Cluster } from './cluster.js';
+import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions, servingOf } from './clusterOptions.js';
 
 /**
  * A cluster on this machine. It keeps the program alive only while tasks run or somebody waits for an answer; closing it ends
@@ -34,49 +13,8 @@ const LAST_FLUSH_MS = 3000;
  *     await using cluster = await LocalCluster.start({ workers: 4 });
  *     await using client = await connect(cluster);
  */
-export class LocalCluster {
-  /** @internal */
-  readonly engine: ClusterEngine;
-  /** @internal Undefined with `record: false`. */
-  readonly live: LiveTrace | undefined;
-  /** @internal */
-  readonly plugins: SchedulerPlugins;
-  readonly #places: WorkerPlaces;
-  /** @internal */
-  readonly stores: ClusterStores;
-  readonly #resources: ClusterResources;
-  readonly #stalls: StallWatch;
-  /** @internal */
-  readonly measures: Measures;
-  /** @internal */
-  readonly events: EventLog;
-  /** @internal */
-  readonly tools: ClientTools;
-  /** @internal */
-  readonly clients = new ConnectedClients();
-  #dashboardLink: string | undefined;
-  readonly #lifetimes = new Set<NodeJS.Timeout>();
-  readonly #closing: (() => Promise<void> | void)[] = [];
-  #closed: Promise<void> | undefined;
-  #endDumping: () => void = () => undefined;
-
-  private constructor(parts: ClusterParts) {
-    if (parts?.engine === undefined)
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
-        'new LocalCluster() does not start workers. Write `await LocalCluster.start({ workers: 4 })`.',
-      );
-    this.engine = parts.engine;
-    this.live = parts.live;
-    this.plugins = parts.plugins;
-    this.#places = parts.places;
-    this.stores = parts.stores;
-    this.#resources = parts.resources;
-    this.#stalls = parts.stalls;
-    this.measures = parts.measures;
-    this.events = parts.events;
-    this.tools = parts.tools;
-  }
+export class LocalCluster extends Cluster {
+  readonly kind = 'LocalCluster';
 
   /**
    * Starts the workers; resolves when all are up.
@@ -89,37 +27,23 @@ export class LocalCluster {
     if (isImportedByWorker()) return new Promise(() => undefined);
     checkOptions('LocalCluster', options, CLUSTER_OPTIONS);
     const { workers, threads, allowedFailures, settings } = clusterSettings(options);
-    const dashboard = options.dashboard === true ? {} : options.dashboard || undefined;
-    const configured =
-      options.dashboard === undefined && config.get('dashboard') ? config.get('dashboard-port') : undefined;
+    const serving = servingOf(options);
     const partsOptions = {
       threads,
       allowedFailures,
       settings,
       localDirectory: options.localDirectory ?? config.get('local-directory'),
-      record: options.record !== false || dashboard !== undefined,
+      record: options.record !== false || serving.dashboard !== undefined,
     };
-    const signal = config.get('dump-signal');
     // From here on nothing of the settings is read: a program may change them while this is loaded.
     const { makeClusterParts } = await import('./clusterParts.js');
     const cluster = new LocalCluster(makeClusterParts(partsOptions));
-    const { live } = cluster;
     try {
-      if (signal !== undefined) {
-        const { dumpOnSignal } = await import('./dumpOnSignal.js');
-        cluster.#endDumping = dumpOnSignal(cluster.engine, signal);
-      }
-      if (dashboard !== undefined && live !== undefined) {
-        const { startDashboard } = await import('./dashboard.js');
-        cluster.#dashboardLink = await startDashboard(cluster, live, dashboard);
-      } else if (configured !== undefined && live !== undefined) {
-        const { startConfiguredDashboard } = await import('./dashboard.js');
-        cluster.#dashboardLink = await startConfiguredDashboard(cluster, live, configured);
-      }
+      await cluster.serve(serving);
       await cluster.engine.waits.during(
         'LocalCluster.start',
         `${workers} workers`,
-        cluster.#places.scale(workers),
+        cluster.places.scale(workers),
       );
     } catch (error) {
       await cluster.close();
@@ -129,44 +53,6 @@ export class LocalCluster {
     return cluster;
   }
 
-  /** What to open in a browser; undefined without a dashboard. */
-  get dashboardLink(): string | undefined {
-    return this.#dashboardLink;
-  }
-
-  /** Workers that are there or on their way. */
-  get size(): number {
-    return this.#places.size;
-  }
-
-  /** Names of the workers. */
-  get workers(): readonly string[] {
-    return this.#places.workers.map(({ info }) => info.name);
-  }
-
-  /** E.g. `<LocalCluster: 4 threads, 8 GB, http://127.0.0.1:8787/>`. */
-  toString(): string {
-    return `<LocalCluster: ${this.summary}>`;
-  }
-
-  [INSPECT](): string {
-    return this.toString();
-  }
-
-  /** @internal For texts of the cluster and of its clients. */
-  get summary(): string {
-    if (this.isClosed) return 'closed';
-    const workers = this.#places.workers;
-    const memory = workers.reduce((sum, { info }) => sum + info.memoryLimit, 0);
-    const kind = this.engine.options.threads ? 'thread' : 'process';
-    const count = `${workers.length} ${workers.length === 1 ? kind : kind === 'thread' ? 'threads' : 'processes'}`;
-    return [
-      count,
-      memory > 0 ? bytesText(memory) : 'no memory limit',
-      this.#dashboardLink ?? 'no dashboard',
-    ].join(', ');
-  }
-
   /**
    * Brings the number of workers to `workers`. Those that leave finish what they run and hand their results on.
    *
@@ -174,79 +60,8 @@ export class LocalCluster {
    */
   async scale(workers: number): Promise<void> {
     this.checkOpen();
-    const scaled = this.#places.scale(checkCount('workers', workers));
+    const scaled = this.places.scale(checkCount('workers', workers));
     await this.engine.waits.during('LocalCluster.scale', `${workers} workers`, scaled);
-  }
-
-  /** @internal */
-  async restartWorkers(workers: readonly EngineWorker[]): Promise<void> {
-    const wanted = new Set(workers.map(({ info }) => info));
-    const restarting = this.#places.workers.filter(({ info }) => wanted.has(info));
-    const restarted = Promise.all(
-      restarting.map((worker) =>
-        this.#places.restart(worker, 'It was restarted, and another has its place.'),
-      ),
-    );
-    await this.engine.waits.during('LocalCluster.restartWorkers', `${workers.length} workers`, restarted);
-  }
-
-  /**
-   * @internal Resolves when whoever observes has what was sampled so far, or after some seconds: workers may be in a native
-   * call, or stopped.
-   */
-  async flushProfiles(patienceMs = FLUSH_MS): Promise<void> {
-    const { waits } = this.engine;
-    const workers = Array.from(this.engine.workers.values(), ({ host, info }) =>
-      waits.during('flush of measures', info.name, host.flush()),
-    );
-    const scheduler = waits.during('flush of measures', 'the scheduler', this.measures.flush());
-    await within(patienceMs, Promise.all([scheduler, ...workers]));
-  }
-
-  /** @internal */
-  get isClosed(): boolean {
-    return this.#closed !== undefined;
-  }
-
-  /** @internal Throws ERR_LONGPOLE_CLOSED. */
-  checkOpen(): void {
-    if (!this.isClosed) return;
-    throw new LongpoleError('ERR_LONGPOLE_CLOSED', 'The cluster is closed. Start a new one.');
-  }
-
-  /** @internal Runs before the workers end. */
-  onClose(close: () => Promise<void> | void): void {
-    this.#closing.push(close);
-  }
-
-  /** Ends all workers and removes their files. What is pending is cancelled. */
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    for (const timer of this.#lifetimes) clearInterval(timer);
-    this.#stalls.close();
-    this.engine.failEverything(
-      new LongpoleError('ERR_LONGPOLE_FUTURE', 'The cluster was closed before the result was there.'),
-    );
-    const step = (name: string, work: Promise<void> | void): Promise<void> =>
-      this.engine.waits.during('LocalCluster.close', name, Promise.resolve(work));
-    await step('flush of measures', this.flushProfiles(LAST_FLUSH_MS));
-    for (const close of this.#closing) await step('recordings, the dashboard and observers', close());
-    this.measures.close();
-    this.plugins.close();
-    this.#resources.close();
-    await step('end of the workers', this.#places.close());
-    this.engine.close();
-    await step('stores of results', this.stores.close());
-    // Last, so that a close that hangs can be dumped.
-    this.#endDumping();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 
   #limitLifetimes(seconds: number): void {
@@ -254,19 +69,20 @@ export class LocalCluster {
     const tried = new WeakMap<WorkerInfo, number>();
     const look = setInterval(
       () => {
+        if (this.isClosed) return;
         const now = this.engine.clock();
-        const old = this.#places.workers.find(
+        const old = this.places.workers.find(
           ({ info }) => now - (tried.get(info) ?? info.startTime) > seconds,
         );
         if (old === undefined) return;
         tried.set(old.info, now);
-        this.#places
+        this.places
           .restart(old, 'It was there for its lifetime, and another has its place.')
           .catch((error: unknown) => this.engine.event('worker-lifetime', String(error), old.info.index));
       },
       Math.min(1000, seconds * 250),
     );
     look.unref();
-    this.#lifetimes.add(look);
+    this.onClose(() => clearInterval(look));
   }
 }

@@ -1,7 +1,7 @@
 // The workers that somebody names.
 import { LongpoleError } from '../../base/errors.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
-import type { LocalCluster } from './localCluster.js';
+import type { Cluster } from './cluster.js';
 
 /**
  * Those with these names or addresses; undefined: all. One that leaves counts no more.
@@ -9,7 +9,7 @@ import type { LocalCluster } from './localCluster.js';
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if one of them is not there
  */
 export function namedWorkers(
-  { engine, workers: known }: LocalCluster,
+  { engine, workers: known }: Cluster,
   wanted: string | readonly string[] | undefined,
 ): readonly EngineWorker[] {
   const workers = [...engine.workers.values()].filter(({ isLeaving }) => !isLeaving);

@@ -14,7 +14,7 @@ import { sizeOf } from '../../graph/sizeOf.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
 import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
 import { RESULT_TYPES, typeOf } from '../../protocol/resultKinds.js';
-import type { LocalCluster } from './localCluster.js';
+import type { Cluster } from './cluster.js';
 import { namedWorkers } from './namedWorkers.js';
 
 export interface ScatterOptions {
@@ -33,7 +33,7 @@ const CALLER = -1;
 const MAX_ATTEMPTS = 5;
 
 export async function scatterValues(
-  cluster: LocalCluster,
+  cluster: Cluster,
   client: string,
   values: readonly unknown[],
   options: ScatterOptions,
@@ -97,7 +97,7 @@ function notCloneableValue(index: number, reason: unknown): LongpoleError {
 
 /** Has the workers take the values; returns who has which, and stays. */
 async function bring(
-  cluster: LocalCluster,
+  cluster: Cluster,
   inputs: readonly GatherInput[],
   { broadcast = false, workers: names }: ScatterOptions,
 ): Promise<Map<ResultId, number[]>> {
@@ -134,10 +134,7 @@ async function bring(
 }
 
 /** Those that are still there: one that was named may have died meanwhile. */
-function present(
-  cluster: LocalCluster,
-  names: string | readonly string[] | undefined,
-): readonly EngineWorker[] {
+function present(cluster: Cluster, names: string | readonly string[] | undefined): readonly EngineWorker[] {
   if (names === undefined) return namedWorkers(cluster, undefined);
   const list = typeof names === 'string' ? [names] : names;
   const there = [...cluster.engine.workers.values()].filter(

@@ -4,7 +4,7 @@ import type { Spans } from '../../engine/metrics/spans.js';
 import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { STATE_NAMES, type StateName } from '../../engine/scheduler/taskStates.js';
 import type { MetricKey } from '../../protocol/metrics.js';
-import type { LocalCluster } from './localCluster.js';
+import type { Cluster } from './cluster.js';
 
 export interface WorkerSummary {
   readonly name: string;
@@ -32,7 +32,7 @@ export interface WorkerSummary {
 }
 
 export interface SchedulerInfo {
-  readonly type: 'LocalCluster';
+  readonly type: 'LocalCluster' | 'DaskCluster';
   readonly totalThreads: number;
   /** Bytes. */
   readonly totalMemory: number;
@@ -60,7 +60,7 @@ export interface SchedulerView {
   ): readonly { readonly from: StateName; readonly to: StateName; readonly worker: number }[];
 }
 
-export function schedulerView(cluster: LocalCluster): SchedulerView {
+export function schedulerView(cluster: Cluster): SchedulerView {
   const { engine } = cluster;
   const { state } = engine.scheduler;
   const workers = new Map<string, WorkerSummary>();
@@ -86,7 +86,7 @@ export function schedulerView(cluster: LocalCluster): SchedulerView {
   for (const [key, handle] of engine.results.byKey) tasks.set(key, handle.status);
   return {
     info: {
-      type: 'LocalCluster',
+      type: cluster.kind,
       totalThreads: [...workers.values()].reduce((sum, { nthreads }) => sum + nthreads, 0),
       totalMemory: [...workers.values()].reduce((sum, { memoryLimit }) => sum + memoryLimit, 0),
       tasks: recordOf(counts),

@@ -20,6 +20,14 @@ export interface WorkerSettings {
   readonly resources: ReadonlyMap<string, number>;
 }
 
+/** Where a worker runs that is not this cluster's to place, and what it has. */
+export interface WorkerSite {
+  readonly address: string;
+  readonly host: string;
+  readonly memoryLimit: number;
+  readonly resources: ReadonlyMap<string, number>;
+}
+
 /** Makes the host of a worker: a thread of this process or a process of its own. */
 export type HostFactory = (worker: ClusterWorker, events: HostEvents) => WorkerHost;
 
@@ -34,6 +42,8 @@ interface Place {
   /** The one that `worker` is to replace, and that works until it is up. */
   before?: ClusterWorker | undefined;
   failedStarts: number;
+  /** Undefined: on this machine, with what the settings say. */
+  readonly site?: WorkerSite | undefined;
 }
 
 export class WorkerPlaces implements WorkerKeeper {
@@ -75,6 +85,21 @@ export class WorkerPlaces implements WorkerKeeper {
     ]);
   }
 
+  /** Takes a worker in that runs elsewhere. When it dies, another is started there, until the place is removed. */
+  async add(name: string, site: WorkerSite): Promise<void> {
+    const place: Place = { name, worker: this.#start(name, site), failedStarts: 0, site };
+    this.#places.push(place);
+    await this.#up(place);
+  }
+
+  /** The workers of a site are gone, and will not be replaced. */
+  remove(site: WorkerSite, why: string): void {
+    for (const place of this.#places.filter((one) => one.site === site)) {
+      this.#places.splice(this.#places.indexOf(place), 1);
+      place.worker.lost(new Error(why));
+    }
+  }
+
   /**
    * Replaces a worker by a new one, which is up before the old one leaves. If none can be started, the old one stays.
    *
@@ -84,7 +109,7 @@ export class WorkerPlaces implements WorkerKeeper {
     const place = this.#places.find((one) => one.worker === worker);
     if (place === undefined || worker.facts === undefined) return;
     place.before = worker;
-    place.worker = this.#start(place.name);
+    place.worker = this.#start(place.name, place.site);
     try {
       await this.#up(place);
     } finally {
@@ -118,7 +143,7 @@ export class WorkerPlaces implements WorkerKeeper {
     if (place === undefined || this.#closed) return;
     place.failedStarts = worker.facts === undefined ? place.failedStarts + 1 : 0;
     if (place.failedStarts >= MAX_FAILED_STARTS) this.#giveUp(place, cause);
-    else place.worker = this.#start(place.name);
+    else place.worker = this.#start(place.name, place.site);
   }
 
   async close(): Promise<void> {
@@ -136,18 +161,19 @@ export class WorkerPlaces implements WorkerKeeper {
     await Promise.all(workers.map((worker) => worker.host.terminate()));
   }
 
-  #start(name: string): ClusterWorker {
+  #start(name: string, site?: WorkerSite): ClusterWorker {
     const index = this.#nextIndex++;
+    const scheme = this.#engine.options.threads ? 'thread' : 'process';
     const worker = new ClusterWorker(
       this.#engine,
       {
         index,
         name,
-        address: `${this.#engine.options.threads ? 'thread' : 'process'}://${process.pid}/${name}`,
-        host: this.#engine.host,
+        address: site?.address ?? `${scheme}://${process.pid}/${name}`,
+        host: site?.host ?? this.#engine.host,
         pid: process.pid,
         threads: 1,
-        memoryLimit: this.#settings.memoryLimit,
+        memoryLimit: site?.memoryLimit ?? this.#settings.memoryLimit,
         startTime: this.#engine.clock(),
       },
       this,
@@ -157,15 +183,15 @@ export class WorkerPlaces implements WorkerKeeper {
     this.#engine.workers.set(index, worker);
     this.#engine.installed.begin(worker);
     this.#engine.tell((observer) => observer.workerAdded?.(worker.info));
-    if (worker.facts !== undefined) this.#admit(worker);
-    else void worker.started.then(() => this.#admit(worker)).catch(() => undefined);
+    if (worker.facts !== undefined) this.#admit(worker, site);
+    else void worker.started.then(() => this.#admit(worker, site)).catch(() => undefined);
     return worker;
   }
 
   /** It is up: tasks may be sent there. Before, they would wait there while others could run them. */
-  #admit(worker: ClusterWorker): void {
+  #admit(worker: ClusterWorker, site: WorkerSite | undefined): void {
     const { index, name } = worker.info;
-    const { resources } = this.#settings;
+    const { resources } = site ?? this.#settings;
     if (!this.#isThere(worker) || worker.isLeaving) return;
     this.#engine.handleEvent({ type: 'worker-added', worker: index, name, resources });
   }

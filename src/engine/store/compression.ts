@@ -34,7 +34,7 @@ export interface PackedPart {
  * @source the role of Dask's `maybe_compress`
  */
 export function pays(bytes: Frame): boolean {
-  if (bytes.byteLength < MIN_COMPRESS_BYTES) return false;
+  if (bytes.byteLength < MIN_COMPRESS_BYTES || !hasLz4()) return false;
   const count = Math.min(SAMPLES, Math.floor(bytes.byteLength / SAMPLE_BYTES));
   const sample = Buffer.allocUnsafe(count * SAMPLE_BYTES);
   const step = count === 1 ? 0 : Math.floor((bytes.byteLength - SAMPLE_BYTES) / (count - 1));
@@ -42,6 +42,15 @@ export function pays(bytes: Frame): boolean {
     sample.set(bytes.subarray(i * step, i * step + SAMPLE_BYTES), i * SAMPLE_BYTES);
   }
   return loadPackage('lz4-napi').compressSync(sample).byteLength <= MAX_RATIO * sample.byteLength;
+}
+
+/** On another machine there may be no binary for it. */
+function hasLz4(): boolean {
+  try {
+    return loadPackage('lz4-napi') !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** The bytes in compressed parts; a part that does not shrink stays as it is. */

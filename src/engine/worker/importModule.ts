@@ -1,12 +1,32 @@
 // Imports modules of the user's inside an isolate, each once, also those written in TypeScript.
 import * as nodeModule from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { LongpoleError } from '../../base/errors.js';
 import { getOrMake } from '../../base/lookUps.js';
+import { BUNDLE_FOLDER_VARIABLE } from '../../protocol/remoteProcess.js';
 
 const imports = new Map<string, Promise<unknown>>();
 
-/** The module of a URL; rejects with what its import throws. */
-export function importModule(url: string): Promise<unknown> {
-  return getOrMake(imports, url, () => (/\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url)));
+/** The module of a URL, from a bundle if the worker runs on another machine; rejects with what its import throws. */
+export function importModule(url: string, bundle?: string): Promise<unknown> {
+  return getOrMake(imports, url, () => {
+    if (bundle !== undefined) return importBundled(url, bundle);
+    return /\.[cm]?tsx?($|\?)/.test(url) ? importTypeScript(url) : import(url);
+  });
+}
+
+/** A bundle exports `modules`: URL → what imports the module. */
+async function importBundled(url: string, bundle: string): Promise<unknown> {
+  // Stacks name the files of the program, not the bundle.
+  process.setSourceMapsEnabled(true);
+  const file = join(process.env[BUNDLE_FOLDER_VARIABLE] ?? '', bundle);
+  const { modules }: { modules: ReadonlyMap<string, () => Promise<unknown>> } = await import(
+    pathToFileURL(file).href
+  );
+  const load = modules.get(url);
+  if (load === undefined) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `${bundle} has no ${url}.`);
+  return load();
 }
 
 let typeScript: Promise<void> | undefined;

@@ -32,6 +32,10 @@ function loadNow(ref: FunctionRef): TaskCallable | undefined {
       return rebuild(ref.expression, ref.name);
     case 'global':
       return lookUp(ref.path);
+    case 'unavailable':
+      return () => {
+        throw new LongpoleError(ref.code, ref.message);
+      };
   }
 }
 
@@ -73,7 +77,7 @@ async function loadFromModule(ref: ModuleFunctionRef): Promise<TaskCallable> {
   try {
     // A script that awaits results at its top level never finishes importing here; its tasks are there before that.
     await forbidExitDuring(() =>
-      Promise.race([importModule(ref.url), whenRegistered(ref.url, ref.name), timeLimit()]),
+      Promise.race([importModule(ref.url, ref.bundle), whenRegistered(ref.url, ref.name), timeLimit()]),
     );
   } catch (error) {
     return failing(ref, error);

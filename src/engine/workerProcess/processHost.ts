@@ -102,7 +102,7 @@ export class ProcessHost implements WorkerHost {
     this.#outbox.post(options.birth);
   }
 
-  /** -1 if it could not be started. */
+  /** -1 if it could not be started, or runs on another machine. */
   get pid(): number {
     return this.#channel.pid;
   }
@@ -254,7 +254,7 @@ export class ProcessHost implements WorkerHost {
     const events = this.#events;
     switch (message.type) {
       case 'ready':
-        this.#ready(message.address, message.pid);
+        this.#ready(message.address);
         break;
       case 'heartbeat':
         this.link = message.link;
@@ -352,11 +352,11 @@ export class ProcessHost implements WorkerHost {
     }
   }
 
-  #ready(address: string, pid: number): void {
+  #ready(address: string): void {
     const { name, memoryLimit, directory } = this.#options.birth;
     this.#address = address;
     this.#started = true;
-    this.#events.ready({ name, address, pid, memoryLimit, localDirectory: directory, nthreads: 1 });
+    this.#events.ready({ name, address, pid: this.pid, memoryLimit, localDirectory: directory, nthreads: 1 });
     this.#unrefIfIdle();
   }
 

@@ -1,4 +1,4 @@
-// The channel to a worker process: of a child of this process here; frameChannel.ts has that of a process elsewhere.
+// The channel to a worker process: of a child of this process here; remoteChannel.ts has that of a process elsewhere.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Several } from '../../protocol/several.js';
@@ -6,7 +6,7 @@ import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
 import { sendOrEnd, whenEnded } from '../pool/childEnd.js';
 
 export interface WorkerChannel {
-  /** -1: the process could not be started, or is not started yet. */
+  /** Of a process of this machine; -1: it runs elsewhere, could not be started, or is not started yet. */
   readonly pid: number;
   /** Messages can be sent. */
   readonly connected: boolean;

@@ -1,0 +1,247 @@
+"""On a Dask worker: Node processes that run TypeScript, and the bytes between them and the bridge.
+
+The module travels to the cluster by value: see run_bridge.py. The bridge calls its functions with Client.run, so they run on
+the worker's event loop and take no thread. The plugin is added by such a call, not registered with the scheduler: nothing of
+it stays when the client is gone. Frames both ways are a length, a kind, the number of a process, and so many bytes.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import struct
+import threading
+
+from distributed import WorkerPlugin, get_worker
+
+from .tap import boot_id
+
+#: A struct cannot be pickled, its format can.
+HEAD = ">IBI"
+HEAD_BYTES = 9
+#: Kinds of frames to a worker.
+START, DATA, KILL, FILE, LEASE, RELEASE = range(6)
+#: Kinds of frames from a worker; DATA is the same both ways.
+EVENT, ENDED, LEASED, LEASE_OVER = 0, 2, 4, 5
+#: Ticks of a second without a call of the bridge until it counts as gone. Ticks, so that a task that holds the
+#: interpreter for long is not mistaken for that.
+MAX_SILENCE = 20
+#: Bytes that may wait for the bridge until no more are read from the processes.
+MAX_WAITING = 64 * 2**20
+#: Bytes of one answer to the bridge.
+MAX_ANSWER = 32 * 2**20
+#: Seconds that a thread of Dask's is kept at a time, so that tasks of others get their turn.
+LEASE_SECONDS = 2.0
+
+
+def frame(kind, process, payload=b""):
+    return struct.pack(HEAD, len(payload), kind, process) + payload
+
+
+def frames(data):
+    at = 0
+    while at < len(data):
+        length, kind, process = struct.unpack_from(HEAD, data, at)
+        at += HEAD_BYTES
+        yield kind, process, data[at : at + length]
+        at += length
+
+
+class NodeTap(WorkerPlugin):
+    def __init__(self, name, node):
+        self.name = name
+        self.node = node
+
+    def setup(self, worker):
+        self.worker = worker
+        self.loop = asyncio.get_running_loop()
+        self.folder = os.path.join(worker.local_directory, self.name)
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        modules = os.environ.get("LONGPOLE_NODE_MODULES") or os.path.join(os.getcwd(), "node_modules")
+        if os.path.isdir(modules):
+            os.symlink(os.path.abspath(modules), os.path.join(self.folder, "node_modules"))
+        self.processes = {}
+        self.readers = {}
+        self.leases = {}
+        self.up = []
+        self.waiting = 0
+        self.has_some = asyncio.Event()
+        self.has_room = asyncio.Event()
+        self.has_room.set()
+        self.silence = 0
+        self.watch = self.loop.create_task(self.watch_bridge())
+
+    def teardown(self, worker):
+        self.watch.cancel()
+        for event in list(self.leases.values()):
+            event.set()
+        for process in list(self.processes.values()):
+            kill(process)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def watch_bridge(self):
+        while self.silence < MAX_SILENCE:
+            self.silence += 1
+            await asyncio.sleep(1)
+        await self.worker.plugin_remove(name=self.name)
+
+    def send(self, kind, process, payload=b""):
+        self.up.append(frame(kind, process, payload))
+        self.waiting += len(payload)
+        self.has_some.set()
+        if self.waiting > MAX_WAITING:
+            self.has_room.clear()
+
+    async def take(self, data):
+        self.silence = 0
+        for kind, number, payload in frames(data):
+            if kind == FILE:
+                self.write_file(payload)
+            elif kind == START:
+                await self.start(number, json.loads(payload))
+            elif kind == RELEASE:
+                event = self.leases.get(number)
+                if event is not None:
+                    event.set()
+            elif number in self.processes:
+                if kind == DATA:
+                    self.processes[number].stdin.write(payload)
+                elif kind == KILL:
+                    kill(self.processes[number])
+
+    def write_file(self, payload):
+        (length,) = struct.unpack_from(">H", payload)
+        path = os.path.join(self.folder, payload[2 : 2 + length].decode())
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path + ".part", "wb") as file:
+            file.write(payload[2 + length :])
+        os.replace(path + ".part", path)
+
+    async def start(self, number, options):
+        reader, writer = os.pipe()
+        environment = {**options["env"], **os.environ, "LONGPOLE_CHANNEL": str(writer), "LONGPOLE_FOLDER": self.folder}
+        try:
+            process = await asyncio.create_subprocess_exec(
+                self.node,
+                os.path.join(self.folder, options["entry"]),
+                stdin=asyncio.subprocess.PIPE,
+                env=environment,
+                pass_fds=(writer,),
+            )
+        except OSError as error:
+            os.close(reader)
+            self.send(ENDED, number, f"Node could not be started: {error}".encode())
+            return
+        finally:
+            os.close(writer)
+        self.processes[number] = process
+        # The loop keeps no tasks alive.
+        self.readers[number] = self.loop.create_task(self.read(number, process, os.fdopen(reader, "rb", buffering=0)))
+
+    async def read(self, number, process, pipe):
+        stream = asyncio.StreamReader()
+        transport, _ = await self.loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), pipe)
+        try:
+            while True:
+                data = await stream.read(2**20)
+                if not data:
+                    break
+                self.send(DATA, number, data)
+                await self.has_room.wait()
+        finally:
+            transport.close()
+        code = await process.wait()
+        del self.processes[number], self.readers[number]
+        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        self.send(ENDED, number, f"The worker process ended {how}.".encode())
+
+    async def give(self, seconds):
+        self.silence = 0
+        if not self.up:
+            self.has_some.clear()
+            try:
+                await asyncio.wait_for(self.has_some.wait(), seconds)
+            except asyncio.TimeoutError:
+                pass
+        count = size = 0
+        while count < len(self.up) and size < MAX_ANSWER:
+            size += len(self.up[count])
+            count += 1
+        data = b"".join(self.up[:count])
+        del self.up[:count]
+        if not self.up:
+            self.waiting = 0
+            self.has_room.set()
+        self.silence = 0
+        return data
+
+
+def kill(process):
+    try:
+        process.kill()
+    except ProcessLookupError:
+        pass
+
+
+async def install(name, node, dask_worker):
+    """Adds the plugin; returns facts about the worker, or why it cannot run Node."""
+    node = node or os.environ.get("LONGPOLE_NODE") or "node"
+    try:
+        asked = await asyncio.create_subprocess_exec(node, "--version", stdout=asyncio.subprocess.PIPE)
+        output, _ = await asyncio.wait_for(asked.communicate(), 30)
+    except (OSError, asyncio.TimeoutError) as error:
+        return {"address": dask_worker.address, "missing": f"{node}: {error or 'no answer within 30 s'}"}
+    version = output.decode(errors="replace").strip()
+    if name not in dask_worker.plugins:
+        await dask_worker.plugin_add(plugin=NodeTap(name, node), name=name)
+    resources = getattr(dask_worker.state, "total_resources", None) or {}
+    return {
+        "address": dask_worker.address,
+        "node": version,
+        "threads": dask_worker.state.nthreads,
+        "memory": getattr(dask_worker.memory_manager, "memory_limit", None) or 0,
+        "directory": dask_worker.plugins[name].folder,
+        "name": str(dask_worker.name),
+        "resources": dict(resources),
+        "boot": boot_id(),
+        "hostname": socket.gethostname(),
+    }
+
+
+async def push(name, data, dask_worker):
+    tap = dask_worker.plugins.get(name)
+    if tap is None:
+        raise OSError("the plugin is gone")
+    await tap.take(data)
+
+
+async def poll(name, seconds, dask_worker):
+    tap = dask_worker.plugins.get(name)
+    if tap is None:
+        raise OSError("the plugin is gone")
+    return await tap.give(seconds)
+
+
+async def remove(name, dask_worker):
+    if name in dask_worker.plugins:
+        await dask_worker.plugin_remove(name=name)
+
+
+def make_lease():
+    """The function is made here: pickle would send one of a module as the name of a module that the scheduler lacks."""
+
+    def longpole(name, number):
+        """A task of Dask's: it keeps a thread while a Node process works instead of it."""
+        tap = get_worker().plugins.get(name)
+        if tap is None:
+            return
+        over = threading.Event()
+        tap.leases[number] = over
+        tap.loop.call_soon_threadsafe(tap.send, LEASED, number)
+        over.wait(LEASE_SECONDS)
+        if tap.leases.get(number) is over:
+            del tap.leases[number]
+        tap.loop.call_soon_threadsafe(tap.send, LEASE_OVER, number)
+
+    return longpole

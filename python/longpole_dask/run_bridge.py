@@ -1,0 +1,257 @@
+"""The bridge between a TypeScript program and Node processes on the workers of a Dask cluster.
+
+Frames come over the input and go over the output: see node_tap.py. The bridge carries them by Client.run: for each Dask worker
+one call hands frames down, and another waits until there are frames to bring up. Events are frames with JSON.
+"""
+
+import asyncio
+import json
+import socket
+import struct
+import uuid
+from urllib.parse import urlsplit
+
+import cloudpickle
+
+from . import node_tap, tap
+from .bridge import LAST_WORDS, Bridge, Refused, quietly
+from .node_tap import EVENT, FILE, HEAD, HEAD_BYTES, LEASE, RELEASE, START, frame
+
+#: Seconds between two questions which workers there are.
+INTERVAL = 0.5
+#: Seconds that a call waits for frames.
+POLL_SECONDS = 1.0
+LEASE_TASK = node_tap.make_lease()
+
+
+class FrameOutput:
+    """The output; the frames that workers send pass unread."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def write(self, data):
+        self.file.write(data)
+        self.file.flush()
+
+    def event(self, **event):
+        self.write(frame(EVENT, 0, json.dumps(event).encode()))
+
+    def rows(self, rows):
+        """What the bridge that watches says: warnings."""
+        for kind, text in rows:
+            self.event(type=kind, text=text)
+
+
+class WorkerLink:
+    """The two calls to a Dask worker that are always under way or about to be."""
+
+    def __init__(self, bridge, address):
+        self.bridge = bridge
+        self.address = address
+        self.files = set()
+        self.out = []
+        self.wake = asyncio.Event()
+        self.tasks = [asyncio.ensure_future(self.push()), asyncio.ensure_future(self.poll())]
+        self.leases = {}
+
+    def post(self, data):
+        self.out.append(data)
+        self.wake.set()
+
+    def start(self, data):
+        for name, file in self.bridge.files.items():
+            self.send_file(name, file)
+        self.post(data)
+
+    def send_file(self, name, data):
+        if name not in self.files:
+            self.files.add(name)
+            self.post(data)
+
+    def lease(self, number):
+        submit = self.bridge.client.submit
+        key = f"longpole-{number}-{uuid.uuid4().hex}"
+        self.leases[number] = submit(LEASE_TASK, self.bridge.name, number, workers=[self.address], pure=False, key=key)
+
+    def release(self, number, data):
+        if self.leases.pop(number, None) is not None:
+            self.post(data)
+
+    async def run(self, function, *args):
+        answers = await self.bridge.client.run(function, self.bridge.name, *args, workers=[self.address])
+        return answers[self.address]
+
+    async def push(self):
+        while True:
+            await self.wake.wait()
+            self.wake.clear()
+            data = b"".join(self.out)
+            self.out.clear()
+            try:
+                await self.run(node_tap.push, data)
+            except Exception as error:
+                return self.bridge.failed(self, error)
+
+    async def poll(self):
+        while True:
+            try:
+                data = await self.run(node_tap.poll, POLL_SECONDS)
+            except Exception as error:
+                return self.bridge.failed(self, error)
+            if data:
+                self.bridge.out.write(data)
+
+    def close(self):
+        for task in self.tasks:
+            if task is not asyncio.current_task():
+                task.cancel()
+        self.leases.clear()
+
+
+class RunBridge(Bridge):
+    def __init__(self, address, out, timeout, node, local):
+        super().__init__(address, out, timeout, INTERVAL)
+        self.name = f"longpole-node-{uuid.uuid4().hex}"
+        self.node = node
+        self.local = local
+        self.cluster = None
+        self.links = {}
+        self.processes = {}
+        self.files = {}
+        self.refused = set()
+
+    async def connect(self):
+        if self.address == "dask":
+            from distributed import LocalCluster
+
+            workers, threads = self.local
+            try:
+                self.cluster = await LocalCluster(
+                    n_workers=workers, threads_per_worker=threads, dashboard_address=":0", asynchronous=True
+                )
+            except Exception as error:
+                raise Refused("connect", f"no cluster could be started here: {error!r}") from error
+            self.address = self.cluster.scheduler_address
+        await super().connect()
+
+    async def register(self):
+        for module in (tap, node_tap):
+            cloudpickle.register_pickle_by_value(module)
+        facts = await self.join(await self.client.nthreads())
+        for worker in facts:
+            if "missing" in worker:
+                raise Refused("node", f"worker {worker['address']} has no Node ({worker['missing']})")
+        self.out.event(
+            type="hello", scheduler=self.address, host=own_host(self.client.scheduler.address), workers=facts
+        )
+
+    async def join(self, addresses):
+        """Facts about the workers that are new, once they have the plugin."""
+        new = [address for address in addresses if address not in self.links and address not in self.refused]
+        if not new:
+            return []
+        answers = await self.client.run(node_tap.install, self.name, self.node, workers=new, on_error="ignore")
+        for address, facts in answers.items():
+            if "missing" in facts:
+                self.refused.add(address)
+            else:
+                self.links[address] = WorkerLink(self, address)
+        return list(answers.values())
+
+    async def follow(self, stop):
+        stopped = asyncio.ensure_future(stop.wait())
+        while not stopped.done():
+            await asyncio.wait({stopped}, timeout=INTERVAL)
+            if self.client.status != "running":
+                return "the scheduler closed the connection"
+            addresses = await asyncio.wait_for(self.client.nthreads(), 300)
+            for address in set(self.links) - set(addresses):
+                self.left(address, "it left the Dask cluster")
+            for facts in await self.join(addresses):
+                if "missing" in facts:
+                    self.out.event(type="warning", text=f"Worker {facts['address']} has no Node: {facts['missing']}")
+                else:
+                    self.out.event(type="joined", worker=facts)
+        return "asked"
+
+    def left(self, address, why):
+        link = self.links.pop(address, None)
+        if link is not None:
+            link.close()
+            self.out.event(type="left", address=address, why=why)
+
+    def failed(self, link, error):
+        """A call to a worker failed: it has gone, or it has taken the plugin off. In the second case it joins again."""
+        if self.links.get(link.address) is link:
+            self.left(link.address, f"it does not answer: {error}")
+
+    def take(self, kind, number, payload):
+        """A frame of the program's."""
+        data = frame(kind, number, payload)
+        if kind == FILE:
+            (length,) = struct.unpack_from(">H", payload)
+            name = payload[2 : 2 + length]
+            self.files[name] = data
+            for link in {link.address: link for link in map(self.links.get, self.processes.values()) if link}.values():
+                link.send_file(name, data)
+            return
+        if kind == START:
+            self.processes[number] = json.loads(payload)["worker"]
+        link = self.links.get(self.processes.get(number))
+        if link is None:
+            return
+        if kind == START:
+            link.start(data)
+        elif kind == LEASE:
+            link.lease(number)
+        elif kind == RELEASE:
+            link.release(number, data)
+        else:
+            link.post(data)
+
+    async def detach(self):
+        links = list(self.links.values())
+        self.links.clear()
+        for link in links:
+            link.close()
+        if self.client is not None:
+            if self.client.status == "running" and links:
+                addresses = [link.address for link in links]
+                await quietly(
+                    self.client.run(node_tap.remove, self.name, workers=addresses, on_error="ignore"), LAST_WORDS
+                )
+            await quietly(self.client.close(timeout=LAST_WORDS))
+        if self.cluster is not None:
+            await quietly(self.cluster.close(timeout=LAST_WORDS), 2 * LAST_WORDS)
+
+
+def read_frames(file, loop, bridge, stop):
+    """On a thread of its own, until the input ends."""
+    try:
+        while True:
+            head = file.read(HEAD_BYTES)
+            if len(head) < HEAD_BYTES:
+                break
+            length, kind, number = struct.unpack(HEAD, head)
+            payload = file.read(length)
+            loop.call_soon_threadsafe(bridge.take, kind, number, payload)
+    except (OSError, ValueError):
+        pass
+    try:
+        loop.call_soon_threadsafe(stop.set)
+    except RuntimeError:
+        # The bridge has ended already.
+        pass
+
+
+def own_host(scheduler):
+    """The address under which the cluster reaches this machine: that of the interface towards the scheduler."""
+    parts = urlsplit(scheduler)
+    try:
+        family, kind, _, _, target = socket.getaddrinfo(parts.hostname, parts.port or 1, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as probe:
+            probe.connect(target)
+            return probe.getsockname()[0]
+    except (OSError, ValueError, IndexError):
+        return "127.0.0.1"

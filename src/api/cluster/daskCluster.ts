@@ -1,0 +1,202 @@
+// DaskCluster: the workers of a Dask cluster, each with Node processes that run the tasks of this program, and the scheduler
+// here that feeds them. See docs/decisions/typescript-on-dask.md.
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { LongpoleError } from '../../base/errors.js';
+import { type NodeModules, WORKER_ENTRY, workerFiles } from '../../dask/moduleBundle.js';
+import { type DaskWorkerFacts, RunBridge, type RunBridgeEvent } from '../../dask/runBridge.js';
+import { schedulerAddress } from '../../dask/schedulerAddress.js';
+import type { ProcessPlace, RemotePlaces } from '../../engine/cluster/processCluster.js';
+import type { WorkerSite } from '../../engine/cluster/workerPlaces.js';
+import { remoteChannel } from '../../engine/workerProcess/remoteChannel.js';
+import { ALLOCATOR } from '../../engine/workerProcess/workerChannel.js';
+import { config } from '../config.js';
+import { isImportedByWorker } from '../runPlan.js';
+import { Cluster } from './cluster.js';
+import { clusterSettings, servingOf } from './clusterOptions.js';
+import type { ClusterParts } from './clusterParts.js';
+import { checkDaskOptions, type DaskOptions, sharedOptions } from './daskOptions.js';
+import { ShippedModules } from './shippedModules.js';
+
+/** The oldest Node that runs a worker: major and minor. */
+const OLDEST_NODE = [20, 19] as const;
+
+/** A Dask cluster that runs tasks of this program, until it is closed. The cluster itself stays, unless it is `'dask'`. */
+export class DaskCluster extends Cluster {
+  readonly kind = 'DaskCluster';
+  /** Of Dask's scheduler. */
+  readonly address: string;
+  readonly #bridge: RunBridge;
+  readonly #sites: Sites;
+
+  private constructor(parts: ClusterParts, bridge: RunBridge, sites: Sites, address: string) {
+    super(parts);
+    this.#bridge = bridge;
+    this.#sites = sites;
+    this.address = address;
+  }
+
+  /**
+   * Connects to a scheduler; resolves when a Node process is up for each thread of the workers that are there.
+   *
+   * @param target the scheduler's address, or `'dask'` for a new cluster on this machine
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PYTHON, ERR_LONGPOLE_DASK_CONNECT,
+   *   ERR_LONGPOLE_DASK_VERSION, ERR_LONGPOLE_DASK_NODE, ERR_LONGPOLE_DASK_BRIDGE, ERR_LONGPOLE_WORKER_START
+   */
+  static async connect(target: string, options: DaskOptions = {}): Promise<DaskCluster> {
+    // A script that connects is imported by its workers, too: there it halts here.
+    if (isImportedByWorker()) return new Promise(() => undefined);
+    checkDaskOptions(options);
+    const { timeout = 10, nodeModules = 'bundle', security } = options;
+    const address = target === 'dask' ? target : schedulerAddress(target, security);
+    const { allowedFailures, settings } = clusterSettings(sharedOptions(options));
+    const serving = servingOf(options);
+    const partsOptions = {
+      threads: false,
+      allowedFailures,
+      settings,
+      localDirectory: config.get('local-directory'),
+      record: options.record !== false || serving.dashboard !== undefined,
+    };
+    const [{ makeClusterParts }, files] = await Promise.all([import('./clusterParts.js'), workerFiles()]);
+    const sites = new Sites(nodeModules);
+    const { bridge, hello } = await RunBridge.start({
+      address,
+      security,
+      python: options.python,
+      node: options.node,
+      timeout,
+      more: bridgeArguments(options),
+      onEvent: (event) => sites.onEvent(event),
+      onLost: (error) => sites.onLost(error),
+    });
+    for (const { name, bytes } of files) bridge.file(name, bytes);
+    const parts = makeClusterParts({ ...partsOptions, remote: sites.places(bridge, hello.host) });
+    const cluster = new DaskCluster(parts, bridge, sites, hello.scheduler);
+    try {
+      sites.begin(parts);
+      await cluster.serve(serving);
+      const up = Promise.all(hello.workers.map((worker) => sites.join(worker)));
+      await cluster.engine.waits.during('connect', `${hello.workers.length} Dask workers`, up);
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+    return cluster;
+  }
+
+  override close(): Promise<void> {
+    this.#sites.end();
+    return super.close().finally(() => this.#bridge.close());
+  }
+}
+
+/** The Dask workers that are there. */
+class Sites {
+  readonly #byAddress = new Map<string, { readonly facts: DaskWorkerFacts; readonly site: WorkerSite }>();
+  readonly #nodeModules: NodeModules;
+  #parts: ClusterParts | undefined;
+  #hasEnded = false;
+
+  constructor(nodeModules: NodeModules) {
+    this.#nodeModules = nodeModules;
+  }
+
+  begin(parts: ClusterParts): void {
+    this.#parts = parts;
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  places(bridge: RunBridge, listen: string): RemotePlaces {
+    const modules = new ShippedModules((name, bytes) => bridge.file(name, bytes), this.#nodeModules);
+    const of = ({ info }: { readonly info: { readonly address: string } }): ProcessPlace => {
+      const facts = this.#byAddress.get(info.address)?.facts;
+      if (facts === undefined)
+        throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `There is no Dask worker ${info.address}.`);
+      return {
+        open: remoteChannel({
+          start: (events) => bridge.process(facts.address, WORKER_ENTRY, ALLOCATOR, events),
+          prepare: (functions) => modules.prepare(functions),
+          isLocal: facts.hostname === hostname() && facts.boot === bootId(),
+        }),
+        directory: facts.directory,
+        listen: hostOf(facts.address),
+      };
+    };
+    return { of, listen };
+  }
+
+  /** Resolves when its processes are up. */
+  async join(facts: DaskWorkerFacts): Promise<void> {
+    const places = this.#parts?.places;
+    if (places === undefined || this.#hasEnded) return;
+    checkNode(facts);
+    const site: WorkerSite = {
+      address: facts.address,
+      host: hostOf(facts.address),
+      memoryLimit: Math.floor(facts.memory / facts.threads),
+      resources: new Map(Object.entries(facts.resources)),
+    };
+    this.#byAddress.set(facts.address, { facts, site });
+    const name = `dask-${facts.name.replace(/^[a-z]+:\/\//, '').replaceAll(/[^\w.-]+/g, '-')}`;
+    const names = Array.from({ length: facts.threads }, (_, thread) =>
+      facts.threads === 1 ? name : `${name}-${thread}`,
+    );
+    await Promise.all(names.map((one) => places.add(one, site)));
+  }
+
+  onEvent(event: RunBridgeEvent): void {
+    const parts = this.#parts;
+    if (parts === undefined || this.#hasEnded) return;
+    if (event.type === 'joined')
+      this.join(event.worker).catch((error: unknown) => parts.engine.event('dask-worker', String(error)));
+    if (event.type === 'warning') parts.engine.event('dask', event.text);
+    if (event.type !== 'left') return;
+    const found = this.#byAddress.get(event.address);
+    this.#byAddress.delete(event.address);
+    if (found !== undefined)
+      parts.places.remove(found.site, `Dask worker ${event.address} is gone: ${event.why}.`);
+  }
+
+  onLost(error: LongpoleError): void {
+    if (this.#hasEnded) return;
+    for (const { site } of this.#byAddress.values()) this.#parts?.places.remove(site, error.message);
+    this.#byAddress.clear();
+    this.#parts?.engine.failEverything(error);
+  }
+}
+
+function bridgeArguments({ workers, threads }: DaskOptions): string[] {
+  return [
+    ...(workers === undefined ? [] : ['--workers', String(workers)]),
+    ...(threads === undefined ? [] : ['--threads', String(threads)]),
+  ];
+}
+
+function checkNode({ address, node }: DaskWorkerFacts): void {
+  const [major = 0, minor = 0] = node.replace(/^v/, '').split('.').map(Number);
+  const [oldest, oldestMinor] = OLDEST_NODE;
+  if (major > oldest || (major === oldest && minor >= oldestMinor)) return;
+  throw new LongpoleError(
+    'ERR_LONGPOLE_DASK_NODE',
+    `The Node of Dask worker ${address} is too old: ${node}. Install ${OLDEST_NODE.join('.')} or newer there, or name it with the ` +
+      'option node, --node, or LONGPOLE_NODE in the environment of the worker.',
+  );
+}
+
+/** `10.0.0.5` of `tcp://10.0.0.5:8786`. */
+function hostOf(address: string): string {
+  return /^[a-z]+:\/\/\[?([^\]/]+?)\]?(:\d+)?$/.exec(address)?.[1] ?? '127.0.0.1';
+}
+
+/** The same on all programs that share this kernel; empty where the system does not say. */
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,70 @@
+// The options of a connection to a Dask cluster.
+import {
+  ANY,
+  COUNT,
+  checkOptions,
+  isOptionsObject,
+  kind,
+  type OptionKinds,
+  oneOf,
+  TEXT,
+} from '../../base/arguments.js';
+import type { DaskSecurity } from '../../dask/schedulerAddress.js';
+import { CLUSTER_OPTIONS, type LocalClusterOptions } from './clusterOptions.js';
+
+/** Those that a LocalCluster has, too. */
+type SharedOptions = Pick<
+  LocalClusterOptions,
+  'memory' | 'profile' | 'workerTtl' | 'allowedFailures' | 'record' | 'dashboard'
+>;
+
+export interface DaskOptions extends SharedOptions {
+  /** A Python that has `distributed`. Default: LONGPOLE_PYTHON, `.venv/bin/python`, `python3`, `python`, the first that has it. */
+  readonly python?: string;
+  /** Node on the workers. Default: LONGPOLE_NODE in the environment of the worker, or `node`. */
+  readonly node?: string;
+  /**
+   * Whether packages that tasks import travel with them, or are installed on the workers: in the folder that LONGPOLE_NODE_MODULES
+   * names there, or in `node_modules` where the worker was started. Default `'bundle'`.
+   */
+  readonly nodeModules?: 'bundle' | 'installed';
+  /** Certificates for a cluster with TLS. Default: those of Dask's configuration. */
+  readonly security?: DaskSecurity;
+  /** Seconds for the scheduler to answer, more than 0. Default 10. */
+  readonly timeout?: number;
+  /** Workers of the cluster that `'dask'` starts. Default: Dask's. */
+  readonly workers?: number;
+  /** Threads of each of them. Default: Dask's. */
+  readonly threads?: number;
+}
+
+const SHARED: OptionKinds<SharedOptions> = {
+  memory: CLUSTER_OPTIONS.memory,
+  profile: CLUSTER_OPTIONS.profile,
+  workerTtl: ANY,
+  allowedFailures: COUNT,
+  record: CLUSTER_OPTIONS.record,
+  dashboard: CLUSTER_OPTIONS.dashboard,
+};
+
+export const DASK_OPTIONS: OptionKinds<DaskOptions> = {
+  ...SHARED,
+  python: TEXT,
+  node: TEXT,
+  nodeModules: oneOf(['bundle', 'installed']),
+  security: kind('{ ca, cert, key }', isOptionsObject),
+  timeout: kind('seconds above 0', (value) => typeof value === 'number' && value > 0),
+  workers: COUNT,
+  threads: COUNT,
+};
+
+/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT */
+export function checkDaskOptions(options: DaskOptions): void {
+  checkOptions('connect()', options, DASK_OPTIONS);
+}
+
+/** Those of the options that both kinds of clusters have. */
+export function sharedOptions(options: SharedOptions): SharedOptions {
+  const shared = Object.entries(options).filter(([name]) => Object.hasOwn(SHARED, name));
+  return Object.fromEntries(shared);
+}

@@ -1,0 +1,187 @@
+// Code for workers on other machines, as files: Longpole's own part, and the program's modules with what they import.
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { BuildFailure, BuildOptions, Loader, Plugin } from 'esbuild';
+import { LongpoleError } from '../base/errors.js';
+
+export interface BundleFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+export type NodeModules = 'bundle' | 'installed';
+
+/** In the package of this program. */
+const DIST = fileURLToPath(new URL('..', import.meta.url));
+/** Where Longpole's own files lie in the folder of a worker. They find each other as in `dist/`. */
+const OWN = 'longpole';
+const ENTRIES = ['engine/workerProcess/workerProcessMain.js', 'engine/worker/threadMain.js'] as const;
+
+/** The file that Node runs. */
+export const WORKER_ENTRY = `${OWN}/${ENTRIES[0]}`;
+
+/** Packages with binaries, and what is only needed to compile. Longpole does without the first two. */
+const EXTERNAL = ['koffi', 'lz4-napi', 'tsx', 'esbuild'];
+const URL_NAME = '__longpole_module_url';
+/** As old as a worker's Node may be. */
+const TARGET = 'node20.19';
+
+const COMMON = {
+  bundle: true,
+  write: false,
+  format: 'esm',
+  platform: 'node',
+  target: TARGET,
+  logLevel: 'silent',
+  // CommonJS inside a bundle asks for modules of Node.
+  banner: {
+    js: "import { createRequire as __longpole_require } from 'node:module'; const require = __longpole_require(import.meta.url);",
+  },
+} satisfies BuildOptions;
+
+/** Longpole's own code for a worker: what its process runs, and what its isolates run. */
+export async function workerFiles(): Promise<readonly BundleFile[]> {
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    ...COMMON,
+    entryPoints: ENTRIES.map((entry) => `${DIST}${entry}`),
+    outbase: DIST,
+    outdir: `/${OWN}`,
+    external: EXTERNAL,
+    plugins: [packages(), ownTasks()],
+  });
+  const manifest = { name: `${OWN}/package.json`, bytes: Buffer.from('{ "type": "module" }') };
+  return [
+    manifest,
+    ...outputFiles.map(({ path, contents }) => ({ name: path.slice(path.indexOf(OWN)), bytes: contents })),
+  ];
+}
+
+/** Whether the workers have this module with Longpole's own code. */
+export function isOwnModule(url: string): boolean {
+  return url === OWN_TASKS;
+}
+
+const OWN_TASKS = new URL('../engine/worker/workerPlugins.js', import.meta.url).href;
+
+/** Tasks of Longpole's own have the URL that they have in this program, and are there when an isolate starts. */
+function ownTasks(): Plugin {
+  return {
+    name: 'longpole-tasks',
+    setup: (build) => {
+      build.onLoad({ filter: /[\\/]worker[\\/](threadMain|workerPlugins)\.js$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8');
+        return path.endsWith('threadMain.js')
+          ? { contents: `import './workerPlugins.js'; ${text}`, loader: 'js' }
+          : { contents: text.replaceAll('import.meta.url', JSON.stringify(OWN_TASKS)), loader: 'js' };
+      });
+    },
+  };
+}
+
+/**
+ * One file with the modules of these URLs, which exports `modules`: URL → what imports the module. Its name is that of its content.
+ *
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_BUNDLE
+ */
+export async function bundleModules(urls: readonly string[], nodeModules: NodeModules): Promise<BundleFile> {
+  const { build } = await import('esbuild');
+  const entries = urls.map(
+    (url) => `[${JSON.stringify(url)}, () => import(${JSON.stringify(fileURLToPath(url))})]`,
+  );
+  try {
+    const { outputFiles } = await build({
+      ...COMMON,
+      stdin: {
+        contents: `export const modules = new Map([${entries.join(', ')}]);`,
+        resolveDir: process.cwd(),
+        loader: 'js',
+      },
+      outfile: '/bundle.mjs',
+      keepNames: true,
+      ...(nodeModules === 'installed' ? { packages: 'external' } : { external: EXTERNAL }),
+      sourcemap: 'inline',
+      sourcesContent: false,
+      sourceRoot: '/',
+      define: { 'import.meta.url': URL_NAME },
+      plugins: [packages(), ownUrls()],
+    });
+    const bytes = outputFiles[0]?.contents ?? new Uint8Array(0);
+    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+    return { name: `program-${hash}.mjs`, bytes };
+  } catch (error) {
+    throw bundleError(error);
+  }
+}
+
+/** Every module keeps its own URL: tasks() identifies it by that. */
+function ownUrls(): Plugin {
+  return {
+    name: 'longpole-urls',
+    setup: (build) => {
+      build.onLoad({ filter: /\.[cm]?[jt]sx?$/, namespace: 'file' }, async ({ path }) => {
+        const text = await readFile(path, 'utf8');
+        if (!text.includes('import.meta.url')) return undefined;
+        const url = JSON.stringify(pathToFileURL(path).href);
+        return {
+          // On the first line, so that lines keep their numbers.
+          contents: `const ${URL_NAME} = ${url}; ${text.replace(/^#!/, '//')}`,
+          loader: loaderOf(path),
+          resolveDir: dirname(path),
+        };
+      });
+    },
+  };
+}
+
+function loaderOf(path: string): Loader {
+  const [, kind = 'js'] = /\.[cm]?([jt]sx?)$/.exec(path) ?? [];
+  return kind === 'tsx' || kind === 'ts' || kind === 'jsx' ? kind : 'js';
+}
+
+/** Longpole loads some packages by name when they are first used: those without binaries become part of the bundle. */
+function packages(): Plugin {
+  return {
+    name: 'longpole-packages',
+    setup: (build) => {
+      build.onLoad({ filter: /[\\/]base[\\/]packages\.js$/ }, ({ path }) =>
+        path === fileURLToPath(new URL('../base/packages.js', import.meta.url))
+          ? { contents: PACKAGES, loader: 'js', resolveDir: dirname(path) }
+          : undefined,
+      );
+    },
+  };
+}
+
+const PACKAGES = `
+export function loadPackage(name) {
+  switch (name) {
+    case 'acorn': return require('acorn');
+    case 'eslint-scope': return require('eslint-scope');
+    case 'yaml': return require('yaml');
+    case 'koffi': return require('koffi');
+    default: return require('lz4-napi');
+  }
+}
+`;
+
+function isBuildFailure(error: unknown): error is BuildFailure {
+  return error instanceof Error && 'errors' in error && Array.isArray(error.errors);
+}
+
+function bundleError(error: unknown): LongpoleError {
+  const first = isBuildFailure(error) ? error.errors[0] : undefined;
+  const { file = '', line = 0 } = first?.location ?? {};
+  const where = file === '' ? '' : ` (${file}:${line})`;
+  const what = first?.text ?? String(error);
+  const native = /\.node"?/.test(what)
+    ? " Packages with binaries cannot travel: install them on the workers and pass nodeModules: 'installed'."
+    : '';
+  return new LongpoleError(
+    'ERR_LONGPOLE_BUNDLE',
+    `The modules of the tasks could not be bundled for the workers: ${what}${where}.${native}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,274 @@
+// The bridge that runs TypeScript on a Dask cluster, as a process: frames go to it and come from it, see
+// python/longpole_dask/node_tap.py. It ends when its input does, so it ends with this program, however that ends.
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { LongpoleError } from '../base/errors.js';
+import type { RemoteProcess, RemoteProcessEvents } from '../protocol/remoteProcess.js';
+import { bridgeEnvironment, pythonCandidates } from './pythonPrograms.js';
+import {
+  BridgeFrames,
+  type DaskWorkerFacts,
+  frameHead,
+  KIND,
+  type RunBridgeEvent,
+  readEvent,
+} from './runFrames.js';
+import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
+
+export interface RunBridgeOptions {
+  /** Of the scheduler; `dask`: a new cluster on this machine. */
+  readonly address: string;
+  readonly security: DaskSecurity | undefined;
+  /** Default: see `pythonCandidates`. */
+  readonly python: string | undefined;
+  /** Node on the workers. */
+  readonly node: string | undefined;
+  /** Seconds for connecting. */
+  readonly timeout: number;
+  /** Further arguments of the bridge. */
+  readonly more: readonly string[];
+  /** Called with each event once the bridge has started. */
+  readonly onEvent: (event: RunBridgeEvent) => void;
+  /** Called once if the bridge ends before it is closed. */
+  readonly onLost: (error: LongpoleError) => void;
+}
+
+type Hello = Extract<RunBridgeEvent, { type: 'hello' }>;
+
+/** Exit code of a Python without distributed. */
+const NO_DISTRIBUTED = 3;
+/** Seconds that Python may take to start, beside the time for connecting. */
+const START_SECONDS = 30;
+/** Milliseconds that it may take to end everything on the cluster. */
+const END_MS = 25_000;
+const STDERR_KEPT = 4000;
+
+/** Why this Python will not do. */
+class UnsuitedPython extends Error {}
+
+export class RunBridge {
+  readonly #options: RunBridgeOptions;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #frames = new BridgeFrames((kind, process, payload) => this.#take(kind, process, payload));
+  readonly #processes = new Map<number, { readonly worker: string; readonly events: RemoteProcessEvents }>();
+  readonly #holds = new Set<number>();
+  readonly #started: Promise<Hello>;
+  readonly #closed: Promise<void>;
+  readonly #timer: NodeJS.Timeout;
+  #start: (hello: Hello) => void = () => undefined;
+  #fail: (error: Error) => void = () => undefined;
+  #isStarted = false;
+  #isClosing = false;
+  #next = 1;
+  #stderr = '';
+  #reason: LongpoleError | undefined;
+
+  /**
+   * Starts the first Python that has `distributed`; resolves when all workers that are there can run Node.
+   *
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_PYTHON, ERR_LONGPOLE_DASK_CONNECT, ERR_LONGPOLE_DASK_VERSION,
+   *   ERR_LONGPOLE_DASK_NODE, ERR_LONGPOLE_DASK_BRIDGE
+   */
+  static async start(options: RunBridgeOptions): Promise<{ bridge: RunBridge; hello: Hello }> {
+    const tried: string[] = [];
+    for (const python of pythonCandidates(options.python)) {
+      const bridge = new RunBridge(python, options);
+      try {
+        return { bridge, hello: await bridge.#started };
+      } catch (error) {
+        if (!(error instanceof UnsuitedPython)) throw error;
+        tried.push(`${python}: ${error.message}`);
+      }
+    }
+    throw new LongpoleError(
+      'ERR_LONGPOLE_PYTHON',
+      `No Python with distributed was found (${tried.join('; ')}). Name one that can use your cluster with the option ` +
+        'python or LONGPOLE_PYTHON, or install it: python3 -m pip install distributed.',
+    );
+  }
+
+  private constructor(python: string, options: RunBridgeOptions) {
+    this.#options = options;
+    this.#started = new Promise((resolve, reject) => {
+      this.#start = resolve;
+      this.#fail = reject;
+    });
+    const { address, timeout, node, more } = options;
+    const named = node === undefined ? [] : ['--node', node];
+    const args = ['-B', '-m', 'longpole_dask.run', address, '--timeout', String(timeout), ...named, ...more];
+    this.#child = spawn(python, args, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...bridgeEnvironment(), ...securityEnvironment(options.security) },
+    });
+    const child = this.#child;
+    // The process may have ended before the program writes.
+    child.stdin.on('error', () => undefined);
+    child.stdout.on('data', (bytes: Buffer) => this.#frames.push(bytes));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_KEPT);
+    });
+    child.on('error', (error) => this.#fail(new UnsuitedPython(error.message)));
+    this.#closed = new Promise((resolve) => {
+      child.on('close', (code) => {
+        this.#ended(code);
+        resolve();
+      });
+      child.on('error', () => resolve());
+    });
+    const seconds = START_SECONDS + 3 * timeout;
+    this.#timer = setTimeout(() => this.#late(seconds), seconds * 1000);
+  }
+
+  /** Starts Node on a worker. Its file must have been sent. */
+  process(
+    worker: string,
+    entry: string,
+    env: Readonly<Record<string, string>>,
+    events: RemoteProcessEvents,
+  ): RemoteProcess {
+    const number = this.#next++;
+    this.#processes.set(number, { worker, events });
+    this.#hold(number, true);
+    this.#send(KIND.start, number, Buffer.from(JSON.stringify({ worker, entry, env })));
+    return {
+      send: (bytes) => this.#send(KIND.data, number, bytes),
+      kill: () => this.#send(KIND.kill, number),
+      lease: () => this.#send(KIND.lease, number),
+      release: () => this.#send(KIND.release, number),
+      ref: () => this.#hold(number, true),
+      unref: () => this.#hold(number, false),
+    };
+  }
+
+  /** Brings a file to every worker that runs Node now or later, before anything that is sent afterwards. */
+  file(name: string, bytes: Uint8Array): void {
+    const path = Buffer.from(name);
+    const head = Buffer.alloc(2);
+    head.writeUInt16BE(path.length);
+    this.#send(KIND.file, 0, Buffer.concat([head, path, bytes]));
+  }
+
+  /** Ends everything on the cluster; resolves when the bridge has ended, after 25 s at the latest. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#child.stdin.end();
+    this.#child.ref();
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), END_MS);
+    await this.#closed;
+    clearTimeout(timer);
+  }
+
+  #send(kind: number, process: number, payload: Uint8Array = new Uint8Array(0)): void {
+    if (this.#isClosing || !this.#child.stdin.writable) return;
+    this.#child.stdin.write(frameHead(kind, process, payload.byteLength));
+    this.#child.stdin.write(payload);
+  }
+
+  #hold(process: number, held: boolean): void {
+    if (held) this.#holds.add(process);
+    else this.#holds.delete(process);
+    this.#refer(this.#holds.size > 0 || !this.#isStarted);
+  }
+
+  /** A bridge with nothing to do does not keep the program alive. */
+  #refer(alive: boolean): void {
+    const { stdin, stdout, stderr } = this.#child;
+    if (alive) this.#child.ref();
+    else this.#child.unref();
+    for (const stream of [stdin, stdout, stderr]) {
+      if (!(stream instanceof Socket)) continue;
+      if (alive) stream.ref();
+      else stream.unref();
+    }
+  }
+
+  #take(kind: number, process: number, payload: Uint8Array): void {
+    if (kind === KIND.event) {
+      this.#event(readEvent(payload));
+      return;
+    }
+    const events = this.#processes.get(process)?.events;
+    if (kind === KIND.data) events?.data(payload);
+    else if (kind === KIND.leased) events?.leased();
+    else if (kind === KIND.leaseOver) events?.leaseOver();
+    else if (kind === KIND.ended) this.#processEnded(process, new Error(Buffer.from(payload).toString()));
+  }
+
+  #event(event: RunBridgeEvent): void {
+    const { address } = this.#options;
+    if (event.type === 'refused') this.#reason = refusal(address, event.code, event.text);
+    if (event.type === 'closed' && !this.#isClosing)
+      this.#reason = new LongpoleError(
+        'ERR_LONGPOLE_DASK_CONNECT',
+        `The cluster at ${address} is gone: ${event.reason}.`,
+      );
+    if (event.type === 'hello') {
+      this.#isStarted = true;
+      clearTimeout(this.#timer);
+      this.#start(event);
+      this.#refer(this.#holds.size > 0);
+      return;
+    }
+    // The processes of a worker that has left end after the worker.
+    this.#options.onEvent(event);
+    if (event.type !== 'left') return;
+    for (const [process, { worker }] of [...this.#processes])
+      if (worker === event.address)
+        this.#processEnded(process, new Error(`The Dask worker has left: ${event.why}.`));
+  }
+
+  #processEnded(process: number, cause: Error): void {
+    const found = this.#processes.get(process);
+    this.#processes.delete(process);
+    this.#holds.delete(process);
+    found?.events.ended(cause);
+  }
+
+  #late(seconds: number): void {
+    this.#reason = new LongpoleError(
+      'ERR_LONGPOLE_DASK_CONNECT',
+      `The bridge to ${this.#options.address} was not ready within ${seconds} s. Is the scheduler busy?`,
+    );
+    this.#child.kill('SIGKILL');
+  }
+
+  #ended(code: number | null): void {
+    clearTimeout(this.#timer);
+    if (code === NO_DISTRIBUTED || this.#stderr.includes('No module named longpole_dask'))
+      this.#fail(new UnsuitedPython(lastLine(this.#stderr)));
+    const how = code === null ? 'was killed' : `ended with code ${code}`;
+    const last = lastLine(this.#stderr);
+    const error =
+      this.#reason ??
+      new LongpoleError(
+        'ERR_LONGPOLE_DASK_BRIDGE',
+        `The bridge to ${this.#options.address} ${how}${last === '' ? '' : `; its last line was: ${last}`}.`,
+      );
+    this.#fail(error);
+    if (this.#isStarted && !this.#isClosing) this.#options.onLost(error);
+    for (const process of [...this.#processes.keys()]) this.#processEnded(process, error);
+  }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}
+
+function refusal(address: string, code: string, text: string): LongpoleError {
+  if (code === 'versions')
+    return new LongpoleError(
+      'ERR_LONGPOLE_DASK_VERSION',
+      `The cluster at ${address} and the bridge have different Pythons: ${text}. Name one like the cluster's with the ` +
+        'option python or LONGPOLE_PYTHON.',
+    );
+  if (code === 'node')
+    return new LongpoleError(
+      'ERR_LONGPOLE_DASK_NODE',
+      `The cluster at ${address} cannot run TypeScript: ${text}. Install Node there, or name it with the option node, ` +
+        '--node, or LONGPOLE_NODE in the environment of the worker.',
+    );
+  return new LongpoleError('ERR_LONGPOLE_DASK_CONNECT', `${address} cannot be used: ${text}.`);
+}
+
+export type { DaskWorkerFacts, RunBridgeEvent };

@@ -1,0 +1,101 @@
+// Frames between the program and the bridge that runs TypeScript: a length, a kind, the number of a process, and so many bytes.
+// python/longpole_dask/node_tap.py has the same.
+import { LongpoleError } from '../base/errors.js';
+
+/** Kinds of frames; `data` goes both ways. */
+export const KIND = {
+  start: 0,
+  data: 1,
+  kill: 2,
+  file: 3,
+  lease: 4,
+  release: 5,
+  event: 0,
+  ended: 2,
+  leased: 4,
+  leaseOver: 5,
+} as const;
+
+const HEAD_BYTES = 9;
+
+/** A worker of Dask's that has Node. */
+export interface DaskWorkerFacts {
+  readonly address: string;
+  /** As `node --version` prints it. */
+  readonly node: string;
+  readonly threads: number;
+  /** Bytes; 0: no limit. */
+  readonly memory: number;
+  /** Folder for files there. */
+  readonly directory: string;
+  readonly name: string;
+  readonly resources: Readonly<Record<string, number>>;
+  readonly boot: string;
+  readonly hostname: string;
+}
+
+export type RunBridgeEvent =
+  /** `host`: the address of this machine at which the workers reach it. */
+  | {
+      readonly type: 'hello';
+      readonly scheduler: string;
+      readonly host: string;
+      readonly workers: readonly DaskWorkerFacts[];
+    }
+  | { readonly type: 'joined'; readonly worker: DaskWorkerFacts }
+  | { readonly type: 'left'; readonly address: string; readonly why: string }
+  | { readonly type: 'warning'; readonly text: string }
+  | { readonly type: 'refused'; readonly code: string; readonly text: string }
+  | { readonly type: 'closed'; readonly reason: string };
+
+export function frameHead(kind: number, process: number, length: number): Uint8Array {
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32BE(length);
+  head.writeUInt8(kind, 4);
+  head.writeUInt32BE(process, 5);
+  return head;
+}
+
+/** The bridge belongs to this package, so only its type is looked at. Throws ERR_LONGPOLE_DASK_BRIDGE. */
+export function readEvent(payload: Uint8Array): RunBridgeEvent {
+  const event: unknown = JSON.parse(Buffer.from(payload).toString());
+  if (isEvent(event)) return event;
+  throw new LongpoleError('ERR_LONGPOLE_DASK_BRIDGE', 'The bridge to Dask sent an event without a type.');
+}
+
+function isEvent(value: unknown): value is RunBridgeEvent {
+  return typeof value === 'object' && value !== null && 'type' in value;
+}
+
+/** Cuts what the bridge sends into frames. */
+export class BridgeFrames {
+  readonly #onFrame: (kind: number, process: number, payload: Uint8Array) => void;
+  #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  /** Bytes of the frame that is coming; until its head is there those of a head. */
+  #wanted = HEAD_BYTES;
+
+  constructor(onFrame: (kind: number, process: number, payload: Uint8Array) => void) {
+    this.#onFrame = onFrame;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.byteLength;
+    if (this.#bytes < this.#wanted) return;
+    const all = Buffer.concat(this.#chunks);
+    let at = 0;
+    for (;;) {
+      this.#wanted = HEAD_BYTES;
+      if (all.length - at < HEAD_BYTES) break;
+      const end = at + HEAD_BYTES + all.readUInt32BE(at);
+      this.#wanted = end - at;
+      if (all.length < end) break;
+      this.#onFrame(all.readUInt8(at + 4), all.readUInt32BE(at + 5), all.subarray(at + HEAD_BYTES, end));
+      at = end;
+    }
+    const rest = all.subarray(at);
+    this.#chunks = [rest];
+    this.#bytes = rest.byteLength;
+  }
+}

@@ -1,0 +1,213 @@
+// The channel to a worker process on another machine. Batches wait for a lease: one of the cluster's threads, which the process
+// keeps from its first batch until it is idle, so that the cluster counts its work and gives the thread to others in between.
+import { serialize } from 'node:v8';
+import type { FunctionRef } from '../../protocol/functionRef.js';
+import type { RemoteProcess, RemoteProcessEvents } from '../../protocol/remoteProcess.js';
+import type { Several } from '../../protocol/several.js';
+import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
+import { encodeMessage, MessageDecoder } from './frameCodec.js';
+import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.js';
+
+type Message = ToWorker | Several<ToWorker>;
+
+/** Puts functions where the worker finds them; a promise if modules have to be bundled first. Never rejects. */
+export type Prepare = (
+  functions: readonly FunctionRef[],
+) => readonly FunctionRef[] | Promise<readonly FunctionRef[]>;
+
+export interface RemoteChannelOptions {
+  readonly start: (events: RemoteProcessEvents) => RemoteProcess;
+  readonly prepare: Prepare;
+  /** It runs on this machine, where its process id says something. */
+  readonly isLocal: boolean;
+}
+
+/** Milliseconds that a batch waits for a lease. Then it runs without one: a full cluster is slow, and no task waits for ever. */
+const LEASE_MS = 5000;
+/** Heartbeats without work after which a lease is given back. */
+const IDLE_HEARTBEATS = 2;
+/** Milliseconds after which a process that was killed counts as ended, whatever the cluster says. */
+const KILL_MS = 5000;
+/** Messages that may overtake others. */
+const URGENT: ReadonlySet<string> = new Set(['clock', 'peer-gone', 'dump', 'end']);
+
+interface Entry {
+  /** Undefined while its modules are bundled. */
+  bytes: Uint8Array | undefined;
+  readonly isBatch: boolean;
+}
+
+export function remoteChannel(options: RemoteChannelOptions): OpenChannel {
+  return (events) => new RemoteChannel(options, events);
+}
+
+class RemoteChannel implements WorkerChannel {
+  readonly #options: RemoteChannelOptions;
+  readonly #events: ChannelEvents;
+  readonly #process: RemoteProcess;
+  readonly #decoder = new MessageDecoder();
+  readonly #queue: Entry[] = [];
+  #lease: 'none' | 'requested' | 'held' = 'none';
+  #leaseTimer: NodeJS.Timeout | undefined;
+  #killTimer: NodeJS.Timeout | undefined;
+  /** The cluster has given no thread in time. */
+  #overdue = false;
+  /** Heartbeats without work, one after the other. */
+  #idle = 0;
+  #pid = -1;
+  #hasEnded = false;
+
+  constructor(options: RemoteChannelOptions, events: ChannelEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#process = options.start({
+      data: (bytes) => this.#received(bytes),
+      leased: () => this.#leased(),
+      leaseOver: () => this.#leaseOver(),
+      ended: (cause) => this.#ended(cause),
+    });
+  }
+
+  get pid(): number {
+    return this.#pid;
+  }
+
+  get connected(): boolean {
+    return !this.#hasEnded;
+  }
+
+  send(message: Message): void {
+    if (this.#hasEnded) return;
+    if (URGENT.has(message.type)) {
+      this.#process.send(encodeMessage(message));
+      return;
+    }
+    const prepared = this.#prepared(message);
+    const isBatch = parts(message).some(({ type }) => type === 'batch');
+    const entry: Entry = { bytes: undefined, isBatch };
+    if (prepared instanceof Promise) {
+      // What cannot be copied is to be refused here.
+      serialize(message);
+      void prepared.then((ready) => {
+        entry.bytes = encodeMessage(ready);
+        this.#flush();
+      });
+    } else entry.bytes = encodeMessage(prepared);
+    this.#queue.push(entry);
+    this.#flush();
+  }
+
+  kill(): void {
+    this.#process.kill();
+    this.#killTimer ??= setTimeout(() => this.#ended(new Error('The worker process was killed.')), KILL_MS);
+  }
+
+  ref(): void {
+    this.#process.ref();
+  }
+
+  unref(): void {
+    this.#process.unref();
+  }
+
+  #prepared(message: Message): Message | Promise<Message> {
+    if (message.type !== 'several') return this.#preparedPart(message);
+    const messages = message.messages.map((part) => this.#prepared(part));
+    const ready = messages.filter(isReady);
+    if (ready.length === messages.length) return { type: 'several', messages: ready };
+    return Promise.all(messages).then((all) => ({ type: 'several', messages: all }));
+  }
+
+  #preparedPart(message: ToWorker): ToWorker | Promise<ToWorker> {
+    const { prepare } = this.#options;
+    if (message.type === 'open') {
+      const functions = prepare(message.run.functions);
+      const withFunctions = (ready: readonly FunctionRef[]): ToWorker => ({
+        ...message,
+        run: { ...message.run, functions: ready },
+      });
+      return functions instanceof Promise ? functions.then(withFunctions) : withFunctions(functions);
+    }
+    if (message.type === 'call') {
+      const functions = prepare([message.fn]);
+      const withFunction = ([fn = message.fn]: readonly FunctionRef[]): ToWorker => ({ ...message, fn });
+      return functions instanceof Promise ? functions.then(withFunction) : withFunction(functions);
+    }
+    return message;
+  }
+
+  #flush(): void {
+    for (let entry = this.#queue[0]; entry?.bytes !== undefined; entry = this.#queue[0]) {
+      if (entry.isBatch) {
+        if (this.#lease !== 'held' && !this.#overdue) {
+          this.#askForLease();
+          return;
+        }
+        this.#idle = 0;
+      }
+      this.#process.send(entry.bytes);
+      this.#queue.shift();
+    }
+  }
+
+  #askForLease(): void {
+    if (this.#lease !== 'none') return;
+    this.#lease = 'requested';
+    this.#process.lease();
+    this.#leaseTimer = setTimeout(() => {
+      this.#overdue = true;
+      this.#flush();
+    }, LEASE_MS);
+  }
+
+  #leased(): void {
+    clearTimeout(this.#leaseTimer);
+    this.#lease = 'held';
+    this.#overdue = false;
+    this.#flush();
+  }
+
+  #leaseOver(): void {
+    if (this.#lease === 'held') this.#lease = 'none';
+    if (!this.#hasEnded && this.#idle === 0) this.#askForLease();
+  }
+
+  #heartbeat(occupied: boolean): void {
+    this.#idle = occupied || this.#queue.length > 0 ? 0 : this.#idle + 1;
+    if (this.#idle < IDLE_HEARTBEATS || this.#lease === 'none') return;
+    clearTimeout(this.#leaseTimer);
+    this.#lease = 'none';
+    this.#process.release();
+  }
+
+  #received(bytes: Uint8Array): void {
+    for (const message of this.#decoder.push(bytes)) {
+      if (!isFromWorker(message)) continue;
+      if (message.type === 'ready' && this.#options.isLocal) this.#pid = message.pid;
+      if (message.type === 'heartbeat') this.#heartbeat(message.occupied);
+      this.#events.message(message);
+    }
+  }
+
+  #ended(cause: Error): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearTimeout(this.#leaseTimer);
+    clearTimeout(this.#killTimer);
+    this.#queue.length = 0;
+    this.#events.ended(cause);
+  }
+}
+
+function isReady(message: Message | Promise<Message>): message is Message {
+  return !(message instanceof Promise);
+}
+
+function parts(message: Message): readonly Message[] {
+  return message.type === 'several' ? message.messages.flatMap(parts) : [message];
+}
+
+/** What a worker sends is of one kind. */
+function isFromWorker(value: unknown): value is FromWorker {
+  return typeof value === 'object' && value !== null && 'type' in value;
+}

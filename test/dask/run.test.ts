@@ -1,0 +1,170 @@
+// TypeScript on a real Dask cluster: tasks, results and errors are those of a LocalCluster, faults are survived, and nothing stays.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { type Client, compute, connect, delayed } from 'longpole';
+import { repositoryPath } from '../support/repository.js';
+import { loaded } from './nativeTask.js';
+import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
+import { dieOnce, fail, ones, square, sum, where } from './runTasks.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-run-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Resolves when `holds` does: another process makes it true. The test runner limits the time. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHON, timeout: 240_000 }, () => {
+  let cluster: NodeCluster;
+  let client: Client;
+
+  before(async () => {
+    cluster = await NodeCluster.start(python ?? '');
+    client = await connect(cluster.address, { python: python ?? '' });
+  });
+  after(async () => {
+    await client.close();
+    await cluster.close();
+  });
+
+  it('has a worker for each thread', () => {
+    assert.deepEqual([...client.cluster.workers].sort(), ['dask-0', 'dask-1']);
+    assert.equal(client.schedulerInfo().type, 'DaskCluster');
+  });
+
+  it('submits, maps, computes and gathers', async () => {
+    const offset = 3;
+    assert.equal(await client.submit(square, 7).result(), 49);
+    assert.equal(await client.submit((a: number, b: number) => a + b, 4, offset).result(), 7);
+    const numbers = Array.from({ length: 3000 }, (_, index) => index);
+    const squares = await client.gather(client.map(square, numbers));
+    assert.deepEqual(
+      squares,
+      numbers.map((value) => value ** 2),
+    );
+    const total = delayed((values: number[]) => values.reduce((a, b) => a + b, 0));
+    assert.deepEqual(await compute(total(numbers.map((value) => square(value)))), [
+      squares.reduce((a, b) => a + b, 0),
+    ]);
+  });
+
+  it('moves large results between workers, to the program and from it', async () => {
+    const made = client.map(ones, [200_000, 300_000]);
+    assert.deepEqual(await client.gather(client.map(sum, made)), [200_000, 300_000]);
+    const [first, second] = made;
+    assert.ok(first !== undefined && second !== undefined);
+    const lengths = client.submit((a: Float64Array, b: Float64Array) => a.length + b.length, first, second);
+    assert.equal(await lengths.result(), 500_000);
+    const array = await client.submit(ones, 100_000).result();
+    assert.equal(array.length, 100_000);
+    const [scattered] = await client.scatter([array.fill(2)]);
+    assert.ok(scattered !== undefined);
+    assert.equal(await client.submit(sum, scattered).result(), 200_000);
+  });
+
+  it('has errors with the key, the worker, and the stack of the source', async () => {
+    const failed = client.submit(fail, { key: 'failing' });
+    await assert.rejects(failed.result(), (error: Error) => {
+      assert.match(error.message, /'failing'.*worker dask-\d.*out of range/);
+      assert.ok(error.cause instanceof RangeError);
+      assert.match(error.cause.stack ?? '', /runTasks\.[jt]s:\d+/);
+      return true;
+    });
+  });
+
+  it('runs tasks on named workers, and functions on all', async () => {
+    const there = await client.submit(where, 0, { workers: 'dask-1', pure: false }).result();
+    const all = await client.run(() => process.pid);
+    assert.equal(Object.keys(all).length, 2);
+    assert.equal(all['dask-1'], there);
+  });
+
+  it('fails the tasks of a module that cannot be bundled, and says what to do', async () => {
+    await assert.rejects(client.submit(loaded).result(), (error: Error) => {
+      assert.match(String(error.cause), /could not be bundled.*binary\.node.*nodeModules/s);
+      return true;
+    });
+    assert.equal(await client.submit(square, 5).result(), 25);
+  });
+
+  it('survives the end of a Node process', async () => {
+    assert.equal(await client.submit(dieOnce, join(folder, 'died')).result(), 'alive');
+  });
+
+  it('computes again what was lost with a Dask worker, and uses the one that comes instead', async () => {
+    const made = client.map(ones, [100_000, 100_001, 100_002, 100_003]);
+    await client.gather(client.map(sum, made));
+    const [pid = 0] = Object.values(await cluster.pids());
+    process.kill(pid, 'SIGKILL');
+    await until(() => client.cluster.workers.length < 2);
+    assert.deepEqual(
+      await client.gather(client.map(sum, made, { pure: false })),
+      [100_000, 100_001, 100_002, 100_003],
+    );
+    await until(() => client.cluster.workers.length === 2);
+    assert.equal(await client.submit(square, 9, { pure: false }).result(), 81);
+  });
+
+  it('uses a worker that joins late', async () => {
+    const before = new Set(client.cluster.workers);
+    await cluster.scale(3);
+    await until(() => client.cluster.workers.some((name) => !before.has(name)));
+    const late = client.cluster.workers.find((name) => !before.has(name)) ?? '';
+    assert.equal(await client.submit(square, 11, { workers: late, pure: false }).result(), 121);
+  });
+
+  it('leaves nothing on the cluster, also when the program is killed', async (test: TestContext) => {
+    const file = join(folder, 'held');
+    const program = repositoryPath('dist-test/test/dask/holdProgram.js');
+    const child = spawn(process.execPath, [program, cluster.address, python ?? '', file], {
+      stdio: 'inherit',
+    });
+    test.after(() => child.kill('SIGKILL'));
+    await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
+    const node = Number(readFileSync(file, 'utf8'));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await until(() => !existsSync(`/proc/${node}`));
+    await client.close();
+    await until(async () => {
+      const { plugins, keys } = await cluster.left();
+      return plugins.length === 0 && keys.every((key) => !key.startsWith('longpole'));
+    });
+  });
+});
+
+describe('a connection to a Dask cluster is refused', { skip: python === undefined && NO_PYTHON }, () => {
+  it('without a scheduler', async () => {
+    await assert.rejects(connect('tcp://127.0.0.1:1', { python: python ?? '', timeout: 1 }), {
+      code: 'ERR_LONGPOLE_DASK_CONNECT',
+      message: /tcp:\/\/127\.0\.0\.1:1/,
+    });
+  });
+
+  it('without a Python', async () => {
+    await assert.rejects(connect('tcp://127.0.0.1:1', { python: join(folder, 'python') }), {
+      code: 'ERR_LONGPOLE_PYTHON',
+    });
+  });
+
+  it('without Node on the workers', async () => {
+    const node = join(folder, 'node');
+    await assert.rejects(connect('dask', { python: python ?? '', workers: 1, threads: 1, node }), {
+      code: 'ERR_LONGPOLE_DASK_NODE',
+      message: /LONGPOLE_NODE/,
+    });
+  });
+
+  it('for what is no address', async () => {
+    await assert.rejects(connect('localhost'), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
+    await assert.rejects(connect('tcp://127.0.0.1:1', { timeout: 0 }), {
+      code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
+    });
+  });
+});

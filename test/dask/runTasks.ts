@@ -1,0 +1,25 @@
+// Tasks for the tests that run on Dask workers.
+import { existsSync, writeFileSync } from 'node:fs';
+import { tasks } from 'longpole';
+
+export const { square, sum, ones, where, fail, dieOnce, hold } = tasks(import.meta.url, {
+  square: (value: number) => value * value,
+  sum: (values: Float64Array) => values.reduce((total, value) => total + value, 0),
+  ones: (length: number) => new Float64Array(length).fill(1),
+  where: (_index: number) => process.pid,
+  fail: (): number => {
+    throw new RangeError('out of range');
+  },
+  /** Ends its process the first time. */
+  dieOnce: (file: string): string => {
+    if (existsSync(file)) return 'alive';
+    writeFileSync(file, '');
+    process.kill(process.pid, 'SIGKILL');
+    return 'dead';
+  },
+  /** Runs until the program is gone. */
+  hold: (file: string): Promise<void> => {
+    writeFileSync(file, String(process.pid));
+    return new Promise(() => setInterval(() => undefined, 1000));
+  },
+});
