@@ -8,7 +8,8 @@ import { lz4Codec } from '#internal/files/lz4Codec.js';
 import { RECORDED_TABLES, type RecordedTable } from '#internal/protocol/traceSchema.js';
 import { TEST_PAGE, TestPage } from '#internal/server/dashboard.test.support.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
-import { MemorySource, openTables } from '#internal/trace/recording/openTables.js';
+import { MemorySource } from '#internal/trace/formats/arrow/arrowMessages.js';
+import { openTables } from '#internal/trace/recording/openTables.js';
 import type { Trace } from '#internal/trace/trace.js';
 import { repositoryPath } from './support/repository.js';
 

@@ -4,6 +4,7 @@
 import { checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { INSPECT } from '../base/printed.js';
+import { filledWith } from '../base/resized.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { visibleName } from '../base/visibleText.js';
 import { ArrowEncoder } from '../trace/formats/arrow/arrowEncoder.js';
@@ -225,13 +226,7 @@ function textOf(column: { ids: Values<Int32Array>; strings: Texts }, row: number
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return filledWith(new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0)), parts);
 }
 
 /** Numbers that sort as the texts do by code units; NaN for null. */

@@ -1,4 +1,4 @@
-// Copies of typed arrays with another length; what does not fit is left out.
+// Makes typed arrays from others: copies with another length, of which what does not fit is left out, and one from many.
 
 export function resizedInt32(column: Int32Array, capacity: number): Int32Array<ArrayBuffer> {
   const resized = new Int32Array(capacity);
@@ -16,4 +16,17 @@ export function resizedFloat64(column: Float64Array, capacity: number): Float64A
   const resized = new Float64Array(capacity);
   resized.set(column.length > capacity ? column.subarray(0, capacity) : column);
   return resized;
+}
+
+/** Fills an array with parts, one behind the other, and returns it. */
+export function filledWith<A extends { set(values: A, at: number): void; readonly length: number }>(
+  all: A,
+  parts: Iterable<A>,
+): A {
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }

@@ -1,15 +1,13 @@
 // Several trace files at once, as a command line gives them.
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { ANY, CALLABLE, checkArgument, checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
 import { looksLikeDasf } from '../trace/formats/dasf/dasfRecords.js';
 import type { Trace } from '../trace/trace.js';
 import { TraceBuilder } from '../trace/traceBuilder.js';
 import { type OpenTraceOptions, openTrace } from './openTrace.js';
-import { readInChunks } from './readFile.js';
+import { headOf, readInChunks } from './readFile.js';
 import { TraceFileReader } from './traceFormat.js';
-
-const HEAD = 64;
 
 export interface OpenedTrace {
   /** The names of the files, joined by ` + `. */
@@ -73,17 +71,8 @@ function grouped(paths: readonly string[]): string[][] {
 
 /** False also where the file cannot be read: opening it will say why. */
 function beginsLikeDasf(path: string): boolean {
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, 'r');
-    const head = new Uint8Array(HEAD);
-    const read = readSync(fd, head, 0, HEAD, 0);
-    return read > 0 && looksLikeDasf(head.subarray(0, read));
-  } catch {
-    return false;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
+  const head = headOf(path);
+  return head.length > 0 && looksLikeDasf(head);
 }
 
 function sizeOf(path: string): number {

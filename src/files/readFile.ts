@@ -63,3 +63,20 @@ export function fileError(file: string, cause: unknown): LongpoleError {
     code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : String(cause);
   return new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${file} cannot be read: ${what}.`, { cause });
 }
+
+/** Number of bytes that show the format of a file. */
+export const HEAD = 64;
+
+/** Returns the first bytes of a file, none if it cannot be read. */
+export function headOf(file: string): Uint8Array {
+  let fd: number | undefined;
+  try {
+    fd = openSync(file, 'r');
+    const head = new Uint8Array(HEAD);
+    return head.subarray(0, readSync(fd, head, 0, HEAD, 0));
+  } catch {
+    return new Uint8Array(0);
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}

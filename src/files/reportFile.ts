@@ -1,15 +1,13 @@
 // The trace in a performance report: recognises the page, takes the data out of it and unpacks it.
 
 import { kMaxLength } from 'node:buffer';
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import { LongpoleError } from '../base/errors.js';
 import { unpackedSizeError, unpackLimit } from '../base/unpackLimit.js';
 import { decodeReport, REPORT_ELEMENT } from '../trace/recording/reportBytes.js';
 import type { Trace } from '../trace/trace.js';
-import { fileError } from './readFile.js';
-
-const HEAD = 64;
+import { fileError, HEAD, headOf } from './readFile.js';
 
 /** Whether bytes begin like a page. */
 export function looksLikeHtml(bytes: Uint8Array): boolean {
@@ -19,16 +17,7 @@ export function looksLikeHtml(bytes: Uint8Array): boolean {
 
 /** False also where the file cannot be read: opening it will say why. */
 export function isHtmlFile(file: string): boolean {
-  let fd: number | undefined;
-  try {
-    fd = openSync(file, 'r');
-    const head = new Uint8Array(HEAD);
-    return looksLikeHtml(head.subarray(0, readSync(fd, head, 0, HEAD, 0)));
-  } catch {
-    return false;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
+  return looksLikeHtml(headOf(file));
 }
 
 /** Throws ERR_LONGPOLE_TRACE_FILE if the file cannot be read, and what `openReport` throws. */

@@ -1,5 +1,5 @@
 // Where a dashboard's data comes from: a cluster that runs, or a trace that was opened.
-import type { ProgressRow, RunningRow, WorkerRow } from '../protocol/viewRows.js';
+import type { TotalsMessage } from '../protocol/viewMessages.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Trace } from '../trace/trace.js';
 import type { ClusterFigures } from './prometheus/figures.js';
@@ -12,15 +12,7 @@ interface SourceFacts {
 }
 
 /** What a cluster does now. */
-export interface ClusterStatus {
-  /** Seconds since the epoch on the scheduler's clock. */
-  readonly time: number;
-  /** Dask's state → tasks. */
-  readonly states: Readonly<Record<string, number>>;
-  readonly workers: readonly WorkerRow[];
-  readonly running: readonly RunningRow[];
-  readonly progress: readonly ProgressRow[];
-}
+export type ClusterStatus = Omit<TotalsMessage, 'type'>;
 
 export interface LiveSource extends SourceFacts {
   readonly kind: 'live';

@@ -1,12 +1,13 @@
 // Files that somebody dropped on the page or chose: a trace directory, a report, an event file of DASF, a Chrome trace. They
 // are read here and go nowhere.
 import { LongpoleError } from '../../base/errors.js';
+import { MemorySource } from '../../trace/formats/arrow/arrowMessages.js';
 import { unpackLz4Frame } from '../../trace/formats/arrow/lz4Frame.js';
 import { ChromeReader } from '../../trace/formats/chrome/chromeReader.js';
 import { looksLikeChrome } from '../../trace/formats/chrome/chromeText.js';
 import { DasfReader } from '../../trace/formats/dasf/dasfReader.js';
 import { looksLikeDasf } from '../../trace/formats/dasf/dasfRecords.js';
-import { CHECKED_BYTES, MemorySource, openTables } from '../../trace/recording/openTables.js';
+import { CHECKED_BYTES, openTables } from '../../trace/recording/openTables.js';
 import { decodeReport, REPORT_ELEMENT } from '../../trace/recording/reportBytes.js';
 import { META_FILE, parseMeta } from '../../trace/recording/traceMeta.js';
 import { TraceBuilder } from '../../trace/traceBuilder.js';

@@ -1,5 +1,7 @@
 // Unpacking with what browsers bring along.
+
 import { LongpoleError } from '../../base/errors.js';
+import { filledWith } from '../../base/resized.js';
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 
 /** Bytes of base64 text. `atob` of a text of many megabytes is one long string more: it goes in pieces. */
@@ -42,13 +44,7 @@ export async function unpack(
     throw unpackedSizeError(what, bytes.length, limit);
   }
   await written;
-  const result = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    result.set(piece, at);
-    at += piece.length;
-  }
-  return result;
+  return filledWith(new Uint8Array(size), pieces);
 }
 
 /** Bytes that are unpacked at a time: Chromium holds all that comes of one call, up to a thousand times as many. */

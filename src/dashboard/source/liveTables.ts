@@ -10,7 +10,8 @@ import {
   type ViewCursor,
   type ViewTable,
 } from '../../protocol/viewMessages.js';
-import { MemorySource, openTables } from '../../trace/recording/openTables.js';
+import { MemorySource } from '../../trace/formats/arrow/arrowMessages.js';
+import { openTables } from '../../trace/recording/openTables.js';
 import { totalsFromJson } from '../../trace/recording/totalsJson.js';
 import { sampleFacts } from '../../trace/samples/sampleRows.js';
 import { SampleSums } from '../../trace/samples/sampleSums.js';

@@ -1,18 +1,10 @@
 // Where a dashboard's trace comes from: a server that sends it as it grows, files that were dropped on the page, or the page
 // itself. What they have in common is this interface; nothing else on the page knows which of them it is.
-import type { ProgressRow, RunningRow, WorkerRow } from '../../protocol/viewRows.js';
+import type { TotalsMessage } from '../../protocol/viewMessages.js';
 import type { Trace } from '../../trace/trace.js';
 
 /** How it stands now, as the scheduler tells it; only of a run that goes on. */
-export interface LiveState {
-  /** Seconds since the epoch on the scheduler's clock. */
-  readonly time: number;
-  /** State → tasks. */
-  readonly states: Readonly<Record<string, number>>;
-  readonly progress: readonly ProgressRow[];
-  readonly workers: readonly WorkerRow[];
-  readonly running: readonly RunningRow[];
-}
+export type LiveState = Omit<TotalsMessage, 'type'>;
 
 /**
  * `live`: connected and growing; `lost`: trying to connect again; `whole`: nothing more will come; `cut`: nothing more will

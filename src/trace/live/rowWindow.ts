@@ -1,4 +1,5 @@
 // A bounded window over a table that only grows: chunks, the oldest dropped whole, rows counted since the beginning.
+import { filledWith } from '../../base/resized.js';
 
 const CHUNK_ROWS = 4096;
 
@@ -86,38 +87,27 @@ export class Joined<C> {
   }
 
   numbers(of: (chunk: C) => Float64Array): Float64Array {
-    const [only] = this.pieces;
-    if (only !== undefined && this.pieces.length === 1) return of(only.chunk).subarray(only.from, only.to);
-    const all = new Float64Array(this.length);
-    let at = 0;
-    for (const { chunk, from, to } of this.pieces) {
-      all.set(of(chunk).subarray(from, to), at);
-      at += to - from;
-    }
-    return all;
+    return this.#join(of, (length) => new Float64Array(length));
   }
 
   ids(of: (chunk: C) => Int32Array): Int32Array {
-    const [only] = this.pieces;
-    if (only !== undefined && this.pieces.length === 1) return of(only.chunk).subarray(only.from, only.to);
-    const all = new Int32Array(this.length);
-    let at = 0;
-    for (const { chunk, from, to } of this.pieces) {
-      all.set(of(chunk).subarray(from, to), at);
-      at += to - from;
-    }
-    return all;
+    return this.#join(of, (length) => new Int32Array(length));
   }
 
   bytes(of: (chunk: C) => Uint8Array): Uint8Array {
-    const [only] = this.pieces;
-    if (only !== undefined && this.pieces.length === 1) return of(only.chunk).subarray(only.from, only.to);
-    const all = new Uint8Array(this.length);
-    let at = 0;
-    for (const { chunk, from, to } of this.pieces) {
-      all.set(of(chunk).subarray(from, to), at);
-      at += to - from;
-    }
-    return all;
+    return this.#join(of, (length) => new Uint8Array(length));
   }
+
+  #join<A extends Joinable<A>>(of: (chunk: C) => A, make: (length: number) => A): A {
+    const parts = this.pieces.map(({ chunk, from, to }) => of(chunk).subarray(from, to));
+    const [only] = parts;
+    return only !== undefined && parts.length === 1 ? only : filledWith(make(this.length), parts);
+  }
+}
+
+/** A typed array. */
+interface Joinable<A> {
+  readonly length: number;
+  subarray(from: number, to: number): A;
+  set(values: A, at: number): void;
 }

@@ -2,7 +2,7 @@
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 import { appearedLater, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
-import type { ByteSource } from '../formats/arrow/arrowMessages.js';
+import { type ByteSource, MemorySource } from '../formats/arrow/arrowMessages.js';
 import type { ArrowCodec } from '../formats/arrow/arrowTypes.js';
 import type { Trace, TraceDamage } from '../trace.js';
 import { streamsOf } from './recordedTasks.js';
@@ -93,20 +93,5 @@ class DamageList {
       offset: 0,
       reason: 'the recording was not closed: it still goes on, or was killed',
     };
-  }
-}
-
-/** Bytes in memory. */
-export class MemorySource implements ByteSource {
-  readonly #bytes: Uint8Array;
-  readonly length: number;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.length = bytes.length;
-  }
-
-  read(from: number, to: number): Uint8Array {
-    return this.#bytes.subarray(from, to);
   }
 }

@@ -2,7 +2,7 @@
 // the buffers of numbers is replaced by differences, byte by byte in planes. A time differs little from the one in the row
 // before, or from the one in the column before, and a general compressor sees that only when it is spelled out.
 
-import { type BatchMessage, type ByteSource, bufferPlace } from '../formats/arrow/arrowMessages.js';
+import { type BatchMessage, bufferPlace, MemorySource } from '../formats/arrow/arrowMessages.js';
 import { scanStream } from '../formats/arrow/arrowScan.js';
 
 /** What a value is subtracted from. */
@@ -59,23 +59,9 @@ function writeBytes(to: Uint8Array, words: Uint32Array): void {
   to.set(new Uint8Array(words.buffer, 0, to.length));
 }
 
-class Bytes implements ByteSource {
-  readonly length: number;
-  readonly #bytes: Uint8Array;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.length = bytes.length;
-  }
-
-  read(from: number, to: number): Uint8Array {
-    return this.#bytes.subarray(from, to);
-  }
-}
-
 /** The buffers of numbers, in the order of batches and columns. Only descriptions are read, which packing leaves alone. */
 function placesOf(bytes: Uint8Array): Place[] {
-  const { fields, batches } = scanStream(new Bytes(bytes));
+  const { fields, batches } = scanStream(new MemorySource(bytes));
   const places: Place[] = [];
   for (const batch of batches) {
     if (batch.compressed) continue;

@@ -2,9 +2,10 @@
 // Arrow streams, their columns packed (packedColumns.ts). docs/trace-format.md says how to read it without Longpole.
 import { LongpoleError } from '../../base/errors.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
+import { MemorySource } from '../formats/arrow/arrowMessages.js';
 import type { TraceTotals } from '../totals.js';
 import { NOTHING_LET_GO, type RowsLetGo, type Trace } from '../trace.js';
-import { MemorySource, openTables } from './openTables.js';
+import { openTables } from './openTables.js';
 import { packColumns, unpackColumns } from './packedColumns.js';
 import { totalsFromJson, totalsToJson } from './totalsJson.js';
 import { encodeTables } from './traceEncoder.js';

@@ -3,6 +3,7 @@
 
 import { LongpoleError } from '../../../base/errors.js';
 import { getOrMake } from '../../../base/lookUps.js';
+import { filledWith } from '../../../base/resized.js';
 import type { StringTable } from '../../stringTable.js';
 import { DamagedBytes, damaged, unusableTrace } from '../damage.js';
 import type { TextBatch, TextColumn, TextLists } from '../textColumns.js';
@@ -227,7 +228,7 @@ export class ArrowStream {
       for (let i = 0; i < message.rows; i++) offsets[firstRow + i + 1] = count + own[i + 1]!;
       count += items;
     }
-    return { offsets, ids: joined(ids, count) };
+    return { offsets, ids: filledWith(new Int32Array(count), ids) };
   }
 
   #guarded<T>(read: () => T): T {
@@ -386,14 +387,4 @@ type Text = [bytes: Uint8Array, view: DataView, start: number, end: number];
 
 function asBytes(array: Float64Array | Int32Array | Uint8Array, row: number, size: number): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset + row * array.BYTES_PER_ELEMENT, size);
-}
-
-function joined(parts: readonly Int32Array[], length: number): Int32Array {
-  const all = new Int32Array(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

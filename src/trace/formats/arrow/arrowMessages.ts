@@ -19,6 +19,21 @@ export interface ByteSource {
   read(from: number, to: number): Uint8Array;
 }
 
+/** Bytes in memory. */
+export class MemorySource implements ByteSource {
+  readonly #bytes: Uint8Array;
+  readonly length: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.length = bytes.length;
+  }
+
+  read(from: number, to: number): Uint8Array {
+    return this.#bytes.subarray(from, to);
+  }
+}
+
 /** A buffer of a body: where it lies in the file. */
 export interface BufferPlace {
   readonly at: number;
