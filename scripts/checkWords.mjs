@@ -71,7 +71,6 @@ export const NOT_YET = [
   'src/engine/store/',
   'src/engine/taskRecorder.ts',
   'src/engine/transfer/',
-  'src/engine/worker/',
   'src/engine/workerProcess/',
   'src/files/',
   'src/server/',

@@ -1,19 +1,19 @@
-// Large ArrayBuffers that stand in a value themselves, not only under a view. V8's serializer must be told of them before
-// it begins, or it copies their bytes into its output.
+// Finds large ArrayBuffers that are values themselves, not only memory under a view. V8's serializer must know them
+// before it starts, or it copies their bytes into its output.
 import { SHARE_BYTES } from './shareBuffers.js';
 import { MAX_DEPTH, MAX_PARTS } from './sharedWeight.js';
 
 interface Limits {
   readonly depth: number;
-  /** Containers with more parts are passed over. */
+  /** Containers with more parts are skipped. */
   readonly parts: number;
 }
 
-/** What is looked at in every value: some 100 ns for a small one. */
+/** Limits of a search in every value: some 100 ns for a small one. */
 export const SHALLOW: Limits = { depth: MAX_DEPTH, parts: MAX_PARTS };
 export const THOROUGH: Limits = { depth: Number.POSITIVE_INFINITY, parts: Number.POSITIVE_INFINITY };
 
-/** ArrayBuffers of at least SHARE_BYTES in `value`. Getters are not called. */
+/** Returns ArrayBuffers of at least SHARE_BYTES in `value`. Getters are not called. */
 export function bareBuffers(value: unknown, limits: Limits): ReadonlySet<ArrayBuffer> {
   const found = new Set<ArrayBuffer>();
   const pending: { value: object; depth: number }[] = [];

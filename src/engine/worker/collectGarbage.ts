@@ -1,10 +1,10 @@
-// Garbage collection at once, for isolates that have let go of much.
+// Collects garbage at once, for isolates that have released much memory.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 let gc: (() => void) | undefined;
 
-/** V8 collects when it likes; what lies outside its heap hurries it little. */
+/** Forces a collection. Memory outside V8's heap hardly makes V8 collect earlier. */
 export function collectGarbage(): void {
   if (gc === undefined) {
     setFlagsFromString('--expose-gc');

@@ -113,7 +113,7 @@ function perform({ label, inner, block }: Step): void {
   body();
 }
 
-test('however meters nest, the seconds of a task add up to its wall time', () => {
+test('with any nesting of meters, the seconds of a task add up to its wall time', () => {
   fc.assert(
     fc.property(fc.array(steps(3), { maxLength: 4 }), (list) => {
       const fixture = bench();
@@ -128,7 +128,7 @@ test('however meters nest, the seconds of a task add up to its wall time', () =>
   );
 });
 
-test('seconds add up to wall time exactly, and inner meters are taken from outer ones', () => {
+test('seconds add up to wall time exactly, and inner meters are subtracted from outer ones', () => {
   const fixture = bench();
   const kind = fixture.metering.kind('task');
   fixture.run(kind, () => {
@@ -181,7 +181,7 @@ test('without a CPU clock the time is not divided', () => {
   assert.deepEqual([...fixture.ledger], [[['execute', 'Alice/load', 'task', 'other', 'seconds'], 2]]);
 });
 
-test('concurrent asynchronous tasks are kept apart, and callbacks that a task started count for it', async () => {
+test('concurrent asynchronous tasks are measured separately, and callbacks count for the task that started them', async () => {
   const fixture = bench();
   const opened: (() => void)[] = [];
   const gate = (): Promise<void> => new Promise((resolve) => opened.push(resolve));
@@ -215,7 +215,7 @@ test('promises that one task awaits together do not count a second twice', async
   near(total(fixture.sums('task')), fixture.wall);
 });
 
-test('the time of a task that failed is lost, what it counted is not', () => {
+test('the time of a failed task is lost, but its own metrics are not', () => {
   const fixture = bench();
   const kind = fixture.metering.kind('task');
   const failing = (): void => {
@@ -289,7 +289,7 @@ test('outside a task everything works and nothing is counted', async () => {
   assert.equal(meterContext.getStore(), undefined);
 });
 
-test('what is no label, function, value or unit is refused', () => {
+test('invalid labels, functions, values and units are refused', () => {
   const refused = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
   assert.throws(() => contextMeter.meter(''), refused);
   assert.throws(() => contextMeter.digestMetric('rows', Number.NaN, 'count'), refused);
@@ -298,8 +298,8 @@ test('what is no label, function, value or unit is refused', () => {
 });
 
 /**
- * A task that collects garbage: its seconds, and once Node has told of it those that were counted for it. Of collections
- * before and after the task, which may happen as well, Node tells on its own: they do not end the wait.
+ * Runs a task that collects garbage. Returns its seconds, and, once Node has reported the collection, the seconds counted
+ * for it. Reports of collections before and after the task, which may also happen, do not end the wait.
  */
 async function collectingTask(time: () => number, ended: () => void = () => undefined) {
   setFlagsFromString('--expose-gc');
@@ -330,7 +330,7 @@ test('a garbage collection inside a task moves from its time to gc', LIMIT, asyn
 });
 
 test(
-  'a garbage collection counts for its task though the thread loses its core when Node tells of it',
+  'a garbage collection counts for its task even if the thread loses its core when Node reports it',
   LIMIT,
   async () => {
     mock.restoreAll();

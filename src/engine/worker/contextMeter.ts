@@ -1,17 +1,17 @@
-// `contextMeter`: how a task says what it does with its time, and counts what it likes. Outside a task nothing is
-// counted and nothing fails, as in Dask, so that the same code runs in a test.
+// `contextMeter`: a task divides its time between activities, and counts metrics of its own. Outside a task nothing
+// is counted and nothing fails, as in Dask, so that the same code runs in a test.
 import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { isThenable } from './evaluator.js';
 import { type MeterFrame, meterContext } from './meterContext.js';
 
 type AnyFunction = (...args: never[]) => unknown;
 
-/** A meter that has not started: hold it with `using`, or put it before a method. */
+/** A meter that has not started: hold it with `using`, or decorate a method with it. */
 export interface Meter {
-  /** As a decorator of a method, of the language's own kind or TypeScript's older one. */
+  /** Decorates a method, as a standard decorator or as TypeScript's older kind. */
   <F extends AnyFunction>(method: F, context: { readonly kind: string }): F;
   (target: object, name: string | symbol, descriptor: PropertyDescriptor): PropertyDescriptor;
-  /** Reading it starts the meter, calling what it gives ends it: `using` does the two. */
+  /** Reading this property starts the meter, and calling the function ends it: `using` does both. */
   readonly [Symbol.dispose]: () => void;
 }
 
@@ -28,11 +28,14 @@ export interface ContextMeter {
    * @source Dask's `context_meter.meter`
    */
   meter(label: string): Meter;
-  /** The function, with all its calls counted under `label`, those of async functions until their promise settles. */
+  /**
+   * Returns the function with all its calls counted under `label`; calls of async functions count until their promise
+   * settles.
+   */
   meter<F extends AnyFunction>(label: string, fn: F): F;
   /**
    * Adds to a metric of the running task, e.g. `contextMeter.digestMetric('S3 Infrequent Access', nbytes, 'bytes')`.
-   * Seconds are taken from the time that would otherwise count for something else.
+   * Seconds are subtracted from the activity that would otherwise have them.
    *
    * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if an argument has the wrong type or the value is not finite
    * @source Dask's `context_meter.digest_metric`
@@ -77,7 +80,7 @@ function isMeter(value: object): value is Meter {
   return typeof value === 'function' && Symbol.dispose in value;
 }
 
-/** Starts a meter in what follows here, and returns what ends it. */
+/** Starts a meter for the code that follows, and returns the function that ends it. */
 function start(label: string): () => void {
   const before = meterContext.getStore();
   if (before === undefined) return () => undefined;
@@ -87,12 +90,12 @@ function start(label: string): () => void {
   meterContext.enterWith(frame);
   return () => {
     task.close(opened);
-    // After an await the context is that of the block still; elsewhere it is somebody else's.
+    // After an await the context is still that of the block; elsewhere it may belong to other code.
     if (meterContext.getStore() === frame) meterContext.enterWith(before);
   };
 }
 
-/** A proxy: the same name, properties and type as the function. */
+/** Returns a proxy with the function's name, properties and type. */
 function wrap<F extends AnyFunction>(label: string, fn: F): F {
   return new Proxy(fn, {
     apply(target, self, args) {

@@ -1,26 +1,26 @@
-// What an inspector asks an isolate for when its cluster is dumped. V8 runs the request between two instructions, so a task
-// that computes shows its own stack.
+// The request of an inspector to an isolate for the dump of a cluster. V8 runs the request between two instructions,
+// so a computing task shows its own stack.
 
-/** Name of the registered symbol under which the hook hangs on the global object. */
+/** Name of the registered symbol for the hook, a property of the global object. */
 const DUMP = 'longpole.dump';
-/** Evaluates to a JSON text, see IsolateStanding and its stack. */
+/** Expression whose value is a JSON text, see IsolateStanding and its stack. */
 export const DUMP_EXPRESSION = `globalThis[Symbol.for('${DUMP}')]?.()`;
 
 const MAX_STACK_FRAMES = 50;
 
-/** Where the program of an isolate stands. */
+/** State of an isolate's program. */
 export interface IsolateStanding {
-  /** It works on batches, or waits for functions to load or for an asynchronous task. */
+  /** True while it works on batches, loads functions, or waits for an asynchronous task. */
   readonly busy: boolean;
   readonly inTask: boolean;
   readonly current: unknown;
-  /** Batches that it has not begun. */
+  /** Batches that it has not started. */
   readonly queue: readonly unknown[];
-  /** Runs that it knows, and whether their functions have been loaded. */
+  /** Known runs, and whether their functions have been loaded. */
   readonly runs: readonly { readonly run: number; readonly loaded: boolean }[];
 }
 
-/** Its standing, and the frames of its stack, innermost first. */
+/** The state, and the stack frames, innermost first. */
 export interface IsolateAnswer extends IsolateStanding {
   readonly stack: readonly string[];
 }
@@ -33,7 +33,7 @@ export function setDumpHook(standing: () => IsolateStanding): void {
   Object.defineProperty(globalThis, Symbol.for(DUMP), { value: dump, configurable: true });
 }
 
-/** The stack frames below a function that an inspector has called. */
+/** Returns the stack frames below a function that an inspector has called. */
 function stackBelow(fn: () => string): string[] {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = MAX_STACK_FRAMES;

@@ -16,7 +16,10 @@ import {
 
 export type TaskCallable = (...args: unknown[]) => unknown;
 
-/** Graphs are untyped: what a function takes is known to its author alone, so any function may be called with anything. */
+/**
+ * Returns whether a value is a function. Graphs are untyped: only a function's author knows its parameters, so any
+ * function may be called with any arguments.
+ */
 export function isCallable(value: unknown): value is TaskCallable {
   return typeof value === 'function';
 }
@@ -29,7 +32,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-/** Stands for a constant that could not be copied to this isolate: who uses it fails with the error. */
+/** Replaces a constant that could not be copied to this isolate. A task that uses it fails with the error. */
 export class Uncloneable {
   readonly error: Error;
 
@@ -47,7 +50,7 @@ export class Evaluator {
   readonly #constants: readonly unknown[];
   #at = 0;
 
-  /** `results` by task id, `functions` and `constants` as the program numbers them; all three may be filled later. */
+  /** `results` by task id; `functions` and `constants` by their numbers in the program. All three may be filled later. */
   constructor(
     program: Program,
     results: readonly unknown[],
@@ -62,7 +65,7 @@ export class Evaluator {
     this.#constants = constants;
   }
 
-  /** Runs one task; its dependencies must be among the results. Throws what the task throws. */
+  /** Runs one task, whose dependencies must be among the results. Throws the task's exception. */
   run(id: number): unknown {
     this.#at = this.#tokenOffsets[id]!;
     return this.#next();
@@ -98,7 +101,7 @@ export class Evaluator {
     }
   }
 
-  /** The usual counts of arguments without a rest array: that is worth 30 ns of a 100 ns call. */
+  /** Calls functions of few arguments without a rest array, which saves 30 ns of a 100 ns call. */
   #call(operand: number): unknown {
     const count = Math.floor(operand / CALL_BASE);
     const fn = this.#functions[operand - count * CALL_BASE]!;
@@ -134,7 +137,7 @@ export class Evaluator {
     if (!Array.isArray(keys))
       throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Constant ${names} is not a list of names.`);
     for (const key of keys) {
-      // defineProperty: an own property called __proto__ must stay one.
+      // defineProperty, because a property called __proto__ must stay an own property.
       Object.defineProperty(object, key, {
         value: this.#next(),
         writable: true,

@@ -1,13 +1,13 @@
-// Modules that end their process when they are imported, for example a program that misses an argument. One isolate after the
-// other would end, and no message would name the module.
+// Handles modules that end their process when they are imported, for example a program that lacks an argument.
+// Otherwise one isolate after the other would end, and no message would name the module.
 import { LongpoleError } from '../../base/errors.js';
 import { taskContext } from './taskContext.js';
 
-/** Imports that are under way. */
+/** Number of imports in progress. */
 let imports = 0;
 let isPatched = false;
 
-/** While an import is under way, `process.exit()` throws. Tasks may end their worker all the same. */
+/** Makes `process.exit()` throw during an import. Tasks may still end their worker. */
 export async function forbidExitDuring(work: () => Promise<unknown>): Promise<void> {
   patch();
   imports++;

@@ -1,4 +1,4 @@
-// Imports modules of the user's inside an isolate, each once, also those written in TypeScript.
+// Imports a user's modules inside an isolate, each once, also modules in TypeScript.
 import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -40,7 +40,7 @@ async function importTypeScript(url: string): Promise<unknown> {
 async function registerTypeScript(): Promise<void> {
   const { register } = await import('tsx/esm/api');
   register();
-  // The hook for lines comes later, so it is asked first, and gets what tsx has made.
+  // The hook for lines is registered last, so it is called first, and receives the output of tsx.
   if ('registerHooks' in nodeModule && typeof nodeModule.registerHooks === 'function') {
     const { loadHere } = await import('./lineHooks.js');
     nodeModule.registerHooks({ load: loadHere });

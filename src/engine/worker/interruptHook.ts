@@ -1,6 +1,6 @@
-// What a host that interrupts an isolate calls there.
+// The function that a host calls to interrupt an isolate.
 
-/** Name of the registered symbol under which the hook hangs on the global object. */
+/** Name of the registered symbol for the hook, a property of the global object. */
 export const INTERRUPT = 'longpole.interrupt';
 
 export function setInterruptHook(hook: () => void): void {

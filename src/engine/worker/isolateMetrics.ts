@@ -1,5 +1,5 @@
-// The metrics of an isolate: what its tasks are counted under, run by run, and when changes are sent. Made with the first
-// run that wants them, so that runs which nobody measures do not pay.
+// The metrics of an isolate: the kinds of its tasks by run, and the times of reports. Created by the first measured
+// run, so that unmeasured runs do not pay for it.
 import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
 import { MetricLedger } from '../metrics/metricLedger.js';
@@ -9,21 +9,21 @@ import type { TaskMeter } from './taskMeter.js';
 import { type Outcome, type TaskKind, TaskMetering } from './taskMetering.js';
 import { type ThreadCpuClock, threadCpuClock } from './threadCpuClock.js';
 
-/** A busy isolate sends its metrics this often, in seconds; one that has nothing more to do sends them at once. */
+/** Seconds between reports of a busy isolate. An idle one reports at once. */
 const SEND_SECONDS = 0.5;
-/** How long tasks wait for the CPU clock, in milliseconds. Loading it takes 10 to 50; without it they are measured less exactly. */
+/** Milliseconds that tasks wait for the CPU clock. Loading it takes 10 to 50; without it they are measured less exactly. */
 const LOADING_MS = 5000;
 
 export class IsolateMetrics {
   readonly #ledger = new MetricLedger();
   readonly #metering: TaskMetering;
   #sent = 0;
-  /** Resolves when the CPU clock is there, there is none, or its loading takes too long; undefined: it has. */
+  /** Resolves when the CPU clock is loaded, does not exist, or loads for too long. Undefined afterwards. */
   loading: Promise<void> | undefined;
 
   /**
-   * `collected` is called when a garbage collection was counted, which Node tells of some time after it; `useCpuClock` once the
-   * CPU clock is there.
+   * `collected` is called when a garbage collection was counted, which Node reports some time later. `useCpuClock` is
+   * called once the CPU clock is loaded.
    */
   constructor(clock: () => number, collected: () => void, useCpuClock: (cpuClock: ThreadCpuClock) => void) {
     this.#metering = new TaskMetering(this.#ledger, clock, undefined, collected, runQueueClock());
@@ -41,7 +41,7 @@ export class IsolateMetrics {
     return new MeteredRun(run, this.#metering, kinds);
   }
 
-  /** What is to be sent now, if anything is. `idle`: no task waits. */
+  /** Returns the measurements to send now, if any. `idle` if no task waits. */
   take(now: number, idle: boolean): IsolateMeasures | undefined {
     if (idle) this.#metering.leave();
     else if (now - this.#sent < SEND_SECONDS) return undefined;
@@ -54,7 +54,7 @@ export class IsolateMetrics {
   }
 }
 
-/** The tasks of one run. */
+/** Measures the tasks of one run. */
 export class MeteredRun {
   readonly #run: number;
   readonly #metering: TaskMetering;
@@ -77,13 +77,13 @@ export class MeteredRun {
     return task;
   }
 
-  /** Returns the seconds in which the task waited for a core; NaN: not known. */
+  /** Ends a task. Returns the seconds in which it waited for a core; NaN if unknown. */
   end(task: TaskMeter | undefined, id: number, start: number, stop: number, outcome: Outcome): number {
     if (task === undefined) return Number.NaN;
     return this.#metering.end(task, this.#kindAt(id), start, stop, outcome);
   }
 
-  /** See TaskMetering: counts as work for the task `id`. */
+  /** Counts work for the task `id`, see TaskMetering. */
   beside<T>(id: number, action: 'serialize' | 'deserialize', work: () => T, nbytes: (value: T) => number): T {
     return this.#metering.beside(this.#kindAt(id), { run: this.#run, id }, action, work, nbytes);
   }
@@ -100,7 +100,7 @@ export class MeteredRun {
     this.#metering.enterBatch();
   }
 
-  /** Up to `now`; what belongs to no task counts for the kind of the task `id`. */
+  /** Counts the batch up to `now`. Time outside tasks counts for the kind of the task `id`. */
   leaveBatch(id: number, now: number): void {
     this.#metering.leaveBatch(this.#kindAt(id), now);
   }

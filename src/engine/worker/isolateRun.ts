@@ -1,4 +1,4 @@
-// One run inside an isolate: its program, the results that are kept here, and what has to be reported.
+// One run inside an isolate: its program, the results kept here, and unsent reports.
 import { LongpoleError, messageOf } from '../../base/errors.js';
 import { sizeOf } from '../../graph/sizeOf.js';
 import { CompletionLog } from '../../protocol/completionLog.js';
@@ -25,31 +25,31 @@ import { argumentsOf, withPlainObjectHint } from './plainObjectHint.js';
 import { shareBuffers } from './shareBuffers.js';
 import { weighShared } from './sharedWeight.js';
 
-/** Inputs from elsewhere are dropped when the scheduler says so, not by counting. */
+/** Use count of inputs from elsewhere. The scheduler releases them, so they are not dropped by counting. */
 const KEEP = 0x7fffffff;
-/** Up to here the size of a result that stays in its isolate is measured, in bytes; of arrays it is known anyway. */
+/** Bytes up to which the size of a private result is measured; the size of arrays is always known. */
 const MEASURED_BYTES = 64 * 1024;
 const UNDEFINED_TYPE = 0;
 
-/** What waits to be sent. */
+/** Values and errors that wait to be sent. */
 export interface Unsent {
   readonly values: Values;
   readonly packed: PackedValues;
   readonly errors: readonly { readonly id: number; readonly error: ErrorInfo }[];
 }
 
-/** How a task ran; times are seconds since the epoch. */
+/** Measurements of a run of a task; times are seconds since the epoch. */
 export interface TaskRun {
   id: number;
-  /** When its batch was taken in. */
+  /** Time at which the isolate received its batch. */
   received: number;
   start: number;
   stop: number;
-  /** Seconds in which it waited for a core; NaN: not known. */
+  /** Seconds in which the task waited for a core; NaN if unknown. */
   coreWait: number;
 }
 
-/** How a result leaves its isolate, or stays. */
+/** Form in which a result leaves its isolate, or stays. */
 interface Publication {
   readonly kind: number;
   readonly kept: unknown;
@@ -62,25 +62,25 @@ export class IsolateRun {
   readonly #wanted: Uint8Array;
   /** Set once the functions are loaded; batches wait for it. */
   ready: Promise<void> | undefined;
-  /** Measures its tasks; undefined: nobody wants to know. */
+  /** Measures the tasks; undefined if they are not measured. */
   readonly metered: MeteredRun | undefined;
   readonly #program: Program;
   readonly #results: unknown[];
-  /** Dependents that have not run here. At 0 the result is dropped. */
+  /** Number of dependents that have not run here. At 0 the result is dropped. */
   readonly #uses: Int32Array;
   readonly #constants: unknown[] = [];
   readonly #functions: TaskCallable[] = [];
   readonly #evaluator: Evaluator;
-  /** Function number → slowest call lately in seconds; NaN: none yet. */
+  /** Function number → slowest recent call in seconds; NaN before the first. */
   readonly #slowest: Float64Array;
   readonly #keys: readonly string[] | null;
   readonly #inlineBytes: number;
   readonly #names: readonly string[];
-  /** Tasks that failed here, were skipped because of one, or could not be had, and have not been given since. */
+  /** Tasks that failed here, were skipped, or could not be fetched, and have no result since. */
   readonly #failed = new Set<number>();
-  /** Inputs that could not be copied to here → why. */
+  /** Inputs that could not be copied to this isolate → the error. */
   readonly #uncloneable = new Map<number, Error>();
-  /** Results to drop as soon as the tasks that were sent here before have used them. */
+  /** Results to drop as soon as the earlier tasks of this isolate have used them. */
   readonly #leaving = new Set<number>();
   #ids: number[] = [];
   #values: unknown[] = [];
@@ -109,7 +109,7 @@ export class IsolateRun {
     this.#functions.push(...functions);
   }
 
-  /** Takes in what a batch brings along. */
+  /** Takes the inputs and constants of a batch. */
   accept(batch: RunBatch): void {
     for (let index = 0; index < batch.inputs.ids.length; index++) {
       const id = batch.inputs.ids[index]!;
@@ -127,7 +127,7 @@ export class IsolateRun {
       this.#uncloneable.set(id, fromErrorInfo(error));
   }
 
-  /** Nobody says which of the tasks needs which input: the time counts for the first. */
+  /** Unpacks inputs. The time counts for the first task, because no message says which task needs which input. */
   #unpack({ ids: [first = 0], packed }: RunBatch): void {
     for (const [index, id] of packed.ids.entries()) {
       const frames = packed.frames[index]!;
@@ -148,7 +148,7 @@ export class IsolateRun {
     if (this.#uncloneable.size > 0) this.#uncloneable.delete(id);
   }
 
-  /** Whether a dependency of the task failed here, so that it cannot run. */
+  /** Returns whether a dependency of the task failed here, so that it cannot run. */
   isBlocked(id: number): boolean {
     if (this.#failed.size === 0) return false;
     const { dependencyOffsets, dependencies } = this.#program;
@@ -157,23 +157,23 @@ export class IsolateRun {
     return false;
   }
 
-  /** The task cannot run: see isBlocked. */
+  /** Reports a task that cannot run: see isBlocked. */
   skip(id: number, received: number, now: number): void {
     this.#failed.add(id);
     this.log.write(id, KIND_SKIPPED, UNDEFINED_TYPE, 0, received, now, now, 0);
   }
 
-  /** Nobody wants this run of the task any more; `batch` is that in which it began. */
+  /** Returns whether this run of the task, started in `batch`, is not needed any more. */
   isUnwanted(id: number, batch: number): boolean {
     return this.log.cancelled || this.claims[id] !== -batch;
   }
 
-  /** The task's key where it is known, the name of its function otherwise. */
+  /** Returns the task's key if known, otherwise the name of its function. */
   labelOf(id: number): string {
     return this.#keys?.[id] ?? this.#names[this.#functionOf(id)] ?? 'alias';
   }
 
-  /** Calls the task's function. Throws what it throws, or why an input could not be copied to here. */
+  /** Calls the task's function. Throws its exception, or the error of an input that could not be copied. */
   evaluate(id: number): unknown {
     if (this.#uncloneable.size > 0) this.#checkInputs(id);
     return this.#evaluator.run(id);
@@ -187,7 +187,7 @@ export class IsolateRun {
     }
   }
 
-  /** Keeps the result, prepares to send it if it is wanted outside, and logs the completion. */
+  /** Keeps the result, prepares it for sending if requested, and logs the completion. */
   complete(value: unknown, ran: TaskRun): void {
     const kind = kindOf(value);
     if (kind === KIND_VALUE) this.#completeValue(value, ran);
@@ -210,19 +210,19 @@ export class IsolateRun {
     this.#completed(kind, kept, bytes, ran);
   }
 
-  /** `number` is the value of a number, the bytes of another result. */
+  /** Logs a completion. `number` is the value of a number, and the bytes of any other result. */
   #completed(kind: number, value: unknown, number: number, ran: TaskRun): void {
     const { id, received, start, stop, coreWait } = ran;
     this.#keep(id, value);
     this.#learn(id, stop - start);
     this.log.write(id, kind, typeOf(value), number, received, start, stop, coreWait);
-    this.#letGo(id);
+    this.#countUses(id);
   }
 
-  /** Throws if the value cannot be copied and has to be. */
+  /** Returns the form of a result. Throws if the value must be copied and cannot be. */
   #publish(id: number, value: unknown): Publication {
     const local = this.#inlineBytes === Number.POSITIVE_INFINITY;
-    // Nothing in a local scheduler depends on sizes, so they are not measured.
+    // A local scheduler does not use sizes, so they are not measured.
     const bytes = local ? Number.NaN : sizeOf(value, MEASURED_BYTES);
     if (this.#wanted[id] !== 1) return { kind: KIND_PRIVATE, kept: value, bytes };
     const needed = this.#program.dependentCounts[id]! > 0;
@@ -237,7 +237,7 @@ export class IsolateRun {
       this.metered === undefined ? pack() : this.metered.beside(id, 'serialize', pack, framesBytes);
     this.#packedIds.push(id);
     this.#packed.push(frames);
-    // The same memory as the store has, instead of a second copy of it.
+    // Shares the memory of the store instead of keeping a second copy.
     const kept = needed && frames.buffers.length > 0 ? unpackFrames(frames) : value;
     return { kind: KIND_STORED, kept, bytes: framesBytes(frames) };
   }
@@ -249,21 +249,21 @@ export class IsolateRun {
     this.log.write(id, KIND_ERROR, UNDEFINED_TYPE, 0, received, start, stop, coreWait);
   }
 
-  /** Values or errors wait to be sent. */
+  /** True if values or errors wait to be sent. */
   get hasUnsent(): boolean {
     return this.#ids.length > 0 || this.#packedIds.length > 0 || this.#errors.length > 0;
   }
 
   /**
-   * Whether tasks like the next one have been short lately. Before any other task what is finished must be sent, because nothing
-   * can be sent while a task computes.
+   * Returns whether recent tasks like the next one were short. Before any other task, finished results must be sent,
+   * because nothing can be sent while a task computes.
    */
   isShort(id: number, seconds: number): boolean {
     const fn = this.#functionOf(id);
     return fn < 0 || this.#slowest[fn]! < seconds;
   }
 
-  /** What waits to be sent, which then waits no more. */
+  /** Returns the unsent values and errors, and clears them. */
   takeUnsent(): Unsent {
     const unsent = {
       values: { ids: Int32Array.from(this.#ids), values: this.#values },
@@ -286,7 +286,7 @@ export class IsolateRun {
     return this.#leaving.size > 0;
   }
 
-  /** Drops results that others keep; those that tasks in `batches` are about to use when it is asked the next time. */
+  /** Drops results that have another holder. Results that tasks in `batches` will use are dropped by a later call. */
   evict(ids: Int32Array, batches: readonly RunBatch[]): void {
     const needed = new Set<number>();
     const { dependencyOffsets, dependencies } = this.#program;
@@ -305,7 +305,7 @@ export class IsolateRun {
     }
   }
 
-  /** Results that were kept private, packed or shared now if they are large, and those that were dropped meanwhile. */
+  /** Returns private results, packed or shared now if they are large, and the ids of those dropped meanwhile. */
   fetch(ids: Int32Array): Unsent & { missing: Int32Array } {
     const missing: number[] = [];
     const valueIds: number[] = [];
@@ -346,8 +346,8 @@ export class IsolateRun {
     this.#results[id] = value;
   }
 
-  /** The task used its dependencies; a result that was needed for the last time is dropped. */
-  #letGo(id: number): void {
+  /** Counts the task's use of its dependencies. A result is dropped after its last use. */
+  #countUses(id: number): void {
     const { dependencyOffsets, dependencies } = this.#program;
     const end = dependencyOffsets[id + 1]!;
     for (let edge = dependencyOffsets[id]!; edge < end; edge++) {
@@ -365,12 +365,12 @@ export class IsolateRun {
     const fn = this.#functionOf(id);
     if (fn < 0) return;
     const slowest = this.#slowest[fn]!;
-    // Fades by 2 % a call, so that the first calls, which V8 has not optimised yet, do not count for ever.
+    // The maximum decays by 2 % a call, so that early calls, which V8 had not optimised yet, lose their weight.
     this.#slowest[fn] = slowest > seconds ? slowest + (seconds - slowest) * 0.02 : seconds;
   }
 }
 
-/** The error of a result that cannot be copied, for the given reason. */
+/** Returns the error for a result that cannot be copied, with the given reason. */
 export function notCloneable(reason: unknown): LongpoleError {
   const why = messageOf(reason);
   return new LongpoleError(

@@ -1,6 +1,6 @@
-// The program of an isolate: takes batches from its host, runs their tasks one after the other, and reports. While a
-// task runs nothing can be sent or received, so completions go into shared memory at once, values are sent before any
-// task that is not known to be short, and between two tasks the mailbox word is looked at.
+// The program of an isolate: receives batches from its host, runs their tasks one after the other, and reports.
+// Nothing can be sent or received while a task runs. Therefore completions go to shared memory at once, and values
+// are sent before any task that is not known to be short. Between two tasks the isolate checks the mailbox word.
 
 import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { framesBytes } from '../../protocol/frames.js';
@@ -30,28 +30,28 @@ import { taskHook } from './taskHook.js';
 import type { TaskMeter } from './taskMeter.js';
 import type { Outcome } from './taskMetering.js';
 
-/** The host hears of completions at least this often, in seconds, as far as tasks end in between. */
+/** Seconds between reports to the host, unless a single task takes longer. */
 const REPORT_SECONDS = 5e-3;
-/** A function whose calls have all been shorter than this may run before the values of earlier tasks are sent. */
+/** If all recent calls of a function were shorter than this, it may run before the values of earlier tasks are sent. */
 const SHORT_SECONDS = 1e-3;
 
-/** The host's end of the line. */
+/** The isolate's connection to its host. */
 export interface HostPort {
   post(message: FromIsolate): void;
-  /** The next waiting message, without going back to the event loop. */
+  /** Returns the next waiting message without a turn of the event loop. */
   receive(): ToIsolate | undefined;
 }
 
-/** Where a batch stands: asynchronous tasks interrupt the loop. */
+/** Progress of a batch, which asynchronous tasks interrupt. */
 interface BatchProgress {
   readonly batch: RunBatch;
   readonly run: IsolateRun;
   next: number;
-  /** When the batch was taken in, seconds since the epoch. */
+  /** Time at which the batch was received, in seconds since the epoch. */
   received: number;
 }
 
-/** Seconds in which this isolate's event loop had nothing to do. A reading costs 0.4 µs. */
+/** Returns the seconds in which this isolate's event loop was idle. A reading costs 0.4 µs. */
 function idleSeconds(): number {
   return performance.eventLoopUtilization().idle / 1000;
 }
@@ -61,16 +61,16 @@ export class IsolateRuntime {
   readonly #mailbox: Int32Array;
   readonly #clock: () => number;
   readonly #vitals: Vitals;
-  /** Undefined: nothing is measured here. */
+  /** Undefined if nothing is measured here. */
   readonly #metrics: IsolateMetrics | undefined;
   readonly #runs = new Map<number, IsolateRun>();
   readonly #queue: RunBatch[] = [];
   #busy = false;
   #reported = 0;
   #current: BatchProgress | undefined;
-  /** One record for all tasks, so that none is made per task. */
+  /** The record of the last task. It is reused, so that none is allocated per task. */
   readonly #lastRun: TaskRun = { id: 0, received: 0, start: 0, stop: 0, coreWait: Number.NaN };
-  /** A task's own code runs, and nothing of this class. */
+  /** True while a task's own code runs, and no method of this class. */
   #inTask = false;
 
   constructor(host: HostPort, birth: IsolateBirth) {
@@ -123,8 +123,8 @@ export class IsolateRuntime {
   }
 
   /**
-   * Called in the middle of a task: says what memory it takes, sends what is held back and reads the mail. Only while a task's own code runs are
-   * the tables of this class sure to be whole.
+   * Called in the middle of a task: updates the memory figures, sends delayed values and reads messages. The tables
+   * of this class are consistent only while a task's own code runs.
    */
   interrupt(): void {
     this.#vitals.refresh(Number.POSITIVE_INFINITY);
@@ -134,7 +134,7 @@ export class IsolateRuntime {
     this.#readMail();
   }
 
-  /** For the dump of a cluster. */
+  /** Returns the state of the isolate for the dump of a cluster. */
   standing(): IsolateStanding {
     const { batch, next = 0 } = this.#current ?? {};
     const brief = ({ run, batch, ids }: RunBatch): object => ({ run, batch, tasks: ids.length });
@@ -163,7 +163,7 @@ export class IsolateRuntime {
     });
   }
 
-  /** Runs queued batches until there are none or one has to wait; then it goes on when that is over. */
+  /** Runs queued batches until there are none, or one has to wait. Continues after the wait. */
   #work(): void {
     this.#busy = true;
     for (let batch = this.#queue.shift(); batch !== undefined; batch = this.#queue.shift()) {
@@ -172,14 +172,15 @@ export class IsolateRuntime {
       const pending = run.ready ?? this.#runBatch({ batch, run, next: 0, received: this.#clock() });
       if (pending === undefined) continue;
       if (run.ready !== undefined) this.#queue.unshift(batch);
-      // Neither rejects: a task's failure is data, and functions that cannot be loaded are functions that throw.
+      // Neither promise rejects: a task's failure is data, and a function that cannot be loaded throws when it is
+      // called.
       void pending.then(() => this.#work());
       return;
     }
     this.#busy = false;
   }
 
-  /** Undefined when the batch is through, a promise when an asynchronous task has to be awaited first. */
+  /** Returns undefined when the batch is finished, or the promise of an asynchronous task. */
   #runBatch(progress: BatchProgress): Promise<void> | undefined {
     const { batch, run } = progress;
     const { ids } = batch;
@@ -227,7 +228,7 @@ export class IsolateRuntime {
       taskContext.running = false;
       const stop = this.#clock();
       run.complete(value, this.#ended(progress, id, meter, start, stop, 'done'));
-      // A value that was packed has taken time that is not the next task's.
+      // The time for packing a value must not count for the next task.
       start = run.hasUnsent ? this.#clock() : stop;
       if (stop - this.#reported > REPORT_SECONDS) this.#reportBetween(progress, id, stop);
     }
@@ -245,7 +246,7 @@ export class IsolateRuntime {
     meter: TaskMeter | undefined,
   ): Promise<void> {
     const { run } = progress;
-    // Others may wait for what is finished as long as this promise takes.
+    // Tasks elsewhere may need the finished results while this promise is pending.
     this.#reportBetween(progress, id, start);
     const [begun, idle, cpu] = [this.#clock(), idleSeconds(), run.metered?.cpuSeconds() ?? 0];
     try {
@@ -265,7 +266,7 @@ export class IsolateRuntime {
     if (pending !== undefined) await pending;
   }
 
-  /** The task is over: fills the record of its run, which is good until the next task ends. */
+  /** Ends the task: fills the record of its run, which is valid until the next task ends. */
   #ended(
     { batch, run, received }: BatchProgress,
     id: number,
@@ -286,13 +287,13 @@ export class IsolateRuntime {
     return ended;
   }
 
-  /** In the middle of a batch, of whose task `id` the isolate has done what it could up to `now`. */
+  /** Reports in the middle of a batch. Work up to `now` belongs to its task `id`. */
   #reportBetween({ batch, run }: BatchProgress, id: number, now: number): void {
     run.metered?.leaveBatch(id, now);
     this.#report(batch.run, run);
   }
 
-  /** `idle`: no task waits. */
+  /** Sends a report. `idle` if no task waits. */
   #report(number: number, run: IsolateRun, idle = false): void {
     this.#reported = this.#clock();
     this.#vitals.refresh(this.#reported);
@@ -316,14 +317,14 @@ export class IsolateRuntime {
     this.#send(unsent, (sendable) => ({ type: 'report', run: number, ...sendable, ...more }));
   }
 
-  /** Results that go to the host's thread, which keeps them. */
+  /** Returns the measurement of results that go to the host's thread. */
   #handed({ packed: { frames } }: Unsent): IsolateMeasures['handed'] {
     if (this.#metrics === undefined || frames.length === 0) return undefined;
     const nbytes = frames.reduce((sum, one) => sum + framesBytes(one), 0);
     return { time: this.#clock(), count: frames.length, nbytes };
   }
 
-  /** What came to be known when nothing runs: a garbage collection after the last task. */
+  /** Sends measurements that arrive while no task runs, e.g. a garbage collection after the last task. */
   #sendMetrics(): void {
     if (this.#busy) return;
     const measures = this.#metrics?.take(this.#clock(), true);
@@ -345,7 +346,7 @@ export class IsolateRuntime {
     this.#send(unsent, (sendable) => ({ type: 'fetched', run: number, missing, ...sendable }));
   }
 
-  /** Posts values; if they cannot be cloned, finds out which, and posts errors in their place. */
+  /** Posts values. If they cannot be cloned, finds the culprits and posts errors in their place. */
   #send(unsent: Unsent, message: (sendable: Unsent) => FromIsolate): void {
     try {
       this.#host.post(message(unsent));
@@ -356,7 +357,7 @@ export class IsolateRuntime {
     }
   }
 
-  /** Reads what waits in the port between two tasks. Batches go to the queue as usual. */
+  /** Reads waiting messages between two tasks. Batches go to the queue as usual. */
   #readMail(): void {
     Atomics.store(this.#mailbox, 0, 0);
     for (let message = this.#host.receive(); message !== undefined; message = this.#host.receive())
@@ -364,9 +365,9 @@ export class IsolateRuntime {
   }
 }
 
-// A function that the host calls in an isolate, with `client.run` or for a plugin.
+// Calls functions in an isolate for the host, with `client.run` or for a plugin.
 
-/** Calls it and posts the answer. Never rejects: what the function throws is the answer. */
+/** Calls the function and posts the answer. Never rejects: an exception is an answer. */
 async function answerCall(
   { call, fn, argument }: CallFunction,
   post: (message: FromIsolate) => void,
@@ -374,7 +375,7 @@ async function answerCall(
   const answer = (value: unknown, error?: unknown): void =>
     post({ type: 'called', call, value, error: error === undefined ? undefined : toErrorInfo(error) });
   post({ type: 'call-taken', call });
-  // What a task that is called from here computes belongs to it.
+  // A computation that the function starts counts as started by a task.
   const { running } = taskContext;
   taskContext.running = true;
   try {

@@ -1,5 +1,5 @@
-// A hook of Node's module loader behind tsx: what tsx has compiled gets its lines back, see relined.ts. tsx prefers
-// `module.registerHooks` where Node has it, and so does this.
+// A hook of Node's module loader behind tsx, which restores the lines of compiled modules, see relined.ts. Like tsx,
+// it prefers `module.registerHooks` if Node has it.
 import { relined } from './relined.js';
 
 interface Loaded {
@@ -9,7 +9,7 @@ interface Loaded {
 
 const TYPESCRIPT = /\.[cm]?tsx?($|\?)/;
 
-/** For `module.register`, on the thread that older versions of Node have for hooks. */
+/** Hook for `module.register`, on the loader thread of older versions of Node. */
 export async function load(
   url: string,
   context: unknown,
@@ -18,7 +18,7 @@ export async function load(
   return withLines(url, await nextLoad(url, context));
 }
 
-/** For `module.registerHooks`, on the thread that loads. */
+/** Hook for `module.registerHooks`, on the importing thread. */
 export function loadHere(
   url: string,
   context: unknown,

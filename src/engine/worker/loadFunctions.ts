@@ -1,5 +1,5 @@
-// Finds or rebuilds, inside an isolate, the functions that a message names. Rebuilt functions are kept between runs, so
-// that V8's optimised code for them is too.
+// Finds or rebuilds, inside an isolate, the functions of a message. Rebuilt functions are kept between runs, together
+// with V8's optimised code for them.
 import { LongpoleError, messageOf } from '../../base/errors.js';
 import { registeredTasks, whenRegistered } from '../../graph/taskRegistry.js';
 import type { FunctionRef, ModuleFunctionRef } from '../../protocol/functionRef.js';
@@ -7,12 +7,12 @@ import { isCallable, type TaskCallable } from './evaluator.js';
 import { forbidExitDuring } from './forbidExit.js';
 import { importModule } from './importModule.js';
 
-/** Functions made from source text that are kept at most; beyond it all are forgotten and rebuilt on demand. */
+/** Most functions rebuilt from source that are kept. Beyond it all are discarded and rebuilt on demand. */
 const MAX_REBUILT = 10_000;
 
 const rebuilt = new Map<string, TaskCallable>();
 
-/** The functions in the same order; a promise only if modules have to be imported first. Never throws: see failing(). */
+/** Returns the functions in the same order; a promise only if modules have to be imported. Never throws: see failing(). */
 export function loadFunctions(refs: readonly FunctionRef[]): TaskCallable[] | Promise<TaskCallable[]> {
   const loaded = refs.map(loadNow);
   if (loaded.every((fn) => fn !== undefined)) return loaded;
@@ -39,7 +39,7 @@ function loadNow(ref: FunctionRef): TaskCallable | undefined {
   }
 }
 
-/** What esbuild and tsx call inside functions that they have compiled; see graph/freeVariables. */
+/** Helpers that esbuild and tsx call inside compiled functions; see graph/freeVariables. */
 const HELPERS =
   'const __name = (target, value) => Object.defineProperty(target, "name", { value, configurable: true });';
 
@@ -69,13 +69,14 @@ function lookUp(path: string): TaskCallable {
   }
   const fn = asCallable(value);
   if (fn === undefined) return failing({ name: path }, new TypeError(`there is no global function ${path}`));
-  // JSON.stringify, Object.keys and most others do not look at `this`, Promise.all and Array.from do.
+  // JSON.stringify, Object.keys and most others ignore `this`; Promise.all and Array.from need it.
   return (...args) => Reflect.apply(fn, owner, args);
 }
 
 async function loadFromModule(ref: ModuleFunctionRef): Promise<TaskCallable> {
   try {
-    // A script that awaits results at its top level never finishes importing here; its tasks are there before that.
+    // A script that awaits results at its top level never finishes its import here. Its tasks are registered before
+    // that.
     await forbidExitDuring(() =>
       Promise.race([importModule(ref.url, ref.bundle), whenRegistered(ref.url, ref.name), timeLimit()]),
     );
@@ -92,7 +93,7 @@ async function loadFromModule(ref: ModuleFunctionRef): Promise<TaskCallable> {
   );
 }
 
-/** A module may await something that never comes; importing it must end all the same. */
+/** Time limit of an import, because a module may await a promise that never settles. */
 const IMPORT_SECONDS = 60;
 
 function timeLimit(): Promise<never> {
@@ -102,7 +103,7 @@ function timeLimit(): Promise<never> {
   });
 }
 
-/** A function that cannot be had fails the tasks that call it, not the isolate. */
+/** Returns a function that throws. A function that cannot be loaded fails the tasks that call it, not the isolate. */
 function failing(ref: { readonly name: string; readonly url?: string }, cause: unknown): TaskCallable {
   const where = ref.url === undefined ? '' : ` of module ${ref.url}`;
   const reason = messageOf(cause);

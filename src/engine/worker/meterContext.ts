@@ -1,9 +1,9 @@
-// Which task's code runs, also after an await: what contextMeter finds its task by. On the global object, because the
-// user's module may load another copy of the package.
+// The task whose code runs, also after an await, by which contextMeter finds its task. It is a property of the global
+// object, because the user's module may load another copy of the package.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { OpenMeter } from './taskMeter.js';
 
-/** What contextMeter needs of a task. */
+/** The members of a task that contextMeter needs. */
 export interface MeteredTask {
   open(label: string, parent: OpenMeter | undefined): OpenMeter;
   close(meter: OpenMeter): void;
@@ -12,7 +12,7 @@ export interface MeteredTask {
 
 export interface MeterFrame {
   readonly task: MeteredTask;
-  /** The meter that is open here. */
+  /** The innermost open meter. */
   readonly meter: OpenMeter | undefined;
 }
 

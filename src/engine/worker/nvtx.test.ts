@@ -10,7 +10,7 @@ import { openNvtx } from './nvtx.js';
 const folder = mkdtempSync(join(tmpdir(), 'longpole-nvtx-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes down what it is told; stands for NVIDIA's library with a tool attached. */
+/** Records its calls; stands for NVIDIA's library with a tool attached. */
 const RECORDER = `
 #include <string.h>
 static char record[4096];
@@ -38,7 +38,7 @@ describe('NVTX', () => {
     assert.equal(recorded, "+('x', 0)+größe-1--");
   });
 
-  it('is not there where the library lacks the functions', { skip: process.platform !== 'linux' }, () => {
+  it('is undefined if the library lacks the functions', { skip: process.platform !== 'linux' }, () => {
     const source = join(folder, 'empty.c');
     if (compiler === undefined) return;
     writeFileSync(source, 'int nothing(void) { return 0; }\n');

@@ -1,29 +1,29 @@
-// Tasks as NVTX ranges, so that NVIDIA's Nsight Systems shows them beside what the GPU does. The ranges are marked through the
-// system's library; without a tool attached to the process it does nothing.
+// Marks tasks as NVTX ranges, so that NVIDIA's Nsight Systems shows them beside the GPU's work. The system's library
+// marks them. Without an attached tool, it does nothing.
 import { openLibrary } from '../../resources/nativeLibrary.js';
 import { addTaskHook } from './taskHook.js';
 
-/** The library of CUDA up to 12, that of NVTX 3 for other languages than C, and where CUDA puts its own. */
+/** The library of CUDA up to 12, that of NVTX 3 for other languages than C, and CUDA's own folder. */
 const LIBRARIES = ['libnvToolsExt.so.1', 'libnvtx3interop.so', '/usr/local/cuda/lib64/libnvToolsExt.so.1'];
 const OTHER_LIBRARIES: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ['nvToolsExt64_1.dll', 'nvtx3interop.dll'],
   darwin: ['libnvToolsExt.dylib', 'libnvtx3interop.dylib'],
 };
 
-/** Ranges of the thread that pushes them; they nest. */
+/** Nested ranges of the thread that pushes them. */
 export interface Nvtx {
   push(message: string): void;
   pop(): void;
 }
 
 /**
- * The system's NVTX library; undefined where there is none. `library` is a path to look at first, default the variable
- * LONGPOLE_NVTX_LIBRARY of the environment.
+ * Opens the system's NVTX library; undefined if there is none. `library` is the first path to try, by default the
+ * environment variable LONGPOLE_NVTX_LIBRARY.
  */
 export function openNvtx(library: string | undefined = environmentLibrary()): Nvtx | undefined {
   const libraries = OTHER_LIBRARIES[process.platform] ?? LIBRARIES;
   return openLibrary(library === undefined ? libraries : [library, ...libraries], (handle) => {
-    // Both return how deep the range is, which tools may answer as they like.
+    // Both return the depth of the range, but tools may return anything.
     const push: (message: string) => number = handle.func('int nvtxRangePushA(const char *)');
     const pop: () => number = handle.func('int nvtxRangePop()');
     return { push: (message) => void push(message), pop: () => void pop() };
@@ -32,7 +32,7 @@ export function openNvtx(library: string | undefined = environmentLibrary()): Nv
 
 let marking = false;
 
-/** From now on every task of this isolate is a range; nothing where there is no NVTX, which is looked for once. */
+/** Makes every later task of this isolate a range. Does nothing without NVTX, which is searched for once. */
 export function markTasks(): void {
   if (marking) return;
   marking = true;

@@ -1,10 +1,10 @@
-// What a task returned, in the form in which every other isolate would see it. A structured clone turns an instance of a
-// class into a plain object and a Buffer into a Uint8Array; without this a dependent would see the instance or the
-// plain object depending on where it happens to run.
+// Converts a task's result to the form that other isolates receive. A structured clone turns a class instance into a
+// plain object and a Buffer into a Uint8Array. Without this conversion, a dependent would see one or the other
+// depending on its isolate.
 
 import { checkCopyable } from '../../graph/lossyCopies.js';
 
-/** Containers with more parts are not looked into. */
+/** Containers with more parts are not searched. */
 const MOST_PARTS = 20;
 const KEPT_PROTOTYPES: ReadonlySet<unknown> = new Set<unknown>([
   null,
@@ -38,10 +38,10 @@ const KEPT_PROTOTYPES: ReadonlySet<unknown> = new Set<unknown>([
 ]);
 
 /**
- * The result as other isolates see it; the same value unless it is an instance of a class.
+ * Returns the result as other isolates receive it; the same value unless it is a class instance.
  *
- * @throws DOMException DataCloneError if it cannot be copied; LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if its copy would be
- *   another thing
+ * @throws DOMException DataCloneError if it cannot be copied; LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if its copy
+ * would differ
  */
 export function ownResult(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -49,13 +49,13 @@ export function ownResult(value: unknown): unknown {
     checkParts(value);
     return value;
   }
-  // A small Buffer is a window on memory that it shares with others: only the window is copied.
+  // A small Buffer is a window on memory that it shares with others, so only the window is copied.
   if (Buffer.isBuffer(value)) return Uint8Array.from(value);
   checkCopyable(value);
   return structuredClone(value);
 }
 
-/** One level deep and of small containers only: a look at all parts of every result would cost more than its copy. */
+/** Checks one level of small containers. A search through every result would cost more than its copy. */
 function checkParts(value: object): void {
   if (ArrayBuffer.isView(value)) return;
   const parts: unknown[] = Array.isArray(value) ? value : Object.values(value);

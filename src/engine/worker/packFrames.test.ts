@@ -132,7 +132,7 @@ describe('packFrames', () => {
     assert.equal(own[1000], 7);
   });
 
-  it('keeps only the range of a large buffer that views cover, and views that overlap overlap', () => {
+  it('keeps only the range of a large buffer that views cover, and keeps overlaps', () => {
     const whole = Float64Array.from({ length: 10 * LARGE }, (_, i) => i);
     const first = whole.subarray(LARGE + 1, 2 * LARGE + 1);
     const second = new Uint8Array(whole.buffer, 8 * (LARGE + 10), 3);
@@ -212,7 +212,7 @@ describe('packFrames', () => {
     assert.equal(small.buffer.byteLength, small.byteLength);
   });
 
-  it('says what cannot be cloned, as structuredClone does', () => {
+  it('names the value that cannot be cloned, like structuredClone', () => {
     const { port1 } = new MessageChannel();
     for (const value of [() => 1, { symbol: Symbol('s') }, Promise.resolve(), [port1]]) {
       assert.throws(
@@ -244,7 +244,7 @@ describe('packFrames', () => {
 });
 
 describe('unpackFrames', () => {
-  it('says so when the bytes are damaged', () => {
+  it('reports damaged bytes', () => {
     const whole = packFrames({
       list: [1, 2],
       array: new Float64Array(LARGE),

@@ -1,6 +1,7 @@
-// A result as frames and back. Large typed arrays become windows on shared memory: one copy in the isolate that made them,
-// none if they are shared already, none between the threads of a process. Everything else is written by V8's serializer,
-// so that whatever a structured clone keeps is kept: cycles, Map, Set, Date, errors, views over one buffer.
+// Packs a result into frames, and unpacks it. Large typed arrays become windows on shared memory. That needs one copy
+// in the isolate that made them, none if they are shared already, and none between the threads of a process. V8's
+// serializer writes everything else. So the result keeps what a structured clone keeps: cycles, Map, Set, Date,
+// errors, views over one buffer.
 import { DefaultDeserializer, DefaultSerializer } from 'node:v8';
 import { LongpoleError } from '../../base/errors.js';
 import type { Frame, Frames } from '../../protocol/frames.js';
@@ -8,8 +9,9 @@ import { bareBuffers, SHALLOW, THOROUGH } from './bareBuffers.js';
 import { SHARE_BYTES } from './shareBuffers.js';
 import { weigh } from './sharedWeight.js';
 
-// A view is written as: kind, place, then either the window (number of the memory, byte offset and length there in
-// elements) or the buffer as a value with the same offset and length. Numbers of memories count in the order of writing.
+// A view is written as: kind, place, then either its window or its buffer. The window is the number of the memory,
+// with byte offset and length in elements. The buffer is a value, with the same offset and length. Memories are
+// numbered in the order of writing.
 const KINDS = [
   'DataView',
   'Int8Array',
@@ -23,31 +25,32 @@ const KINDS = [
   'Float64Array',
   'BigInt64Array',
   'BigUint64Array',
-  // In Node 24 and later.
+  // Exists in Node 24 and later.
   'Float16Array',
 ];
 const IN_VALUE = 0;
 const IN_WINDOW = 1;
 
-// V8 writes a SharedArrayBuffer that stands for itself as a tag and a number of ours, and Node cannot read that back. So
-// the tag becomes that of an object which we read; numbers from here on are no kinds. They take five bytes as varints,
-// so that tag and number together are found again; if the value's own bytes hold the same six, other numbers are tried.
+// V8 writes a SharedArrayBuffer that is a value itself as a tag and one of our numbers, which Node cannot read back.
+// So the tag is replaced by that of a host object, which this file reads. Numbers from here on are no kinds. As
+// varints they take five bytes, so that tag and number can be found. If the value's own bytes contain the same six,
+// other numbers are tried.
 const FIRST_SHARED = 0xe000_0000;
 const SHARED_TRIES = 64;
 const SHARED_STEP = 0x0010_0000;
 const TAG_SHARED_BUFFER = 0x75;
 const TAG_HOST_OBJECT = 0x5c;
-/** Followed by the length as a varint and the bytes. */
+/** The tag is followed by the length as a varint and by the bytes. */
 const TAG_ARRAY_BUFFER = 0x42;
 
-/** Windows begin at a multiple of this, so that every kind of element is aligned in them as it was. */
+/** Windows begin at a multiple of this, so that elements of every kind keep their alignment. */
 const ALIGNMENT = 8;
-/** Per memory at the end of a header: first byte of the window, and its length if it is in the header itself. */
+/** Bytes per memory at the end of a header: first byte of the window, and its length if it is in the header itself. */
 const MEMORY_BYTES = 16;
-/** In place of that length: the next buffer of the frames, for windows, or as the contents of an ArrayBuffer. */
+/** Values instead of that length: the next buffer of the frames, as windows, or as the content of an ArrayBuffer. */
 const IN_BUFFERS = -1;
 const AS_ARRAY_BUFFER = -2;
-/** The number of memories. */
+/** Bytes for the number of memories. */
 const COUNT_BYTES = 4;
 
 interface Memory {
@@ -57,24 +60,24 @@ interface Memory {
 }
 
 /**
- * The frames of a value. Memory that is shared already is not copied: the frames are windows on it.
+ * Returns the frames of a value. Shared memory is not copied: its frames are windows.
  *
- * Of a large buffer only the range that the views in the value cover is kept. Class instances become plain objects and
- * a Buffer a Uint8Array, as in a structured clone.
+ * Of a large buffer, only the range that views in the value cover is kept. Class instances become plain objects and a
+ * Buffer a Uint8Array, as in a structured clone.
  *
- * @throws DOMException DataCloneError if the value holds what cannot be copied, e.g. a function
+ * @throws DOMException DataCloneError if the value contains something that cannot be copied, e.g. a function
  */
 export function packFrames(value: unknown): Frames {
   const shallow = bareBuffers(value, SHALLOW);
   const frames = pack(value, shallow);
-  // Bytes of buffers that the look at the surface has missed would be copied once more on the other side.
+  // Bytes of buffers that the shallow search has missed would be copied again by the reader.
   if (!mayHoldBuffer(frames.header)) return frames;
   const all = bareBuffers(value, THOROUGH);
   return all.size === shallow.size ? frames : pack(value, all);
 }
 
 /**
- * The value of frames; its typed arrays are windows on the memory of the frames, which the value keeps alive.
+ * Returns the value of frames. Its typed arrays are windows on the memory of the frames, which the value keeps alive.
  *
  * @throws LongpoleError ERR_LONGPOLE_FRAMES if the bytes are damaged
  */
@@ -103,7 +106,7 @@ class FramesWriter extends DefaultSerializer {
   readonly #numbers = new Map<ArrayBuffer | SharedArrayBuffer, number>();
   readonly #bare: ReadonlySet<ArrayBuffer>;
   readonly #firstShared: number;
-  /** Numbers of the memories that stand for themselves. */
+  /** Numbers of the memories that are values themselves. */
   readonly #standing: number[] = [];
 
   constructor(bare: ReadonlySet<ArrayBuffer>, firstShared: number) {
@@ -115,7 +118,7 @@ class FramesWriter extends DefaultSerializer {
     }
   }
 
-  /** Undefined: the bytes hold the mark of a shared buffer by chance. */
+  /** Returns the frames; undefined if the bytes contain the mark of a shared buffer by chance. */
   write(value: unknown): Frames | undefined {
     this.writeHeader();
     this.writeValue(value);
@@ -152,7 +155,7 @@ class FramesWriter extends DefaultSerializer {
     }
   }
 
-  /** Called once for every SharedArrayBuffer that is met not through a view. */
+  /** Called once for every SharedArrayBuffer that is found other than through a view. */
   _getSharedArrayBufferId(buffer: SharedArrayBuffer): number {
     const number = this.#memory(buffer, 0, buffer.byteLength);
     this.#standing.push(number);
@@ -231,7 +234,7 @@ class FramesReader extends DefaultDeserializer {
     throw damaged();
   }
 
-  /** A shared buffer that is a value itself; only if the frame is not all of its memory, a copy. */
+  /** Returns a shared buffer that is a value itself. Copies it only if the frame is a part of its memory. */
   #standing(number: number): SharedArrayBuffer {
     const { bytes } = this.#memoryAt(number);
     if (bytes.buffer instanceof SharedArrayBuffer && bytes.byteLength === bytes.buffer.byteLength)
@@ -262,13 +265,13 @@ class FramesReader extends DefaultDeserializer {
       if (bytes === undefined || !(first >= 0) || inside < 0) throw damaged();
       inside += Math.max(0, length);
       this.#memories.push({ bytes: aligned(bytes), first });
-      // Whoever returned an ArrayBuffer gets one, not a SharedArrayBuffer: the only copy on the reading side.
+      // A task that returned an ArrayBuffer gets one, not a SharedArrayBuffer: the only copy of the reading side.
       if (length === AS_ARRAY_BUFFER) this.transferArrayBuffer(index, ownCopy(bytes).buffer);
     });
   }
 }
 
-/** Large buffers are shared as the windows that a value has on them; so are Buffers, small windows on a common pool. */
+/** Returns whether a view becomes a window: views of large buffers, and Buffers, which are small windows on a pool. */
 function isWindow(view: ArrayBufferView): boolean {
   return (
     view.buffer instanceof SharedArrayBuffer || view.buffer.byteLength >= SHARE_BYTES || Buffer.isBuffer(view)
@@ -312,12 +315,12 @@ function ownCopy(bytes: Frame): Uint8Array<ArrayBuffer> {
   return copy;
 }
 
-/** Frames that somebody cut out of other memory may lie askew. */
+/** Returns an aligned frame. Frames that were cut from other memory may be unaligned. */
 function aligned(bytes: Frame): Frame {
   return bytes.byteOffset % ALIGNMENT === 0 ? bytes : sharedCopy(bytes);
 }
 
-/** Where the number of a shared buffer stands in the bytes; -1 if the same bytes occur elsewhere too. */
+/** Returns the position of the number of a shared buffer in the bytes; -1 if the same bytes occur elsewhere too. */
 function markOf(bytes: Buffer, number: number): number {
   const mark = [TAG_SHARED_BUFFER];
   let rest = number;
@@ -329,8 +332,8 @@ function markOf(bytes: Buffer, number: number): number {
 }
 
 /**
- * Whether V8 may have written a large ArrayBuffer into the header: its tag and a length that fits. Cost: a search for one
- * byte; looking at every part of the value would take longer than writing it did.
+ * Returns whether V8 may have written a large ArrayBuffer into the header: its tag and a fitting length. Cost: a
+ * search for one byte; a search through the value would take longer than writing it did.
  */
 function mayHoldBuffer(header: Frame): boolean {
   const { byteLength } = header;

@@ -1,13 +1,13 @@
-// The error of a task that calls a method of what was an instance of a class before it was copied to this isolate. V8 says
-// "p.norm is not a function", which does not tell why.
+// Explains the error of a task that calls a method of a former class instance, which became a plain object on its way
+// to this isolate. V8 only says "p.norm is not a function".
 import { OP_CONSTANT, OP_REF, type Program } from '../../protocol/program.js';
 
 const NOT_A_FUNCTION = /([\w$]+) is not a function/;
 const NOT_ITERABLE = /is not iterable/;
-/** Elements of an array that are looked at. */
+/** Elements of an array that are checked. */
 const MOST_ELEMENTS = 20;
 
-/** Adds to a TypeError that an argument is a plain object, where that is likely the reason. Returns what was thrown. */
+/** Adds to a TypeError that an argument is a plain object, if that is the likely reason. Returns the thrown value. */
 export function withPlainObjectHint(thrown: unknown, argumentsOf: () => readonly unknown[]): unknown {
   if (!(thrown instanceof TypeError)) return thrown;
   const { message } = thrown;
@@ -24,7 +24,7 @@ export function withPlainObjectHint(thrown: unknown, argumentsOf: () => readonly
   return thrown;
 }
 
-/** What a task was called with, as far as it is known after the call. */
+/** Returns the arguments of a task, as far as they are known after the call. */
 export function argumentsOf(
   { tokenOffsets, operations, operands }: Program,
   id: number,

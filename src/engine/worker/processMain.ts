@@ -1,5 +1,5 @@
-// Entry point of a child process. Its main thread computes nothing: it stands between the channel and the isolate, so
-// that a steal, a fetch or a look at the completions is answered while a task computes.
+// Entry point of a child process. Its main thread computes nothing. It connects the channel to the isolate, so that a
+// steal, a fetch or a poll of completions is answered while a task computes.
 import { LongpoleError } from '../../base/errors.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
@@ -10,11 +10,11 @@ import type { Isolate, RunHandler } from '../pool/isolate.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { sendFinished, sendValues } from './sendValues.js';
 
-/** How often completions of a busy isolate are passed on, in milliseconds. */
+/** Milliseconds between two reports of a busy isolate's completions. */
 const POLL_MS = 10;
 
 function send(message: FromProcess): void {
-  // The parent may end at any moment: between this look and the write, a write fails, and 'disconnect' comes later.
+  // The parent may end at any moment. Between this check and the write, a write fails, and 'disconnect' follows.
   if (process.connected) process.send?.(message, undefined, undefined, endIfFailed);
 }
 
@@ -73,8 +73,8 @@ class Relay implements RunHandler {
 }
 
 /**
- * The isolate is gone or stuck: so is this process, once its last messages are out. Not by process.exit(), which would
- * wait for a thread that is inside a native call.
+ * Ends the process once its last messages are out, because the isolate is gone or stuck. process.exit() would wait
+ * for a thread inside a native call.
  */
 function end(): void {
   const kill = (): void => void process.kill(process.pid, 'SIGKILL');
@@ -138,5 +138,5 @@ process.on('message', (message: ToProcess) => {
       break;
   }
 });
-// The parent ended or was killed: nobody wants the results any more.
+// The parent ended or was killed, so that the results are not needed any more.
 process.on('disconnect', end);

@@ -16,13 +16,13 @@ function compiled(code: string, marks: readonly (readonly [text: string, line: n
     return [column, 0, line, 0];
   });
   const map = { version: 3, sources: ['a.ts'], names: [], mappings: encode([segments]) };
-  const told = Buffer.from(JSON.stringify(map)).toString('base64');
-  return `${code}\n//# sourceMappingURL=data:application/json;base64,${told}\n`;
+  const encoded = Buffer.from(JSON.stringify(map)).toString('base64');
+  return `${code}\n//# sourceMappingURL=data:application/json;base64,${encoded}\n`;
 }
 
 function mapOf(text: string): SourceMap {
-  const [, told = ''] = /base64,(\S+)/.exec(text) ?? [];
-  return new SourceMap(JSON.parse(Buffer.from(told, 'base64').toString('utf8')));
+  const [, encoded = ''] = /base64,(\S+)/.exec(text) ?? [];
+  return new SourceMap(JSON.parse(Buffer.from(encoded, 'base64').toString('utf8')));
 }
 
 /** Without the map. */
@@ -49,7 +49,7 @@ test('statements have lines of their own again, and the map leads to the same li
   );
 });
 
-test('no line is broken where that would mean something else', () => {
+test('no line is broken where a break would change the meaning', () => {
   for (const [code, marks] of [
     // `return` alone would return nothing.
     [
@@ -116,7 +116,7 @@ test('a chain of calls is one line for each call', () => {
   assert.deepEqual(text.trimEnd().split('\n'), ['export const a=[1]', '.map(f)', '.filter(g);']);
 });
 
-test('what is no JavaScript, has no map, or has a broken one stays as it is', () => {
+test('text that is no JavaScript, or has no valid map, is not changed', () => {
   for (const source of [
     'let a = 1;\n',
     'let = = 1\n//# sourceMappingURL=data:application/json;base64,e30=\n',
@@ -126,7 +126,7 @@ test('what is no JavaScript, has no map, or has a broken one stays as it is', ()
     assert.equal(relined(source), source);
 });
 
-test('code computes the same, wherever the map says that lines were', () => {
+test('code computes the same for any lines of the map', () => {
   const code =
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
     'const f=(n)=>{let s=0,t="";for(let i=0;i<n;i++){if(i%2){s+=i;continue}t+=`${i};{${s}}`}return{s,t:t.split(";").map(x=>x+"!").join("|")}};f(9)';
@@ -137,8 +137,8 @@ test('code computes the same, wherever the map says that lines were', () => {
         .toSorted(([a], [b]) => a - b)
         .map(([column, line]): SourceMapSegment => [column, 0, line, 0]);
       const map = { version: 3, sources: ['a.ts'], names: [], mappings: encode([segments]) };
-      const told = Buffer.from(JSON.stringify(map)).toString('base64');
-      const text = relined(`${code}\n//# sourceMappingURL=data:application/json;base64,${told}\n`);
+      const encoded = Buffer.from(JSON.stringify(map)).toString('base64');
+      const text = relined(`${code}\n//# sourceMappingURL=data:application/json;base64,${encoded}\n`);
       assert.deepEqual(evaluate(codeOf(text)), expected);
     }),
   );

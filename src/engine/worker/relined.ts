@@ -1,13 +1,13 @@
-// Gives compiled code its lines back. Loaders such as tsx put a module into one line, and V8 tells of samples only the line,
-// so nobody could see where in a function time went. Here lines are broken where the source map says that another line
-// of the user's begins, as far as that cannot change what the code means; the map follows.
+// Restores the lines of compiled code. Loaders such as tsx put a module into one line, and V8 reports only the line
+// of a sample, so a profile could not show where in a function time went. This file breaks lines where the source map
+// has a new line of the user's, unless a break would change the meaning, and adapts the map.
 import { decode, encode, type SourceMapMappings, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { parse, type Token } from 'acorn';
 
 const MAP = /\/\/# sourceMappingURL=data:application\/json[^,\n]*;base64,([A-Za-z0-9+/=]+)\s*$/;
 /**
- * After these a line break may mean something: the restricted productions of ECMAScript, "no LineTerminator here". Elsewhere a
- * break between two tokens that may follow each other means nothing.
+ * Tokens after which a line break may have a meaning: the restricted productions of ECMAScript, "no LineTerminator
+ * here". Between other tokens a break has no meaning.
  */
 const NOT_AFTER: ReadonlySet<string> = new Set([
   'return',
@@ -19,9 +19,9 @@ const NOT_AFTER: ReadonlySet<string> = new Set([
   'accessor',
   'using',
 ]);
-/** Nor before these; the text of a template is data. */
+/** Tokens before which no line is broken; the text of a template is data. */
 const NOT_BEFORE: ReadonlySet<string> = new Set(['=>', '++/--', '`', '${', 'template', 'invalidTemplate']);
-/** Larger modules stay as they are, in characters: parsing them twice takes some 100 ms. */
+/** Larger modules are not changed, in characters: parsing them twice takes some 100 ms. */
 const MAX_LENGTH = 2_000_000;
 
 interface CompiledMap {
@@ -29,8 +29,8 @@ interface CompiledMap {
 }
 
 /**
- * A module with its source map inline, in lines as the user wrote it. Anything else, and code whose tokens would not stay the
- * same, comes back as it was. Costs some milliseconds per 100 kB.
+ * Returns a module with an inline source map, with the user's lines. Returns any other text unchanged, and code whose
+ * tokens would change. Costs some milliseconds per 100 kB.
  */
 export function relined(source: string): string {
   const found = source.length > MAX_LENGTH ? null : MAP.exec(source);
@@ -42,10 +42,10 @@ export function relined(source: string): string {
     const tokens = tokensOf(code);
     const { text, mappings } = broken(code, decode(map.mappings), breaksOf(code, tokens));
     if (!sameTokens(texts(code, tokens), texts(text, tokensOf(text)))) return source;
-    const told = Buffer.from(JSON.stringify({ ...map, mappings: encode(mappings) })).toString('base64');
-    return `${text}//# sourceMappingURL=data:application/json;base64,${told}\n`;
+    const encoded = Buffer.from(JSON.stringify({ ...map, mappings: encode(mappings) })).toString('base64');
+    return `${text}//# sourceMappingURL=data:application/json;base64,${encoded}\n`;
   } catch {
-    // It is no JavaScript that the parser knows, or no map.
+    // The text is no JavaScript that the parser accepts, or the map is invalid.
     return source;
   }
 }
@@ -62,7 +62,7 @@ function tokensOf(code: string): Token[] {
   return tokens;
 }
 
-/** Where a line may be broken: offsets at which tokens begin. */
+/** Returns the offsets of tokens before which a line may be broken. */
 function breaksOf(code: string, tokens: readonly Token[]): Set<number> {
   const breaks = new Set<number>();
   let before = '';
@@ -112,7 +112,7 @@ function shifted(segment: SourceMapSegment, by: number): SourceMapSegment {
   return name === undefined ? [column - by, source, line, at] : [column - by, source, line, at, name];
 }
 
-/** The texts of the tokens; between them is nothing that counts. */
+/** Yields the texts of the tokens; the text between them has no meaning. */
 function* texts(code: string, tokens: readonly Token[]): Generator<string> {
   for (const { start, end } of tokens) yield code.slice(start, end);
 }

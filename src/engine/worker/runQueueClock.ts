@@ -1,19 +1,20 @@
-// How long this thread was ready to run and had to wait for a core. Only the system knows: for the CPU clock a thread that
-// waits for a core is the same as one that sleeps.
+// Measures how long this thread was ready to run but had no core. Only the system knows: for the CPU clock, a thread
+// that waits for a core looks like one that sleeps.
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Seconds since the thread began that it waited for a core; NaN once they cannot be read. */
+/** Returns the seconds in which the thread waited for a core since its start; NaN once they cannot be read. */
 export type RunQueueClock = () => number;
 
-/** Nanoseconds on a core, nanoseconds in the run queue, times that it was given a core. */
+/** The file has nanoseconds on a core, nanoseconds in the run queue, and the number of times on a core. */
 const FILE = '/proc/thread-self/schedstat';
-/** Three numbers of at most 20 digits. */
+/** Bytes for three numbers of at most 20 digits. */
 const FILE_BYTES = 64;
 const [SPACE, ZERO] = [32, 48];
 
 /**
- * The clock of the calling thread: 0.6 µs a reading, as the CPU clock. Undefined where the system has none: macOS, Windows,
- * kernels without scheduler statistics, containers that hide the file. Node closes the file when the thread ends.
+ * Returns the clock of the calling thread. A reading takes 0.6 µs, like the CPU clock. Undefined on systems without
+ * it: macOS, Windows, kernels without scheduler statistics, and containers that hide the file. Node closes the file
+ * when the thread ends.
  */
 export function runQueueClock(path = FILE): RunQueueClock | undefined {
   let file: number;
@@ -30,13 +31,13 @@ export function runQueueClock(path = FILE): RunQueueClock | undefined {
       return Number.NaN;
     }
   };
-  // A thread that reads has been given a core: where that was never counted, the kernel counts nothing.
+  // A thread that reads has a core. If that was never counted, the kernel counts nothing.
   if (field(2) > 0) return () => field(1) / 1e9;
   closeSync(file);
   return undefined;
 }
 
-/** The number after so many spaces; NaN if there is none. */
+/** Returns the number after the given number of spaces; NaN if there is none. */
 function fieldOf(bytes: Uint8Array, length: number, number: number): number {
   let at = 0;
   for (let skipped = 0; skipped < number && at < length; at++) if (bytes[at] === SPACE) skipped++;

@@ -1,5 +1,5 @@
-// Large typed arrays move into shared memory when other isolates need them: one copy in the isolate that made them,
-// none on the way. Below the threshold a structured clone is cheaper than a new shared buffer.
+// Moves large typed arrays into shared memory when other isolates need them: one copy in the isolate that made them,
+// none on the way. Below the threshold, a structured clone is cheaper than a new shared buffer.
 
 import type { Frame } from '../../protocol/frames.js';
 import { MAX_DEPTH, MAX_PARTS, weigh } from './sharedWeight.js';
@@ -7,7 +7,7 @@ import { MAX_DEPTH, MAX_PARTS, weigh } from './sharedWeight.js';
 /** Arrays of at least this many bytes are shared. */
 export const SHARE_BYTES = 64 * 1024;
 
-/** Memory for bytes that come from elsewhere: shared, unless copying it is cheaper than making a shared buffer. */
+/** Returns memory for received bytes: shared, unless copying is cheaper than a new shared buffer. */
 export function emptyFrame(nbytes: number): Frame {
   if (nbytes < SHARE_BYTES) return new Uint8Array(nbytes);
   const frame = new Uint8Array(new SharedArrayBuffer(nbytes));
@@ -15,7 +15,10 @@ export function emptyFrame(nbytes: number): Frame {
   return frame;
 }
 
-/** The value with its large typed arrays over shared memory; the same value if it has none. Never changes its input. */
+/**
+ * Returns the value with its large typed arrays over shared memory; the same value if it has none. Never changes its
+ * input.
+ */
 export function shareBuffers(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (ArrayBuffer.isView(value)) return shareView(value);

@@ -1,20 +1,22 @@
-// Makes the garbage collector see shared memory. V8 counts an ArrayBuffer's bytes towards the next collection, but a
-// SharedArrayBuffer's as nothing, so a run that passes 3 GB of shared arrays along one after the other would hold all
-// 3 GB. Each isolate hangs an ordinary ArrayBuffer of the same size on every shared one that it sees: it is counted, it
-// dies with it, and as nobody ever touches its pages it costs address space, not memory.
+// Makes the garbage collector count shared memory. V8 counts the bytes of an ArrayBuffer towards the next collection,
+// but ignores those of a SharedArrayBuffer. A run that passes on 3 GB of shared arrays, one after the other, would
+// hold all 3 GB. Therefore each isolate attaches an ordinary ArrayBuffer of the same size to every shared one that it
+// receives. V8 counts it and frees it with the shared one. Its pages are never touched, so it costs address space,
+// not memory.
 //
-// V8 may collect garbage at the moment it is told, for milliseconds, so it is told on the next turn of the event loop:
-// a task begins before that. Only the last buffer waits: an isolate that stays in one turn tells V8 of all the others.
+// V8 may collect garbage for milliseconds when the ArrayBuffer is created, so that happens on the next turn of the
+// event loop, after the task has started. Only the last buffer waits: in an isolate that stays in one turn, all
+// others are counted.
 
 const WEIGHT: unique symbol = Symbol('longpole.weight');
 
-/** Below this the isolates' ordinary garbage brings collections often enough. */
+/** Below this size, the isolates' ordinary garbage triggers collections often enough. */
 const MINIMUM_BYTES = 64 * 1024;
-/** Values nested deeper than this, or longer lists, hold no arrays that shareBuffers has shared. */
+/** Depth and list length up to which shareBuffers shares arrays. */
 export const MAX_DEPTH = 3;
 export const MAX_PARTS = 64;
 
-/** Counts the shared arrays in a value that has come from another isolate. */
+/** Counts the shared arrays in a value from another isolate. */
 export function weighShared(value: unknown, depth = 0): void {
   if (typeof value !== 'object' || value === null) return;
   if (ArrayBuffer.isView(value)) {
@@ -32,22 +34,22 @@ export function weighShared(value: unknown, depth = 0): void {
 
 type Weighed = SharedArrayBuffer & { [WEIGHT]?: ArrayBuffer | null };
 
-/** The one buffer of which V8 has not been told. */
-let untold: Weighed | undefined;
+/** The one buffer that V8 does not count yet. */
+let uncounted: Weighed | undefined;
 
-/** Counts one shared buffer, once. */
+/** Counts a shared buffer, once. */
 export function weigh(buffer: Weighed): void {
   if (buffer.byteLength < MINIMUM_BYTES || buffer[WEIGHT] !== undefined) return;
-  if (untold === undefined) setImmediate(tell).unref();
-  else tell();
-  // Not undefined: it is counted already.
+  if (uncounted === undefined) setImmediate(count).unref();
+  else count();
+  // Null means that the buffer is counted already.
   buffer[WEIGHT] = null;
-  untold = buffer;
+  uncounted = buffer;
 }
 
-function tell(): void {
-  if (untold === undefined) return;
-  const buffer = untold;
-  untold = undefined;
+function count(): void {
+  if (uncounted === undefined) return;
+  const buffer = uncounted;
+  uncounted = undefined;
   buffer[WEIGHT] = new ArrayBuffer(buffer.byteLength);
 }

@@ -1,4 +1,4 @@
-// Values that could not be sent together: those that can be, and why the others cannot.
+// Splits values that could not be sent together into sendable values and errors for the others.
 import type { LongpoleError } from '../../base/errors.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import type { Values } from '../../protocol/isolateMessages.js';
@@ -10,8 +10,8 @@ export interface SplitValues {
 }
 
 /**
- * Copies of the values that can be copied: a getter that throws now and then has been asked for the last time. `copy` copies as
- * the channel does, and throws what the channel throws; `explain` makes an error of it.
+ * Returns copies of the values that can be copied, because a getter that throws sometimes must not be called again.
+ * `copy` copies like the channel, and throws its errors; `explain` converts such an exception to an error.
  */
 export function splitValues(
   { ids, values }: Values,

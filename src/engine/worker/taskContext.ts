@@ -1,13 +1,13 @@
-// What an isolate knows about itself. A user's script that defines tasks and computes at its top level is imported by
-// every isolate to find the tasks; the computation in it must not start again there. So an isolate computes only what a
-// running task asks for, and api/ looks here.
+// An isolate's data about itself. Every isolate imports a user's script that defines tasks and computes at its top
+// level, and must not start that computation again. So an isolate computes only when a running task asks for it, and
+// api/ checks that here.
 
 const CONTEXT: unique symbol = Symbol.for('longpole.taskContext');
 
 export interface TaskContext {
-  /** Name of the worker that this isolate is; undefined on the caller's own thread. */
+  /** Name of this isolate's worker; undefined on the caller's own thread. */
   worker: string | undefined;
-  /** A task runs at this moment. */
+  /** True while a task runs. */
   running: boolean;
 }
 
@@ -17,5 +17,5 @@ function context(): TaskContext {
   return holder[CONTEXT];
 }
 
-/** On the global object, because the user's module may load another copy of the package. */
+/** A property of the global object, because the user's module may load another copy of the package. */
 export const taskContext: TaskContext = context();

@@ -1,18 +1,18 @@
-// What surrounds every task of an isolate, beside its own code. Without a hook a task costs one look at a variable.
+// Hooks around every task of an isolate. Without a hook a task costs one read of a variable.
 
 export interface TaskHook {
-  /** Right before the task's function is called; `label` is its key, or its function's name where no key is known. */
+  /** Called before the task's function; `label` is its key, or its function's name if no key is known. */
   before(label: string): void;
-  /** When it has returned or thrown (`failed`); of an asynchronous task, when its promise has settled. */
+  /** Called when the function has returned or thrown (`failed`); for an asynchronous task, when its promise has settled. */
   after(failed: boolean): void;
 }
 
-/** The hook of this isolate; undefined: none. */
+/** The hook of this isolate; undefined for none. */
 export const taskHook: { current: TaskHook | undefined } = { current: undefined };
 
 let hooks: TaskHook[] = [];
 
-/** Adds a hook inside those that are there; returns what takes it away again. */
+/** Adds a hook inside the present ones; returns the function that removes it. */
 export function addTaskHook(hook: TaskHook): () => void {
   hooks = [...hooks, hook];
   join();

@@ -1,42 +1,42 @@
-// What one task measures of itself. Every moment of a task belongs to one activity: to the meter that was opened last
-// inside the others, in equal parts to meters that are open side by side (promises that a task awaits together), or to
-// none. So the seconds of a task add up to its wall time, however its meters nest.
+// Measurements that a task makes of itself. Every moment of a task belongs to one activity: to the innermost open
+// meter, in equal parts to several (of promises that a task awaits together), or to none. So the seconds of a task
+// add up to its wall time.
 import type { ThreadCpuClock } from './threadCpuClock.js';
 
-/** A meter that is open. */
+/** An open meter. */
 export interface OpenMeter {
   readonly label: string;
   readonly parent: OpenMeter | undefined;
-  /** Meters that were opened inside this one and are open still. */
+  /** Number of open meters inside this one. */
   inner: number;
   open: boolean;
 }
 
-/** A metric of a task, before it is known which task it was. */
+/** A metric of a task, before the task is known. */
 export interface Digest {
   readonly label: string;
   value: number;
   readonly unit: string;
 }
 
-/** Most tasks measure nothing, and an empty task is made in 50 ns: what they do not need is not made. */
+/** Most tasks measure nothing, and a TaskMeter must cost only 50 ns, so unused members are not allocated. */
 const NONE: OpenMeter[] = [];
 const NO_DIGESTS: readonly Digest[] = [];
 
 export class TaskMeter {
-  /** What is open and has nothing open inside it. */
+  /** Open meters without an open meter inside. */
   #innermost: OpenMeter[] = NONE;
   #digests: Map<string, Digest> | undefined;
   readonly #cpuClock: ThreadCpuClock | undefined;
-  /** Milliseconds on `performance.now()` up to which time has been given to activities. */
+  /** Milliseconds on `performance.now()` up to which time has been assigned to activities. */
   #since = 0;
   #cpuSince = 0;
   #ended = false;
-  /** Metrics that come when the task is over, e.g. from a promise that it did not wait for. */
+  /** Receives metrics after the end of the task, e.g. from a promise that the task did not await. */
   readonly #late: ((digest: Digest) => void) | undefined;
-  /** What the clock of the run queue said before it began. */
+  /** Reading of the run queue's clock before the task began. */
   readonly queuedBefore: number;
-  /** The task, for what it prints. -1: not known. */
+  /** Run of the task, for its printed lines; -1 if unknown. */
   run = -1;
   id = -1;
   prefix = '';
@@ -82,10 +82,13 @@ export class TaskMeter {
     if (this.#innermost.length === 0) this.#closeCpu();
   }
 
-  /** `inside`: the meter that is open here. Seconds that the task measured itself are not the meter's any more. */
+  /**
+   * Adds to a metric. `inside` is the innermost open meter; seconds that the task measured itself are subtracted from
+   * it.
+   */
   digest(label: string, value: number, unit: string, inside: OpenMeter | undefined): void {
     if (this.#ended) {
-      // Seconds of then are another task's already.
+      // After the task, its seconds belong to another task already.
       if (unit !== 'seconds') this.#late?.({ label, value, unit });
       return;
     }
@@ -96,7 +99,7 @@ export class TaskMeter {
     this.#add(label, value, unit);
   }
 
-  /** Ends the task: meters that are open are closed. Returns what was measured. */
+  /** Ends the task and closes open meters. Returns the measurements. */
   end(): Iterable<Digest> {
     this.#ended = true;
     if (this.#innermost.length > 0) {
@@ -107,7 +110,7 @@ export class TaskMeter {
     return this.#digests?.values() ?? NO_DIGESTS;
   }
 
-  /** Gives the time since the last change to what was open. */
+  /** Assigns the time since the last change to the open meters. */
   #advance(): void {
     const now = performance.now();
     const share = (now - this.#since) / 1000 / this.#innermost.length;

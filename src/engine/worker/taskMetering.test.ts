@@ -10,7 +10,7 @@ describe('the seconds of a garbage collection', () => {
     assert.deepEqual(collectionParts(0.2, 1, 5, 0), { 'thread-cpu': 0.2, 'thread-noncpu': 0, other: 0 });
   });
 
-  it('are both where it was kept from its core: a task that computed keeps some of its CPU time', () => {
+  it('are divided if the thread had no core: a task that computed keeps some of its CPU time', () => {
     const parts = collectionParts(3, 0.5, 3.5, 0);
     assert.deepEqual(parts, { 'thread-cpu': 0.375, 'thread-noncpu': 2.625, other: 0 });
   });
@@ -19,7 +19,7 @@ describe('the seconds of a garbage collection', () => {
     assert.deepEqual(collectionParts(3, 0, 0, 5), { 'thread-cpu': 0, 'thread-noncpu': 0, other: 3 });
   });
 
-  it('never take more than there is, and all of it is somewhere', () => {
+  it('never exceed the available time, and are counted completely', () => {
     const seconds = fc.double({ min: 0, max: 1e4, noNaN: true });
     fc.assert(
       fc.property(seconds, seconds, seconds, seconds, (gc, cpu, noncpu, other) => {
@@ -110,7 +110,7 @@ describe('the seconds of an isolate', () => {
   });
   const TASK = ['thread-cpu', 'thread-noncpu', 'failed', 'cancelled'];
 
-  it('are its tasks, what it does for them, and the executor: none is lost and none counts twice', () => {
+  it('are its tasks, its work for them, and the executor: every second counts exactly once', () => {
     fc.assert(
       fc.property(batches, (list) => {
         const { busy, inTasks, seconds } = work(list);
@@ -156,7 +156,7 @@ describe('how long a task waited for a core', () => {
   const near = (value: number, expected: number): void =>
     assert.ok(Math.abs(value - expected) < 1e-6, `${value} instead of ${expected}`);
 
-  it('is what the run queue counted while it ran, and nothing of what it slept', () => {
+  it('is the count of the run queue during the task, without its sleep', () => {
     const { pass, wait, task } = thread();
     wait(5);
     near(
@@ -177,7 +177,7 @@ describe('how long a task waited for a core', () => {
     );
   });
 
-  it('is nothing of what shorter tasks before it waited', () => {
+  it('excludes the waits of earlier, shorter tasks', () => {
     const { pass, wait, task, readings } = thread();
     task(() => pass(1e-3));
     const before = readings();
@@ -191,7 +191,7 @@ describe('how long a task waited for a core', () => {
     assert.ok(task(() => pass(0.01)) <= 1e-4);
   });
 
-  it('is not known where the system does not tell', () => {
+  it('is unknown if the system does not report it', () => {
     const { pass, task } = thread(false);
     assert.ok(Number.isNaN(task(() => pass(0.3))));
     assert.ok(Number.isNaN(task(() => pass(1e-6))));

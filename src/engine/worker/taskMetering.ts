@@ -1,6 +1,6 @@
-// Measures the tasks of an isolate: thread CPU, the rest of their wall time, garbage collection, and what they count
-// themselves. A reading of the CPU clock costs as much as an empty task, so short tasks that follow each other share
-// the readings: the CPU time between two is divided by wall time, and the sums are exact.
+// Measures the tasks of an isolate: thread CPU, the rest of their wall time, garbage collection, and their own
+// metrics. A reading of the CPU clock costs as much as an empty task, so consecutive short tasks share readings. The
+// CPU time between two readings is divided by wall time, and the sums are exact.
 import { PerformanceObserver } from 'node:perf_hooks';
 import type { IsolateWork } from '../../protocol/isolateMessages.js';
 import { DEFAULT_SPAN, spanId } from '../../protocol/metrics.js';
@@ -13,21 +13,21 @@ import type { RunQueueClock } from './runQueueClock.js';
 import { type Digest, TaskMeter } from './taskMeter.js';
 import type { ThreadCpuClock } from './threadCpuClock.js';
 
-/** Tasks share a reading of the CPU clock, and of that of the run queue, for this long, in seconds. */
+/** Seconds for which tasks share a reading of the CPU clock and of the run queue's clock. */
 const WINDOW_SECONDS = 1e-4;
-/** At most so many tasks in one window. */
+/** Most tasks in one window. */
 const WINDOW_TASKS = 256;
 
-/** Work beside tasks that is shorter is counted, but not told one by one, in seconds. */
+/** Seconds below which work beside tasks is counted, but not reported singly. */
 const SEEN_SECONDS = 5e-5;
 const SEEN_GC_SECONDS = 1e-3;
 const SEEN_AWAIT_SECONDS = SEEN_SECONDS;
-/** Stretches of work that wait to be sent; beyond it they are counted only. */
+/** Most intervals of work that wait to be sent. Further ones are only counted. */
 const MAX_WORK = 1000;
-/** Work that is no task's. */
+/** Marks work that belongs to no task. */
 const NO_RUN = -1;
 
-/** How a task ended: its time goes where Dask puts it. */
+/** Outcome of a task, which decides where its time counts, as in Dask. */
 export type Outcome = 'done' | 'failed' | 'cancelled';
 
 /** A task of a run, by local id. */
@@ -59,7 +59,7 @@ class Kind {
   }
 }
 
-/** Kinds that are kept; beyond it all are forgotten and made again on demand. */
+/** Most kinds that are kept. Beyond it all are discarded and created again on demand. */
 const MAX_KINDS = 20_000;
 
 export class TaskMetering {
@@ -68,10 +68,10 @@ export class TaskMetering {
   #cpuClock: ThreadCpuClock | undefined;
   readonly #kinds = new Map<string, Kind>();
   #byNumber: Kind[] = [];
-  /** Which kind ran when, for garbage collections, of which Node tells afterwards. */
+  /** Kinds of the tasks by time, for garbage collections, which Node reports afterwards. */
   readonly #log = new TaskIntervalLog(4096);
   readonly #gc: PerformanceObserver;
-  /** Tasks since the last reading of the CPU clock: their kinds, their wall time outside meters, how they ended. */
+  /** Tasks since the last reading of the CPU clock: their kinds, wall time outside meters, and outcomes. */
   readonly #windowKinds: Kind[] = [];
   readonly #windowSeconds = new Float64Array(WINDOW_TASKS);
   readonly #windowOutcomes: Outcome[] = [];
@@ -80,25 +80,25 @@ export class TaskMetering {
   #windowCpu = 0;
   #meteredCpu = 0;
   readonly #runQueue: RunQueueClock | undefined;
-  /** What the clock of the run queue said last, and when. NaN: not known. */
+  /** Last reading of the run queue's clock, and its time; NaN if unknown. */
   #queued = Number.NaN;
   #queuedAt = 0;
-  /** Seconds that were counted for tasks, and for what is done beside them, since the metering was made. */
+  /** Seconds counted for tasks and for work beside tasks, since the metering was created. */
   #accounted = 0;
-  /** Since when the isolate has been busy with a batch, and what was accounted for then. */
+  /** Time since which the isolate has been busy with a batch, and the seconds counted then. */
   #busySince = 0;
   #accountedThen = 0;
   #work: IsolateWork[] = [];
-  /** Tasks that have begun and not ended: more than one where promises are awaited side by side. */
+  /** Number of tasks in progress: more than one if promises are awaited side by side. */
   #running = 0;
-  /** Collections of tasks whose time has not been settled. */
+  /** Collections during tasks whose time has not been settled. */
   readonly #collections: { kind: Kind; seconds: number }[] = [];
 
   /**
-   * @param clock seconds since the epoch, the one that tasks are timed with
-   * @param cpuClock without it time outside meters counts as `other`
+   * @param clock seconds since the epoch, used for the times of tasks
+   * @param cpuClock without it, time outside meters counts as `other`
    * @param collected called when garbage collections have been counted
-   * @param runQueue without it nobody knows how long tasks waited for a core
+   * @param runQueue without it, waits for a core are unknown
    */
   constructor(
     ledger: MetricLedger,
@@ -111,8 +111,8 @@ export class TaskMetering {
     this.#clock = clock;
     this.#cpuClock = cpuClock;
     this.#runQueue = runQueue;
-    // Node tells of a collection after it, on the clock that `clock` is made of. One lead for all of them: taken anew
-    // each time it is off by what the thread waits for its core between two readings, and the task is missed.
+    // Node reports a collection afterwards, on the clock from which `clock` is derived. The lead is measured once: a
+    // new measurement would be wrong by a wait for the core between two readings, and would miss the task.
     const lead = leadMs(() => clock() * 1000);
     this.#gc = new PerformanceObserver((list) => {
       for (const { startTime, duration } of list.getEntries())
@@ -122,15 +122,15 @@ export class TaskMetering {
     this.#gc.observe({ entryTypes: ['gc'] });
   }
 
-  /** The CPU clock, which takes a while to load. */
+  /** Sets the CPU clock, which takes a while to load. */
   useCpuClock(cpuClock: ThreadCpuClock): void {
     this.flush();
     this.#cpuClock = cpuClock;
-    // Its CPU time counts from here, not from the start of the thread.
+    // Its CPU time counts from now, not from the start of the thread.
     if (this.#windowOpen) this.#openWindow(this.#clock());
   }
 
-  /** A number for tasks of this prefix and span, for `begin` and `end`. */
+  /** Returns the kind for tasks of this prefix and span, for `begin` and `end`. */
   kind(prefix: string, span: readonly string[] = DEFAULT_SPAN): Kind {
     const id = spanId(span);
     const name = `${id}\u0000${prefix}`;
@@ -144,11 +144,11 @@ export class TaskMetering {
     return kind;
   }
 
-  /** A task begins: what runs from here on, in this call and in what it starts, is the task's. */
+  /** Starts a task: this call and everything that it starts belong to the task. */
   begin(kind: Kind, start: number): TaskMeter {
     if (!this.#windowOpen) this.#openWindow(start);
     this.#running++;
-    // A reading that is this recent can be wrong by no more than its age.
+    // The error of a reading is at most its age.
     if (start - this.#queuedAt >= WINDOW_SECONDS) this.#readQueue(start);
     const late = (digest: Digest): void => kind.entry(digest.label, digest.unit).add(digest.value);
     const task = new TaskMeter(this.#cpuClock, late, this.#queued);
@@ -157,8 +157,8 @@ export class TaskMetering {
   }
 
   /**
-   * The task is over. `start` and `stop` are those that are told of it. Returns the seconds in which it waited for a core, give or
-   * take a window: of shorter tasks 0, so that they share the readings; NaN: not known.
+   * Ends the task. `start` and `stop` are its reported times. Returns the seconds in which it waited for a core, with
+   * the precision of a window; 0 for shorter tasks, which share readings; NaN if unknown.
    */
   end(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome = 'done'): number {
     const digests = task.end();
@@ -184,8 +184,8 @@ export class TaskMetering {
   }
 
   /**
-   * Does what the isolate itself has to do for a task, `serialize` or `deserialize`: it counts as `execute` of the task's kind, in
-   * seconds, bytes and times.
+   * Does the isolate's own work for a task, `serialize` or `deserialize`. It counts as `execute` of the task's kind,
+   * in seconds, bytes and number of calls.
    */
   beside<T>(
     kind: Kind,
@@ -206,14 +206,14 @@ export class TaskMetering {
     return value;
   }
 
-  /** CPU seconds of this thread; NaN where they cannot be read. */
+  /** Returns the CPU seconds of this thread; NaN if they cannot be read. */
   cpuSeconds(): number {
     return this.#cpuClock?.() ?? Number.NaN;
   }
 
   /**
-   * A task has waited from `start` to `stop` for a promise; meanwhile its event loop says that it had nothing to do for `idle`
-   * seconds and its CPU did so many seconds of work.
+   * Records that a task waited for a promise from `start` to `stop`. Meanwhile the event loop was idle for `idle`
+   * seconds, and the thread used `cpu` CPU seconds.
    */
   awaited(task: TaskNumber, start: number, stop: number, idle: number, cpu: number): void {
     const seconds = idleTime(stop - start, idle, cpu);
@@ -221,15 +221,15 @@ export class TaskMetering {
       this.#note({ action: 'await', start, stop: Math.min(stop, start + seconds), ...task, nbytes: 0 });
   }
 
-  /** The isolate begins to work on a batch, or goes on. */
+  /** The isolate starts or resumes work on a batch. */
   enterBatch(): void {
     this.#busySince = this.#clock();
     this.#accountedThen = this.#accounted;
   }
 
   /**
-   * The isolate has worked on a batch up to `now`. What was not a task's own time, nor work for one, is `executor`: claiming
-   * tasks, reading mail, reporting.
+   * The isolate has worked on a batch up to `now`. Time that was neither a task's own nor work for one is `executor`:
+   * claiming tasks, reading messages, reporting.
    */
   leaveBatch(kind: Kind, now: number): void {
     const seconds = now - this.#busySince - (this.#accounted - this.#accountedThen);
@@ -241,7 +241,7 @@ export class TaskMetering {
     this.#accountedThen = this.#accounted;
   }
 
-  /** What was worth telling one by one since the last call. */
+  /** Returns the reportable intervals since the last call. */
   takeWork(): IsolateWork[] {
     const work = this.#work;
     this.#work = [];
@@ -252,12 +252,12 @@ export class TaskMetering {
     if (this.#work.length < MAX_WORK) this.#work.push(work);
   }
 
-  /** Divides the CPU time since the last reading. Call it when the isolate has nothing more to do. */
+  /** Divides the CPU time since the last reading. Call it when the isolate becomes idle. */
   flush(): void {
     if (this.#windowKinds.length > 0) this.#settleWindow(this.#clock());
   }
 
-  /** No task runs here any more. */
+  /** Records that no task runs any more. */
   leave(): void {
     this.flush();
     meterContext.enterWith(undefined);
@@ -301,13 +301,13 @@ export class TaskMetering {
     }
   }
 
-  /** All the time of a task that failed is lost, whatever it was spent on; what it counted otherwise is not. */
+  /** Adds a metric. All the time of a failed task counts as lost; its other metrics do not. */
   #count(kind: Kind, { label, value, unit }: Digest, outcome: Outcome): void {
     if (unit === 'seconds' && outcome !== 'done') return;
     kind.entry(label, unit).add(value);
   }
 
-  /** A garbage collection is time of the task in which it happened; it moves from its CPU time to `gc`. */
+  /** Assigns a garbage collection to the task in which it happened: moves it from CPU time to `gc`. */
   #collected(start: number, seconds: number): void {
     if (seconds >= SEEN_GC_SECONDS)
       this.#note({ action: 'gc', start, stop: start + seconds, run: NO_RUN, id: -1, nbytes: 0 });
@@ -340,8 +340,9 @@ function moveToGc(kind: Kind, seconds: number): void {
 }
 
 /**
- * From which of a kind's seconds those of a garbage collection are taken. It computes, so they are CPU time; but where it took
- * longer than all CPU time that there is, it was kept from its core, as the task was: then it has its share of both.
+ * Divides the seconds of a garbage collection between a kind's activities. A collection computes, so its seconds are
+ * CPU time. If it took longer than all available CPU time, it waited for a core like the task, and has its share of
+ * both.
  */
 export function collectionParts(
   seconds: number,

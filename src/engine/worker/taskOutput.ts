@@ -1,22 +1,21 @@
-// What the code of tasks says beside its results: the lines that it prints, for the log of the trace, and errors that it does
-// not catch. An uncaught error ends the isolate. The task that caused it is known by the asynchronous context, also when it
-// has ended before.
+// Output of tasks beside their results: printed lines, for the log of the trace, and uncaught errors. An uncaught
+// error ends the isolate. The asynchronous context identifies the task that caused it, even after the task has ended.
 import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { IsolateOutput } from '../../protocol/isolateMessages.js';
 import { meterContext } from './meterContext.js';
 import { TaskMeter } from './taskMeter.js';
 
-/** Lines of one isolate that go to the trace. A task that prints without end must not fill its memory. */
+/** Most lines of one isolate in the trace. A task that prints without end must not fill its memory. */
 const MOST_LINES = 10_000;
-/** Characters of a line that go to the trace. */
+/** Most characters of a line in the trace. */
 const MOST_CHARACTERS = 1000;
 const STDERR = 2;
 const MOST_REACHED = `The worker has printed ${MOST_LINES} lines. Further lines are only where the program prints.`;
 
 type Post = (output: IsolateOutput) => void;
 
-/** Posts the lines that this thread prints, and the error that ends it. They are printed all the same. */
+/** Posts the lines that this thread prints, and the error that ends it. Both are still printed. */
 export function watchOutput(post: Post): void {
   let lines = 0;
   const note = (topic: 'stdout' | 'stderr', text: string): void => {
@@ -29,8 +28,8 @@ export function watchOutput(post: Post): void {
 }
 
 /**
- * Prints an error that ends this thread, with the task that caused it. Written at once: what goes through the streams of a
- * thread that ends may be lost.
+ * Prints an error that ends this thread, with the task that caused it. Writes it synchronously, because the streams
+ * of an ending thread may lose text.
  */
 export function printUncaughtErrors(worker: string): void {
   process.on('uncaughtExceptionMonitor', (error, origin) => {
@@ -40,7 +39,7 @@ export function printUncaughtErrors(worker: string): void {
     try {
       writeSync(STDERR, `longpole: ${what} in ${worker}${where}:\n${inspect(error)}\n`);
     } catch {
-      // A program that closed its error output does not read it.
+      // A program that closed its error output does not read the text.
     }
   });
 }
@@ -64,7 +63,7 @@ function outputOf(topic: IsolateOutput['topic'], text: string): IsolateOutput {
   return { topic, text: text.slice(0, MOST_CHARACTERS), run, id };
 }
 
-/** The task whose code runs, also after an `await`, where the isolate measures its tasks. */
+/** Returns the task whose code runs, also after an `await`, if the isolate measures its tasks. */
 function currentTask(): TaskMeter | undefined {
   const task = meterContext.getStore()?.task;
   return task instanceof TaskMeter ? task : undefined;

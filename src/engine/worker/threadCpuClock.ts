@@ -1,11 +1,11 @@
-// The CPU time of this thread. The system's own clock is exact to a microsecond; Node's steps by milliseconds.
+// The CPU time of this thread. The system's clock is exact to a microsecond; Node's has steps of milliseconds.
 
 import { enterNative, leaveNative } from '../../resources/nativeGuard.js';
 
-/** Seconds of CPU time that this thread has used. */
+/** Returns the seconds of CPU time that this thread has used. */
 export type ThreadCpuClock = () => number;
 
-/** Identifier of the calling thread's CPU clock for `clock_gettime`. */
+/** Id of the calling thread's CPU clock for `clock_gettime`. */
 const CLOCK_THREAD_CPUTIME_ID: Partial<Record<NodeJS.Platform, number>> = {
   linux: 3,
   android: 3,
@@ -13,8 +13,8 @@ const CLOCK_THREAD_CPUTIME_ID: Partial<Record<NodeJS.Platform, number>> = {
 };
 
 /**
- * The best clock that there is: the system's through koffi (0.6 µs a reading), else Node's from 22 on (0.4 µs, in steps of
- * milliseconds: right in sums only), else undefined. Loading koffi takes ~10 ms.
+ * Returns the best available clock: the system's through koffi (0.6 µs a reading), else Node's from 22 on (0.4 µs, in
+ * steps of milliseconds, so only sums are right), else undefined. Loading koffi takes ~10 ms.
  */
 export async function threadCpuClock(): Promise<ThreadCpuClock | undefined> {
   return (await systemClock()) ?? nodeClock();
@@ -26,7 +26,7 @@ async function systemClock(): Promise<ThreadCpuClock | undefined> {
   if (!enterNative()) return undefined;
   try {
     const { default: koffi } = await import('koffi');
-    // An array instead of a struct: half the price.
+    // An array instead of a struct halves the cost.
     const gettime = koffi.load(null).func('clock_gettime', 'int', ['int', 'int64_t *']);
     const time = new BigInt64Array(2);
     const read: ThreadCpuClock = () => {
@@ -35,7 +35,7 @@ async function systemClock(): Promise<ThreadCpuClock | undefined> {
     };
     return gettime(id, time) === 0 ? read : undefined;
   } catch {
-    // No binary for this platform, or native addons are forbidden (`--no-addons`).
+    // There is no binary for this platform, or native addons are forbidden (`--no-addons`).
     return undefined;
   } finally {
     leaveNative();

@@ -34,7 +34,7 @@ if (birth.metered)
   );
 setDumpHook(() => runtime.standing());
 port.on('message', (message: ToIsolate) => runtime.handle(message));
-// What it said is lost, so what waits for it would wait for ever: the thread ends, and its tasks run elsewhere.
+// The message is lost, and its sender would wait for ever. So the thread ends, and its tasks run elsewhere.
 port.on('messageerror', (error) => {
   throw new LongpoleError(
     'ERR_LONGPOLE_INTERNAL',

@@ -1,4 +1,4 @@
-// Plugins inside an isolate: a module of the user's is imported there, and its hooks are called around every task.
+// Plugins inside an isolate: imports a user's module there, and calls its hooks around every task.
 
 import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
@@ -15,11 +15,11 @@ import { addTaskHook } from './taskHook.js';
  * @source Dask, `distributed.WorkerPlugin`
  */
 export interface WorkerPlugin {
-  /** Before its worker runs another task. */
+  /** Called before its worker runs another task. */
   setup?(context: { readonly worker: WorkerSnapshot }): Promise<void> | void;
-  /** It is taken away, or the worker leaves. */
+  /** Called when the plugin is removed, or the worker leaves. */
   teardown?(context: { readonly worker: WorkerSnapshot }): Promise<void> | void;
-  /** Around every task: from `ready` to `executing`, and from there to `memory` or `error`. */
+  /** Called around every task: from `ready` to `executing`, and from there to `memory` or `error`. */
   transition?(
     key: string,
     start: WorkerTaskState,
@@ -30,20 +30,23 @@ export interface WorkerPlugin {
 
 export type WorkerTaskState = 'ready' | 'executing' | 'memory' | 'error';
 
-/** Where a WorkerPlugin is: `export` of the module `url` is it, or a class or a function that gets `options` and makes it. */
+/**
+ * Location of a WorkerPlugin: `export` of the module `url` is a plugin, or a class or function that creates one from
+ * `options`.
+ */
 export interface WorkerPluginSpec {
   readonly url: string;
-  /** Default `default`. */
+  /** Name of the export. Default `default`. */
   readonly export?: string;
   readonly options?: unknown;
-  /** A plugin with the same name takes the place of this one. Default: url and export. */
+  /** Name of the plugin. A plugin with the same name replaces it. Default: url and export. */
   readonly name?: string;
 }
 
 type Hook = (...args: unknown[]) => unknown;
 
 interface Installed {
-  /** Of the worker, not of its isolate. */
+  /** Facts about the worker, not about its isolate. */
   readonly worker: { readonly name: string };
   readonly setup: Hook | undefined;
   readonly teardown: Hook | undefined;
@@ -51,10 +54,10 @@ interface Installed {
 }
 
 const installed = new Map<string, Installed>();
-/** Tells all plugins that want to hear of tasks; undefined: nobody does. */
+/** Removes the hook that notifies plugins of tasks; undefined if no plugin needs it. */
 let removeHook: (() => void) | undefined;
 
-/** Makes the plugin and calls its `setup({ worker })`; throws what that throws. */
+/** Creates the plugin and calls its `setup({ worker })`. Throws the exception of either. */
 async function install(context: unknown): Promise<string> {
   const { worker, plugin } = checked(context);
   const name = plugin.name ?? `${plugin.url}#${plugin.export ?? 'default'}`;
@@ -81,7 +84,7 @@ async function install(context: unknown): Promise<string> {
   try {
     await hooks.setup?.({ worker });
   } catch (error) {
-    // Whoever registers it is told that it failed, so it must not go on here.
+    // The caller receives the error, so the plugin must not stay installed.
     if (installed.get(name) === hooks) installed.delete(name);
     listen();
     throw error;
@@ -109,7 +112,7 @@ async function remove(name: string, worker: unknown): Promise<void> {
   await old?.teardown?.({ worker });
 }
 
-/** What a plugin throws when it hears of a task fails nothing. */
+/** Notifies plugins of tasks. An exception of a plugin fails nothing. */
 function listen(): void {
   removeHook?.();
   removeHook = undefined;
@@ -118,7 +121,7 @@ function listen(): void {
   );
   if (listeners.length === 0) return;
   let key = '';
-  const tell = (start: string, finish: string): void => {
+  const notify = (start: string, finish: string): void => {
     for (const { transition, worker } of listeners) {
       try {
         transition(key, start, finish, { worker });
@@ -130,9 +133,9 @@ function listen(): void {
   removeHook = addTaskHook({
     before: (label) => {
       key = label;
-      tell('ready', 'executing');
+      notify('ready', 'executing');
     },
-    after: (failed) => tell('executing', failed ? 'error' : 'memory'),
+    after: (failed) => notify('executing', failed ? 'error' : 'memory'),
   });
 }
 
@@ -164,6 +167,6 @@ registerTasks(
   ]),
 );
 
-/** For `WorkerHost.call` with `{ plugin }`. */
+/** The function for `WorkerHost.call` with `{ plugin }`. */
 export const INSTALL_PLUGIN: FunctionRef = { type: 'module', url: import.meta.url, name: 'install' };
 export const UNINSTALL_PLUGIN: FunctionRef = { type: 'module', url: import.meta.url, name: 'uninstall' };
