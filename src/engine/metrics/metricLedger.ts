@@ -1,15 +1,15 @@
-// Sums of metrics by key, with what has changed since somebody asked: each heartbeat sends only that. Isolates, workers
-// and the scheduler each keep one.
+// Sums of metrics by key, with the changes since the last query, so that each heartbeat sends only changes. Isolates,
+// workers and the scheduler each keep a ledger.
 import { type MetricChanges, type MetricKey, OTHERS } from '../../protocol/metrics.js';
 
 const DEFAULT_CAPACITY = 100_000;
-/** Changes that one heartbeat carries at most; the rest waits for the next. */
+/** Most changes in one heartbeat; the rest waits for the next. */
 const DEFAULT_LIMIT = 10_000;
 
-/** One metric, to be added to without looking it up again. */
+/** One metric, to which callers add without another look-up. */
 export interface MetricEntry {
   readonly key: MetricKey;
-  /** Since the ledger was made. */
+  /** Sum since the ledger was created. */
   readonly total: number;
   add(value: number): void;
 }
@@ -17,9 +17,9 @@ export interface MetricEntry {
 class Entry implements MetricEntry {
   readonly key: MetricKey;
   total = 0;
-  /** Since the last takeChanges. */
+  /** Sum since the last takeChanges. */
   change = 0;
-  /** Stands in the list of changes. */
+  /** True while the entry is in the list of changes. */
   listed = false;
   readonly #changed: Entry[];
 
@@ -43,8 +43,8 @@ export class MetricLedger {
   readonly #capacity: number;
 
   /**
-   * @param capacity keys that are kept apart at most, default 100,000 (~25 MB); further tasks count under the prefix and
-   *   span `(others)`, so that the sums stay whole
+   * @param capacity most keys that are kept apart, default 100,000 (~25 MB); further tasks count under the prefix and
+   * span `(others)`, so that totals stay exact
    */
   constructor(capacity: number = DEFAULT_CAPACITY) {
     this.#capacity = capacity;
@@ -54,7 +54,7 @@ export class MetricLedger {
     return this.#entries.size;
   }
 
-  /** Something was added that takeChanges has not told. */
+  /** True if takeChanges has not returned some addition yet. */
   get hasChanges(): boolean {
     return this.#changed.length > 0;
   }
@@ -63,7 +63,7 @@ export class MetricLedger {
     this.entry(key).add(value);
   }
 
-  /** The metric of this key, made if there is none. */
+  /** Returns the metric of this key, and creates it if needed. */
   entry(key: MetricKey): MetricEntry {
     const text = key.join('\u0000');
     const known = this.#entries.get(text);
@@ -76,12 +76,12 @@ export class MetricLedger {
     return entry;
   }
 
-  /** 0 if nothing was added under this key. */
+  /** Returns the sum of a key; 0 if it has none. */
   get(key: MetricKey): number {
     return this.#entries.get(key.join('\u0000'))?.total ?? 0;
   }
 
-  /** What has been added since the last call, at most `limit` keys of it, default 10,000; the rest comes with later calls. */
+  /** Returns the additions since the last call, for at most `limit` keys, default 10,000. Later calls return the rest. */
   takeChanges(limit: number = DEFAULT_LIMIT): MetricChanges {
     const taken = this.#changed.splice(0, limit);
     const values = Float64Array.from(taken, (entry) => {
@@ -93,18 +93,18 @@ export class MetricLedger {
     return { keys: taken.map(({ key }) => key), values };
   }
 
-  /** Adds what another ledger has counted. */
+  /** Adds the counts of another ledger. */
   merge({ keys, values }: MetricChanges): void {
     for (const [index, key] of keys.entries()) this.add(key, values[index]!);
   }
 
-  /** Every key with its sum. */
+  /** Yields every key with its sum. */
   *[Symbol.iterator](): IterableIterator<[key: MetricKey, value: number]> {
     for (const { key, total } of this.#entries.values()) yield [key, total];
   }
 }
 
-/** A key that does not grow in number with prefixes and spans; activity and unit stay. */
+/** Returns a key whose number does not grow with prefixes and spans; activity and unit stay. */
 function folded(key: MetricKey): MetricKey {
   if (key.length < 4) return [key[0] ?? '', OTHERS, key.at(-1) ?? ''];
   return [key[0] ?? '', ...key.slice(1, -2).map(() => OTHERS), ...key.slice(-2)];

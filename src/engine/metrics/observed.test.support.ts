@@ -1,4 +1,4 @@
-// What a cluster would tell an observer, made up: computations, task runs and metrics in a few words.
+// Synthetic calls of a cluster to an observer: computations, task runs and metrics in a few words.
 import {
   type Computation,
   type MetricSample,

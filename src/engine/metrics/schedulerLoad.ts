@@ -1,8 +1,8 @@
-// How busy the scheduler itself was, per kind of stimulus, and how late its thread was: what it takes to say that the
-// scheduler was the bottleneck.
+// Measures how busy the scheduler was, per kind of stimulus, and how late its thread was. The figures show whether
+// the scheduler was the bottleneck.
 import { type IntervalHistogram, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
-/** Milliseconds between two looks at the event loop. */
+/** Milliseconds between two polls of the event loop. */
 const RESOLUTION_MS = 10;
 
 export interface StimulusLoad {
@@ -11,11 +11,11 @@ export interface StimulusLoad {
 }
 
 export interface EventLoopDelay {
-  /** Seconds by which a timer was late since the last call. */
+  /** Mean delay of a timer in seconds since the last call. */
   readonly mean: number;
   readonly max: number;
   readonly p99: number;
-  /** Seconds between two looks at most since the last call, of which the resolution is the rule. */
+  /** Longest time between two polls in seconds since the last call; normally the resolution. */
   readonly longest: number;
 }
 
@@ -35,17 +35,17 @@ export class SchedulerLoad {
     this.#gc.observe({ entryTypes: ['gc'] });
   }
 
-  /** Looks at the event loop since it was made. */
+  /** Polls of the event loop since the creation of this object. */
   get ticks(): number {
     return this.#ticks + this.#delay.count;
   }
 
-  /** Seconds of garbage collection on this thread since it was made. */
+  /** Seconds of garbage collection on this thread since the creation of this object. */
   get gcSeconds(): number {
     return this.#gcSeconds;
   }
 
-  /** Runs what the scheduler does on a stimulus, e.g. `tasks-finished`, and counts the time. Costs ~0.1 µs. */
+  /** Runs the scheduler's work for a stimulus, e.g. `tasks-finished`, and counts the time. Costs ~0.1 µs. */
   measure<T>(stimulus: string, work: () => T): T {
     const start = performance.now();
     try {
@@ -64,7 +64,7 @@ export class SchedulerLoad {
     }
   }
 
-  /** Stimulus → how often, and how many seconds in all. */
+  /** Stimulus → number of calls, and seconds in all. */
   get stimuli(): ReadonlyMap<string, StimulusLoad> {
     return this.#load;
   }
@@ -75,13 +75,13 @@ export class SchedulerLoad {
     return sum;
   }
 
-  /** How late this thread's timers were since the last call; 0 if none was due. */
+  /** Returns the delay of this thread's timers since the last call; 0 if none was due. */
   takeEventLoopDelay(): EventLoopDelay {
     const { mean, max, count } = this.#delay;
     const p99 = this.#delay.percentile(99);
     this.#ticks += count;
     this.#delay.reset();
-    // The histogram holds the time from one look to the next, of which the resolution is no delay.
+    // The histogram has the time between polls, from which the resolution is subtracted.
     const late = (nanoseconds: number): number =>
       count === 0 ? 0 : Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS) / 1000;
     const longest = count === 0 ? 0 : max / 1e9;

@@ -47,7 +47,7 @@ test('what no metric accounts for while a span had tasks is idle', () => {
   assert.equal(spans.get(LOAD)?.activeCpuSeconds, 32);
   assert.equal(idle(spans, LOAD), 27);
   assert.equal(idle(spans, ALICE), 27);
-  // Bob's task has not ended: his time goes on.
+  // Bob's task has not ended: his time continues.
   assert.equal(spans.get(BOB)?.activeCpuSeconds, 2 * (999 - 100) + 2 * (999 - 104));
 });
 
@@ -75,7 +75,7 @@ test('a task that is lost and runs again is one task', () => {
   assert.deepEqual(spans.get(LOAD)?.prefixes.get('inc'), { count: 2, seconds: 2 });
 });
 
-test('tasks of a computation that nobody wants any more do not stay pending', () => {
+test('tasks of a cancelled computation do not stay pending', () => {
   const spans = new Spans(() => 105);
   spans.workerAdded(workerOf(1, 0));
   const computation = computationOf([LOAD, LOAD]);

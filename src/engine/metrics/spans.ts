@@ -1,5 +1,5 @@
-// The spans of a cluster, on the scheduler: which tasks each has, how they stand, when it ran, what it cost. It watches
-// the cluster as any observer does.
+// The spans of a cluster, on the scheduler: the tasks of each, their states, times and costs. This is an ordinary
+// observer of the cluster.
 import { firstWhere } from '../../base/lookUps.js';
 import {
   type ClusterObserver,
@@ -15,14 +15,14 @@ import {
 import { DEFAULT_SPAN, type MetricKey, spanId, spanTags } from '../../protocol/metrics.js';
 import { MetricLedger } from './metricLedger.js';
 
-/** A span with everything in the spans inside it. */
+/** A span including all spans inside it. */
 export interface SpanSummary {
   readonly id: string;
   readonly name: readonly string[];
   /** Ids of the spans directly inside. */
   readonly children: readonly string[];
   readonly tasks: number;
-  /** How tasks stand: `pending` have not ended; `erred` and `cancelled` have and will not run again. */
+  /** Number of tasks by state. `pending` tasks have not ended; `erred` and `cancelled` tasks will not run again. */
   readonly states: {
     readonly pending: number;
     readonly memory: number;
@@ -31,29 +31,35 @@ export interface SpanSummary {
   };
   /** Runs that were lost with their worker; their tasks run again. */
   readonly lostRuns: number;
-  /** Of all results. */
+  /** Bytes of all results. */
   readonly nbytes: number;
   /** Seconds of all task runs. */
   readonly duration: number;
-  /** Prefix → tasks that have ended, and their seconds. */
+  /** Prefix → number of finished tasks, and their seconds. */
   readonly prefixes: ReadonlyMap<string, { readonly count: number; readonly seconds: number }>;
-  /** When the first task was submitted, the first began, the last ended, in seconds since the epoch; NaN: not yet. */
+  /**
+   * Times at which the first task was submitted, the first started and the last ended, in seconds since the epoch;
+   * NaN before that.
+   */
   readonly enqueued: number;
   readonly start: number;
   readonly stop: number;
   readonly done: boolean;
   /** Thread-seconds that the cluster offered while the span had tasks to run. */
   readonly activeCpuSeconds: number;
-  /** The lines of the user's program that opened the span or asked for its tasks, without repetitions. */
+  /** Lines of the user's program that opened the span or submitted its tasks, each once. */
   readonly code: readonly string[];
-  /** `["execute", prefix, activity, unit]` → sum; `["execute", "N/A", "idle", "seconds"]` is what is left of activeCpuSeconds. */
+  /**
+   * `["execute", prefix, activity, unit]` → sum; `["execute", "N/A", "idle", "seconds"]` is the rest of
+   * activeCpuSeconds.
+   */
   readonly cumulativeWorkerMetrics: ReadonlyMap<MetricKey, number>;
 }
 
-/** Spans that are kept; beyond it new ones count for the nearest span around them that is, or for the default. */
+/** Most spans that are kept. Tasks of further ones count for the nearest enclosing span, or for the default. */
 const MAX_SPANS = 10_000;
 const MAX_CODE = 20;
-/** In place of how a task stands: a result that is there already. */
+/** State of a result that exists already. */
 const NO_TASK = 255;
 
 class SpanNode {
@@ -74,9 +80,9 @@ class SpanNode {
   enqueued = Number.NaN;
   start = Number.NaN;
   stop = Number.NaN;
-  /** Tasks in here and in all spans inside that have not ended. */
+  /** Unfinished tasks of this span and of all spans inside. */
   pending = 0;
-  /** Thread-seconds of the times in which some were pending, and since when the present one lasts. */
+  /** Thread-seconds of periods with pending tasks, and the start of the present period. */
   offered = 0;
   activeSince = Number.NaN;
 
@@ -89,16 +95,19 @@ class SpanNode {
 }
 
 export class Spans implements ClusterObserver {
-  /** The span around all others; it has no tags. */
+  /** The span around all others, without tags. */
   readonly #root = new SpanNode([], undefined);
   readonly #spans = new Map<string, SpanNode>();
   readonly #threads = new ThreadSeconds();
-  /** Computation → how each of its tasks stands: 0 pending, NO_TASK, else the state + 1. A task that is computed again is told again. */
+  /**
+   * Computation → state of each of its tasks: 0 pending, NO_TASK, else the state + 1. A recomputed task is reported
+   * again.
+   */
   readonly #states = new WeakMap<Computation, Uint8Array>();
   readonly #nodes = new WeakMap<Computation, readonly SpanNode[]>();
   readonly #clock: () => number;
 
-  /** @param clock seconds since the epoch, for spans that are active when somebody asks */
+  /** @param clock seconds since the epoch, for active spans */
   constructor(clock: () => number) {
     this.#clock = clock;
   }
@@ -165,7 +174,7 @@ export class Spans implements ClusterObserver {
       const node = nodes[computation.spanOf?.[id] ?? 0] ?? this.#root;
       left.set(node, (left.get(node) ?? 0) + 1);
     }
-    // Nobody waits for these any more.
+    // These tasks are not needed any more.
     for (const [node, count] of left) {
       node.cancelled += count;
       this.#pending(node, -count, this.#clock());
@@ -181,34 +190,37 @@ export class Spans implements ClusterObserver {
     );
   }
 
-  /** The lines that opened a span. */
+  /** Records the lines that opened a span. */
   opened(tags: readonly string[], code: readonly string[]): void {
     const node = this.#node(tags);
     for (const line of code) if (node.code.size < MAX_CODE) node.code.add(line);
   }
 
-  /** Tasks that have not ended. */
+  /** Number of unfinished tasks. */
   get pending(): number {
     return this.#root.pending;
   }
 
-  /** Ids of all spans, in the order in which they first appeared. */
+  /** Ids of all spans, in the order of their first appearance. */
   get ids(): readonly string[] {
     return [...this.#spans.keys()];
   }
 
-  /** The span with these tags and all inside it; without tags, all spans together. Undefined: there is none. */
+  /**
+   * Returns the span with these tags and the spans inside; without tags, all spans together. Undefined if there is
+   * none.
+   */
   get(tags: readonly string[] = []): SpanSummary | undefined {
     const node = tags.length === 0 ? this.#root : this.#spans.get(spanId(tags));
     return node === undefined ? undefined : this.#summary(node);
   }
 
-  /** All spans, in the order in which they were first used. */
+  /** Yields all spans, in the order of their first use. */
   [Symbol.iterator](): Iterator<SpanSummary> {
     return this.find([])[Symbol.iterator]();
   }
 
-  /** All spans whose tags begin with these. */
+  /** Returns all spans whose tags begin with these. */
   find(prefix: readonly string[]): SpanSummary[] {
     return [...this.#spans.values()]
       .filter(({ tags }) => prefix.every((tag, index) => tags[index] === tag))
@@ -256,7 +268,7 @@ export class Spans implements ClusterObserver {
     }
   }
 
-  /** Tasks of the span wait for their end, or have come to it; so for all spans around it. */
+  /** Counts tasks of the span, and of all enclosing spans, that become pending or end. */
   #pending(span: SpanNode, change: number, time: number): void {
     for (let node: SpanNode | undefined = span; node !== undefined; node = node.parent) {
       if (node.pending === 0 && change > 0) node.activeSince = time;
@@ -325,7 +337,7 @@ function mergePrefixes(spans: readonly SpanNode[]): Map<string, { count: number;
   return merged;
 }
 
-/** As in Dask: the threads' time that no metric accounts for was idle. */
+/** As in Dask, thread time that no metric accounts for counts as idle. */
 function mergeMetrics(spans: readonly SpanNode[], offered: number): Map<MetricKey, number> {
   const ledger = new MetricLedger();
   for (const { metrics } of spans) for (const [key, value] of metrics) ledger.add(key, value);
@@ -343,15 +355,15 @@ function later(a: number, b: number): number {
   return Number.isNaN(a) || b > a ? b : a;
 }
 
-// How many thread-seconds a cluster has offered: the integral of its threads over time. Workers come and go.
+// Computes the thread-seconds that a cluster has offered: the integral of its threads over time.
 
 class ThreadSeconds {
-  /** When the number changed, the integral up to then, and the number since. */
+  /** Times of changes, the integral up to each, and the number of threads from then on. */
   readonly #times: number[] = [];
   readonly #sums: number[] = [];
   readonly #threads: number[] = [];
 
-  /** From `time` on there are `change` threads more. Times that lie before an earlier change count as that one. */
+  /** Adds `change` threads from `time` on. A time before an earlier change counts as that one. */
   change(time: number, change: number): void {
     const last = this.#times.length - 1;
     const at = last < 0 ? time : Math.max(time, this.#times[last]!);
@@ -360,7 +372,7 @@ class ThreadSeconds {
     this.#threads.push((last < 0 ? 0 : this.#threads[last]!) + change);
   }
 
-  /** The integral up to a time. Cost: a binary search. */
+  /** Returns the integral up to a time. Cost: a binary search. */
   at(time: number): number {
     const last = firstWhere(0, this.#times.length, (at) => this.#times[at]! > time) - 1;
     if (last < 0) return 0;

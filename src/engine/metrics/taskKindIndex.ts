@@ -1,30 +1,33 @@
-// From the number of a task to what it is counted under, for every task of a cluster that samples of the profiler may
-// still name: those of computations that are there, and of the last that were forgotten.
+// Maps the number of a task to its kind, for every task that samples of the profiler may still name: tasks of present
+// computations, and of recently forgotten ones.
 import { firstWhere } from '../../base/lookUps.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
 import { type TaskKind, taskKinds } from '../../protocol/taskKinds.js';
 
-/** Of computations that are over, whose last samples may still come: so many are remembered, with so many tasks. */
+/**
+ * Most forgotten computations, and most of their tasks, that are remembered, because their last samples may arrive
+ * later.
+ */
 const MAX_FORGOTTEN = 10_000;
 const MAX_FORGOTTEN_TASKS = 1_000_000;
 
-/** Nothing else of a computation: its keys alone would be 50 bytes a task. */
+/** The data kept of a computation. Its keys alone would take 50 bytes a task. */
 interface Entry {
   readonly firstId: number;
   readonly size: number;
-  /** Undefined: all tasks are of the first kind. */
+  /** Undefined if all tasks have the first kind. */
   readonly kindOf: Int32Array | undefined;
   readonly kinds: readonly TaskKind[];
   forgotten: boolean;
 }
 
 export class TaskKindIndex {
-  /** By `firstId`, ascending. */
+  /** Entries by `firstId`, ascending. */
   #entries: Entry[] = [];
   #forgotten = 0;
   #forgottenTasks = 0;
 
-  /** Cost: one step per task. */
+  /** Adds a computation. Cost: one step per task. */
   added(computation: Computation): void {
     const { firstId, size } = computation;
     const { kinds, kindOf } = taskKinds(computation);
@@ -43,14 +46,14 @@ export class TaskKindIndex {
     if (this.#forgotten > MAX_FORGOTTEN || this.#forgottenTasks > MAX_FORGOTTEN_TASKS) this.#sweep();
   }
 
-  /** The prefix and span of the task `firstId + id`; undefined: nobody knows. Cost: a binary search. */
+  /** Returns the prefix and span of the task `firstId + id`; undefined if unknown. Cost: a binary search. */
   readonly kindOf = (task: number): TaskKind | undefined => {
     const entry = this.#entries[this.#below(task)];
     if (entry === undefined || task - entry.firstId >= entry.size) return undefined;
     return entry.kinds[entry.kindOf === undefined ? 0 : (entry.kindOf[task - entry.firstId] ?? -1)];
   };
 
-  /** The older half of those that are over goes. */
+  /** Discards the older half of the finished computations. */
   #sweep(): void {
     let [count, tasks] = [this.#forgotten / 2, this.#forgottenTasks / 2];
     this.#entries = this.#entries.filter(({ forgotten, size }) => {
@@ -63,7 +66,7 @@ export class TaskKindIndex {
     });
   }
 
-  /** The last entry whose first id is not above `id`; -1: none. */
+  /** Returns the last entry whose first id is at most `id`; -1 if there is none. */
   #below(id: number): number {
     return firstWhere(0, this.#entries.length, (at) => this.#entries[at]!.firstId > id) - 1;
   }

@@ -27,7 +27,7 @@ function completions(received: number, start: number, tasks: readonly [number, n
   return columns;
 }
 
-function told({ keys, values }: MetricChanges): Record<string, number> {
+function asRecord({ keys, values }: MetricChanges): Record<string, number> {
   return Object.fromEntries(keys.map((key, index) => [key.join(), Math.round(values[index]! * 1e9) / 1e9]));
 }
 
@@ -40,10 +40,10 @@ function open(): UnmeasuredTime {
 test('what ran when the isolate died has failed, or was cancelled', () => {
   for (const activity of ['failed', 'cancelled'] as const) {
     const time = open();
-    assert.deepEqual(told(time.died({ run: 1, id: 2, since: 10 }, activity, 14)), {
+    assert.deepEqual(asRecord(time.died({ run: 1, id: 2, since: 10 }, activity, 14)), {
       [`execute,default,sum,${activity},seconds`]: 4,
     });
-    assert.deepEqual(told(time.died(undefined, activity, 20)), {}, 'it is told once');
+    assert.deepEqual(asRecord(time.died(undefined, activity, 20)), {}, 'the time is reported once');
   }
 });
 
@@ -60,7 +60,7 @@ test('tasks whose measures have not come count as other, what lay between them a
   );
   // The second of the three has been measured; it is known by its time.
   time.measured(13.5);
-  assert.deepEqual(told(time.died({ run: 1, id: 5, since: 15 }, 'failed', 16)), {
+  assert.deepEqual(asRecord(time.died({ run: 1, id: 5, since: 15 }, 'failed', 16)), {
     'execute,Alice,load,other,seconds': 1,
     'execute,default,sum,failed,seconds': 1,
     'execute,default,sum,executor,seconds': 0.5,
@@ -70,7 +70,7 @@ test('tasks whose measures have not come count as other, what lay between them a
 test('an isolate that is between two tasks runs none, whatever it said last', () => {
   const time = open();
   time.ended(1, completions(5, 5, [[3, 2]]));
-  assert.deepEqual(told(time.died({ run: 1, id: 3, since: 5 }, 'failed', 7.5)), {
+  assert.deepEqual(asRecord(time.died({ run: 1, id: 3, since: 5 }, 'failed', 7.5)), {
     'execute,default,sum,other,seconds': 2,
   });
 });
@@ -78,12 +78,12 @@ test('an isolate that is between two tasks runs none, whatever it said last', ()
 test('a run that was closed while its task ran is known still', () => {
   const time = open();
   time.closed(1, true);
-  assert.deepEqual(told(time.died({ run: 1, id: 0, since: 2 }, 'cancelled', 3)), {
+  assert.deepEqual(asRecord(time.died({ run: 1, id: 0, since: 2 }, 'cancelled', 3)), {
     'execute,Alice,load,cancelled,seconds': 1,
   });
   const other = open();
   other.closed(1, false);
-  assert.deepEqual(told(other.died({ run: 1, id: 0, since: 2 }, 'cancelled', 3)), {});
+  assert.deepEqual(asRecord(other.died({ run: 1, id: 0, since: 2 }, 'cancelled', 3)), {});
 });
 
 test('no second is lost and none counts twice, whenever the measures come and the isolate dies', () => {

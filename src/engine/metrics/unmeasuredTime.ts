@@ -1,26 +1,27 @@
-// The time of tasks that an isolate has not told its measures of: it sends them twice a second, and with its death they are
-// gone. Whoever hears of completions keeps here what they took until the measures come, so that no second is lost.
+// The time of tasks whose measurements have not arrived. An isolate sends measurements twice a second, and its death
+// loses the unsent ones. The receiver of completions keeps the tasks' time here until the measurements arrive, so
+// that no second is lost.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type MetricChanges, type MetricKey, spanId } from '../../protocol/metrics.js';
 import type { TaskKind, TaskKinds } from '../../protocol/taskKinds.js';
 
-/** Completions are kept by the millisecond; the measures' time falls between two. */
+/** Length of a slice. Completions are kept by the millisecond, because measurements end between two of them. */
 const SLICE_SECONDS = 1e-3;
-/** Beyond it the last slice grows: ~1 s of short tasks, twice of what waits at most. */
+/** Limit beyond which the last slice grows: ~1 s of short tasks, twice the usual maximum. */
 const MAX_SLICES = 1000;
 
-/** What an isolate runs, and since when, in seconds on its clock. */
+/** The running task of an isolate, and its start in seconds on the isolate's clock. */
 export interface Executing {
   readonly run: number;
   readonly id: number;
   readonly since: number;
 }
 
-/** Tasks that ended in one millisecond. */
+/** Tasks that ended in the same millisecond. */
 interface Slice {
   readonly start: number;
   readonly end: number;
-  /** When the first of them came to the isolate. */
+  /** Time at which the isolate received the first of them. */
   readonly received: number;
   readonly seconds: Map<TaskKind, number>;
 }
@@ -41,14 +42,14 @@ export class UnmeasuredTime {
     return this.#measuredUpTo;
   }
 
-  /** `executing`: a task of the run has not ended. */
+  /** Closes a run. `executing` if a task of it has not ended. */
   closed(run: number, executing: boolean): void {
     const kinds = this.#kinds.get(run);
     if (kinds !== undefined && executing) this.#leaving = { run, kinds };
     this.#kinds.delete(run);
   }
 
-  /** Tasks have ended. Cost: ~20 ns each. */
+  /** Records finished tasks. Cost: ~20 ns each. */
   ended(run: number, { count, ids, received, starts, stops }: CompletionColumns): void {
     const known = this.#kindsOf(run);
     if (known === undefined) return;
@@ -64,7 +65,7 @@ export class UnmeasuredTime {
     }
   }
 
-  /** The measures of all tasks that ended up to here have come, on the isolate's clock. */
+  /** Records that the measurements of all tasks that ended up to this time, on the isolate's clock, have arrived. */
   measured(upTo: number): void {
     if (!(upTo > this.#measuredUpTo)) return;
     this.#measuredUpTo = upTo;
@@ -74,8 +75,9 @@ export class UnmeasuredTime {
   }
 
   /**
-   * The isolate is gone, at `now` on its clock: what its tasks took and nobody has measured. Of those that ended it is not known on
-   * what (`other`), the one that ran has failed or was cancelled, and what lies between them is the worker's own work.
+   * Returns the unmeasured time of an isolate that died at `now` on its clock. Finished tasks count as `other`,
+   * because their activities are unknown. The running task has failed or was cancelled. The time between tasks is the
+   * worker's own work.
    */
   died(executing: Executing | undefined, activity: 'failed' | 'cancelled', now: number): MetricChanges {
     const sums = new Map<string, { key: MetricKey; seconds: number }>();
@@ -85,7 +87,7 @@ export class UnmeasuredTime {
       if (known === undefined) sums.set(key.join('\u0000'), { key, seconds });
       else known.seconds += seconds;
     };
-    // An isolate says what it runs until the next task begins, also when it has ended.
+    // An isolate reports a task as running until the next one starts, even after it has ended.
     const runs = executing !== undefined && executing.since >= this.#lastStop ? executing : undefined;
     const kinds = runs === undefined ? undefined : this.#kindsOf(runs.run);
     const kind = runs === undefined ? undefined : kinds?.kinds[kinds.kindOf[runs.id]!];
@@ -104,8 +106,8 @@ export class UnmeasuredTime {
     const between = (runs?.since ?? this.#lastStop) - from - accounted;
     if (last !== undefined && between > 0) add(last, 'executor', between);
     this.#forget(now);
-    const told = [...sums.values()];
-    return { keys: told.map(({ key }) => key), values: Float64Array.from(told, ({ seconds }) => seconds) };
+    const parts = [...sums.values()];
+    return { keys: parts.map(({ key }) => key), values: Float64Array.from(parts, ({ seconds }) => seconds) };
   }
 
   #forget(now: number): void {

@@ -1,9 +1,9 @@
-// The metrics of one worker: those of its tasks, which its isolate sends, and those of what its host does beside them:
-// moving results and keeping them. That is done while tasks run, so its seconds are not among the tasks' seconds.
+// The metrics of one worker: those of its tasks, which its isolate sends, and those of its host, which moves and
+// stores results. The host works while tasks run, so its seconds are not part of the tasks' seconds.
 import type { Action, Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
 import { MetricLedger } from './metricLedger.js';
 
-/** Where the store's work is counted: results are written because memory is full, and read because a peer or a task wants them. */
+/** Context of the store's work: results are written because memory is full, and read for a peer or a task. */
 const CONTEXT_OF: Partial<Record<Action, string>> = {
   'disk-write': 'memory-monitor',
   compress: 'memory-monitor',
@@ -24,13 +24,13 @@ export class WorkerDigests {
     this.#count(direction === 'incoming' ? 'gather-dep' : 'get-data', 'network', stop - start, nbytes);
   }
 
-  /** Results that a batch needed and that were in memory here. */
+  /** Counts results that a batch needed and that were in memory here. */
   memoryRead(count: number, nbytes: number): void {
     this.ledger.add(['gather-dep', 'memory-read', 'count'], count);
     this.ledger.add(['gather-dep', 'memory-read', 'bytes'], nbytes);
   }
 
-  /** Results that the isolate has packed came to the host's thread, which keeps and serves them. */
+  /** Counts packed results that the isolate handed to the host's thread, which keeps and serves them. */
   handedOver({ count, nbytes }: { readonly count: number; readonly nbytes: number }, seconds: number): void {
     this.ledger.add(['get-data', 'offload', 'seconds'], Math.max(0, seconds));
     this.ledger.add(['get-data', 'offload', 'bytes'], nbytes);

@@ -1,42 +1,42 @@
-// Finds for a place in a script that V8 runs the place in the file that the user wrote. A script that was compiled to
-// disk says there where its map is; a script that a loader such as tsx compiled has its map only in the isolate that
-// loaded it, which is asked for it once.
+// Converts positions in a running script to positions in the user's file. A script that was compiled to disk names
+// its source map. A script that a loader such as tsx compiled has its map only in the isolate that loaded it, which
+// is asked once.
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { SourcePosition } from '../../profile/cpuProfile.js';
 
-/** Maps that are kept; beyond it all are forgotten and read again on demand. */
+/** Most maps that are kept. Beyond it all are discarded and read again on demand. */
 const MAX_MAPS = 2000;
-/** Larger maps are not read: parsing one takes about as many microseconds as it has kilobytes. */
+/** Largest map. Parsing a map takes about as many microseconds as it has kilobytes. */
 const MAX_MAP_BYTES = 32 * 1024 * 1024;
 
 type SourceMapPayload = ConstructorParameters<typeof SourceMap>[0];
 
-/** An expression that gives the map of a script inside an isolate, as JSON, or null. */
+/** Returns an expression that evaluates to the map of a script inside an isolate, as JSON, or to null. */
 export function mapExpression(url: string): string {
   return `JSON.stringify(process.getBuiltinModule('node:module').findSourceMap(${JSON.stringify(url)})?.payload ?? null)`;
 }
 
 export class SourcePositions {
-  /** Script → its map; null: it has none. */
+  /** Script → its map; null if it has none. */
   readonly #maps = new Map<string, SourceMap | null>();
-  /** The text of a script on disk that has a map of its own belongs to it; others are asked for in their isolate. */
+  /** Matches scripts whose map only their isolate has. For other scripts, the file on disk names the map. */
   readonly #compiledByLoader = /\.[cm]?tsx?$|\.jsx$/;
 
-  /** The scripts among these that only an isolate can give the map of. */
+  /** Returns the scripts whose map only an isolate can provide. */
   unknown(urls: Iterable<string>): string[] {
     return [...new Set(urls)].filter(
       (url) => !this.#maps.has(url) && this.#compiledByLoader.test(withoutQuery(url)),
     );
   }
 
-  /** Takes the answer to `mapExpression`; anything else counts as none. */
+  /** Records the answer to `mapExpression`. An invalid answer counts as no map. */
   learn(url: string, json: unknown): void {
     this.#keep(url, typeof json === 'string' ? parseMap(json) : null);
   }
 
-  /** Where a function begins; line and column from 0. */
+  /** Returns the start of a function; line and column from 0. */
   functionPosition(url: string, line: number, column: number): SourcePosition {
     const entry = this.#map(url)?.findEntry(line, column);
     if (entry !== undefined && 'originalSource' in entry)
@@ -45,15 +45,15 @@ export class SourcePositions {
   }
 
   /**
-   * The line that ran, from 1; 0 if it is not known: V8 gives no column, and a compiler may put several lines into one, as
-   * tsx does where nobody breaks them again (see relined.ts).
+   * Returns the executed line, from 1; 0 if unknown. V8 gives no column, and a compiler may put several lines into
+   * one. tsx does that, unless relined.ts restores the lines.
    */
   runningLine(url: string, line: number): number {
     const map = this.#map(url);
     if (map === null) return line;
     const last = map.findEntry(line - 1, Number.MAX_SAFE_INTEGER);
     if (!('originalLine' in last) || last.generatedLine !== line - 1) return 0;
-    // The first mapping of the line lies behind its indentation.
+    // The first mapping of the line is behind its indentation.
     for (let column = 0; column < last.generatedColumn; column = 2 * column + 1) {
       const first = map.findEntry(line - 1, column);
       if ('originalLine' in first && first.generatedLine === line - 1)
@@ -81,7 +81,7 @@ function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/, '');
 }
 
-/** A path for a file URL, and for a source that a map names relative to its script. */
+/** Returns a path for a file URL, and for a source that a map names relative to its script. */
 function filePath(source: string, script: string): string {
   try {
     const url = new URL(source, script.startsWith('/') ? `file://${script}` : script);
@@ -91,7 +91,7 @@ function filePath(source: string, script: string): string {
   }
 }
 
-/** The map that a script on disk names in its last line: a file beside it, or the map itself. */
+/** Reads the map that a script on disk names in its last line: a file beside it, or the map itself. */
 function readMap(url: string): SourceMap | null {
   if (!url.startsWith('file:')) return null;
   try {
@@ -105,7 +105,7 @@ function readMap(url: string): SourceMap | null {
       base64 === undefined ? decodeURIComponent(data) : Buffer.from(data, 'base64').toString('utf8'),
     );
   } catch {
-    // A script without a readable map is shown as it runs.
+    // A script without a readable map keeps its own positions.
     return null;
   }
 }

@@ -1,8 +1,8 @@
-// When a thread ran which task, for as long as samples may still ask. Tasks of a microsecond come by the million and
-// samples by the hundred, so that short tasks of one kind that follow each other are kept as one.
+// Records when a thread ran which task, as long as samples may need it. Tasks of a microsecond come by the million
+// and samples by the hundred. So consecutive short tasks of one kind are kept as one interval.
 import type { TaskIntervals } from '../../protocol/profileCycle.js';
 
-/** Tasks of one kind are put together up to this length, and over gaps up to this one, in seconds. */
+/** Longest interval of merged tasks, and longest gap inside it, in seconds. */
 const TOGETHER_SECONDS = 1e-3;
 const GAP_SECONDS = 5e-5;
 const DEFAULT_CAPACITY = 1 << 15;
@@ -14,7 +14,7 @@ export class TaskIntervalLog {
   readonly #kinds: Int32Array;
   #count = 0;
 
-  /** @param capacity intervals that are kept at most, default 32,768; of more, every second one is let go */
+  /** @param capacity most intervals that are kept, default 32,768; beyond it every second one is discarded */
   constructor(capacity: number = DEFAULT_CAPACITY) {
     this.#starts = new Float64Array(capacity);
     this.#stops = new Float64Array(capacity);
@@ -22,7 +22,7 @@ export class TaskIntervalLog {
     this.#kinds = new Int32Array(capacity);
   }
 
-  /** A task ran. In the order of their starts; `kind` is equal for tasks of one prefix and span. Cost ~10 ns. */
+  /** Adds a run of a task, in the order of starts. `kind` is equal for tasks of one prefix and span. Cost ~10 ns. */
   add(start: number, stop: number, task: number, kind: number): void {
     const last = this.#count - 1;
     if (
@@ -43,7 +43,7 @@ export class TaskIntervalLog {
     this.#kinds[at] = kind;
   }
 
-  /** What overlaps with the time between the two, and the task that runs still, if any. Valid until the next call. */
+  /** Returns the intervals that overlap a period, including the running task, if any. Valid until the next call. */
   between(
     start: number,
     stop: number,
@@ -64,7 +64,7 @@ export class TaskIntervalLog {
     return { starts, stops, tasks };
   }
 
-  /** Lets go of what ended before this time. */
+  /** Discards intervals that ended before this time. */
   forget(before: number): void {
     let from = 0;
     while (from < this.#count && this.#stops[from]! < before) from++;
@@ -72,7 +72,10 @@ export class TaskIntervalLog {
     this.#count -= from;
   }
 
-  /** Half of the intervals go. Those that stay reach over them: a sample finds a neighbour, and the shares stay. */
+  /**
+   * Discards half of the intervals. The others are extended over them, so that samples find a neighbour and shares
+   * stay.
+   */
   #thinOut(): void {
     const half = Math.ceil(this.#count / 2);
     for (let at = 0; at < half; at++) {

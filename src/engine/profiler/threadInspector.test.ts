@@ -21,7 +21,7 @@ test('a thread ends although an inspector asks it something when it is terminate
     const name = `asked-${round}`;
     const worker = await spinning(name);
     const channel = await new Promise<InspectorChannel>((resolve) => inspectThread(name, resolve));
-    // Without waiting for the answer most of these threads would go on for ever.
+    // Without waiting for the answer most of these threads would run for ever.
     channel.send('Runtime.evaluate', { expression: 'let q = 0; for (let k = 0; k < 3e5; k++) q += k; q' });
     const exited = once(worker, 'exit');
     const order: string[] = [];
@@ -42,7 +42,7 @@ test('a thread ends although an inspector asks it something when it is terminate
   }
 });
 
-test('a thread that nobody has asked anything is quiet at once', () => {
+test('a thread without requests is quiet at once', () => {
   let quiet = false;
   whenThreadIsQuiet(
     'unknown',

@@ -1,20 +1,19 @@
-// The one inspector session of this process, through which its threads are reached from outside: V8 runs an
-// inspector's request between two instructions of the JavaScript that runs, so a thread answers in the middle of a
-// task; not in the middle of one long native call.
+// The single inspector session of this process, which reaches its threads from outside. V8 runs an inspector's
+// request between two instructions of JavaScript, so a thread answers in the middle of a task, but not in the middle
+// of one long native call.
 //
-// One session for the life of the process, opened before its first thread starts: NodeWorker.disable and disconnect()
-// while other threads are attached crash Node 20 with SIGSEGV, and so does a thread that ends while NodeWorker.enable
-// tells of those that run (it walks a map from which the end of a thread, noticed between two lines of JavaScript, takes
-// an entry). A session that is there before the threads does neither. A message to a thread whose inspector is being
-// taken down aborts Node 20, so threads say when they end.
+// The session lasts as long as the process, and is opened before the first thread starts, because Node 20 has three
+// defects. NodeWorker.disable and disconnect() crash with SIGSEGV while other threads are attached. So does a thread
+// that ends while NodeWorker.enable reports the running ones: Node walks a map from which the end of a thread removes
+// an entry. A message to a thread whose inspector is being destroyed aborts Node, so threads announce their end.
 import { Session } from 'node:inspector';
 import { getOrMake } from '../../base/lookUps.js';
 
-/** What a session of one thread can do; the scheduler's own thread has one, too. */
+/** The session of one thread, which may also be the scheduler's own. */
 export interface InspectorChannel {
-  /** Sends a request. `answer` is called with what came back, or with undefined if the thread refused or is gone. */
+  /** Sends a request. `answer` receives the result, or undefined if the thread refused or is gone. */
   send(method: string, params: object, answer?: (result: unknown) => void): void;
-  /** Calls `handler` with the parameters of every event of this name, until the function returned is called. */
+  /** Calls `handler` with the parameters of every event of this name, until the returned function is called. */
   on(event: string, handler: (params: unknown) => void): () => void;
 }
 
@@ -73,7 +72,7 @@ class AttachedThread implements InspectorChannel {
       this.#handlers.call(message.method, 'params' in message ? message.params : undefined);
   }
 
-  /** Calls `then` as soon as no request is under way; at once if none is. */
+  /** Calls `then` as soon as no request is in progress; at once if there is none. */
   whenQuiet(then: () => void): void {
     if (this.#answers.size === 0) then();
     else this.#quiet.push(then);
@@ -93,7 +92,7 @@ class AttachedThread implements InspectorChannel {
 
 let ownChannel: InspectorChannel | undefined;
 
-/** This thread's own inspector, the same for everybody who asks. */
+/** Returns this thread's own inspector, shared by all callers. */
 export function inspectThisThread(): InspectorChannel {
   ownChannel ??= openOwnChannel();
   return ownChannel;
@@ -115,23 +114,23 @@ function openOwnChannel(): InspectorChannel {
 
 interface Watcher {
   attached(channel: InspectorChannel): void;
-  /** Milliseconds on `performance.now()` after which nobody waits for the thread any more. */
+  /** Milliseconds on `performance.now()` after which the watcher gives up. */
   readonly until: number;
 }
 
 let session: Session | undefined;
-/** False: this build of Node has no inspector. */
+/** False if this build of Node has no inspector. */
 let available = true;
 const threads = new Map<string, AttachedThread>();
 const byId = new Map<string, AttachedThread>();
 const waiting = new Map<string, Watcher[]>();
-/** Of threads that run or are about to: whether they have begun to end. */
+/** Threads that run or are about to start → returns whether the thread has begun to end. */
 const endings = new Map<string, () => boolean>();
 
 /**
- * Calls `attached` with the thread of this name, which must be unique in the process: at once if the inspector knows it,
- * and else as soon as it does, unless that takes longer than `patienceMs` or this Node has no inspector. The first call in a
- * process takes some milliseconds, and finding a thread ~10.
+ * Calls `attached` with the thread of this name, which must be unique in the process. Calls at once if the inspector
+ * knows the thread, otherwise as soon as it does. Never calls if that takes longer than `patienceMs`, or if this Node
+ * has no inspector. The first call in a process takes some milliseconds, and finding a thread ~10.
  */
 export function inspectThread(
   name: string,
@@ -151,9 +150,9 @@ export function inspectThread(
 }
 
 /**
- * To be called before a thread of this name is started; 0.3 ms once per process. Never throws.
+ * Announces a thread of this name. Call it before the thread starts. Takes 0.3 ms once per process. Never throws.
  *
- * @param isEnding whether the thread has begun to end: nothing is sent to it then
+ * @param isEnding returns whether the thread has begun to end, so that nothing is sent to it
  */
 export function announceThread(name: string, isEnding: () => boolean): void {
   if (session === undefined) connect();
@@ -161,8 +160,9 @@ export function announceThread(name: string, isEnding: () => boolean): void {
 }
 
 /**
- * Calls `then` once no request to this thread is under way, at the latest after `patienceMs`; at once if the thread was never
- * asked for. A request that runs when a thread is terminated swallows the termination: the thread goes on for ever.
+ * Calls `then` once no request to this thread is in progress, at the latest after `patienceMs`; at once if there
+ * never was one. If a thread is terminated while a request runs, the request swallows the termination, and the thread
+ * runs for ever.
  */
 export function whenThreadIsQuiet(name: string, then: () => void, patienceMs: number): void {
   const thread = threads.get(name);
@@ -181,12 +181,12 @@ export function whenThreadIsQuiet(name: string, then: () => void, patienceMs: nu
   thread.whenQuiet(once);
 }
 
-/** Nobody waits for this thread any more: it has died, or is not wanted. */
+/** Discards a thread that has died or is not watched any more. */
 export function forgetThread(name: string): void {
   waiting.delete(name);
 }
 
-function tellWatchers(name: string, thread: AttachedThread): void {
+function notifyWatchers(name: string, thread: AttachedThread): void {
   const watchers = waiting.get(name) ?? [];
   waiting.delete(name);
   for (const { attached, until } of watchers) if (performance.now() < until) attached(thread);
@@ -203,14 +203,14 @@ function connect(): void {
     return;
   }
   opened.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
-    // The title reads `[worker 3] threads-0`.
+    // The title has the form `[worker 3] threads-0`.
     const name = workerInfo.title.slice(workerInfo.title.indexOf('] ') + 2);
     const thread = new AttachedThread(opened, sessionId, endings.get(name) ?? (() => false));
     endings.delete(name);
     threads.set(name, thread);
     byId.set(sessionId, thread);
-    // Not at once: what they send may end a thread, and the inspector may be walking through its threads.
-    queueMicrotask(() => tellWatchers(name, thread));
+    // Deferred, because a watcher's message may end a thread while the inspector walks through its threads.
+    queueMicrotask(() => notifyWatchers(name, thread));
   });
   opened.on('NodeWorker.receivedMessageFromWorker', ({ params: { sessionId, message } }) =>
     byId.get(sessionId)?.received(message),

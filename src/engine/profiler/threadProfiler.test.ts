@@ -13,7 +13,7 @@ const SOURCE = fileURLToPath(new URL('../../../src/engine/profiler/busy.test.sup
 const LINES = readFileSync(SOURCE, 'utf8').split('\n');
 const lineOf = (text: string): number => LINES.findIndex((line) => line.includes(text)) + 1;
 
-/** So many tell where a thread is most of the time. */
+/** Enough samples to show where a thread is most of the time. */
 const SAMPLES = 100;
 
 const workers: Worker[] = [];
@@ -108,9 +108,9 @@ test("positions are those of the user's TypeScript, functions and lines", async 
   // The first samples may be the caller's, while V8 compiles. How many samples a cycle has is up to the machine, so cycles are
   // taken until enough samples are in the loops.
   let within = 0;
-  const cycle = await seen((told) => {
-    within += told.sampleLines.filter((line) => inner.includes(line)).length;
-    return spinning(told) && within >= SAMPLES;
+  const cycle = await seen((one) => {
+    within += one.sampleLines.filter((line) => inner.includes(line)).length;
+    return spinning(one) && within >= SAMPLES;
   });
   const spin = cycle.names.indexOf('spinUntilOpen');
   assert.equal(cycle.files[spin], SOURCE);
@@ -132,26 +132,26 @@ test('positions of a module that tsx compiled in the isolate', async () => {
   profiler.close();
 });
 
-test('flush tells what has been sampled so far; close tells the rest', async () => {
+test('flush reports the samples so far; close reports the rest', async () => {
   const { gate, worker, profiler, seen } = startBusy('profiled-flush', 'busy.test.support.js', 3600);
   worker.postMessage('go');
-  let told = 0;
+  let reported = 0;
   void seen((cycle) => {
-    told += cycle.times.length;
+    reported += cycle.times.length;
     return false;
   });
-  // The cycle lasts an hour, so only flush can have told it. Samples need time to come: so many rounds of the task.
-  while (told === 0) {
+  // The cycle lasts an hour, so only flush can have reported it. Samples take time, hence the rounds of the task.
+  while (reported === 0) {
     const round = Atomics.load(gate, 1);
     while (Atomics.load(gate, 1) < round + 500) await new Promise((resolve) => setImmediate(resolve));
     await profiler.flush();
   }
   open(gate);
   await once(worker, 'message');
-  const before = told;
+  const before = reported;
   profiler.close();
   await seen(() => true);
-  assert.ok(told >= before);
+  assert.ok(reported >= before);
 });
 
 test('a thread that dies ends its profiler, and flush does not wait for it', async () => {
@@ -176,8 +176,8 @@ test("this thread's own profile", async () => {
     interval: 0.001,
     cycleInterval: 0.02,
     epochOffsetMs: epochOffsetMs(),
-    onCycle: (told) => {
-      if (told.names.includes('spinUntilOpen')) found.push(told);
+    onCycle: (one) => {
+      if (one.names.includes('spinUntilOpen')) found.push(one);
     },
   });
   profiler.busy();

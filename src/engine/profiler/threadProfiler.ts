@@ -1,9 +1,9 @@
-// The statistical profiler of one thread, driven from outside it: V8 samples, and profiles that overlap are rotated
-// once a cycle through the inspector, also in the middle of a task. Overlapping console profiles because stopping and
-// starting takes 10 ms and more each time, and V8 loses the names of functions that are running then.
+// The statistical profiler of one thread, controlled from outside. V8 takes samples. Overlapping profiles are rotated
+// once a cycle through the inspector, also in the middle of a task. They overlap because stopping and starting takes
+// 10 ms and more each time, and V8 loses the names of running functions.
 //
-// A thread that dies takes the samples of its last cycle along. Inside one long native call (`JSON.parse` of a huge
-// text) nothing is rotated; its samples are taken all the same and arrive after it.
+// If a thread dies, the samples of its last cycle are lost. Inside one long native call (`JSON.parse` of a huge text)
+// nothing is rotated; samples are still taken, and arrive after it.
 import {
   type CpuProfile,
   type CpuProfileNode,
@@ -16,7 +16,7 @@ import { mapExpression, SourcePositions } from './sourcePositions.js';
 import { forgetThread, type InspectorChannel, inspectThisThread, inspectThread } from './threadInspector.js';
 
 export interface ThreadProfilerOptions {
-  /** Name of a worker thread of this process, unique in it; without it this thread itself is profiled, as `scheduler`. */
+  /** Unique name of a worker thread of this process. Without it, this thread itself is profiled, as `scheduler`. */
   readonly thread?: string;
   /** Seconds between two samples, at least 0.0001, default 0.01. */
   readonly interval?: number;
@@ -24,30 +24,30 @@ export interface ThreadProfilerOptions {
   readonly cycleInterval?: number;
   /** Milliseconds to add to `process.hrtime` to get milliseconds since the epoch. */
   readonly epochOffsetMs: number;
-  /** Which tasks the thread ran between two times; asked once per cycle. Default: none. */
+  /** Returns the tasks that the thread ran between two times; called once per cycle. Default: none. */
   readonly tasks?: (start: number, stop: number) => TaskIntervals;
-  /** Called with each cycle, in their order. */
+  /** Called with each cycle, in order. */
   readonly onCycle: (cycle: ProfileCycle) => void;
-  /** Called when profiling has begun: the thread did nothing else from `start` to `stop`, seconds since the epoch. */
+  /** Called when profiling has started, which blocked the thread from `start` to `stop`, seconds since the epoch. */
   readonly onStarted?: (start: number, stop: number) => void;
 }
 
 /**
- * A thread is profiled once it has been busy for this long, in milliseconds: starting costs 20 ms of its time, and 50 while
- * it loads modules. Its heap is small still, on which the cost depends.
+ * Milliseconds that a thread must be busy before it is profiled. Starting costs 20 ms of its time, and 50 while it
+ * loads modules. The cost depends on its heap, which is small then.
  */
 const START_AFTER_MS = 50;
-/** A thread without work is profiled on for this many times what starting costs: then starting again costs 1 % at most. */
+/** Multiple of the starting cost for which an idle thread is still profiled, so that another start costs 1 % at most. */
 const IDLE_FACTOR = 100;
-/** V8 throws a thread's optimised code away at most this often, in milliseconds: making it anew takes 60 to 180 of its time. */
+/** Milliseconds between two discards of a thread's optimised code, because recompiling takes 60 to 180 of its time. */
 const FORGETTING_MS = 12_000;
-/** How long `flush` waits for a thread that is in a native call, in milliseconds. */
+/** Milliseconds that `flush` waits for a thread in a native call. */
 const FLUSH_PATIENCE_MS = 2000;
-/** The clock of profiles, in milliseconds, as the thread reads it. */
+/** Expression for the clock of profiles, in milliseconds, as the thread reads it. */
 const CLOCK = 'Number(process.hrtime.bigint()) / 1e6';
 const NO_INTERVALS: TaskIntervals = { starts: [], stops: [], tasks: [] };
 
-/** Numbers the profiles of this process: V8 knows them by title. */
+/** Number of profiles of this process, because V8 identifies them by title. */
 let profiles = 0;
 
 export class ThreadProfiler {
@@ -56,31 +56,31 @@ export class ThreadProfiler {
   readonly #positions = new SourcePositions();
   #channel: InspectorChannel | undefined;
   #release: (() => void) | undefined;
-  /** Titles of profiles that this one has started and whose samples have not come. */
+  /** Titles of started profiles whose samples have not arrived. */
   readonly #titles = new Set<string>();
   /** Title of the profile that V8 fills now. */
   #title: string | undefined;
   #attached = false;
   #startTimer: NodeJS.Timeout | undefined;
   #closed = false;
-  /** A request to rotate is on its way. */
+  /** True while a request to rotate is in progress. */
   #rotating = false;
   #rotation: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
-  /** How long V8 took to start, in milliseconds. It grows with the heap. */
+  /** Milliseconds that V8 took to start. They grow with the heap. */
   #startCostMs = 0;
-  /** Code that V8 optimised before this profile began may have no name in it. */
+  /** True if code that V8 optimised before this profile started may lack its name. */
   #unnamed = false;
-  /** When optimised code was last thrown away, on `performance.now()`. */
+  /** Time of the last discard of optimised code, on `performance.now()`. */
   #forgotten = Number.NEGATIVE_INFINITY;
   #after = 0;
-  /** Profiles that have ended and whose cycle has not been told. */
+  /** Number of finished profiles whose cycle has not been reported. */
   #outstanding = 0;
   #delivered: (() => void)[] = [];
-  /** The cycles before, so that they are told in order. */
+  /** Completes after the earlier cycles, so that cycles are reported in order. */
   #queue: Promise<void> = Promise.resolve();
 
-  /** Starts when the thread is busy. */
+  /** Starts profiling once the thread is busy. */
   constructor(options: ThreadProfilerOptions) {
     this.#options = options;
     const { interval = 0.01, epochOffsetMs, tasks = () => NO_INTERVALS, thread } = options;
@@ -96,7 +96,7 @@ export class ThreadProfiler {
     };
   }
 
-  /** The thread has work. To be called again and again, or until `idle`. */
+  /** Records that the thread has work. Call it repeatedly, or until `idle`. */
   busy(): void {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = undefined;
@@ -106,7 +106,7 @@ export class ThreadProfiler {
     this.#startTimer.unref();
   }
 
-  /** The thread has nothing to do: profiling ends soon, and then costs nothing. */
+  /** Records that the thread is idle: profiling ends soon, and then costs nothing. */
   idle(): void {
     clearTimeout(this.#startTimer);
     this.#startTimer = undefined;
@@ -117,7 +117,7 @@ export class ThreadProfiler {
     this.#idleTimer.unref();
   }
 
-  /** Resolves when everything sampled so far has been told, or when the thread does not answer for two seconds. */
+  /** Resolves when all samples so far have been reported, or when the thread does not answer for two seconds. */
   async flush(): Promise<void> {
     this.#rotate();
     if (this.#outstanding === 0) return;
@@ -130,7 +130,7 @@ export class ThreadProfiler {
     });
   }
 
-  /** Ends profiling; what has been sampled is still told if the thread lives. */
+  /** Ends profiling. Samples are still reported if the thread lives. */
   close(): void {
     this.#closed = true;
     if (this.#options.thread !== undefined) forgetThread(this.#options.thread);
@@ -140,7 +140,10 @@ export class ThreadProfiler {
     if (this.#outstanding === 0) this.#release?.();
   }
 
-  /** The thread is about to be terminated: nothing more is sent to it, and the samples of its last cycle are lost. */
+  /**
+   * Records that the thread is about to be terminated: nothing more is sent to it, and the samples of its last cycle
+   * are lost.
+   */
   abandon(): void {
     if (this.#options.thread !== undefined) forgetThread(this.#options.thread);
     clearTimeout(this.#idleTimer);
@@ -184,23 +187,23 @@ export class ThreadProfiler {
     );
     this.#unnamed = true;
     this.#nameOptimisedCode();
-    this.#evaluate(CLOCK, (answer) => this.#tellStarted(before, evaluated(answer)));
+    this.#evaluate(CLOCK, (answer) => this.#reportStart(before, evaluated(answer)));
     const { cycleInterval = 1 } = this.#options;
     this.#rotation = setInterval(() => this.#rotate(), cycleInterval * 1000);
     this.#rotation.unref();
   }
 
-  #tellStarted(before: unknown, after: unknown): void {
+  #reportStart(before: unknown, after: unknown): void {
     const { onStarted } = this.#options;
     if (typeof before !== 'number' || typeof after !== 'number' || this.#closed) return;
     onStarted?.(this.#reading.toEpoch(before * 1000), this.#reading.toEpoch(after * 1000));
   }
 
   /**
-   * V8 does not name code that it optimised in the middle of a loop before profiling began: the task that runs would be missing
-   * from every sample, for as long as its loop takes, and until it is called again. Precise coverage, on and off again, has
-   * V8 throw optimised code away; where that was done a moment ago, a later call for a busy thread does it.
-   * Where somebody else may be measuring coverage, that is left alone.
+   * Makes V8 name all functions. V8 does not name code that it optimised in the middle of a loop before profiling
+   * started. The running task would be missing from every sample until its loop ends and it is called again.
+   * Switching precise coverage on and off makes V8 discard optimised code. If that happened recently, a later call
+   * for a busy thread does it. The method does nothing if other code may be measuring coverage.
    */
   #nameOptimisedCode(): void {
     if (!this.#unnamed || this.#options.thread === undefined) return;
@@ -215,7 +218,7 @@ export class ThreadProfiler {
 
   #rotate(): void {
     const ended = this.#title;
-    // A thread in a native call answers later: one rotation waits for it, not a row of them.
+    // A thread in a native call answers later. Only one rotation waits for it.
     if (ended === undefined || this.#rotating) return;
     const title = this.#nextTitle();
     this.#title = title;
@@ -245,10 +248,10 @@ export class ThreadProfiler {
     const { profile } = message;
     const unknown = this.#positions.unknown(profile.nodes.map(({ callFrame }) => callFrame.url));
     const maps = Promise.all(unknown.map((url) => this.#askForMap(url)));
-    this.#queue = this.#queue.then(() => maps).then(() => this.#tell(profile));
+    this.#queue = this.#queue.then(() => maps).then(() => this.#report(profile));
   }
 
-  #tell(profile: CpuProfile): void {
+  #report(profile: CpuProfile): void {
     const cycle = readCpuProfile(profile, { ...this.#reading, after: this.#after });
     this.#after = cycle.times.at(-1) ?? this.#after;
     this.#options.onCycle(cycle);
@@ -266,7 +269,7 @@ export class ThreadProfiler {
     });
   }
 
-  /** The thread is gone. */
+  /** Handles the end of the thread. */
   #lost(): void {
     this.#closed = true;
     this.#title = undefined;
@@ -294,16 +297,16 @@ export class ThreadProfiler {
   }
 }
 
-// Reads what a thread's inspector sends: it comes as JSON, from another thread or process.
+// Reads an inspector's messages, which are JSON from another thread or process.
 
-/** `Profiler.consoleProfileFinished`, or undefined if it is not one that this program understands. */
+/** Reads `Profiler.consoleProfileFinished`; undefined if the message has another form. */
 function consoleProfile(params: unknown): { title: string; profile: CpuProfile } | undefined {
   if (!hasShape(params, { title: 'string', profile: 'object' })) return undefined;
   const { title, profile } = params;
   return typeof title === 'string' && isCpuProfile(profile) ? { title, profile } : undefined;
 }
 
-/** The value of a `Runtime.evaluate` that was asked to return it; undefined if there is none. */
+/** Returns the value of a `Runtime.evaluate` with `returnByValue`; undefined if there is none. */
 function evaluated(result: unknown): unknown {
   if (!hasShape(result, { result: 'object' })) return undefined;
   const { result: inner } = result;
@@ -347,12 +350,12 @@ function hasShape(
   return Object.entries(fields).every(([name, type]) => typeof Reflect.get(value, name) === type);
 }
 
-// Which scripts are the runtime: Node's own, and this package where it runs tasks.
+// Decides which scripts belong to the runtime: Node's own, and this package where it runs tasks.
 
 const PACKAGE = new URL('../../', import.meta.url).href;
 const WORKER = new URL('../worker/', import.meta.url).href;
 const CALLERS = new Set(['evaluator.js', 'loadFunctions.js'].map((name) => WORKER + name));
-/** Programs of this package, which may be what a user wants to see. */
+/** Programs of this package, which a user may want to see. */
 const PROGRAMS = ['examples/', 'cli/'].map((folder) => PACKAGE + folder);
 
 function isRuntimeFile(url: string): boolean {
@@ -360,12 +363,12 @@ function isRuntimeFile(url: string): boolean {
   return url.startsWith(PACKAGE) && !isTest(url) && !PROGRAMS.some((folder) => url.startsWith(folder));
 }
 
-/** Scripts that call the functions of tasks. */
+/** Returns whether a script calls the functions of tasks. */
 function callsTasks(url: string): boolean {
   return CALLERS.has(url);
 }
 
-/** The scheduler's thread runs the runtime on purpose: there only Node's own frames are cut off. */
+/** Returns whether a script belongs to Node. On the scheduler's thread, only Node's own frames are removed. */
 function isNodeFile(url: string): boolean {
   return url.startsWith('node:');
 }

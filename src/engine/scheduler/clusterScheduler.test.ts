@@ -26,7 +26,7 @@ const specArbitrary: fc.Arbitrary<GraphSpec> = fc.record({
 const optionsArbitrary: fc.Arbitrary<FakeClusterOptions> = fc.record({
   maxTasks: fc.constantFrom(1, 3, 4096),
   allowedFailures: fc.constantFrom(1, 3, 20),
-  keepsSpares: fc.boolean(),
+  keepsStoreCopies: fc.boolean(),
   gathersLate: fc.boolean(),
   stealsAtOnce: fc.boolean(),
 });

@@ -24,7 +24,7 @@ export interface FakeClusterOptions {
   readonly maxTasks: number;
   readonly allowedFailures: number;
   /** True if a worker's store keeps results from other stores. */
-  readonly keepsSpares: boolean;
+  readonly keepsStoreCopies: boolean;
   /** True if inputs from stores are fetched when the first task needs them, not at once. */
   readonly gathersLate: boolean;
   /** True if a worker answers a steal before it sends its other messages. */
@@ -47,13 +47,13 @@ export class FakeCluster implements FakeWorld {
   hasLosses = false;
   /** Number of messages in both directions. */
   messages = 0;
-  readonly keepsSpares: boolean;
+  readonly keepsStoreCopies: boolean;
   readonly #options: FakeClusterOptions;
   #nextWorker = 0;
 
   constructor(options: FakeClusterOptions) {
     this.#options = options;
-    this.keepsSpares = options.keepsSpares;
+    this.keepsStoreCopies = options.keepsStoreCopies;
     const { maxTasks, allowedFailures } = options;
     this.scheduler = new Scheduler(null, { allowedFailures, limits: { maxTasks, minimumSeconds: 0 } });
   }
@@ -196,7 +196,7 @@ export class FakeCluster implements FakeWorld {
       else finished.push(next);
     }
     if (finished.length > 0) {
-      this.#hearFinished(worker.index, finished);
+      this.#receiveFinished(worker.index, finished);
       return;
     }
     const said = worker.said.shift();
@@ -226,7 +226,7 @@ export class FakeCluster implements FakeWorld {
     this.#execute(instructions);
   }
 
-  #hearFinished(worker: number, finished: readonly Finished[]): void {
+  #receiveFinished(worker: number, finished: readonly Finished[]): void {
     for (const { name, kind, value } of finished)
       if (kind === KIND_NUMBER || kind === KIND_VALUE) this.inline.set(name, value);
     this.handle({

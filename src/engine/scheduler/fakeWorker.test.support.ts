@@ -65,7 +65,7 @@ export interface FakeWorld {
   readonly graphs: readonly FakeGraph[];
   readonly workers: ReadonlyMap<number, FakeWorker>;
   readonly runs: Map<Name, number>;
-  readonly keepsSpares: boolean;
+  readonly keepsStoreCopies: boolean;
 }
 
 const NEVER_COUNTED = Number.POSITIVE_INFINITY;
@@ -232,7 +232,7 @@ export class FakeWorker {
     const value = this.#world.workers.get(holder)?.store.get(origin);
     if (value !== undefined) {
       this.receive(name, value);
-      if (this.#world.keepsSpares) this.store.set(origin, value);
+      if (this.#world.keepsStoreCopies) this.store.set(origin, value);
       return;
     }
     this.failed.add(name);

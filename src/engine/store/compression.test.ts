@@ -16,7 +16,7 @@ function bytesOf(array: Float64Array<ArrayBuffer>): Frame {
 const rounded = (length: number): Frame => bytesOf(random(length).map((x) => Math.round(x * 10)));
 
 describe('pays', () => {
-  it('tells bytes that shrink from bytes that do not', () => {
+  it('distinguishes bytes that shrink from bytes that do not', () => {
     assert.ok(pays(rounded(10_000)));
     assert.ok(!pays(bytesOf(random(10_000))));
     assert.ok(!pays(new Uint8Array(9_999)), 'too few bytes');

@@ -1,35 +1,36 @@
-// Compression of results with lz4, where a sample of the bytes says that it pays. The work is done in parts, so that the
-// thread that asks for it stays free to answer: compressing, which is slow, on libuv's threads, decompressing on this one.
+// Compresses results with lz4 if a sample of the bytes shows that it pays. The work is done in parts, so that the
+// calling thread stays responsive. Compression, which is slow, runs on libuv's threads; decompression runs on this
+// one.
 import { setImmediate } from 'node:timers/promises';
 import { LongpoleError } from '../../base/errors.js';
 import { loadPackage } from '../../base/packages.js';
 import type { Frame } from '../../protocol/frames.js';
 
-/** What is shorter stays as it is. */
+/** Bytes below which nothing is compressed. */
 const MIN_COMPRESS_BYTES = 10_000;
 const SAMPLES = 5;
 const SAMPLE_BYTES = 10_000;
-/** Larger than this share of the original is not worth the time. */
+/** Largest compressed share of the original that is worth the time. */
 const MAX_RATIO = 0.7;
 
-/** A part is compressed in 1 to 10 ms on another thread, and copied to its place afterwards in 1 ms on this one. */
+/** Bytes of a part. Compressing a part takes 1 to 10 ms on another thread, and copying it afterwards 1 ms on this one. */
 export const PART_BYTES = 2 ** 21;
-/** Parts in work at a time: libuv's four threads also read and write files. */
+/** Parts in progress at a time, because libuv's four threads also read and write files. */
 const PARTS_AT_ONCE = 2;
 
-/** lz4-napi puts the length of the original before a block. */
+/** lz4-napi writes the length of the original in front of a block. */
 const LENGTH_BYTES = 4;
 
-/** A piece of a frame as it is stored; compressed if `bytes` is shorter than `nbytes`. */
+/** A part of a frame in stored form; compressed if `bytes` is shorter than `nbytes`. */
 export interface PackedPart {
   readonly bytes: Frame;
-  /** Bytes of the original. */
+  /** Length of the original in bytes. */
   readonly nbytes: number;
 }
 
 /**
- * Whether a sample of the bytes shrinks enough to compress all of them. Cost: some 0.2 ms, for five samples at even
- * distances. False if the bytes are too few to gain anything.
+ * Returns whether a sample of the bytes shrinks enough to compress all of them. Cost: some 0.2 ms, for five evenly
+ * spaced samples. False for so few bytes that nothing would be gained.
  *
  * @source the role of Dask's `maybe_compress`
  */
@@ -53,7 +54,7 @@ function hasLz4(): boolean {
   }
 }
 
-/** The bytes in compressed parts; a part that does not shrink stays as it is. */
+/** Returns the bytes in compressed parts. A part that does not shrink is not changed. */
 export async function compressParts(bytes: Frame): Promise<PackedPart[]> {
   const pieces = cut(bytes);
   const parts: PackedPart[] = new Array(pieces.length);
@@ -63,7 +64,7 @@ export async function compressParts(bytes: Frame): Promise<PackedPart[]> {
   return parts;
 }
 
-/** The bytes in pieces of at most PART_BYTES. */
+/** Splits the bytes into pieces of at most PART_BYTES. */
 export function cut(bytes: Frame): Frame[] {
   const count = Math.ceil(bytes.byteLength / PART_BYTES);
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * PART_BYTES, (i + 1) * PART_BYTES));
@@ -86,7 +87,7 @@ async function compressPart(original: Frame): Promise<PackedPart> {
 }
 
 /**
- * Puts the original of a part into `target`, which is as long as the original.
+ * Decompresses a part into `target`, which has the length of the original.
  *
  * @throws LongpoleError ERR_LONGPOLE_FRAMES if the bytes are no such part
  */
@@ -94,15 +95,15 @@ export async function decompress(part: PackedPart, target: Frame): Promise<void>
   const { bytes, nbytes } = part;
   if (target.byteLength !== nbytes) throw damaged('a part has another length than its place');
   if (bytes.byteLength === nbytes) {
-    // It may have been read into its place already.
+    // The part may have been read into its place already.
     if (bytes.buffer !== target.buffer) target.set(bytes);
     return;
   }
-  // Looked at beforehand, because the decoder would allocate whatever length the bytes claim.
+  // Checked beforehand, because the decoder would allocate any length that the bytes claim.
   if (bytes.byteLength < LENGTH_BYTES || lengthOf(bytes) !== nbytes)
     throw damaged('a part has another length');
-  // Others first: a part takes some 2 ms. Not on libuv's threads: the addon's allocator keeps what one thread has allocated
-  // and another has freed, 600 MB after 200 parts.
+  // Yields to other work first, because a part takes some 2 ms. Not on libuv's threads: the addon's allocator keeps
+  // memory that one thread has allocated and another has freed, 600 MB after 200 parts.
   await setImmediate();
   let original: Uint8Array;
   try {
@@ -114,7 +115,7 @@ export async function decompress(part: PackedPart, target: Frame): Promise<void>
   target.set(original);
 }
 
-/** Puts the originals of all parts one after the other into `target`. Throws as `decompress` does. */
+/** Decompresses all parts one after the other into `target`. Throws the errors of `decompress`. */
 export async function decompressParts(parts: readonly PackedPart[], target: Frame): Promise<void> {
   const starts = [0];
   for (const part of parts) starts.push(starts.at(-1)! + part.nbytes);

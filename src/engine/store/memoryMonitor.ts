@@ -1,57 +1,66 @@
-// What a worker does about its memory, as Dask's workers do it: spill, pause, give up. Only decisions: who measures, spills
-// and pauses is elsewhere, and time is what the readings say.
+// Decides what a worker does about its memory, like Dask's workers: spill, pause, terminate. Other files measure,
+// spill and pause. The time is that of the readings.
 import { invalidArgument } from '../../base/errors.js';
 
-/** Shares of the memory limit, or false: never. */
+/** Shares of the memory limit; false for never. */
 export interface MemoryThresholds {
-  /** Of results in memory: beyond it results are spilled. Also where spilling for the sake of `spill` ends. Default 0.6. */
+  /**
+   * Share of results in memory beyond which results are spilled. Spilling because of `spill` also ends here. Default
+   * 0.6.
+   */
   readonly target: number | false;
-  /** Of the process's memory: beyond it results are spilled, until `target` is reached. Default 0.7. */
+  /** Share of the process's memory beyond which results are spilled until `target` is reached. Default 0.7. */
   readonly spill: number | false;
-  /** Of the process's memory: beyond it no task is started. Default 0.8. */
+  /** Share of the process's memory beyond which no task is started. Default 0.8. */
   readonly pause: number | false;
-  /** Of the process's memory: beyond it, if spilling and collecting do not help, the worker is ended and replaced. Default 0.95. */
+  /**
+   * Share of the process's memory beyond which the worker is terminated and replaced, if spilling and garbage
+   * collection free no memory. Default 0.95.
+   */
   readonly terminate: number | false;
 }
 
 export const DEFAULT_THRESHOLDS: MemoryThresholds = { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95 };
 
-/** Bytes, and seconds on any clock that does not go back. */
+/** Sizes in bytes, and seconds on any clock that never decreases. */
 export interface MemoryReading {
-  /** Of the process, or of a worker's isolate and its results. */
+  /** Memory of the process, or of a worker's isolate and its results. */
   readonly process: number;
   /** Results in memory. */
   readonly managed: number;
   /** Results on disk. */
   readonly spilled: number;
-  /** 0: no limit. */
+  /** Memory limit; 0 for none. */
   readonly limit: number;
   readonly time: number;
-  /** A task runs. */
+  /** True while a task runs. */
   readonly busy?: boolean;
 }
 
 export type MemoryAction =
-  /** Spill results until at most so many bytes of them are in memory. */
+  /** Spill results until at most this many bytes of them are in memory. */
   | { readonly type: 'spill'; readonly untilBytes: number }
   /** Start no more tasks. */
   | { readonly type: 'pause' }
-  /** Results fill the memory, faster than they go to disk or because they cannot: start no task at all, or again. */
+  /**
+   * Start no task at all, or start tasks again. Results fill the memory, because they arrive faster than they are
+   * spilled, or cannot be spilled.
+   */
   | { readonly type: 'full'; readonly full: boolean }
   /** Start tasks again. */
   | { readonly type: 'resume' }
-  /** What was let go of may still be there: have the garbage collected. */
+  /** Collect garbage, because released memory may still be in use. */
   | { readonly type: 'collect' }
   | { readonly type: 'terminate' };
 
 export interface MemoryState {
   readonly paused: boolean;
   readonly full: boolean;
-  /** `spill` has been passed, and `target` is not reached yet. */
+  /** True after `spill` was exceeded and until `target` is reached. */
   readonly spilling: boolean;
   /** Time of the last `collect`. */
   readonly collected: number;
-  /** For how long `terminate` is passed and no result has gone to disk, in seconds; undefined: it is not passed. */
+  /** Seconds for which `terminate` has been exceeded without any spilled result; undefined if it is not exceeded. */
   readonly beyondFor: number | undefined;
   /** Time of the last reading. */
   readonly time: number;
@@ -69,35 +78,35 @@ export const CALM: MemoryState = {
   spilled: 0,
 };
 
-/** Seconds between two collections: one takes up to a tenth of a second when the heap is large. */
+/** Seconds between two collections, because a collection of a large heap takes up to a tenth of a second. */
 const COLLECT_EVERY = 2;
-/** The same beyond `terminate`. */
+/** Seconds between two collections beyond `terminate`. */
 const COLLECT_AT_LAST = 0.2;
 /**
- * How long a worker may stay beyond `terminate` while nothing is spilled, in seconds. Much of it may be garbage, and results
- * on their way to a slow disk: a JavaScript isolate, unlike Python, lets go of memory when it likes. As long as results go
- * to disk the computation goes on, and ending the worker would only lose them.
+ * Seconds that a worker may stay beyond `terminate` while nothing is spilled. Much of the memory may be garbage, or
+ * results on their way to a slow disk. Unlike Python, a JavaScript isolate frees memory at times of its own choice.
+ * While results go to disk, the computation continues, and terminating the worker would only lose them.
  */
 const PATIENCE = 2;
 /**
- * Between two readings no more than this counts, in seconds. A machine that lets the worker stand still for longer gives it
- * no chance to collect garbage or to write either.
+ * Most seconds that count between two readings. A machine that suspends the worker for longer gives it no time to
+ * collect garbage or to write either.
  */
 const MOST_PER_READING = 0.5;
 /**
- * Beyond this share of the limit patience ends, once garbage had a chance to go. Memory is looked at often while it grows, so
- * that 1.2 is hardly passed.
+ * Share of the limit beyond which patience ends, once garbage could be collected. Readings are frequent while memory
+ * grows, so that 1.2 is hardly exceeded.
  */
 const HOPELESS_SHARE = 1.1;
-/** Beyond this one it ends at once. */
+/** Share of the limit beyond which the worker is terminated at once. */
 const LAST_SHARE = 1.2;
 
 /**
- * What to do after a reading, and the state for the next one.
+ * Returns the actions after a reading, and the state for the next one.
  *
- * @source the worker memory manager of Dask: results beyond `target` go to disk; the process beyond `spill` spills down to
- *   `target`; beyond `pause` it pauses, at or below it goes on; beyond `terminate` it ends, here after a moment in which
- *   nothing was spilled and garbage may go
+ * @source the worker memory manager of Dask: results beyond `target` go to disk; the process beyond `spill` spills
+ * down to `target`; beyond `pause` it pauses, and below it resumes; beyond `terminate` it ends. Here it ends only
+ * after some time in which nothing was spilled and garbage could be collected.
  */
 export function decideMemory(
   state: MemoryState,
@@ -116,10 +125,10 @@ export function decideMemory(
   if (beyondFor !== undefined && (beyondFor >= PATIENCE || isHopeless))
     return { state: { ...state, beyondFor, spilled, time }, actions: [{ type: 'terminate' }] };
 
-  // Without a target there is no hysteresis: spilling ends where it began.
+  // Without a target there is no hysteresis: spilling ends at the threshold where it started.
   const goal = (thresholds.target || thresholds.spill || 1) * limit;
-  const goesOn = state.spilling && thresholds.spill !== false && limit > 0 && process > goal;
-  const spilling = above(process, thresholds.spill) || goesOn;
+  const continues = state.spilling && thresholds.spill !== false && limit > 0 && process > goal;
+  const spilling = above(process, thresholds.spill) || continues;
   let untilBytes = Number.POSITIVE_INFINITY;
   if (above(managed, thresholds.target)) untilBytes = goal;
   if (spilling) untilBytes = Math.min(untilBytes, Math.max(0, managed - (process - goal)));
@@ -137,23 +146,23 @@ export function decideMemory(
   };
 }
 
-/** If `terminate` is passed still. */
+/** Returns the seconds beyond `terminate`, if it is still exceeded. */
 function secondsBeyond({ beyondFor, time: before }: MemoryState, time: number): number {
   return beyondFor === undefined ? 0 : beyondFor + Math.min(time - before, MOST_PER_READING);
 }
 
 /**
- * Results are what fills the memory: without them there would be room. Ending the worker would lose them, and those that are
- * computed again would fill the next one.
+ * Returns whether results fill the memory, so that without them there would be room. Terminating the worker would
+ * lose them, and recomputed results would fill the next one.
  */
 function isFull({ process, managed, limit }: MemoryReading, { pause, terminate }: MemoryThresholds): boolean {
   const last = terminate || (pause === false ? Number.POSITIVE_INFINITY : 1);
-  // A task that runs needs room, too.
+  // A running task needs room too.
   const most = ((last + (pause || last)) / 2) * limit;
   return limit > 0 && process > most && process - managed <= most;
 }
 
-/** Remembers the state between readings, which come every 100 ms or so. */
+/** Keeps the state between readings, which come every 100 ms or so. */
 export class MemoryMonitor {
   readonly #thresholds: MemoryThresholds;
   #state = CALM;

@@ -1,6 +1,6 @@
-// Is the process that wrote this down still there? A number alone does not say so: the system gives it to another process
-// sooner or later, and a container has numbers of its own. So the time at which the process started goes with it, and
-// where the numbers count.
+// Determines whether the process that wrote a record still exists. A number alone does not identify a process: the
+// system reuses it, and a container has its own numbers. So the record also has the start time of the process and the
+// place in which its number counts.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { isError } from '../../base/isError.js';
 
 export interface ProcessIdentity {
   readonly pid: number;
-  /** In the system's own words; empty where the system does not tell. */
+  /** Start time in the system's own format; empty if the system does not report it. */
   readonly startTime: string;
   /** Host, and on Linux the boot and the namespace in which `pid` counts. */
   readonly place: string;
@@ -18,12 +18,15 @@ export interface ProcessIdentity {
 /** Milliseconds that `ps` may take. */
 const PS_TIMEOUT_MS = 2000;
 
-/** Of this process. */
+/** Returns the identity of this process. */
 export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startTime: startTimeOf(process.pid) ?? '', place: ownPlace() };
 }
 
-/** `unknown`: it was written down where other process numbers count, in another container for example. */
+/**
+ * Returns the state of a process; `unknown` if it was recorded where other process numbers count, e.g. in another
+ * container.
+ */
 export function stateOf(owner: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
   const own = ownPlace();
   if (hostOf(owner.place) !== hostOf(own)) return 'unknown';
@@ -33,19 +36,19 @@ export function stateOf(owner: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
   return startTime === '' || owner.startTime === '' || startTime === owner.startTime ? 'alive' : 'dead';
 }
 
-/** Undefined: there is no such process. Empty: there is one, and the system does not tell since when. */
+/** Returns the start time of a process. Undefined if it does not exist; empty if the system does not report its start. */
 function startTimeOf(pid: number): string | undefined {
   if (process.platform === 'linux') return linuxStartTime(pid);
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // Anything else means that it is there and not ours.
+    // Any other error means that the process exists and belongs to another user.
     if (isError(error) && 'code' in error && error.code === 'ESRCH') return undefined;
   }
   return process.platform === 'win32' ? '' : psStartTime(pid);
 }
 
-/** Clock ticks since the boot. A process that has ended and is not yet waited for counts as gone. */
+/** Returns clock ticks since the boot. A process that has ended but was not waited for counts as gone. */
 function linuxStartTime(pid: number): string | undefined {
   let text: string;
   try {
@@ -53,7 +56,8 @@ function linuxStartTime(pid: number): string | undefined {
   } catch {
     return undefined;
   }
-  // The second field is the program's name in parentheses and may hold anything: the fields after it begin with the third.
+  // The second field is the program's name in parentheses and may contain anything. The third field follows the last
+  // parenthesis.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? undefined : (fields[22 - 3] ?? '');
 }

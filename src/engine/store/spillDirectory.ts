@@ -1,6 +1,6 @@
-// The directory of one process under `localDirectory`: spilled results and the socket for peers. It is removed
-// when it is closed, when the process exits, and when SIGINT, SIGTERM or SIGHUP end the process. What a killed process has
-// left is removed by the next one that starts.
+// The directory of one process under `localDirectory`, for spilled results and the socket for peers. It is removed
+// when it is closed, when the process exits, and when SIGINT, SIGTERM or SIGHUP end the process. After a kill, the
+// next process that starts removes it.
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { ownIdentity, type ProcessIdentity, stateOf } from './processIdentity.js
 
 const NAME = /^longpole-\d+-[0-9a-f]+$/;
 const OWNER = 'owner.json';
-/** Milliseconds after which a directory without an owner is not one that somebody is just making. */
+/** Age in milliseconds after which a directory without an owner is not under construction any more. */
 const UNOWNED_MS = 60_000;
 
 export class SpillDirectory {
@@ -32,11 +32,11 @@ export class SpillDirectory {
   }
 
   /**
-   * Makes `longpole-<pid>-<random>` under `localDirectory`, for this user alone, after it has removed what dead processes
-   * have left there. Default: `longpole` in the system's directory for temporary files, or `longpole-<user id>` if that
-   * one belongs to somebody else.
+   * Creates `longpole-<pid>-<random>` under `localDirectory`, for this user alone, after removing directories of dead
+   * processes. Default: `longpole` in the system's directory for temporary files, or `longpole-<user id>` if that one
+   * belongs to another user.
    *
-   * @throws LongpoleError ERR_LONGPOLE_LOCAL_DIRECTORY if it cannot be made
+   * @throws LongpoleError ERR_LONGPOLE_LOCAL_DIRECTORY if it cannot be created
    */
   static create(localDirectory?: string): SpillDirectory {
     if (localDirectory !== undefined && (typeof localDirectory !== 'string' || localDirectory === ''))
@@ -58,12 +58,12 @@ export class SpillDirectory {
     return new SpillDirectory(path);
   }
 
-  /** The path of a file of this directory. */
+  /** Returns the path of a file in this directory. */
   file(name: string): string {
     return join(this.path, name);
   }
 
-  /** Removes the directory and what is in it. What the system does not let go of, the next process removes. */
+  /** Removes the directory with its files. The next process removes files that the system still holds. */
   async close(): Promise<void> {
     await rm(this.path, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
     nothingToFlush(this.#remove);
@@ -71,8 +71,8 @@ export class SpillDirectory {
 }
 
 /**
- * Removes the directories of processes that are not there any more. Those of other hosts and containers stay: whether
- * their processes live cannot be told from here. Returns the paths; what cannot be removed is left for the next time.
+ * Removes the directories of ended processes. Those of other hosts and containers stay, because the state of their
+ * processes is unknown here. Returns the paths; a directory that cannot be removed is tried again next time.
  */
 export function removeStaleDirectories(localDirectory: string): string[] {
   const removed: string[] = [];
@@ -83,7 +83,7 @@ export function removeStaleDirectories(localDirectory: string): string[] {
       rmSync(path, { recursive: true, force: true });
       removed.push(path);
     } catch {
-      // Another user's, or another process is removing it right now.
+      // The directory belongs to another user, or another process is removing it.
     }
   }
   return removed;
@@ -108,7 +108,7 @@ function isStale(path: string): boolean {
   }
 }
 
-/** Undefined while the file is being written, or if its process died just then. */
+/** Returns the owner; undefined while the file is being written, or if its process died meanwhile. */
 function ownerOf(path: string): ProcessIdentity | undefined {
   try {
     const owner: unknown = JSON.parse(readFileSync(join(path, OWNER), 'utf8'));
@@ -123,14 +123,14 @@ function ownerOf(path: string): ProcessIdentity | undefined {
   }
 }
 
-/** Others may write to the system's directory too: what is not a directory of this user is not used. */
+/** Other users may write to the system's directory too, so only a directory of this user is used. */
 function defaultParent(): string {
   const common = join(tmpdir(), 'longpole');
   const own = `${common}-${process.getuid?.() ?? 'user'}`;
   for (const path of [common, own]) if (belongsToUs(path)) return path;
   throw new LongpoleError(
     'ERR_LONGPOLE_LOCAL_DIRECTORY',
-    `Workers cannot keep files in ${own}, because it belongs to somebody else. Pass another localDirectory.`,
+    `Workers cannot keep files in ${own}, because it belongs to another user. Pass another localDirectory.`,
   );
 }
 
@@ -139,7 +139,7 @@ function belongsToUs(path: string): boolean {
     const stats = lstatSync(path);
     return stats.isDirectory() && (process.getuid === undefined || stats.uid === process.getuid());
   } catch {
-    // It is made now.
+    // The directory does not exist yet and will be created.
     return true;
   }
 }

@@ -1,23 +1,23 @@
-// The error of results that do not go to disk: which folder, how much room there is, and what helps.
+// The error of results that cannot be spilled: the folder, its free space, and what helps.
 
 import { LongpoleError, messageOf } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
 import { megabytes } from '../../base/words.js';
 
-/** What the system says when a disk, a quota or a limit on files is exhausted. */
+/** Codes for an exhausted disk, quota or limit on files. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-/** Bytes. */
+/** Sizes in bytes. */
 interface SpillSizes {
-  /** Of what could not be written. */
+  /** Size of the results that could not be written. */
   readonly nbytes: number;
-  /** Of the worker's results in memory. */
+  /** Size of the worker's results in memory. */
   readonly managed: number;
-  /** Of its results on disk. */
+  /** Size of its results on disk. */
   readonly spilled: number;
 }
 
-/** `room`: of the file system of the folder, in blocks of `bsize` bytes; undefined: not known. */
+/** Returns the error. `room` is that of the folder's file system, in blocks of `bsize` bytes; undefined if unknown. */
 export function spillError(
   folder: string,
   { nbytes, managed, spilled }: SpillSizes,

@@ -1,5 +1,5 @@
-// One file with spilled results: written once, read result by result, removed when nobody needs any of them. Small
-// results share a file, because making one costs more than writing a few kilobytes.
+// A file with spilled results: written once, read result by result, and removed when none of them is needed any more.
+// Small results share a file, because creating one costs more than writing a few kilobytes.
 import { open, statfs, unlink } from 'node:fs/promises';
 import { LongpoleError, messageOf } from '../../base/errors.js';
 import type { WorkInterval } from '../../protocol/clusterObserver.js';
@@ -8,7 +8,7 @@ import { emptyFrame } from '../worker/shareBuffers.js';
 import { compressParts, cut, decompressParts, PART_BYTES, type PackedPart, pays } from './compression.js';
 import { checksum, decodeTable, encodeSpillTable, type StoredFrame, type StoredPart } from './spillRecord.js';
 
-/** What a store needs of the file system; `node:fs/promises` fits. */
+/** The functions of a file system that a store needs; `node:fs/promises` has them. */
 export interface SpillHandle {
   write(bytes: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }>;
   read(bytes: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
@@ -18,21 +18,21 @@ export interface SpillHandle {
 export interface SpillFiles {
   open(path: string, flags: string, mode: number): Promise<SpillHandle>;
   unlink(path: string): Promise<void>;
-  /** Of the file system of a path, in blocks of so many bytes. */
+  /** Returns the size of a path's file system, in blocks of `bsize` bytes. */
   statfs(path: string): Promise<{ bsize: number; blocks: number; bavail: number }>;
 }
 
-/** A WorkInterval before its worker and thread are known. `task` is -1 where several results share a file. */
+/** A WorkInterval without worker and thread. `task` is -1 if several results share a file. */
 export type StoreInterval = Pick<WorkInterval, 'action' | 'start' | 'stop' | 'task' | 'nbytes'>;
 
 export interface SpillContext {
   readonly files: SpillFiles;
-  /** Seconds. */
+  /** Returns the time in seconds. */
   readonly now: () => number;
   readonly onInterval: (interval: StoreInterval) => void;
 }
 
-/** Where a result lies in its file: parts and then their table. */
+/** Place of a result in its file: its parts, then their table. */
 export interface SpillPlace {
   readonly offset: number;
   readonly partBytes: number;
@@ -41,13 +41,13 @@ export interface SpillPlace {
 
 export const nodeFiles: SpillFiles = { open, unlink, statfs };
 
-/** Parts that are compressed before they are written, and read before they are decompressed. */
+/** Bytes that are compressed before they are written, and read before they are decompressed. */
 const GROUP_BYTES = 8 * PART_BYTES;
-/** Smaller pieces are gathered, so that the system is not called for each. */
+/** Bytes below which pieces are gathered, to save system calls. */
 const STAGE_BYTES = 256 * 1024;
 const FILE_MODE = 0o600;
 
-/** Writes results into a new file, in their order. Rejects with the system's error; then there is no file. */
+/** Writes results into a new file, in order. Rejects with the system's error, and leaves no file then. */
 export async function writeSpillFile(
   path: string,
   results: readonly { readonly id: ResultId; readonly frames: Frames }[],
@@ -74,7 +74,7 @@ class SpillWriter {
   readonly #task: ResultId;
   readonly #stage = Buffer.allocUnsafe(STAGE_BYTES);
   #staged = 0;
-  /** Bytes of the file, those on the stage included. */
+  /** Bytes of the file, including the stage. */
   #length = 0;
   #written = 0;
 
@@ -165,9 +165,9 @@ function plainParts(bytes: Frame): PackedPart[] {
 }
 
 /**
- * Reads a result back, large frames into shared memory.
+ * Reads a result, large frames into shared memory.
  *
- * @throws LongpoleError ERR_LONGPOLE_SPILL_FILE if the file is missing, cut off or damaged
+ * @throws LongpoleError ERR_LONGPOLE_SPILL_FILE if the file is missing, truncated or damaged
  */
 export async function readSpillFile(
   path: string,
@@ -197,7 +197,7 @@ class SpillReader {
   readonly #context: SpillContext;
   readonly #id: ResultId;
   #position = 0;
-  /** All of a small result, from `#start` on in the file. */
+  /** All bytes of a small result, which start at `#start` in the file. */
   #whole = new Uint8Array();
   #start = 0;
 
@@ -239,7 +239,7 @@ class SpillReader {
     return whole;
   }
 
-  /** What was not compressed is read into its place. */
+  /** Reads parts that were not compressed into their places. */
   async #group(parts: readonly StoredPart[], target: Frame): Promise<void> {
     const packed: PackedPart[] = [];
     const start = this.#context.now();

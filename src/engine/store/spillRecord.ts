@@ -1,14 +1,14 @@
-// How one result lies in a spill file: the stored parts of its frames, one after the other, and then a table that says
-// where they begin and end. Whatever is read is checked: a bit that a disk has turned must not become a wrong number in
-// somebody's result.
+// Format of a result in a spill file: the stored parts of its frames, one after the other, then a table of their
+// lengths. Everything that is read is checked, because a bit error of a disk must not become a wrong number in a
+// result.
 import { crc32 } from 'node:zlib';
 import type { Frame, ResultId } from '../../protocol/frames.js';
 
-/** A part as it lies in the file; compressed if `stored` is less than `nbytes`. */
+/** A part in stored form; compressed if `stored` is less than `nbytes`. */
 export interface StoredPart {
   readonly nbytes: number;
   readonly stored: number;
-  /** Of the stored bytes. */
+  /** Checksum of the stored bytes. */
   readonly checksum: number;
 }
 
@@ -17,12 +17,15 @@ export interface StoredFrame {
   readonly parts: readonly StoredPart[];
 }
 
-/** Little endian: this, the result's id, the number of frames; for each frame its bytes and parts; for each part three numbers. */
+/**
+ * The table, little endian: this number, the result's id, the number of frames; for each frame its bytes and parts;
+ * for each part three numbers.
+ */
 const MAGIC = 0x4c53504c;
 const HEAD_BYTES = 16;
 const FRAME_BYTES = 12;
 const PART_BYTES = 12;
-/** Of the table itself, at its end. */
+/** Bytes of the table's own checksum, at its end. */
 const CHECKSUM_BYTES = 4;
 
 export function checksum(bytes: Frame): number {
@@ -54,7 +57,7 @@ export function encodeSpillTable(id: ResultId, frames: readonly StoredFrame[]): 
   return bytes;
 }
 
-/** Undefined if the bytes are not the table of this result, with parts of `stored` bytes in all. */
+/** Decodes a table. Undefined if the bytes are not the table of this result, with parts of `stored` bytes in all. */
 export function decodeTable(
   bytes: Uint8Array<ArrayBuffer>,
   id: ResultId,
@@ -62,7 +65,7 @@ export function decodeTable(
 ): StoredFrame[] | undefined {
   const end = bytes.byteLength - CHECKSUM_BYTES;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // What the checksum confirms is what encodeSpillTable wrote: the rest needs no further suspicion.
+  // Bytes with a valid checksum were written by encodeSpillTable, so no further check is needed.
   if (end < HEAD_BYTES || view.getUint32(end, true) !== checksum(bytes.subarray(0, end))) return undefined;
   if (view.getUint32(0, true) !== MAGIC || view.getFloat64(4, true) !== id) return undefined;
   const frames: StoredFrame[] = [];

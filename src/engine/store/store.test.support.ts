@@ -1,4 +1,4 @@
-// A store in a directory of its own, with a clock that stands still and a file system that waits or fails when told to.
+// A store in a directory of its own, with a stopped clock and a file system that waits or fails on request.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ export function noise(length: number): Float64Array {
   return Float64Array.from({ length }, Math.random);
 }
 
-/** A file system in which whoever calls waits for `open()`, or for what `before` does. */
+/** Returns a file system whose calls wait for `open()`, or for the promise of `before`. */
 export function gated(
   before: (action: 'open' | 'write' | 'read', path: string) => Promise<void> | undefined,
 ): SpillFiles {

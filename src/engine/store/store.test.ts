@@ -129,7 +129,7 @@ describe('Store', () => {
     await store.close();
   });
 
-  it('a result that is deleted while it is read reaches who asked before, and nobody else', async () => {
+  it('a result that is deleted while it is read reaches earlier callers only', async () => {
     const reading = gate();
     const { store, directory } = setup({
       files: gated((action) => (action === 'read' ? reading.promise : undefined)),

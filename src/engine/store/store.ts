@@ -1,5 +1,5 @@
-// The results of one worker: in memory as long as there is room, on disk after that, the least recently used ones first.
-// The store decides nothing about when to spill; whoever measures memory calls `spill`. It owns its spill files.
+// The results of one worker: in memory while there is room, then on disk, the least recently used ones first. The
+// store does not decide when to spill; the memory monitor calls `spill`. The store owns its spill files.
 import { dirname } from 'node:path';
 import { LongpoleError } from '../../base/errors.js';
 import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
@@ -15,25 +15,25 @@ import {
 } from './spillFile.js';
 
 export interface StoreOptions {
-  /** Path of a file with this name, in a directory that is there; e.g. a SpillDirectory's. */
+  /** Returns the path of a file in an existing directory, e.g. a SpillDirectory's. */
   readonly file: (name: string) => string;
-  /** Stands at the beginning of the names of its files; different for stores that share a directory. */
+  /** Prefix of its file names; different for stores that share a directory. */
   readonly name: string;
-  /** Seconds, for intervals. */
+  /** Returns the time in seconds, for intervals. */
   readonly now: () => number;
   readonly onInterval?: (interval: StoreInterval) => void;
-  /** The result is on disk alone now. */
+  /** Called when a result is only on disk. */
   readonly onSpilled?: (id: ResultId) => void;
-  /** Reading back has failed. */
+  /** Called when a result cannot be read back. */
   readonly onError?: (error: LongpoleError) => void;
-  /** Spilling has failed. Nothing is lost. Called again only after an attempt that succeeded. */
+  /** Called when spilling has failed. Nothing is lost. Called again only after a successful attempt. */
   readonly onSpillFailed?: (error: LongpoleError) => void;
   /** Seconds between a failed attempt to spill and the next. Default: 2. */
   readonly retryAfter?: number;
   readonly files?: SpillFiles;
 }
 
-/** A file on disk, removed when no result needs it any more. */
+/** A file on disk, removed when none of its results is needed any more. */
 interface SharedFile {
   readonly path: string;
   users: number;
@@ -46,30 +46,30 @@ interface Copy {
 
 interface Entry {
   readonly id: ResultId;
-  /** In memory. */
+  /** Bytes of the result in memory. */
   readonly nbytes: number;
-  /** Undefined while it is on disk alone. */
+  /** Undefined while the result is only on disk. */
   frames: Frames | undefined;
-  /** Results do not change: a copy that was written once stays good when the result is read back. */
+  /** Copy on disk. Results do not change, so a copy stays valid after the result is read back. */
   copy: Copy | undefined;
   reading: Promise<Frames> | undefined;
-  /** Grows with every use. */
+  /** Number of uses. */
   used: number;
 }
 
-/** Results of `nbytes` could not be written. */
+/** An attempt to write results of `nbytes` that failed. */
 interface Failure {
   readonly cause: unknown;
   readonly nbytes: number;
 }
 
-/** Least recently used results that go into one file together. */
+/** Bytes of least recently used results that share a file. */
 const BATCH_BYTES = 4 * 2 ** 20;
 
 export class Store {
   readonly #options: StoreOptions;
   readonly #files: SpillFiles;
-  /** In the order of their last use. */
+  /** Results in memory, in the order of their last use. */
   readonly #inMemory = new Map<ResultId, Entry>();
   readonly #onDisk = new Map<ResultId, Entry>();
   readonly #pending = new Set<Promise<unknown>>();
@@ -78,7 +78,7 @@ export class Store {
   #uses = 0;
   #fileCount = 0;
   #closed = false;
-  /** Of the attempt that runs. */
+  /** Target of the running attempt. */
   #target = Number.POSITIVE_INFINITY;
   #spilling: Promise<void> | undefined;
   #retryAt = Number.NEGATIVE_INFINITY;
@@ -95,42 +95,42 @@ export class Store {
     return this.#managed;
   }
 
-  /** Bytes on disk of the results that are not in memory. */
+  /** Bytes on disk of results that are not in memory. */
   get spilledBytes(): number {
     return this.#spilled;
   }
 
-  /** Results in memory. */
+  /** Number of results in memory. */
   get memoryCount(): number {
     return this.#inMemory.size;
   }
 
-  /** Results that are on disk alone. */
+  /** Number of results that are only on disk. */
   get spilledCount(): number {
     return this.#onDisk.size;
   }
 
-  /** Whether spilling has failed a short time ago and will not be tried now. */
+  /** True if spilling failed recently, so that it is not tried now. */
   get spillPaused(): boolean {
     return this.#options.now() < this.#retryAt;
   }
 
-  /** Results are being written. */
+  /** True while results are being written. */
   get isSpilling(): boolean {
     return this.#spilling !== undefined;
   }
 
-  /** Why the last attempt to spill has failed; undefined: it has not. */
+  /** Reason of the last failed attempt; undefined if it succeeded. */
   get spillFailure(): LongpoleError | undefined {
     return this.#spillFailure;
   }
 
-  /** Attempts to spill that have failed. */
+  /** Number of failed attempts to spill. */
   get spillFailures(): number {
     return this.#failures;
   }
 
-  /** Keeps a result; one that was there under the same id is replaced. */
+  /** Keeps a result, and replaces one with the same id. */
   put(id: ResultId, frames: Frames): void {
     this.delete(id);
     if (this.#closed) return;
@@ -147,7 +147,7 @@ export class Store {
     this.#managed += entry.nbytes;
   }
 
-  /** Whether the result is here and on disk alone. */
+  /** Returns whether the result is here and only on disk. */
   isSpilled(id: ResultId): boolean {
     return this.#onDisk.has(id);
   }
@@ -156,15 +156,16 @@ export class Store {
     return this.#inMemory.has(id) || this.#onDisk.has(id);
   }
 
-  /** Bytes in memory that the result takes or would take; undefined if it is not here. */
+  /** Returns the bytes that the result takes in memory; undefined if it is not here. */
   nbytes(id: ResultId): number | undefined {
     return (this.#inMemory.get(id) ?? this.#onDisk.get(id))?.nbytes;
   }
 
   /**
-   * The frames of a result; a promise if they have to be read back from disk, undefined if the result is not here.
+   * Returns the frames of a result; a promise if they must be read from disk, undefined if the result is not here.
    *
-   * @throws LongpoleError ERR_LONGPOLE_SPILL_FILE (rejects) if the file is missing or damaged; then the result is gone
+   * @throws LongpoleError ERR_LONGPOLE_SPILL_FILE (rejects) if the file is missing or damaged; the result is lost
+   * then
    */
   get(id: ResultId): Frames | Promise<Frames> | undefined {
     const entry = this.#inMemory.get(id);
@@ -196,9 +197,9 @@ export class Store {
   }
 
   /**
-   * Moves results to disk, the least recently used first, until at most `untilBytes` are in memory. Returns whether that
-   * has been reached: it may not be if the disk is full, or if all results are being used. Called while it runs, it goes
-   * on until the lower of both numbers. Never rejects.
+   * Moves results to disk, the least recently used first, until at most `untilBytes` are in memory. Returns whether
+   * that was reached. It is not reached if the disk is full, or if all results are in use. A call during another one
+   * continues to the lower of both numbers. Never rejects.
    */
   async spill(untilBytes: number): Promise<boolean> {
     this.#target = Math.min(this.#target, untilBytes);
@@ -210,7 +211,7 @@ export class Store {
     return this.#managed <= untilBytes;
   }
 
-  /** Forgets all results and removes their files, once what is being read or written is done. */
+  /** Discards all results and removes their files, after pending reads and writes. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const id of [...this.#inMemory.keys(), ...this.#onDisk.keys()]) this.delete(id);
@@ -225,7 +226,7 @@ export class Store {
     }
   }
 
-  /** What has no room together may have room in part. */
+  /** Spills a batch. If it has no room on disk, a part of it may have. */
   async #spillBatch(batch: readonly Entry[]): Promise<void> {
     let failure = await this.#writeOut(batch);
     if (failure !== undefined && batch.length > 1) {
@@ -238,13 +239,13 @@ export class Store {
     else await this.#writingFailed(failure);
   }
 
-  /** Lets go of what has a copy on disk, and returns what must be written next. */
+  /** Evicts results that have a copy on disk, and returns those to be written next. */
   #leastUsed(): Entry[] {
     const batch: Entry[] = [];
     let bytes = 0;
     for (const entry of this.#inMemory.values()) {
       if (this.#managed - bytes <= this.#target || bytes >= BATCH_BYTES) break;
-      if (entry.copy !== undefined) this.#letGo(entry);
+      if (entry.copy !== undefined) this.#evict(entry);
       else {
         batch.push(entry);
         bytes += entry.nbytes;
@@ -265,13 +266,13 @@ export class Store {
     } catch (cause) {
       return { cause, nbytes: batch.reduce((sum, entry) => sum + entry.nbytes, 0) };
     }
-    // One for us, until all others are counted.
+    // The first user is the write itself, until all others are counted.
     const file = { path, users: 1 };
     batch.forEach((entry, index) => {
       if (this.#inMemory.get(entry.id) !== entry) return;
       file.users += 1;
       entry.copy = { file, place: places[index]! };
-      if (entry.used === uses[index]) this.#letGo(entry);
+      if (entry.used === uses[index]) this.#evict(entry);
     });
     this.#release(file);
     return undefined;
@@ -279,7 +280,7 @@ export class Store {
 
   async #writingFailed({ cause, nbytes }: Failure): Promise<void> {
     this.#retryAt = this.#options.now() + (this.#options.retryAfter ?? 2);
-    // Copies of what is in memory anyway make room for what is not.
+    // Removes copies of results that are still in memory, to make room on disk for others.
     for (const entry of this.#inMemory.values()) this.#dropCopy(entry);
     const folder = dirname(this.#options.file('any'));
     const room = await this.#files.statfs(folder).catch(() => undefined);
@@ -290,8 +291,8 @@ export class Store {
     if (isNew) this.#options.onSpillFailed?.(this.#spillFailure);
   }
 
-  /** From memory to disk. */
-  #letGo(entry: Entry): void {
+  /** Evicts a result from memory; its copy stays on disk. */
+  #evict(entry: Entry): void {
     entry.frames = undefined;
     this.#inMemory.delete(entry.id);
     this.#onDisk.set(entry.id, entry);
@@ -333,7 +334,7 @@ export class Store {
 
   #release(file: SharedFile): void {
     file.users -= 1;
-    // What cannot be removed now goes with the directory.
+    // A file that cannot be removed now is removed with the directory.
     if (file.users === 0) this.#track(this.#files.unlink(file.path)).catch(() => undefined);
   }
 
@@ -342,7 +343,7 @@ export class Store {
     return { files: this.#files, now, onInterval };
   }
 
-  /** `close` waits for it. */
+  /** Registers work for which `close` waits. */
   #track<T>(work: Promise<T>): Promise<T> {
     const done: Promise<unknown> = work.catch(() => undefined).then(() => this.#pending.delete(done));
     this.#pending.add(done);

@@ -1,20 +1,20 @@
-// Cuts a stream of bytes into messages, and puts the bytes of results where they belong. Copies small pieces only: what
-// is large goes from the system's buffer to its place.
+// Splits a stream of bytes into messages, and puts the bytes of results into their places. Only small pieces are
+// copied twice: large ones go from the system's buffer to their place.
 import { HEAD_BYTES, MAX_BODY_BYTES, malformed, VERSION } from './transferMessages.js';
 
-/** The bytes that follow a message: where they go, or how many of them are dropped. */
+/** Destination of the bytes that follow a message, or the number of bytes to drop. */
 export interface Payload {
   readonly targets: readonly (Uint8Array | number)[];
-  /** Called when all of them have come. */
+  /** Called when all of the bytes have arrived. */
   readonly done: () => void;
 }
 
-/** Called for each message; `body` counts only during the call. */
+/** Called for each message; `body` is valid only during the call. */
 export type OnMessage = (type: number, body: Uint8Array) => Payload | undefined;
 
 export class MessageReader {
   readonly #onMessage: OnMessage;
-  /** The beginning of a message whose rest has not come yet. */
+  /** The beginning of an incomplete message. */
   #begun = new Uint8Array(1024);
   #begunLength = 0;
   #payload: Payload | undefined;
@@ -25,12 +25,12 @@ export class MessageReader {
     this.#onMessage = onMessage;
   }
 
-  /** Bytes of results are on their way. */
+  /** True while bytes of results are arriving. */
   get inPayload(): boolean {
     return this.#payload !== undefined;
   }
 
-  /** Takes the next bytes. Throws ERR_LONGPOLE_PEER if they are no messages; the stream is of no use after that. */
+  /** Takes the next bytes. Throws ERR_LONGPOLE_PEER if they are no messages; the stream is unusable then. */
   push(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.byteLength; ) {
       at =
@@ -102,7 +102,7 @@ function lengthOf(target: Uint8Array | number): number {
   return typeof target === 'number' ? target : target.byteLength;
 }
 
-/** Of the whole message that begins at `at`; undefined if its head is not there yet. */
+/** Returns the length of the message that begins at `at`; undefined if its head is incomplete. */
 function messageLength(bytes: Uint8Array, at: number): number | undefined {
   if (bytes.byteLength - at < HEAD_BYTES) return undefined;
   if (bytes[at + 1] !== VERSION) throw malformed(`it speaks version ${bytes[at + 1]}, not ${VERSION}`);

@@ -1,9 +1,9 @@
-// What goes out through a socket: small pieces are gathered, large ones go as they are, and whoever sends waits while the
-// other side does not take it.
+// Output of a socket. Small pieces are gathered, and large ones are sent directly. The sender waits while the other
+// side does not read.
 import type { Socket } from 'node:net';
 
 const STAGE_BYTES = 64 * 1024;
-/** Larger pieces are not copied. */
+/** Bytes above which a piece is not copied. */
 const COPY_BYTES = 16 * 1024;
 
 export class OutputStage {
@@ -23,7 +23,7 @@ export class OutputStage {
     socket.on('close', wake);
   }
 
-  /** Never waits; see `ready`. */
+  /** Appends bytes without waiting; see `ready`. */
   append(bytes: Uint8Array): void {
     if (bytes.byteLength > COPY_BYTES) {
       this.flush();
@@ -31,7 +31,7 @@ export class OutputStage {
       return;
     }
     if (this.#staged + bytes.byteLength > STAGE_BYTES) this.flush();
-    // The socket keeps what it was given, so each stage is used once.
+    // The socket keeps the buffers that it was given, so each stage is used once.
     this.#stage ??= new Uint8Array(STAGE_BYTES);
     this.#stage.set(bytes, this.#staged);
     this.#staged += bytes.byteLength;
@@ -45,14 +45,14 @@ export class OutputStage {
     this.#write(bytes);
   }
 
-  /** Resolves when the system has taken enough of what was written, or the connection is gone. */
+  /** Resolves when the system has taken enough of the output, or the connection is gone. */
   async ready(): Promise<void> {
     while (this.#socket.writableNeedDrain && !this.#socket.destroyed) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 
-  /** Resolves when the system has taken all that was written so far: true; false if the connection is gone. */
+  /** Resolves with true when the system has taken all output so far; with false if the connection is gone. */
   flushed(): Promise<boolean> {
     this.flush();
     return new Promise((resolve) => {

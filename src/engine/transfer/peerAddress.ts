@@ -1,4 +1,4 @@
-// Where a worker's peers find it: a socket in its own directory, which nobody else may enter. `unix:///path` is a unix
+// The address of a worker for its peers: a socket in its own directory, closed to other users. `unix:///path` is a unix
 // domain socket, `pipe://name` a named pipe of Windows. Between machines it is `tcp://host:port`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, isIPv6, type ListenOptions } from 'node:net';
@@ -16,9 +16,9 @@ const MAX_PATH_BYTES = 103;
 export interface Endpoint {
   /** For a server of `net`. */
   readonly options: ListenOptions;
-  /** `bound`: what the server says, once it listens. */
+  /** Returns the address. `bound` is that of the listening server. */
   readonly address: (bound?: AddressInfo | string | null) => string;
-  /** Removes what was made for it, once nobody listens any more. */
+  /** Removes the files of the endpoint after the server was closed. */
   readonly remove: () => void;
 }
 

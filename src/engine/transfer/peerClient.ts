@@ -19,7 +19,7 @@ export interface PeerClientOptions {
   readonly onTransfer?: (transfer: Transfer) => void;
   /** Connections to one peer at a time. Default: 4. */
   readonly connections?: number;
-  /** A result with more bytes is refused. Default: 1 TB. */
+  /** Largest result in bytes. Larger ones are refused. Default: 1 TB. */
   readonly maxResultBytes?: number;
 }
 
@@ -27,7 +27,7 @@ export interface FetchOptions {
   /** Index of the peer; -1, the default: not known. */
   readonly peer?: number;
   readonly signal?: AbortSignal | undefined;
-  /** Seconds without a byte from the peer after which it is given up. Default: 30. */
+  /** Seconds without a byte after which the peer is given up. Default: 30. */
   readonly timeout?: number;
   /** Default: `gather-dep`. */
   readonly what?: Transfer['what'];
@@ -45,10 +45,10 @@ export class PeerClient {
   }
 
   /**
-   * The frames of results, in shared memory where they are large, and which results the peer does not have.
+   * Returns the frames of results, large ones in shared memory, and the ids of results that the peer lacks.
    *
    * @throws LongpoleError (rejects) ERR_LONGPOLE_PEER if the peer cannot be reached, breaks off, or is silent for too long;
-   *   ERR_LONGPOLE_ABORTED through `signal`. What has come until then is let go of.
+   *   ERR_LONGPOLE_ABORTED through `signal`. Results that have arrived are discarded.
    */
   async fetch(address: string, ids: readonly ResultId[], options: FetchOptions = {}): Promise<Fetched> {
     const { signal, timeout = 30, peer = -1, what = 'gather-dep' } = options;
@@ -85,12 +85,12 @@ export class PeerClient {
     return fetched;
   }
 
-  /** Closes the connections to a peer, e.g. because it is known to be dead: what is being fetched from it fails. */
+  /** Closes the connections to a peer, e.g. because it is known to be dead. Its transfers fail. */
   forget(address: string): void {
     for (const connection of [...(this.#connections.get(address) ?? [])]) connection.close('it is gone');
   }
 
-  /** What is being fetched fails. */
+  /** Closes all connections. Transfers in progress fail. */
   close(): void {
     this.#closed = true;
     for (const connections of [...this.#connections.values()]) {
@@ -98,7 +98,7 @@ export class PeerClient {
     }
   }
 
-  /** One with nothing to do, a new one, or the one with the least to do. */
+  /** Returns an idle connection, a new one, or the one with the fewest requests. */
   #connection(address: string): PeerConnection {
     const open = this.#connections.get(address) ?? [];
     const best = open.reduce<PeerConnection | undefined>(

@@ -65,7 +65,7 @@ export class PeerConnection {
     this.#socket.write(encodeHello({ worker: options.worker, token: options.token }));
   }
 
-  /** Requests that are not answered. */
+  /** Number of unanswered requests. */
   get load(): number {
     return this.#pending.size;
   }
@@ -95,7 +95,7 @@ export class PeerConnection {
       const connection = this;
       function look(): void {
         const left = timeLeft();
-        // Timers come before what is there to be read: after a pause of this process that may be the answer.
+        // Timers run before reads. After a pause of this process, the answer may be waiting to be read.
         if (left > 0) timer = setTimeout(look, left);
         else setImmediate(giveUp);
       }
@@ -117,7 +117,7 @@ export class PeerConnection {
     });
   }
 
-  /** All requests fail. */
+  /** Closes the connection. All requests fail. */
   close(why: string): void {
     this.#break(why);
   }
@@ -137,14 +137,14 @@ export class PeerConnection {
       const head = decodeResult(body, this.#options.maxResultBytes);
       const pending = this.#pending.get(head.request);
       if (pending !== undefined) return pending.expect(head);
-      if (!this.#cancelled.has(head.request)) throw malformed('a result that nobody asked for');
+      if (!this.#cancelled.has(head.request)) throw malformed('a result that was not requested');
       return dropped(head);
     }
     if (type !== DONE) throw malformed(`a message of type ${type}`);
     const { request, ids } = decodeIds(body);
     const pending = this.#pending.get(request);
     if (pending !== undefined) pending.end(ids);
-    else if (!this.#cancelled.delete(request)) throw malformed('an answer that nobody asked for');
+    else if (!this.#cancelled.delete(request)) throw malformed('an answer that was not requested');
     return undefined;
   }
 
@@ -153,7 +153,7 @@ export class PeerConnection {
     if (pending === undefined) return;
     this.#cancelled.add(request);
     pending.fail(abortedError(reason));
-    // Nobody else waits: what is on its way need not be read to its end.
+    // No other request waits, so the rest of the transfer need not be read.
     if (this.#pending.size === 0 && this.#reader.inPayload) this.#break('a transfer was cancelled');
     else this.#socket.write(encodeCancel(request));
   }
@@ -174,7 +174,7 @@ export class PeerConnection {
   }
 }
 
-/** An error of the peer's, after which nothing that it sends makes sense. */
+/** Returns whether the result is an error of the peer that makes the rest of the stream unusable. */
 function isBroken(result: Fetched | Error): result is Error {
   return isError(result) && !(result instanceof LongpoleError && result.code === 'ERR_LONGPOLE_ABORTED');
 }

@@ -90,7 +90,7 @@ const ANSWERING = `
 describe('a peer that fails', () => {
   it('is named when it is not there', async () => {
     const { client } = clientOf();
-    const address = `unix://${join(folder, 'nobody.sock')}`;
+    const address = `unix://${join(folder, 'missing.sock')}`;
     await assert.rejects(client.fetch(address, [1]), isPeerError(address));
     await assert.rejects(client.fetch(address, [1]), isPeerError(address));
     await assert.rejects(client.fetch('http://example.org', [1]), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
@@ -197,7 +197,7 @@ describe('a peer that fails', () => {
     await rejected;
   });
 
-  it('is forgotten at once when somebody else knows that it is dead', async (test) => {
+  it('is dropped at once when another part of the engine reports its death', async (test) => {
     let seen = (): void => undefined;
     const reached = new Promise<void>((resolve) => {
       seen = resolve;

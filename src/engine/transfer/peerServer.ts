@@ -1,4 +1,4 @@
-// Gives the results of a worker to its peers. Belongs to the thread that never computes, so that it always answers.
+// Sends the results of a worker to its peers. Runs on the thread that never computes, so that it always answers.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { LongpoleError, messageOf } from '../../base/errors.js';
@@ -10,13 +10,13 @@ import { type ResultSource, type Sent, ServedPeer } from './servedPeer.js';
 
 export interface PeerServerOptions {
   readonly source: ResultSource;
-  /** Path of a file with this name in a directory that only this user may enter, e.g. a SpillDirectory's. */
+  /** Returns the path of a file in a directory that only this user may enter, e.g. a SpillDirectory's. */
   readonly file: (name: string) => string;
   /** See makeEndpoint. */
   readonly listen?: string | undefined;
-  /** Of the socket; different for servers that share a directory. */
+  /** Name of the socket; different for servers that share a directory. */
   readonly name: string;
-  /** The secret of the cluster: who does not know it gets nothing. */
+  /** The secret of the cluster. A peer without it gets nothing. */
   readonly token: string;
   /** Index of this worker. */
   readonly worker: number;
@@ -24,7 +24,7 @@ export interface PeerServerOptions {
   readonly now: () => number;
   readonly keyOf: (id: ResultId) => string;
   readonly onTransfer?: (transfer: Transfer) => void;
-  /** Seconds after which a peer that takes nothing is given up. Default: 60. */
+  /** Seconds after which a peer that reads nothing is disconnected. Default: 60. */
   readonly stallAfter?: number;
 }
 
@@ -33,7 +33,7 @@ export class PeerServer {
   readonly #endpoint: Endpoint;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** What is being sent. */
+  /** Results that are being sent. */
   readonly open = new OpenTransfers();
 
   constructor(options: PeerServerOptions) {
@@ -42,15 +42,15 @@ export class PeerServer {
     this.#server = createServer({ noDelay: true }, (socket) => this.#serve(socket));
   }
 
-  /** Where peers find it: `unix:///path`, `pipe://name` on Windows, or `tcp://host:port`. */
+  /** Address for peers: `unix:///path`, `pipe://name` on Windows, or `tcp://host:port`. */
   get address(): string {
     return this.#endpoint.address(this.#server.address());
   }
 
   /**
-   * Returns the address.
+   * Starts listening and returns the address.
    *
-   * @throws LongpoleError ERR_LONGPOLE_LOCAL_DIRECTORY if no socket can be made there
+   * @throws LongpoleError ERR_LONGPOLE_LOCAL_DIRECTORY if no socket can be created there
    */
   async listen(): Promise<string> {
     try {
@@ -67,7 +67,7 @@ export class PeerServer {
     return this.address;
   }
 
-  /** Breaks off what is being sent. */
+  /** Stops the server, and aborts transfers in progress. */
   async close(): Promise<void> {
     const closed = this.#server.listening ? once(this.#server, 'close') : undefined;
     this.#server.close();

@@ -1,4 +1,4 @@
-// Two peers in one process, each with its own end of a real socket, and what they have told of their transfers.
+// Two peers in one process, each with its own end of a real socket, and their reports of transfers.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -43,14 +43,14 @@ describe('PeerClient and PeerServer', () => {
       assert.equal((await client.fetch(address, [])).frames.size, 0);
     });
 
-  it('tell of every transfer from both sides', async (test) => {
+  it('report every transfer from both sides', async (test) => {
     const { client, address, incoming, nextOutgoing } = await peers(
       test,
       results({ 1: noise(50_000), 2: 'x' }),
     );
-    const told = nextOutgoing();
+    const next = nextOutgoing();
     const { nbytes } = await client.fetch(address, [1, 2, 3], { peer: 0 });
-    const outgoing = await told;
+    const outgoing = await next;
     const [one] = incoming;
     assert.ok(one !== undefined && incoming.length === 1);
     assert.ok(nbytes > 400_000);

@@ -1,4 +1,4 @@
-// One request of results that has been sent to a peer: what has come of it and what has not.
+// A request for results that was sent to a peer: the arrived and the missing results.
 import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
 import { emptyFrame } from '../worker/shareBuffers.js';
 import type { Payload } from './messageReader.js';
@@ -6,7 +6,7 @@ import { malformed, type ResultHead } from './transferMessages.js';
 
 export interface Fetched {
   readonly frames: ReadonlyMap<ResultId, Frames>;
-  /** What the peer does not have. */
+  /** Results that the peer does not have. */
   readonly missing: readonly ResultId[];
   /** Bytes of the results. */
   readonly nbytes: number;
@@ -24,7 +24,7 @@ export class PendingFetch {
     this.#settle = settle;
   }
 
-  /** Makes room for a result. Throws ERR_LONGPOLE_PEER if it was not asked for. */
+  /** Makes room for a result. Throws ERR_LONGPOLE_PEER if it was not requested. */
   expect({ id, frames }: ResultHead): Payload {
     if (!this.#awaited.delete(id)) throw malformed(`result ${id} was not asked for`);
     const targets = frames.map(emptyFrame);
@@ -39,7 +39,7 @@ export class PendingFetch {
     return { targets, done };
   }
 
-  /** The peer has nothing more to say. Throws ERR_LONGPOLE_PEER if something is left open. */
+  /** Ends the request. Throws ERR_LONGPOLE_PEER if a result is still open. */
   end(missing: readonly ResultId[]): void {
     for (const id of missing) {
       if (!this.#awaited.delete(id)) throw malformed(`result ${id} is said to be missing, but it is not`);
@@ -53,7 +53,7 @@ export class PendingFetch {
   }
 }
 
-/** The bytes of a result that is not wanted any more. */
+/** Returns a payload that drops the bytes of a result that is not needed any more. */
 export function dropped({ frames }: ResultHead): Payload {
   return { targets: frames, done: () => undefined };
 }

@@ -1,4 +1,5 @@
-// One peer that fetches results from this worker: reads its requests, and sends results as fast as it takes them.
+// One peer that fetches results from this worker: reads its requests, and sends results as fast as the peer reads
+// them.
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Transfer } from '../../protocol/clusterObserver.js';
@@ -20,7 +21,7 @@ import {
   REQUEST,
 } from './transferMessages.js';
 
-/** Where results come from; a Store is one. */
+/** Source of results, e.g. a Store. */
 export interface ResultSource {
   get(id: ResultId): Frames | Promise<Frames> | undefined;
 }
@@ -28,13 +29,13 @@ export interface ResultSource {
 export interface Serving {
   readonly source: ResultSource;
   readonly token: string;
-  /** Seconds. */
+  /** Returns the time in seconds. */
   readonly now: () => number;
-  /** What is being sent to any peer. */
+  /** Results that are being sent to any peer. */
   readonly open: OpenTransfers;
-  /** Milliseconds in which a peer must greet, and must have taken some of what is sent. */
+  /** Milliseconds in which a peer must greet, and must read some of the sent bytes. */
   readonly stallMs: number;
-  /** A request has been answered. */
+  /** Called when a request has been answered. */
   readonly sent: (transfer: Sent) => void;
 }
 
@@ -51,7 +52,7 @@ export class ServedPeer {
   readonly #serving: Serving;
   readonly #out: OutputStage;
   readonly #answers = new Map<number, Answer>();
-  /** Index of the worker; undefined until it has greeted. */
+  /** Index of the worker; undefined before its greeting. */
   #worker: number | undefined;
 
   constructor(socket: Socket, serving: Serving) {
@@ -63,11 +64,11 @@ export class ServedPeer {
       try {
         reader.push(chunk);
       } catch {
-        // Whoever it is does not speak our language.
+        // The other side does not use this protocol.
         socket.destroy();
       }
     });
-    // The peer finds out by itself; nothing of it is left here.
+    // The peer notices the error itself; nothing of it remains here.
     socket.on('error', () => undefined);
     socket.setTimeout(serving.stallMs, () => {
       if (this.#worker === undefined || socket.writableLength > 0) socket.destroy();
@@ -88,7 +89,7 @@ export class ServedPeer {
     } else throw malformed(`a message of type ${type}`);
   }
 
-  /** Never rejects: what a peer does not get it asks for elsewhere. */
+  /** Answers a request. Never rejects: a peer fetches missing results elsewhere. */
   async #answer({ request, ids }: IdList, peer: number): Promise<void> {
     const answer: Answer = { cancelled: false };
     this.#answers.set(request, answer);
@@ -121,14 +122,14 @@ export class ServedPeer {
     const frames = this.#serving.source.get(id);
     if (!(frames instanceof Promise)) return frames;
     this.#out.flush();
-    // Whoever owns the results knows of the error.
+    // The owner of the results handles the error.
     return await frames.catch(() => undefined);
   }
 
   async #send(request: number, id: ResultId, { header, buffers }: Frames): Promise<void> {
     const frames = [header, ...buffers];
     await this.#out.ready();
-    // From here to the last byte without a pause, so that no other answer gets between the frames of a result.
+    // No wait from here to the last byte, so that no other answer gets between the frames of a result.
     this.#out.append(encodeResult({ request, id, frames: frames.map(({ byteLength }) => byteLength) }));
     for (const bytes of frames) this.#out.append(bytes);
   }

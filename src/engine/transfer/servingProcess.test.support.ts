@@ -1,4 +1,4 @@
-// A process of its own that serves results to a test: 1 is small, 2 has 64 MB, 3 never comes. It tells its parent its
+// A process of its own that serves results to a test: 1 is small, 2 has 64 MB, 3 never comes. It sends its parent its
 // address, and which result it is asked for before it sends it.
 import { join } from 'node:path';
 import type { Frames } from '../../protocol/frames.js';

@@ -1,11 +1,14 @@
-// The last transfers of a worker, for whoever asks it: `worker.incomingTransferLog`, `worker.outgoingTransferLog`.
+// The last transfers of a worker: `worker.incomingTransferLog`, `worker.outgoingTransferLog`.
 import type { Transfer } from '../../protocol/clusterObserver.js';
 
-/** @source Dask's diagnostics: total and compressed bytes, start and stop times, keys, peer */
+/**
+ * A transfer in Dask's form.
+ * @source Dask's diagnostics: total and compressed bytes, start and stop times, keys, peer
+ */
 export interface TransferLogEntry {
   /** Bytes of the results. */
   readonly total: number;
-  /** Bytes that travelled. */
+  /** Bytes that were sent. */
   readonly compressed: number;
   /** Seconds since the epoch on the scheduler's clock. */
   readonly start: number;
@@ -15,28 +18,28 @@ export interface TransferLogEntry {
   readonly peer: string;
 }
 
-/** As in Dask. */
+/** Length of Dask's log. */
 const DEFAULT_LENGTH = 100_000;
 
-/** The newest entries; older ones are let go of one by one. */
+/** The newest entries. A full log discards the oldest one for each new one. */
 export class TransferLog implements Iterable<TransferLogEntry> {
   readonly #entries: TransferLogEntry[] = [];
   readonly #capacity: number;
-  /** Where the oldest entry is, once all places are taken. */
+  /** Index of the oldest entry in a full log. */
   #oldest = 0;
   #total = 0;
 
-  /** `capacity`: entries that are kept; default 100,000. */
+  /** `capacity` is the number of kept entries; default 100,000. */
   constructor(capacity = DEFAULT_LENGTH) {
     this.#capacity = capacity;
   }
 
-  /** Entries that are kept. */
+  /** Number of kept entries. */
   get length(): number {
     return this.#entries.length;
   }
 
-  /** Transfers since the worker began, those included that are no longer kept. */
+  /** Number of transfers since the worker started, including discarded ones. */
   get count(): number {
     return this.#total;
   }
@@ -54,7 +57,7 @@ export class TransferLog implements Iterable<TransferLogEntry> {
     this.#oldest = (this.#oldest + 1) % this.#capacity;
   }
 
-  /** The oldest first. */
+  /** Yields the entries, oldest first. */
   *[Symbol.iterator](): Iterator<TransferLogEntry> {
     const count = this.#entries.length;
     for (let i = 0; i < count; i++) yield this.#entries[(this.#oldest + i) % count]!;

@@ -1,26 +1,26 @@
-// What peers say to each other, as bytes. Each message has a head (type, version, length of the body) and a body; after
-// the body of a result come the bytes of its frames, as many as the body says. All numbers are little endian. Whatever
-// arrives is checked before anything is allocated for it.
+// Messages between peers, as bytes. Each message has a head (type, version, length of the body) and a body. The body
+// of a result is followed by the bytes of its frames; the body has their lengths. All numbers are little endian.
+// Received bytes are checked before memory is allocated for them.
 import { LongpoleError } from '../../base/errors.js';
 import type { ResultId } from '../../protocol/frames.js';
 
 export const VERSION = 2;
 /** Type u8, version u8, two bytes of zero, length of the body u32. */
 export const HEAD_BYTES = 8;
-/** Ids in one request; the client cuts longer ones. */
+/** Ids in one request; the client splits longer ones. */
 export const MAX_IDS = 32_768;
 /** Bytes of a body: a request, or the lengths of a million frames. */
 export const MAX_BODY_BYTES = 8 * 2 ** 20;
 
-/** Client → server, first of all: worker i32 (-1: no worker), token in UTF-8. */
+/** Client → server, first message: worker i32 (-1: no worker), token in UTF-8. */
 export const HELLO = 1;
 /** Client → server: number of the request u32, ids f64. */
 export const REQUEST = 2;
-/** Client → server: nothing more of this request. Number u32. */
+/** Client → server: cancels a request. Number u32. */
 export const CANCEL = 3;
 /** Server → client: number u32, id f64, frames u32; per frame: bytes f64. */
 export const RESULT = 4;
-/** Server → client: the request is answered. Number u32, ids f64 of the results that are not here. */
+/** Server → client: end of a request. Number u32, ids f64 of the results that are not here. */
 export const DONE = 5;
 
 const NUMBER_BYTES = 4;
@@ -33,7 +33,7 @@ export interface Hello {
   readonly token: string;
 }
 
-/** A list of results: what a request asks for, or what its end says is missing. */
+/** A list of results: those of a request, or the missing ones at its end. */
 export interface IdList {
   readonly request: number;
   readonly ids: readonly ResultId[];
@@ -92,7 +92,7 @@ export function decodeCancel(body: Uint8Array): number {
   return viewOf(body).getUint32(0, true);
 }
 
-/** The head of a result; the bytes of its frames have to follow. */
+/** Encodes the head of a result; the bytes of its frames have to follow. */
 export function encodeResult({ request, id, frames }: ResultHead): Uint8Array<ArrayBuffer> {
   const { bytes, view } = message(RESULT, RESULT_BYTES + frames.length * FRAME_BYTES);
   view.setUint32(HEAD_BYTES, request, true);
@@ -104,7 +104,7 @@ export function encodeResult({ request, id, frames }: ResultHead): Uint8Array<Ar
   return bytes;
 }
 
-/** `maxBytes`: a result with more is refused. */
+/** Decodes the head of a result. Refuses a result with more than `maxBytes`. */
 export function decodeResult(body: Uint8Array, maxBytes: number): ResultHead {
   const view = viewOf(body);
   if (body.byteLength < RESULT_BYTES) throw malformed('a result is too short');
