@@ -1,23 +1,23 @@
-// One writer at a time for files that several processes append to.
+// Ensures that one process at a time appends to a shared file.
 //
-// DASF locks a file with flock(2), which Node cannot call. The command `flock` of Linux can: a lock belongs to the open
-// file, not to the process, so the lock that the command takes on an inherited descriptor stays when the command ends,
-// and goes when the file is closed, whatever becomes of us. Where there is no such command, a file beside the file stands
-// for the lock; it excludes Longpole's processes, not DASF's.
+// DASF locks a file with flock(2), which Node cannot call. The command `flock` of Linux can. A lock belongs to the
+// open file, not to the process. So the lock that the command takes on an inherited descriptor stays when the command
+// ends, and is released when the file is closed, even after a crash. Without the command, a second file is the lock;
+// it excludes Longpole's processes, not DASF's.
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { LongpoleError } from '../base/errors.js';
 import { isError } from '../base/isError.js';
 
-/** Of flock, for "somebody else had it all the time". */
+/** Exit code of flock when another process held the lock all the time. */
 const TIMED_OUT = 75;
-/** Milliseconds between two looks at a lock file. */
+/** Milliseconds between two polls of a lock file. */
 const POLL = 20;
 
 let flockWorks: boolean | undefined;
 
-/** Runs `write` while nobody else appends to `file`, which is open as `fd`. Throws ERR_LONGPOLE_LOCK_TIMEOUT. */
+/** Runs `write` while no other process appends to `file`, which is open as `fd`. Throws ERR_LONGPOLE_LOCK_TIMEOUT. */
 export function withAppendLock(file: string, fd: number, timeout: number, write: () => void): void {
   if (flockWorks !== false && lockByCommand(file, fd, timeout)) {
     // Closing the file unlocks it.
@@ -33,7 +33,7 @@ export function withAppendLock(file: string, fd: number, timeout: number, write:
   }
 }
 
-/** False if the system has no such command. */
+/** Locks by the command. Returns false if the system has no such command. */
 function lockByCommand(file: string, fd: number, timeout: number): boolean {
   const wait = ['-x', '-w', String(Math.max(0, timeout)), '-E', String(TIMED_OUT), '3'];
   const { status, error } = spawnSync('flock', wait, { stdio: ['ignore', 'ignore', 'ignore', fd] });
@@ -60,7 +60,7 @@ function lockByFile(file: string, lock: string, timeout: number): void {
   }
 }
 
-/** Whether the process that made the lock file does not exist any more. A file without a number is still being written. */
+/** Returns whether the process that made the lock file has ended. A file without a number is still being written. */
 function ownerIsGone(lock: string): boolean {
   try {
     const owner = Number(readFileSync(lock, 'utf8'));

@@ -1,4 +1,5 @@
-// Reads the configuration file of a program: `longpole.config.yaml` or `.json` in the folder where it was started.
+// Reads the configuration file of a program: `longpole.config.yaml` or `.json` in the folder where the program was
+// started.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,11 +16,11 @@ export interface ConfigFile {
 }
 
 /**
- * The settings of the folder's configuration file, or of the file given; undefined if the folder has none. Settings may be
- * written as one name, `profile-interval: 10ms`, or nested, `profile: { interval: 10ms }`.
+ * Returns the settings of the folder's configuration file, or of the given file; undefined if the folder has none. A
+ * setting is a single name, `profile-interval: 10ms`, or nested, `profile: { interval: 10ms }`.
  *
- * @throws LongpoleError ERR_LONGPOLE_CONFIG if a file given cannot be read, if there are two in the folder, if it is no YAML
- *   or JSON, or if a setting does not exist or cannot have its value
+ * @throws LongpoleError ERR_LONGPOLE_CONFIG if a given file cannot be read, if the folder has two, if the file is no
+ * YAML or JSON, or if a setting does not exist or cannot have its value
  */
 export function readConfigFile(directory: string, given?: string): ConfigFile | undefined {
   if (given !== undefined) return read(given, readText(given, true) ?? '');
@@ -49,7 +50,7 @@ function read(path: string, text: string): ConfigFile {
   const { parse } = loadPackage('yaml');
   let content: unknown;
   try {
-    // JSON is YAML, too.
+    // YAML includes JSON.
     content = parse(text, { logLevel: 'error' });
   } catch (cause) {
     throw failure(`The configuration file ${path} is no YAML: ${messageOf(cause)}`, cause);
@@ -64,7 +65,7 @@ function read(path: string, text: string): ConfigFile {
   return { path, settings };
 }
 
-/** `{ profile: { interval } }` as `profile-interval`. */
+/** Yields `{ profile: { interval } }` as `profile-interval`. */
 function* flatten(map: object, prefix: string): Iterable<[string, unknown]> {
   for (const [name, value] of Object.entries(map)) {
     if (isMap(value)) yield* flatten(value, `${prefix}${name}-`);

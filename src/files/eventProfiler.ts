@@ -16,7 +16,7 @@ import {
 import type { TraceBuilder } from '../trace/traceBuilder.js';
 import { FILE_DATABASE_OPTIONS, FileDatabase, type FileDatabaseOptions } from './fileDatabase.js';
 
-/** A database that can be written to. */
+/** A database that accepts events. */
 export interface WritableEventDatabase extends EventDatabase {
   record(event: DasfEvent): void;
   commit(): void;
@@ -24,7 +24,7 @@ export interface WritableEventDatabase extends EventDatabase {
 }
 
 export interface EventProfilerOptions extends FileDatabaseOptions {
-  /** Where the events go instead of into a file of the profiler's own. */
+  /** Database for the events, instead of a file of the profiler. */
   readonly database?: WritableEventDatabase;
 }
 
@@ -45,9 +45,9 @@ export class EventProfiler implements EventDatabase {
   readonly database: WritableEventDatabase;
 
   /**
-   * With a file name, the events of that file; without one and without a database, a new `traces-XXXXXXXX.msgpack` in the
-   * current folder. The other options are those of the file's `FileDatabase`, with a `commitThreshold` of 1000.
-   * Throws ERR_LONGPOLE_INVALID_ARGUMENT if both a file and a database are given.
+   * Opens the events of the file with this name. Without a name and without a database, creates
+   * `traces-XXXXXXXX.msgpack` in the current folder. The other options are those of the file's `FileDatabase`, with a
+   * `commitThreshold` of 1000. Throws ERR_LONGPOLE_INVALID_ARGUMENT if both a file and a database are given.
    */
   constructor(databaseFile?: string | EventProfilerOptions, options: EventProfilerOptions = {}) {
     const given = typeof databaseFile === 'object' ? databaseFile : options;
@@ -66,7 +66,7 @@ export class EventProfiler implements EventDatabase {
       });
   }
 
-  /** Something that took `duration` seconds; DASF's own recorders pass the time of its end. */
+  /** Records an action of `duration` seconds. DASF's own recorders pass the time of its end. */
   recordCompleteEvent(name: string, timestamp: number, duration: number, fields?: EventFields): void {
     this.database.record(new CompleteEvent(name, timestamp, duration, fields));
   }
@@ -83,17 +83,17 @@ export class EventProfiler implements EventDatabase {
     this.database.record(new DurationEndEvent(name, timestamp, fields));
   }
 
-  /** The recorded events in their order; of a file, those in it, then those that are queued. */
+  /** Yields the recorded events in order; for a file, its events and then the queued ones. */
   getTraces(): Iterable<DasfEvent> {
     return this.database.getTraces();
   }
 
-  /** Writes what is queued. */
+  /** Writes the queued events. */
   commit(): void {
     this.database.commit();
   }
 
-  /** Writes what is queued, as the database does when it is closed. */
+  /** Writes the queued events, like the database when it is closed. */
   close(): void {
     this.database.close?.();
   }

@@ -32,15 +32,15 @@ import { flushAtExit, nothingToFlush } from './exitFlush.js';
 import { readInChunks, readWhole } from './readFile.js';
 
 export interface FileDatabaseOptions {
-  /** Events that are queued before they are written, at least 1. Default 5000. */
+  /** Number of queued events that triggers a write, at least 1. Default 5000. */
   readonly commitThreshold?: number;
-  /** Deletes what the file holds from earlier. Default false: events are appended. */
+  /** Deletes earlier content of the file. Default false: events are appended. */
   readonly removeOldOutputFile?: boolean;
-  /** Writes what is queued when the database is closed or the process ends. Default true. */
+  /** Writes queued events when the database is closed or the process ends. Default true. */
   readonly commitOnClose?: boolean;
   /** Seconds to wait for other processes that write to the file. Default 30. */
   readonly lockTimeout?: number;
-  /** Has the system write each batch to the disk (fsync). Default true. */
+  /** Forces each batch to the disk (fsync). Default true. */
   readonly flush?: boolean;
 }
 
@@ -53,8 +53,8 @@ export const FILE_DATABASE_OPTIONS: OptionKinds<FileDatabaseOptions> = {
 };
 
 /**
- * Events in a file of DASF's: each is an 8-byte big-endian length and a msgpack map. Several processes, Longpole's and
- * DASF's, may append to one file. Nothing is created before the first event is written.
+ * Events in a file of DASF: each is an 8-byte big-endian length and a msgpack map. Several processes, of Longpole and
+ * DASF, may append to one file. Nothing is created before the first event is written.
  *
  * @source DASF, `FileDatabase`
  */
@@ -80,7 +80,7 @@ export class FileDatabase implements EventDatabase {
     if (options.removeOldOutputFile === true) rmSync(file, { force: true });
   }
 
-  /** Queues an event; with the event that fills the queue all are written. Throws what `commit` throws. */
+  /** Queues an event. The event that fills the queue causes a write of all. Throws the errors of `commit`. */
   record(event: DasfEvent): void {
     const queued = this.#queue.push(event);
     if (queued === 1 && this.commitOnClose) flushAtExit(this.#flushAtExit);
@@ -88,8 +88,8 @@ export class FileDatabase implements EventDatabase {
   }
 
   /**
-   * Writes what is queued. Throws ERR_LONGPOLE_LOCK_TIMEOUT if others write all the time, ERR_LONGPOLE_TRACE_FILE if the
-   * file cannot be written; then the events stay queued, and the file is as it was.
+   * Writes the queued events. Throws ERR_LONGPOLE_LOCK_TIMEOUT if other processes hold the lock, and
+   * ERR_LONGPOLE_TRACE_FILE if the file cannot be written. The events stay queued then, and the file is unchanged.
    */
   commit(): void {
     if (this.#queue.length === 0) return;
@@ -100,7 +100,7 @@ export class FileDatabase implements EventDatabase {
     nothingToFlush(this.#flushAtExit);
   }
 
-  /** Writes what is queued, unless `commitOnClose` is false: then it is dropped. */
+  /** Writes the queued events, or drops them if `commitOnClose` is false. */
   close(): void {
     if (this.commitOnClose) this.commit();
     this.#queue = [];
@@ -112,8 +112,8 @@ export class FileDatabase implements EventDatabase {
   }
 
   /**
-   * The events in the file, in its order, then those that this database has queued. Damaged stretches are left out, `readInto`
-   * reports them. Throws ERR_LONGPOLE_TRACE_FILE if there is neither.
+   * Yields the events in the file, in order, then the queued ones. Damaged parts are omitted; `readInto` reports
+   * them. Throws ERR_LONGPOLE_TRACE_FILE if there is neither a file nor a queued event.
    */
   *getTraces(): Generator<DasfEvent> {
     const queue = this.#queue;
@@ -121,7 +121,7 @@ export class FileDatabase implements EventDatabase {
       const reader = new DasfEventReader();
       for (const _ of readInChunks(this.file, reader)) yield* reader.take();
     }
-    // What was written meanwhile has come from the file.
+    // If the queue was written meanwhile, its events have come from the file.
     if (queue === this.#queue) yield* queue.slice();
   }
 
@@ -133,7 +133,7 @@ export class FileDatabase implements EventDatabase {
     }
   }
 
-  /** Whether to read it: without anything queued, a file that is missing is an error. */
+  /** Returns whether to read the file. A missing file is an error if no events are queued. */
   #hasFile(): boolean {
     return this.#queue.length === 0 || existsSync(this.file);
   }
@@ -155,7 +155,7 @@ export class FileDatabase implements EventDatabase {
   }
 }
 
-/** All of the bytes, or none of them. */
+/** Appends all of the bytes, or none of them. */
 function appendBytes(file: string, bytes: Uint8Array, lockTimeout: number, flush: boolean): void {
   let fd: number | undefined;
   try {

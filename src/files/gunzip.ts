@@ -1,4 +1,4 @@
-// Gzip in chunks, without waiting: Node itself unpacks either whole files at once, or asynchronously.
+// Unpacks gzip in chunks, synchronously. Node itself unpacks either whole files at once, or asynchronously.
 import { crc32 } from 'node:zlib';
 import { Gunzip } from 'fflate';
 import { LongpoleError, messageOf } from '../base/errors.js';
@@ -7,38 +7,38 @@ import { unpackedSizeError, unpackLimit } from '../base/unpackLimit.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
 
 const TRAILER = 8;
-/** Bytes that are unpacked at a time: they may become a thousand times as many. */
+/** Bytes that are unpacked at a time, because they may become a thousand times as many. */
 const PIECE = 1 << 15;
 
-/** Whether bytes begin as a gzip file does. */
+/** Returns whether bytes begin like a gzip file. */
 export function looksLikeGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 8;
 }
 
 /**
- * Unpacks the bytes of a gzip file for another reader, which sees plain text. `problem` says afterwards what was wrong
- * with the file; then the reader got what could be unpacked before. `feed` throws ERR_LONGPOLE_UNPACKED_SIZE when the bytes
- * so far became more than is allowed.
+ * Unpacks the bytes of a gzip file for another reader, which sees plain text. Afterwards `problem` describes a defect
+ * of the file; the reader has received everything before it. `feed` throws ERR_LONGPOLE_UNPACKED_SIZE when the bytes
+ * unpack to more than the limit.
  */
 export class GunzipReader implements ByteReader {
   readonly #name: string;
   readonly #reader: ByteReader;
   readonly #maxUnpackedBytes: number | undefined;
   readonly #gunzip = new Gunzip((chunk) => this.#take(chunk));
-  /** Unpacked bytes that the reader has not done with. */
+  /** Unpacked bytes that the reader has not consumed. */
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(1 << 20);
   #held = 0;
   #crc = 0;
   #packed = 0;
   #size = 0;
-  /** Files may be several gzip files in a row; then no checksum is compared. */
+  /** True if the file consists of several gzip files in a row. No checksum is compared then. */
   #several = false;
   /** The last bytes of the file. */
   #tail: Uint8Array = new Uint8Array(0);
-  /** A clause without a full stop. */
+  /** The defect, as a clause without a full stop. */
   problem: string | undefined;
 
-  /** `name`: what errors call the file. */
+  /** `name` is the file's name in errors. */
   constructor(name: string, reader: ByteReader, maxUnpackedBytes?: number) {
     this.#name = name;
     this.#reader = reader;
@@ -65,7 +65,7 @@ export class GunzipReader implements ByteReader {
 
   #unpack(piece: Uint8Array): void {
     try {
-      // What is pushed is kept until the next call, and the caller uses its buffer again.
+      // The unpacker keeps the pushed bytes until the next call, but the caller reuses its buffer.
       this.#gunzip.push(piece.slice(), false);
     } catch (error) {
       if (error instanceof LongpoleError) throw error;
@@ -87,7 +87,7 @@ export class GunzipReader implements ByteReader {
     this.#held -= consumed;
   }
 
-  /** The file ends with the checksum and the size of what it holds. */
+  /** Checks the checksum and the size at the end of the file. */
   #checked(): string | undefined {
     if (this.#several) return undefined;
     if (this.#tail.length < TRAILER) return 'it is cut off';

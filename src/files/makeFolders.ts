@@ -1,9 +1,9 @@
-// Folders with those that they lie in. Node 20's own recursive mkdirSync never returns where the system says that a folder
-// is missing which is there, as it does in /proc.
+// Creates folders with their parents. Node 20's recursive mkdirSync never returns if the system reports an existing
+// folder as missing, as in /proc.
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Makes the folder and those around it that are missing. Throws the system's error if it cannot, or if a file is there. */
+/** Creates the folder and its missing parents. Throws the system's error if it cannot, or if a file has the name. */
 export function makeFolders(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode });

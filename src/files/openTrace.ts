@@ -1,4 +1,4 @@
-// Opens a trace whatever its file is called: formats are recognised by their first bytes.
+// Opens a trace of any format. The first bytes of the file decide, not its name.
 import { ANY, CALLABLE, checkOptions, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
@@ -10,11 +10,11 @@ import { isDirectory, openTraceDirectory } from './traceDirectory.js';
 import { TraceFileReader } from './traceFormat.js';
 
 export interface OpenTraceOptions {
-  /** Called now and then with the bytes of the file that were read so far. */
+  /** Called from time to time with the number of bytes read. */
   readonly onProgress?: (bytes: number) => void;
   /**
-   * Bytes that the data of a trace directory of up to 64 MiB, of a report or of a gzip file may become. Infinity: no limit. Default: 100 times the packed bytes,
-   * and at least 128 MiB.
+   * Bytes to which the data of a trace directory of up to 64 MiB, of a report or of a gzip file may unpack. Infinity
+   * for no limit. Default: 100 times the packed bytes, and at least 128 MiB.
    */
   readonly maxUnpackedBytes?: number;
 }
@@ -22,15 +22,15 @@ export interface OpenTraceOptions {
 export const OPEN_OPTIONS: OptionKinds<OpenTraceOptions> = { onProgress: CALLABLE, maxUnpackedBytes: ANY };
 
 /**
- * The trace in a directory, a file, or in bytes: a trace directory, a performance report (the HTML file that
- * `performanceReport` writes), an event file of DASF or of `EventProfiler`, or Chrome Trace JSON (an array of events or an
- * object with `traceEvents`, with or without its end), the last two packed by gzip or not. A file that was torn or damaged
- * opens with what could be read; `trace.damage` says what is missing. An empty file is a trace without events. Memory
- * grows with the rows of the trace, not with the size of the file.
+ * Opens the trace in a directory, in a file, or in bytes. It may be a trace directory, a performance report (the HTML
+ * file that `performanceReport` writes), an event file of DASF or of `EventProfiler`, or Chrome Trace JSON (an array
+ * of events or an object with `traceEvents`, with or without its end). The last two may be packed by gzip. A
+ * truncated or damaged file opens with its readable part; `trace.damage` describes the rest. An empty file is a trace
+ * without events. Memory grows with the rows of the trace, not with the size of the file.
  *
  * Throws ERR_LONGPOLE_TRACE_FILE if a file cannot be read, ERR_LONGPOLE_TRACE_FORMAT if it is no trace,
- * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it, ERR_LONGPOLE_UNPACKED_SIZE if its packed data becomes more than
- * `maxUnpackedBytes`, ERR_LONGPOLE_INVALID_ARGUMENT for what is no path and no bytes.
+ * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it, ERR_LONGPOLE_UNPACKED_SIZE if its packed data unpacks
+ * to more than `maxUnpackedBytes`, ERR_LONGPOLE_INVALID_ARGUMENT if the argument is neither a path nor bytes.
  */
 export function openTrace(source: string | Uint8Array, options: OpenTraceOptions = {}): Trace {
   checkOptions('openTrace()', options, OPEN_OPTIONS);
@@ -47,7 +47,7 @@ export function openTrace(source: string | Uint8Array, options: OpenTraceOptions
       onProgress?.(bytes);
     return builder.build();
   }
-  // The readers look at whole buffers of their own kind; a view of shared memory is copied.
+  // The readers need whole buffers of their own; a view of shared memory is copied.
   const bytes =
     source.buffer instanceof ArrayBuffer
       ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)

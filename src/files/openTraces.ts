@@ -1,4 +1,4 @@
-// Several trace files at once, as a command line gives them.
+// Opens several trace files, as given to a command.
 import { statSync } from 'node:fs';
 import { ANY, CALLABLE, checkArgument, checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import { checkMaxUnpackedBytes } from '../base/unpackLimit.js';
@@ -20,9 +20,9 @@ const OPTIONS: OptionKinds<Pick<OpenTraceOptions, 'maxUnpackedBytes'>> = { maxUn
 const PATHS = kind('an array of paths', (value) => Array.isArray(value));
 
 /**
- * Opens traces. DASF records tasks and resources of one run in several files, so its event files become one trace, which
- * stands where the first of them does; every other file is a trace of its own. `onProgress` is called with the part of
- * the bytes that is read, 0 to 1. `maxUnpackedBytes` is for each file. Throws as `openTrace`.
+ * Opens traces. DASF records tasks and resources of one run in several files. Its event files therefore become one
+ * trace, at the place of the first. Every other file is a trace of its own. `onProgress` receives the share of the
+ * bytes that were read, 0 to 1. `maxUnpackedBytes` is for each file. Throws the errors of `openTrace`.
  */
 export function openTraces(
   paths: readonly string[],
@@ -69,7 +69,7 @@ function grouped(paths: readonly string[]): string[][] {
   return groups;
 }
 
-/** False also where the file cannot be read: opening it will say why. */
+/** Returns whether a file begins like DASF's. False if it cannot be read, because opening it will throw the reason. */
 function beginsLikeDasf(path: string): boolean {
   const head = headOf(path);
   return head.length > 0 && looksLikeDasf(head);

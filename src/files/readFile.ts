@@ -1,4 +1,4 @@
-// Files in chunks for readers that keep no more than they need.
+// Reads files in chunks, for readers that keep only what they need.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { LongpoleError } from '../base/errors.js';
@@ -6,12 +6,12 @@ import { isError } from '../base/isError.js';
 import { resizedUint8 } from '../base/resized.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
 
-/** Bytes at a time. Small enough to stay in the cache, large enough that calls do not count. */
+/** Bytes per chunk. Few enough for the cache, and so many that the number of calls does not matter. */
 const CHUNK = 1 << 20;
 
 /**
- * Feeds a file to a reader; yields the bytes read so far after every chunk. Throws ERR_LONGPOLE_TRACE_FILE if the file
- * cannot be read.
+ * Feeds a file to a reader. Yields the number of bytes read after every chunk. Throws ERR_LONGPOLE_TRACE_FILE if the
+ * file cannot be read.
  */
 export function* readInChunks(file: string, reader: ByteReader): Generator<number> {
   const fd = openForReading(file);
@@ -20,7 +20,7 @@ export function* readInChunks(file: string, reader: ByteReader): Generator<numbe
     let held = 0;
     let done = 0;
     for (;;) {
-      // A record longer than the buffer: make room. The readers bound what they wait for.
+      // A record is longer than the buffer, so the buffer grows. The readers limit the length of a record.
       if (held === buffer.length) buffer = resizedUint8(buffer, buffer.length * 2);
       const read = readSome(file, fd, buffer, held);
       const length = held + read;
@@ -36,7 +36,7 @@ export function* readInChunks(file: string, reader: ByteReader): Generator<numbe
   }
 }
 
-/** All of it, without stops. */
+/** Reads the whole file at once. */
 export function readWhole(file: string, reader: ByteReader): void {
   for (const _ of readInChunks(file, reader));
 }

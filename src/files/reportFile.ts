@@ -1,4 +1,4 @@
-// The trace in a performance report: recognises the page, takes the data out of it and unpacks it.
+// Reads the trace in a performance report: recognises the page, extracts the data and unpacks it.
 
 import { kMaxLength } from 'node:buffer';
 import { readFileSync } from 'node:fs';
@@ -9,18 +9,18 @@ import { decodeReport, REPORT_ELEMENT } from '../trace/recording/reportBytes.js'
 import type { Trace } from '../trace/trace.js';
 import { fileError, HEAD, headOf } from './readFile.js';
 
-/** Whether bytes begin like a page. */
+/** Returns whether bytes begin like a page. */
 export function looksLikeHtml(bytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(bytes.subarray(0, HEAD)).trimStart().toLowerCase();
   return text.startsWith('<!doctype html') || text.startsWith('<html');
 }
 
-/** False also where the file cannot be read: opening it will say why. */
+/** Returns whether a file is a page. False if it cannot be read, because opening it will throw the reason. */
 export function isHtmlFile(file: string): boolean {
   return looksLikeHtml(headOf(file));
 }
 
-/** Throws ERR_LONGPOLE_TRACE_FILE if the file cannot be read, and what `openReport` throws. */
+/** Opens a report file. Throws ERR_LONGPOLE_TRACE_FILE if the file cannot be read, and the errors of `openReport`. */
 export function openReportFile(file: string, maxUnpackedBytes?: number): Trace {
   let bytes: Uint8Array;
   try {
@@ -32,8 +32,9 @@ export function openReportFile(file: string, maxUnpackedBytes?: number): Trace {
 }
 
 /**
- * The trace in a page. Throws ERR_LONGPOLE_TRACE_FORMAT if it is no report or damaged, ERR_LONGPOLE_TRACE_VERSION if a
- * newer Longpole wrote it, ERR_LONGPOLE_UNPACKED_SIZE if its data becomes more than `maxUnpackedBytes`.
+ * Returns the trace in a page. Throws ERR_LONGPOLE_TRACE_FORMAT if the page is no report or damaged,
+ * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole wrote it, ERR_LONGPOLE_UNPACKED_SIZE if its data unpacks to more
+ * than `maxUnpackedBytes`.
  */
 export function openReport(name: string, page: Uint8Array, maxUnpackedBytes?: number): Trace {
   const bytes = Buffer.from(page.buffer, page.byteOffset, page.byteLength);

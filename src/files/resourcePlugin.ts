@@ -1,12 +1,12 @@
-// DASF's resource plugin for a cluster of Longpole's: every sample of the host and of its workers becomes a Resource Usage
-// event, with the ten figures of DASF's monitor under DASF's names, and with those that DASF does not have.
+// DASF's resource plugin for a cluster of Longpole. Every sample of the host and of its workers becomes a Resource
+// Usage event, with the ten figures of DASF's monitor under DASF's names, and with further figures.
 import type { ClusterObserver, ResourceSample, WorkerInfo } from '../protocol/clusterObserver.js';
 import type { EventArgs } from '../trace/formats/dasf/dasfEvents.js';
 import { RESOURCE_EVENT } from '../trace/formats/dasf/dasfEvents.js';
 import type { EventProfiler } from './eventProfiler.js';
 import { dasfWorkerName } from './tracePlugin.js';
 
-/** DASF's, in the order of its files, beside CPU, memory and time. */
+/** DASF's figures beside CPU, memory and time, in the order of its files. */
 const FIGURES = [
   'host_net_io.read_bps',
   'host_net_io.write_bps',
@@ -18,8 +18,9 @@ const FIGURES = [
 ] as const;
 
 /**
- * Records resources as DASF's `ResourceMonitor` does. Samples of a worker name it; those of the host name none. What is not
- * known is NaN in the file: DASF computes with the GPU figures of every sample and would stop at anything else.
+ * Records resources like DASF's `ResourceMonitor`. Samples of a worker have its name; those of the host have none.
+ * Unknown figures are NaN in the file, because DASF computes with the GPU figures of every sample, and fails at any
+ * other value.
  */
 export class ResourcePlugin implements ClusterObserver {
   readonly #profiler: EventProfiler;

@@ -1,5 +1,5 @@
-// Opens a trace directory. Small ones are read into memory and checked whole; of large ones columns are read from their files
-// when somebody asks for them.
+// Opens a trace directory. Small ones are read into memory and checked completely. For large ones, columns are read
+// from their files on first use.
 
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,18 +15,19 @@ import { lz4Codec } from './lz4Codec.js';
 import { fileError } from './readFile.js';
 import { tableFile } from './traceWriter.js';
 
-/** Whether it is a folder, of a trace or not. */
+/** Returns whether the path is a folder. */
 export function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /**
- * The trace in a directory. What a killed recorder left opens with everything that was written; `trace.damage` says so.
+ * Opens the trace in a directory. The trace of a killed recorder opens with everything that was written;
+ * `trace.damage` reports the missing end.
  *
- * Throws ERR_LONGPOLE_TRACE_FILE if files cannot be read, ERR_LONGPOLE_TRACE_FORMAT if it is no trace, and
- * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it, ERR_LONGPOLE_UNPACKED_SIZE if its tables become larger than
- * `maxUnpackedBytes`. Of a trace of more than 64 MiB, columns are read when they
- * are used: that, too, throws ERR_LONGPOLE_TRACE_FILE if the files are gone, and ERR_LONGPOLE_TRACE_FORMAT if they are damaged.
+ * Throws ERR_LONGPOLE_TRACE_FILE if files cannot be read, ERR_LONGPOLE_TRACE_FORMAT if it is no trace,
+ * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole recorded it, and ERR_LONGPOLE_UNPACKED_SIZE if its tables unpack to
+ * more than `maxUnpackedBytes`. A trace of more than 64 MiB reads columns on first use. That also throws
+ * ERR_LONGPOLE_TRACE_FILE if the files are gone, and ERR_LONGPOLE_TRACE_FORMAT if they are damaged.
  */
 export function openTraceDirectory(directory: string, maxUnpackedBytes?: number): Trace {
   const meta = readMeta(directory);
@@ -70,11 +71,11 @@ function readWhole(file: string): Uint8Array {
   }
 }
 
-/** Reads of one column follow each other, so one array serves them all: new memory costs more than reading. */
+/** Reads of one column follow each other and share an array, because new memory costs more than reading. */
 const SCRATCH = 1 << 20;
 let scratch = new Uint8Array(0);
 
-/** Open while somebody reads, and closed when the program comes to rest: a trace that nobody uses holds no file. */
+/** Open while a caller reads, and closed on the next turn of the event loop, so that an unused trace keeps no file open. */
 class FileSource implements ByteSource {
   readonly #file: string;
   readonly length: number;
@@ -101,7 +102,7 @@ class FileSource implements ByteSource {
     }
   }
 
-  /** A column is thousands of reads. */
+  /** A column needs thousands of reads. */
   #open(): number {
     if (this.#fd === undefined) {
       this.#fd = openSync(this.#file, 'r');
@@ -116,7 +117,7 @@ class FileSource implements ByteSource {
   }
 }
 
-/** Good until the next call. */
+/** Valid until the next call. */
 function spareBytes(size: number): Uint8Array {
   if (size > SCRATCH) return new Uint8Array(size);
   if (scratch.length === 0) scratch = new Uint8Array(SCRATCH);

@@ -1,4 +1,4 @@
-// Which format a trace file has, by its first bytes: the reader for it, or a sentence about what it looks like instead.
+// Recognises the format of a trace file by its first bytes: returns its reader, or a description of the content.
 import { LongpoleError } from '../base/errors.js';
 import { ChromeReader } from '../trace/formats/chrome/chromeReader.js';
 import { looksLikeChrome } from '../trace/formats/chrome/chromeText.js';
@@ -7,22 +7,22 @@ import { looksLikeDasf } from '../trace/formats/dasf/dasfRecords.js';
 import type { TraceBuilder } from '../trace/traceBuilder.js';
 import { GunzipReader, looksLikeGzip } from './gunzip.js';
 
-/** Enough to recognise every format; of white space before the text some more. */
+/** Enough bytes to recognise every format, with some more for leading white space. */
 const HEAD = 256;
-/** What a trace may be, for messages. */
+/** Known formats, for messages. */
 const KNOWN =
   'a trace directory, a performance report, an event file of DASF or of EventProfiler, or Chrome Trace JSON, packed by gzip or not';
 
 export interface TraceFileOptions {
-  /** Bytes that a packed file may become. */
+  /** Bytes to which a packed file may unpack. */
   readonly maxUnpackedBytes?: number | undefined;
-  /** What comes was in a gzip file. */
+  /** True if the bytes come from a gzip file. */
   readonly packed?: boolean;
 }
 
 /**
- * Reads a file of any known format into `builder`. `feed` throws ERR_LONGPOLE_TRACE_FORMAT if it is none, and
- * ERR_LONGPOLE_UNPACKED_SIZE if its packed bytes become more than is allowed.
+ * Reads a file of any known format into `builder`. `feed` throws ERR_LONGPOLE_TRACE_FORMAT if the format is unknown,
+ * and ERR_LONGPOLE_UNPACKED_SIZE if its packed bytes unpack to more than the limit.
  */
 export class TraceFileReader implements ByteReader {
   readonly #name: string;
@@ -62,7 +62,7 @@ export class TraceFileReader implements ByteReader {
     throw this.#noTrace(describeBytes(head));
   }
 
-  /** What shows only at the end. */
+  /** Reports problems that only the end of the file shows. */
   #end(): void {
     const problem = this.#chrome?.problem;
     if (problem !== undefined) throw this.#noTrace(problem);
@@ -81,7 +81,7 @@ export class TraceFileReader implements ByteReader {
   }
 }
 
-// What a file looks like that is not what it should be, in words for an error message.
+// Describes the content of a file of unknown format, for an error message.
 
 const SIGNATURES: readonly (readonly [readonly number[], string])[] = [
   [[0x1f, 0x8b], 'it begins like gzip'],
@@ -96,7 +96,7 @@ const SIGNATURES: readonly (readonly [readonly number[], string])[] = [
   [[0x7f, 0x45, 0x4c, 0x46], 'it begins like a program'],
 ];
 
-/** A clause without a full stop. */
+/** Returns a clause without a full stop. */
 function describeBytes(bytes: Uint8Array): string {
   const known = SIGNATURES.find(([signature]) => signature.every((byte, i) => bytes[i] === byte));
   if (known !== undefined) return known[1];
@@ -104,7 +104,7 @@ function describeBytes(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(head);
   const first = text.trimStart()[0];
   if (first === '{' || first === '[') return `it begins like JSON, ${JSON.stringify(text)}`;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what tells bytes from text
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters distinguish bytes from text
   if (!/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text)) return `it begins like text, ${JSON.stringify(text)}`;
   return `it begins with the bytes ${Array.from(head.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join(' ')}`;
 }

@@ -1,5 +1,5 @@
-// DASF's task plugin for a cluster of Longpole's: every task that ends becomes a Compute event, what a worker holds becomes
-// Managed Memory events, in the form that DASF's plugin writes and its analyser reads.
+// DASF's task plugin for a cluster of Longpole. Every task that ends becomes a Compute event, and the memory of
+// workers becomes Managed Memory events, in the form that DASF's plugin writes and its analyser reads.
 import type {
   ClusterObserver,
   Computation,
@@ -11,28 +11,28 @@ import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { EventFields } from '../trace/formats/dasf/dasfEvents.js';
 import type { EventProfiler } from './eventProfiler.js';
 
-/** A computation with what its events need: keys from elsewhere, and the edges the other way round. */
+/** A computation with the data that its events need: keys of other computations, and reversed edges. */
 interface Known {
   readonly computation: Computation;
-  /** By index of `computation.externals`. */
+  /** Keys by index of `computation.externals`. */
   readonly externalKeys: readonly string[];
   readonly dependentOffsets: Int32Array;
   readonly dependents: Int32Array;
 }
 
-/** What DASF calls a worker: `worker-HOST-NAME`, and names are `0`, `1`, … there. */
+/** DASF's name of a worker: `worker-HOST-NAME`, where names are `0`, `1`, … */
 export function dasfWorkerName(worker: WorkerInfo): string {
   return `worker-${worker.host}-${worker.name.replace(/^worker-/, '')}`;
 }
 
 /**
- * Records tasks as DASF's `WorkerTaskPlugin` does, with two differences: the time of a Compute event is when the task ended,
- * exactly, and `name` is the whole prefix of its key.
+ * Records tasks like DASF's `WorkerTaskPlugin`, with two differences: the time of a Compute event is the exact end of
+ * the task, and `name` is the whole prefix of its key.
  */
 export class WorkerTaskPlugin implements ClusterObserver {
   readonly #profiler: EventProfiler;
   readonly #known = new Map<number, Known>();
-  /** By index of the worker. */
+  /** Values by index of the worker. */
   readonly #workers = new Map<number, EventFields>();
   /** The key that a worker finished last. */
   readonly #lastKey = new Map<number, string>();
@@ -105,7 +105,7 @@ export class WorkerTaskPlugin implements ClusterObserver {
     });
   }
 
-  /** The key of a task of an earlier computation, which cannot be forgotten while others need its results. */
+  /** Returns the key of a task in an earlier computation, which is kept while other tasks need its results. */
   #keyOf(id: number): string {
     for (const { computation } of this.#known.values()) {
       const local = id - computation.firstId;
@@ -141,7 +141,7 @@ function dependentKeys({ computation, dependents, dependentOffsets }: Known, id:
   return Array.from(ids, (other) => computation.keys[other]!);
 }
 
-/** The edges inside a computation, the other way round: count, sum up, fill. */
+/** Reverses the edges inside a computation: count, sum up, fill. */
 function dependentsOf({ size, dependencies, dependencyOffsets }: Computation) {
   const dependentOffsets = new Int32Array(size + 1);
   for (const id of dependencies) if (id < size) dependentOffsets[id + 1]!++;

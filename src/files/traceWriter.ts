@@ -1,5 +1,5 @@
-// Records a trace directory: batches appended to one file per table, forced to the disk on a schedule, and a meta.json that
-// says how the recording ended. Killed at any byte, it leaves a trace with all batches that it had written.
+// Records a trace directory: appends batches to one file per table, forces them to the disk on a schedule, and writes
+// the end of the recording to meta.json. After a kill at any byte, the directory has all batches written before.
 
 import {
   closeSync,
@@ -28,13 +28,13 @@ import { makeFolders } from './makeFolders.js';
 export interface TraceWriterOptions {
   /** Seconds between two times that rows are written and forced to the disk, more than 0. Default 1. */
   readonly interval?: number;
-  /** Deletes a trace that is there. Default false: that is an error. */
+  /** Deletes an existing trace. Default false: an existing trace is an error. */
   readonly overwrite?: boolean;
-  /** What meta.json calls the recorder. Default `longpole`. */
+  /** Name of the recorder in meta.json. Default `longpole`. */
   readonly tool?: string;
-  /** Whether what is held is also written when SIGINT or SIGTERM end the process. Default true. */
+  /** True to write pending rows also when SIGINT or SIGTERM end the process. Default true. */
   readonly onSignals?: boolean;
-  /** Rows of a table that are written as soon as there are so many. Default 16,384. */
+  /** Number of rows of a table that triggers a write. Default 16,384. */
   readonly batchRows?: number;
 }
 
@@ -46,14 +46,14 @@ const OPTIONS: OptionKinds<TraceWriterOptions> = {
   batchRows: COUNT,
 };
 
-/** The file of a table in a trace directory. */
+/** Returns the file of a table in a trace directory. */
 export function tableFile(table: RecordedTable): string {
   return `${table}.arrows`;
 }
 
 /**
- * An observer of a cluster that records a trace directory. It begins with `TraceWriter.create` and ends with `close`, or
- * with the process (not by SIGKILL). What is told later is not recorded.
+ * An observer of a cluster that records a trace directory. It begins with `TraceWriter.create` and ends with `close`,
+ * or with the process (not by SIGKILL). Later events are not recorded.
  */
 export class TraceWriter extends TraceEncoder {
   readonly directory: string;
@@ -63,8 +63,8 @@ export class TraceWriter extends TraceEncoder {
   #open = true;
 
   /**
-   * Makes the directory and the beginnings of its files. Throws ERR_LONGPOLE_TRACE_FILE if they cannot be written or a
-   * trace is there already, ERR_LONGPOLE_INVALID_ARGUMENT for an interval that is none.
+   * Creates the directory and the beginnings of its files. Throws ERR_LONGPOLE_TRACE_FILE if they cannot be written
+   * or a trace exists already, ERR_LONGPOLE_INVALID_ARGUMENT for an invalid interval.
    */
   static create(directory: string, options: TraceWriterOptions = {}): TraceWriter {
     checkArgument('TraceWriter: directory', directory, TEXT);
@@ -92,14 +92,14 @@ export class TraceWriter extends TraceEncoder {
     flushAtExit(this.#atExit, onSignals);
   }
 
-  /** Why nothing is recorded any more; undefined while all goes well. */
+  /** Reason why the recording stopped; undefined while it runs. */
   get failure(): LongpoleError | undefined {
     return this.#files.failure;
   }
 
   /**
-   * Writes what has been told, and the ends of the files, so that the trace is whole as it is; what is told from here on, until
-   * `close`, is added. Throws as `close`.
+   * Writes all events so far, and the ends of the files, so that the trace is complete as it is. Events from now on
+   * until `close` are added. Throws the errors of `close`.
    */
   settle(): void {
     if (!this.#open) return;
@@ -110,8 +110,8 @@ export class TraceWriter extends TraceEncoder {
   }
 
   /**
-   * Writes what is left, forces it to the disk and says in meta.json that the trace is whole. Throws
-   * ERR_LONGPOLE_TRACE_FILE if that, or anything before, could not be written.
+   * Writes pending rows, forces them to the disk and marks the trace as complete in meta.json. Throws
+   * ERR_LONGPOLE_TRACE_FILE if this or an earlier write failed.
    */
   close(): void {
     if (!this.#open) return;
@@ -150,18 +150,18 @@ interface TableHandle {
   readonly fd: number;
   readonly file: string;
   size: number;
-  /** Since the last time that it was forced to the disk. */
+  /** Bytes since the file was last forced to the disk. */
   dirty: boolean;
 }
 
-/** The files of a trace that is being recorded. After the first failure they stay as they are. */
+/** The files of a trace that is being recorded. After the first failure they are not changed any more. */
 class TraceFiles {
   readonly directory: string;
   failure: LongpoleError | undefined;
   readonly #tool: string;
   readonly #started = Date.now() / 1000;
   readonly #handles = new Map<RecordedTable, TableHandle>();
-  /** What is appended will be overwritten by what is appended next. */
+  /** Start of the file's end, which the next append overwrites. */
   #provisional = false;
   #syncing = 0;
   #closed = false;
@@ -191,7 +191,7 @@ class TraceFiles {
     }
   }
 
-  /** All of the bytes or, where the disk is full, none of them and no others any more. */
+  /** Appends all of the bytes. If the disk is full, appends none, and no others afterwards. */
   append(table: RecordedTable, parts: readonly Uint8Array[]): void {
     const handle = this.#handles.get(table);
     if (handle === undefined || this.failure !== undefined || this.#closed) return;
@@ -207,12 +207,12 @@ class TraceFiles {
       try {
         ftruncateSync(handle.fd, handle.size);
       } catch {
-        // The torn end is found when the trace is opened.
+        // The truncated end is detected when the trace is opened.
       }
     }
   }
 
-  /** What `end` appends are the ends of the files, unless more comes: then that takes their place. */
+  /** Appends the ends of the files, which later rows overwrite. */
   provisionally(end: () => void): void {
     this.#provisional = true;
     end();
@@ -220,7 +220,7 @@ class TraceFiles {
     this.#tellEnding();
   }
 
-  /** Has the system write what it holds to the disk, in the background. */
+  /** Makes the system write its buffers to the disk, in the background. */
   sync(): void {
     if (this.#syncing > 0) return;
     for (const handle of this.#handles.values()) {
@@ -229,7 +229,7 @@ class TraceFiles {
       this.#syncing++;
       fsync(handle.fd, (error) => {
         this.#syncing--;
-        // A file that was closed meanwhile has been forced to the disk by `close`.
+        // `close` has forced a file that was closed meanwhile to the disk.
         if (error !== null && !this.#closed) this.#fail(writeError(handle.file, error));
       });
     }
@@ -263,7 +263,7 @@ class TraceFiles {
     this.failure ??= error;
   }
 
-  /** Written beside and renamed, so that whoever reads it meets the old one or the new one. */
+  /** Writes to a second file and renames it, so that a reader always sees a complete version. */
   #writeMeta(ended: TraceEnding): void {
     const file = join(this.directory, META_FILE);
     const fd = openSync(`${file}.new`, 'w');

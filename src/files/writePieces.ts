@@ -1,4 +1,4 @@
-// Files that are written piece by piece, so that what is exported never has to be in memory as a whole.
+// Writes files piece by piece, so that an export need not be in memory as a whole.
 
 import {
   closeSync,
@@ -15,9 +15,9 @@ import { LongpoleError, messageOf } from '../base/errors.js';
 import { makeFolders } from './makeFolders.js';
 
 /**
- * Writes a file, packed if its name ends with `.gz`; the name only appears when the file is whole. Behind a link it is what
- * the link leads to; a pipe or a device takes the bytes as they come. Returns how many bytes were written. Throws
- * ERR_LONGPOLE_TRACE_FILE if it cannot be written; then a file that had the name before is as it was.
+ * Writes a file, packed if its name ends with `.gz`. The name appears only when the file is complete. For a link,
+ * writes its target; a pipe or a device receives the bytes directly. Returns the number of bytes written. Throws
+ * ERR_LONGPOLE_TRACE_FILE if the file cannot be written; an earlier file with the name is unchanged then.
  */
 export function writePieces(
   file: string,
@@ -44,11 +44,11 @@ export function writePieces(
   return size;
 }
 
-/** The path that a whole file can take; undefined for what has to be opened as it is. */
+/** Returns the path for a complete file; undefined for a path that has to be opened directly. */
 function replaceable(file: string): string | undefined {
   const entry = lstatSync(file, { throwIfNoEntry: false });
   if (entry === undefined) return file;
-  // A link may also lead to what is not there yet, or, as those of /dev/stdout, to what has no path.
+  // The target of a link may not exist yet, or, as for /dev/stdout, may have no path.
   return statSync(file, { throwIfNoEntry: false })?.isFile() === true ? realpathSync(file) : undefined;
 }
 
@@ -56,12 +56,12 @@ function* encoded(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array> 
   for (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece;
 }
 
-/** As a gzip file. */
+/** Packs the pieces as a gzip file. */
 function* packed(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
   const ready: Uint8Array[] = [];
   const gzip = new Gzip((chunk) => ready.push(chunk));
   for (const piece of pieces) {
-    // What is pushed is kept for a while, and writers use their buffers again.
+    // The packer keeps pushed bytes for a while, but writers reuse their buffers.
     gzip.push(piece.slice());
     yield* ready.splice(0);
   }
@@ -69,7 +69,7 @@ function* packed(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
   yield* ready;
 }
 
-/** Makes a folder unless it is there. Throws ERR_LONGPOLE_TRACE_FILE. */
+/** Creates a folder unless it exists. Throws ERR_LONGPOLE_TRACE_FILE. */
 export function makeFolder(folder: string): void {
   attempt(folder, () => makeFolders(folder));
 }

@@ -8,7 +8,7 @@ import { BUNDLE_FOLDER_VARIABLE } from '../../protocol/remoteProcess.js';
 
 const imports = new Map<string, Promise<unknown>>();
 
-/** The module of a URL, from a bundle if the worker runs on another machine; rejects with what its import throws. */
+/** Returns the module of a URL, from a bundle if the worker runs on another machine. Rejects with the exception of its import. */
 export function importModule(url: string, bundle?: string): Promise<unknown> {
   return getOrMake(imports, url, () => {
     if (bundle !== undefined) return importBundled(url, bundle);
