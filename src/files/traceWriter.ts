@@ -217,7 +217,7 @@ class TraceFiles {
     this.#provisional = true;
     end();
     this.#provisional = false;
-    this.#tellEnding();
+    this.#writeEnding();
   }
 
   /** Makes the system write its buffers to the disk, in the background. */
@@ -244,10 +244,10 @@ class TraceFiles {
       this.#fail(writeError(this.directory, error));
     }
     this.#closeHandles();
-    this.#tellEnding();
+    this.#writeEnding();
   }
 
-  #tellEnding(): void {
+  #writeEnding(): void {
     try {
       this.#writeMeta(this.failure === undefined ? 'closed' : 'failed');
     } catch (error) {
