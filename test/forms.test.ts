@@ -91,7 +91,7 @@ const COMPUTING: readonly Form[] = [
 ];
 
 const CLUSTERS: readonly Form[] = [
-  ['connect("dask-scheduler")', () => loose(connect, 'localhost'), /connect/],
+  ['connect("dask-scheduler")', () => loose(connect, 'localhost'), /no address of a scheduler/],
   ['connect(4)', () => loose(connect, 4), /connect/],
   ['connect({ n_workers })', () => loose(connect, { n_workers: 2 }), /'n_workers'.*'workers'/],
   ['connect({ memory_limit })', () => loose(connect, { memory_limit: '1GB' }), /Did you mean 'memoryLimit'/],
@@ -177,7 +177,7 @@ const CLIENT: readonly Form[] = [
   ['observe(5)', (client) => on(client, 'observe', 5), /observer/],
   ['whoHas("key")', (client) => on(client, 'whoHas', 5), /Client\.whoHas: futures/],
   ['hasWhat(5)', (client) => on(client, 'hasWhat', 5), /Client\.hasWhat: workers/],
-  ['hasWhat("nobody")', (client) => client.hasWhat('nobody'), /'nobody' is not there|nobody/],
+  ['hasWhat("absent")', (client) => client.hasWhat('absent'), /absent/],
   ['processing([])', (client) => client.processing([]), /Client\.processing: workers/],
   ['callStack(5)', (client) => on(client, 'callStack', 5), /Client\.callStack: futures/],
   ['nbytes(future)', (client) => on(client, 'nbytes', future(client)), /Client\.nbytes: options/],
