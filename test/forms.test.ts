@@ -74,7 +74,7 @@ const COMPUTING: readonly Form[] = [
   ],
   [
     'compute(a, { scheduler: cluster, callbacks })',
-    () => compute(inc(1), { scheduler: 'cluster', callbacks: [] }),
+    () => compute(inc(1), { scheduler: 'cluster', callbacks: { posttask: () => undefined } }),
     /callbacks/,
   ],
   ['delayed.compute(4)', () => on(inc(1), 'compute', 4), /compute\(\): options/],

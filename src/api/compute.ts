@@ -1,16 +1,18 @@
 // `compute`: runs the union of the graphs of some Delayed objects.
 import { checkOptions, type OptionKinds, oneOf } from '../base/arguments.js';
 import { invalidArgument, type LongpoleError } from '../base/errors.js';
-import { LazyMap } from '../base/lazyCollections.js';
 import { SCHEDULERS } from '../base/settings.js';
-import { ProgramCallback } from '../diagnostics/callback.js';
-import { activeCallbacks } from '../diagnostics/callbackObservers.js';
+import {
+  activeCallbacks,
+  callbackList,
+  watchersForRun,
+  watchersOf,
+} from '../diagnostics/callbackObservers.js';
 import { untilClosed } from '../engine/cluster/endedByClosing.js';
 import { annotatedStages } from '../graph/annotatedStages.js';
-import { compileDelayed, type Plan } from '../graph/compile.js';
+import { compileDelayed } from '../graph/compile.js';
 import type { ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
 import { type Delayed, setComputeRunner } from '../graph/delayed.js';
-import type { Graph } from '../protocol/graph.js';
 import { delayedArguments } from './argumentChecks.js';
 import type { Client } from './cluster/client.js';
 import { TASK_OPTIONS } from './cluster/clientOptions.js';
@@ -18,6 +20,7 @@ import { connect } from './cluster/connect.js';
 import { defaultClient } from './cluster/defaultClient.js';
 import type { Computed } from './computed.js';
 import { config } from './config.js';
+import { planGraph } from './planGraph.js';
 import { isImportedByWorker, LOCAL_OPTIONS, runPlanInline, runPlanOnPool } from './runPlan.js';
 
 const COMPUTE_OPTIONS: OptionKinds<ComputeOptions> = {
@@ -27,7 +30,7 @@ const COMPUTE_OPTIONS: OptionKinds<ComputeOptions> = {
 };
 
 const CLUSTER_NAMES = ['priority', 'retries', 'workers', 'resources', 'timeout'] as const;
-const LOCAL_NAMES = ['callbacks', 'numWorkers', 'allowedFailures'] as const;
+const LOCAL_NAMES = ['numWorkers', 'allowedFailures'] as const;
 
 /**
  * Computes several Delayed in one pass over the union of their graphs; equal keys run once. By default on the client that
@@ -68,7 +71,8 @@ async function computeAll(
   if (scheduler === 'cluster') {
     const { signal, priority, retries, workers, resources, timeout } = options;
     const forTasks = { signal, priority, retries, workers, resources, timeout };
-    return (defaultClient() ?? (await ownClient())).compute(delayeds, forTasks);
+    const watchers = watchersForRun(options.callbacks);
+    return (defaultClient() ?? (await ownClient())).computeWatched(delayeds, forTasks, watchers);
   }
   const plan = compileDelayed(delayeds, {
     shared: scheduler === 'threads',
@@ -93,14 +97,18 @@ function schedulerOf(options: ComputeOptions, delayeds: readonly Delayed<unknown
     throw conflict(forLocal, 'a local scheduler', 'a cluster');
   if (scheduler !== undefined) return scheduler;
   if (forCluster !== undefined) return 'cluster';
-  if (defaultClient() !== undefined && forLocal === undefined) return 'cluster';
+  // Hooks that are active see runs in this process only.
+  const needsLocal = forLocal !== undefined || watchersOf(activeCallbacks()) === undefined;
+  if (defaultClient() !== undefined && !needsLocal) return 'cluster';
   const setting = config.get('scheduler');
-  if (setting !== undefined && (setting !== 'cluster' || !needsLocal(options))) return setting;
+  if (setting !== undefined && (setting !== 'cluster' || !needsLocal)) return setting;
   return config.get('processes') ? 'processes' : 'threads';
 }
 
-/** An option that only local schedulers take, if there is one. */
+/** An option that only local schedulers take, if there is one. Callbacks that only watch are none: they watch clusters, too. */
 function localOption(options: ComputeOptions): string | undefined {
+  const { callbacks } = options;
+  if (callbacks !== undefined && watchersOf(callbackList(callbacks)) === undefined) return 'callbacks';
   return LOCAL_NAMES.find((name) => options[name] !== undefined);
 }
 
@@ -108,22 +116,6 @@ function conflict(option: string, taker: string, other: string): LongpoleError {
   return invalidArgument(
     `compute(): ${option}: only ${taker} takes this option, and other options ask for ${other}. Leave one of them out.`,
   );
-}
-
-function needsLocal(options: ComputeOptions): boolean {
-  if (localOption(options) !== undefined) return true;
-  return activeCallbacks().some((callback) => !(callback instanceof ProgramCallback));
-}
-
-/** The graph as callbacks see it: a Map that is filled when somebody looks. */
-function planGraph(plan: Plan): Graph {
-  const { keys, sources, ids } = plan;
-  return new LazyMap<string, unknown>({
-    size: () => keys.length,
-    has: (key) => ids.has(key),
-    get: (key) => sources[ids.get(key) ?? -1],
-    keys: () => keys,
-  });
 }
 
 async function computeOne(delayed: Delayed<unknown>, options: ComputeOptions): Promise<unknown> {

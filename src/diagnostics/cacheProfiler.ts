@@ -2,9 +2,9 @@
 // metric of one's own is evaluated as each result arrives, and only its number is kept.
 import { CALLABLE, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
-import type { RunObserver } from '../protocol/runObserver.js';
+import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { cacheLifetimes } from './cacheLifetimes.js';
-import { Callback, ENTERED, OBSERVERS } from './callback.js';
+import { Callback, ENTERED, OBSERVERS, WATCHERS } from './callback.js';
 import { ADD_TO, type CachedRun, type PageSource, type ProfilerTrace } from './profilerTrace.js';
 import { recordRun } from './runRecording.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
@@ -104,11 +104,9 @@ export class CacheProfiler extends Callback implements PageSource {
   override [OBSERVERS](): RunObserver[] {
     const metric = this.#metric;
     let metrics: Float64Array | undefined;
-    const recorder = recordRun((recording) => {
-      if (this.#fresh) this.clear();
-      this.#fresh = false;
-      metrics = metric && new Float64Array(recording.computation.size);
-      this.#parts.push({ recording, metrics, rows: [], rowCount: -1, ended: false });
+    const recorder = this.#recorder((size) => {
+      metrics = metric && new Float64Array(size);
+      return metrics;
     });
     if (metric === undefined) return [recorder];
     const measurer: RunObserver = {
@@ -119,6 +117,20 @@ export class CacheProfiler extends Callback implements PageSource {
       },
     };
     return [recorder, measurer];
+  }
+
+  #recorder(metricsOf: (size: number) => Float64Array | undefined = () => undefined): RunWatcher {
+    return recordRun((recording) => {
+      if (this.#fresh) this.clear();
+      this.#fresh = false;
+      const metrics = metricsOf(recording.computation.size);
+      this.#parts.push({ recording, metrics, rows: [], rowCount: -1, ended: false });
+    });
+  }
+
+  /** A metric looks at every result, and the results of a cluster stay at its workers. */
+  override [WATCHERS](): RunWatcher[] | undefined {
+    return this.#metric === undefined ? [this.#recorder()] : undefined;
   }
 
   [ADD_TO](page: ProfilerTrace): void {

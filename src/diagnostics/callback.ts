@@ -2,7 +2,7 @@
 // turns that into the engine's RunObserver, so that a hook that nobody wrote costs nothing.
 import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import type { Graph } from '../protocol/graph.js';
-import type { RunObserver, RunState } from '../protocol/runObserver.js';
+import type { RunObserver, RunState, RunWatcher } from '../protocol/runObserver.js';
 import { activateItem, registerItem, unregisterItem } from './registry.js';
 
 export type StartHook = (dsk: Graph) => void;
@@ -43,6 +43,8 @@ const HOOK_KINDS: OptionKinds<CallbackHooks> = {
 
 /** What a callback watches a run with. A symbol, so that no subclass meets it by accident. */
 export const OBSERVERS: unique symbol = Symbol('longpole.observers');
+/** What a callback watches a computation of a cluster with, if it can. */
+export const WATCHERS: unique symbol = Symbol('longpole.watchers');
 /** Called when the first of the blocks that hold a callback begins, and when the last of them ends. */
 export const ENTERED: unique symbol = Symbol('longpole.entered');
 export const LEFT: unique symbol = Symbol('longpole.left');
@@ -153,6 +155,11 @@ export class Callback {
   /** What watches one run: nothing by itself. Diagnostics that record put their own observer here. */
   [OBSERVERS](): RunObserver[] {
     return [];
+  }
+
+  /** What watches a computation of a cluster; undefined: the callback needs a run in this process. */
+  [WATCHERS](): RunWatcher[] | undefined {
+    return undefined;
   }
 
   [HOOKS](): CallbackHooks {

@@ -2,7 +2,7 @@
 // serves one run, so that a callback may watch several runs at the same time.
 import { invalidArgument } from '../base/errors.js';
 import type { Graph } from '../protocol/graph.js';
-import type { RunInfo, RunObserver, RunState } from '../protocol/runObserver.js';
+import type { RunInfo, RunObserver, RunState, RunWatcher } from '../protocol/runObserver.js';
 import {
   Callback,
   type CallbackHooks,
@@ -11,8 +11,10 @@ import {
   OBSERVERS,
   type PosttaskHook,
   type PretaskHook,
+  ProgramCallback,
   type StartHook,
   type StartStateHook,
+  WATCHERS,
 } from './callback.js';
 import { activeItems } from './registry.js';
 
@@ -116,6 +118,29 @@ export function observersOf(callbacks: readonly CallbackLike[]): RunObserver[] {
     }
   }
   return observers;
+}
+
+/**
+ * What watches a computation of a cluster for these callbacks.
+ *
+ * @returns undefined if one of them has hooks, or looks at results: these see runs in this process only
+ */
+export function watchersOf(callbacks: readonly CallbackLike[]): RunWatcher[] | undefined {
+  const watchers: RunWatcher[] = [];
+  for (const callback of callbacks) {
+    // What observes the whole program observes its clusters, too.
+    if (callback instanceof ProgramCallback) continue;
+    const own = callback instanceof Callback && hookObservers(callback[HOOKS]()).length === 0;
+    const found = own ? callback[WATCHERS]() : undefined;
+    if (found === undefined) return undefined;
+    watchers.push(...found);
+  }
+  return watchers;
+}
+
+/** What watches a computation of a cluster for `own` callbacks and those that are active. Callbacks with hooks see no cluster. */
+export function watchersForRun(own?: unknown): RunWatcher[] {
+  return callbacksForRun(own).flatMap((callback) => watchersOf([callback]) ?? []);
 }
 
 function hookObservers(hooks: CallbackHooks): RunObserver[] {

@@ -2,8 +2,8 @@
 // `results` is built when somebody reads it.
 import { invalidArgument } from '../base/errors.js';
 import type { Graph, Keys } from '../protocol/graph.js';
-import type { RunObserver } from '../protocol/runObserver.js';
-import { Callback, ENTERED, OBSERVERS } from './callback.js';
+import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
+import { Callback, ENTERED, OBSERVERS, WATCHERS } from './callback.js';
 import { type CallbackLike, callbackList } from './callbackObservers.js';
 import { ADD_TO, type PageSource, type ProfilerTrace } from './profilerTrace.js';
 import { type RunRecording, recordRun } from './runRecording.js';
@@ -121,6 +121,10 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
   }
 
   override [OBSERVERS](): RunObserver[] {
+    return this[WATCHERS]();
+  }
+
+  override [WATCHERS](): RunWatcher[] {
     return [
       recordRun((recording) => {
         if (this.#fresh) this.clear();

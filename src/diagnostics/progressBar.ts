@@ -1,7 +1,7 @@
 // The progress bar: an observer that draws whenever the engine gives it a chance, and on a terminal also while it does not.
 import { COUNT, checkOptions, kind, type OptionKinds, SECONDS } from '../base/arguments.js';
-import type { RunObserver } from '../protocol/runObserver.js';
-import { Callback, OBSERVERS } from './callback.js';
+import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
+import { Callback, OBSERVERS, WATCHERS } from './callback.js';
 import { ProgressBackground } from './progressBackground.js';
 import { progressLine } from './progressLine.js';
 import { GuardedOutput, type ProgressOutput } from './progressOutput.js';
@@ -63,6 +63,10 @@ export class ProgressBar extends Callback {
   }
 
   override [OBSERVERS](): RunObserver[] {
+    return this[WATCHERS]();
+  }
+
+  override [WATCHERS](): RunWatcher[] {
     return [this.bar()];
   }
 

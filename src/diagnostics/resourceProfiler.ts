@@ -1,10 +1,10 @@
 // The resource profiler: CPU and memory of the whole process tree while a run goes on. Sampling happens on a thread of its
 // own; this side only collects the samples and turns CPU sums into percentages when they are read.
 import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
-import type { RunObserver } from '../protocol/runObserver.js';
+import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { type MonitorSession, ResourceMonitor } from '../resources/resourceMonitor.js';
 import type { TreeSample } from '../resources/resourceMonitorMessages.js';
-import { Callback, ENTERED, LEFT, OBSERVERS } from './callback.js';
+import { Callback, ENTERED, LEFT, OBSERVERS, WATCHERS } from './callback.js';
 import { ADD_TO, type PageSource, type ProfilerTrace } from './profilerTrace.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
 
@@ -125,6 +125,10 @@ export class ResourceProfiler extends Callback implements PageSource {
   }
 
   override [OBSERVERS](): RunObserver[] {
+    return this[WATCHERS]();
+  }
+
+  override [WATCHERS](): RunWatcher[] {
     let held = false;
     return [
       {

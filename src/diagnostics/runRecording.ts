@@ -2,14 +2,14 @@
 // share one recording, which is written once.
 import { type Computation, TASK_MEMORY, type TaskRuns } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';
-import type { RunInfo, RunObserver } from '../protocol/runObserver.js';
+import type { RunWatcher, WatchedRun } from '../protocol/runObserver.js';
 import { epochSeconds } from '../resources/clock.js';
 import { TaskTable } from './taskTable.js';
 
 const recordings = new WeakMap<Computation, RunRecording>();
 
 /** Joins the recording of the run and hands it to `joined` once, before the first task. */
-export function recordRun(joined: (recording: RunRecording) => void): RunObserver {
+export function recordRun(joined: (recording: RunRecording) => void): RunWatcher {
   let recording: RunRecording | undefined;
   let isWriter = false;
   return {
@@ -40,12 +40,12 @@ export class RunRecording {
   readonly dependents: Int32Array;
   /** 1 for the tasks whose results the caller asked for. */
   readonly requested: Uint8Array;
-  readonly workers: RunInfo['workers'];
+  readonly workers: WatchedRun['workers'];
   readonly tasks: TaskTable;
   /** Seconds since the epoch, on the caller's thread; NaN while the run goes on. */
   endTime = Number.NaN;
 
-  constructor({ graph, computation, dependentOffsets, dependents, requested, workers }: RunInfo) {
+  constructor({ graph, computation, dependentOffsets, dependents, requested, workers }: WatchedRun) {
     this.graph = graph;
     this.computation = computation;
     this.dependentOffsets = dependentOffsets;

@@ -41,8 +41,8 @@ export interface RunStanding {
   readonly running: ReadonlyMap<number, number>;
 }
 
-/** Facts about a run. The same object is passed from `runStarted` to `runFinished`; its members are live. */
-export interface RunInfo {
+/** Facts about a run, here or on a cluster. The same object is passed from `runStarted` to `runFinished`; its members are live. */
+export interface WatchedRun {
   readonly graph: Graph;
   /** The tasks to run (data keys are not tasks). */
   readonly computation: Computation;
@@ -52,9 +52,14 @@ export interface RunInfo {
   /** 1 for tasks whose results the caller requested. They are never released. */
   readonly requested: Uint8Array;
   /** Index → worker; grows when a worker is replaced. A worker has the same index in every run. */
-  readonly workers: ReadonlyMap<number, RunWorker>;
+  readonly workers: ReadonlyMap<number, WorkerInfo>;
   /** Number of tasks that have finished so far. */
   readonly finishedCount: number;
+}
+
+/** A run in this process. */
+export interface RunInfo extends WatchedRun {
+  readonly workers: ReadonlyMap<number, RunWorker>;
   readonly state: RunState;
   /** Computed on each access. Costs a microsecond per worker. */
   readonly standing: RunStanding;
@@ -88,4 +93,12 @@ export interface RunObserver extends ClusterObserver {
   progress?(run: RunInfo): void;
   /** Called once at the end. `error` is undefined if the run succeeded. */
   runFinished?(run: RunInfo, error: unknown): void;
+}
+
+/** Watches a run without its state and its results: such an observer can watch a computation of a cluster, too. */
+export interface RunWatcher extends ClusterObserver {
+  runStarted?(run: WatchedRun): void;
+  /** Called when tasks have ended, and at least every 50 ms unless the program blocks its thread. */
+  progress?(run: WatchedRun): void;
+  runFinished?(run: WatchedRun, error: unknown): void;
 }

@@ -3,14 +3,14 @@
 import { checkOptions, invalid } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
+import { watchersForRun } from '../../diagnostics/callbackObservers.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
-import { bringResults } from '../../engine/cluster/bringResults.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
 import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import { abortedError } from '../../engine/taskFailure.js';
-import { type AnnotatedStage, annotatedStages } from '../../graph/annotatedStages.js';
+import { annotatedStages } from '../../graph/annotatedStages.js';
 import { currentAnnotations } from '../../graph/annotationContext.js';
 import { type AnyFunction, isFunction, resolveFunction } from '../../graph/callable.js';
 import { compileGraph, type Plan } from '../../graph/compile.js';
@@ -23,38 +23,35 @@ import type { TaskFunction } from '../../graph/taskFunction.js';
 import { tokenize } from '../../graph/tokenize.js';
 import { uniqueToken } from '../../graph/uniqueToken.js';
 import type { Graph, Keys } from '../../protocol/graph.js';
+import type { RunWatcher } from '../../protocol/runObserver.js';
 import { arrayOf, delayedArguments, notIterable } from '../argumentChecks.js';
 import type { Computed } from '../computed.js';
 import { cancelOnAbort } from './cancelOnAbort.js';
 import { ClientCalls } from './clientCalls.js';
 import {
+  type Call,
   isMapOptions,
   optionsOfSubmit,
   SUBMIT_OPTIONS,
   type SubmitOptions,
   type SubmitPolicy,
   submitPolicy,
+  type WatchedCall,
 } from './clientOptions.js';
 import type { Cluster } from './cluster.js';
-import { collectResults } from './collectResults.js';
+import { collectResults, fetchResults } from './collectResults.js';
 import { Future, type FutureOwner, futureList, notAwaitable, type ScatteredFuture } from './future.js';
 import { GATHER_OPTIONS, type Gathered, type GatherOptions, gatherNested } from './gather.js';
 import { HeldHandles } from './heldHandles.js';
 import { compilePlan, PendingSubmissions } from './pendingSubmissions.js';
+import { persistStages } from './persistStages.js';
 import { SCATTER_OPTIONS, type ScatterOptions, scatterValues } from './scatter.js';
+import { watched } from './watchedComputation.js';
 
 /** A function that runs on a worker, see `Client.run`. */
 type Callable<F extends AnyFunction> = F | TaskFunction<F>;
 
 let nextClient = 1;
-
-/** What is known of a call that asks for a computation. */
-interface Call {
-  /** When it began, on the engine's clock. */
-  readonly called: number;
-  /** The lines of the program that made it. */
-  readonly code: string;
-}
 
 /**
  * A connection to a cluster. Several clients may use one cluster; each holds its own futures.
@@ -82,7 +79,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
     this.#held = new HeldHandles(this.#engine);
     this.#owner = {
       flush: () => this.#submissions.flush(),
-      fetch: (handles) => this.#fetch(handles),
+      fetch: (handles) => fetchResults(this.#engine, handles),
       awaiting: (call, future, work) => this.#engine.waits.during(call, future.key, work, future),
       untilClosed: (call) => (this.isClosed ? call : untilClosed(call, () => this.isClosed)),
       hold: (handle) => this.#held.hold(handle),
@@ -119,20 +116,37 @@ export class Client extends ClientCalls implements AsyncDisposable {
   compute(...args: readonly unknown[]): Promise<unknown> {
     return this.call(async () => {
       const { list, isSingle, options } = delayedArguments('Client.compute', args);
-      const policy = submitPolicy('Client.compute', options);
-      const stages = annotatedStages(list);
-      if (stages.length > 0) {
-        const futures = this.#persistStages(list, stages, options, callingLine(this.compute));
-        const results = await this.gather(futures).finally(() => {
-          for (const future of futures) future.release();
-        });
-        return isSingle ? results[0] : results;
-      }
-      const called = this.#engine.clock();
-      const plan = compilePlan(this.#engine, list);
-      const keys = list.map(({ key }) => key);
-      const values = await this.#collect(plan, keys, policy, { called, code: callingLine(this.compute) });
+      const call = { watchers: watchersForRun(), code: callingLine(this.compute) };
+      const values = await this.#compute(list, options, call);
       return isSingle ? values[0] : values;
+    });
+  }
+
+  /** @internal As `compute`, with what watches beside the callbacks that are active. */
+  computeWatched(
+    list: readonly Delayed<unknown>[],
+    options: SubmitOptions,
+    watchers: readonly RunWatcher[],
+  ): Promise<unknown[]> {
+    const call = { watchers, code: callingLine(this.computeWatched) };
+    return this.call(() => this.#compute(list, options, call));
+  }
+
+  async #compute(
+    list: readonly Delayed<unknown>[],
+    options: SubmitOptions,
+    call: Omit<WatchedCall, 'called'>,
+  ): Promise<unknown[]> {
+    const called = this.#engine.clock();
+    const policy = submitPolicy('Client.compute', options);
+    const stages = annotatedStages(list);
+    if (stages.length === 0) {
+      const keys = list.map(({ key }) => key);
+      return this.#collect(compilePlan(this.#engine, list), keys, policy, { called, ...call });
+    }
+    const futures = persistStages(list, stages, options, (part, own) => this.#persist(part, own, call.code));
+    return this.gather(futures).finally(() => {
+      for (const future of futures) future.release();
     });
   }
 
@@ -151,7 +165,12 @@ export class Client extends ClientCalls implements AsyncDisposable {
         shared: this.#engine.options.threads,
         known: (key) => this.#engine.results.known(key),
       });
-      const values = await this.#collect(plan, flat, policy, { called, code: callingLine(this.get) });
+      const watchers = watchersForRun();
+      const values = await this.#collect(plan, flat, policy, {
+        called,
+        watchers,
+        code: callingLine(this.get),
+      });
       const byKey = new Map(flat.map((key, index) => [key, values[index]]));
       return shapeLike(keys, (key) => byKey.get(key));
     });
@@ -168,7 +187,9 @@ export class Client extends ClientCalls implements AsyncDisposable {
     const stages = annotatedStages(list);
     const futures =
       stages.length > 0
-        ? this.#persistStages(list, stages, options, callingLine(this.persist))
+        ? persistStages(list, stages, options, (part, policy) =>
+            this.#persist(part, policy, callingLine(this.persist)),
+          )
         : this.#persist(list, submitPolicy('Client.persist', options), callingLine(this.persist));
     return isSingle ? futures[0]! : futures;
   }
@@ -184,23 +205,6 @@ export class Client extends ClientCalls implements AsyncDisposable {
     const handles = futures.flatMap(({ handle }) => handle ?? []);
     cancelOnAbort(this.#engine, policy.signal, computation, handles);
     return futures;
-  }
-
-  /** Each part is a computation with options of its own. Later parts find the results of earlier ones by their keys. */
-  #persistStages(
-    list: readonly Delayed<unknown>[],
-    stages: readonly AnnotatedStage[],
-    options: SubmitOptions,
-    code: string,
-  ): Future<unknown>[] {
-    const futures = new Map<string, Future<unknown>>();
-    for (const { annotations, delayeds } of stages) {
-      const policy = submitPolicy('Client.persist', { ...options, ...annotations });
-      for (const future of this.#persist(delayeds, policy, code)) futures.set(future.key, future);
-    }
-    const wanted = list.map(({ key }) => futures.get(key)!);
-    for (const future of futures.values()) if (!wanted.includes(future)) future.release();
-    return wanted;
   }
 
   /**
@@ -279,7 +283,9 @@ export class Client extends ClientCalls implements AsyncDisposable {
     return this.call(async () => {
       checkOptions('Client.gather', options, GATHER_OPTIONS);
       this.#submissions.flush();
-      const gathered = gatherNested(futures, options.errors ?? 'raise', (handles) => this.#fetch(handles));
+      const gathered = gatherNested(futures, options.errors ?? 'raise', (handles) =>
+        fetchResults(this.#engine, handles),
+      );
       return this.#engine.waits.during('Client.gather', '', gathered, futures);
     });
   }
@@ -356,12 +362,18 @@ export class Client extends ClientCalls implements AsyncDisposable {
     return future;
   }
 
-  async #collect(plan: Plan, keys: readonly string[], policy: SubmitPolicy, call: Call): Promise<unknown[]> {
+  async #collect(
+    plan: Plan,
+    keys: readonly string[],
+    policy: SubmitPolicy,
+    { watchers, ...call }: WatchedCall,
+  ): Promise<unknown[]> {
     const { signal } = policy;
     if (signal?.aborted) throw abortedError(signal.reason, 0, plan.program.size);
     const computation = this.#add(plan, policy, call);
     const collected = collectResults(this.#engine, computation, { plan, keys, signal });
-    return this.#engine.waits.during('Client.compute', keys[0] ?? '', collected);
+    const results = watched(this.#engine, { computation, plan }, watchers, collected);
+    return this.#engine.waits.during('Client.compute', keys[0] ?? '', results);
   }
 
   #add(plan: Plan, { policy, timeout }: SubmitPolicy, { called, code }: Call): ComputationState {
@@ -383,16 +395,5 @@ export class Client extends ClientCalls implements AsyncDisposable {
     for (const [index, tags] of spans.names.entries())
       this.cluster.measures.spans.opened(tags, spans.code[index] ?? []);
     return { code, spans };
-  }
-
-  async #fetch(handles: readonly ResultHandle[]): Promise<unknown[]> {
-    for (const handle of handles) this.#engine.results.checkOwner(handle);
-    const settled = async (): Promise<void> => {
-      for (const handle of handles) {
-        if (!handle.isSettled) await handle.settled();
-        if (handle.status !== 'finished') throw handle.error;
-      }
-    };
-    return bringResults(this.#engine, handles, settled);
   }
 }

@@ -17,6 +17,7 @@ import type { SegmentPolicy } from '../../engine/scheduler/taskGraph.js';
 import { isFunction, resolveFunction } from '../../graph/callable.js';
 import type { AbortSignalLike, ClusterTaskOptions } from '../../graph/computeOptions.js';
 import { functionName } from '../../graph/functionName.js';
+import type { RunWatcher } from '../../protocol/runObserver.js';
 
 export interface SubmitOptions extends ClusterTaskOptions {
   /** Cancels the computation, also a task that is running. */
@@ -100,4 +101,16 @@ export function submitPolicy(where: string, options: SubmitOptions): SubmitPolic
   const names = workers === undefined ? null : new Set(typeof workers === 'string' ? [workers] : workers);
   const needed = resources === undefined ? null : new Map(Object.entries(resources));
   return { policy: { priority, retries, workers: names, resources: needed }, timeout, signal };
+}
+
+/** What is known of a call that asks for a computation. */
+export interface Call {
+  /** When it began, on the engine's clock. */
+  readonly called: number;
+  /** The lines of the program that made it. */
+  readonly code: string;
+}
+
+export interface WatchedCall extends Call {
+  readonly watchers: readonly RunWatcher[];
 }

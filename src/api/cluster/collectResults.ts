@@ -49,6 +49,25 @@ export async function collectResults(
   }
 }
 
+/**
+ * Brings the results of futures, once all of them are there.
+ *
+ * @throws (rejects) the error of the first that has no result; ERR_LONGPOLE_FUTURE for one of another cluster
+ */
+export async function fetchResults(
+  engine: ClusterEngine,
+  handles: readonly ResultHandle[],
+): Promise<unknown[]> {
+  for (const handle of handles) engine.results.checkOwner(handle);
+  const settled = async (): Promise<void> => {
+    for (const handle of handles) {
+      if (!handle.isSettled) await handle.settled();
+      if (handle.status !== 'finished') throw handle.error;
+    }
+  };
+  return bringResults(engine, handles, settled);
+}
+
 interface AbortWatch {
   readonly rejection: Promise<never>;
   forget(): void;

@@ -1,0 +1,26 @@
+// A graph with tasks of several sets of options, as computations with one set each.
+import type { AnnotatedStage } from '../../graph/annotatedStages.js';
+import type { Delayed } from '../../graph/delayed.js';
+import { type SubmitOptions, type SubmitPolicy, submitPolicy } from './clientOptions.js';
+import type { Future } from './future.js';
+
+/**
+ * Persists one part after the other. Later parts find the results of earlier ones by their keys.
+ *
+ * @returns a future for each of `list`
+ */
+export function persistStages(
+  list: readonly Delayed<unknown>[],
+  stages: readonly AnnotatedStage[],
+  options: SubmitOptions,
+  persist: (part: readonly Delayed<unknown>[], policy: SubmitPolicy) => readonly Future<unknown>[],
+): Future<unknown>[] {
+  const futures = new Map<string, Future<unknown>>();
+  for (const { annotations, delayeds } of stages) {
+    const policy = submitPolicy('Client.persist', { ...options, ...annotations });
+    for (const future of persist(delayeds, policy)) futures.set(future.key, future);
+  }
+  const wanted = list.map(({ key }) => futures.get(key)!);
+  for (const future of futures.values()) if (!wanted.includes(future)) future.release();
+  return wanted;
+}
