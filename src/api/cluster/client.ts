@@ -7,7 +7,7 @@ import { watchersForRun } from '../../diagnostics/callbackObservers.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
-import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
+import type { ComputationState } from '../../engine/cluster/computationState.js';
 import { untilClosed } from '../../engine/cluster/endedByClosing.js';
 import { abortedError } from '../../engine/taskFailure.js';
 import { annotatedStages } from '../../graph/annotatedStages.js';
