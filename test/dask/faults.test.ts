@@ -60,7 +60,7 @@ describe('a watched Dask cluster', () => {
         own?.title ?? '',
         new RegExp(`^Worker '${name}' was lost at .*: ${lost} results? (was|were) computed again$`),
       );
-      assert.match(own?.evidence.text ?? '', /its connection broke/);
+      assert.match(own?.evidence.text ?? '', /The scheduler noted: its (connection broke|nanny closed it)/);
     }),
   );
 
