@@ -1,5 +1,6 @@
-// Whose results fill the memory, and when? Each result is held from when it was made until the last task that needs it
-// has run; what nobody needs is held to the end.
+// Whose results fill the memory, and when? Each result is needed from when it was made until the last task that needs it
+// has run; a result that no task needs is needed to the end. Workers measure what they hold: what they hold beyond that is kept by
+// futures of the client.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
@@ -11,7 +12,13 @@ const BINS = 50;
 /** Prefixes with a column of their own; the others are added up. */
 const MAX_PREFIXES = 8;
 
-/** One row per fiftieth of the run: mean megabytes held, a column per prefix, those that hold most first. */
+/** Kept results are a column of their own from this share of the measured ones on: a result is released some time after its last use. */
+const KEPT_SHARE = 0.1;
+
+/**
+ * One row per fiftieth of the run: mean megabytes that tasks still need, a column per prefix, those that hold most first; and
+ * megabytes that workers hold although no task needs them any more, where they are a tenth of what workers hold.
+ */
 export function memoryByPrefix(trace: Trace): Table {
   const { tasks, strings } = trace;
   const { prefix, nbytes, stopped } = tasks;
@@ -52,12 +59,40 @@ export function memoryByPrefix(trace: Trace): Table {
   });
   const others = means.slice(MAX_PREFIXES);
   const all = added(means);
+  const kept = keptBeyond(trace, all, start, stop);
   return new Table([
     { title: 'Time (s)', numbers: new TimeBins(0, stop - start, BINS).times() },
     { title: 'All (MB)', numbers: all },
     ...named,
     ...(others.length === 0 ? [] : [{ title: 'Others (MB)', numbers: added(others) }]),
+    ...(kept === undefined ? [] : [{ title: KEPT, numbers: kept }]),
   ]);
+}
+
+/** The title of the column of results that workers hold although no task needs them. */
+export const KEPT = 'No longer needed (MB)';
+
+/** What workers say that they hold, in memory and on disk, less what tasks need. Undefined: nothing worth a column. */
+function keptBeyond(
+  { memory }: Trace,
+  needed: Float64Array,
+  start: number,
+  stop: number,
+): Float64Array | undefined {
+  const bins = new TimeBins(start, stop, BINS);
+  const latest = new Map<number, { time: number; bytes: number }>();
+  for (const row of sortedOrder(memory.time, false)) {
+    const worker = memory.worker[row]!;
+    const before = latest.get(worker);
+    const time = memory.time[row]!;
+    if (before !== undefined) bins.add(before.time, time, before.bytes);
+    latest.set(worker, { time, bytes: (memory.managed[row]! || 0) + (memory.spilled[row]! || 0) });
+  }
+  for (const { time, bytes } of latest.values()) bins.add(time, stop, bytes);
+  const measured = bins.means().map((bytes) => bytes / 1e6);
+  const kept = measured.map((megabytes, bin) => Math.max(0, megabytes - needed[bin]!));
+  const sum = (values: Float64Array): number => values.reduce((all, value) => all + value, 0);
+  return sum(kept) > KEPT_SHARE * sum(measured) ? kept : undefined;
 }
 
 /** When the last task that needs it stopped, by row. */

@@ -146,6 +146,29 @@ describe('questions', () => {
     assert.ok(Math.abs(Number(at(8)?.['load (MB)']) - 6) < 1e-9);
   });
 
+  it('about results that futures keep after their last use', () => {
+    const memory = [0, 5, 9].map((time) => ({ worker: 'w', time, managed: time === 0 ? 0 : 50e6, tasks: 1 }));
+    const tasks = [
+      { key: 'load-1', worker: 'w', started: 0, stopped: 1, submitted: 0, nbytes: 50e6 },
+      {
+        key: 'sum-1',
+        worker: 'w',
+        started: 1,
+        stopped: 4,
+        submitted: 0,
+        nbytes: 8,
+        dependencies: ['load-1'],
+      },
+      { key: 'wait-1', worker: 'w', started: 4, stopped: 10, submitted: 0, nbytes: 8 },
+    ];
+    const rows = ask('memory-by-prefix', { memory, tasks });
+    const at = (time: number) => rows.find((row) => Math.abs(Number(row['Time (s)']) - time) < 0.11);
+    assert.equal(Math.round(Number(at(3)?.['load (MB)'])), 50);
+    assert.equal(Math.round(Number(at(3)?.['No longer needed (MB)'])), 0);
+    assert.equal(Math.round(Number(at(8)?.['load (MB)'])), 0);
+    assert.equal(Math.round(Number(at(8)?.['No longer needed (MB)'])), 50);
+  });
+
   it('about the results that workers hold, of long runs in longer intervals', () => {
     const balance = (last: number, workers = 1) =>
       ask('task-balance', {

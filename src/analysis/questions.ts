@@ -65,6 +65,10 @@ export const QUESTIONS: readonly Question[] = [
   },
   { name: 'transfers-by-pair', title: 'Bytes moved between workers', run: transfersByPair },
   { name: 'transfers-by-type', title: 'Bytes moved by type of result', run: transfersByType },
-  { name: 'memory-by-prefix', title: 'Results held over time, by prefix', run: memoryByPrefix },
+  {
+    name: 'memory-by-prefix',
+    title: 'Results that tasks need over time, by prefix, and results that are kept',
+    run: memoryByPrefix,
+  },
   { name: 'concurrency', title: 'Tasks that ran at the same time', run: concurrency },
 ];

@@ -198,5 +198,11 @@ function makeHeldPlot(trace: Trace, origin: number): LinesPlot {
     slot: slots[i]!,
     value: Float64Array.from(table.rows, (row) => Number(row[title]) * 1e6),
   }));
-  return stackedPlot('Results held, by prefix', 'bytes', time, parts, 'No result with a size was recorded.');
+  return stackedPlot(
+    'Results that tasks need, and kept ones',
+    'bytes',
+    time,
+    parts,
+    'No result with a size was recorded.',
+  );
 }
