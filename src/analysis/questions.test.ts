@@ -157,7 +157,7 @@ describe('questions', () => {
         stopped: 4,
         submitted: 0,
         nbytes: 8,
-        dependencies: ['load-1'],
+        needs: ['load-1'],
       },
       { key: 'wait-1', worker: 'w', started: 4, stopped: 10, submitted: 0, nbytes: 8 },
     ];

@@ -50,6 +50,7 @@ describe('UsageSampler', () => {
     ]);
     const sampler = new UsageSampler(
       counters({ process: (pid) => ({ ...IDLE, cpu: cpu.get(pid)!, rss: 100 * pid, descriptors: pid }) }),
+      4,
     );
     const workers = [0, 1].map((worker): MonitorTarget => ({ worker, pid: 2, thread: false, vitals: null }));
     const targets = [host, ...workers];
@@ -64,6 +65,33 @@ describe('UsageSampler', () => {
         [1, 200, 200],
       ],
     );
+  });
+
+  it('reports no more CPU than the machine and a thread have; what a late reading has too much counts for the next sample', () => {
+    let [busy, cpu, thread] = [0, 0, 0];
+    const sampler = new UsageSampler(
+      counters({
+        host: () => ({ ...NOTHING, busy }),
+        process: () => ({ ...IDLE, cpu }),
+        thread: () => ({ cpu: thread, read: 0, written: 0 }),
+      }),
+      2,
+    );
+    const worker: MonitorTarget = { worker: 0, pid: 1, thread: true, vitals: null };
+    const sample = () => {
+      const [ofHost, ofWorker] = sampler.sample(time, [host, worker]);
+      return [ofHost?.figures?.get('host_cpu'), ofHost?.cpu, ofWorker?.cpu];
+    };
+    let time = 0;
+    sample();
+    // Read half a second after the clock.
+    [time, busy, cpu, thread] = [1, 3, 3, 1.5];
+    assert.deepEqual(sample(), [200, 200, 100]);
+    [time, busy, cpu, thread] = [2, 3.5, 4, 1.5];
+    assert.deepEqual(sample(), [200, 200, 50]);
+    // The machine is as busy as its processes are.
+    [time, busy, cpu] = [3, 4, 5];
+    assert.deepEqual(sample(), [100, 100, 0]);
   });
 
   it('uses the CPU of the thread, and the vitals of its isolate', () => {

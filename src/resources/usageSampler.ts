@@ -1,6 +1,6 @@
 // Converts counters to samples: one for the host, one for each worker. Keeps the previous counters, because most
 // figures are rates. NaN stands for unknown.
-import { availableParallelism } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import type { ResourceSample } from '../protocol/clusterObserver.js';
 import {
   VITALS_ACTIVE,
@@ -44,13 +44,16 @@ const CORES = availableParallelism();
 
 export class UsageSampler {
   readonly #counters: Counters;
+  readonly #machine: number;
   #before = new Map<string, { readonly time: number; readonly value: number }>();
   #now = new Map<string, { readonly time: number; readonly value: number }>();
   /** Worker → recent share of the time in which its event loop was busy. */
   readonly #shares = new Map<number, number>();
 
-  constructor(counters: Counters) {
+  /** @param machine the cores of the whole machine: no figure of CPU exceeds them */
+  constructor(counters: Counters, machine = cpus().length) {
     this.#counters = counters;
+    this.#machine = Math.max(1, machine);
   }
 
   /**
@@ -64,7 +67,7 @@ export class UsageSampler {
     const loads = new Map(
       [...processes].map(([pid, { cpu }]): [number, number] => [
         pid,
-        100 * this.#rate(`cpu ${pid}`, time, cpu),
+        100 * this.#rate(`cpu ${pid}`, time, cpu, this.#machine),
       ]),
     );
     const samples = targets.map((target) =>
@@ -86,7 +89,10 @@ export class UsageSampler {
     const host = this.#counters.host();
     const { isolate, figures } = this.#isolate(time, target);
     figures.set('host_cores', CORES);
-    figures.set('host_cpu', 100 * this.#rate('host cpu', time, host.busy));
+    const ofProcesses = Math.min(100 * this.#machine, sum([...loads.values()]));
+    const busy = 100 * this.#rate('host cpu', time, host.busy, this.#machine);
+    // The system counts its own time in ticks of 10 ms, and that of processes in nanoseconds.
+    figures.set('host_cpu', busy < ofProcesses ? ofProcesses : busy);
     figures.set('host_net_io.read_bps', this.#rate('net read', time, host.received));
     figures.set('host_net_io.write_bps', this.#rate('net write', time, host.sent));
     figures.set('host_disk_io.read_bps', this.#rate('disk read', time, host.read));
@@ -96,7 +102,7 @@ export class UsageSampler {
     return {
       worker: HOST,
       time,
-      cpu: sum([...loads.values()]),
+      cpu: ofProcesses,
       rss: sum(Array.from(processes.values(), ({ rss }) => rss)),
       ...isolate,
       figures,
@@ -116,7 +122,7 @@ export class UsageSampler {
     let { read, written } = own ?? { read: Number.NaN, written: Number.NaN };
     if (target.thread) {
       const counters = this.#counters.thread(pid, thread);
-      cpu = 100 * this.#rate(`thread cpu ${worker}`, time, counters.cpu);
+      cpu = 100 * this.#rate(`thread cpu ${worker}`, time, counters.cpu, 1);
       ({ read, written } = counters);
     }
     figures.set('disk_io.read_bps', this.#rate(`disk read ${worker}`, time, read));
@@ -153,12 +159,18 @@ export class UsageSampler {
   }
 
   /** Returns the rate per second since the previous sample; NaN for a counter that decreased or is new. */
-  #rate(name: string, time: number, value: number): number {
+  /**
+   * Returns the change per second since the last sample. A sampler that loses its core between the clock and a counter reads more
+   * than the time allows: what exceeds `most` counts for the next sample, so that sums over time stay exact.
+   */
+  #rate(name: string, time: number, value: number, most = Number.POSITIVE_INFINITY): number {
     const before = this.#before.get(name);
     const difference = this.#difference(name, time, value);
-    return difference >= 0 && before !== undefined && time > before.time
-      ? difference / (time - before.time)
-      : Number.NaN;
+    if (!(difference >= 0) || before === undefined || !(time > before.time)) return Number.NaN;
+    const possible = most * (time - before.time);
+    if (difference <= possible) return difference / (time - before.time);
+    this.#now.set(name, { time, value: before.value + possible });
+    return most;
   }
 
   #difference(name: string, time: number, value: number): number {
