@@ -178,6 +178,11 @@ describe('longpole analyze', () => {
     assert.equal(status, 1);
   });
 
+  it('--help says a default once', async () => {
+    const help = (await succeed('analyze', '--help')).replaceAll(/\s+/g, ' ');
+    assert.equal(help.match(/default: all/g)?.length, 1, help);
+  });
+
   it('--help names the analyses', async () => {
     assert.match(await succeed('analyze', '--help'), /task-balance +Results in the memory/);
     assert.match(await succeed('--help'), /analyze .*\n(.*\n)*.*export /);
@@ -196,6 +201,12 @@ describe('longpole export', () => {
       for (const { file, bytes } of files) assert.equal(statSync(file).size, bytes);
       assert.equal(statSync(output).isDirectory(), kind === 'folder');
     }
+  });
+
+  it('makes the folder of a file that is exported', async () => {
+    const file = path('not/yet/there.json');
+    await succeed('export', tasks, '--to', 'chrome', '-o', file);
+    assert.deepEqual(openTrace(file).tasks.length, openTrace(tasks).tasks.length);
   });
 
   it('Parquet, CSV and JSON have the same cells', async () => {
@@ -282,7 +293,7 @@ describe('longpole export', () => {
       [['export', tasks, '--to', 'papyrus'], 2, /Allowed choices are .*chrome/],
       [['export', tasks, chrome, '--to', 'chrome'], 2, /several traces/],
       [['export', tasks, '--to', 'dasf', '-o', tasks], 2, /the trace itself/],
-      [['export', tasks, '--to', 'chrome', '-o', path('no/such/folder.json')], 1, /cannot be written/],
+      [['export', tasks, '--to', 'chrome', '-o', path('text.txt/folder.json')], 1, /cannot be written/],
     ] as const) {
       const result = await longpole(args);
       assert.equal(result.code, code, `${args}: ${result.stderr}`);

@@ -1,5 +1,5 @@
 // Writes traces in the formats of other programs.
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ANY, CALLABLE, checkArgument, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { makeFolder, writePieces } from '../files/writePieces.js';
@@ -9,7 +9,7 @@ import { EXPORTERS, type Exporter } from './exporters.js';
 export interface ExportTraceOptions {
   /** The name of an exporter: `chrome`, `dasf`, `speedscope`, `parquet`, `csv`, `json`, … */
   readonly to: string;
-  /** A file, or for the formats that write one file for each table a folder, which is made. */
+  /** A file, or for the formats that write one file for each table a folder. Folders that are missing are made. */
   readonly output: string;
   /** Called while writing with the bytes written so far, all files together. */
   readonly onProgress?: (bytes: number) => void;
@@ -29,6 +29,7 @@ export function exportTrace(trace: Trace, options: ExportTraceOptions): string[]
   checkArgument('exportTrace(): output', output, TEXT);
   const exporter = exporterOf(to);
   if (exporter.kind === 'file') {
+    makeFolder(dirname(output));
     writePieces(output, exporter.write(trace), onProgress);
     return [output];
   }

@@ -52,7 +52,7 @@ export function addAnalyze(program: Command): void {
     .description('print what a recorded trace says, as tables')
     .argument('<trace...>', 'trace directories, event files of DASF, Chrome Trace JSON')
     .addOption(
-      new Option('-a, --analyses <names>', 'which analyses, names joined by commas (default: all)')
+      new Option('-a, --analyses <names>', 'which analyses, names joined by commas')
         .argParser(parseAnalyses)
         .default(QUESTIONS, 'all'),
     )
