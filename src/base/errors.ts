@@ -25,6 +25,7 @@ export const ERROR_CODES = {
   ERR_LONGPOLE_FRAMES: 'The bytes of a result are damaged.',
   ERR_LONGPOLE_FREE_VARIABLE: 'A function without a module uses a variable from outside itself.',
   ERR_LONGPOLE_FUTURE: 'A future was cancelled or released, or belongs to another cluster.',
+  ERR_LONGPOLE_INSTALLATION: 'A package that Longpole needs is not where the program runs.',
   ERR_LONGPOLE_INTERNAL: 'Longpole broke one of its own invariants. Please report it.',
   ERR_LONGPOLE_INVALID_ARGUMENT: 'An argument or option has the wrong type or value.',
   ERR_LONGPOLE_INVALID_GRAPH: 'The graph is not a plain object or a Map of keys.',

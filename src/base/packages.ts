@@ -5,6 +5,8 @@ import type * as eslintScope from 'eslint-scope';
 import type * as koffi from 'koffi';
 import type * as lz4 from 'lz4-napi';
 import type * as yaml from 'yaml';
+import { LongpoleError } from './errors.js';
+import { isError } from './isError.js';
 
 interface Packages {
   readonly acorn: typeof acorn;
@@ -34,9 +36,21 @@ let require: (<N extends keyof Packages>(name: N) => Packages[N]) | undefined;
 
 /**
  * Returns a package, loaded by the first call. Takes its CommonJS build, which an `import` elsewhere would load a
- * second time. Throws the errors of `require`.
+ * second time.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INSTALLATION, or what the package throws
  */
 export function loadPackage<N extends keyof Packages>(name: N): Packages[N] {
   require ??= process.getBuiltinModule('node:module').createRequire(import.meta.url);
-  return require(name);
+  try {
+    return require(name);
+  } catch (cause) {
+    if (!isError(cause) || !('code' in cause) || cause.code !== 'MODULE_NOT_FOUND') throw cause;
+    throw new LongpoleError(
+      'ERR_LONGPOLE_INSTALLATION',
+      `The package '${name}' cannot be found from ${import.meta.url}. If a bundler has put Longpole into the program, keep it ` +
+        'outside, for example by esbuild --external:longpole. Else install longpole again.',
+      { cause },
+    );
+  }
 }
