@@ -96,6 +96,20 @@ describe('sums and totals', () => {
     assert.deepEqual(slow.figures, all);
   });
 
+  it('come with the last rows to a page that was catching up when the run was over', () => {
+    const page = new Page();
+    page.isStuck = true;
+    page.bufferedAmount = DEFAULT_LIMITS.maxBuffered + 1;
+    hub.add(page, undefined);
+    cluster.tell();
+    page.isStuck = false;
+    page.bufferedAmount = 0;
+    hub.close('The run is over.');
+    assert.deepEqual(page.figures, all);
+    const last = decodeViewMessage(page.sent.findLast((one) => typeof one === 'string') ?? '');
+    assert.deepEqual(last, { type: 'closed', reason: 'The run is over.', complete: true });
+  });
+
   it('are sent once while they do not change', () => {
     const page = new Page();
     hub.add(page, undefined);

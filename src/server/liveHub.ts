@@ -131,14 +131,26 @@ export class LiveHub {
     this.#flush(() => true, cursorOf(this.#source.trace));
     const figures = [this.#figures('totals').message, this.#figures('sums').message];
     const end = cursorOf(this.#source.trace);
-    for (const { outlet, cursor } of this.#viewers) {
+    for (const viewer of this.#viewers) {
+      const { outlet } = viewer;
       outlet.stop();
-      const complete = isAt(cursor, end);
+      this.#sendRest(viewer, end);
+      const complete = isAt(viewer.cursor, end);
       if (complete) outlet.send(...figures);
       outlet.send(encodeViewMessage({ type: 'closed', reason, complete }));
     }
     this.#viewers.clear();
     this.#rest();
+  }
+
+  /** Sends what a page still lacks that reads, but was not live when the run ended: it has nothing to wait for any more. */
+  #sendRest(viewer: Viewer, end: ViewCursor): void {
+    const { outlet, state, cursor } = viewer;
+    if (state === 'live' || state === 'paused' || outlet.isFull) return;
+    outlet.send(encodeViewMessage({ type: 'begin', version: VIEW_VERSION, ...this.#begin(true) }));
+    const feed = new RowFeed(this.#source.trace, cursor);
+    for (const messages of feed.pieces(this.#limits.maxCatchUp, () => end)) outlet.send(...messages);
+    viewer.cursor = feed.cursor;
   }
 
   /** Up to where those that are live have been sent everything, or all there is if nobody is. */
