@@ -91,8 +91,9 @@ export class UsageSampler {
     figures.set('host_cores', CORES);
     const ofProcesses = Math.min(100 * this.#machine, sum([...loads.values()]));
     const busy = 100 * this.#rate('host cpu', time, host.busy, this.#machine);
+    figures.set('host_cpu', busy);
     // The system counts its own time in ticks of 10 ms, and that of processes in nanoseconds.
-    figures.set('host_cpu', busy < ofProcesses ? ofProcesses : busy);
+    if (ofProcesses > busy) figures.set('host_cpu', ofProcesses);
     figures.set('host_net_io.read_bps', this.#rate('net read', time, host.received));
     figures.set('host_net_io.write_bps', this.#rate('net write', time, host.sent));
     figures.set('host_disk_io.read_bps', this.#rate('disk read', time, host.read));
