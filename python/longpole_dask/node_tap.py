@@ -127,6 +127,8 @@ class NodeTap(WorkerPlugin):
                 os.path.join(self.folder, options["entry"]),
                 stdin=asyncio.subprocess.PIPE,
                 env=environment,
+                # Where machines share files, relative names mean the same in tasks.
+                cwd=options["cwd"] if os.path.isdir(options["cwd"]) else None,
                 pass_fds=(writer,),
             )
         except OSError as error:

@@ -27,6 +27,9 @@ import { runScript, type ScriptEnd } from './runScript.js';
 import { CommandError, FAILED, failingWith, note, print, runCommand, WRONG_USAGE } from './terminal.js';
 
 interface RunOptions {
+  /** true: without an address. */
+  readonly dask?: string | true;
+  readonly node?: string;
   readonly cluster?: boolean;
   readonly workers?: string;
   readonly processes?: boolean;
@@ -50,7 +53,7 @@ export function addRun(program: Command): void {
   program
     .command('run')
     .description('run a program, and say what its computations were waiting for')
-    .argument('<script>', 'a program in JavaScript or TypeScript')
+    .argument('[script]', 'a program in JavaScript or TypeScript')
     .argument(
       '[args...]',
       "the program's own arguments and options; behind -- also those that longpole knows",
@@ -61,6 +64,11 @@ export function addRun(program: Command): void {
       setting('workers'),
     )
     .option('--cluster', 'move compute() without callbacks to a cluster, which measures more')
+    .option(
+      '--dask [address]',
+      'connect() and compute() use the Dask cluster at this address; without one, a new one on this machine',
+    )
+    .option('--node <file>', 'Node on the workers of the Dask cluster')
     .option('--processes', 'workers are processes instead of threads')
     .option('--memory-limit <size>', 'of each worker of a cluster, e.g. 2GB', setting('memory-limit'))
     .option(
@@ -78,9 +86,30 @@ export function addRun(program: Command): void {
         'first. The exit code is that of the program; 128 and the number of the signal that ended it.',
     )
     .allowUnknownOption()
-    .action((script: string, args: readonly string[], options: RunOptions) =>
-      runCommand(() => run(resolve(script), args, options)),
+    .action((script: string | undefined, args: readonly string[], options: RunOptions) =>
+      runCommand(() => {
+        const given = commandLine(script, args, options);
+        return run(resolve(given.script), given.args, given.options);
+      }),
     );
+}
+
+/** `--dask program.mjs` takes the program for an address: what is a file is the program. */
+function commandLine(
+  script: string | undefined,
+  args: readonly string[],
+  options: RunOptions,
+): { readonly script: string; readonly args: readonly string[]; readonly options: RunOptions } {
+  const { dask } = options;
+  if (typeof dask === 'string' && existsSync(dask))
+    return {
+      script: dask,
+      args: script === undefined ? args : [script, ...args],
+      options: { ...options, dask: true },
+    };
+  if (script === undefined)
+    throw new CommandError('missing the program; see longpole run --help.', WRONG_USAGE);
+  return { script, args, options };
 }
 
 /** Checks what the program will read from its environment. */
@@ -144,13 +173,15 @@ async function runRecorded(
   script: string,
   args: readonly string[],
   directory: string,
-  { cluster, workers, processes, memoryLimit, dashboard, port }: RunOptions,
+  { dask, node, cluster, workers, processes, memoryLimit, dashboard, port }: RunOptions,
 ): Promise<Ended> {
   const loaders = /\.[cm]?tsx?$/.test(script) ? [import.meta.resolve('tsx')] : [];
   const modules = [...loaders, new URL('run/preload.js', import.meta.url).href];
   const environment = {
-    ...(cluster === true ? { LONGPOLE_SCHEDULER: 'cluster' } : {}),
+    ...(cluster === true || dask !== undefined ? { LONGPOLE_SCHEDULER: 'cluster' } : {}),
     [VARIABLE]: JSON.stringify({ directory: resolve(directory) }),
+    ...(dask === undefined ? {} : { LONGPOLE_DASK: dask === true ? 'dask' : dask }),
+    ...(node === undefined ? {} : { LONGPOLE_NODE: node }),
     ...(workers === undefined ? {} : { LONGPOLE_WORKERS: workers }),
     ...(processes === true ? { LONGPOLE_PROCESSES: 'true' } : {}),
     LONGPOLE_DASHBOARD: String(dashboard),

@@ -130,7 +130,7 @@ export class RunBridge {
     const number = this.#next++;
     this.#processes.set(number, { worker, events });
     this.#hold(number, true);
-    this.#send(KIND.start, number, Buffer.from(JSON.stringify({ worker, entry, env })));
+    this.#send(KIND.start, number, Buffer.from(JSON.stringify({ worker, entry, env, cwd: process.cwd() })));
     return {
       send: (bytes) => this.#send(KIND.data, number, bytes),
       kill: () => this.#send(KIND.kill, number),

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { type Client, compute, connect, delayed } from 'longpole';
 import { repositoryPath } from '../support/repository.js';
+import { runCommand } from '../support/runCommand.js';
 import { loaded } from './nativeTask.js';
 import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
 import { dieOnce, fail, ones, square, sum, where } from './runTasks.js';
@@ -91,6 +92,18 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
       return true;
     });
     assert.equal(await client.submit(square, 5).result(), 25);
+  });
+
+  it('runs a program that asks for a local cluster, by longpole run --dask', async () => {
+    const program = repositoryPath('dist-test/test/dask/localProgram.js');
+    const { code, stdout, stderr } = await runCommand(
+      process.execPath,
+      [repositoryPath('dist/cli/main.js'), 'run', '--no-dashboard', '--dask', cluster.address, program],
+      { env: { ...process.env, LONGPOLE_PYTHON: python ?? '' } },
+    );
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^DaskCluster 285$/m);
+    assert.match(stderr, /dask-[01]/);
   });
 
   it('survives the end of a Node process', async () => {

@@ -64,7 +64,7 @@ export class DaskCluster extends Cluster {
       address,
       security,
       python: options.python,
-      node: options.node,
+      node: options.node ?? process.env['LONGPOLE_NODE'],
       timeout,
       more: bridgeArguments(options),
       onEvent: (event) => sites.onEvent(event),

@@ -21,7 +21,7 @@ type SharedOptions = Pick<
 export interface DaskOptions extends SharedOptions {
   /** A Python that has `distributed`. Default: LONGPOLE_PYTHON, `.venv/bin/python`, `python3`, `python`, the first that has it. */
   readonly python?: string;
-  /** Node on the workers. Default: LONGPOLE_NODE in the environment of the worker, or `node`. */
+  /** Node on the workers. Default: LONGPOLE_NODE in the environment of the program, or of the worker, or `node`. */
   readonly node?: string;
   /**
    * Whether packages that tasks import travel with them, or are installed on the workers: in the folder that LONGPOLE_NODE_MODULES
