@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -11,10 +11,26 @@ import { repositoryPath } from '../support/repository.js';
 import { runCommand } from '../support/runCommand.js';
 import { loaded } from './nativeTask.js';
 import { NO_PYTHON, NodeCluster, python } from './nodeCluster.js';
-import { dieOnce, fail, ones, square, sum, where } from './runTasks.js';
+import { dieOnce, fail, hold, ones, square, sum, where } from './runTasks.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-run-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The process of the bridge that this process has started. */
+function bridgeOf(parent: number): number {
+  const found = readdirSync('/proc').find((pid) => {
+    if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return false;
+    try {
+      const isChild =
+        readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(parent);
+      return isChild && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('longpole_dask.run');
+    } catch {
+      // It has ended.
+      return false;
+    }
+  });
+  return Number(found);
+}
 
 /** Resolves when `holds` does: another process makes it true. The test runner limits the time. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
@@ -149,6 +165,24 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
       const { plugins, keys } = await cluster.left();
       return plugins.length === 0 && keys.every((key) => !key.startsWith('longpole'));
     });
+  });
+});
+
+describe('a Dask cluster of the program', {
+  skip: python === undefined && NO_PYTHON,
+  timeout: 240_000,
+}, () => {
+  it('fails what runs when its bridge is killed, and is closed then', async () => {
+    const client = await connect('dask', { python: python ?? '', workers: 1, threads: 1 });
+    assert.equal(await client.submit(square, 6).result(), 36);
+    const running = client.submit(hold, join(folder, 'bridge'));
+    await until(() => existsSync(join(folder, 'bridge')));
+    process.kill(bridgeOf(process.pid), 'SIGKILL');
+    await assert.rejects(running.result(), { code: 'ERR_LONGPOLE_DASK_BRIDGE' });
+    assert.throws(() => client.submit(square, 7), { code: 'ERR_LONGPOLE_CLOSED' });
+    await client.close();
+    const node = Number(readFileSync(join(folder, 'bridge'), 'utf8'));
+    await until(() => !existsSync(`/proc/${node}`));
   });
 });
 

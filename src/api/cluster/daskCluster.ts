@@ -74,7 +74,7 @@ export class DaskCluster extends Cluster {
     const parts = makeClusterParts({ ...partsOptions, remote: sites.places(bridge, hello.host) });
     const cluster = new DaskCluster(parts, bridge, sites, hello.scheduler);
     try {
-      sites.begin(parts);
+      sites.begin(parts, () => void cluster.close());
       await cluster.serve(serving);
       const up = Promise.all(hello.workers.map((worker) => sites.join(worker)));
       await cluster.engine.waits.during('connect', `${hello.workers.length} Dask workers`, up);
@@ -96,14 +96,17 @@ class Sites {
   readonly #byAddress = new Map<string, { readonly facts: DaskWorkerFacts; readonly site: WorkerSite }>();
   readonly #nodeModules: NodeModules;
   #parts: ClusterParts | undefined;
+  #close: () => void = () => undefined;
   #hasEnded = false;
 
   constructor(nodeModules: NodeModules) {
     this.#nodeModules = nodeModules;
   }
 
-  begin(parts: ClusterParts): void {
+  /** `close`: ends the cluster, because no worker can be reached any more. */
+  begin(parts: ClusterParts, close: () => void): void {
     this.#parts = parts;
+    this.#close = close;
   }
 
   end(): void {
@@ -166,6 +169,7 @@ class Sites {
     for (const { site } of this.#byAddress.values()) this.#parts?.places.remove(site, error.message);
     this.#byAddress.clear();
     this.#parts?.engine.failEverything(error);
+    this.#close();
   }
 }
 
