@@ -361,6 +361,25 @@ describe('the critical path', () => {
     assert.deepEqual(told(path).slice(-2), ['worker start b-2 2..7', 'compute b-2 7..8']);
   });
 
+  it('a task that a late worker took waited for those that were there, until that worker was made', () => {
+    const path = pathOf(
+      [
+        { key: 'a-1', started: 0, stopped: 5, worker: 'w0' },
+        { key: 'b-1', submitted: 0, started: 4, stopped: 6, received: 4, worker: 'w1' },
+      ],
+      { workers: [{ name: 'w0' }, { name: 'w1', started: 3 }] },
+    );
+    assert.deepEqual(told(path), [
+      'waiting for a worker b-1 0..3',
+      'worker start b-1 3..4',
+      'compute b-1 4..6',
+    ]);
+    assert.deepEqual(
+      path.byPrefix.map(({ prefix, seconds }) => [prefix, seconds]),
+      [['b', 2]],
+    );
+  });
+
   it('the floor holds what the client submitted only after a result, and what it thought in between', () => {
     const steps = Array.from({ length: 4 }, (_, i) => ({
       key: `step-${i}`,

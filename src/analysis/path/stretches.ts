@@ -219,7 +219,7 @@ export class Stretches {
     const begun = Math.min(this.#begun(worker), tasks.started[row]!);
     if (from < begun && this.#parts.cursor > from) {
       if (this.#parts.cursor > begun) this.#idle(row, begun, before, next);
-      this.#parts.back(from, 'worker start', row, worker, NONE);
+      this.#starting(row, from);
       return;
     }
     if (Number.isNaN(received)) {
@@ -236,6 +236,33 @@ export class Stretches {
         this.#parts.wait(time, row, worker, before, 'waiting for a worker'),
       );
     this.#unlessPaused(from, row, (time) => this.#parts.back(time, 'waiting for the scheduler', row, worker));
+  }
+
+  /**
+   * From the cursor back to `from`: the worker starts. Before it was made, the task waited for the workers that were there, once
+   * they had begun.
+   */
+  #starting(row: number, from: number): void {
+    const worker = this.#trace.tasks.worker[row]!;
+    const made = worker < 0 ? from : this.#trace.workers.started[worker]!;
+    const there = Math.max(from, this.#firstStart);
+    if (made > there && this.#othersRan(worker, there)) {
+      this.#parts.back(made, 'worker start', row, worker, NONE);
+      this.#parts.wait(there, row, worker, NONE, 'waiting for a worker');
+    }
+    this.#parts.back(from, 'worker start', row, worker, NONE);
+  }
+
+  /** Whether another worker had begun to run tasks by `time`, and ran some later. */
+  #othersRan(worker: number, time: number): boolean {
+    const { count, worker: workerOf, spans, offsets } = this.#lanes;
+    const { started, stopped } = this.#trace.tasks;
+    for (let lane = 0; lane < count; lane++) {
+      const [first, end] = [offsets[lane]!, offsets[lane + 1]!];
+      if (workerOf[lane] === worker || started[spans.rows[first]!]! > time) continue;
+      if (stopped[spans.latest[end - 1]!]! > time) return true;
+    }
+    return false;
   }
 
   /** From the cursor back to `from`: what `add` says, but for the time in which the worker was paused. */
