@@ -29,7 +29,7 @@ export function timeByPrefix(trace: Trace): Table {
       numbers('Mean (s)', (row) => row.seconds / row.count),
       numbers('Shortest (s)', ({ shortest }) => shortest),
       numbers('Longest (s)', ({ longest }) => longest),
-      numbers('Results (MB)', ({ nbytes }) => (isMeasured ? nbytes / 1e6 : Number.NaN)),
+      numbers('Results (MB)', ({ nbytes }) => (isMeasured || nbytes > 0 ? nbytes / 1e6 : Number.NaN)),
     ],
     { order: sortedOrder(seconds, true) },
   );

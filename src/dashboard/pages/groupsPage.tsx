@@ -112,7 +112,7 @@ function GroupTable({
         column(
           'Results',
           ({ nbytes }) => nbytes,
-          (bytes) => (isMeasured ? formatBytes(bytes) : '–'),
+          (bytes) => (isMeasured || bytes > 0 ? formatBytes(bytes) : '–'),
         ),
         { title: 'Needs groups', class: 'number', cell: ({ needs }) => formatCount(needs) },
       ]}

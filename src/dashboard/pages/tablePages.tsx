@@ -1,5 +1,4 @@
 // Pages that are an analysis and its picture: compute time by key, time by action.
-import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
@@ -80,12 +79,11 @@ interface ActionProps {
 
 /** Seconds by action; `none` where there is no action. */
 export function ActionBars({ trace, scheme, none }: ActionProps) {
-  const isMeasured = recordsTransfers(trace);
   const actions = [...trace.totals.actions].sort((a, b) => b.seconds - a.seconds);
   const rows = actions.map(({ action, seconds, nbytes }) => ({
     name: action,
     parts: [{ name: action, value: seconds, color: kindColor(action, scheme) }],
-    label: `${formatDuration(seconds)}${isMeasured && nbytes > 0 ? ` · ${formatBytes(nbytes)}` : ''}`,
+    label: `${formatDuration(seconds)}${nbytes > 0 ? ` · ${formatBytes(nbytes)}` : ''}`,
   }));
   return rows.length === 0 ? <Empty>{none}</Empty> : <Bars rows={rows} />;
 }
