@@ -8,7 +8,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { type Client, connect, type Delayed, KilledWorkerError, span } from 'longpole';
 import { lost } from './support/lostTasks.js';
 
-const { work, workUntil, waitUntil, exitAfter, killAfter, failAfter, total, heard } = lost;
+const { work, workUntil, waitUntil, exitAfter, killAfter, failAfter, total, answered } = lost;
 
 /** How far clocks of two threads may be apart, in seconds. Times here are at least so long, never at most. */
 const CLOCKS = 0.03;
@@ -125,8 +125,8 @@ for (const processes of [false, true]) {
           const future = span(name, () => submit(client, begun, open));
           await untilExists(begun);
           future.cancel();
-          // What a worker is told comes in order, so it has heard of it; or has ended meanwhile, which is the next test.
-          await client.run(heard).catch(() => undefined);
+          // Messages arrive in order, so a worker that answers has received it. Or it has ended, which is the next test.
+          await client.run(answered).catch(() => undefined);
           writeFileSync(open, '');
           const found = await untilSeconds(client, name, prefix, 'cancelled', 1e-6);
           assert.deepEqual(

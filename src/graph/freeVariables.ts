@@ -40,8 +40,8 @@ function isEstree(node: object): node is EstreeProgram {
 }
 
 /**
- * Owner of `this` and `super` in a piece of code: an inner function ('all'), an inner class body with its own `this`
- * only, or none.
+ * The names that are bound in a piece of code: neither `this` nor `super` (an arrow function), `this` alone (the
+ * function itself), or both (an inner function or class).
  */
 type Binding = 'none' | 'this' | 'all';
 

@@ -1,4 +1,4 @@
-// The Chromium that scripts/test.mjs shares between test files, or one for this file alone where there is none.
+// Provides the Chromium that scripts/test.mjs shares between test files, or a separate one for this file.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,16 +12,16 @@ export { PATIENCE };
 
 export interface OpenPage {
   readonly page: Page;
-  /** What the page complained about: console errors and warnings, exceptions, requests. */
+  /** Complaints of the page: console errors and warnings, exceptions, requests. */
   readonly complaints: string[];
 }
 
-/** Console errors and warnings, and exceptions, of a page from now on. */
+/** Collects console errors, warnings and exceptions of a page from now on. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {
     const isComplaint = message.type() === 'error' || message.type() === 'warning';
-    // Reading pixels is the tests' own doing.
+    // Reading pixels is done by the tests, not by the page.
     if (isComplaint && !/getImageData/.test(message.text())) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -45,17 +45,17 @@ export function useBrowser() {
     rmSync(folder, { recursive: true, force: true });
   });
   return {
-    /** A file name in a folder that is removed at the end. */
+    /** Returns a file name in a folder that is removed at the end. */
     path: (name: string) => join(folder, name),
-    /** An empty page. */
+    /** Opens an empty page. */
     blank: (): string => {
       const path = join(folder, 'blank.html');
       writeFileSync(path, '<!doctype html><title>blank</title>');
       return path;
     },
-    /** The dashboard without a trace, as the build made it. */
+    /** The dashboard without a trace, as built. */
     template: () => fileURLToPath(new URL('../../../dist/dashboard/dashboard.html', import.meta.url)),
-    /** Opens a file from disk in a context of its own. When it returns, the page may not have drawn anything yet. */
+    /** Opens a file from disk in a separate context. On return, the page may not have drawn anything yet. */
     async open(path: string, options: BrowserContextOptions = {}, hash = ''): Promise<OpenPage> {
       assert.ok(browser !== undefined);
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });

@@ -1,4 +1,4 @@
-// A dashboard that a browser test has opened: waiting for it, going through its pages, reading what stands there.
+// A dashboard in a browser test: waits for it, visits its pages, and reads their text.
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { PATIENCE } from './browser.js';
@@ -18,12 +18,12 @@ declare global {
   var harmed: unknown;
 }
 
-/** Waits until the page takes keys, clicks and files, and has drawn what there is so far. */
+/** Waits until the page accepts keys, clicks and files, and has drawn its present data. */
 export const ready = async (page: Page) => {
   await page.waitForFunction(() => globalThis.longpoleDashboard !== undefined);
   await page.evaluate(() => globalThis.longpoleDashboard?.idle());
 };
-/** Waits until it shows all of its trace, and takes keys and clicks. */
+/** Waits until the page shows its complete trace, and accepts keys and clicks. */
 export const whole = async (page: Page) => {
   await page.locator('main.page[data-status="whole"]').waitFor();
   await ready(page);
@@ -34,7 +34,7 @@ export const go = async (page: Page, name: string) => {
   await page.locator(`main.page[data-page="${name}"]`).waitFor();
   await page.evaluate(() => globalThis.longpoleDashboard?.idle());
 };
-/** Presses Tab until something that the selector matches has the focus, or what had it before has it again. */
+/** Presses Tab until an element that matches the selector has the focus, or until the first element has it again. */
 export async function tabTo(page: Page, selector: string): Promise<void> {
   const stops: string[] = [];
   for (;;) {
@@ -56,7 +56,7 @@ function lookAtFocus(selector: string): { isThere: boolean; wasThere: boolean; n
   return { isThere, wasThere, name: activeElement?.outerHTML.slice(0, 60) ?? '' };
 }
 
-/** The window of time that the page shows, once there is one. */
+/** Returns the page's time window, once there is one. */
 export async function viewOf(page: Page) {
   const view = await page.evaluate(() => globalThis.longpoleDashboard?.view());
   assert.ok(view !== undefined);
@@ -64,12 +64,12 @@ export async function viewOf(page: Page) {
 }
 
 export const plain = (text: string) => text.replaceAll('\u00a0', ' ');
-/** With ordinary spaces. */
+/** Replaces special spaces by ordinary ones. */
 export const textOf = async (page: Page, selector: string) =>
   plain((await page.locator(selector).first().allInnerTexts()).join());
 export const panel = (title: string) => `section.panel[aria-label="${title}"]`;
 
-/** Waits until it is so; looks after every frame of the page. `what` says what does not come. */
+/** Waits until a condition holds; checks it after every animation frame. `what` names the missing content in the error. */
 export async function comes(page: Page, what: () => string, isSo: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + PATIENCE;
   while (!(await isSo())) {
@@ -79,8 +79,8 @@ export async function comes(page: Page, what: () => string, isSo: () => Promise<
 }
 
 /**
- * Waits until an element says something, and returns all that it says. Text counts as it is shown, with spaces between cells
- * and lines, and as it stands in the document.
+ * Waits until an element contains a text, and returns its whole text. The text counts as it is shown, with spaces
+ * between cells and lines, and as it is in the document.
  */
 export async function said(page: Page, selector: string, what: RegExp): Promise<string> {
   const element = page.locator(selector).first();
@@ -97,10 +97,7 @@ export async function said(page: Page, selector: string, what: RegExp): Promise<
   return shown;
 }
 
-/**
- * Goes to every page. Each shows something, fits the width of the window, and every control has a name that a screen reader
- * can say.
- */
+/** Visits every page. Each must show content, fit the width of the window, and name every control for screen readers. */
 export async function everyPage(page: Page): Promise<readonly string[]> {
   const names = await page.evaluate(() => globalThis.longpoleDashboard?.pages() ?? []);
   assert.equal(names.length, 18);

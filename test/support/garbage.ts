@@ -1,4 +1,4 @@
-// Garbage collection on demand, for tests of what the collector may and may not change.
+// Garbage collection on demand, for tests of weak references.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -7,7 +7,7 @@ const exposed: unknown = runInNewContext('gc');
 
 /** Turns of the event loop in which V8 runs the finalizers of all registries, one registry per task. */
 const FINALIZER_TURNS = 5;
-/** Collections after which an object that is still there is held by something. */
+/** Collections after which a remaining object must still be referenced. */
 const MAX_ROUNDS = 200;
 
 function turn(): Promise<void> {
@@ -24,15 +24,15 @@ export async function collectGarbage(): Promise<void> {
 }
 
 /**
- * Calls a function and collects the objects that it returns. Fails if something else holds one of them. The function must not
- * keep them in variables outside itself.
+ * Calls a function and collects the objects that it returns. Fails if another reference holds one of them. The
+ * function must not keep them in outer variables.
  */
 export async function dropped(make: () => readonly object[]): Promise<void> {
   const references = referencesTo(make);
   for (let round = 0; round < MAX_ROUNDS; round++) {
     await collectGarbage();
     if (references.every((reference) => reference.deref() === undefined)) {
-      // Their finalizers may be those of the last collection.
+      // The last collection may have scheduled their finalizers.
       await collectGarbage();
       return;
     }
@@ -40,7 +40,7 @@ export async function dropped(make: () => readonly object[]): Promise<void> {
   throw new Error('Something holds an object that was dropped.');
 }
 
-/** A function of its own, so that no register of the caller holds the objects. */
+/** A separate function, so that no register of the caller holds the objects. */
 function referencesTo(make: () => readonly object[]): WeakRef<object>[] {
   return make().map((object) => new WeakRef(object));
 }

@@ -1,11 +1,11 @@
-// A package registry on this machine that offers what lies in a node_modules folder, so that a test can run a real
+// A package registry on this machine that serves the packages of a node_modules folder, so that a test can run a real
 // `npm install` without a network.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 
-/** Serves each package in the versions that are installed, the one at the top as the latest. A package that is not there is answered with 404. */
+/** Serves each package in its installed versions; the top-level version is the latest. Answers 404 for other packages. */
 export class LocalRegistry {
   readonly #server: Server;
   readonly #folder: string;
@@ -43,7 +43,7 @@ export class LocalRegistry {
     } else if (folder === undefined) {
       response.writeHead(200, { 'content-type': 'application/json' }).end(this.#packument(name, copies));
     } else {
-      // npm drops the first part of every path in a tarball, whatever it is called.
+      // npm drops the first part of every path in a tarball.
       const tar = spawn('tar', [
         '-czf',
         '-',

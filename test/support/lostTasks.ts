@@ -1,26 +1,26 @@
-// Tasks that do not end as tasks should, for the tests of what their time counts as.
+// Tasks that end abnormally, for tests of how their time is counted.
 import { existsSync, writeFileSync } from 'node:fs';
 import { tasks } from 'longpole';
 
 export const lost = tasks(import.meta.url, {
-  /** Takes this long. */
+  /** Runs for the given time. */
   work(seconds: number): number {
     return burnFor(seconds);
   },
-  /** Computes until the file `open` is there, and makes the file `begun` first. */
+  /** Computes until the file `open` exists. Creates the file `begun` first. */
   workUntil(begun: string, open: string): number {
     writeFileSync(begun, '');
     let rounds = 0;
     while (!existsSync(open)) rounds += burnFor(0.001);
     return rounds;
   },
-  /** The same, while others may run. */
+  /** Does the same, but lets other tasks run. */
   async waitUntil(begun: string, open: string): Promise<string> {
     writeFileSync(begun, '');
     while (!existsSync(open)) await new Promise((resolve) => setImmediate(resolve));
     return open;
   },
-  /** Ends its worker in the middle of it, as often as it is run. */
+  /** Ends its worker in the middle of every run. */
   exitAfter(seconds: number, _after?: unknown): number {
     burnFor(seconds);
     return process.exit(3);
@@ -31,7 +31,7 @@ export const lost = tasks(import.meta.url, {
     process.kill(process.pid, 'SIGKILL');
     return burnFor(60);
   },
-  heard(): boolean {
+  answered(): boolean {
     return true;
   },
   total(...parts: number[]): number {

@@ -1,4 +1,5 @@
-// Runs that are bound by different things, and what a cluster measures of them, for the tests and the soak of measured seconds.
+// Runs with different bottlenecks, and a cluster's measurements of them, for the tests and the soak of measured
+// seconds.
 import type { Client, Future, LocalClusterOptions } from 'longpole';
 import { measured } from './measuredTasks.js';
 
@@ -8,20 +9,20 @@ export interface Workload {
   readonly name: string;
   readonly options?: LocalClusterOptions;
   readonly run: (client: Client, workers: readonly string[]) => Promise<unknown>;
-  /** Keys that show that it was bound by what it should be bound by. */
+  /** Keys that show the expected bottleneck. */
   readonly shows: readonly string[];
 }
 
 export interface WorkloadSize {
-  /** Tasks that compute or wait, and the seconds that each takes. */
+  /** Tasks that compute or wait, and their seconds. */
   readonly tasks: number;
   readonly seconds: number;
-  /** Arrays of 8 MB that are transferred. */
+  /** Number of transferred arrays of 8 MB. */
   readonly arrays: number;
 }
 
 const MEGA = 1_000_000;
-/** Arrays of 8 MB that two workers with 200 MB each cannot keep in memory. */
+/** Number of arrays of 8 MB that exceed the memory of two workers with 200 MB each. */
 const SPILLED = 48;
 
 export function workloads({ tasks, seconds, arrays }: WorkloadSize) {
@@ -49,13 +50,13 @@ export function workloads({ tasks, seconds, arrays }: WorkloadSize) {
     },
     spilling: {
       name: 'bound by spilling',
-      // A process has 140 MB without a result.
+      // A process takes 140 MB without any result.
       options: { memoryLimit: '200MB', memory: { terminate: false } },
       run: async (client) => {
         const made: Future<Float64Array>[] = [];
         for (let index = 0; index < SPILLED; index++) made.push(client.submit(noise, MEGA, index));
         await Promise.all(made.map((one) => one.wait()));
-        // All are made before the first is used, so that those on disk are read back.
+        // All arrays are created before the first is used, so that those on disk are read back.
         const sums = made.map((one) => client.submit(total, one, { pure: false }));
         await Promise.all(sums.map((one) => one.result()));
       },
@@ -65,15 +66,15 @@ export function workloads({ tasks, seconds, arrays }: WorkloadSize) {
 }
 
 export interface Measured {
-  /** By key, without spans. */
+  /** Seconds by key, without spans. */
   readonly metrics: ReadonlyMap<string, number>;
-  /** Of the run's span, idle included. */
+  /** Seconds of the run's span, idle time included. */
   readonly seconds: number;
   readonly idle: number;
-  /** Of its tasks alone: their time, and that of its tasks as the workers' logs have it. */
+  /** Seconds of its tasks alone: measured, and by the workers' logs. */
   readonly inTasks: number;
   readonly duration: number;
-  /** The time of the span times the threads. */
+  /** Time of the span multiplied by the threads. */
   readonly offered: number;
 }
 
@@ -97,8 +98,8 @@ function measure(client: Client, name: string | undefined): Promise<Measured> {
 }
 
 /**
- * What was measured of the span with this name, or of all spans, once all but `missing` seconds of its tasks are measured: workers
- * report after their results.
+ * Returns the measurements of the span with this name, or of all spans, once all but `missing` seconds of its tasks
+ * are measured. Workers report measurements after results.
  */
 export async function measuredWith(
   client: Client,

@@ -1,7 +1,7 @@
 // Tasks for the tests of measuring.
 import { contextMeter, tasks } from 'longpole';
 
-/** A word per test, shared by the main program through a SharedArrayBuffer in the arguments. */
+/** A word per test, which the main program shares through a SharedArrayBuffer in the arguments. */
 export const measured = tasks(import.meta.url, {
   spin(seconds: number): number {
     const end = performance.now() + seconds * 1000;
@@ -29,7 +29,7 @@ export const measured = tasks(import.meta.url, {
   numbers(count: number): Float64Array {
     return new Float64Array(count).fill(1);
   },
-  /** Numbers that do not compress. */
+  /** Returns numbers that do not compress. */
   noise(count: number, seed: number): Float64Array {
     const words = new Int32Array(2 * count);
     let word = seed + 1;

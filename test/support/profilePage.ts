@@ -1,4 +1,4 @@
-// The page of `visualize`, as tests look at it: what is drawn where.
+// The page of `visualize` in tests: positions and colours.
 import type { Page } from 'playwright-core';
 import { ready, viewOf } from './dashboardPage.js';
 import type { SamplePage } from './samplePages.js';
@@ -11,7 +11,7 @@ export const spanOf = async (page: Page) => {
 export const rectanglesOf = (page: Page) =>
   page.evaluate(() => globalThis.longpoleDashboard?.rectangles() ?? 0);
 
-/** Colour of a pixel of a canvas, CSS px from its top left corner. */
+/** Returns the colour of a pixel of a canvas, in CSS px from its top left corner. */
 export const pixelOf = (page: Page, canvas: number, x: number, y: number) =>
   page.evaluate(
     ([index, px, py]) => {
@@ -23,7 +23,7 @@ export const pixelOf = (page: Page, canvas: number, x: number, y: number) =>
     [canvas, x, y],
   );
 
-/** Where a run is on the screen. */
+/** Returns the position of a run on the screen. */
 export async function placeOf(page: Page, { runs, workers }: SamplePage, entry: number) {
   const view = await viewOf(page);
   const origin = Math.min(...runs.map(({ start }) => start));

@@ -1,17 +1,17 @@
-// Runs small programs as a user would: in a process of their own, from a file, with the built package.
+// Runs small programs like a user: in a separate process, from a file, with the built package.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A program prints where its cluster stands on this signal, see the setting `dump-signal`. */
+/** Signal on which a program prints the state of its cluster, see the setting `dump-signal`. */
 export const DUMP_SIGNAL = 'SIGUSR2';
-/** The lines of a brief dump, which follows the whole one. */
+/** Matches the lines of a brief dump, which follows the whole dump. */
 const BRIEF_LINES = /^longpole: .*$/gm;
-/** The last line of a dump. */
+/** Matches the last line of a dump. */
 const DUMP_END = 'longpole: end of the dump\n';
-/** How long a dump may take, in milliseconds: a worker that does not answer takes three seconds of them. */
+/** Milliseconds that a dump may take. A worker that does not answer takes three seconds of them. */
 const DUMP_MS = 20_000;
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -20,7 +20,7 @@ export function packageUrl(subpath: 'index' | 'local' | 'diagnostics' | 'trace' 
   return new URL(`../../../dist/api/${subpath}.js`, import.meta.url).href;
 }
 
-/** A folder of its own for a test, removed when the body ends. */
+/** Passes a new folder to the body, and removes the folder at the end. */
 export async function withFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-test-'));
   try {
@@ -40,7 +40,7 @@ export interface Ended {
 export interface ProgramOptions {
   readonly nodeArguments?: readonly string[];
   readonly arguments?: readonly string[];
-  /** After this many seconds the program is killed and the test fails. Default 60. */
+  /** Seconds after which the program is killed and the test fails. Default 60. */
   readonly seconds?: number;
   readonly extension?: string;
 }
@@ -76,7 +76,7 @@ export function runNode(args: readonly string[], seconds = 60): Promise<Ended> {
 
 export interface Program {
   readonly child: ChildProcess;
-  /** What it has printed so far. */
+  /** Returns the output so far. */
   readonly output: { stdout: string; stderr: string };
 }
 
@@ -94,7 +94,7 @@ export function startNode(args: readonly string[]): Program {
   return { child, output };
 }
 
-/** Where a program stands, see `dumpOf`, in brief. The program ends by that. */
+/** Returns a brief state of the program, see `dumpOf`, and ends the program. */
 export async function dumpAndKill({ child, output }: Program): Promise<string> {
   const { pid } = child;
   if (pid === undefined) return 'It could not be started.';
@@ -106,8 +106,8 @@ export async function dumpAndKill({ child, output }: Program): Promise<string> {
 }
 
 /**
- * Where a program that was started with the setting `dump-signal` stands: its threads as the system sees them, and where its
- * clusters stand if its event loop turns.
+ * Returns the state of a program that was started with the setting `dump-signal`: its threads as the system reports
+ * them, and its clusters if its event loop turns.
  */
 export async function dumpOf(
   pid: number,
@@ -132,7 +132,7 @@ export async function dumpOf(
   return `Its threads: ${threads}. ${said}`;
 }
 
-/** Whether there is a process of this id. */
+/** Returns whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

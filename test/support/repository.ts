@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** Absolute path of something in the repository. Tests run from dist-test/test/. */
+/** Returns the absolute path of a file in the repository. Tests run from dist-test/test/. */
 export function repositoryPath(path: string): string {
   return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 }

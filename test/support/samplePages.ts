@@ -1,4 +1,4 @@
-// What `visualize` writes, for tests and screenshots: simulated runs, the same on every machine.
+// Pages of `visualize` for tests and screenshots: simulated runs, the same on every machine.
 
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
 import { addressOfPlots } from '#internal/diagnostics/visualize.js';
@@ -19,7 +19,7 @@ export interface SampleRun {
   readonly worker: number;
   readonly start: number;
   readonly stop: number;
-  /** When its result left the cache, and how large it was by the metric; absent: the cache was not watched. */
+  /** Time at which its result left the cache, and its size by the metric; absent if the cache was not observed. */
   readonly freed?: number;
   readonly metric?: number;
 }
@@ -28,7 +28,7 @@ export interface SamplePage {
   readonly title: string;
   readonly workers: readonly string[];
   readonly runs: readonly SampleRun[];
-  /** Names of the plots, as the address of the page has them. */
+  /** Names of the plots in the address of the page. */
   readonly plots: readonly string[];
   readonly trace: Trace;
 }
@@ -96,7 +96,7 @@ export function writeSample({ trace, title, plots }: SamplePage, path: string): 
   return writeReport(trace, path, { title, address: addressOfPlots(plots) });
 }
 
-/** Numbers in [0, 1) that are the same on every run. */
+/** Returns numbers in [0, 1) that are the same on every run. */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -119,7 +119,7 @@ interface SimulatedRun {
   readonly stop: number[];
 }
 
-/** Runs tasks greedily in order on the workers; a task starts when its needs are done. */
+/** Runs tasks greedily, in order, on the workers. A task starts when its dependencies are done. */
 function simulate(tasks: readonly SimulatedTask[], workers: number): SimulatedRun {
   const freeAt = new Array<number>(workers).fill(0);
   const run: SimulatedRun = { worker: [], start: [], stop: [] };
@@ -240,7 +240,7 @@ export function largePage(count: number, workers = 4, seconds = 1e-3): SamplePag
   const runs: SampleRun[] = [];
   const freeAt = new Float64Array(workers);
   for (let i = 0; i < count; i++) {
-    // What runs drifts over the run, as it does in a real one.
+    // The kinds of running tasks drift over time, as in a real run.
     const drift = (random() + 0.35 * Math.sin((i / count) * 6)) % 1;
     const prefix = names[weights.findIndex((weight) => Math.abs(drift) < weight)]!;
     const key = `${prefix}-${hex()}${hex()}`;

@@ -2,10 +2,10 @@
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import type { Trace } from '#internal/trace/trace.js';
 
-/** When they begin, in seconds since the epoch. */
+/** Start of the traces in seconds since the epoch. */
 export const EPOCH = 1_700_000_000;
 
-/** Ten seconds: `load-i` on `w0` in the first five, `fit-i`, which needs it, on `w1` five seconds later. */
+/** Ten seconds: `load-i` on `w0` in the first five. `fit-i` depends on it, and runs on `w1` five seconds later. */
 export function loadsAndFits(more: Omit<SyntheticSpec, 'workers' | 'tasks'>): Trace {
   return syntheticTrace({
     workers: [

@@ -1,4 +1,4 @@
-// The three schedulers under one signature, for tests of what they have in common.
+// The three schedulers under one signature, for tests of their common behaviour.
 import {
   type GetOptions,
   type Graph,

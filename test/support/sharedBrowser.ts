@@ -2,7 +2,7 @@
 // each other; a connection that ends closes its contexts.
 import { chromium, type LaunchOptions } from 'playwright-core';
 
-/** Milliseconds that anything may take in a page; a test that needs them hangs. */
+/** Milliseconds that any action may take in a page; a test that needs them hangs. */
 export const PATIENCE = 60_000;
 
 /** Names the environment variable with the address of the shared browser. */
@@ -33,7 +33,7 @@ export interface SharedBrowser {
   close(): Promise<void>;
 }
 
-/** Starts the browser. Interrupting the test run is the caller's business, so signals do not close it. */
+/** Starts the browser. Signals do not close it, because the caller handles interruptions. */
 export async function shareBrowser(): Promise<SharedBrowser> {
   const server = await chromium.launchServer({
     ...launchOptions(),

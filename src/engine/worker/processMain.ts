@@ -14,7 +14,7 @@ import { sendFinished, sendValues } from './sendValues.js';
 const POLL_MS = 10;
 
 function send(message: FromProcess): void {
-  // The parent may end at any moment. Between this check and the write, a write fails, and 'disconnect' follows.
+  // The parent may end between this check and the write. The write fails then, and 'disconnect' follows.
   if (process.connected) process.send?.(message, undefined, undefined, endIfFailed);
 }
 
