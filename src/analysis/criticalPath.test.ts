@@ -364,13 +364,14 @@ describe('the critical path', () => {
   it('a task that a late worker took waited for those that were there, until that worker was made', () => {
     const path = pathOf(
       [
-        { key: 'a-1', started: 0, stopped: 5, worker: 'w0' },
+        { key: 'a-1', submitted: 0, started: 1, stopped: 5, worker: 'w0' },
         { key: 'b-1', submitted: 0, started: 4, stopped: 6, received: 4, worker: 'w1' },
       ],
       { workers: [{ name: 'w0' }, { name: 'w1', started: 3 }] },
     );
     assert.deepEqual(told(path), [
-      'waiting for a worker b-1 0..3',
+      'worker start b-1 0..1',
+      'waiting for a worker b-1 1..3',
       'worker start b-1 3..4',
       'compute b-1 4..6',
     ]);
