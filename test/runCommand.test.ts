@@ -280,7 +280,7 @@ describe('programs that end otherwise', () => {
   it('wrong usage ends with 2 before the program runs', async () => {
     const script = program('never.mjs', `console.log('ran');`);
     for (const [args, message] of [
-      [[], /missing required argument 'script'/],
+      [[], /missing the program; see longpole run --help/],
       [['missing.mjs'], /missing\.mjs: there is no such file/],
       [['.'], /there is no such file/],
       [['--nonsense', script], /unknown option '--nonsense'/],

@@ -29,11 +29,12 @@ async def why_not(error, address, timeout):
         if "WRONG_VERSION_NUMBER" in text or "record layer" in text.lower():
             return NO_TLS
         return f"the TLS handshake failed ({failed[0].reason or failed[0]}): do the certificates fit those of the cluster?"
-    if await speaks_http(address):
+    listener = await who_listens(address)
+    if listener == "web":
         return "a web server listens there, perhaps the dashboard: give the address that the scheduler prints"
     if address.startswith("tcp:") and any(isinstance(cause, ConnectionResetError) for cause in causes):
         return f"what listens there closed the connection: if the cluster uses TLS, {TLS_HELP}"
-    if "Connection refused" in text:
+    if listener == "nothing" or "Connection refused" in text:
         return f"nothing listened there for {timeout:g} s"
     if isinstance(error, (TimeoutError, asyncio.TimeoutError)) or "Timed out" in text:
         return f"there was no answer within {timeout:g} s"
@@ -48,12 +49,15 @@ def chain(error):
         error = error.__cause__ or error.__context__
 
 
-async def speaks_http(address):
+async def who_listens(address):
+    """`web`, `nothing` or `unknown`. A client that has timed out does not always say that its attempts were refused."""
     try:
         host, port = get_address_host_port(address)
-        return await asyncio.wait_for(answers_http(host, port), HTTP_ANSWER)
+        return "web" if await asyncio.wait_for(answers_http(host, port), HTTP_ANSWER) else "unknown"
+    except ConnectionRefusedError:
+        return "nothing"
     except (OSError, ValueError, TimeoutError, asyncio.TimeoutError):
-        return False
+        return "unknown"
 
 
 async def answers_http(host, port):

@@ -15,7 +15,7 @@ import { epochSeconds } from '../resources/clock.js';
 import { argumentError, batchConstants, batchInputs } from './batchValues.js';
 import { expectedDurations, rememberDurations } from './durations.js';
 import type { Isolate, RunHandler } from './pool/isolate.js';
-import type { Pool } from './pool/pool.js';
+import type { Pool, PoolShare } from './pool/pool.js';
 import { RunObservers } from './runObservers.js';
 import { RunView } from './runView.js';
 import { DEFAULT_LIMITS } from './scheduler/batching.js';
@@ -24,12 +24,8 @@ import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
 import { abortedError, idleDeathsError, killedWorkerError, taskError } from './taskFailure.js';
 
-export interface PoolRunOptions {
+export interface PoolRunOptions extends PoolShare {
   readonly pool: Pool;
-  /** How many isolates of the pool the run uses at most. */
-  readonly workers: number;
-  /** How many isolates runs that use the pool at once may have together; a run of more workers has as many. */
-  readonly poolSize: number;
   readonly functions: readonly FunctionRef[];
   readonly observers?: readonly RunObserver[];
   readonly signal?: AbortSignalLike;
@@ -108,16 +104,10 @@ class PoolRun implements RunHandler {
         return;
       }
       const { signal } = this.#options;
-      if (signal?.aborted) {
-        this.#onAbort();
-        return;
-      }
+      if (signal?.aborted) return this.#onAbort();
       signal?.addEventListener('abort', this.#onAbort);
       this.#timer = setInterval(() => this.#guard(() => this.#tick()), POLL_MS);
       this.#join();
-      // All places are in use: the run shares them, batch by batch.
-      if (this.#indices.size === 0)
-        for (let place = 0; place < this.#mostIsolates; place++) this.#addIsolate(place);
     });
   }
 
@@ -161,15 +151,10 @@ class PoolRun implements RunHandler {
     }
   }
 
-  get #mostIsolates(): number {
-    return Math.min(this.#options.workers, this.#plan.program.size);
-  }
-
-  /** Takes places that no run uses. A place in use may have a task that never ends. */
+  /** Takes places that no run uses, as far as it may. A place in use may have a task that never ends. */
   #join(): void {
-    const { pool, poolSize, workers } = this.#options;
-    const missing = this.#mostIsolates - this.#indices.size;
-    for (const place of pool.freePlaces(missing, Math.max(workers, poolSize))) this.#addIsolate(place);
+    const places = this.#options.pool.places(this.#indices.size, this.#plan.program.size, this.#options);
+    for (const place of places) this.#addIsolate(place);
   }
 
   #addIsolate(place: number): void {

@@ -273,7 +273,7 @@ test('damaged data and a page without profilers say so', async () => {
   await said(page, '.nothing', /at least one profiler/);
   await page.context().close();
   const idleRun = await openPage(
-    samplePage({ title: '', workers: [], runs: [], plots: ['tasks', 'resources', 'cache count'] }),
+    samplePage({ title: 'idle', workers: [], runs: [], plots: ['tasks', 'resources', 'cache count'] }),
   );
   const hints = await idleRun.page.locator('.empty').allInnerTexts();
   assert.match(hints.join('\n'), /using prof = new Profiler\(\).*\n.*dt: 0\.1.*\n.*CacheProfiler/);

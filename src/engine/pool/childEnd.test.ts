@@ -27,7 +27,7 @@ const TALKER = `
 const PASSER = `process.send('gone', () => process.exit());`;
 
 /** One that closes its end of the channel and lives on. */
-const DEAF = `require('node:fs').closeSync(process.channel.fd); setInterval(() => undefined, 1000);`;
+const DEAF = `process.disconnect(); setInterval(() => undefined, 1000);`;
 
 async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-'));

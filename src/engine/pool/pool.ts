@@ -7,6 +7,14 @@ import { ThreadIsolate } from './threadIsolate.js';
 
 export type PoolKind = 'threads' | 'processes';
 
+/** What a run may use of a pool. */
+export interface PoolShare {
+  /** How many isolates the run uses at most. */
+  readonly workers: number;
+  /** How many isolates the runs that use the pool at once have together; at least `workers`. */
+  readonly poolSize: number;
+}
+
 export class Pool {
   readonly kind: PoolKind;
   readonly #isolates: Isolate[] = [];
@@ -17,14 +25,19 @@ export class Pool {
     this.kind = kind;
   }
 
-  /** Returns at most `count` of the first `size` places: those that no run uses. */
-  freePlaces(count: number, size: number): number[] {
+  /**
+   * Returns further places for a run of so many tasks that has `taken` places: those that no run uses. A run that would have
+   * no place shares the first ones, batch by batch.
+   */
+  places(taken: number, tasks: number, { workers, poolSize }: PoolShare): number[] {
+    const most = Math.min(workers, tasks);
+    const size = Math.max(workers, poolSize);
     const places: number[] = [];
-    for (let place = 0; place < size && places.length < count; place++) {
+    for (let place = 0; place < size && taken + places.length < most; place++) {
       const isolate = this.#isolates[place];
       if (!isolate?.alive || isolate.isFree) places.push(place);
     }
-    return places;
+    return taken + places.length === 0 ? Array.from({ length: most }, (_, place) => place) : places;
   }
 
   /** The isolate in this place, a new one if there is none or it has died. */

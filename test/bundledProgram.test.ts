@@ -1,15 +1,16 @@
+// A program that was bundled with Longpole inside: the packages that Longpole loads later are not beside it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { withFolder } from './support/programs.js';
+import { repositoryPath } from './support/repository.js';
 
-test('a bundled program, which does not find the packages, gets an error that says to keep Longpole outside', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'longpole-bundle-'));
-  try {
+test('a bundled program, which does not find the packages, gets an error that says to keep Longpole outside', () =>
+  withFolder(async (folder) => {
     for (const file of ['packages.js', 'errors.js', 'isError.js', 'visibleText.js'])
-      copyFileSync(new URL(file, import.meta.url), join(folder, file));
+      copyFileSync(repositoryPath(`dist/base/${file}`), join(folder, file));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     const program = join(folder, 'program.js');
     writeFileSync(
@@ -22,7 +23,4 @@ test('a bundled program, which does not find the packages, gets an error that sa
       printed,
       /^ERR_LONGPOLE_INSTALLATION The package 'acorn' .*packages\.js.*--external:longpole/,
     );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
+  }));
