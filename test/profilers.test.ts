@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { compute, delayed } from 'longpole';
 import {
   CacheProfiler,
   type CallbackLike,
@@ -195,6 +196,19 @@ describe('the ready-made profilers', () => {
       assert.deepEqual(ready.results.map(({ key }) => key).sort(), ['c', 'd', 'e']);
       ready.clear();
     }
+  });
+
+  it('are the scheduler of a computation, by their get alone', async () => {
+    const inc = delayed((x: number) => x + 1, { name: 'inc' });
+    const one = inc(1);
+    assert.equal(await inc(one).compute({ get: threadProf.get, numWorkers: 2 }), 3);
+    assert.equal(threadProf.results.length, 2);
+    threadProf.clear();
+    const prof = new Profiler(getSync);
+    // The keys of one graph are no keys for the values of another one.
+    const echo = delayed((text: string) => text, { name: 'echo' });
+    assert.deepEqual(await compute(one, inc(one), echo(one.key), { get: prof.get }), [2, 3, one.key]);
+    assert.equal(prof.results.length, 3);
   });
 
   it('can be made of any scheduler', () => {

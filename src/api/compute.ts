@@ -1,5 +1,5 @@
 // `compute`: runs the union of the graphs of some Delayed objects.
-import { checkOptions, type OptionKinds, oneOf } from '../base/arguments.js';
+import { CALLABLE, checkOptions, invalid, type OptionKinds, oneOf } from '../base/arguments.js';
 import { invalidArgument, type LongpoleError } from '../base/errors.js';
 import { SCHEDULERS } from '../base/settings.js';
 import {
@@ -12,10 +12,11 @@ import { untilClosed } from '../engine/cluster/endedByClosing.js';
 import { annotatedStages } from '../graph/annotatedStages.js';
 import { compileDelayed } from '../graph/compile.js';
 import type { ComputeOptions, SchedulerName } from '../graph/computeOptions.js';
-import { type Delayed, setComputeRunner } from '../graph/delayed.js';
+import { type Delayed, graphOf, setComputeRunner } from '../graph/delayed.js';
+import type { Keys } from '../protocol/graph.js';
 import { delayedArguments } from './argumentChecks.js';
 import type { Client } from './cluster/client.js';
-import { TASK_OPTIONS } from './cluster/clientOptions.js';
+import { SUBMIT_OPTIONS } from './cluster/clientOptions.js';
 import { connect } from './cluster/connect.js';
 import { defaultClient } from './cluster/defaultClient.js';
 import type { Computed } from './computed.js';
@@ -25,8 +26,9 @@ import { isImportedByWorker, LOCAL_OPTIONS, runPlanInline, runPlanOnPool } from 
 
 const COMPUTE_OPTIONS: OptionKinds<ComputeOptions> = {
   ...LOCAL_OPTIONS,
-  ...TASK_OPTIONS,
+  ...SUBMIT_OPTIONS,
   scheduler: oneOf(SCHEDULERS),
+  get: CALLABLE,
 };
 
 const CLUSTER_NAMES = ['priority', 'retries', 'workers', 'resources', 'timeout'] as const;
@@ -67,6 +69,13 @@ async function computeAll(
 ): Promise<unknown[]> {
   checkOptions('compute()', options, COMPUTE_OPTIONS);
   if (isImportedByWorker()) return new Promise(() => undefined);
+  if (options.get !== undefined) {
+    const keys = delayeds.map(({ key }) => key);
+    const results = await runByGet(delayeds, keys, options);
+    if (!Array.isArray(results))
+      throw invalid('compute(): what get returned', results, 'an array for an array of keys');
+    return results;
+  }
   const scheduler = schedulerOf(options, delayeds);
   if (scheduler === 'cluster') {
     const { signal, priority, retries, workers, resources, timeout } = options;
@@ -119,8 +128,20 @@ function conflict(option: string, taker: string, other: string): LongpoleError {
 }
 
 async function computeOne(delayed: Delayed<unknown>, options: ComputeOptions): Promise<unknown> {
+  checkOptions('compute()', options, COMPUTE_OPTIONS);
+  if (options.get !== undefined && !isImportedByWorker()) return runByGet([delayed], delayed.key, options);
   const [result] = await computeAll([delayed], options);
   return result;
+}
+
+/** Runs a graph by the scheduler that the caller gave, which checks the other options. */
+function runByGet(
+  delayeds: readonly Delayed<unknown>[],
+  keys: Keys,
+  { get, ...options }: ComputeOptions,
+): unknown {
+  if (annotatedStages(delayeds).length > 0) throw conflict('annotate()', 'a cluster', 'the scheduler get');
+  return get?.(graphOf(delayeds), keys, options);
 }
 
 setComputeRunner((delayed, options) => untilClosed(computeOne(delayed, options)));

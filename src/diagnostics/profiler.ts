@@ -68,6 +68,8 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
       );
     }
     this.#get = get;
+    // Programs hand it on by itself: `compute({ get: profiler.get })`.
+    this.get = this.get.bind(this);
   }
 
   /**

@@ -1,5 +1,6 @@
 // Options for running a graph. This folder only passes them on.
 import type { SchedulerSetting } from '../base/settings.js';
+import type { Graph, Keys } from '../protocol/graph.js';
 
 /** The members of an AbortSignal that are used. */
 export interface AbortSignalLike {
@@ -41,6 +42,11 @@ export interface LocalOptions<Callbacks = unknown> {
   readonly allowedFailures?: number | undefined;
 }
 
+/** A method, so that its `options` may be those of any scheduler. */
+interface Scheduler {
+  get(graph: Graph, keys: Keys, options?: object): unknown;
+}
+
 /** Options of `compute`: of a cluster, or of local schedulers. */
 export interface ComputeOptions<Callbacks = unknown> extends LocalOptions<Callbacks>, ClusterTaskOptions {
   /**
@@ -48,4 +54,13 @@ export interface ComputeOptions<Callbacks = unknown> extends LocalOptions<Callba
    * setting `scheduler`, else `'threads'`.
    */
   readonly scheduler?: SchedulerName | undefined;
+  /** As for `Client.submit`; no effect here, because the tasks of a graph have keys. */
+  readonly key?: string | undefined;
+  /** As for `Client.submit`; no effect here, because equal keys are one task. */
+  readonly pure?: boolean | undefined;
+  /**
+   * Runs the graph instead: `getThreaded`, or `threadProf.get`. It is called with the graph in Dask's form, the key, or for
+   * `compute()` the array of keys, and the other options. It returns the results in the shape of the keys, or a promise.
+   */
+  readonly get?: Scheduler['get'] | undefined;
 }

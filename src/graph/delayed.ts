@@ -79,12 +79,18 @@ export class Delayed<T> {
    * @throws LongpoleError ERR_LONGPOLE_CYCLE, or ERR_LONGPOLE_INVALID_GRAPH for an argument that contains itself
    */
   toGraph(): Graph {
-    const nodes = nodesOf(this);
-    const graph = new Map<string, readonly unknown[]>();
-    for (const node of nodes.values())
-      graph.set(node.key, [node.fn, ...node.args.map((arg) => toArgument(arg, nodes, 0))]);
-    return graph;
+    return graphOf([this]);
   }
+}
+
+/** The union of the graphs of some Delayed, as `Delayed.toGraph` gives that of one. */
+export function graphOf(roots: readonly Delayed<unknown>[]): Graph {
+  const nodes = new Map<string, Delayed<unknown>>();
+  for (const root of roots) nodesOf(root, nodes);
+  const graph = new Map<string, readonly unknown[]>();
+  for (const node of nodes.values())
+    graph.set(node.key, [node.fn, ...node.args.map((arg) => toArgument(arg, nodes, 0))]);
+  return graph;
 }
 
 /**
