@@ -31,6 +31,8 @@ MAX_SILENCE = 20
 MAX_WAITING = 64 * 2**20
 #: Bytes of one answer to the bridge.
 MAX_ANSWER = 32 * 2**20
+#: Seconds in which what a process had sent before it ended is read.
+DRAIN_SECONDS = 1.0
 #: Seconds that a thread of Dask's is kept at a time, so that tasks of others get their turn.
 LEASE_SECONDS = 2.0
 
@@ -144,19 +146,24 @@ class NodeTap(WorkerPlugin):
     async def read(self, number, process, pipe):
         stream = asyncio.StreamReader()
         transport, _ = await self.loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), pipe)
+        passing = self.loop.create_task(self.pass_on(number, stream))
+        ended = self.loop.create_task(process.wait())
         try:
-            while True:
-                data = await stream.read(2**20)
-                if not data:
-                    break
-                self.send(DATA, number, data)
-                await self.has_room.wait()
+            await asyncio.wait({passing, ended}, return_when=asyncio.FIRST_COMPLETED)
+            # A program that a task has started may keep the channel open after the end of the process.
+            await asyncio.wait({passing}, timeout=DRAIN_SECONDS)
         finally:
+            passing.cancel()
             transport.close()
-        code = await process.wait()
+        code = await ended
         del self.processes[number], self.readers[number]
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         self.send(ENDED, number, f"The worker process ended {how}.".encode())
+
+    async def pass_on(self, number, stream):
+        while data := await stream.read(2**20):
+            self.send(DATA, number, data)
+            await self.has_room.wait()
 
     async def give(self, seconds):
         self.silence = 0
@@ -195,8 +202,8 @@ async def install(name, node, dask_worker):
     except (OSError, asyncio.TimeoutError) as error:
         return {"address": dask_worker.address, "missing": f"{node}: {error or 'no answer within 30 s'}"}
     version = output.decode(errors="replace").strip()
-    if name not in dask_worker.plugins:
-        await dask_worker.plugin_add(plugin=NodeTap(name, node), name=name)
+    # One that is there after a call has failed is replaced, and its processes end.
+    await dask_worker.plugin_add(plugin=NodeTap(name, node), name=name, catch_errors=False)
     resources = getattr(dask_worker.state, "total_resources", None) or {}
     return {
         "address": dask_worker.address,

@@ -47,9 +47,8 @@ async def run(options, output):
     except Refused as error:
         out.event(type="refused", code=error.code, text=str(error))
         return 1
-    except (BrokenPipeError, ValueError):
-        # The program does not read any more.
-        return 0
+    finally:
+        out.close()
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ one call hands frames down, and another waits until there are frames to bring up
 
 import asyncio
 import json
+import queue
 import socket
 import struct
+import threading
 import uuid
 from urllib.parse import urlsplit
 
@@ -15,7 +17,7 @@ import cloudpickle
 
 from . import node_tap, tap
 from .bridge import LAST_WORDS, Bridge, Refused, quietly
-from .node_tap import EVENT, FILE, HEAD, HEAD_BYTES, LEASE, RELEASE, START, frame
+from .node_tap import EVENT, FILE, HEAD, HEAD_BYTES, LEASE, MAX_WAITING, RELEASE, START, frame
 
 #: Seconds between two questions which workers there are.
 INTERVAL = 0.5
@@ -25,14 +27,43 @@ LEASE_TASK = node_tap.make_lease()
 
 
 class FrameOutput:
-    """The output; the frames that workers send pass unread."""
+    """The output; the frames that workers send pass unread.
+
+    A thread writes: a program that computes on its main thread does not read, and the bridge must go on to call the workers.
+    """
 
     def __init__(self, file):
         self.file = file
+        self.queue = queue.SimpleQueue()
+        self.waiting = 0
+        self.lock = threading.Lock()
+        self.thread = threading.Thread(target=self.pass_on, daemon=True)
+        self.thread.start()
+
+    @property
+    def is_full(self):
+        return self.waiting > MAX_WAITING
 
     def write(self, data):
-        self.file.write(data)
-        self.file.flush()
+        with self.lock:
+            self.waiting += len(data)
+        self.queue.put(data)
+
+    def pass_on(self):
+        for data in iter(self.queue.get, None):
+            try:
+                self.file.write(data)
+                self.file.flush()
+            except (OSError, ValueError):
+                # The program has gone: the end of its input ends the bridge.
+                pass
+            with self.lock:
+                self.waiting -= len(data)
+
+    def close(self):
+        """Waits until everything is written, for as long as a program takes to read it."""
+        self.queue.put(None)
+        self.thread.join(LAST_WORDS)
 
     def event(self, **event):
         self.write(frame(EVENT, 0, json.dumps(event).encode()))
@@ -96,6 +127,10 @@ class WorkerLink:
     async def poll(self):
         while True:
             try:
+                while self.bridge.out.is_full:
+                    # The call says that the bridge is there.
+                    await self.run(node_tap.push, b"")
+                    await asyncio.sleep(POLL_SECONDS)
                 data = await self.run(node_tap.poll, POLL_SECONDS)
             except Exception as error:
                 return self.bridge.failed(self, error)
@@ -151,13 +186,15 @@ class RunBridge(Bridge):
         new = [address for address in addresses if address not in self.links and address not in self.refused]
         if not new:
             return []
-        answers = await self.client.run(node_tap.install, self.name, self.node, workers=new, on_error="ignore")
-        for address, facts in answers.items():
+        answers = await self.client.run(node_tap.install, self.name, self.node, workers=new, on_error="return")
+        # A worker that cannot be reached has left, or is asked again.
+        found = {address: facts_of(address, answer) for address, answer in answers.items() if not isinstance(answer, OSError)}
+        for address, facts in found.items():
             if "missing" in facts:
                 self.refused.add(address)
             else:
                 self.links[address] = WorkerLink(self, address)
-        return list(answers.values())
+        return list(found.values())
 
     async def follow(self, stop):
         stopped = asyncio.ensure_future(stop.wait())
@@ -165,7 +202,10 @@ class RunBridge(Bridge):
             await asyncio.wait({stopped}, timeout=INTERVAL)
             if self.client.status != "running":
                 return "the scheduler closed the connection"
-            addresses = await asyncio.wait_for(self.client.nthreads(), 300)
+            try:
+                addresses = await asyncio.wait_for(self.client.nthreads(), 300)
+            except (OSError, TimeoutError, asyncio.TimeoutError):
+                return "the scheduler does not answer"
             for address in set(self.links) - set(addresses):
                 self.left(address, "it left the Dask cluster")
             for facts in await self.join(addresses):
@@ -224,6 +264,11 @@ class RunBridge(Bridge):
             await quietly(self.client.close(timeout=LAST_WORDS))
         if self.cluster is not None:
             await quietly(self.cluster.close(timeout=LAST_WORDS), 2 * LAST_WORDS)
+
+
+def facts_of(address, answer):
+    """What `install` has returned, or raised."""
+    return {"address": address, "missing": repr(answer)} if isinstance(answer, BaseException) else answer
 
 
 def read_frames(file, loop, bridge, stop):

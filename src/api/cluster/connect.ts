@@ -65,7 +65,11 @@ async function clientOf(target: unknown, options: DaskOptions): Promise<Client> 
   const dask = config.get('dask');
   if (dask !== undefined) {
     checkOptions('LocalCluster', target, CLUSTER_OPTIONS);
-    return clientOf(dask, sharedOptions(target));
+    const asked = target['workers'];
+    const workers = typeof asked === 'number' ? asked : config.get('workers');
+    // A cluster that is there has its workers already.
+    const own = dask === 'dask' && workers !== undefined ? { workers } : {};
+    return clientOf(dask, { ...sharedOptions(target), ...own });
   }
   return new Client(await LocalCluster.start(target), true);
 }

@@ -71,12 +71,14 @@ export class DaskCluster extends Cluster {
       onLost: (error) => sites.onLost(error),
     });
     for (const { name, bytes } of files) bridge.file(name, bytes);
-    const parts = makeClusterParts({ ...partsOptions, remote: sites.places(bridge, hello.host) });
+    const remote = sites.places(bridge, hello.host);
+    const parts = await closing(bridge, () => makeClusterParts({ ...partsOptions, remote }));
     const cluster = new DaskCluster(parts, bridge, sites, hello.scheduler);
     try {
       sites.begin(parts, () => void cluster.close());
       await cluster.serve(serving);
       const up = Promise.all(hello.workers.map((worker) => sites.join(worker)));
+      sites.catchUp();
       await cluster.engine.waits.during('connect', `${hello.workers.length} Dask workers`, up);
     } catch (error) {
       await cluster.close();
@@ -98,6 +100,8 @@ class Sites {
   #parts: ClusterParts | undefined;
   #close: () => void = () => undefined;
   #hasEnded = false;
+  /** What came before the first workers had joined; undefined: they have. */
+  #early: RunBridgeEvent[] | undefined = [];
 
   constructor(nodeModules: NodeModules) {
     this.#nodeModules = nodeModules;
@@ -151,7 +155,18 @@ class Sites {
     await Promise.all(names.map((one) => places.add(one, site)));
   }
 
+  /** The first workers have joined: what came meanwhile counts now. */
+  catchUp(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const event of early) this.onEvent(event);
+  }
+
   onEvent(event: RunBridgeEvent): void {
+    if (this.#early !== undefined) {
+      this.#early.push(event);
+      return;
+    }
     const parts = this.#parts;
     if (parts === undefined || this.#hasEnded) return;
     if (event.type === 'joined')
@@ -170,6 +185,16 @@ class Sites {
     this.#byAddress.clear();
     this.#parts?.engine.failEverything(error);
     this.#close();
+  }
+}
+
+/** Runs the body; if it throws, the bridge is closed first. */
+async function closing<T>(bridge: RunBridge, body: () => T): Promise<T> {
+  try {
+    return body();
+  } catch (error) {
+    await bridge.close();
+    throw error;
   }
 }
 

@@ -30,7 +30,7 @@ export interface DaskOptions extends SharedOptions {
   readonly nodeModules?: 'bundle' | 'installed';
   /** Certificates for a cluster with TLS. Default: those of Dask's configuration. */
   readonly security?: DaskSecurity;
-  /** Seconds for the scheduler to answer, more than 0. Default 10. */
+  /** Seconds for the scheduler to answer, more than 0 and at most 3600. Default 10. */
   readonly timeout?: number;
   /** Workers of the cluster that `'dask'` starts. Default: Dask's. */
   readonly workers?: number;
@@ -53,7 +53,10 @@ export const DASK_OPTIONS: OptionKinds<DaskOptions> = {
   node: TEXT,
   nodeModules: oneOf(['bundle', 'installed']),
   security: kind('{ ca, cert, key }', isOptionsObject),
-  timeout: kind('seconds above 0', (value) => typeof value === 'number' && value > 0),
+  timeout: kind(
+    'seconds above 0, at most 3600',
+    (value) => typeof value === 'number' && value > 0 && value <= 3600,
+  ),
   workers: COUNT,
   threads: COUNT,
 };

@@ -21,6 +21,7 @@ export function persistStages(
     for (const future of persist(delayeds, policy)) futures.set(future.key, future);
   }
   const wanted = list.map(({ key }) => futures.get(key)!);
-  for (const future of futures.values()) if (!wanted.includes(future)) future.release();
+  const kept = new Set(wanted);
+  for (const future of futures.values()) if (!kept.has(future)) future.release();
   return wanted;
 }

@@ -60,7 +60,10 @@ export class PeerServer {
       this.#endpoint.remove();
       throw new LongpoleError(
         'ERR_LONGPOLE_LOCAL_DIRECTORY',
-        `A worker cannot listen on ${this.address}: ${messageOf(cause)}. ` + 'Pass another localDirectory.',
+        `A worker cannot listen on ${this.address}: ${messageOf(cause)}. ` +
+          (this.address.startsWith('tcp:')
+            ? 'The address is that under which Dask reaches its worker: start the worker with a --host of its machine.'
+            : 'Pass another localDirectory.'),
         { cause },
       );
     }

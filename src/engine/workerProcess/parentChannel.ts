@@ -57,5 +57,7 @@ function frameChannel(descriptor: number): ParentChannel {
 
 export function openParentChannel(): ParentChannel {
   const descriptor = process.env[CHANNEL_VARIABLE];
+  // What a task starts has channels of its own.
+  delete process.env[CHANNEL_VARIABLE];
   return descriptor === undefined ? ipcChannel : frameChannel(Number(descriptor));
 }
