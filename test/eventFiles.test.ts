@@ -67,6 +67,15 @@ describe('FileDatabase', () => {
     });
   });
 
+  it('has its defaults for options that are undefined', async () => {
+    await withFolder(async (folder) => {
+      const options = { database: undefined, commitThreshold: undefined };
+      const { database } = new EventProfiler(join(folder, 'a.msgpack'), options);
+      assert.ok(database instanceof FileDatabase);
+      assert.equal(database.commitThreshold, 1000);
+    });
+  });
+
   it('gives what is queued behind what is in the file, each event once', async () => {
     await withFolder(async (folder) => {
       const database = new FileDatabase(join(folder, 'a.msgpack'));

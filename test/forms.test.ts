@@ -58,6 +58,7 @@ const COMPUTING: readonly Form[] = [
   ['compute([a, b])', () => compute([inc(1), inc(2)]), [2, 3]],
   ['compute([a, b], options)', () => compute([inc(1), inc(2)], { scheduler: 'sync' }), [2, 3]],
   ['compute(a, undefined)', () => loose(compute, inc(1), undefined), [2]],
+  ['compute(a, { absent: undefined })', () => loose(compute, inc(1), { absent: undefined }), [2]],
   ['compute(a, { key, pure })', () => compute(inc(1), { key: 'k', pure: true }), [2]],
   ['delayed.compute({ key, pure })', () => inc(1).compute({ key: 'k', pure: false, scheduler: 'sync' }), 2],
   ['compute(a, { key: 5 })', () => loose(compute, inc(1), { key: 5 }), /key: expected a text/],

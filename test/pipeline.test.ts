@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { type Delayed, delayed, LongpoleError } from 'longpole';
+import { connect, type Delayed, delayed, Future, LongpoleError } from 'longpole';
 import { Pipeline } from 'longpole/trace';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-pipeline-'));
@@ -62,6 +62,21 @@ describe('Pipeline', () => {
     };
     const results = await new Pipeline('eager').add(first).add(second, { X: first }).run();
     assert.deepEqual(results.get('second'), new Map([['total', 6]]));
+  });
+
+  it('leaves on its cluster what steps persist or submit', async () => {
+    await using client = await connect({ workers: 1, profile: false });
+    const persisted = async (_: object, { persist }: Context): Promise<unknown> => persist(range(4));
+    const submitted = (): Future<number[]> => client.submit(() => [7]);
+    const seen: unknown[] = [];
+    const last = (inputs: { X: number[]; Y: number[] }): Delayed<number>[] => {
+      seen.push(inputs.X, inputs.Y);
+      return [sum(inputs.X), sum(inputs.Y)];
+    };
+    const pipeline = new Pipeline('references', { client }).add(last, { X: persisted, Y: submitted });
+    const results = await pipeline.run();
+    assert.ok(seen.length === 2 && seen.every((input) => input instanceof Future), String(seen));
+    assert.deepEqual(results.get('last'), [6, 7]);
   });
 
   it('runs steps that do not need each other side by side', async () => {

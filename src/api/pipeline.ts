@@ -41,7 +41,12 @@ const onThreads: PipelineExecutor = {
 function executorOf(client: Client): PipelineExecutor {
   return {
     compute: (delayeds) => client.compute(delayeds),
-    persist: async (delayeds) => client.persist(delayeds),
+    persist: async (delayeds) => {
+      const futures = client.persist(delayeds);
+      const { notAwaitable } = await import('./cluster/future.js');
+      // A promise of one of them resolves with the reference, and does not bring its result.
+      return futures.map(notAwaitable);
+    },
   };
 }
 

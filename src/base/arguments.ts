@@ -83,7 +83,8 @@ export function checkCount(name: string, value: unknown): number {
 }
 
 /**
- * Checks the options of a call against the options that there are. Undefined options, and options that are undefined, are left out.
+ * Checks the options of a call against the options that there are. Undefined options, and options that are undefined, count as
+ * left out, whatever their name: callers hand on what they were given themselves.
  *
  * @param where what takes the options, e.g. `ProgressBar`
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT that names the option, and for an unknown one the option that was
@@ -96,9 +97,10 @@ export function checkOptions<O extends object>(where: string, options: unknown, 
   if (!isOptionsObject(options))
     throw invalid(`${where}: options`, options, `an object with some of ${names.join(', ')}`);
   for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
     const expected = Object.hasOwn(known, name) ? known[name] : undefined;
     if (expected === undefined) throw unknownOption(where, name, names);
-    if (value !== undefined) checkArgument(`${where}: ${name}`, value, expected);
+    checkArgument(`${where}: ${name}`, value, expected);
   }
 }
 

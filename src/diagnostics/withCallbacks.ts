@@ -1,5 +1,6 @@
 // Callbacks for the length of a function.
 import { CALLABLE, checkArgument } from '../base/arguments.js';
+import { External } from '../graph/external.js';
 import { Callback } from './callback.js';
 import { type CallbackLike, callbackList } from './callbackObservers.js';
 import { activateItem } from './registry.js';
@@ -8,7 +9,9 @@ function activate(callback: CallbackLike): () => void {
   return callback instanceof Callback ? callback[Symbol.dispose] : activateItem(callback);
 }
 
+/** Not futures: `fn` returns a reference to a result, not the end of its own work. */
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  if (value instanceof External) return false;
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 

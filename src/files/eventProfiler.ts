@@ -25,7 +25,7 @@ export interface WritableEventDatabase extends EventDatabase {
 
 export interface EventProfilerOptions extends FileDatabaseOptions {
   /** Database for the events, instead of a file of the profiler. */
-  readonly database?: WritableEventDatabase;
+  readonly database?: WritableEventDatabase | undefined;
 }
 
 const OPTIONS: OptionKinds<EventProfilerOptions> = {
@@ -58,12 +58,9 @@ export class EventProfiler implements EventDatabase {
     if (file !== undefined && given.database !== undefined) {
       throw invalidArgument(`Events go either to ${file} or to the database that was given, not to both.`);
     }
-    this.database =
-      given.database ??
-      new FileDatabase(file ?? `traces-${randomUUID().slice(0, 8)}.msgpack`, {
-        commitThreshold: COMMIT_THRESHOLD,
-        ...given,
-      });
+    const { database, commitThreshold = COMMIT_THRESHOLD, ...others } = given;
+    const name = file ?? `traces-${randomUUID().slice(0, 8)}.msgpack`;
+    this.database = database ?? new FileDatabase(name, { ...others, commitThreshold });
   }
 
   /** Records an action of `duration` seconds. DASF's own recorders pass the time of its end. */

@@ -33,15 +33,15 @@ import { readInChunks, readWhole } from './readFile.js';
 
 export interface FileDatabaseOptions {
   /** Number of queued events that triggers a write, at least 1. Default 5000. */
-  readonly commitThreshold?: number;
+  readonly commitThreshold?: number | undefined;
   /** Deletes earlier content of the file. Default false: events are appended. */
-  readonly removeOldOutputFile?: boolean;
+  readonly removeOldOutputFile?: boolean | undefined;
   /** Writes queued events when the database is closed or the process ends. Default true. */
-  readonly commitOnClose?: boolean;
+  readonly commitOnClose?: boolean | undefined;
   /** Seconds to wait for other processes that write to the file. Default 30. */
-  readonly lockTimeout?: number;
+  readonly lockTimeout?: number | undefined;
   /** Forces each batch to the disk (fsync). Default true. */
-  readonly flush?: boolean;
+  readonly flush?: boolean | undefined;
 }
 
 export const FILE_DATABASE_OPTIONS: OptionKinds<FileDatabaseOptions> = {

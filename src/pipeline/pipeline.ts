@@ -2,6 +2,7 @@
 // the end, computes the Delayed values that the last steps returned.
 import { invalidArgument, LongpoleError, messageOf } from '../base/errors.js';
 import { Delayed } from '../graph/delayed.js';
+import { External } from '../graph/external.js';
 import type { Input } from '../graph/input.js';
 import { checkNesting, forEachPart, isPlainObject } from '../graph/nesting.js';
 import { drawBoxes } from './drawing.js';
@@ -142,7 +143,9 @@ export class StepGraph {
       inputs[input] = 'step' in source ? source.step.result?.value : source.data;
     this.#log(`Task '${name}': Starting task run...`);
     try {
-      step.result = { value: await step.operator.run(inputs, context) };
+      const returned = step.operator.run(inputs, context);
+      // A future stays a reference: awaited, it would bring its result here.
+      step.result = { value: returned instanceof External ? returned : await returned };
     } catch (cause) {
       const reason = messageOf(cause);
       throw new LongpoleError(

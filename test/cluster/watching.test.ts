@@ -1,8 +1,15 @@
 // Progress bars and profilers watch what a connected client computes, as they watch the schedulers of this process.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compute, connect, delayed } from 'longpole';
-import { CacheProfiler, nbytes, Profiler, ProgressBar, ResourceProfiler } from 'longpole/diagnostics';
+import { compute, connect, delayed, Future } from 'longpole';
+import {
+  CacheProfiler,
+  nbytes,
+  Profiler,
+  ProgressBar,
+  ResourceProfiler,
+  withCallbacks,
+} from 'longpole/diagnostics';
 import { rejection } from './support.js';
 
 const inc = delayed((x: number) => x + 1, { name: 'inc' });
@@ -15,6 +22,13 @@ function log(): { readonly lines: string[]; readonly out: { write(text: string):
   const lines: string[] = [];
   return { lines, out: { write: (text) => void lines.push(text) } };
 }
+
+test('withCallbacks returns the future that its function returns', async () => {
+  await using client = await connect({ workers: 1, profile: false });
+  const future = withCallbacks([], () => client.submit(() => 7));
+  assert.ok(future instanceof Future);
+  assert.equal(await future, 7);
+});
 
 test('a progress bar and profilers watch a cluster', async () => {
   await using client = await connect({ workers: 2, profile: false });
