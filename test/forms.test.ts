@@ -268,6 +268,22 @@ const DIAGNOSTICS: readonly Form[] = [
     /ResourceProfiler: options.*dt/,
   ],
   ['new ResourceProfiler({ dt: 0 })', () => new diagnostics.ResourceProfiler({ dt: 0 }), /dt/],
+  ['new ProgressBar({ dt: 2 ** 31 })', () => new diagnostics.ProgressBar({ dt: 2 ** 31 }), /dt.*2147483/],
+  [
+    'new ResourceProfiler({ dt: Infinity })',
+    () => new diagnostics.ResourceProfiler({ dt: Infinity }),
+    /dt.*2147483/,
+  ],
+  [
+    'sample(label, { interval: Infinity })',
+    () => new longpole.MemorySampler().sample('y', { interval: Infinity }),
+    /interval.*0\.01 to 2147483/,
+  ],
+  [
+    'TraceWriter.create(directory, { interval: Infinity })',
+    () => trace.TraceWriter.create('never.trace', { interval: Infinity }),
+    /interval.*2147483/,
+  ],
   ['new CacheProfiler({ metrics })', () => make(diagnostics.CacheProfiler, { metrics: 1 }), /'metric'/],
   ['new Profiler({})', () => make(diagnostics.Profiler, {}), /Profiler/],
   ['new Callback(fn)', () => make(diagnostics.Callback, () => 1), /Callback: options.*startState/],

@@ -23,6 +23,13 @@ export const COUNT: Kind = kind(
   (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1,
 );
 export const SECONDS: Kind = kind('seconds, at least 0', (value) => typeof value === 'number' && value >= 0);
+/** Node turns a longer delay of a timer, 2^31 ms or more, into 1 ms. */
+export const MAX_TIMER_SECONDS = 2_147_483;
+/** Of a timer. */
+export const INTERVAL: Kind = kind(
+  `seconds, more than 0 and at most ${MAX_TIMER_SECONDS}`,
+  (value) => typeof value === 'number' && value > 0 && value <= MAX_TIMER_SECONDS,
+);
 export const CALLABLE: Kind = kind('a function', (value) => typeof value === 'function');
 export const SIGNAL: Kind = kind(
   'an AbortSignal, e.g. that of an AbortController',

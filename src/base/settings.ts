@@ -1,5 +1,6 @@
 // Names, meanings and allowed values of the settings that a configuration file, the environment or a program may
 // change. Durations and sizes may have units: `10ms`, `2 GB`.
+import { MAX_TIMER_SECONDS } from './arguments.js';
 import { LongpoleError } from './errors.js';
 
 /** Durations are in seconds, sizes in bytes. Where a value is undefined, the program derives it from the machine. */
@@ -165,12 +166,12 @@ function readText(value: unknown): string | undefined {
 function duration(value: number, minimum: number): Setting<number> {
   const read = (given: unknown): number | undefined => {
     const seconds = readDuration(given);
-    return seconds !== undefined && seconds >= minimum ? seconds : undefined;
+    return seconds !== undefined && seconds >= minimum && seconds <= MAX_TIMER_SECONDS ? seconds : undefined;
   };
   return {
     default: value,
     read,
-    expected: `a duration such as "10ms" or a number of seconds, at least ${minimum}`,
+    expected: `a duration such as "10ms" or a number of seconds, at least ${minimum} and at most ${MAX_TIMER_SECONDS}`,
   };
 }
 

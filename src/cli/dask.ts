@@ -11,6 +11,7 @@ import {
   type Trace,
   TraceWriter,
 } from '../api/trace.js';
+import { MAX_TIMER_SECONDS } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { countText } from '../base/words.js';
 import { openBrowser } from './openBrowser.js';
@@ -172,7 +173,7 @@ async function attached(
 async function watch(dask: DaskObservation, ctrlC: Promise<void>, limit?: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const time = new Promise<void>((done) => {
-    if (limit !== undefined) timer = setTimeout(done, limit * 1000);
+    if (limit !== undefined) timer = setTimeout(done, Math.min(limit, MAX_TIMER_SECONDS) * 1000);
   });
   // A bridge that failed has told what came before: that is kept.
   const gone = dask.closed.then(

@@ -6,7 +6,9 @@ import {
   checkOptions,
   FLAG,
   fileName,
+  INTERVAL,
   kind,
+  MAX_TIMER_SECONDS,
   type OptionKinds,
   oneOf,
   TEXT,
@@ -65,7 +67,10 @@ export interface MemoryPlotOptions extends AlignOptions {
 
 const SAMPLE_OPTIONS: OptionKinds<SampleOptions> = {
   measure: oneOf(MEMORY_MEASURES),
-  interval: kind('seconds, at least 0.01', (value) => typeof value === 'number' && value >= 0.01),
+  interval: kind(
+    `seconds, from 0.01 to ${MAX_TIMER_SECONDS}`,
+    (value) => typeof value === 'number' && value >= 0.01 && INTERVAL.accepts(value),
+  ),
   client: kind(
     'a Client, or an object with memory()',
     (value) =>

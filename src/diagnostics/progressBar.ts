@@ -1,5 +1,5 @@
 // The progress bar: an observer that draws whenever the engine gives it a chance, and on a terminal also while it does not.
-import { COUNT, checkOptions, kind, type OptionKinds, SECONDS } from '../base/arguments.js';
+import { COUNT, checkOptions, INTERVAL, kind, type OptionKinds, SECONDS } from '../base/arguments.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { Callback, OBSERVERS, WATCHERS } from './callback.js';
 import { ProgressBackground } from './progressBackground.js';
@@ -20,7 +20,7 @@ export interface ProgressBarOptions {
 const OPTIONS: OptionKinds<ProgressBarOptions> = {
   minimum: SECONDS,
   width: COUNT,
-  dt: kind('seconds, more than 0', (value) => typeof value === 'number' && value > 0),
+  dt: INTERVAL,
   out: kind(
     'a stream, or an object with write(text)',
     (value) =>

@@ -1,6 +1,6 @@
 // The resource profiler: CPU and memory of the whole process tree while a run goes on. Sampling happens on a thread of its
 // own; this side only collects the samples and turns CPU sums into percentages when they are read.
-import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
+import { checkOptions, INTERVAL, type OptionKinds } from '../base/arguments.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { type MonitorSession, ResourceMonitor } from '../resources/resourceMonitor.js';
 import type { TreeSample } from '../resources/resourceMonitorMessages.js';
@@ -24,10 +24,7 @@ export interface ResourceProfilerOptions {
 }
 
 const OPTIONS: OptionKinds<ResourceProfilerOptions> = {
-  dt: kind(
-    'seconds, more than 0',
-    (value) => typeof value === 'number' && value > 0 && Number.isFinite(value),
-  ),
+  dt: INTERVAL,
 };
 
 /**

@@ -14,7 +14,15 @@ import {
 } from 'node:fs';
 import { availableParallelism, hostname } from 'node:os';
 import { join } from 'node:path';
-import { COUNT, checkArgument, checkOptions, FLAG, kind, type OptionKinds, TEXT } from '../base/arguments.js';
+import {
+  COUNT,
+  checkArgument,
+  checkOptions,
+  FLAG,
+  INTERVAL,
+  type OptionKinds,
+  TEXT,
+} from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { isError } from '../base/isError.js';
 import { RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
@@ -39,7 +47,7 @@ export interface TraceWriterOptions {
 }
 
 const OPTIONS: OptionKinds<TraceWriterOptions> = {
-  interval: kind('seconds, more than 0', (value) => typeof value === 'number' && value > 0),
+  interval: INTERVAL,
   overwrite: FLAG,
   tool: TEXT,
   onSignals: FLAG,

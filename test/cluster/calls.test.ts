@@ -45,6 +45,17 @@ sharedClusterTest('asCompleted gives futures as they end', async ({ client, fold
   assert.equal(ended.count, 0);
 });
 
+sharedClusterTest('asCompleted serves all steps that are asked for at once', async ({ client, folder }) => {
+  const futures = ['a', 'b'].map((gate) => client.submit(t.hold, folder, gate, 1));
+  const ended = asCompleted(futures);
+  const steps = Promise.all([ended.next(), ended.next(), ended.next()]);
+  open(folder, 'a');
+  open(folder, 'b');
+  const [first, second, third] = await steps;
+  assert.deepEqual(new Set([first.value, second.value]), new Set(futures));
+  assert.deepEqual(third, { done: true, value: undefined });
+});
+
 sharedClusterTest('asCompleted gives results, batches, and errors', async ({ client }) => {
   const results = new Map<string, number>();
   const futures = client.map(t.inc, [1, 2, 3]);
@@ -69,8 +80,12 @@ sharedClusterTest('wait returns what has ended and what has not', async ({ clien
   const failed = client.submit(t.fail, 'no');
   assert.deepEqual(await wait([held, failed], { returnWhen: 'first' }), { done: [failed], notDone: [held] });
   assert.deepEqual(await wait([held, failed], { timeout: 0 }), { done: [failed], notDone: [held] });
+  // Timers of Node are shorter than these limits.
+  const patient = [2 ** 31, Number.POSITIVE_INFINITY].map((timeout) => wait([held], { timeout }));
+  assert.equal(await client.submit(t.inc, 1), 2);
   open(folder, 'gate');
   assert.deepEqual(await wait([held, failed]), { done: [held, failed], notDone: [] });
+  for (const waited of patient) assert.deepEqual(await waited, { done: [held], notDone: [] });
   assert.deepEqual(await wait([], { returnWhen: 'first' }), { done: [], notDone: [] });
 });
 

@@ -1,5 +1,12 @@
 // Futures as they end, and waiting for several of them.
-import { checkOptions, FLAG, type OptionKinds, oneOf, SECONDS } from '../../base/arguments.js';
+import {
+  checkOptions,
+  FLAG,
+  MAX_TIMER_SECONDS,
+  type OptionKinds,
+  oneOf,
+  SECONDS,
+} from '../../base/arguments.js';
 import { type Future, futureList } from './future.js';
 
 export interface AsCompletedOptions {
@@ -19,7 +26,8 @@ export class AsCompleted<F extends Future<unknown>, Item> {
   readonly #itemOf: (ended: F[]) => Promise<{ readonly value: Item }>;
   readonly #ended: F[] = [];
   #running = 0;
-  #wake: () => void = () => undefined;
+  /** Of the calls of `next` that wait. */
+  readonly #wakers: (() => void)[] = [];
 
   /** @internal Made by `asCompleted`. The item is in an object, because a promise would look into a future. */
   constructor(itemOf: (ended: F[]) => Promise<{ readonly value: Item }>) {
@@ -41,7 +49,8 @@ export class AsCompleted<F extends Future<unknown>, Item> {
     const ended = (): void => {
       this.#running--;
       this.#ended.push(future);
-      this.#wake();
+      // There may be nothing left for those that come later: they see that, too.
+      for (const wake of this.#wakers.splice(0)) wake();
     };
     // A future that was released has ended, too.
     future.wait().then(ended, ended);
@@ -55,9 +64,7 @@ export class AsCompleted<F extends Future<unknown>, Item> {
   async next(): Promise<IteratorResult<Item, undefined>> {
     while (this.#ended.length === 0) {
       if (this.#running === 0) return { done: true, value: undefined };
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      await new Promise<void>((resolve) => this.#wakers.push(resolve));
     }
     return { done: false, ...(await this.#itemOf(this.#ended)) };
   }
@@ -105,7 +112,7 @@ export function asCompleted<F extends Future<unknown>>(
 }
 
 export interface WaitOptions {
-  /** Seconds after which the call returns what has ended until then. Default: no limit. */
+  /** Seconds after which the call returns what has ended until then. Default: no limit, as with Infinity. */
   readonly timeout?: number;
   /** `first`: until one of them has ended. Default `all`. */
   readonly returnWhen?: 'all' | 'first';
@@ -137,7 +144,8 @@ export async function wait<F extends Future<unknown>>(
   const ends = list.map((future) => future.wait().catch(() => undefined));
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {
-    if (timeout !== undefined) timer = setTimeout(resolve, timeout * 1000);
+    if (timeout !== undefined && timeout !== Number.POSITIVE_INFINITY)
+      timer = setTimeout(resolve, Math.min(timeout, MAX_TIMER_SECONDS) * 1000);
   });
   // Without futures there is no first one to wait for.
   const first = returnWhen === 'first' && ends.length > 0;
