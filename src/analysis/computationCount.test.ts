@@ -19,6 +19,9 @@ describe('the number of computations', () => {
     assert.equal(computationCount(syntheticTrace({ tasks, workers: WORKERS })), 2);
     assert.equal(computationCount(syntheticTrace({ tasks })), 4);
     assert.equal(computationCount(syntheticTrace({ workers: WORKERS })), 0);
+    // A worker of this program, at a worker of Dask: its scheduler is Longpole's.
+    const own = WORKERS.map((worker) => ({ ...worker, address: `longpole+${worker.address}` }));
+    assert.equal(computationCount(syntheticTrace({ tasks, workers: own })), 4);
   });
 
   it('does not join graphs because a result of the first is computed again later', () => {

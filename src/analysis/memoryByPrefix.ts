@@ -74,7 +74,7 @@ export const KEPT = 'No longer needed (MB)';
 
 /** What workers say that they hold, in memory and on disk, less what tasks need. Undefined: nothing worth a column. */
 function keptBeyond(
-  { memory }: Trace,
+  { memory, workers }: Trace,
   needed: Float64Array,
   start: number,
   stop: number,
@@ -88,7 +88,11 @@ function keptBeyond(
     if (before !== undefined) bins.add(before.time, time, before.bytes);
     latest.set(worker, { time, bytes: (memory.managed[row]! || 0) + (memory.spilled[row]! || 0) });
   }
-  for (const { time, bytes } of latest.values()) bins.add(time, stop, bytes);
+  for (const [worker, { time, bytes }] of latest) {
+    // NaN: it was there to the end.
+    const gone = workers.stopped[worker] ?? Number.NaN;
+    bins.add(time, gone >= time ? gone : stop, bytes);
+  }
   const measured = bins.means().map((bytes) => bytes / 1e6);
   const kept = measured.map((megabytes, bin) => Math.max(0, megabytes - needed[bin]!));
   const sum = (values: Float64Array): number => values.reduce((all, value) => all + value, 0);

@@ -169,6 +169,21 @@ describe('questions', () => {
     assert.equal(Math.round(Number(at(8)?.['No longer needed (MB)'])), 50);
   });
 
+  it('about results that went with their worker', () => {
+    const memory = [0, 1].map((time) => ({ worker: 'gone', time, managed: 50e6 * time, tasks: time }));
+    const tasks = [
+      { key: 'load-1', worker: 'gone', started: 0, stopped: 1, submitted: 0, nbytes: 50e6 },
+      { key: 'sum-1', worker: 'gone', started: 1, stopped: 2, submitted: 0, nbytes: 8, needs: ['load-1'] },
+      { key: 'wait-1', worker: 'w', started: 2, stopped: 10, submitted: 0, nbytes: 8 },
+    ];
+    const kept = (stopped: number) =>
+      ask('memory-by-prefix', { memory, tasks, workers: [{ name: 'gone', stopped }] })
+        .filter((row) => Number(row['Time (s)']) > 4.1)
+        .map((row) => Math.round(Number(row['No longer needed (MB)'])));
+    assert.deepEqual(new Set(kept(4)), new Set([0]));
+    assert.deepEqual(new Set(kept(Number.NaN)), new Set([50]));
+  });
+
   it('about the results that workers hold, of long runs in longer intervals', () => {
     const balance = (last: number, workers = 1) =>
       ask('task-balance', {

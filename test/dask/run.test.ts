@@ -55,6 +55,14 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     assert.equal(client.schedulerInfo().type, 'DaskCluster');
   });
 
+  it('tells its workers in a trace from those that run tasks of Python', async () => {
+    const { workers, strings } = client.trace;
+    const [address = ''] = Array.from(workers.address, (id) => strings.get(id));
+    assert.match(address, /^longpole\+tcp:\/\//);
+    const there = { workers: address.replace('longpole+', ''), pure: false };
+    assert.equal(await client.submit(square, 3, there).result(), 9);
+  });
+
   it('submits, maps, computes and gathers', async () => {
     const offset = 3;
     assert.equal(await client.submit(square, 7).result(), 49);

@@ -53,7 +53,7 @@ export function machineOf(trace: Trace, workers: number, window?: Window): Machi
   };
 }
 
-/** Longpole's own workers are at `thread://` and `unix://`. */
+/** Longpole's own workers are at `thread://`, `process://` and, at workers of Dask, `longpole+tcp://` and so on. */
 const DASK_ADDRESS = /^(tcp|tls|ucx|ucxx|ws|wss|inproc):\/\//;
 
 /** The scheduler is a process of its own and the workers are Dask's: processes of Python, which have no helper threads. */

@@ -6,6 +6,7 @@ import { LongpoleError } from '../../base/errors.js';
 import { type NodeModules, WORKER_ENTRY, workerFiles } from '../../dask/moduleBundle.js';
 import { type DaskWorkerFacts, RunBridge, type RunBridgeEvent } from '../../dask/runBridge.js';
 import { schedulerAddress } from '../../dask/schedulerAddress.js';
+import { onDask } from '../../engine/cluster/engineWorker.js';
 import type { ProcessPlace, RemotePlaces } from '../../engine/cluster/processCluster.js';
 import type { WorkerSite } from '../../engine/cluster/workerPlaces.js';
 import { remoteChannel } from '../../engine/workerProcess/remoteChannel.js';
@@ -120,7 +121,7 @@ class Sites {
   places(bridge: RunBridge, listen: string): RemotePlaces {
     const modules = new ShippedModules((name, bytes) => bridge.file(name, bytes), this.#nodeModules);
     const of = ({ info }: { readonly info: { readonly address: string } }): ProcessPlace => {
-      const facts = this.#byAddress.get(info.address)?.facts;
+      const facts = [...this.#byAddress.values()].find(({ site }) => site.address === info.address)?.facts;
       if (facts === undefined)
         throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `There is no Dask worker ${info.address}.`);
       return {
@@ -142,7 +143,7 @@ class Sites {
     if (places === undefined || this.#hasEnded) return;
     checkNode(facts);
     const site: WorkerSite = {
-      address: facts.address,
+      address: onDask(facts.address),
       host: hostOf(facts.address),
       memoryLimit: Math.floor(facts.memory / facts.threads),
       resources: new Map(Object.entries(facts.resources)),

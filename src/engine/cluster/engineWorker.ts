@@ -31,7 +31,12 @@ export interface EngineWorker {
   killed(global: number, attempts: number): void;
 }
 
+/** The address, in a trace, of a worker of this program at a Dask worker: not one of a worker that runs Dask's own tasks. */
+export function onDask(address: string): string {
+  return `longpole+${address}`;
+}
+
 /** Whether somebody who says `name` means this worker: its name, or an address of it. */
 export function isCalled({ info, address }: EngineWorker, name: string): boolean {
-  return info.name === name || info.address === name || address === name;
+  return [name, onDask(name)].includes(info.address) || info.name === name || address === name;
 }
