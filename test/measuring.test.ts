@@ -157,6 +157,10 @@ for (const processes of [false, true]) {
       assert.match(inner(outer)?.description.filename ?? '', /test\/support\/measuredTasks\.ts$/);
       assert.equal((await client.profile({ key: 'other' })).count, 0);
       assert.equal((await client.profile({ stop: 1 })).count, 0);
+      const trees = await Promise.all(
+        client.cluster.workers.map((workers) => client.profile({ key: prefix, workers })),
+      );
+      assert.equal(trees.filter(({ count }) => count > 0).length, 1);
       Atomics.store(gate, 0, 1);
       running.cancel();
     });

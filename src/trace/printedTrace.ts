@@ -13,8 +13,8 @@ function printedTrace({ tasks, workers, events, damage, letGo }: Trace): string 
   const { started, stopped, length } = tasks;
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let row = 0; row < length; row++) {
-    first = Math.min(first, started[row]! || first);
-    last = Math.max(last, stopped[row]! || last);
+    if (!Number.isNaN(started[row]!)) first = Math.min(first, started[row]!);
+    if (!Number.isNaN(stopped[row]!)) last = Math.max(last, stopped[row]!);
   }
   const parts = [
     countText(length, 'task'),

@@ -1,10 +1,17 @@
 // What a client knows of the cluster: where results are, what runs, what was logged; and restarting workers.
 import assert from 'node:assert/strict';
 import { wait } from 'longpole';
+import type { Trace } from 'longpole/trace';
 import { t } from './clusterTasks.js';
 import { clusterTest, open, rejection, sharedClusterTest, started, until } from './support.js';
 
 const LARGE = 100_000;
+
+/** What a trace has of a topic. */
+function textsOf({ events, strings }: Trace, topic: string): string[] {
+  const texts = Array.from(events.text, (text) => strings.get(text));
+  return texts.filter((_, row) => strings.get(events.topic[row]!) === topic);
+}
 
 sharedClusterTest('whoHas, hasWhat and nbytes say where results are', async ({ client, cluster }) => {
   const [first = '', second = ''] = cluster.workers;
@@ -53,17 +60,42 @@ sharedClusterTest('events are logged by topic, and handlers receive them', async
     client.getEvents()['other']?.map(({ topic, worker, message }) => [topic, worker, message]),
     [['other', -1, 'two']],
   );
-  const { events, strings } = client.trace;
-  const texts = Array.from(events.topic, (topic, row) => [
-    strings.get(topic),
-    strings.get(events.text[row]!),
-  ]);
-  assert.deepEqual(
-    texts.filter(([topic]) => topic === 'steps').map(([, text]) => text),
-    ['{"step":1}', 'two', '3'],
-  );
+  assert.deepEqual(textsOf(client.trace, 'steps'), ['{"step":1}', 'two', '3']);
   await client.submit(t.fail, 'no').wait();
   assert.match(String(client.getEvents('task-erred').at(-1)?.message), /no/);
+});
+
+sharedClusterTest(
+  'a message that has no JSON is logged, and its text is what the console shows',
+  async ({ client }) => {
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
+    client.logEvent('odd', 10n);
+    client.logEvent('odd', cycle);
+    assert.deepEqual(
+      client.getEvents('odd').map(({ message }) => message),
+      [10n, cycle],
+    );
+    assert.deepEqual(textsOf(client.trace, 'odd'), ['10n', '<ref *1> { self: [Circular *1] }']);
+  },
+);
+
+sharedClusterTest('a handler that throws is reported and does not stop the others', async ({ client }) => {
+  const received: unknown[] = [];
+  const fail = () => {
+    throw new Error('a faulty handler');
+  };
+  const ends = ['steps', 'observer-error'].flatMap((topic) => [
+    client.subscribeTopic(topic, fail),
+    client.subscribeTopic(topic, ({ message }) => received.push(message)),
+  ]);
+  client.logEvent('steps', 1);
+  for (const end of ends) end();
+  assert.deepEqual([received.length, received[0]], [2, 1]);
+  assert.match(String(received[1]), /a faulty handler/);
+  assert.match(String(client.getEvents('observer-error').at(-1)?.message), /a faulty handler/);
+  const texts = textsOf(client.trace, 'observer-error');
+  assert.ok(texts.length === 2 && texts.every((text) => text.includes('a faulty handler')));
 });
 
 clusterTest('restartWorkers replaces workers and keeps results', async ({ client, cluster }) => {

@@ -1,5 +1,5 @@
 // What a client asks a cluster's measures: the profile, and the memory.
-import { FLAG, fileName, kind, NUMBER, type OptionKinds, TEXT } from '../../base/arguments.js';
+import { FLAG, fileName, kind, NAMES, NUMBER, type OptionKinds, TEXT } from '../../base/arguments.js';
 import { type ClusterMemory, MEMORY_MEASURES } from '../../diagnostics/memorySampler.js';
 import { isCalled } from '../../engine/cluster/engineWorker.js';
 import type { CallTree } from '../../profile/callTree.js';
@@ -9,7 +9,7 @@ import type { Cluster } from './cluster.js';
 
 export interface ProfileOptions extends Pick<ProfileQuery, 'key' | 'span' | 'start' | 'stop'> {
   /** Names or addresses. Default: all. */
-  readonly workers?: readonly string[];
+  readonly workers?: string | readonly string[];
   /** The scheduler's own thread instead of the workers. Default false. */
   readonly scheduler?: boolean;
   /** See `Client.profile`. */
@@ -21,7 +21,7 @@ export const PROFILE_OPTIONS: OptionKinds<ProfileOptions> = {
   span: kind('an array of names of spans', (value) => Array.isArray(value)),
   start: NUMBER,
   stop: NUMBER,
-  workers: kind('an array of names', (value) => Array.isArray(value)),
+  workers: NAMES,
   scheduler: FLAG,
   filename: fileName(['.html', '.htm', '.pb', '.pb.gz', '.speedscope.json', '.json']),
 };
@@ -35,7 +35,8 @@ export async function clusterProfile(
   const { engine, measures } = cluster;
   const all = [...engine.workers.values()];
   await cluster.flushProfiles();
-  const threads = workers?.map((worker) => all.find((one) => isCalled(one, worker))?.info.name ?? worker);
+  const names = typeof workers === 'string' ? [workers] : workers;
+  const threads = names?.map((worker) => all.find((one) => isCalled(one, worker))?.info.name ?? worker);
   const tree = measures
     .history(scheduler)
     .profile({ ...query, ...(threads === undefined || scheduler ? {} : { threads }) });

@@ -1,4 +1,6 @@
 // The events of a cluster by topic: those of the engine, and what programs log.
+import { inspect } from 'node:util';
+import { isError } from '../../base/isError.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterEvent, ClusterObserver } from '../../protocol/clusterObserver.js';
 
@@ -14,6 +16,9 @@ export interface LoggedEvent {
   /** What was logged; of the cluster's own events a text. */
   readonly message: unknown;
 }
+
+/** The topic of what observers throw, see `ClusterEngine.tell`. */
+const OBSERVER_ERROR = 'observer-error';
 
 export type EventHandler = (event: LoggedEvent) => void;
 
@@ -32,10 +37,7 @@ export class EventLog implements ClusterObserver {
   log(topic: string, message: unknown): void {
     this.#logged = { message };
     try {
-      this.#engine.event(
-        topic,
-        typeof message === 'string' ? message : (JSON.stringify(message) ?? String(message)),
-      );
+      this.#engine.event(topic, textOf(message));
     } finally {
       this.#logged = undefined;
     }
@@ -50,7 +52,19 @@ export class EventLog implements ClusterObserver {
     this.#byTopic.set(topic, events);
     events.push(logged);
     if (events.length > MAX_EVENTS) events.splice(0, events.length - MAX_EVENTS / 2);
-    for (const handler of this.#handlers.get(topic) ?? []) handler(logged);
+    const errors: unknown[] = [];
+    for (const handler of this.#handlers.get(topic) ?? []) {
+      try {
+        handler(logged);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length === 0) return;
+    // As an event of the same topic it would come back for ever: the engine tells the other observers of it.
+    if (topic === OBSERVER_ERROR) throw errors[0];
+    for (const error of errors)
+      this.#engine.event(OBSERVER_ERROR, isError(error) ? (error.stack ?? error.message) : String(error));
   }
 
   /** Topic → its events, the oldest first. */
@@ -66,5 +80,15 @@ export class EventLog implements ClusterObserver {
     const handlers = this.#handlers.get(topic) ?? new Set();
     this.#handlers.set(topic, handlers.add(handler));
     return () => handlers.delete(handler);
+  }
+}
+
+/** JSON, or for what has none, such as a bigint or a cycle, what the console shows. */
+function textOf(message: unknown): string {
+  if (typeof message === 'string') return message;
+  try {
+    return JSON.stringify(message) ?? String(message);
+  } catch {
+    return inspect(message, { customInspect: false, breakLength: Number.POSITIVE_INFINITY });
   }
 }
