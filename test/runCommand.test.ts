@@ -128,12 +128,16 @@ describe('longpole run', () => {
     console.log(await compute(later(1), later(2)));
     console.log(await later(3).compute({ callbacks: [new ProgressBar({ minimum: 60 })] }));`;
 
-  for (const [where, options, names] of [
-    ['observes the program as it is: compute() stays where the program runs it', [], ['main', 'threads-0']],
+  for (const [where, options, counts] of [
     [
-      '--cluster moves compute() without callbacks to a cluster',
+      'observes the program as it is: compute() stays where the program runs it',
+      [],
+      ['main 2', 'threads-0 5'],
+    ],
+    [
+      '--cluster moves compute() to a cluster, also one that a progress bar watches',
       ['--cluster'],
-      ['main', 'threads-0', 'worker-0'],
+      ['main 2', 'threads-0 2', 'worker-0 3'],
     ],
   ] as const)
     it(where, async () => {
@@ -153,7 +157,7 @@ describe('longpole run', () => {
         new Set(prefixes.map(({ prefix, tasks: count }) => `${prefix} ${count}`)),
         new Set(['inc 4', 'later 3']),
       );
-      assert.deepEqual(workers.map(({ name }) => name).sort(), names);
+      assert.deepEqual(workers.map(({ name, tasks: count }) => `${name} ${count}`).sort(), counts);
     });
 
   it('keeps the trace if asked to, and does not write over another', async () => {

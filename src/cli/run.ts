@@ -63,7 +63,7 @@ export function addRun(program: Command): void {
       'of clusters and local schedulers (default: one per core)',
       setting('workers'),
     )
-    .option('--cluster', 'move compute() without callbacks to a cluster, which measures more')
+    .option('--cluster', 'move compute() to a cluster, which measures more, unless a callback sees each task')
     .option(
       '--dask [address]',
       'connect() and compute() use the Dask cluster at this address; without one, a new one on this machine',
