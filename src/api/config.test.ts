@@ -91,6 +91,8 @@ test('mistakes are named with their place', () => {
   assert.throws(interval(wrong), refused(/LONGPOLE_WORKERS: expected a whole number from 1/));
   const config = new Config({ directory: folderWith({}), environment: {} });
   assert.throws(() => config.set({ workers: 2, 'memory-spill': 2 }), refused(/memory-spill/));
+  // A timer of Node with this delay would fire at once.
+  assert.throws(() => config.set({ 'worker-ttl': '600h' }), refused(/at most 2147483, or false/));
   assert.equal(config.get('workers'), undefined);
   assert.throws(() => config.set({ worker: 2 }), refused(/no setting 'worker'/));
 });
