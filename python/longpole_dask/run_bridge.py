@@ -21,6 +21,8 @@ from .node_tap import EVENT, FILE, HEAD, HEAD_BYTES, LEASE, MAX_WAITING, RELEASE
 
 #: Seconds between two questions which workers there are.
 INTERVAL = 0.5
+#: Seconds in which new workers have the plugin.
+INSTALL_SECONDS = 60.0
 #: Seconds that a call waits for frames.
 POLL_SECONDS = 1.0
 LEASE_TASK = node_tap.make_lease()
@@ -173,7 +175,10 @@ class RunBridge(Bridge):
     async def register(self):
         for module in (tap, node_tap):
             cloudpickle.register_pickle_by_value(module)
-        facts = await self.join(await self.client.nthreads())
+        try:
+            facts = await self.join(await self.client.nthreads())
+        except (TimeoutError, asyncio.TimeoutError) as error:
+            raise Refused("connect", f"its workers did not take the plugin within {INSTALL_SECONDS:g} s") from error
         for worker in facts:
             if "missing" in worker:
                 raise Refused("node", f"worker {worker['address']} has no Node ({worker['missing']})")
@@ -186,7 +191,8 @@ class RunBridge(Bridge):
         new = [address for address in addresses if address not in self.links and address not in self.refused]
         if not new:
             return []
-        answers = await self.client.run(node_tap.install, self.name, self.node, workers=new, on_error="return")
+        installing = self.client.run(node_tap.install, self.name, self.node, workers=new, on_error="return")
+        answers = await asyncio.wait_for(installing, INSTALL_SECONDS)
         # A worker that cannot be reached has left, or is asked again.
         found = {address: facts_of(address, answer) for address, answer in answers.items() if not isinstance(answer, OSError)}
         for address, facts in found.items():
@@ -208,7 +214,13 @@ class RunBridge(Bridge):
                 return "the scheduler does not answer"
             for address in set(self.links) - set(addresses):
                 self.left(address, "it left the Dask cluster")
-            for facts in await self.join(addresses):
+            try:
+                joined = await self.join(addresses)
+            except (TimeoutError, asyncio.TimeoutError):
+                # They are asked again.
+                self.out.event(type="warning", text=f"New workers did not take the plugin within {INSTALL_SECONDS:g} s.")
+                continue
+            for facts in joined:
                 if "missing" in facts:
                     self.out.event(type="warning", text=f"Worker {facts['address']} has no Node: {facts['missing']}")
                 else:

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { BuildFailure, BuildOptions, Loader, Plugin } from 'esbuild';
+import type { BuildFailure, BuildOptions, Loader, OutputFile, Plugin } from 'esbuild';
 import { LongpoleError } from '../base/errors.js';
 
 export interface BundleFile {
@@ -41,10 +41,13 @@ const COMMON = {
   },
 } satisfies BuildOptions;
 
-/** Longpole's own code for a worker: what its process runs, and what its isolates run. */
+/**
+ * Longpole's own code for a worker: what its process runs, and what its isolates run.
+ *
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_BUNDLE
+ */
 export async function workerFiles(): Promise<readonly BundleFile[]> {
-  const { build } = await import('esbuild');
-  const { outputFiles } = await build({
+  const outputFiles = await bundled({
     ...COMMON,
     entryPoints: ENTRIES.map((entry) => `${DIST}${entry}`),
     outbase: DIST,
@@ -87,30 +90,35 @@ function ownTasks(): Plugin {
  * @throws (rejects) LongpoleError ERR_LONGPOLE_BUNDLE
  */
 export async function bundleModules(urls: readonly string[], nodeModules: NodeModules): Promise<BundleFile> {
-  const { build } = await import('esbuild');
   const entries = urls.map(
     (url) => `[${JSON.stringify(url)}, () => import(${JSON.stringify(fileURLToPath(url))})]`,
   );
+  const outputFiles = await bundled({
+    ...COMMON,
+    stdin: {
+      contents: `export const modules = new Map([${entries.join(', ')}]);`,
+      resolveDir: process.cwd(),
+      loader: 'js',
+    },
+    outfile: '/bundle.mjs',
+    keepNames: true,
+    ...(nodeModules === 'installed' ? { packages: 'external' } : { external: EXTERNAL }),
+    sourcemap: 'inline',
+    sourcesContent: false,
+    sourceRoot: '/',
+    define: { 'import.meta.url': URL_NAME },
+    plugins: [packages(), ownUrls()],
+  });
+  const bytes = outputFiles[0]?.contents ?? new Uint8Array(0);
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  return { name: `program-${hash}.mjs`, bytes };
+}
+
+/** esbuild is loaded here: it has a binary, which an installation may lack. */
+async function bundled(options: BuildOptions & { readonly write: false }): Promise<readonly OutputFile[]> {
   try {
-    const { outputFiles } = await build({
-      ...COMMON,
-      stdin: {
-        contents: `export const modules = new Map([${entries.join(', ')}]);`,
-        resolveDir: process.cwd(),
-        loader: 'js',
-      },
-      outfile: '/bundle.mjs',
-      keepNames: true,
-      ...(nodeModules === 'installed' ? { packages: 'external' } : { external: EXTERNAL }),
-      sourcemap: 'inline',
-      sourcesContent: false,
-      sourceRoot: '/',
-      define: { 'import.meta.url': URL_NAME },
-      plugins: [packages(), ownUrls()],
-    });
-    const bytes = outputFiles[0]?.contents ?? new Uint8Array(0);
-    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-    return { name: `program-${hash}.mjs`, bytes };
+    const { build } = await import('esbuild');
+    return (await build(options)).outputFiles;
   } catch (error) {
     throw bundleError(error);
   }
