@@ -129,16 +129,24 @@ function count(others: Map<string, number>, name: string): void {
   others.set(name, (others.get(name) ?? 0) + 1);
 }
 
+/** The recordings of the runs that gave one; `others` counts why the others did not. */
+async function* recordings(
+  name: string,
+  repeat: number,
+  others: Map<string, number>,
+): AsyncGenerator<Recording> {
+  for (let run = 0; run < repeat; run++) {
+    const recording = await record(name);
+    if (typeof recording === 'string') count(others, recording);
+    else yield recording;
+  }
+}
+
 async function provoke({ name, codes, truth }: Provoked, repeat: number): Promise<Row> {
   const others = new Map<string, number>();
   const [truths, costs]: [number[], number[]] = [[], []];
   let good = 0;
-  for (let run = 0; run < repeat; run++) {
-    const recording = await record(name);
-    if (typeof recording === 'string') {
-      count(others, recording);
-      continue;
-    }
+  for await (const recording of recordings(name, repeat, others)) {
     const [first]: readonly Finding[] = findings(recording.trace);
     const isFirst = first !== undefined && codes.includes(first.code);
     if (!isFirst) count(others, first?.code ?? 'nothing');
@@ -169,12 +177,7 @@ const middle = (values: readonly number[]): number =>
 async function watch(name: string, allowed: readonly FindingCode[], repeat: number): Promise<Row> {
   const others = new Map<string, number>();
   let good = 0;
-  for (let run = 0; run < repeat; run++) {
-    const recording = await record(name);
-    if (typeof recording === 'string') {
-      count(others, recording);
-      continue;
-    }
+  for await (const recording of recordings(name, repeat, others)) {
     const alarms = findings(recording.trace).filter(
       ({ code }) => !allowed.includes(code) && !ALWAYS_TRUE.includes(code),
     );
