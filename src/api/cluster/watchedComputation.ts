@@ -118,8 +118,8 @@ class Watch implements ClusterObserver, WatchedRun {
 }
 
 /** The runs that brought a result. Of a run that failed, was cancelled or lost, nothing is recorded. */
-function succeeded(runs: TaskRuns): TaskRuns {
-  const { count, states } = runs;
+export function succeeded(runs: TaskRuns): TaskRuns {
+  const { count, states, threads, coreWaits } = runs;
   const rows: number[] = [];
   for (let row = 0; row < count; row++) if (states[row] === TASK_MEMORY) rows.push(row);
   if (rows.length === count) return runs;
@@ -138,5 +138,7 @@ function succeeded(runs: TaskRuns): TaskRuns {
     received: floats(runs.received),
     started: floats(runs.started),
     stopped: floats(runs.stopped),
+    ...(threads === undefined ? {} : { threads: Int32Array.from(rows, (row) => threads[row]!) }),
+    ...(coreWaits === undefined ? {} : { coreWaits: floats(coreWaits) }),
   };
 }

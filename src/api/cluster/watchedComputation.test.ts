@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TASK_ERRED, TASK_MEMORY, type TaskRuns } from '../../protocol/clusterObserver.js';
+import { tellStory } from '../../trace/live/clusterScript.test.support.js';
+import { succeeded } from './watchedComputation.js';
+
+test('of runs of which some failed, every column has the values of those that brought a result', () => {
+  const told: TaskRuns[] = [];
+  tellStory({ tasksEnded: (runs) => void told.push(runs) }, { seed: 1, sizes: [1] });
+  const [first] = told;
+  assert.ok(first !== undefined);
+  const states = [TASK_MEMORY, TASK_ERRED, TASK_MEMORY];
+  const floats = Float64Array.of(1, 2, 3);
+  const columns = {
+    ids: Int32Array.of(1, 2, 3),
+    threads: Int32Array.of(1, 2, 3),
+    types: Uint16Array.of(1, 2, 3),
+    attempts: Uint8Array.of(1, 2, 3),
+    nbytes: floats,
+    ready: floats,
+    dispatched: floats,
+    received: floats,
+    started: floats,
+    stopped: floats,
+    coreWaits: floats,
+  };
+  const made = succeeded({ ...first, ...columns, states: Uint8Array.from(states), count: 3 });
+  assert.equal(made.count, 2);
+  assert.deepEqual([...made.states], [TASK_MEMORY, TASK_MEMORY]);
+  const arrays = Object.entries(made).filter(
+    ([name, column]) => ArrayBuffer.isView(column) && name !== 'states',
+  );
+  assert.deepEqual(
+    arrays.map(([name, column]) => [name, [...column]]).sort(),
+    Object.keys(columns)
+      .sort()
+      .map((name) => [name, [1, 3]]),
+  );
+});
