@@ -1,4 +1,4 @@
-// Rounds for the test of the soak: each does what one of its texts says.
+// Rounds for the test of the soak. Each round does what its name says.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ export const ROUNDS: readonly Round[] = [
         detached: true,
         stdio: 'ignore',
       }).unref();
-      context.fail(new Error('and goes on'));
+      context.fail(new Error('and continues'));
     },
   },
   {

@@ -1,4 +1,4 @@
-// The soak itself, with rounds that are known to fail, to pass, to hang and to leave things behind.
+// The soak, tested with rounds that fail, pass, hang, exit, or leave files and processes behind.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -27,7 +27,7 @@ async function soaked(
   });
 }
 
-/** Empty for a process that has ended, whether its parent has waited for it or not. */
+/** Returns the command line of a process; empty after the process has ended, even if it is still a zombie. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
@@ -36,7 +36,7 @@ function commandOf(pid: number): string {
   }
 }
 
-test('the same seed gives the same choices, and each round another seed', () => {
+test('equal seeds give equal choices, and every round has another seed', () => {
   const choices = (seed: number): number[] => {
     const random = new Random(seed);
     const fork = random.fork();
@@ -45,18 +45,22 @@ test('the same seed gives the same choices, and each round another seed', () => 
   assert.deepEqual(choices(7), choices(7));
   assert.notDeepEqual(choices(7), choices(8));
   const seeds = Array.from({ length: 100 }, (_, index) => seedOf(7, index));
-  assert.equal(seeds[0], 7, 'so that the seed of a round repeats it');
+  assert.equal(
+    seeds[0],
+    7,
+    'the first round has the seed of the soak, so that the seed of a round repeats the round',
+  );
   assert.equal(new Set(seeds).size, 100);
 });
 
-test('a choice is each of its values about as often', () => {
+test('a random choice returns every value about equally often', () => {
   const random = new Random(1);
   const counts = new Array<number>(10).fill(0);
   for (let i = 0; i < 10_000; i++) counts[random.below(10)]!++;
   assert.ok(Math.min(...counts) > 800 && Math.max(...counts) < 1200, counts.join());
 });
 
-test('a round that fails ends nothing, and stands in the table with its seed', async () => {
+test('a failed round does not stop the soak, and the table and the report list it with its seed', async () => {
   const printed: string[] = [];
   const results = await soaked(['fails', 'passes'], { print: (text) => void printed.push(text) });
   assert.deepEqual(results.map(passed), [false, true]);
@@ -71,16 +75,16 @@ test('a round that fails ends nothing, and stands in the table with its seed', a
   assert.ok(printed.includes('round 1: fails, seed 7'));
 });
 
-test('what a round leaves behind is counted; processes are ended', async () => {
+test('the soak reports files and processes that a round leaves behind, and ends the processes', async () => {
   const [result] = await soaked(['leaves']);
   assert.deepEqual(result!.leftFiles, ['forgotten']);
   assert.equal(result!.leftProcesses.length, 1);
   assert.match(result!.leftProcesses[0]!, /orphan$/);
   assert.equal(commandOf(Number.parseInt(result!.leftProcesses[0]!, 10)), '');
-  assert.match(result!.failures.join(), /and goes on/);
+  assert.match(result!.failures.join(), /and continues/);
 });
 
-test('a round that does not end is killed and says in what it was', async () => {
+test('a round that does not end is killed, and its failure names the current step', async () => {
   const [result] = await soaked(['hangs']);
   assert.match(
     result!.failures.join('\n'),
@@ -88,12 +92,12 @@ test('a round that does not end is killed and says in what it was', async () => 
   );
 });
 
-test('a program that ends too early is a failure', async () => {
+test('a round whose program exits early is a failure', async () => {
   const [result] = await soaked(['exits']);
   assert.match(result!.failures.join('\n'), /exit code 3/);
 });
 
-test('an interrupted round does not count, and no other begins', async () => {
+test('an interrupted round is left out of the results, and no other round begins', async () => {
   const abort = new AbortController();
   const printed: string[] = [];
   const results = await soaked(['passes', 'hangs'], {

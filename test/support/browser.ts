@@ -21,7 +21,7 @@ export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {
     const isComplaint = message.type() === 'error' || message.type() === 'warning';
-    // Reading pixels is done by the tests, not by the page.
+    // The tests read pixels, the page does not.
     if (isComplaint && !/getImageData/.test(message.text())) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
@@ -53,7 +53,7 @@ export function useBrowser() {
       writeFileSync(path, '<!doctype html><title>blank</title>');
       return path;
     },
-    /** The dashboard without a trace, as built. */
+    /** Returns the path of the built dashboard without a trace. */
     template: () => fileURLToPath(new URL('../../../dist/dashboard/dashboard.html', import.meta.url)),
     /** Opens a file from disk in a separate context. On return, the page may not have drawn anything yet. */
     async open(path: string, options: BrowserContextOptions = {}, hash = ''): Promise<OpenPage> {

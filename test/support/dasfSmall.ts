@@ -1,4 +1,4 @@
-// The small trace that DASF's own code wrote.
+// A small trace that was written by DASF itself.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { repositoryPath } from './repository.js';

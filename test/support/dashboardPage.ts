@@ -63,13 +63,14 @@ export async function viewOf(page: Page) {
   return view;
 }
 
+/** Replaces non-breaking spaces by ordinary spaces. */
 export const plain = (text: string) => text.replaceAll('\u00a0', ' ');
-/** Replaces special spaces by ordinary ones. */
+/** Returns the shown text of an element with ordinary spaces. */
 export const textOf = async (page: Page, selector: string) =>
   plain((await page.locator(selector).first().allInnerTexts()).join());
 export const panel = (title: string) => `section.panel[aria-label="${title}"]`;
 
-/** Waits until a condition holds; checks it after every animation frame. `what` names the missing content in the error. */
+/** Waits until a condition holds. Checks it after every animation frame. `what` returns the message of the error. */
 export async function comes(page: Page, what: () => string, isSo: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + PATIENCE;
   while (!(await isSo())) {
@@ -79,15 +80,15 @@ export async function comes(page: Page, what: () => string, isSo: () => Promise<
 }
 
 /**
- * Waits until an element contains a text, and returns its whole text. The text counts as it is shown, with spaces
- * between cells and lines, and as it is in the document.
+ * Waits until an element contains a text, and returns the whole shown text of the element. The pattern may match the
+ * shown text, with spaces between cells and lines, or the text content of the document.
  */
 export async function said(page: Page, selector: string, what: RegExp): Promise<string> {
   const element = page.locator(selector).first();
   let shown = '';
   await comes(
     page,
-    () => `${selector} does not come to say ${what}, but ${shown}`,
+    () => `${selector} does not contain ${what}, but ${shown}`,
     async () => {
       const content = plain((await element.allTextContents()).join());
       shown = await textOf(page, selector);

@@ -14,7 +14,7 @@ export const lost = tasks(import.meta.url, {
     while (!existsSync(open)) rounds += burnFor(0.001);
     return rounds;
   },
-  /** Does the same, but lets other tasks run. */
+  /** Waits for the file `open` without blocking the event loop. Creates the file `begun` first. */
   async waitUntil(begun: string, open: string): Promise<string> {
     writeFileSync(begun, '');
     while (!existsSync(open)) await new Promise((resolve) => setImmediate(resolve));

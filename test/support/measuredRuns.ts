@@ -71,10 +71,11 @@ export interface Measured {
   /** Seconds of the run's span, idle time included. */
   readonly seconds: number;
   readonly idle: number;
-  /** Seconds of its tasks alone: measured, and by the workers' logs. */
+  /** Measured seconds of the span's tasks, without overhead and idle time. */
   readonly inTasks: number;
+  /** Seconds of the same tasks, from their start and stop times. */
   readonly duration: number;
-  /** Time of the span multiplied by the threads. */
+  /** Duration of the span multiplied by the number of threads. */
   readonly offered: number;
 }
 

@@ -1,7 +1,6 @@
 // Tasks for the tests of measuring.
 import { contextMeter, tasks } from 'longpole';
 
-/** A word per test, which the main program shares through a SharedArrayBuffer in the arguments. */
 export const measured = tasks(import.meta.url, {
   spin(seconds: number): number {
     const end = performance.now() + seconds * 1000;
@@ -9,6 +8,7 @@ export const measured = tasks(import.meta.url, {
     while (performance.now() < end) rounds = burn(rounds);
     return rounds;
   },
+  /** Computes until the first element of `gate`, an array in shared memory, is not 0. */
   spinUntilOpen(gate: Int32Array): number {
     let rounds = 0;
     while (Atomics.load(gate, 0) === 0) rounds = burn(rounds);

@@ -1,4 +1,4 @@
-// The types of a package that has none: a reader of Prometheus' text format.
+// Types for an untyped package that parses the text format of Prometheus.
 declare module 'parse-prometheus-text-format' {
   interface ParsedSample {
     readonly labels?: Readonly<Record<string, string>>;

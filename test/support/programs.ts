@@ -1,4 +1,4 @@
-// Runs small programs like a user: in a separate process, from a file, with the built package.
+// Runs small programs as a user does: each from a file, in a separate process, with the built package.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,15 +7,15 @@ import { fileURLToPath } from 'node:url';
 
 /** Signal on which a program prints the state of its cluster, see the setting `dump-signal`. */
 export const DUMP_SIGNAL = 'SIGUSR2';
-/** Matches the lines of a brief dump, which follows the whole dump. */
+/** Matches the lines of a brief dump, which is printed after the complete dump. */
 const BRIEF_LINES = /^longpole: .*$/gm;
 /** Matches the last line of a dump. */
 const DUMP_END = 'longpole: end of the dump\n';
-/** Milliseconds that a dump may take. A worker that does not answer takes three seconds of them. */
+/** Time limit of a dump in milliseconds. The dump waits three seconds for a worker that does not answer. */
 const DUMP_MS = 20_000;
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Compiled tests import the package by name; programs in a temporary folder need its address. */
+/** Returns the URL of a built entry point. A program in a temporary folder cannot import the package by its name. */
 export function packageUrl(subpath: 'index' | 'local' | 'diagnostics' | 'trace' | 'analysis'): string {
   return new URL(`../../../dist/api/${subpath}.js`, import.meta.url).href;
 }
@@ -76,7 +76,7 @@ export function runNode(args: readonly string[], seconds = 60): Promise<Ended> {
 
 export interface Program {
   readonly child: ChildProcess;
-  /** Returns the output so far. */
+  /** Output so far. */
   readonly output: { stdout: string; stderr: string };
 }
 
@@ -97,7 +97,7 @@ export function startNode(args: readonly string[]): Program {
 /** Returns a brief state of the program, see `dumpOf`, and ends the program. */
 export async function dumpAndKill({ child, output }: Program): Promise<string> {
   const { pid } = child;
-  if (pid === undefined) return 'It could not be started.';
+  if (pid === undefined) return 'The program could not be started.';
   const before = output.stderr.length;
   const dump = await dumpOf(pid, output, () => child.exitCode !== null || child.signalCode !== null);
   child.kill('SIGKILL');
@@ -126,10 +126,10 @@ export async function dumpOf(
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const dump = output.stderr.slice(before);
-  const said = dump.includes(DUMP_END)
+  const clusters = dump.includes(DUMP_END)
     ? dump
-    : `There is no dump: no cluster, or its event loop stands still. ${dump}`;
-  return `Its threads: ${threads}. ${said}`;
+    : `The program printed no complete dump, because it has no cluster or its event loop is blocked. ${dump}`;
+  return `Its threads: ${threads}. ${clusters}`;
 }
 
 /** Returns whether a process with this id exists. */

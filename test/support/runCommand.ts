@@ -27,7 +27,7 @@ export async function runCommand(
   });
 }
 
-/** Does the same. Throws an error with the whole output if the command fails. */
+/** Runs a command to its end and returns its stdout. Throws an error with the whole output if the command fails. */
 export async function runOrThrow(...args: Parameters<typeof runCommand>): Promise<string> {
   const { code, stdout, stderr } = await runCommand(...args);
   if (code !== 0) throw new Error(`${args[0]} ${args[1].join(' ')} ended with ${code}:\n${stdout}${stderr}`);

@@ -7,7 +7,7 @@ import { StringTable } from '#internal/trace/stringTable.js';
 import type { Trace } from '#internal/trace/trace.js';
 import { TraceBuilder } from '#internal/trace/traceBuilder.js';
 
-/** Epoch seconds of the seed's own example. */
+/** Start of the seed's example, in epoch seconds. */
 const EPOCH = 1_454_368_444.25;
 
 /** One run of a task. Times are epoch seconds. */
@@ -19,8 +19,9 @@ export interface SampleRun {
   readonly worker: number;
   readonly start: number;
   readonly stop: number;
-  /** Time at which its result left the cache, and its size by the metric; absent if the cache was not observed. */
+  /** Time at which the result left the cache. Absent if no cache was observed. */
   readonly freed?: number;
+  /** Size of the result in the cache, by the metric of the page. Default 1. */
   readonly metric?: number;
 }
 
@@ -119,7 +120,7 @@ interface SimulatedRun {
   readonly stop: number[];
 }
 
-/** Runs tasks greedily, in order, on the workers. A task starts when its dependencies are done. */
+/** Simulates a run: assigns each task, in order, to the worker that can start it first. */
 function simulate(tasks: readonly SimulatedTask[], workers: number): SimulatedRun {
   const freeAt = new Array<number>(workers).fill(0);
   const run: SimulatedRun = { worker: [], start: [], stop: [] };
@@ -138,7 +139,7 @@ function simulate(tasks: readonly SimulatedTask[], workers: number): SimulatedRu
   return run;
 }
 
-/** QR of a tall matrix in `blocks` blocks, then Q·R, as the seed's example computes it. */
+/** Returns the tasks of the seed's example: the QR decomposition of a tall matrix in `blocks` blocks, then Q·R. */
 function tsqrTasks(blocks: number): SimulatedTask[] {
   const random = randomNumbers(7);
   const token = '8d16e396b237bf7a731333130d310cb9';
@@ -174,7 +175,7 @@ function tsqrTasks(blocks: number): SimulatedTask[] {
 
 const prefixOf = (key: string) => /^\('([a-z_]+)/.exec(key)?.[1] ?? key.split('-')[0]!;
 
-/** Seed 002's figure: task stream, CPU and memory, cache. */
+/** Returns the page of the seed's figure: task stream, CPU and memory, cache. */
 export function tsqrPage(blocks = 40, workers = 4): SamplePage {
   const tasks = tsqrTasks(blocks);
   const run = simulate(tasks, workers);
@@ -228,7 +229,7 @@ function resources(
   });
 }
 
-/** `count` tasks of about `seconds` each with keys of random tokens on `workers` workers, with resources and cache. */
+/** Returns a page with `count` tasks of about `seconds` each, with random keys, resources and a cache. */
 export function largePage(count: number, workers = 4, seconds = 1e-3): SamplePage {
   const random = randomNumbers(11);
   const names = ['inc', 'double', 'sum', 'load', 'parse', 'filter', 'groupby-agg', 'write'];
@@ -240,7 +241,7 @@ export function largePage(count: number, workers = 4, seconds = 1e-3): SamplePag
   const runs: SampleRun[] = [];
   const freeAt = new Float64Array(workers);
   for (let i = 0; i < count; i++) {
-    // The kinds of running tasks drift over time, as in a real run.
+    // The mix of prefixes changes over time, as in a real run.
     const drift = (random() + 0.35 * Math.sin((i / count) * 6)) % 1;
     const prefix = names[weights.findIndex((weight) => Math.abs(drift) < weight)]!;
     const key = `${prefix}-${hex()}${hex()}`;
@@ -266,7 +267,7 @@ export function largePage(count: number, workers = 4, seconds = 1e-3): SamplePag
   });
 }
 
-/** Keys, prefixes, texts and names that would do harm if they became HTML or ended a script. */
+/** Returns a page whose keys, prefixes, texts and names would run code if the page inserted them as HTML or script. */
 export function hostilePage(): SamplePage {
   const hostile = [
     '<img src=x onerror=globalThis.harmed=1>',

@@ -5,7 +5,7 @@ import type { Trace } from '#internal/trace/trace.js';
 /** Start of the traces in seconds since the epoch. */
 export const EPOCH = 1_700_000_000;
 
-/** Ten seconds: `load-i` on `w0` in the first five. `fit-i` depends on it, and runs on `w1` five seconds later. */
+/** Returns a trace of ten seconds: `load-i` runs on `w0` in second i, and its dependent `fit-i` on `w1` in second i + 5. */
 export function loadsAndFits(more: Omit<SyntheticSpec, 'workers' | 'tasks'>): Trace {
   return syntheticTrace({
     workers: [

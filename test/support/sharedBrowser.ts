@@ -1,19 +1,19 @@
-// One Chromium for all browser tests: scripts/test.mjs starts it before the first file. Contexts isolate the tests from
-// each other; a connection that ends closes its contexts.
+// One Chromium for all browser tests: scripts/test.mjs starts it before the first file. Each test runs in a separate
+// browser context. A connection closes its contexts when it ends.
 import { chromium, type LaunchOptions } from 'playwright-core';
 
-/** Milliseconds that any action may take in a page; a test that needs them hangs. */
+/** Time limit of an action in a page, in milliseconds. An action that takes longer hangs. */
 export const PATIENCE = 60_000;
 
-/** Names the environment variable with the address of the shared browser. */
+/** Environment variable with the address of the shared browser. */
 export const SHARED_BROWSER = 'LONGPOLE_TEST_BROWSER';
 
-/** Debian's Chromium, or the one that LONGPOLE_CHROMIUM or CHROMIUM names. */
+/** Returns options that start Debian's Chromium, or the browser that LONGPOLE_CHROMIUM or CHROMIUM names. */
 export function launchOptions(): LaunchOptions {
   const { LONGPOLE_CHROMIUM, CHROMIUM } = process.env;
   return {
     executablePath: LONGPOLE_CHROMIUM ?? CHROMIUM ?? '/usr/bin/chromium',
-    // No GPU, no network of its own, no first-run page.
+    // No GPU, no background requests, no first-run page.
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -1,4 +1,4 @@
-// Compiled, never run: every name of the public API with the forms of arguments that users know from its documentation.
+// Compiled, never run. Uses every name of the public API with the documented forms of its arguments.
 import {
   type CallTree,
   type Client,

@@ -1,4 +1,4 @@
-// Compiled, never run: what tasks(), delayed() and Delayed infer, and what they refuse.
+// Compiled, never run. Checks which types tasks(), delayed() and Delayed infer, and which arguments they reject.
 import { compute, type Delayed, delayed, type Input, type TaskFunction, tasks } from 'longpole';
 import { type Equal, expectType } from './equal.js';
 
@@ -64,15 +64,15 @@ identity(three);
 expectType<Equal<ReturnType<typeof identity>, Delayed<unknown>>>();
 
 // Wrong arguments.
-// @ts-expect-error a text is no number
+// @ts-expect-error a string is not a number
 add('1', 2);
-// @ts-expect-error nor is a Delayed of a text
+// @ts-expect-error a Delayed of a string is not a Delayed of a number
 add(walk(1), 2);
 // @ts-expect-error one argument is missing
 add(1);
-// @ts-expect-error one too many
+// @ts-expect-error there is one argument too many
 add(1, 2, 3);
-// @ts-expect-error no such encoding
+// @ts-expect-error there is no such encoding
 load('a', 'ascii');
 // @ts-expect-error an element is wrong
 sum([1, 'a']);
@@ -90,22 +90,22 @@ move({ x: 1, y: 2 }, [1, 2]);
 count(new Map([['a', [walk(1)]]]), new Set<string>());
 // @ts-expect-error typed arrays do not hold Delayed
 norm([three]);
-// @ts-expect-error a Delayed is no number
+// @ts-expect-error a Delayed is not a number
 takesNumber(three);
 
-// What is given to tasks() and delayed().
-// @ts-expect-error a value is no function
+// Wrong arguments of tasks() and delayed().
+// @ts-expect-error a number is not a function
 tasks('file:///tasks.js', { five: 5 });
-// @ts-expect-error import.meta is not its url
+// @ts-expect-error import.meta is not a URL
 tasks(import.meta, { add: functions.add });
-// @ts-expect-error a text is no function
+// @ts-expect-error a string is not a function
 delayed('add');
 // @ts-expect-error there is no such option
 delayed(functions.add, { nout: 2 });
-// @ts-expect-error no such task
+// @ts-expect-error there is no such task
 made.subtract;
 
-// An inline definition, with a parameter that has no type: it is unknown.
+// A parameter without a type in an inline definition is unknown.
 const inline = tasks('file:///inline.js', {
   double(a: number) {
     return 2 * a;
@@ -135,13 +135,13 @@ const both = compute(three, lines, { numWorkers: 1 });
 expectType<Equal<typeof both, Promise<[number, string[]]>>>();
 const one = compute(three);
 expectType<Equal<typeof one, Promise<[number]>>>();
-// @ts-expect-error a value is no Delayed
+// @ts-expect-error a number is not a Delayed
 compute(three, 5);
 
 // A Delayed of a narrower type is a Delayed of a wider one.
 const wide: Delayed<string | number> = three;
 expectType<Equal<typeof wide, Delayed<string | number>>>();
-// @ts-expect-error but not the other way round
+// @ts-expect-error a Delayed of a wider type is not a Delayed of a narrower one
 takesDelayed(delayed((): string | number => 1)());
 
 declare function takesNumber(value: number): void;
