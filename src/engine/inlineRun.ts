@@ -118,13 +118,13 @@ class InlineRun {
       this.#scheduler.finishQuietly(this.#finished(ids, index, index + 1));
       this.#observers.taskFinished(id, value, this.#worker, start, stop);
       this.#note(id, kindOf, value, start, stop);
-      this.#tellEnded();
+      this.#notifyEnded();
       this.#observers.progress();
     }
   }
 
   #runTimed(ids: Int32Array): void {
-    let told = 0;
+    let reported = 0;
     let start = this.#clock();
     for (let index = 0; index < ids.length; index++) {
       const id = ids[index]!;
@@ -133,7 +133,7 @@ class InlineRun {
       try {
         value = this.#evaluate(id, start);
       } catch (error) {
-        this.#tell(ids, told, index);
+        this.#notify(ids, reported, index);
         throw error;
       }
       this.#complete(id, value);
@@ -142,22 +142,22 @@ class InlineRun {
       start = stop;
       if (start < this.#nextProgress) continue;
       this.#nextProgress = start + PROGRESS_SECONDS;
-      this.#tell(ids, told, index + 1);
-      told = index + 1;
+      this.#notify(ids, reported, index + 1);
+      reported = index + 1;
       this.#observers.progress();
       start = this.#clock();
     }
-    this.#tell(ids, told, ids.length);
+    this.#notify(ids, reported, ids.length);
   }
 
   /** Part of a batch has finished: the scheduler and the observers hear of it. */
-  #tell(ids: Int32Array, from: number, to: number): void {
+  #notify(ids: Int32Array, from: number, to: number): void {
     this.#observers.tick();
     this.#scheduler.finishQuietly(this.#finished(ids, from, to));
-    this.#tellEnded();
+    this.#notifyEnded();
   }
 
-  #tellEnded(): void {
+  #notifyEnded(): void {
     this.#observers.tasksEnded(this.#worker, this.#ended);
     this.#ended.count = 0;
   }
@@ -190,7 +190,7 @@ class InlineRun {
     } catch (error) {
       this.#scheduler.handle({ type: 'task-erred', worker: this.#worker, id });
       this.#note(id, () => KIND_ERROR, undefined, start, this.#clock());
-      this.#tellEnded();
+      this.#notifyEnded();
       throw taskError(this.#plan, id, 'main', error);
     }
   }

@@ -214,12 +214,12 @@ class PoolRun implements RunHandler {
       seconds,
     } as const;
     if (this.#observers.perTask) {
-      this.#tellEach(known.index, columns, seconds);
+      this.#notifyEach(known.index, columns, seconds);
       this.#handle({ ...event, to: 0 });
     } else {
       this.#handle(event);
     }
-    if (this.#observers.any) this.#tellEnded(known.index, columns);
+    if (this.#observers.any) this.#notifyEnded(known.index, columns);
     if (this.#scheduler.isDone) this.#succeed();
   }
 
@@ -240,7 +240,7 @@ class PoolRun implements RunHandler {
   #failAt(isolate: Isolate, columns: CompletionColumns, index: number, thrown: unknown): void {
     const worker = this.#indices.get(isolate)?.index ?? -1;
     const before: CompletionColumns = { ...columns, count: index };
-    if (this.#observers.perTask) this.#tellEach(worker, before, this.#durations(before));
+    if (this.#observers.perTask) this.#notifyEach(worker, before, this.#durations(before));
     else
       this.#scheduler.finishQuietly({
         type: 'tasks-finished',
@@ -251,17 +251,17 @@ class PoolRun implements RunHandler {
         kinds: columns.kinds,
         seconds: null,
       });
-    this.#tellEnded(worker, { ...columns, count: index + 1 });
+    this.#notifyEnded(worker, { ...columns, count: index + 1 });
     const id = columns.ids[index]!;
     if (this.#observers.perTask && !this.#view.running.has(id)) this.#observers.taskStarted(id);
     this.#fail(taskError(this.#plan, id, isolate.name, isErrorInfo(thrown) ? thrownOf(thrown) : thrown));
   }
 
-  #tellEach(worker: number, columns: CompletionColumns, seconds: Float64Array): void {
+  #notifyEach(worker: number, columns: CompletionColumns, seconds: Float64Array): void {
     const { ids, kinds, starts, stops, count } = columns;
     for (let index = 0; index < count; index++) {
       const id = ids[index]!;
-      this.#tellStarted(id);
+      this.#notifyStarted(id);
       const value = this.#results[id];
       this.#scheduler.finishQuietly({
         type: 'tasks-finished',
@@ -277,13 +277,13 @@ class PoolRun implements RunHandler {
     }
   }
 
-  #tellStarted(id: number): void {
+  #notifyStarted(id: number): void {
     if (this.#view.running.has(id)) return;
     this.#view.running.add(id);
     this.#observers.taskStarted(id);
   }
 
-  #tellEnded(worker: number, columns: CompletionColumns): void {
+  #notifyEnded(worker: number, columns: CompletionColumns): void {
     this.#observers.tasksEnded(worker, columns);
     this.#observers.progress();
   }
@@ -301,7 +301,7 @@ class PoolRun implements RunHandler {
       if (this.#settled) return;
       if (!this.#observers.perTask) continue;
       const id = isolate.running(this.#run);
-      if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#tellStarted(id);
+      if (id >= 0 && !this.#scheduler.state.isFinished(id)) this.#notifyStarted(id);
     }
     if (this.#observers.any) this.#observers.progress();
     this.#join();

@@ -21,7 +21,7 @@ export class RunObservers {
   readonly #run: RunView;
   readonly #state: SchedulerState;
   readonly #clock: () => number;
-  readonly #recorder = new TaskRecorder((call) => this.#tell(call));
+  readonly #recorder = new TaskRecorder((call) => this.#notify(call));
   #recorded: RecordedComputation | undefined;
 
   /** `clock`: seconds since the epoch. */
@@ -58,7 +58,7 @@ export class RunObservers {
   /** A worker takes part in the run; returns its index. */
   workerAdded(place: Place): number {
     const worker = this.#run.addWorker(place);
-    this.#tell((observer) => observer.workerAdded?.(worker));
+    this.#notify((observer) => observer.workerAdded?.(worker));
     return worker.index;
   }
 
@@ -113,7 +113,7 @@ export class RunObservers {
     return first;
   }
 
-  #tell(call: (observer: ClusterObserver) => void): void {
+  #notify(call: (observer: ClusterObserver) => void): void {
     for (const observer of this.#observers) call(observer);
   }
 }

@@ -55,11 +55,11 @@ const NUMBER_BYTES = 8;
 const SCALAR_BYTES = 4;
 
 export class TaskRecorder {
-  readonly #tell: (call: (observer: ClusterObserver) => void) => void;
+  readonly #notify: (call: (observer: ClusterObserver) => void) => void;
   #columns = columns(1024);
 
-  constructor(tell: (call: (observer: ClusterObserver) => void) => void) {
-    this.#tell = tell;
+  constructor(notify: (call: (observer: ClusterObserver) => void) => void) {
+    this.#notify = notify;
   }
 
   /**
@@ -139,7 +139,7 @@ export class TaskRecorder {
       acknowledged: now,
       ...this.#columns,
     };
-    this.#tell((observer) => observer.tasksEnded?.(runs));
+    this.#notify((observer) => observer.tasksEnded?.(runs));
     return runs;
   }
 }

@@ -45,7 +45,7 @@ export async function collectResults(
   } finally {
     abort.forget();
     letGo(engine, computation, plan);
-    for (const handle of imports) engine.results.letGo(handle);
+    for (const handle of imports) engine.results.release(handle);
   }
 }
 

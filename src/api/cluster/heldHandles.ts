@@ -23,13 +23,13 @@ export class HeldHandles {
     if (count === undefined) return;
     if (count === 1) this.#counts.delete(handle);
     else this.#counts.set(handle, count - 1);
-    this.#engine.results.letGo(handle);
+    this.#engine.results.release(handle);
   }
 
   /** @param reason what calls that wait for one of the results reject with, unless another client holds the result */
   letGoOfAll(reason: LongpoleError): void {
     for (const [handle, count] of this.#counts)
-      for (let reference = 0; reference < count; reference++) this.#engine.results.letGo(handle, reason);
+      for (let reference = 0; reference < count; reference++) this.#engine.results.release(handle, reason);
     this.#counts.clear();
   }
 }

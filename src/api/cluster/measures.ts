@@ -21,7 +21,7 @@ export interface MeasuredEngine {
   /** Seconds since the epoch. */
   readonly clock: () => number;
   readonly epochOffsetMs: number;
-  tell(call: (observer: ClusterObserver) => void): void;
+  notify(call: (observer: ClusterObserver) => void): void;
 }
 
 export class Measures implements ClusterObserver {
@@ -47,7 +47,7 @@ export class Measures implements ClusterObserver {
     this.#profiler = new ThreadProfiler({
       ...profile,
       epochOffsetMs: engine.epochOffsetMs,
-      onCycle: (cycle) => engine.tell((observer) => observer.profile?.(SCHEDULER, cycle, () => undefined)),
+      onCycle: (cycle) => engine.notify((observer) => observer.profile?.(SCHEDULER, cycle, () => undefined)),
     });
   }
 

@@ -55,7 +55,7 @@ export async function bringResults(
             again.push(index);
           }
         }
-        tellFetched(engine, worker, inputs, start);
+        reportFetched(engine, worker, inputs, start);
       }),
     );
     const failed = brought.find(({ status }) => status === 'rejected');
@@ -87,7 +87,7 @@ async function ask(
 }
 
 /** A result that is needed as a value has to be unpacked: the transfer ends then. */
-function tellFetched(
+function reportFetched(
   engine: ClusterEngine,
   worker: number,
   inputs: readonly GatherInput[],
@@ -95,7 +95,7 @@ function tellFetched(
 ): void {
   const nbytes = inputs.reduce((sum, input) => sum + input.nbytes, 0);
   const keys = inputs.map(({ key }) => key);
-  engine.tell((observer) =>
+  engine.notify((observer) =>
     observer.transfer?.({
       worker,
       peer: -1,

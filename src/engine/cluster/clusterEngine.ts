@@ -25,7 +25,7 @@ import { FullWorkers } from './fullWorkers.js';
 import { Installations } from './installations.js';
 import { InstructionRunner } from './instructionRunner.js';
 import { KeepAlive } from './keepAlive.js';
-import { NobodyWarning } from './nobodyWarning.js';
+import { NoWorkerWarning } from './noWorkerWarning.js';
 import { ResultHandles } from './resultHandles.js';
 import { SentArguments } from './sentArguments.js';
 import { StoredResults } from './storedResults.js';
@@ -67,7 +67,7 @@ export class ClusterEngine {
   readonly #observers = new Set<ClusterObserver>();
   readonly #computations = new Map<number, ComputationState>();
   readonly #bySegment = new Map<Segment, ComputationState>();
-  readonly #nobody = new NobodyWarning(this);
+  readonly #noWorker = new NoWorkerWarning(this);
   readonly #prefixes = new PrefixTable();
   readonly #runner = new InstructionRunner(this);
   /** Number → `firstId` of the computations that were forgotten last: workers may still report on them. */
@@ -86,9 +86,9 @@ export class ClusterEngine {
     this.options = options;
     this.clock = isolateClock(this.epochOffsetMs);
     this.scheduler = new Scheduler(null, { allowedFailures: options.allowedFailures });
-    this.recorder = new TaskRecorder((call) => this.tell(call));
+    this.recorder = new TaskRecorder((call) => this.notify(call));
     this.sent = new SentArguments(options.threads, (transfer) =>
-      this.tell((observer) => observer.transfer?.(transfer)),
+      this.notify((observer) => observer.transfer?.(transfer)),
     );
   }
 
@@ -114,7 +114,7 @@ export class ClusterEngine {
   }
 
   /** An observer that throws is told of it as an event and disturbs nobody. */
-  tell(call: (observer: ClusterObserver) => void): void {
+  notify(call: (observer: ClusterObserver) => void): void {
     this.#announce();
     for (const observer of this.#observers) {
       try {
@@ -133,11 +133,11 @@ export class ClusterEngine {
   #announce(): void {
     const info = this.#unannounced;
     this.#unannounced = undefined;
-    if (info !== undefined) this.tell((observer) => observer.computationAdded?.(info));
+    if (info !== undefined) this.notify((observer) => observer.computationAdded?.(info));
   }
 
   event(topic: string, text: string, worker = -1): void {
-    this.tell((observer) => observer.event?.({ time: this.clock(), worker, topic, text }));
+    this.notify((observer) => observer.event?.({ time: this.clock(), worker, topic, text }));
   }
 
   /** Takes a graph in. Its requested results are wanted until `unwant`. */
@@ -195,7 +195,7 @@ export class ClusterEngine {
         this.#unannounced = info;
       },
     );
-    this.#nobody.check(policy);
+    this.#noWorker.check(policy);
     // A graph without tasks is over and forgotten by now.
     if (added === undefined)
       throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'A graph was added, but has no segment.');
@@ -347,14 +347,14 @@ export class ClusterEngine {
     this.#pending.length = 0;
     this.#executing = false;
     this.#announce();
-    this.#tellArrivals();
+    this.#reportArrivals();
     this.#keepAlive.hold(this.scheduler.state.canContinue);
     this.afterEvent?.();
     this.scheduler.compact();
     if (thrown.length > 0) throw thrown[0];
   }
 
-  #tellArrivals(): void {
+  #reportArrivals(): void {
     for (const { id, there } of this.scheduler.takeArrivals()) {
       const segment = this.scheduler.state.graph.segmentOf(id);
       this.#bySegment.get(segment)?.arrived(id - segment.base, there);
@@ -383,7 +383,7 @@ export class ClusterEngine {
     }
     this.kinds.forgotten(computation.info);
     computation.clear();
-    this.tell((observer) => observer.computationForgotten?.(computation.info));
+    this.notify((observer) => observer.computationForgotten?.(computation.info));
     for (const from of segment.importsFrom) if (from.dead) this.forget(from);
   }
 

@@ -24,7 +24,7 @@ export class ClusterResources {
     else
       this.#feed ??= new ResourceFeed(
         () => this.#targets(),
-        (sample) => this.#engine.tell((observer) => observer.resources?.(sample)),
+        (sample) => this.#engine.notify((observer) => observer.resources?.(sample)),
       );
   }
 

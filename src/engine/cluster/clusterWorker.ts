@@ -90,10 +90,10 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   /** Nothing more is sent to it, whatever its isolate and its memory do meanwhile. */
   beginToLeave(): void {
     this.isLeaving = true;
-    this.#tellPaused();
+    this.#reportPaused();
   }
 
-  #tellPaused(): void {
+  #reportPaused(): void {
     const full = this.full !== undefined;
     const paused = this.isPaused || this.isLeaving || full;
     this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused, full });
@@ -211,7 +211,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       restarted: true,
       blame: this.#blame(running),
     });
-    this.#tellPaused();
+    this.#reportPaused();
   }
 
   running(task: RunTask | undefined, since: number): void {
@@ -222,7 +222,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
   paused(paused: boolean): void {
     this.isPaused = paused;
     this.#engine.event(paused ? 'worker-paused' : 'worker-unpaused', this.info.name, this.info.index);
-    this.#tellPaused();
+    this.#reportPaused();
   }
 
   noteFull(why: Error | undefined, still: boolean): void {
@@ -230,7 +230,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.full = why && { why, still };
     const topic = why === undefined ? 'worker-has-room' : 'worker-full';
     if (!still) this.event(topic, why?.message ?? this.info.name);
-    this.#tellPaused();
+    this.#reportPaused();
     if (still) this.#engine.fullWorkers.check();
   }
 
@@ -242,16 +242,16 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     const named = this.onTransfer(transfer);
     // What a client gathers it tells itself: told by both sides it would count twice.
     if (named.what === 'get-data' && named.peer < 0) return;
-    this.#engine.tell((observer) => observer.transfer?.(named));
+    this.#engine.notify((observer) => observer.transfer?.(named));
   }
 
   interval(interval: WorkInterval): void {
-    this.#engine.tell((observer) => observer.interval?.(interval));
+    this.#engine.notify((observer) => observer.interval?.(interval));
   }
 
   memory(sample: MemorySample): void {
     this.memorySample = sample;
-    this.#engine.tell((observer) => observer.memory?.(sample));
+    this.#engine.notify((observer) => observer.memory?.(sample));
   }
 
   metrics({ keys, values }: MetricChanges): void {
@@ -263,12 +263,12 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       const [activity = '', unit = ''] = rest.slice(-2);
       const value = values[index]!;
       const sample = { worker: this.info.index, time, context, span, prefix, activity, unit, value };
-      this.#engine.tell((observer) => observer.metric?.(sample));
+      this.#engine.notify((observer) => observer.metric?.(sample));
     }
   }
 
   profile(cycle: ProfileCycle): void {
-    this.#engine.tell((observer) => observer.profile?.(this.info.index, cycle, this.#engine.kinds.kindOf));
+    this.#engine.notify((observer) => observer.profile?.(this.info.index, cycle, this.#engine.kinds.kindOf));
   }
 
   event(topic: string, text: string, task?: RunTask): void {

@@ -15,7 +15,7 @@ import { CorrectedEvents } from '../workerProcess/correctedEvents.js';
 const ENDED = { type: 'ended' } as const;
 type FromProcess = FromWorker | typeof ENDED;
 /** Kinds of messages that the order of the others does not depend on. */
-const UNHEARD: ReadonlySet<string> = new Set(['memory', 'metrics', 'interval', 'profile', 'event']);
+const UNORDERED: ReadonlySet<string> = new Set(['memory', 'metrics', 'interval', 'profile', 'event']);
 
 /** A thread that starts, receives and sends when the model says so. */
 export class ModelThread extends EventEmitter implements IsolateThread {
@@ -53,7 +53,7 @@ export class ModelThread extends EventEmitter implements IsolateThread {
     if (message !== undefined) this.#runtime?.handle(message);
   }
 
-  tellHost(): void {
+  deliver(): void {
     const message = this.outbox.shift();
     if (message?.type === 'exit') this.emit('exit', 1);
     else if (message !== undefined) this.emit('message', message);
@@ -91,7 +91,7 @@ export class ModelProcess implements WorkerHost {
     this.name = name;
     const facts = { name, address: name, pid: 1, memoryLimit: 0, localDirectory: '', nthreads: 1 };
     const send = (message: FromWorker): void => {
-      if (!this.isOver && !UNHEARD.has(message.type)) this.outbox.push(message);
+      if (!this.isOver && !UNORDERED.has(message.type)) this.outbox.push(message);
     };
     this.host = new ThreadHost(
       {

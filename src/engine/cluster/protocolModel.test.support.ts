@@ -58,7 +58,7 @@ export class ProtocolModel {
     for (const name of ['a', 'b']) this.#start(name);
     // The other one is up at any moment from now on: a worker that comes late takes work back from the first.
     const [first] = this.#workers;
-    this.#hear(first!.worker, first!.process);
+    this.#receive(first!.worker, first!.process);
     const task = (key: string, ...inputs: unknown[]): unknown => this.#task(key, inputs, objects);
     Object.assign(globalThis, { [TASK]: task });
     const keys = Object.keys(graph);
@@ -99,16 +99,16 @@ export class ProtocolModel {
           process.receive(),
         ),
       );
-    const [told] = process.outbox;
-    if (told !== undefined)
+    const [sent] = process.outbox;
+    if (sent !== undefined)
       moves.push(
-        this.#move(['main'], `main receives ${told.type} of ${name}`, () => this.#hear(worker, process)),
+        this.#move(['main'], `main receives ${sent.type} of ${name}`, () => this.#receive(worker, process)),
       );
     if (thread === undefined || process.isOver) return;
     const [reported] = thread.outbox;
     if (reported !== undefined)
       moves.push(
-        this.#move([host, `${name} log`], `${host} receives ${reported.type}`, () => thread.tellHost()),
+        this.#move([host, `${name} log`], `${host} receives ${reported.type}`, () => thread.deliver()),
       );
     // One isolate at a time is in the middle of a task.
     if (thread.isOver || this.#busy !== undefined) return;
@@ -223,7 +223,7 @@ export class ProtocolModel {
   }
 
   /** The cluster receives the next message of a worker, as processHost does. */
-  #hear(worker: ClusterWorker, process: ModelProcess): void {
+  #receive(worker: ClusterWorker, process: ModelProcess): void {
     const message = process.outbox.shift();
     switch (message?.type) {
       case 'ready': {

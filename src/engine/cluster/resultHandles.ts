@@ -79,7 +79,7 @@ export class ResultHandles {
    *
    * @param reason what calls that wait for the result reject with. Default: that it was released
    */
-  letGo(handle: ResultHandle, reason?: LongpoleError): void {
+  release(handle: ResultHandle, reason?: LongpoleError): void {
     if (--handle.references > 0) return;
     const { isSettled } = handle;
     handle.set('cancelled', reason);
@@ -119,7 +119,7 @@ export class ResultHandles {
       else locals.push(handle.local);
     }
     if (error === undefined)
-      for (const [of, locals] of byComputation) this.#tell('tasks-cancelled', of, locals);
+      for (const [of, locals] of byComputation) this.#send('tasks-cancelled', of, locals);
     for (const [of, locals] of byComputation) this.unwant(of, locals);
   }
 
@@ -129,10 +129,10 @@ export class ResultHandles {
       const handle = computation.handles.get(local);
       if (handle !== undefined) this.#forget(handle);
     }
-    this.#tell('results-unwanted', computation, locals);
+    this.#send('results-unwanted', computation, locals);
   }
 
-  #tell(
+  #send(
     type: 'tasks-cancelled' | 'results-unwanted',
     computation: ComputationState,
     locals: readonly number[],

@@ -103,13 +103,13 @@ export class SchedulerPlugins {
     this.#delivering = true;
     try {
       for (let collected = this.#take(); collected.length > 0; collected = this.#take())
-        for (const one of collected) this.#tell(one);
+        for (const one of collected) this.#deliverOne(one);
     } finally {
       this.#delivering = false;
     }
   }
 
-  #tell({ segment, local, computation, from, to, worker, time }: Collected): void {
+  #deliverOne({ segment, local, computation, from, to, worker, time }: Collected): void {
     const found = computation ?? this.#engine.computationOf(segment);
     if (found === undefined) return;
     const { info } = found;

@@ -18,7 +18,7 @@ interface Sent {
 }
 
 export class SentArguments {
-  readonly #tell: (transfer: Transfer) => void;
+  readonly #notify: (transfer: Transfer) => void;
   /** Whether a value lies in memory that workers have, too. */
   readonly #isShared: (value: unknown) => boolean;
   /** By task, one of each batch. */
@@ -27,9 +27,9 @@ export class SentArguments {
   readonly #lastStops = new Map<number, number>();
 
   /** Processes have no memory in common: what threads would share is copied to them. */
-  constructor(threads: boolean, tell: (transfer: Transfer) => void) {
+  constructor(threads: boolean, notify: (transfer: Transfer) => void) {
     this.#isShared = threads ? isShared : () => false;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   /** Sends a batch, with how long that took if its arguments are large. Cost: a look at each argument that is no number. */
@@ -93,7 +93,7 @@ export class SentArguments {
         const before = row > 0 ? stopped[row - 1]! : (this.#lastStops.get(worker) ?? 0);
         const wasIdle = sent.wasThere && before <= sent.packed;
         const arrived = wasIdle ? Math.max(sent.packed, received[row]!) : sent.packed;
-        this.#tell({
+        this.#notify({
           worker,
           peer: -1,
           direction: 'incoming',

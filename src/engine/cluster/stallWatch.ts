@@ -83,7 +83,7 @@ export class StallWatch {
     const ids: number[] = [];
     for (const { segment, reasons } of this.#engine.computations)
       for (let local = 0; segment.unfinished > 0 && local < segment.size; local++) {
-        if (!this.#couldGoOn(segment.base + local)) continue;
+        if (!this.#canProceed(segment.base + local)) continue;
         ids.push(segment.base + local);
         reasons.set(local, error);
       }
@@ -91,7 +91,7 @@ export class StallWatch {
   }
 
   /** Whether the task is with a worker, or could be. */
-  #couldGoOn(id: number): boolean {
+  #canProceed(id: number): boolean {
     const { state, parked } = this.#engine.scheduler.state;
     return state[id] === PROCESSING || (state[id] === QUEUED && !parked.has(id));
   }

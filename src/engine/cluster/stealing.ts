@@ -14,33 +14,33 @@ export interface TakenBack {
 }
 
 export class Stealing {
-  readonly #tell: (taken: readonly TakenBack[]) => void;
+  readonly #notify: (taken: readonly TakenBack[]) => void;
   #open = 0;
   #taken: TakenBack[] = [];
 
   /** `tell` is called once for what was asked for, when the last answer is there; also if nothing was taken. */
-  constructor(tell: (taken: readonly TakenBack[]) => void) {
-    this.#tell = tell;
+  constructor(notify: (taken: readonly TakenBack[]) => void) {
+    this.#notify = notify;
   }
 
   /** `steal` asks the host, which answers for each run once, at once or later. */
   ask(parts: readonly RunTasks[], steal: (run: number, ids: Int32Array) => void): void {
     this.#open += parts.length;
     for (const { run, ids } of parts) steal(run, ids);
-    if (parts.length === 0) this.#tellIfAll();
+    if (parts.length === 0) this.#reportIfComplete();
   }
 
   /** An answer of the host. */
   answered(run: number, ids: readonly number[]): void {
     this.#open--;
     this.#taken.push({ run, ids });
-    this.#tellIfAll();
+    this.#reportIfComplete();
   }
 
-  #tellIfAll(): void {
+  #reportIfComplete(): void {
     if (this.#open > 0) return;
     const taken = this.#taken;
     this.#taken = [];
-    this.#tell(taken);
+    this.#notify(taken);
   }
 }

@@ -22,12 +22,12 @@ export class StoredResults {
   }
 
   holders(result: ResultId): ReadonlySet<number> {
-    return this.#holders.get(result) ?? NOBODY;
+    return this.#holders.get(result) ?? NO_WORKERS;
   }
 
   /** Forgets the result; returns who may have it. */
   remove(result: ResultId): ReadonlySet<number> {
-    const holders = this.#holders.get(result) ?? NOBODY;
+    const holders = this.#holders.get(result) ?? NO_WORKERS;
     this.#holders.delete(result);
     this.#nbytes.delete(result);
     return holders;
@@ -39,4 +39,4 @@ export class StoredResults {
   }
 }
 
-const NOBODY: ReadonlySet<number> = new Set();
+const NO_WORKERS: ReadonlySet<number> = new Set();

@@ -63,9 +63,9 @@ export class ThreadCluster implements ClusterStores {
       name: `${name}-${index}`,
       now: this.#engine.clock,
       onInterval: (interval) => {
-        const told = { ...interval, worker: index, thread: 0 };
-        logs.digests.interval(told);
-        events.interval(told);
+        const known = { ...interval, worker: index, thread: 0 };
+        logs.digests.interval(known);
+        events.interval(known);
       },
       onError: (error) => events.event('store', error.message),
       onSpillFailed: (error) => events.warning('spill-failed', error.message),
@@ -117,7 +117,7 @@ export class ThreadCluster implements ClusterStores {
     const log = transfer.direction === 'incoming' ? logs?.incoming : logs?.outgoing;
     logs?.digests.transfer(transfer);
     log?.add(transfer, this.#engine.workers.get(transfer.peer)?.address ?? CLIENT_ADDRESS);
-    this.#engine.tell((observer) => observer.transfer?.(transfer));
+    this.#engine.notify((observer) => observer.transfer?.(transfer));
   }
 }
 

@@ -135,7 +135,7 @@ export class WorkerPlaces implements WorkerKeeper {
 
   replace(worker: ClusterWorker, cause: Error): void {
     this.#engine.workers.delete(worker.info.index);
-    this.#engine.tell((observer) =>
+    this.#engine.notify((observer) =>
       observer.workerRemoved?.(worker.info, this.#engine.clock(), cause.message),
     );
     void worker.host.terminate();
@@ -154,7 +154,7 @@ export class WorkerPlaces implements WorkerKeeper {
     for (const worker of workers) {
       worker.leave();
       this.#engine.workers.delete(worker.info.index);
-      this.#engine.tell((observer) =>
+      this.#engine.notify((observer) =>
         observer.workerRemoved?.(worker.info, this.#engine.clock(), 'The cluster was closed.'),
       );
     }
@@ -182,7 +182,7 @@ export class WorkerPlaces implements WorkerKeeper {
     worker.info = { ...worker.info, pid: worker.host.pid };
     this.#engine.workers.set(index, worker);
     this.#engine.installed.begin(worker);
-    this.#engine.tell((observer) => observer.workerAdded?.(worker.info));
+    this.#engine.notify((observer) => observer.workerAdded?.(worker.info));
     if (worker.facts !== undefined) this.#admit(worker, site);
     else void worker.started.then(() => this.#admit(worker, site)).catch(() => undefined);
     return worker;
@@ -221,7 +221,7 @@ export class WorkerPlaces implements WorkerKeeper {
     this.#engine.workers.delete(index);
     this.#engine.stored.forgetWorker(index);
     this.#engine.handleEvent({ type: 'worker-removed', worker: index, blame: 'none' });
-    this.#engine.tell((observer) => observer.workerRemoved?.(worker.info, this.#engine.clock(), why));
+    this.#engine.notify((observer) => observer.workerRemoved?.(worker.info, this.#engine.clock(), why));
     await worker.host.terminate();
   }
 

@@ -81,12 +81,12 @@ const PATIENCE_MS = 20;
 
 class MetricPost {
   readonly #ledger: MetricLedger;
-  readonly #tell: (changes: MetricChanges) => void;
+  readonly #notify: (changes: MetricChanges) => void;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(ledger: MetricLedger, tell: (changes: MetricChanges) => void) {
+  constructor(ledger: MetricLedger, notify: (changes: MetricChanges) => void) {
     this.#ledger = ledger;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   /** Takes in what an isolate has measured; it is told soon. */
@@ -99,7 +99,7 @@ class MetricPost {
   send(): void {
     this.close();
     const changes = this.#ledger.takeChanges();
-    if (changes.keys.length > 0) this.#tell(changes);
+    if (changes.keys.length > 0) this.#notify(changes);
   }
 
   /** Nothing is told by itself any more. */

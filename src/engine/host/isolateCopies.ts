@@ -57,18 +57,18 @@ export class IsolateCopies {
 
   /** Notes that the isolate lets these go; returns what to tell it, by run. */
   evict(results: readonly ResultId[]): Map<number, number[]> {
-    const told = new Map<number, number[]>();
+    const idsByRun = new Map<number, number[]>();
     for (const result of results) {
       for (const { run, id } of this.#copies.get(result) ?? []) {
         const evicted = this.#evicted.get(run) ?? new Map<number, ResultId>();
         this.#evicted.set(run, evicted.set(id, result));
-        const ids = told.get(run);
-        if (ids === undefined) told.set(run, [id]);
+        const ids = idsByRun.get(run);
+        if (ids === undefined) idsByRun.set(run, [id]);
         else ids.push(id);
       }
       this.forget(result);
     }
-    return told;
+    return idsByRun;
   }
 
   /** What the batch needs of the results that the isolate has let go; they are in the store of this worker, `self`. */

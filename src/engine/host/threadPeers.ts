@@ -13,11 +13,11 @@ const CLIENT = -1;
 export class ThreadPeers {
   readonly #stores = new Map<number, Store>();
   readonly #clock: () => number;
-  readonly #tell: (transfer: Transfer) => void;
+  readonly #notify: (transfer: Transfer) => void;
 
-  constructor(clock: () => number, tell: (transfer: Transfer) => void) {
+  constructor(clock: () => number, notify: (transfer: Transfer) => void) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   join(worker: number, store: Store): void {
@@ -63,9 +63,9 @@ export class ThreadPeers {
       if (moved.length === 0) continue;
       const keys = moved.map(({ key }) => key);
       const common = { keys, nbytes, compressed: nbytes, start, stop: this.#clock() };
-      this.#tell({ worker, peer, direction: 'incoming', what, ...common });
+      this.#notify({ worker, peer, direction: 'incoming', what, ...common });
       if (peer !== CLIENT)
-        this.#tell({ worker: peer, peer: worker, direction: 'outgoing', what: 'get-data', ...common });
+        this.#notify({ worker: peer, peer: worker, direction: 'outgoing', what: 'get-data', ...common });
     }
     return { frames, missing };
   }

@@ -9,7 +9,7 @@ interface ClosingRun {
   readonly log: CompletionLog;
   readonly timer: NodeJS.Timeout;
   readonly since: GraceStart;
-  hasLetGo: boolean;
+  isReleased: boolean;
 }
 
 export class ClosingRuns {
@@ -23,17 +23,17 @@ export class ClosingRuns {
     this.#terminate = terminate;
   }
 
-  add(run: number, log: CompletionLog, since = this.#grace.begin(), hasLetGo = false): void {
+  add(run: number, log: CompletionLog, since = this.#grace.begin(), isReleased = false): void {
     const timer = setTimeout(() => this.#check(run), CLOSE_GRACE_MS);
     timer.unref();
-    this.#runs.set(run, { log, timer, since, hasLetGo });
+    this.#runs.set(run, { log, timer, since, isReleased });
   }
 
   /** The thread has closed the run. A task that it awaits still runs, and the grace period is for that task, too. */
   closed(run: number): void {
     const closing = this.#runs.get(run);
     if (closing === undefined) return;
-    closing.hasLetGo = true;
+    closing.isReleased = true;
     if (closing.log.running === -1) this.#forget(run);
   }
 
@@ -53,11 +53,11 @@ export class ClosingRuns {
     setImmediate(() => {
       const closing = this.#runs.get(run);
       if (closing === undefined) return;
-      const { log, since, hasLetGo } = closing;
+      const { log, since, isReleased } = closing;
       if (log.running !== -1 && this.#grace.isOver(since)) this.#terminate();
-      else if (log.running === -1 && hasLetGo) this.#forget(run);
+      else if (log.running === -1 && isReleased) this.#forget(run);
       // It computes for another run, and what it says about this one can wait; or it waits for a core.
-      else this.add(run, log, since, hasLetGo);
+      else this.add(run, log, since, isReleased);
     }).unref();
   }
 

@@ -44,8 +44,8 @@ export class CorrectedEvents implements HostEvents {
   }
 
   gatherFailed(run: number, missing: readonly MissingInput[]): void {
-    const told = missing.map(({ id, from, result }) => ({ id, from, result }));
-    this.#send({ type: 'gather-failed', run, missing: told });
+    const inputs = missing.map(({ id, from, result }) => ({ id, from, result }));
+    this.#send({ type: 'gather-failed', run, missing: inputs });
   }
 
   timedOut(task: RunTask, seconds: number): void {

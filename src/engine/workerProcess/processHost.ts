@@ -249,7 +249,7 @@ export class ProcessHost implements WorkerHost {
   }
 
   #receive(message: FromWorker): void {
-    this.#silence.heard();
+    this.#silence.received();
     this.#received.note(message);
     const events = this.#events;
     switch (message.type) {

@@ -11,12 +11,12 @@ export class ProcessPeers implements Peers {
   readonly #client: PeerClient;
   /** What is being fetched. */
   readonly open = new OpenTransfers();
-  readonly #tell: (topic: string, text: string) => void;
+  readonly #notify: (topic: string, text: string) => void;
 
   /** `tell` hears of peers that could not be reached. */
-  constructor(client: PeerClient, tell: (topic: string, text: string) => void) {
+  constructor(client: PeerClient, notify: (topic: string, text: string) => void) {
     this.#client = client;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   async fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer> {
@@ -38,7 +38,7 @@ export class ProcessPeers implements Peers {
           for (const [result, one] of fetched.frames) frames.set(result, one);
           for (const input of wanted) if (!fetched.frames.has(input.result)) missing.push(input);
         } catch (error) {
-          this.#tell('peer', isError(error) ? error.message : String(error));
+          this.#notify('peer', isError(error) ? error.message : String(error));
           for (const input of wanted) missing.push(input);
         } finally {
           open.end();

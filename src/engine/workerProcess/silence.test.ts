@@ -17,14 +17,14 @@ describe('a worker of which nothing is heard', () => {
   it('is silent after its time, once', () => {
     assert.equal(
       watched(8, 0, (watch) => {
-        watch.heard();
+        watch.received();
         pass(7.9);
       }),
       0,
     );
     assert.equal(
       watched(8, 0, (watch) => {
-        watch.heard();
+        watch.received();
         pass(30);
       }),
       1,
@@ -35,7 +35,7 @@ describe('a worker of which nothing is heard', () => {
     assert.equal(
       watched(8, 0, (watch) => {
         for (let second = 0; second < 50; second += 5) {
-          watch.heard();
+          watch.received();
           pass(5);
         }
       }),
@@ -66,7 +66,7 @@ describe('a worker of which nothing is heard', () => {
     assert.equal(
       watched(false, 60, (watch) => {
         pass(59);
-        watch.heard();
+        watch.received();
         pass(1e6);
       }),
       0,

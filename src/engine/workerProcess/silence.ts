@@ -33,7 +33,7 @@ export class SilenceWatch {
     this.#timer.unref();
   }
 
-  heard(): void {
+  received(): void {
     this.#left = LOOKS;
     if (this.#onlyFirst) this.close();
   }

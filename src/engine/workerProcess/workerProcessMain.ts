@@ -68,9 +68,9 @@ class WorkerProcess {
       name: unique,
       now,
       onInterval: (interval) => {
-        const told = { ...interval, worker: index, thread: 0 };
-        this.#digests.interval(told);
-        send({ type: 'interval', interval: told });
+        const known = { ...interval, worker: index, thread: 0 };
+        this.#digests.interval(known);
+        send({ type: 'interval', interval: known });
       },
       onError: (error) => events.event('store', error.message),
       onSpillFailed: (error) => events.warning('spill-failed', error.message),

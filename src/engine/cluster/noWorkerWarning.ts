@@ -13,9 +13,9 @@ interface Cluster {
 /** Texts that are remembered as told; beyond it all are told again. */
 const MAX_TOLD = 1000;
 
-export class NobodyWarning {
+export class NoWorkerWarning {
   readonly #cluster: Cluster;
-  readonly #told = new Set<string>();
+  readonly #warned = new Set<string>();
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
@@ -34,9 +34,9 @@ export class NobodyWarning {
       named.length === 0
         ? `Tasks wait for ${[...(workers ?? [])].join(', ')}, and no worker is called so. There are ${names}.`
         : `Tasks wait for a worker that offers ${needs.map(([name, amount]) => `${amount} ${name}`).join(', ')}, and none does. Workers offer what LocalCluster.start is given as resources.`;
-    if (this.#told.has(text)) return;
-    if (this.#told.size >= MAX_TOLD) this.#told.clear();
-    this.#told.add(text);
+    if (this.#warned.has(text)) return;
+    if (this.#warned.size >= MAX_TOLD) this.#warned.clear();
+    this.#warned.add(text);
     this.#cluster.event('no-worker', text);
     process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_NO_WORKER' });
   }
