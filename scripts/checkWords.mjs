@@ -51,7 +51,6 @@ export const NOT_YET = [
   'examples/',
   'python/',
   'soak/',
-  'src/README.md',
   'src/analysis/',
   'src/api/',
   'src/cli/',
