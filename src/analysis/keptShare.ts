@@ -6,7 +6,7 @@ import type { Trace } from '../trace/trace.js';
  * The share of all seconds of computing that the rows of tasks hold: 1, unless a live trace let rows go. Totals times this are
  * to be compared with what is found from rows, e.g. the makespan. Found once per trace. Cost: a walk over the tasks.
  */
-export const keptShare = oncePer((trace: Trace): number => (trace.letGo.tasks > 0 ? findShare(trace) : 1));
+export const keptShare = oncePer((trace: Trace): number => (trace.evicted.tasks > 0 ? findShare(trace) : 1));
 
 function findShare({ tasks, totals }: Trace): number {
   const all = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;

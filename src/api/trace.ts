@@ -37,11 +37,11 @@ export type {
 export { bucketStart, DURATION_BUCKETS } from '../trace/totals.js';
 export type {
   EventRows,
+  EvictedRows,
   IntervalRows,
   MemoryRows,
   MetricRows,
   ResourceRows,
-  RowsLetGo,
   TaskRows,
   Trace,
   TraceComputation,

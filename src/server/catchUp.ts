@@ -116,7 +116,7 @@ export class RowFeed {
     );
     if (!onlyTasks || this.#workers !== live.workerChanges)
       return live.changesSince(from, limitsUpTo(from, to));
-    const first = Math.max(from.tasks, live.tasksLetGo);
+    const first = Math.max(from.tasks, live.evictedTasks);
     const { computations: _, ...cursor } = from;
     return {
       cursor: { ...cursor, tasks: Math.max(first, Math.min(to.tasks, first + PIECE.tasks)) },

@@ -9,7 +9,7 @@ export function printable<T extends Trace>(trace: T): T {
   return Object.defineProperties(trace, { toString: text, [INSPECT]: text });
 }
 
-function printedTrace({ tasks, workers, events, damage, letGo }: Trace): string {
+function printedTrace({ tasks, workers, events, damage, evicted }: Trace): string {
   const { started, stopped, length } = tasks;
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let row = 0; row < length; row++) {
@@ -21,7 +21,7 @@ function printedTrace({ tasks, workers, events, damage, letGo }: Trace): string 
     countText(workers.length, 'worker'),
     ...(last >= first ? [secondsText(last - first)] : []),
     ...(events.time.length > 0 ? [countText(events.time.length, 'event')] : []),
-    ...(letGo.tasks > 0 ? [`${countText(letGo.tasks, 'earlier task')} not held any more`] : []),
+    ...(evicted.tasks > 0 ? [`${countText(evicted.tasks, 'earlier task')} not held any more`] : []),
     ...(damage === undefined ? [] : [`damaged: ${damage.reason}`]),
   ];
   return `<Trace: ${parts.join(', ')}>`;

@@ -104,9 +104,9 @@ export type TableName = (typeof GROWING_TABLES)[number];
 export const NO_ROWS: Readonly<Record<TableName, number>> = recordOf(GROWING_TABLES, () => 0);
 
 /** Rows of each table that a live trace has let go, oldest first; 0 in files. Samples are summed up, not let go. */
-export type RowsLetGo = Readonly<Record<TableName, number>>;
+export type EvictedRows = Readonly<Record<TableName, number>>;
 
-export const NOTHING_LET_GO: RowsLetGo = NO_ROWS;
+export const NOTHING_EVICTED: EvictedRows = NO_ROWS;
 
 /** A trace as it stands: rows never change, a live trace gives a new one as it grows. Analyses are functions of it. */
 export interface Trace {
@@ -131,7 +131,7 @@ export interface Trace {
   readonly events: EventRows;
   /** Sums over the whole run, also over rows that were let go. */
   readonly totals: TraceTotals;
-  readonly letGo: RowsLetGo;
+  readonly evicted: EvictedRows;
   /** Events in files of DASF, those included that have no table; rows of all tables elsewhere. */
   readonly eventCount: number;
   /** Undefined if everything could be read. */

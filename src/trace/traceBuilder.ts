@@ -10,7 +10,7 @@ import { StringTable } from './stringTable.js';
 import { ResourceBuilder, WorkerBuilder } from './tableBuilders.js';
 import { TableBuilder } from './tableRows.js';
 import { TaskColumns, type TaskSources } from './taskColumns.js';
-import { NOTHING_LET_GO, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
+import { NOTHING_EVICTED, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
 /** A task without its edges; strings are ids, -1 where absent. */
 export interface TaskRow {
@@ -158,7 +158,7 @@ export class TraceBuilder {
       frames: this.frames.build(),
       samples: this.samples.build(),
       events: this.events.build(),
-      letGo: NOTHING_LET_GO,
+      evicted: NOTHING_EVICTED,
       eventCount: this.eventCount,
       damage: this.#damage,
     });

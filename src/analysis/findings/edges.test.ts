@@ -130,7 +130,7 @@ describe('totals of a run whose first rows were let go', () => {
     return {
       ...trace,
       totals: { ...trace.totals, actions },
-      letGo: { ...trace.letGo, tasks: 9 * trace.tasks.length },
+      evicted: { ...trace.evicted, tasks: 9 * trace.tasks.length },
     };
   };
 

@@ -15,7 +15,7 @@ import { openTables } from '../../trace/recording/openTables.js';
 import { totalsFromJson } from '../../trace/recording/totalsJson.js';
 import { sampleFacts } from '../../trace/samples/sampleRows.js';
 import { SampleSums } from '../../trace/samples/sampleSums.js';
-import { NOTHING_LET_GO, type RowsLetGo, type Trace } from '../../trace/trace.js';
+import { type EvictedRows, NOTHING_EVICTED, type Trace } from '../../trace/trace.js';
 import { READ_CODEC } from './fileSource.js';
 
 /** Rows of a table that a page holds of a run that goes on; the sums are exact beyond it. */
@@ -154,11 +154,11 @@ export class LiveTables {
   }
 
   /** Rows that the run has and the page has not. */
-  letGo(): RowsLetGo {
+  letGo(): EvictedRows {
     const { cursor } = this;
     // A recorded trace has no cursor: its sums may count runs whose rows were let go before it was recorded.
-    if (cursor === undefined) return { ...NOTHING_LET_GO, tasks: this.#runsWithoutRow() };
-    const result = { ...NOTHING_LET_GO };
+    if (cursor === undefined) return { ...NOTHING_EVICTED, tasks: this.#runsWithoutRow() };
+    const result = { ...NOTHING_EVICTED };
     for (const table of CURSOR_TABLES)
       if (table !== 'computations' && table !== 'samples')
         result[table] = Math.max(0, cursor[table] - this.#of(table).rows);
@@ -180,6 +180,6 @@ export class LiveTables {
       metrics: sums.metrics,
       spilled: sums.actions.find(({ action }) => action === 'disk-write')?.nbytes ?? 0,
     });
-    return totals === undefined ? undefined : { totals, letGo: this.letGo() };
+    return totals === undefined ? undefined : { totals, evicted: this.letGo() };
   }
 }

@@ -157,7 +157,7 @@ function takeDroppedFiles(state: ShellState): () => void {
 function Banners({ state }: { readonly state: ShellState }) {
   const update = state.update.value;
   const status = state.status.value;
-  const letGo = update?.trace.letGo.tasks ?? 0;
+  const letGo = update?.trace.evicted.tasks ?? 0;
   const damage = update?.trace.damage;
   return (
     <>

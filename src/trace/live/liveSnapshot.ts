@@ -121,7 +121,7 @@ export function snapshotOf(
     },
     events,
     totals,
-    letGo: recordOf(GROWING_TABLES, (table) => (table === 'samples' ? 0 : windows[table].first)),
+    evicted: recordOf(GROWING_TABLES, (table) => (table === 'samples' ? 0 : windows[table].first)),
     eventCount: GROWING_TABLES.reduce((sum, table) => sum + windows[table].end, 0),
     damage: undefined,
   });

@@ -164,7 +164,7 @@ export class LiveTrace implements ClusterObserver {
   }
 
   /** Rows of tasks that it does not hold any more. */
-  get tasksLetGo(): number {
+  get evictedTasks(): number {
     return this.#tasks.first;
   }
 

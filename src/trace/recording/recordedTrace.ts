@@ -12,9 +12,9 @@ import { StringTable } from '../stringTable.js';
 import { absentColumn, arrayOf, rowsFrom } from '../tableRows.js';
 import type { TraceTotals } from '../totals.js';
 import {
+  type EvictedRows,
   type FrameRows,
-  NOTHING_LET_GO,
-  type RowsLetGo,
+  NOTHING_EVICTED,
   type SampleRows,
   type Trace,
   type TraceDamage,
@@ -33,7 +33,7 @@ const MAX_WORKERS = 1e6;
 export interface KnownTotals {
   /** Default: the sums of the rows that are there. */
   readonly totals?: TraceTotals;
-  readonly letGo?: RowsLetGo;
+  readonly evicted?: EvictedRows;
   /** Sums of samples that are older than those of the streams. */
   readonly older?: SampleSums;
 }
@@ -66,7 +66,7 @@ export function recordedTrace(streams: Streams, damage: TraceDamage | undefined,
     strings,
     workers,
     tasks: tasks.rows,
-    letGo: known?.letGo ?? NOTHING_LET_GO,
+    evicted: known?.evicted ?? NOTHING_EVICTED,
     eventCount: RECORDED_TABLES.reduce((sum, table) => sum + streams[table].length, 0),
     damage,
     get keys() {

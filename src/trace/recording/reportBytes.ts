@@ -4,7 +4,7 @@ import { LongpoleError } from '../../base/errors.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { MemorySource } from '../formats/arrow/arrowMessages.js';
 import type { TraceTotals } from '../totals.js';
-import { NOTHING_LET_GO, type RowsLetGo, type Trace } from '../trace.js';
+import { type EvictedRows, NOTHING_EVICTED, type Trace } from '../trace.js';
 import { openTables } from './openTables.js';
 import { packColumns, unpackColumns } from './packedColumns.js';
 import { totalsFromJson, totalsToJson } from './totalsJson.js';
@@ -53,7 +53,7 @@ export function encodeReport(trace: Trace, { title, facts, address = '' }: Repor
       title,
       facts,
       address,
-      letGo: trace.letGo,
+      evicted: trace.evicted,
       damage: trace.damage?.reason ?? null,
       totals: totalsToJson(trace.totals),
       tables: tables.map(({ table, bytes, ways }): TableEntry => ({ table, size: bytes.length, ways })),
@@ -113,7 +113,7 @@ export function decodeReport(bytes: Uint8Array): OpenedReport {
     {
       codec: NO_CODEC,
       checked: false,
-      ...(head.totals === undefined ? {} : { known: { totals: head.totals, letGo: head.letGo } }),
+      ...(head.totals === undefined ? {} : { known: { totals: head.totals, evicted: head.evicted } }),
     },
   );
   return { title: head.title, facts: head.facts, address: head.address, trace };
@@ -126,7 +126,7 @@ const NO_CODEC = {
 };
 
 interface Head extends Required<ReportInfo> {
-  readonly letGo: RowsLetGo;
+  readonly evicted: EvictedRows;
   readonly damage: string | null;
   readonly totals: TraceTotals | undefined;
   readonly tables: readonly TableEntry[];
@@ -149,7 +149,7 @@ function parseHead(bytes: Uint8Array): Head {
     title: typeof title === 'string' ? title : '',
     facts: Object.fromEntries(texts(of('facts'))),
     address: typeof address === 'string' ? address : '',
-    letGo: letGoOf(of('letGo')),
+    evicted: evictedOf(of('evicted')),
     damage: typeof damage === 'string' ? damage : null,
     totals: totalsFromJson(of('totals')),
     tables: Array.isArray(tables) ? tables.map(tableEntry) : damagedReport('its head names no tables'),
@@ -163,9 +163,9 @@ function texts(value: unknown): [string, string][] {
   });
 }
 
-function letGoOf(value: unknown): RowsLetGo {
-  if (typeof value !== 'object' || value === null) return NOTHING_LET_GO;
-  const result = { ...NOTHING_LET_GO };
+function evictedOf(value: unknown): EvictedRows {
+  if (typeof value !== 'object' || value === null) return NOTHING_EVICTED;
+  const result = { ...NOTHING_EVICTED };
   for (const table of GROWING_TABLES) {
     const rows: unknown = Reflect.get(value, table);
     if (typeof rows === 'number' && rows > 0) result[table] = rows;

@@ -66,13 +66,13 @@ describe('samples in a trace', () => {
     const kindOf = () => ({ prefix: 'load', span: ['Alice'] });
     for (let second = 0; second < 100; second++)
       live.profile(0, cycle(1000 + second, ['load', 'parse', 'load', 'sum']), kindOf);
-    const { samples, letGo, strings, frames } = live.snapshot();
+    const { samples, evicted, strings, frames } = live.snapshot();
     assert.equal(
       samples.count.reduce((sum, count) => sum + count, 0),
       400,
     );
     assert.ok(samples.length < 400);
-    assert.equal(letGo.samples, 0);
+    assert.equal(evicted.samples, 0);
     assert.equal(samples.count.at(-1), 1);
     assert.equal(samples.time.at(-1), 1099.03);
     assert.equal(strings.get(frames.functionName[samples.frame[0]!]!), 'load');
