@@ -57,7 +57,6 @@ export const NOT_YET = [
   'src/dashboard/',
   'src/dask/',
   'src/diagnostics/',
-  'src/engine/cluster/',
   'src/engine/host/',
   'src/engine/inlineRun.ts',
   'src/engine/pool/',

@@ -1,4 +1,5 @@
-// The dump of a cluster in at most 40 lines, for logs that keep little: a line per worker, and the first of the tasks and waits.
+// The dump of a cluster in at most 40 lines for short logs: the first tasks, the first waiting calls, and a line per
+// worker.
 import type { HostDump, ProcessDump } from '../host/hostTypes.js';
 import type { WaitDump } from '../openWaits.js';
 import type { IsolateDump } from '../pool/isolateDump.js';
@@ -9,7 +10,7 @@ import type { DumpFields, TaskDump, WorkerDump } from './dumpTypes.js';
 const MAX_TASKS = 5;
 const MAX_WAITS = 8;
 const MAX_WORKERS = 16;
-/** Types of messages that are shown of each direction, the newest first. */
+/** Types of messages that are shown for each direction, the newest first. */
 const MAX_TYPES = 6;
 const MAX_STACK_FRAMES = 3;
 

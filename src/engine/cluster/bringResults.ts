@@ -1,19 +1,18 @@
-// Brings results to the client: inline ones are here already, stored ones are asked of the workers that have them. What a
-// worker turns out not to have is computed again, and asked for again.
+// Brings results to the client. Inline results are already in this process; stored ones are requested from their
+// workers. A result that its worker lacks is computed again and requested again.
 import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { GatherInput } from '../host/hostTypes.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import { GatherRoom } from './gatherRoom.js';
 
-/** A result of a computation. */
 export interface ResultPlace {
   readonly computation: ComputationState;
   readonly local: number;
 }
 
 /**
- * The values of results that are there or will be. `settled` waits for them again after a loss.
+ * Returns the values of results. `settled` waits until they are available, also again after a loss.
  *
  * @throws (rejects) what the tasks threw, or LongpoleError ERR_LONGPOLE_MEMORY_LIMIT if the results have no room here
  */
@@ -66,7 +65,7 @@ export async function bringResults(
   return values;
 }
 
-/** Results in memory that workers which are threads share with the client. */
+/** Bytes of results that already lie in this process, because workers are threads of it. */
 function bytesHere(engine: ClusterEngine): number {
   if (!engine.options.threads) return 0;
   return [...engine.workers.values()].reduce(
@@ -86,7 +85,7 @@ async function ask(
   return await engine.waits.during('fetch of results', `${inputs.length} from ${found.info.name}`, given);
 }
 
-/** A result that is needed as a value has to be unpacked: the transfer ends then. */
+/** Reports a transfer of results. Its end includes unpacking, because the client needs values. */
 function reportFetched(
   engine: ClusterEngine,
   worker: number,

@@ -1,5 +1,5 @@
-// Where a cluster stands at one moment: what its tasks wait for, and for each worker what it was sent, what it answered and
-// what its thread does. For programs that seem to hang. Nothing here costs anything before it is asked for.
+// A dump of a cluster's state, for programs that seem to hang: the dependencies for which tasks wait, and the messages,
+// calls and stack of each worker. Costs nothing until it is requested.
 import { inspect } from 'node:util';
 import type { WaitDump } from '../openWaits.js';
 import { ERRED, FORGOTTEN, MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
@@ -9,9 +9,9 @@ import type { ComputationState } from './computationState.js';
 import type { DumpFields, TaskDump, WorkerDump } from './dumpTypes.js';
 import type { EngineWorker } from './engineWorker.js';
 
-/** Of more unfinished tasks than this, the others are counted. */
+/** Unfinished tasks in a dump. Further ones are only counted. */
 const MAX_TASKS = 20;
-/** Dependencies that are shown of a task. */
+/** Dependencies that are shown for a task. */
 const MAX_KEYS = 5;
 
 export class ClusterDump implements DumpFields {
@@ -19,7 +19,7 @@ export class ClusterDump implements DumpFields {
   readonly time: number;
   /** State → count of tasks. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Tasks that have not finished: those with a worker first. At most 20. */
+  /** Unfinished tasks, those with a worker first. At most 20. */
   readonly tasks: readonly TaskDump[];
   /** Unfinished tasks that are not among `tasks`. */
   readonly more: number;
@@ -47,7 +47,7 @@ export class ClusterDump implements DumpFields {
   }
 }
 
-/** Asks every worker where it stands. Takes some milliseconds, and 3 s if a worker does not answer. Never rejects. */
+/** Requests the state of every worker. Takes some milliseconds, and 3 s if a worker does not answer. Never rejects. */
 export async function dumpCluster(engine: ClusterEngine): Promise<ClusterDump> {
   const { state } = engine.scheduler;
   const all = [...engine.computations].flatMap((computation) => unfinishedOf(engine, computation));

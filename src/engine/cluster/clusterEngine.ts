@@ -1,5 +1,5 @@
-// The cluster: the shell around the scheduler that lasts. Requests of clients and reports of workers become events,
-// instructions become messages. It computes nothing and waits for nothing, so it always answers.
+// The shell around the scheduler of a cluster. Requests of clients and reports of workers become events, and the
+// scheduler's instructions become messages. The engine runs no task and never blocks, so it stays responsive.
 
 import { hostname } from 'node:os';
 import { LongpoleError, releaseFrames } from '../../base/errors.js';
@@ -33,7 +33,7 @@ import { StoredResults } from './storedResults.js';
 export interface ClusterEngineOptions {
   readonly threads: boolean;
   readonly allowedFailures: number;
-  /** Results up to this many bytes travel with the message that says that their task has finished. */
+  /** Largest result, in bytes, that travels inside the message that reports its task as finished. */
   readonly inlineBytes: number;
 }
 
@@ -51,18 +51,18 @@ export class ClusterEngine {
   readonly stored = new StoredResults();
   readonly fullWorkers = new FullWorkers(this);
   readonly recorder: TaskRecorder;
-  /** What clients wait for. */
+  /** Calls of clients that have not returned yet. */
   readonly waits = new OpenWaits();
   readonly sent: SentArguments;
-  /** What samples of the profiler count for. */
+  /** Prefix and span of each task, to which the profiler assigns its samples. */
   readonly kinds = new TaskKindIndex();
-  /** Plugins of workers. Installed before an isolate hears of later tasks. */
+  /** Plugins of workers. An isolate installs them before it receives its first task. */
   readonly installed = new Installations(this);
-  /** Called when an event and all that follows from it is done. */
+  /** Called after an event and all its instructions have been carried out. */
   afterEvent: (() => void) | undefined;
-  /** Tasks of computations that are sent to a worker from now on are marked as NVTX ranges there. */
+  /** Whether workers mark tasks as NVTX ranges. Applies to computations that are opened on a worker afterwards. */
   marksTasks = false;
-  /** Called when observers come and go. */
+  /** Called when an observer is added or removed. */
   onObservers: () => void = () => undefined;
   readonly #observers = new Set<ClusterObserver>();
   readonly #computations = new Map<number, ComputationState>();
@@ -70,16 +70,16 @@ export class ClusterEngine {
   readonly #noWorker = new NoWorkerWarning(this);
   readonly #prefixes = new PrefixTable();
   readonly #runner = new InstructionRunner(this);
-  /** Number → `firstId` of the computations that were forgotten last: workers may still report on them. */
+  /** Number → `firstId` of the computations that were forgotten last. Workers may still report on their tasks. */
   readonly #forgotten = new Map<number, number>();
   readonly #keepAlive = new KeepAlive();
   readonly #pending: Instruction[] = [];
-  /** Taken in, and not yet told of. */
+  /** The computation that was added last, until observers are notified of it. */
   #unannounced: Computation | undefined;
   #executing = false;
   #nextNumber = 1;
   #nextId = 0;
-  /** Type of event → how often the scheduler had it, and seconds that its thread was busy with it. */
+  /** Type of event → number of events, and seconds that the scheduler's thread was busy with them. */
   readonly stimuli = new Map<string, { count: number; seconds: number }>();
 
   constructor(options: ClusterEngineOptions) {
@@ -92,7 +92,7 @@ export class ClusterEngine {
     );
   }
 
-  /** Somebody wants resource samples. */
+  /** Whether an observer wants resource samples. */
   get wantsResources(): boolean {
     return [...this.#observers].some(({ resources }) => resources !== undefined);
   }
@@ -113,7 +113,7 @@ export class ClusterEngine {
     };
   }
 
-  /** An observer that throws is told of it as an event and disturbs nobody. */
+  /** Calls every observer. If an observer throws, the others are still called and receive the error as an event. */
   notify(call: (observer: ClusterObserver) => void): void {
     this.#announce();
     for (const observer of this.#observers) {
@@ -129,7 +129,7 @@ export class ClusterEngine {
     }
   }
 
-  /** Workers have the first batches by now and compute meanwhile; nothing else is told before. */
+  /** Notifies observers of the added computation. Workers have its first batches by then and already compute. */
   #announce(): void {
     const info = this.#unannounced;
     this.#unannounced = undefined;
@@ -140,7 +140,7 @@ export class ClusterEngine {
     this.notify((observer) => observer.event?.({ time: this.clock(), worker, topic, text }));
   }
 
-  /** Takes a graph in. Its requested results are wanted until `unwant`. */
+  /** Adds a graph. Its requested results are kept until `results.unwant`. */
   add(request: ComputationRequest): ComputationState {
     const { plan } = request;
     const imports = new Map<number, ResultHandle>();
@@ -196,13 +196,16 @@ export class ClusterEngine {
       },
     );
     this.#noWorker.check(policy);
-    // A graph without tasks is over and forgotten by now.
+    // A graph without tasks has already been forgotten here.
     if (added === undefined)
       throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'A graph was added, but has no segment.');
     return added;
   }
 
-  /** The workers of a policy by name: an address is that of the worker there is now, a name also that of one to come. */
+  /**
+   * Returns the workers of a policy by name. An address must be that of a present worker; a name may be that of a later
+   * one.
+   */
   #named({ workers }: SegmentPolicy = {}): ReadonlySet<string> | null {
     if (!workers) return null;
     const all = [...this.workers.values()];
@@ -223,25 +226,24 @@ export class ClusterEngine {
     return this.#bySegment.get(segment);
   }
 
-  /** The computation of a task, by the scheduler's id for it. */
+  /** Returns the computation of a task, given the scheduler's id of the task. */
   locate(global: number): { computation: ComputationState; local: number } | undefined {
     const segment = this.scheduler.state.graph.segmentOf(global);
     const computation = this.#bySegment.get(segment);
     return computation && { computation, local: global - segment.base };
   }
 
-  /** `firstId` of a computation, also of one that was forgotten lately. */
+  /** Returns `firstId` of a computation, also if the computation was forgotten recently. */
   firstIdOf(run: number): number | undefined {
     return this.#computations.get(run)?.info.firstId ?? this.#forgotten.get(run);
   }
 
-  /** The key of a result. */
   keyOf(result: ResultId): string | undefined {
     const found = this.#find(result);
     return found?.info.keys[result - found.info.firstId];
   }
 
-  /** A worker should have had this result and has not. */
+  /** Reports that a worker lacks a result that the scheduler had located there. */
   resultMissing(worker: number, result: ResultId): void {
     const found = this.#find(result);
     if (found === undefined) return;
@@ -249,7 +251,7 @@ export class ClusterEngine {
     this.handleEvent({ type: 'results-missing', worker, ids: [id] });
   }
 
-  /** A worker has taken copies of stored results into its store. */
+  /** Records that a worker has copies of stored results in its store. */
   hasCopies(worker: number, inputs: readonly { readonly result: ResultId }[]): void {
     const { state } = this.scheduler;
     for (const { result } of inputs) {
@@ -262,19 +264,19 @@ export class ClusterEngine {
     }
   }
 
-  /** Ids for results that are brought to workers before their computation is added. */
+  /** Reserves ids for results that are sent to workers before their computation is added. */
   reserveIds(count: number): number {
     const firstId = this.#nextId;
     this.#nextId += count;
     return firstId;
   }
 
-  /** There is nobody left to run anything. */
+  /** Fails all computations, because no worker is left. */
   failEverything(error: unknown): void {
     for (const computation of [...this.#computations.values()]) computation.cancel(error);
   }
 
-  /** Ends all computations: none of their tasks runs any more, and their results leave the workers. */
+  /** Cancels all computations. Their tasks stop, and the workers release their results. */
   cancelEverything(error: unknown): void {
     for (const computation of [...this.#computations.values()]) {
       const { base, size } = computation.segment;
@@ -288,7 +290,7 @@ export class ClusterEngine {
     }
   }
 
-  /** The workers end: nothing goes on. */
+  /** Releases the timer that keeps the program alive. */
   close(): void {
     this.#keepAlive.close();
   }
@@ -301,14 +303,14 @@ export class ClusterEngine {
     return undefined;
   }
 
-  /** A run of a task failed: what is said of it if the scheduler decides that it is not tried again. */
+  /** Records why a run of a task failed. Clients get this error if the scheduler does not retry the task. */
   explain(computation: ComputationState, local: number, error: unknown): void {
     releaseFrames(error);
     computation.reasons.set(local, error);
     if (this.hasObservers) this.event('task-erred', failureText(error));
   }
 
-  /** What a stored result is called at the workers, and where it is. */
+  /** Returns the id and the location of a stored result, as a worker needs them to fetch it. */
   gatherInput(computation: ComputationState, local: number, id = local): GatherInput {
     const { state } = this.scheduler;
     const global = computation.segment.base + local;
@@ -361,7 +363,7 @@ export class ClusterEngine {
     }
   }
 
-  /** All tasks of a computation have ended: its isolates let it go. A loss opens it again. */
+  /** Closes a computation at its isolates once all its tasks have ended. A lost result opens it again. */
   closeIfSettled(computation: ComputationState): void {
     if (computation.segment.unfinished > 0 || computation.opened.size === 0) return;
     for (const index of computation.opened) this.workers.get(index)?.host.close(computation.info.number);
@@ -369,7 +371,7 @@ export class ClusterEngine {
     this.scheduler.forgetCopies(computation.segment);
   }
 
-  /** Nobody needs anything of the segment any more, nor its lineage. */
+  /** Forgets the computation of a segment: no client and no other computation needs its results or its lineage. */
   forget(segment: Segment): void {
     const computation = this.#bySegment.get(segment);
     if (computation === undefined) return;

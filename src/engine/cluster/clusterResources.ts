@@ -1,4 +1,4 @@
-// The resource samples of a cluster, as long as an observer wants them: a monitor that nobody listens to does not run.
+// The resource samples of a cluster. The monitor runs only while an observer wants them.
 import { ResourceFeed } from '../../resources/resourceFeed.js';
 import type { MonitorTarget } from '../../resources/usageSampler.js';
 import type { ClusterEngine } from './clusterEngine.js';

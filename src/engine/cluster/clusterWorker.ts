@@ -1,5 +1,4 @@
-// A worker as the cluster sees it: its host, and what the host tells, turned into events for the scheduler and rows for
-// the observers.
+// A worker of a cluster. Its host's reports become events for the scheduler and rows for the observers.
 import type { MemorySample, Transfer, WorkerInfo, WorkInterval } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, isErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
@@ -29,28 +28,25 @@ import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 import { type RunTasks, Stealing, type TakenBack } from './stealing.js';
 
-/** What the cluster does about its workers; see workerPlaces. */
+/** The owner of the workers, see workerPlaces. */
 export interface WorkerKeeper {
-  /** The worker is gone; another takes its place. */
+  /** Starts a new worker in the place of one that has died. */
   replace(worker: ClusterWorker, cause: Error): void;
 }
 
 export class ClusterWorker implements HostEvents, EngineWorker {
   info: WorkerInfo;
-  /** Where peers reach its store. */
   address = '';
   host!: WorkerHost;
   facts: HostFacts | undefined;
   isPaused = false;
   full: { readonly why: Error; readonly still: boolean } | undefined;
   isLeaving = false;
-  /** Completes what a host tells of a transfer. */
+  /** Completes a transfer that the host reports, e.g. with the keys of its results. */
   onTransfer: (transfer: Transfer) => Transfer = (transfer) => transfer;
-  /** What it runs now, as far as known. */
   current: RunTask | undefined;
   currentSince = 0;
   memorySample: MemorySample | undefined;
-  /** Resolves when the worker is up, or has left before; rejects if it dies before. */
   readonly started: Promise<void>;
   readonly #engine: ClusterEngine;
   readonly #keeper: WorkerKeeper;
@@ -71,7 +67,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       this.#start = resolve;
       this.#failStart = reject;
     });
-    // Whoever waits for the start hears of its failure; nobody has to.
+    // A failed start is no unhandled rejection if no caller waits for it.
     this.started.catch(() => undefined);
   }
 
@@ -81,13 +77,12 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#start();
   }
 
-  /** It counts no more: what it still says is not heard. */
   leave(): void {
     this.#gone = true;
     this.#start();
   }
 
-  /** Nothing more is sent to it, whatever its isolate and its memory do meanwhile. */
+  /** Stops sending tasks to the worker, whatever its isolate and its memory report from now on. */
   beginToLeave(): void {
     this.isLeaving = true;
     this.#reportPaused();
@@ -105,7 +100,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       this.#dropAll(run, columns);
       return;
     }
-    // The next one may have been seen to run already.
+    // The worker may already have reported its next task as running.
     const { current } = this;
     if (current?.run === run && columns.ids.subarray(0, columns.count).includes(current.id))
       this.current = undefined;
@@ -162,7 +157,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     this.#stealing.answered(run, ids);
   }
 
-  /** Also if all that was asked for is over: until it hears of it, the scheduler sends the worker nothing. */
+  /** Reports the stolen tasks, even none: the scheduler sends the worker nothing until this report. */
   #takenBack(taken: readonly TakenBack[]): void {
     if (this.#gone) return;
     const ids = taken.flatMap(({ run, ids }) => {
@@ -191,7 +186,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       id,
       taskTimeoutError(computation.info, id, this.info.name, timeout, seconds),
     );
-    // Its isolate is about to be replaced: what is sent now would be taken back, and might have begun by then.
+    // The isolate is about to be replaced. Tasks that are sent now would be taken back, and might have begun by then.
     this.#engine.handleEvent({ type: 'worker-paused', worker: this.info.index, paused: true });
     this.#engine.handleEvent({
       type: 'task-erred',
@@ -240,7 +235,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
 
   transfer(transfer: Transfer): void {
     const named = this.onTransfer(transfer);
-    // What a client gathers it tells itself: told by both sides it would count twice.
+    // A client reports the results that it gathers. A second report by the worker would count them twice.
     if (named.what === 'get-data' && named.peer < 0) return;
     this.#engine.notify((observer) => observer.transfer?.(named));
   }
@@ -307,7 +302,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
     return this.#gone ? undefined : this.#engine.computation(run);
   }
 
-  /** Nobody knows the computation any more, so nobody will ever drop what was stored for it. */
+  /** Drops the stored results of a computation that was forgotten, because no later message would drop them. */
   #dropAll(run: number, { ids, kinds, count }: CompletionColumns): void {
     const firstId = this.#gone ? undefined : this.#engine.firstIdOf(run);
     if (firstId === undefined) return;
@@ -315,7 +310,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
       if (kinds[index] === KIND_STORED) this.host.drop([firstId + ids[index]!]);
   }
 
-  /** Keeps what came inline; returns where failures stand. What the scheduler had given up on is dropped. */
+  /** Keeps inline results and drops those of tasks that the scheduler has reassigned. Returns the rows that failed. */
   #take(
     computation: ComputationState,
     { ids, kinds, numbers, starts, stops, count }: CompletionColumns,
@@ -346,7 +341,7 @@ export class ClusterWorker implements HostEvents, EngineWorker {
 
   #finish(computation: ComputationState, columns: CompletionColumns, from: number, to: number): void {
     if (from === to) return;
-    // Ids may have moved since the last event.
+    // The scheduler may have moved the ids since the last event.
     const { base } = computation.segment;
     for (let index = from; index < to; index++) this.#globals[index] = base + columns.ids[index]!;
     this.#engine.handleEvent({

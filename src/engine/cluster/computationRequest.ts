@@ -1,4 +1,4 @@
-// What a client asks of the cluster: a graph, its functions, and how it is to be treated.
+// A client's request to a cluster: a graph, its functions, and the policy for its tasks.
 import type { Plan } from '../../graph/compile.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { SegmentPolicy } from '../scheduler/taskGraph.js';
@@ -8,19 +8,19 @@ export interface ComputationRequest {
   readonly functions: readonly FunctionRef[];
   readonly client: string;
   readonly policy?: SegmentPolicy;
-  /** Seconds that a task may run; 0 or undefined: as long as it likes. */
+  /** Limit on the run time of a task, in seconds; 0 or undefined: none. */
   readonly timeout?: number;
   readonly spans?: { readonly of: Int32Array | null; readonly names: readonly (readonly string[])[] };
-  /** The lines that asked for it. */
+  /** Source lines of the call. */
   readonly code?: string;
-  /** When the program began to ask for it, on the engine's clock. */
+  /** Time of the call, in seconds on the engine's clock. */
   readonly called?: number;
-  /** Data: the results by local id, where they are inline, or who has them. */
+  /** Scattered data: values by local id if they are inline, otherwise the workers that hold them. */
   readonly data?: {
     readonly results: unknown[];
     readonly holders: Int32Array;
     readonly nbytes: Float64Array;
-    /** See reserveIds. */
+    /** First id of the data, from `reserveIds`. */
     readonly firstId: number;
   };
 }

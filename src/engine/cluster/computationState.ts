@@ -1,7 +1,6 @@
-// One computation as the cluster holds it: what its isolates need to run its tasks, also once more after a loss, where it stands in
-// the scheduler, the results that came inline, and who waits for what. And the handles by which clients hold single results of
-// it. Nothing here leads to a Future or to a function of the caller: the collector would never take the futures of a
-// computation that uses them, nor whatever such a function can see.
+// The state of one computation on a cluster: the program that isolates need, its segment in the scheduler, its inline
+// results, and the clients' handles and waiting calls. Nothing here refers to a Future or to a function of the caller.
+// Otherwise the garbage collector could free neither the futures of a computation nor the values in such a closure.
 import { LongpoleError, releaseFrames } from '../../base/errors.js';
 import type { Plan } from '../../graph/compile.js';
 import { External } from '../../graph/external.js';
@@ -12,21 +11,21 @@ import type { Program } from '../../protocol/program.js';
 import { type TaskKinds, taskKinds } from '../../protocol/taskKinds.js';
 import type { Segment } from '../scheduler/taskGraph.js';
 
-/** Local id → where a requested result stands. */
+/** State of a requested result, by local id. */
 const UNSETTLED = 0;
 const SETTLED = 1;
 
 export class ComputationState {
   readonly program: Program;
-  /** Arguments, by the numbers in the program. */
+  /** Arguments, by their numbers in the program. */
   constants: unknown[];
   /** Local id → 1 if the task can never run again. See spentTasks. */
   spent: Uint8Array | undefined;
   readonly segment: Segment;
-  /** As observers see it. */
+  /** The description that observers receive. */
   readonly info: Computation;
   readonly functions: readonly FunctionRef[];
-  /** Seconds that a task may run; 0: as long as it likes. */
+  /** Limit on the run time of a task, in seconds; 0: none. */
   readonly timeout: number;
   readonly kinds: TaskKinds;
   /** Inline results by local id. */
@@ -34,17 +33,17 @@ export class ComputationState {
   readonly dispatchedAt: Float64Array;
   /** Shared by all threads of this process. */
   readonly shared: { readonly claims: Int32Array; readonly wanted: Uint8Array } | undefined;
-  /** Workers that have opened it. */
+  /** Indices of the workers on which the computation is open. */
   readonly opened = new Set<number>();
   readonly handles = new Map<number, ResultHandle>();
-  /** Local id → why its last run failed. */
+  /** Local id → the error of the task's last run. */
   readonly reasons = new Map<number, unknown>();
   readonly runs: Uint8Array;
-  /** Import → what it stands for. */
+  /** Local id of an import → the handle of the imported result. */
   imports: ReadonlyMap<number, ResultHandle>;
   #requestedLeft: number;
   readonly #settled: Uint8Array;
-  /** Requested results that will never come, by local id → why. */
+  /** Local id → why the requested result will never be available. */
   readonly #failures = new Map<number, { readonly status: 'error' | 'cancelled'; readonly error: unknown }>();
   #cancelled: { readonly error: unknown } | undefined;
   #error: { readonly error: unknown } | undefined;
@@ -89,7 +88,7 @@ export class ComputationState {
     return this.info.firstId + local;
   }
 
-  /** A handle for a requested result, which may be there, or have failed, already. */
+  /** Adds a handle for a requested result, which may already be available or have failed. */
   addHandle(local: number): ResultHandle {
     const handle = new ResultHandle(this.info.keys[local]!, this, local);
     this.handles.set(local, handle);
@@ -100,7 +99,7 @@ export class ComputationState {
     return handle;
   }
 
-  /** A requested result has come, or was lost. */
+  /** Marks a requested result as available or as lost. */
   arrived(local: number, there: boolean): void {
     if (this.#settled[local] === (there ? SETTLED : UNSETTLED)) return;
     this.#settled[local] = there ? SETTLED : UNSETTLED;
@@ -109,7 +108,7 @@ export class ComputationState {
     if (this.#requestedLeft === 0) this.#end();
   }
 
-  /** A requested result will never come. `cancelled`: because what it needs was cancelled. */
+  /** Marks a requested result as failed, or as cancelled if one of its inputs was cancelled. */
   failed(local: number, error: unknown, status: 'error' | 'cancelled' = 'error'): void {
     this.#failures.set(local, { status, error });
     this.handles.get(local)?.set(status, error);
@@ -117,7 +116,7 @@ export class ComputationState {
     this.#end();
   }
 
-  /** Nobody will wait any longer. */
+  /** Cancels all handles and rejects the calls that wait. */
   cancel(error: unknown): void {
     this.#cancelled ??= { error };
     for (const handle of this.handles.values()) handle.set('cancelled', error);
@@ -125,7 +124,7 @@ export class ComputationState {
     this.#end();
   }
 
-  /** Drops all values. The cluster has forgotten the computation, and futures that were released may still lead to it. */
+  /** Drops all values. Released futures may still refer to a computation that the cluster has forgotten. */
   clear(): void {
     this.constants = [];
     this.results = [];
@@ -133,7 +132,7 @@ export class ComputationState {
     this.reasons.clear();
   }
 
-  /** Resolves when all requested results are there; rejects as soon as one will never be. */
+  /** Resolves when all requested results are available. Rejects as soon as one has failed. */
   done(): Promise<void> {
     if (this.#error !== undefined) return Promise.reject(this.#error.error);
     if (this.#requestedLeft === 0) return Promise.resolve();
@@ -152,7 +151,7 @@ export class ComputationState {
   }
 }
 
-/** `lost`: it was there, its worker died, and it is being computed again; data that cannot be is an error. */
+/** `lost`: the worker with the result died, and the result is computed again. Lost scattered data is an `error`. */
 export type ResultStatus = 'pending' | 'finished' | 'error' | 'cancelled' | 'lost';
 
 export class ResultHandle extends External {
@@ -160,9 +159,9 @@ export class ResultHandle extends External {
   readonly local: number;
   status: ResultStatus = 'pending';
   #error: unknown;
-  /** Futures that stand for it. At 0 the result leaves the workers. */
+  /** Number of futures for this result. At 0 the workers release the result. */
   references = 0;
-  /** Who waits; most handles are never waited for. */
+  /** Callbacks of waiting calls. Undefined for most handles. */
   #waiting: (() => void)[] | undefined;
 
   constructor(key: string, computation: ComputationState, local: number) {
@@ -171,7 +170,10 @@ export class ResultHandle extends External {
     this.local = local;
   }
 
-  /** What `result()` throws, with the status `error` or `cancelled`. Made when it is asked for: a stack costs microseconds. */
+  /**
+   * The error that `result()` throws when the status is `error` or `cancelled`. Created on first use, because a stack
+   * costs microseconds.
+   */
   get error(): unknown {
     if (this.status === 'cancelled' && this.#error === undefined) {
       this.#error = new LongpoleError(
@@ -187,7 +189,7 @@ export class ResultHandle extends External {
     return this.status !== 'pending' && this.status !== 'lost';
   }
 
-  /** Resolves when the result is there or will never be. */
+  /** Resolves when the result is available, has failed or was cancelled. */
   settled(): Promise<void> {
     if (this.isSettled) return Promise.resolve();
     return new Promise((resolve) => {
@@ -208,7 +210,7 @@ export class ResultHandle extends External {
   }
 }
 
-/** The handle of what stands for a result in a graph; undefined: it is none of a cluster. */
+/** Returns the handle behind an external value of a graph; undefined: the value belongs to no cluster. */
 export function handleOf(external: External): ResultHandle | undefined {
   if (external instanceof ResultHandle) return external;
   return 'handle' in external && external.handle instanceof ResultHandle ? external.handle : undefined;

@@ -1,4 +1,4 @@
-// The plan of results that nobody computes: they were scattered.
+// The plan of scattered data, which has results and no tasks to run.
 import type { Plan } from '../../graph/compile.js';
 
 export function dataPlan(keys: readonly string[]): Plan {

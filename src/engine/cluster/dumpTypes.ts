@@ -1,4 +1,4 @@
-// What the dump of a cluster says.
+// The fields of a cluster's dump.
 import type { HostDump, ProcessDump } from '../host/hostTypes.js';
 import type { WaitDump } from '../openWaits.js';
 import type { StateName } from '../scheduler/taskStates.js';
@@ -7,11 +7,11 @@ export interface TaskDump {
   readonly key: string;
   readonly computation: number;
   readonly state: StateName;
-  /** The worker that has it. */
+  /** Name of the worker to which the task was sent. */
   readonly worker: string | undefined;
-  /** Its unfinished dependencies, the first five. */
+  /** Keys of the first five unfinished dependencies. */
   readonly waitsFor: readonly string[];
-  /** Its last transitions, oldest first. */
+  /** Last transitions of the task, oldest first. */
   readonly story: readonly string[];
 }
 
@@ -19,16 +19,16 @@ export interface WorkerDump {
   readonly name: string;
   readonly pid: number;
   readonly state: 'starting' | 'running' | 'paused' | 'leaving';
-  /** The task that it runs, as far as known, and for how many seconds. */
+  /** Task that the worker was last seen to run, and for how many seconds. */
   readonly runs: { readonly key: string; readonly seconds: number } | undefined;
-  /** What the scheduler knows of it; undefined before its worker is up. */
+  /** The scheduler's record of the worker; undefined before the worker is up. */
   readonly scheduler:
     | {
-        /** Batches that it has: number, and how many of their tasks are left. */
+        /** Batches on the worker, with the number of their unfinished tasks. */
         readonly batches: readonly { readonly batch: number; readonly left: number }[];
-        /** Tasks that are to run there and have not been sent. */
+        /** Number of tasks that are assigned to the worker and have not been sent. */
         readonly placed: number;
-        /** Whether a steal was asked of it and not answered. */
+        /** State of the request to take tasks back. */
         readonly steal: string;
         readonly quarantined: boolean;
       }
@@ -41,7 +41,7 @@ export interface DumpFields {
   readonly time: number;
   /** State → count of tasks. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Tasks that have not finished: those with a worker first. At most 20. */
+  /** Unfinished tasks, those with a worker first. At most 20. */
   readonly tasks: readonly TaskDump[];
   /** Unfinished tasks that are not among `tasks`. */
   readonly more: number;

@@ -1,19 +1,19 @@
-// Calls that are pending when their cluster or client closes. Closing rejects them, often while an error of the program is on
-// its way out. Node would end the program with the first rejection that has no handler, and hide that error.
+// Calls that are pending when their cluster or client closes. Closing rejects them, often while another error of the
+// program propagates. Node would end the program with the first unhandled rejection and hide that error.
 import { TaskError } from '../../base/errors.js';
 
-/** What closing has rejected calls with. */
+/** Errors with which closing has rejected calls. */
 const byClosing = new WeakSet<object>();
 
 /**
- * Returns the outcome of a public call. If closing rejects the promise, the rejection counts as handled. Everything that waits
- * for the promise gets the error all the same. Must be the promise that the program gets: a promise that follows it, for
- * example that of an async function, needs a handler of its own.
+ * Returns the outcome of a public call. If closing rejects the call, the rejection counts as handled, and every caller
+ * that awaits the promise still gets the error. The returned promise must be the one that the program receives: a
+ * promise derived from it needs another handler.
  *
- * @param isClosed asked when the call rejects. Without it, the rejection of an inner call decides
+ * @param isClosed called when the call rejects. Without it, only errors that an inner call has marked count
  */
 export function untilClosed<R>(call: Promise<R>, isClosed?: () => boolean): Promise<R> {
-  // An async function keeps the frames of the caller in the stacks of errors.
+  // An async function keeps the caller's stack frames in the stacks of errors.
   const follow = async (): Promise<R> => {
     try {
       return await call;
@@ -28,7 +28,7 @@ export function untilClosed<R>(call: Promise<R>, isClosed?: () => boolean): Prom
 
 function isByClosing(error: unknown, isClosed: (() => boolean) | undefined): boolean {
   if (typeof error !== 'object' || error === null) return false;
-  // A task that fails by itself while its cluster closes is an error like any other.
+  // A task that fails while its cluster closes has an error of the program.
   if (isClosed?.() && !(error instanceof TaskError)) byClosing.add(error);
   return byClosing.has(error);
 }

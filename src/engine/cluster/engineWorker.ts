@@ -1,42 +1,42 @@
-// A worker as the engine sees it.
+// The interface of a worker towards the engine.
 import type { MemorySample, WorkerInfo } from '../../protocol/clusterObserver.js';
 import type { HostFacts, RunTask, WorkerHost } from '../host/hostTypes.js';
 import type { RunTasks } from './stealing.js';
 
 export interface EngineWorker {
   readonly info: WorkerInfo;
-  /** Where peers reach its store. */
+  /** Address at which peers reach the worker's store. */
   readonly address: string;
   readonly host: WorkerHost;
-  /** Undefined: it is not up yet. */
+  /** Undefined until the worker is up. */
   readonly facts: HostFacts | undefined;
   /** Resolves when the worker is up, or has left before; rejects if it dies before. */
   readonly started: Promise<void>;
-  /** Its memory is full. */
+  /** Whether the worker's memory is above the pause threshold. */
   readonly isPaused: boolean;
-  /** Its memory is full of results that cannot be spilled, and why; `still`: it was for a while. */
+  /** Why the results in the worker's full memory cannot be spilled. `still`: the memory has been full for a while. */
   readonly full: { readonly why: Error; readonly still: boolean } | undefined;
-  /** It finishes what it has, hands its results on, and ends. */
+  /** Whether the worker only finishes its tasks, hands over its results and ends. */
   readonly isLeaving: boolean;
-  /** What it runs now, as far as known. */
+  /** Task that the worker was last reported to run. */
   readonly current: RunTask | undefined;
-  /** When that began, in seconds since the epoch; 0: not known. */
+  /** Start of `current`, in seconds since the epoch; 0: unknown. */
   readonly currentSince: number;
   readonly memorySample: MemorySample | undefined;
-  /** It counts no more: what it still says is not heard. */
+  /** Marks the worker as removed. Later messages from it are ignored. */
   leave(): void;
-  /** Takes back what it has not begun; the scheduler hears once what that was. */
+  /** Takes back tasks that the worker has not begun, and reports them to the scheduler in one event. */
   steal(parts: readonly RunTasks[]): void;
-  /** The scheduler gives a task up that was running too often when its worker died. */
+  /** Records the error of a task during which `attempts` workers have died. */
   killed(global: number, attempts: number): void;
 }
 
-/** The address, in a trace, of a worker of this program at a Dask worker: not one of a worker that runs Dask's own tasks. */
+/** Returns the address of a Longpole worker on a Dask worker, which differs from that of the Dask worker in a trace. */
 export function onDask(address: string): string {
   return `longpole+${address}`;
 }
 
-/** Whether somebody who says `name` means this worker: its name, or an address of it. */
+/** Whether `name` is the name or an address of this worker. */
 export function isCalled({ info, address }: EngineWorker, name: string): boolean {
   return [name, onDask(name)].includes(info.address) || info.name === name || address === name;
 }

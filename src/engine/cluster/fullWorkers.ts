@@ -1,5 +1,5 @@
-// Workers whose memory is full of results that cannot be spilled. They wait, because a client may release results and a disk
-// may get room; when every worker waits and nothing runs, what cannot go on fails with the reason.
+// Workers with a memory full of results that cannot be spilled. They wait, because a client may release results or a
+// disk may get free space. When every worker waits and no task runs, the tasks that cannot run fail with the reason.
 import { LongpoleError, TaskError } from '../../base/errors.js';
 import { taskFunctionName } from '../runView.js';
 import type { SchedulerEvent } from '../scheduler/events.js';
@@ -7,7 +7,7 @@ import type { Scheduler } from '../scheduler/scheduler.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 
-/** What it needs of the cluster. */
+/** The parts of the cluster that this module uses. */
 interface Cluster {
   readonly scheduler: Pick<Scheduler, 'stuckTasks'>;
   readonly workers: ReadonlyMap<number, EngineWorker>;
@@ -18,19 +18,19 @@ interface Cluster {
   handleEvent(event: SchedulerEvent): void;
 }
 
-/** All workers of a cluster notice a full disk at about the same time; the user is warned once, in seconds. */
+/** Least time between two warnings on one topic, in seconds: all workers notice a full disk at about the same time. */
 const WARN_EVERY = 60;
 
 export class FullWorkers {
   readonly #cluster: Cluster;
-  /** Topic → when the user was warned last. */
+  /** Topic → time of the last warning. */
   readonly #warned = new Map<string, number>();
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
   }
 
-  /** An event, and a warning of the process. */
+  /** Records an event and emits a warning of the process. */
   warn(topic: string, text: string, worker: number): void {
     this.#cluster.event(topic, text, worker);
     const now = this.#cluster.clock();
@@ -39,7 +39,7 @@ export class FullWorkers {
     process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_SPILL_FAILED' });
   }
 
-  /** A worker has been full for a while and is still. */
+  /** Fails the tasks that no worker can run, if every worker has been full for a while. */
   check(): void {
     const workers = [...this.#cluster.workers.values()];
     const mayChange = workers.some(({ facts, full }) => facts === undefined || full?.still === false);
@@ -64,7 +64,7 @@ export class FullWorkers {
     return found;
   }
 
-  /** One error for all tasks of a computation: there may be a million of them. */
+  /** Records one error for all tasks of a computation, which may be a million. */
   #explain(
     computation: ComputationState,
     locals: readonly number[],

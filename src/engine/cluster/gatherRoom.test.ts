@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
 import { GatherRoom } from './gatherRoom.js';
 
-test('results that the machine has no memory for are not gathered, and the error names them', (context) => {
+test('a gather that exceeds the free memory fails with an error that names the largest result', (context) => {
   context.mock.method(process, 'availableMemory', () => 1e9);
   const wanted = [
     { key: 'a', nbytes: 3e8 },
@@ -16,11 +16,11 @@ test('results that the machine has no memory for are not gathered, and the error
       assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_MEMORY_LIMIT');
       assert.match(
         error.message,
-        /^2 results of 1000 MB .*: 900 MB of memory are free\. The largest is 'b' with 700 MB\./,
+        /^2 results of 1000 MB .* only 900 MB of memory are free\. The largest is 'b' with 700 MB\./,
       );
       return true;
     },
   );
-  // Threads have a part of them in this very process.
+  // Results of threads already lie in this process.
   room.checkMemory(wanted, 2e8);
 });

@@ -1,5 +1,5 @@
-// Whether results that a client gathers have room in its process. Without this the program would die: of V8 when the heap is
-// full, or of the system when the memory is.
+// Checks that gathered results fit into the client's process. Otherwise V8 would abort on a full heap, or the system
+// would kill the process when memory runs out.
 import { getHeapStatistics } from 'node:v8';
 import { LongpoleError, releaseFrames } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
@@ -7,18 +7,21 @@ import type { Frames } from '../../protocol/frames.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
 import { unpackFrames } from '../worker/packFrames.js';
 
-/** Share of the system's free memory, and of the heap, that may be filled. */
+/** Share of the system's free memory and of the heap that results may fill. */
 const MOST = 0.9;
-/** Of the limit that V8 states, its young generation has this much at most, 48 MiB in Node 20 and 96 in Node 26: results are not kept there. */
+/**
+ * Upper bound on the young generation, which is part of V8's heap limit and keeps no results. It is 48 MiB in Node 20
+ * and 96 MiB in Node 26.
+ */
 const YOUNG_BYTES = 96 * 2 ** 20;
-/** Serialized bytes after which the heap is looked at again: that costs microseconds. */
+/** Serialized bytes between two checks of the heap, which cost microseconds. */
 const LOOK_BYTES = 1e6;
-/** Bytes of heap for one serialized byte, until it was measured: strings take 1, small integers 4, doubles 2.7. */
+/** Assumed bytes of heap per serialized byte, before a measurement: strings take 1, small integers 4, doubles 2.7. */
 const FIRST_FACTOR = 2;
 const MEASURED_BYTES = 16e6;
 const ADVICE = 'Gather fewer results at a time, or let tasks on the workers reduce them.';
 
-/** A result that is to be brought. */
+/** A result that a client requests. */
 interface Wanted {
   readonly key: string;
   readonly nbytes: number;
@@ -26,14 +29,14 @@ interface Wanted {
 
 export class GatherRoom {
   readonly #used = getHeapStatistics().used_heap_size;
-  /** Serialized bytes of what was unpacked. */
+  /** Serialized bytes of the results that were unpacked. */
   #unpacked = 0;
   #seen = 0;
-  /** What comes after the first result without room is not unpacked either. */
+  /** The error of the first result without room. Later results are refused with it, too. */
   #refusal: LongpoleError | undefined;
 
   /**
-   * Before anything is brought. `here`: bytes of them that lie in this process already.
+   * Checks the system's memory before a gather. `here`: bytes of the results that already lie in this process.
    *
    * @throws LongpoleError ERR_LONGPOLE_MEMORY_LIMIT if the system has no room for them
    */
@@ -44,13 +47,13 @@ export class GatherRoom {
     const largest = wanted.reduce((most, one) => (one.nbytes > most.nbytes ? one : most));
     throw new LongpoleError(
       'ERR_LONGPOLE_MEMORY_LIMIT',
-      `${wanted.length} results of ${megabytes(nbytes)} cannot be gathered: ${megabytes(free)} of memory are free. ` +
+      `${wanted.length} results of ${megabytes(nbytes)} cannot be gathered, because only ${megabytes(free)} of memory are free. ` +
         `The largest is '${largest.key}' with ${megabytes(largest.nbytes)}. ${ADVICE}`,
     );
   }
 
   /**
-   * The value of a result.
+   * Returns the value of a result.
    *
    * @throws LongpoleError ERR_LONGPOLE_MEMORY_LIMIT if the heap has no room for it
    */
@@ -72,10 +75,10 @@ export class GatherRoom {
     this.#refusal = new LongpoleError(
       'ERR_LONGPOLE_MEMORY_LIMIT',
       `The result '${key}' of ${megabytes(nbytes)} does not fit into the heap of this program: ${megabytes(used)} of ${megabytes(limit)} ` +
-        `are taken, ${megabytes(this.#unpacked)} of results were gathered with it before. ${ADVICE} ` +
-        'node --max-old-space-size raises the limit.',
+        `are in use, after ${megabytes(this.#unpacked)} of other results of this call. ${ADVICE} ` +
+        'Raise the limit with node --max-old-space-size.',
     );
-    // Its stack would hold the values.
+    // The stack of the error would keep the values alive.
     releaseFrames(this.#refusal);
     throw this.#refusal;
   }

@@ -1,23 +1,23 @@
-// What every isolate of a cluster calls when it begins, and once more when its worker leaves or the thing is taken away:
-// plugins of workers.
+// Plugins of workers. Every isolate of a cluster calls their setup when it starts. It calls their teardown when its
+// worker leaves or the plugin is removed.
 import { isError } from '../../base/isError.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { EngineWorker } from './engineWorker.js';
 
 export interface Installation {
   readonly fn: FunctionRef;
-  /** What takes it away again. */
+  /** The teardown. */
   readonly end: FunctionRef;
   readonly context: Readonly<Record<string, unknown>>;
 }
 
-/** What it needs of the cluster. */
+/** The parts of the cluster that this module uses. */
 interface InstallationOwner {
   readonly workers: ReadonlyMap<number, EngineWorker>;
   event(topic: string, text: string, worker?: number): void;
 }
 
-/** How long a worker that leaves, and may be busy, has to end what was installed, in milliseconds. */
+/** Time limit for the teardown on a worker, which may be busy, in milliseconds. */
 const END_MS = 3000;
 
 export class Installations {
@@ -33,8 +33,8 @@ export class Installations {
   }
 
   /**
-   * Has every worker call it, now and whenever an isolate begins. Rejects if one that is there fails; then the others end it, and
-   * it is not called again.
+   * Calls the setup on every worker, now and whenever an isolate starts. Rejects if the setup fails on a present
+   * worker; then the other workers tear it down, and it is not called again.
    */
   async add(name: string, installation: Installation): Promise<void> {
     this.#byName.set(name, installation);
@@ -51,7 +51,7 @@ export class Installations {
     throw failures.values().next().value;
   }
 
-  /** Resolves when all workers have ended it, or three seconds later. */
+  /** Resolves after the teardown on all workers, at the latest after three seconds. */
   async remove(name: string): Promise<void> {
     const installation = this.#byName.get(name);
     if (installation === undefined) return;
@@ -61,13 +61,13 @@ export class Installations {
     );
   }
 
-  /** A new isolate: calls behind what it is told later wait for these. */
+  /** Calls every setup on a new isolate. Messages that are sent later wait behind these calls. */
   begin(worker: EngineWorker): void {
     for (const installation of this.#byName.values())
       call(worker, installation.fn, installation).catch((error: unknown) => this.#complain(worker, error));
   }
 
-  /** The worker leaves. Resolves when it has ended everything, or three seconds later. */
+  /** Calls every teardown on a leaving worker. Resolves after at most three seconds. */
   end(worker: EngineWorker): Promise<void> {
     return this.#end(worker, [...this.#byName.values()]);
   }
@@ -82,7 +82,7 @@ export class Installations {
       timer = setTimeout(() => {
         this.#owner.event(
           'plugin-error',
-          `Teardown has not ended within ${END_MS / 1000} s: it is not waited for.`,
+          `The teardown of a plugin did not end within ${END_MS / 1000} s. The worker does not wait for it any longer.`,
           worker.info.index,
         );
         resolve();
@@ -98,7 +98,7 @@ export class Installations {
   }
 }
 
-/** Never throws, only rejects. */
+/** Rejects instead of throwing. */
 async function call({ host }: EngineWorker, fn: FunctionRef, { context }: Installation): Promise<unknown> {
   return host.call(fn, context);
 }

@@ -1,5 +1,5 @@
-// Carries out what the scheduler says: instructions become calls of workers' hosts, with the ids that a computation knows its
-// tasks by.
+// Carries out the scheduler's instructions as calls of workers' hosts. Translates the scheduler's ids of tasks to the
+// local ids of their computation.
 
 import { LongpoleError } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
@@ -18,7 +18,7 @@ import { dropSpentArguments } from './spentTasks.js';
 import type { RunTasks } from './stealing.js';
 import type { StoredResults } from './storedResults.js';
 
-/** What it needs of the cluster. */
+/** The parts of the cluster that the runner uses. */
 export interface RunnerContext {
   readonly scheduler: Scheduler;
   readonly workers: ReadonlyMap<number, EngineWorker>;
@@ -45,8 +45,8 @@ export class InstructionRunner {
   }
 
   /**
-   * Carries out all, also those that are added meanwhile, and returns what was thrown: the scheduler takes each for carried
-   * out, so the one must not keep the others back.
+   * Carries out all instructions, also those that are added meanwhile, and returns the thrown errors. The scheduler
+   * counts every instruction as carried out, so a failed one must not stop the others.
    */
   carryOutAll(instructions: readonly Instruction[]): unknown[] {
     const thrown: unknown[] = [];
@@ -126,7 +126,7 @@ export class InstructionRunner {
     else post();
   }
 
-  /** The scheduler takes the batch for sent: its tasks have failed, and what it brings along is not there. */
+  /** Fails the tasks of a batch that could not be sent, and marks its inputs as missing on the worker. */
   #notSent({ worker, ids, inputs }: Dispatch, thrown: unknown): void {
     const { graph } = this.#engine.scheduler.state;
     const segment = graph.segmentOf(ids[0]!);
@@ -216,7 +216,7 @@ export class InstructionRunner {
     for (const computation of touched) this.#engine.closeIfSettled(computation);
   }
 
-  /** What is said of a task that failed, or that depends on one that did, maybe long ago. */
+  /** Returns the error for a task that failed, or that depends on a task that failed earlier. */
   #reasonOf(id: number, lost: boolean): unknown {
     const found = this.#knownReason(id);
     if (found !== undefined) return found;
@@ -226,11 +226,14 @@ export class InstructionRunner {
       lost ? 'ERR_LONGPOLE_DATA_LOST' : 'ERR_LONGPOLE_INTERNAL',
       lost
         ? `The data '${key}' was scattered to a worker that has died, and cannot be computed again. Scatter it again, with broadcast: true to keep a copy on every worker.`
-        : `Task '${key}' failed, and nobody knows why.`,
+        : `Task '${key}' failed without an error. This is a bug in Longpole; please report it.`,
     );
   }
 
-  /** Reasons are kept with the task that failed itself and with what clients hold: goes back to the next of them. */
+  /**
+   * Returns the known error of a task or of its failed dependencies. Only failed tasks and clients' handles keep
+   * errors.
+   */
   #knownReason(id: number): unknown {
     const { graph, state } = this.#engine.scheduler.state;
     for (let at: number | undefined = id; at !== undefined; ) {
@@ -250,7 +253,7 @@ export class InstructionRunner {
     return undefined;
   }
 
-  /** Calls `each` with consecutive ids of one computation, as local ids. */
+  /** Calls `each` for each run of consecutive ids of one computation, with local ids. */
   #byComputation(ids: Int32Array, each: (computation: ComputationState, locals: Int32Array) => void): void {
     const { graph } = this.#engine.scheduler.state;
     for (let from = 0; from < ids.length; ) {
@@ -270,7 +273,11 @@ export class InstructionRunner {
 
 function notSentError(worker: string, reason: unknown): LongpoleError {
   const why = isError(reason) ? reason.message : String(reason);
-  return new LongpoleError('ERR_LONGPOLE_NOT_CLONEABLE', `It could not be sent to worker ${worker}: ${why}`, {
-    cause: reason,
-  });
+  return new LongpoleError(
+    'ERR_LONGPOLE_NOT_CLONEABLE',
+    `Its batch could not be sent to worker ${worker}: ${why}`,
+    {
+      cause: reason,
+    },
+  );
 }

@@ -1,15 +1,14 @@
-// Keeps the program alive while tasks of a cluster run or could run. Workers do so themselves as long as they have
-// something to do; but a task may also wait for a worker that has nothing to do: for the news that it has died, for its
-// isolate to be replaced, for its memory to become free.
+// Keeps the program alive while tasks of a cluster run or could run. A busy worker does this by itself. A task may also
+// wait for an idle worker: until its death is reported, its isolate is replaced, or its memory has room.
 
-/** The longest that a timer can wait. */
+/** The longest delay of a timer. */
 const LONG_MS = 2 ** 31 - 1;
 
 export class KeepAlive {
   #timer: NodeJS.Timeout | undefined;
   #held = false;
 
-  /** Costs nothing if it is so already. */
+  /** Keeps the program alive or stops doing so. */
   hold(held: boolean): void {
     if (held === this.#held) return;
     this.#held = held;

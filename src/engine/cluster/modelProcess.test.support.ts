@@ -1,5 +1,5 @@
-// A worker process of a model: the real host and the real program of an isolate, with channels that carry a message when the
-// model says so. Messages are not copied: neither side changes one after it is sent.
+// A worker process of the model: the real host and the real program of an isolate. The model decides when a channel
+// delivers a message. Messages are not copied, because neither side changes a sent message.
 import { EventEmitter } from 'node:events';
 import type { Frames } from '../../protocol/frames.js';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
@@ -14,10 +14,10 @@ import { CorrectedEvents } from '../workerProcess/correctedEvents.js';
 
 const ENDED = { type: 'ended' } as const;
 type FromProcess = FromWorker | typeof ENDED;
-/** Kinds of messages that the order of the others does not depend on. */
+/** Types of messages that do not affect the order of the others. */
 const UNORDERED: ReadonlySet<string> = new Set(['memory', 'metrics', 'interval', 'profile', 'event']);
 
-/** A thread that starts, receives and sends when the model says so. */
+/** A thread that starts, receives and sends when the model decides. */
 export class ModelThread extends EventEmitter implements IsolateThread {
   readonly inbox: ToIsolate[] = [];
   readonly outbox: (FromIsolate | { readonly type: 'exit' })[] = [];
@@ -38,7 +38,7 @@ export class ModelThread extends EventEmitter implements IsolateThread {
     if (!this.isOver) this.inbox.push(message);
   }
 
-  /** What a thread does first; metering would load an addon. */
+  /** Starts the program of the isolate, without metering, which would load an addon. */
   start(): void {
     const host = {
       post: (message: FromIsolate): void => void this.outbox.push(message),
@@ -59,7 +59,7 @@ export class ModelThread extends EventEmitter implements IsolateThread {
     else if (message !== undefined) this.emit('message', message);
   }
 
-  /** It ends by itself. What it has sent arrives before that is known. */
+  /** Ends the thread from within. Its sent messages arrive before its exit. */
   die(): void {
     this.isOver = true;
     this.inbox.length = 0;
@@ -76,7 +76,7 @@ export class ModelThread extends EventEmitter implements IsolateThread {
   unref(): void {}
 }
 
-/** A worker process and both channels to it. Mirrors processHost and workerProcessMain, message by message. */
+/** A worker process and its two channels. Mirrors processHost and workerProcessMain, message by message. */
 export class ModelProcess implements WorkerHost {
   readonly name: string;
   readonly pid = 1;
@@ -155,7 +155,7 @@ export class ModelProcess implements WorkerHost {
     this.#post({ type: 'close', run });
   }
 
-  /** Hands the next message to the host, as a worker process does. */
+  /** Passes the next message to the host, as a worker process does. */
   receive(): void {
     const { host } = this;
     const message = this.inbox.shift();
@@ -168,7 +168,7 @@ export class ModelProcess implements WorkerHost {
     else if (message?.type === 'close') host.close(message.run);
   }
 
-  /** It is killed. What it has sent arrives before that is known. */
+  /** Kills the process. Its sent messages arrive before its exit. */
   die(): void {
     this.isOver = true;
     this.inbox.length = 0;

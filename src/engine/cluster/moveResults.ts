@@ -1,21 +1,21 @@
-// What a worker that leaves holds goes to others: stored results, among them data that nobody could compute again.
+// Moves the stored results of a leaving worker to other workers. Scattered data could not be computed again.
 
 import type { GatherInput } from '../host/hostTypes.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 import type { EngineWorker } from './engineWorker.js';
 
-/** A stored result, and where it is. */
+/** A stored result and its location. */
 interface Held {
   readonly computation: ComputationState;
   readonly local: number;
   readonly input: GatherInput;
 }
 
-/** Has others take over the stored results of a worker that leaves; what nobody can take goes with it. */
+/** Moves the stored results of a leaving worker to others. Results for which no worker has room are lost. */
 export async function moveResults(engine: ClusterEngine, leaving: EngineWorker): Promise<void> {
   const unable = new Set<EngineWorker>();
-  // Again and again: more may have come to it meanwhile, and an heir may have died.
+  // Repeats, because the worker may have received more results and an heir may have died.
   for (;;) {
     const held = heldBy(engine, leaving);
     const heir = held.length === 0 ? undefined : heirOf(engine, unable);
@@ -37,7 +37,7 @@ function heldBy(engine: ClusterEngine, { info }: EngineWorker): Held[] {
   return held;
 }
 
-/** One that is up; else one that will be. */
+/** Returns a worker that is up, or else one that is starting. */
 function heirOf(engine: ClusterEngine, unable: ReadonlySet<EngineWorker>): EngineWorker | undefined {
   const heirs = [...engine.workers.values()].filter(
     (worker) => !worker.isLeaving && !worker.isPaused && !unable.has(worker),
@@ -45,22 +45,22 @@ function heirOf(engine: ClusterEngine, unable: ReadonlySet<EngineWorker>): Engin
   return heirs.find(({ facts }) => facts !== undefined) ?? heirs[0];
 }
 
-/** Returns whether the heir has taken all. */
+/** Returns whether the heir has taken all results. */
 async function handOver(engine: ClusterEngine, held: readonly Held[], heir: EngineWorker): Promise<boolean> {
   const { index } = heir.info;
   const inputs = held.map(({ input }) => input);
   const missing = new Set(await heir.host.take(inputs, 'gather-dep'));
-  // It has died, or leaves, too.
+  // The heir has died or is leaving, too.
   if (engine.workers.get(index) !== heir || heir.isLeaving) return false;
   const taken = held.filter(({ input }) => !missing.has(input.result));
   const idle = taken.filter((one) => !relocate(engine, one, index)).map(({ input }) => input.result);
-  // Released meanwhile, or made anew elsewhere: nobody else would ever drop these copies.
+  // These results were released or computed elsewhere meanwhile, and no later message would drop the copies.
   const drop = idle.filter((result) => !engine.stored.holders(result).has(index));
   if (drop.length > 0) heir.host.drop(drop);
   return missing.size === 0;
 }
 
-/** From now on the result is asked of the heir, if it is still where it was. */
+/** Makes the heir the location of a result, unless the result has been released or moved. */
 function relocate(engine: ClusterEngine, { computation, local, input }: Held, to: number): boolean {
   if (engine.computation(computation.info.number) !== computation) return false;
   const { state } = engine.scheduler;

@@ -1,5 +1,5 @@
-// Tasks that no worker may run wait until one comes that may, as Dask's do in its state `no-worker`. Mostly it is a name
-// that is spelled wrong, so it is said at once, and once.
+// Warns about tasks that no present worker may run. They wait for a suitable worker, as in Dask's state `no-worker`.
+// The usual cause is a misspelled name, so the warning comes at once, and once per text.
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { SegmentPolicy } from '../scheduler/taskGraph.js';
 import type { EngineWorker } from './engineWorker.js';
@@ -10,7 +10,7 @@ interface Cluster {
   event(topic: string, text: string): void;
 }
 
-/** Texts that are remembered as told; beyond it all are told again. */
+/** Warnings that are remembered. Beyond this number all may be repeated. */
 const MAX_TOLD = 1000;
 
 export class NoWorkerWarning {
@@ -21,7 +21,7 @@ export class NoWorkerWarning {
     this.#cluster = cluster;
   }
 
-  /** Tells it if nobody that is there may run tasks with this policy. */
+  /** Warns if no connected worker satisfies this policy. */
   check({ workers, resources }: SegmentPolicy): void {
     if (!workers && !resources) return;
     const all = [...this.#cluster.workers.values()];
@@ -32,8 +32,8 @@ export class NoWorkerWarning {
     const names = all.map(({ info }) => info.name).join(', ');
     const text =
       named.length === 0
-        ? `Tasks wait for ${[...(workers ?? [])].join(', ')}, and no worker is called so. There are ${names}.`
-        : `Tasks wait for a worker that offers ${needs.map(([name, amount]) => `${amount} ${name}`).join(', ')}, and none does. Workers offer what LocalCluster.start is given as resources.`;
+        ? `Tasks may only run on ${[...(workers ?? [])].join(', ')}, and no worker has that name or address. The workers are ${names}.`
+        : `Tasks need ${needs.map(([name, amount]) => `${amount} ${name}`).join(', ')}, which no worker offers. Pass resources to LocalCluster.start.`;
     if (this.#warned.has(text)) return;
     if (this.#warned.size >= MAX_TOLD) this.#warned.clear();
     this.#warned.add(text);

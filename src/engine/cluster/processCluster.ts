@@ -1,5 +1,5 @@
-// Workers that are processes: each keeps its results and hands them to its peers itself. Here is what they share: the
-// directory, the secret, and a server for what clients scatter.
+// Workers that are processes. Each keeps its results and serves them to its peers. This module holds their shared
+// parts: the directory, the secret token, and a server for scattered data.
 import { randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,13 +25,12 @@ export interface ProcessPlace {
   readonly open: OpenChannel;
   /** Directory for its files. */
   readonly directory: string;
-  /** See `birth` of ToWorker. */
+  /** See `birth` in ToWorker. */
   readonly listen: string | undefined;
 }
 
-/** Worker processes that do not run on this machine, or need not. */
+/** Worker processes that may run on other machines. */
 export interface RemotePlaces {
-  /** The place of a worker. */
   of(worker: ClusterWorker): ProcessPlace;
   /** Address of this machine at which the workers reach this program. */
   readonly listen: string;
@@ -123,7 +122,7 @@ export class ProcessCluster implements ClusterStores {
 
   async withdraw(results: Iterable<ResultId>): Promise<void> {
     for (const result of results) this.#clientStore.delete(result);
-    // A server that waits would keep the program alive.
+    // An open server would keep the program alive.
     if (--this.#offers > 0) return;
     const server = this.#server?.server;
     this.#server = undefined;
@@ -151,7 +150,7 @@ export class ProcessCluster implements ClusterStores {
     return { server, listening: server.listen() };
   }
 
-  /** The workers know results by number; here their keys are known. */
+  /** Replaces the ids of results in a transfer by their keys, which the workers lack. */
   #named(transfer: Transfer, logs: { incoming: TransferLog; outgoing: TransferLog }): Transfer {
     const keys = transfer.keys.map((id) => this.#engine.keyOf(Number(id)) ?? id);
     const named = { ...transfer, keys };
@@ -167,7 +166,7 @@ export class ProcessCluster implements ClusterStores {
     void this.#clean(`${worker.info.name}-${worker.info.index}`);
   }
 
-  /** A killed process leaves its files. */
+  /** Deletes the files that a killed process left behind. */
   async #clean(prefix: string): Promise<void> {
     const names = await readdir(this.#directory.path).catch(() => []);
     for (const name of names)

@@ -1,6 +1,6 @@
-// A model of a cluster of processes in one thread, for tests that try every order of messages. The real code of both sides
-// runs: the engine with its scheduler, the hosts with their gates and isolates' main sides, and the isolates' programs. Only
-// channels and threads are replaced: a message arrives when the test says so. Time stands still.
+// A model of a cluster of processes in one thread, for tests that try every order of messages. The code of both sides
+// is real: engine, scheduler, hosts and the isolates' programs. Only channels and threads are replaced, so that a
+// message arrives when the test decides. The clock is stopped.
 import assert from 'node:assert/strict';
 import { compileGraph } from '../../graph/compile.js';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
@@ -11,19 +11,19 @@ import { ClusterWorker } from './clusterWorker.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
 import { ModelProcess, type ModelThread } from './modelProcess.test.support.js';
 
-/** Key → the keys that the task uses. Every task is requested, as tasks that are submitted are. */
+/** Key → the keys that the task uses. The result of every task is requested. */
 export type ModelGraph = Readonly<Record<string, readonly string[]>>;
 
-/** What may go wrong, at any moment and once. */
+/** A failure that may occur once, at any moment. */
 export type Trouble = 'none' | 'isolate dies' | 'process dies' | 'cancel';
 
-/** Something that may happen next. */
+/** A possible next step. */
 export interface Move {
   readonly name: string;
   run(): void;
 }
 
-/** The function of all tasks, as isolates find it. */
+/** Global name under which isolates find the function of all tasks. */
 const TASK = 'longpoleModelTask';
 
 interface ModelWorker {
@@ -35,34 +35,34 @@ export class ProtocolModel {
   readonly engine = new ClusterEngine({ threads: false, allowedFailures: 3, inlineBytes: 1024 });
   readonly computation: ComputationState;
   readonly handles: readonly ResultHandle[];
-  /** Key → how often it began. */
+  /** Key → number of starts. */
   readonly runs = new Map<string, number>();
   /**
-   * What has happened to each part: the main side, a host, an isolate, a claim, a log. Moves that touch no common part commute,
-   * so two models with equal histories are in the same state.
+   * History of each part: the main side, a host, an isolate, a claim, a log. Moves without a common part commute, so
+   * two models with equal histories are in the same state.
    */
   readonly #histories = new Map<string, string>();
   readonly #workers: ModelWorker[] = [];
   readonly #graph: ModelGraph;
-  /** Called when a task runs, in the middle of its batch: makes other moves meanwhile. */
+  /** Called while a task runs, to make other moves. */
   readonly #meanwhile: () => void;
   #trouble: Trouble;
   #busy: ModelProcess | undefined;
   #nextIndex = 0;
 
-  /** @param objects results are objects, which may stay in their isolate; otherwise numbers */
+  /** @param objects whether results are objects, which may stay in their isolate, instead of numbers */
   constructor(graph: ModelGraph, trouble: Trouble, objects: boolean, meanwhile: () => void) {
     this.#graph = graph;
     this.#trouble = trouble;
     this.#meanwhile = meanwhile;
     for (const name of ['a', 'b']) this.#start(name);
-    // The other one is up at any moment from now on: a worker that comes late takes work back from the first.
+    // The second worker may come up at any later moment, and tasks are then stolen from the first one for it.
     const [first] = this.#workers;
     this.#receive(first!.worker, first!.process);
     const task = (key: string, ...inputs: unknown[]): unknown => this.#task(key, inputs, objects);
     Object.assign(globalThis, { [TASK]: task });
     const keys = Object.keys(graph);
-    // A key in the place of an argument stands for its result; with a mark it is the name of the task.
+    // A key as an argument stands for its result. A key with '!' is the name of the task.
     const tasks = new Map(keys.map((key) => [key, [task, `${key}!`, ...graph[key]!]]));
     const plan = compileGraph(tasks, keys);
     this.computation = this.engine.add({
@@ -74,7 +74,7 @@ export class ProtocolModel {
     for (const handle of this.handles) handle.references++;
   }
 
-  /** What may happen now. Inside a task: beside it. */
+  /** Returns the moves that are possible now, also while a task runs. */
   moves(): Move[] {
     const moves: Move[] = [];
     for (const one of [...this.#workers]) this.#movesOf(one, moves);
@@ -110,7 +110,7 @@ export class ProtocolModel {
       moves.push(
         this.#move([host, `${name} log`], `${host} receives ${reported.type}`, () => thread.deliver()),
       );
-    // One isolate at a time is in the middle of a task.
+    // Only one isolate at a time runs a task.
     if (thread.isOver || this.#busy !== undefined) return;
     const [given] = thread.inbox;
     if (!thread.isStarted) moves.push(this.#move([isolate], `${isolate} starts`, () => thread.start()));
@@ -127,24 +127,24 @@ export class ProtocolModel {
       );
   }
 
-  /** The claims that the host changes when it takes this message in. */
+  /** Returns the claims that the host changes when it receives this message. */
   #claimsOf(name: string, message: ToWorker): string[] {
     if (message.type !== 'batch' && message.type !== 'steal' && message.type !== 'cancel') return [];
     return Array.from(message.ids, (id) => `${name} claim ${this.computation.info.keys[id]}`);
   }
 
-  /** Equal for two models that can only go on alike. */
+  /** Text that is equal for two models with the same possible continuations. */
   get state(): string {
     const histories = Array.from(this.#histories, ([part, history]) => `${part}: ${history}`);
     return histories.sort().join('\n');
   }
 
-  /** Nothing can come of the order of what is still under way. */
+  /** Whether the order of the remaining messages has no effect. */
   get isOver(): boolean {
     return this.#trouble === 'none' && this.handles.every(({ isSettled }) => isSettled);
   }
 
-  /** Throws unless every task has run and every result is there. To be called when nothing can happen any more. */
+  /** Throws unless every task has run and every result is available. Called when no move is left. */
   check(trouble: Trouble): void {
     this.engine.scheduler.validate();
     const isCancelled = trouble === 'cancel' && this.#trouble === 'none';

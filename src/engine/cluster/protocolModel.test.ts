@@ -1,13 +1,14 @@
-// Every order in which the messages of a small cluster can arrive: all tasks are run, once, and nothing waits for ever.
+// Tests every order in which the messages of a small cluster can arrive: each task runs once, and nothing waits for
+// ever.
 import assert from 'node:assert/strict';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { mock, test } from 'node:test';
 import { type ModelGraph, ProtocolModel, type Trouble } from './protocolModel.test.support.js';
 
-/** A run of the model by a list of choices: at each point, the number of the move that is made. */
+/** A run of the model. A list of choices gives the number of the move at each step. */
 class Run {
   readonly trail: string[] = [];
-  /** The state was reached before: what follows has been tried, or will be. */
+  /** Whether the state was reached before. Its further moves have been tried or will be. */
   isKnown = false;
   readonly #choices: readonly number[];
   readonly #explorer: Explorer;
@@ -18,7 +19,7 @@ class Run {
     this.#choices = choices;
   }
 
-  /** Makes moves until there is none. Inside a task (`nested`) it may go on at any moment. */
+  /** Makes moves until none is left. Inside a task (`nested`) the run may return to the task at any moment. */
   go(model: ProtocolModel, nested: boolean): void {
     for (;;) {
       if (nested && this.isKnown) return;
@@ -31,7 +32,7 @@ class Run {
       if (move === undefined) return;
       this.trail.push(move.name);
       move.run();
-      // What was to go along with another message, and the moment after each event.
+      // Timers send the messages that were held back to travel with others.
       mock.timers.tick(0);
     }
   }
@@ -60,7 +61,7 @@ class Run {
 class Explorer {
   readonly #states = new Set<string>();
   readonly #later: number[][] = [[]];
-  /** Orders that lead to different states, or to the same in a different way. */
+  /** Number of completed orders. */
   ends = 0;
 
   isKnown(state: string): boolean {
@@ -72,7 +73,7 @@ class Explorer {
     this.#later.push(choices);
   }
 
-  /** Returns how many states there are. */
+  /** Returns the number of states. */
   explore(graph: ModelGraph, trouble: Trouble, objects: boolean): number {
     for (let choices = this.#later.pop(); choices !== undefined; choices = this.#later.pop()) {
       mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate'] });
@@ -105,13 +106,16 @@ const ONE = { a: [] };
 const TWO = { a: [], b: [] };
 const SUM = { a: [], b: [], sum: ['a', 'b'] };
 const CHAIN = { a: [], b: ['a'], c: ['b'] };
-/** About a thousand states at most: seconds. */
+/** Cases with at most about a thousand states, which take seconds. */
 const CASES: readonly Case[] = [
   { name: 'two tasks', graph: TWO, trouble: 'none', objects: false },
   { name: 'a task', graph: ONE, trouble: 'cancel', objects: false },
   { name: 'a task', graph: ONE, trouble: 'process dies', objects: false },
 ];
-/** Many thousands: minutes. `LONGPOLE_MODEL=all npm test -- protocolModel` runs them, too. */
+/**
+ * Cases with many thousands of states, which take minutes. `LONGPOLE_MODEL=all npm test -- protocolModel` includes
+ * them.
+ */
 const LARGE_CASES: readonly Case[] = [
   { name: 'a task', graph: ONE, trouble: 'isolate dies', objects: false },
   { name: 'two tasks', graph: TWO, trouble: 'cancel', objects: false },
@@ -126,7 +130,7 @@ for (const { name, graph, trouble, objects } of process.env['LONGPOLE_MODEL'] ==
   ? [...CASES, ...LARGE_CASES]
   : CASES)
   test(`${name}, ${trouble}: every order of messages ends with every task done`, (context) => {
-    // Time stands still, so that a list of choices always leads to the same state.
+    // The clock is stopped, so that a list of choices always leads to the same state.
     const { now } = performance;
     performance.now = () => 0;
     mock.method(PerformanceObserver.prototype, 'observe', () => undefined);

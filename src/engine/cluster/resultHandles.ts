@@ -1,5 +1,5 @@
-// The handles that clients hold of results: one per result, whoever asks. When the last reference goes, nobody wants the
-// result any more, and the scheduler is told.
+// The clients' handles of results, one per result. When the last reference is released, the scheduler is notified that
+// the result is not wanted any more.
 import { LongpoleError } from '../../base/errors.js';
 import type { SchedulerEvent } from '../scheduler/events.js';
 import type { ComputationState, ResultHandle } from './computationState.js';
@@ -10,17 +10,16 @@ export interface HandleOwner {
 }
 
 export class ResultHandles {
-  /** By key. */
   readonly byKey = new Map<string, ResultHandle>();
   readonly #owner: HandleOwner;
-  /** Results that were let go of in this turn. */
+  /** Results whose last reference was released in this turn of the event loop. */
   readonly #released = new Map<ComputationState, number[]>();
 
   constructor(owner: HandleOwner) {
     this.#owner = owner;
   }
 
-  /** A handle for a requested result, the same for everybody who asks. */
+  /** Returns the one handle of a requested result. */
   of(computation: ComputationState, local: number): ResultHandle {
     const known = computation.imports.get(local) ?? computation.handles.get(local);
     if (known !== undefined) return known;
@@ -29,7 +28,7 @@ export class ResultHandles {
     return handle;
   }
 
-  /** The handle of a key whose result is there or coming; undefined: it has to be computed. */
+  /** Returns the handle of a key with an available or expected result; undefined: the key has to be computed. */
   known(key: string): ResultHandle | undefined {
     if (this.byKey.size === 0) return undefined;
     const handle = this.byKey.get(key);
@@ -39,7 +38,7 @@ export class ResultHandles {
   }
 
   /**
-   * The handle, if its result can be an input.
+   * Returns the handle if its result can be an input.
    *
    * @throws LongpoleError ERR_LONGPOLE_FUTURE
    */
@@ -50,7 +49,7 @@ export class ResultHandles {
     )
       throw new LongpoleError(
         'ERR_LONGPOLE_FUTURE',
-        `The future '${key}' is of another cluster, or was released or cancelled. Use futures of the client that computes, and keep them until then.`,
+        `The future '${key}' belongs to another cluster, or was released or cancelled. Use futures of the same client, and keep them until the call has returned.`,
       );
     if (handle.status === 'cancelled')
       throw new LongpoleError('ERR_LONGPOLE_FUTURE', `The future '${key}' was cancelled.`, {
@@ -60,7 +59,7 @@ export class ResultHandles {
   }
 
   /**
-   * Handles of another cluster have ids that mean something else here.
+   * Checks that the handle belongs to this cluster. The ids of another cluster have a different meaning here.
    *
    * @throws LongpoleError ERR_LONGPOLE_FUTURE
    */
@@ -70,33 +69,33 @@ export class ResultHandles {
     if (this.#owner.computation(computation.info.number) !== computation)
       throw new LongpoleError(
         'ERR_LONGPOLE_FUTURE',
-        `The future '${key}' is of another cluster. Use futures with the cluster that made them.`,
+        `The future '${key}' belongs to another cluster. Use futures only with the cluster that created them.`,
       );
   }
 
   /**
-   * One reference less; at 0 the result is not wanted any more.
+   * Releases one reference. Without references the result is not wanted any more.
    *
-   * @param reason what calls that wait for the result reject with. Default: that it was released
+   * @param reason error with which waiting calls reject. Default: an error that says that the future was released
    */
   release(handle: ResultHandle, reason?: LongpoleError): void {
     if (--handle.references > 0) return;
     const { isSettled } = handle;
     handle.set('cancelled', reason);
     this.#forget(handle);
-    // Before it begins: a moment later it might have.
+    // An unfinished task is reported at once, because it might begin a moment later.
     if (!isSettled) {
       this.unwant(handle.computation, [handle.local]);
       return;
     }
-    // Many are let go of in one turn: one event for all of them.
+    // Many results are released in one turn. One event covers all of them.
     if (this.#released.size === 0) queueMicrotask(() => this.flush());
     const locals = this.#released.get(handle.computation);
     if (locals === undefined) this.#released.set(handle.computation, [handle.local]);
     else locals.push(handle.local);
   }
 
-  /** Tells the scheduler of all that was let go of. */
+  /** Notifies the scheduler of all released results. */
   flush(): void {
     const released = [...this.#released];
     this.#released.clear();
@@ -104,8 +103,8 @@ export class ResultHandles {
   }
 
   /**
-   * Nobody gets the result, whoever holds a future of it, nor what needs it and has no result yet. With an `error`, which
-   * they get instead of being told that it was cancelled, tasks of others that need the result go on.
+   * Cancels results for all holders of their futures, and the unfinished tasks that depend on them. With `error`, the
+   * holders get that error and dependent tasks of others continue.
    */
   cancel(handles: readonly ResultHandle[], error?: LongpoleError): void {
     const byComputation = new Map<ComputationState, number[]>();
@@ -123,7 +122,7 @@ export class ResultHandles {
     for (const [of, locals] of byComputation) this.unwant(of, locals);
   }
 
-  /** Nobody asks for these results of a computation any more. */
+  /** Removes the handles of results and notifies the scheduler that the results are not wanted any more. */
   unwant(computation: ComputationState, locals: readonly number[]): void {
     for (const local of locals) {
       const handle = computation.handles.get(local);

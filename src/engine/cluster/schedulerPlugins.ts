@@ -1,5 +1,5 @@
-// Plugins on the scheduler's side: Dask's hooks, called with keys and names instead of ids and indices. As long as no plugin
-// wants transitions, none are collected.
+// Plugins of the scheduler. Their hooks are Dask's and receive keys and names instead of ids and indices. Transitions
+// are collected only while a plugin has the hook `transition`.
 
 import { isError } from '../../base/isError.js';
 import type { Segment } from '../scheduler/taskGraph.js';
@@ -7,7 +7,7 @@ import { MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js'
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 
-/** What a transition was about. */
+/** Details of a transition. */
 export interface TransitionInfo {
   /** Name of the worker that has or had the task; undefined: none. */
   readonly worker: string | undefined;
@@ -20,13 +20,16 @@ export interface TransitionInfo {
 /** @source Dask, `distributed.SchedulerPlugin` */
 export interface SchedulerPlugin {
   readonly name?: string;
-  /** It was registered. */
+  /** Called when the plugin is registered. */
   start?(): void;
   addWorker?(worker: string): void;
   removeWorker?(worker: string): void;
-  /** A task went from one state to another: `released`, `waiting`, `queued`, `processing`, `memory`, `erred`, `forgotten`. */
+  /**
+   * Called when a task changes its state: `released`, `waiting`, `queued`, `processing`, `memory`, `erred`,
+   * `forgotten`.
+   */
   transition?(key: string, start: StateName, finish: StateName, info: TransitionInfo): void;
-  /** The cluster is closing. */
+  /** Called when the plugin is removed or the cluster closes. */
   close?(): void;
 }
 
@@ -51,7 +54,7 @@ export class SchedulerPlugins {
     this.#engine = engine;
   }
 
-  /** Returns what takes it away again. */
+  /** Registers a plugin. Returns a function that removes it. */
   add(plugin: SchedulerPlugin): () => void {
     this.#plugins.add(plugin);
     const stopObserving = this.#engine.observe({
@@ -81,7 +84,7 @@ export class SchedulerPlugins {
     state.onTransition = wanted ? (id, from, to, worker) => this.#collect(id, from, to, worker) : undefined;
   }
 
-  /** Ids do not outlive the event, so tasks are noted by segment. */
+  /** Records a transition. Ids are valid only during the event, so the record names the segment. */
   #collect(id: number, from: number, to: number, worker: number): void {
     const { state } = this.#engine.scheduler;
     const segment = state.graph.segmentOf(id);
@@ -91,13 +94,13 @@ export class SchedulerPlugins {
       computation: this.#engine.computationOf(segment),
       from: STATE_NAMES[from]!,
       to: STATE_NAMES[to]!,
-      // A result that came inline is with the scheduler; its task ran somewhere all the same.
+      // The scheduler holds inline results, so the worker is the one that ran the task.
       worker: this.#engine.workers.get(worker < 0 && to === MEMORY ? state.producer[id]! : worker)?.info.name,
       time: state.now,
     });
   }
 
-  /** After the event: a plugin may call the client, and must not do so in the middle of the scheduler. */
+  /** Delivers transitions after the event, because a plugin may call the client, which would re-enter the scheduler. */
   #deliver(): void {
     if (this.#delivering) return;
     this.#delivering = true;
@@ -115,7 +118,7 @@ export class SchedulerPlugins {
     const { info } = found;
     const key = info.keys[local]!;
     const prefix = info.prefixes[info.prefixOf[local]!]!;
-    // Dask has no way from released to queued but through waiting; what waits for nothing skips it here.
+    // In Dask a task passes from released to queued through waiting. Here a task without dependencies skips waiting.
     const path: StateName[] = from === 'released' && to === 'queued' ? [from, 'waiting', to] : [from, to];
     for (const plugin of this.#plugins)
       for (let step = 1; step < path.length; step++)
@@ -130,7 +133,7 @@ export class SchedulerPlugins {
     return collected;
   }
 
-  /** A plugin that throws is told of in the events and disturbs nobody. */
+  /** Calls a hook. If the hook throws, the error is recorded as an event and other plugins are not affected. */
   #call(plugin: SchedulerPlugin, body: () => void): void {
     try {
       body();

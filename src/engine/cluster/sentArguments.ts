@@ -1,38 +1,38 @@
-// Large arguments travel from the client to a worker inside the message that names the tasks. Here that becomes a transfer
-// which observers hear of; small arguments are not worth a row.
+// Reports large arguments as transfers. They travel from the client to a worker inside the message with the tasks.
+// Small arguments get no row.
 import { sizeOf } from '../../graph/sizeOf.js';
 import type { TaskRuns, Transfer } from '../../protocol/clusterObserver.js';
 import { batchConstants } from '../batchValues.js';
 import type { ComputationState } from './computationState.js';
 
-/** Bytes of all arguments of a batch, from where they count. */
+/** Least size of a batch's arguments that are reported, in bytes. */
 const LARGE = 1e6;
 
 interface Sent {
   readonly nbytes: number;
   readonly start: number;
-  /** When this side had packed it: what followed, the worker tells. */
+  /** Time at which this side had packed the message. The worker reports later times. */
   readonly packed: number;
-  /** The worker had ended tasks before: it was no longer starting. */
+  /** Whether the worker had ended tasks before, so that it was no longer starting. */
   readonly wasThere: boolean;
 }
 
 export class SentArguments {
   readonly #notify: (transfer: Transfer) => void;
-  /** Whether a value lies in memory that workers have, too. */
+  /** Whether a value lies in memory that the workers share. */
   readonly #isShared: (value: unknown) => boolean;
-  /** By task, one of each batch. */
+  /** Local id of one task per batch → the transfer of the batch. */
   readonly #open = new WeakMap<ComputationState, Map<number, Sent>>();
-  /** By worker: when its last task stopped. */
+  /** Worker → time at which its last task stopped. */
   readonly #lastStops = new Map<number, number>();
 
-  /** Processes have no memory in common: what threads would share is copied to them. */
+  /** @param threads whether workers are threads, which share memory; processes get copies */
   constructor(threads: boolean, notify: (transfer: Transfer) => void) {
     this.#isShared = threads ? isShared : () => false;
     this.#notify = notify;
   }
 
-  /** Sends a batch, with how long that took if its arguments are large. Cost: a look at each argument that is no number. */
+  /** Sends a batch with `post` and records the time if its arguments are large. Costs a size estimate per argument. */
   send(
     computation: ComputationState,
     worker: number,
@@ -59,7 +59,7 @@ export class SentArguments {
     return nbytes;
   }
 
-  /** The task of a batch that has the largest arguments. */
+  /** Returns the task of a batch with the largest arguments. */
   #largestOf(computation: ComputationState, ids: Int32Array): number {
     let [largest, most] = [ids[0]!, -1];
     for (const id of ids) {
@@ -70,7 +70,7 @@ export class SentArguments {
   }
 
   /**
-   * Tasks of a worker have ended. Cost: none per task, unless one of the computation has large arguments.
+   * Completes transfers when tasks of a worker have ended. Costs nothing per task unless a batch had large arguments.
    */
   ended(
     computation: ComputationState,
@@ -89,7 +89,7 @@ export class SentArguments {
         const sent = open.get(ids[row]!);
         if (sent === undefined) continue;
         open.delete(ids[row]!);
-        // A worker that starts, or runs something, takes messages later than they come.
+        // A worker that starts or is busy reads messages later than they arrive.
         const before = row > 0 ? stopped[row - 1]! : (this.#lastStops.get(worker) ?? 0);
         const wasIdle = sent.wasThere && before <= sent.packed;
         const arrived = wasIdle ? Math.max(sent.packed, received[row]!) : sent.packed;
@@ -102,7 +102,7 @@ export class SentArguments {
           nbytes: sent.nbytes,
           compressed: sent.nbytes,
           start: sent.start,
-          // This side may have lost its core after it had sent them: what a task has begun with is there.
+          // This thread may have lost its core after sending. The arguments of a started task have arrived in any case.
           stop: Math.max(sent.start, Math.min(arrived, started[row]!)),
         });
       }
@@ -111,13 +111,13 @@ export class SentArguments {
   }
 }
 
-/** Exact only for what is large. */
+/** Returns the bytes of a value, exact only for large values. */
 function bytesOfOne(value: unknown): number {
   const nbytes = sizeOf(value, LARGE);
   return nbytes > LARGE ? sizeOf(value, Number.POSITIVE_INFINITY) : nbytes;
 }
 
-/** Between threads it is not copied. */
+/** Whether threads share the value instead of copying it. */
 function isShared(value: unknown): boolean {
   if (value instanceof SharedArrayBuffer) return true;
   return ArrayBuffer.isView(value) && value.buffer instanceof SharedArrayBuffer;

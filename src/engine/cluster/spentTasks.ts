@@ -1,14 +1,14 @@
-// Arguments of tasks that can never run again: their results are forgotten, and so are those of all that was computed from
-// them. As long as one result of a computation is wanted the computation stays, and with it what that result is made of. The
-// arguments of the other tasks would stay too, e.g. those of a thousand files of which one result is kept.
+// Drops the arguments of tasks that can never run again, because their results and all results computed from them are
+// forgotten. One wanted result keeps its whole computation alive, e.g. one of a thousand files. Only its lineage is
+// needed.
 import { OP_CONSTANT, OP_OBJECT } from '../../protocol/program.js';
 import type { SchedulerState } from '../scheduler/schedulerState.js';
 import { FORGOTTEN } from '../scheduler/taskStates.js';
 import type { ComputationState } from './computationState.js';
 
 /**
- * Drops the arguments of these tasks, which were just forgotten, and of what only they needed, as far as no lineage leads back to
- * them. Cost: a look at one dependent of a task that is still needed.
+ * Drops the arguments of tasks that were just forgotten and of dependencies that only they needed, unless a remaining
+ * lineage needs them. Cost: one visit per dependent of a task.
  */
 export function dropSpentArguments(
   computation: ComputationState,

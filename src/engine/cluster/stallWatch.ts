@@ -1,16 +1,16 @@
-// Ends computations that could go on and do not: tasks are with workers or could be, no worker runs one, and for a long time
-// no worker has sent anything but signs of life. The cause is a lost message or a state that no event leaves, so waiting does
-// not help. A timer reads counters every few seconds; nothing else pays for it.
+// Fails computations that could proceed and do not. Their tasks are on workers or could be sent there, no worker runs
+// one, and for a long time workers have sent only heartbeats. The cause is a lost message or a state without an exit,
+// so waiting does not help. A timer reads counters every few seconds; there is no other cost.
 import { LongpoleError } from '../../base/errors.js';
 import { PROCESSING, QUEUED } from '../scheduler/taskStates.js';
 import { type ClusterDump, dumpCluster } from './clusterDump.js';
 import type { ClusterEngine } from './clusterEngine.js';
 
-/** Between two polls, in seconds. */
+/** Time between two polls, in seconds. */
 const POLL_SECONDS = 5;
 /**
- * Least seconds of silence. An isolate may start for 60 s and import a module for 60 s, and a gather that gets nothing is given
- * up after 30 s, all without a message.
+ * Least time without a message, in seconds. An isolate may take 60 s to start and 60 s to import a module, and a gather
+ * without an answer ends after 30 s, all without a message.
  */
 const LEAST_SECONDS = 180;
 /** Events of the scheduler that no message of a worker causes. */
@@ -27,9 +27,9 @@ export class StallWatch {
   readonly #engine: ClusterEngine;
   readonly #maxPolls: number;
   readonly #timer: NodeJS.Timeout | undefined;
-  /** Polls in which the cluster stood still, one after the other. */
+  /** Consecutive polls without progress. */
   #polls = 0;
-  /** Events that messages of workers have caused so far. */
+  /** Number of events that workers' messages have caused. */
   #events = 0;
 
   /**
@@ -63,7 +63,7 @@ export class StallWatch {
     return sum;
   }
 
-  /** Whether every worker is up, takes tasks and does nothing. Else the tasks may wait for what a worker does. */
+  /** Whether every worker is up, accepts tasks and is idle. Otherwise the tasks may wait for a worker's activity. */
   #isIdle(): boolean {
     const workers = [...this.#engine.workers.values()];
     return (
@@ -90,7 +90,7 @@ export class StallWatch {
     this.#engine.handleEvent({ type: 'tasks-stuck', ids });
   }
 
-  /** Whether the task is with a worker, or could be. */
+  /** Whether the task is on a worker or could be sent to one. */
   #canProceed(id: number): boolean {
     const { state, parked } = this.#engine.scheduler.state;
     return state[id] === PROCESSING || (state[id] === QUEUED && !parked.has(id));
@@ -105,7 +105,7 @@ function stalledError(dump: ClusterDump, seconds: number): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_STALLED',
     `Tasks could run, and for ${seconds} s no worker ran one or sent a message: ${tasks.join(', ')}` +
-      `${more === 0 ? '' : ` and ${more} more`}. This is a bug in Longpole; please report it with the cause, which says where the cluster stands.`,
+      `${more === 0 ? '' : ` and ${more} more`}. This is a bug in Longpole; please report it with the cause, which is a dump of the cluster.`,
     { cause: dump },
   );
 }

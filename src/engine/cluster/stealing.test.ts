@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Stealing, type TakenBack } from './stealing.js';
 
-function asked(runs: readonly number[]) {
-  const told: (readonly TakenBack[])[] = [];
-  const questions: number[] = [];
-  const stealing = new Stealing((taken) => told.push(taken));
+function requested(runs: readonly number[]) {
+  const reports: (readonly TakenBack[])[] = [];
+  const requests: number[] = [];
+  const stealing = new Stealing((taken) => reports.push(taken));
   stealing.ask(
     runs.map((run) => ({ run, ids: Int32Array.of(1, 2) })),
-    (run) => questions.push(run),
+    (run) => requests.push(run),
   );
-  return { stealing, told, questions };
+  return { stealing, reports, requests };
 }
 
-test('what is taken back of several computations is told once, when all have answered', () => {
-  const { stealing, told, questions } = asked([7, 8, 9]);
-  assert.deepEqual(questions, [7, 8, 9]);
+test('tasks taken back from several computations are reported once, after the last answer', () => {
+  const { stealing, reports, requests } = requested([7, 8, 9]);
+  assert.deepEqual(requests, [7, 8, 9]);
   stealing.answered(8, [2]);
   stealing.answered(7, []);
-  assert.deepEqual(told, []);
+  assert.deepEqual(reports, []);
   stealing.answered(9, [1, 2]);
-  assert.deepEqual(told, [
+  assert.deepEqual(reports, [
     [
       { run: 8, ids: [2] },
       { run: 7, ids: [] },
@@ -29,15 +29,15 @@ test('what is taken back of several computations is told once, when all have ans
   ]);
 });
 
-test('a host that answers at once is heard once', () => {
-  const told: (readonly TakenBack[])[] = [];
-  const stealing = new Stealing((taken) => told.push(taken));
+test('a host that answers synchronously causes one report', () => {
+  const reports: (readonly TakenBack[])[] = [];
+  const stealing = new Stealing((taken) => reports.push(taken));
   const parts = [1, 2].map((run) => ({ run, ids: Int32Array.of(0) }));
   stealing.ask(parts, (run) => stealing.answered(run, [0]));
-  assert.equal(told.length, 1);
-  assert.equal(told[0]?.length, 2);
+  assert.equal(reports.length, 1);
+  assert.equal(reports[0]?.length, 2);
 });
 
-test('where nothing is left to be asked for, that is the answer', () => {
-  assert.deepEqual(asked([]).told, [[]]);
+test('a request without tasks is reported as empty', () => {
+  assert.deepEqual(requested([]).reports, [[]]);
 });

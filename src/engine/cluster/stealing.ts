@@ -1,5 +1,5 @@
-// Work that is taken back from a worker, for another that has none. The scheduler asks once and sends the worker nothing until
-// it knows what was taken; the host is asked for each computation, and some may be over before it answers.
+// Takes tasks back from a worker for idle workers. The scheduler sends one request and then no tasks to the worker
+// until it receives the stolen ones. The host answers once per computation, and some computations may end before that.
 
 /** Tasks of a run, by local id. */
 export interface RunTasks {
@@ -7,7 +7,7 @@ export interface RunTasks {
   readonly ids: Int32Array;
 }
 
-/** What was taken back of a run. */
+/** Tasks of a run that were taken back. */
 export interface TakenBack {
   readonly run: number;
   readonly ids: readonly number[];
@@ -18,12 +18,12 @@ export class Stealing {
   #open = 0;
   #taken: TakenBack[] = [];
 
-  /** `tell` is called once for what was asked for, when the last answer is there; also if nothing was taken. */
+  /** @param notify called once per request, after the last answer, also if no task was taken back */
   constructor(notify: (taken: readonly TakenBack[]) => void) {
     this.#notify = notify;
   }
 
-  /** `steal` asks the host, which answers for each run once, at once or later. */
+  /** Requests tasks with `steal`. The host answers once for each run, at once or later. */
   ask(parts: readonly RunTasks[], steal: (run: number, ids: Int32Array) => void): void {
     this.#open += parts.length;
     for (const { run, ids } of parts) steal(run, ids);

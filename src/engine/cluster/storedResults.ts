@@ -1,4 +1,4 @@
-// Which workers' stores hold which results, so that all copies go when the result does.
+// The workers that hold each stored result, so that all copies are dropped with the result.
 import type { ResultId } from '../../protocol/frames.js';
 
 export class StoredResults {
@@ -14,7 +14,7 @@ export class StoredResults {
     this.copied(result, worker);
   }
 
-  /** A worker was told to take a copy. */
+  /** Records that a worker was asked to take a copy. */
   copied(result: ResultId, worker: number): void {
     const known = this.#holders.get(result);
     if (known === undefined) this.#holders.set(result, new Set([worker]));
@@ -25,7 +25,7 @@ export class StoredResults {
     return this.#holders.get(result) ?? NO_WORKERS;
   }
 
-  /** Forgets the result; returns who may have it. */
+  /** Forgets a result. Returns the workers that may hold it. */
   remove(result: ResultId): ReadonlySet<number> {
     const holders = this.#holders.get(result) ?? NO_WORKERS;
     this.#holders.delete(result);
@@ -33,7 +33,7 @@ export class StoredResults {
     return holders;
   }
 
-  /** A worker is gone. */
+  /** Removes a worker that has ended. */
   forgetWorker(worker: number): void {
     for (const holders of this.#holders.values()) holders.delete(worker);
   }

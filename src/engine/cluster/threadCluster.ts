@@ -1,4 +1,5 @@
-// Workers that are threads of this process: their stores lie side by side, and what is left of a transfer is its record.
+// Workers that are threads of this process. Their stores share memory, so a transfer copies nothing and is only
+// recorded.
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { HostEvents, HostFacts, WorkerHost } from '../host/hostTypes.js';

@@ -1,5 +1,5 @@
-// The workers of a cluster: as many places as it was asked for, each with a worker that is alive. One that dies is replaced;
-// places come and go when the cluster is scaled.
+// The workers of a cluster. Each place has one live worker: a worker that dies is replaced. Scaling the cluster adds
+// and removes places.
 import { LongpoleError } from '../../base/errors.js';
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
@@ -14,13 +14,13 @@ export interface WorkerSettings {
   readonly thresholds: Partial<MemoryThresholds>;
   /** Undefined: workers are not profiled. */
   readonly profile: ProfileSettings | undefined;
-  /** Seconds after which a worker process of which nothing is heard is replaced; false: never. */
+  /** Seconds without a message after which a worker process is replaced; false: never. */
   readonly ttl: number | false;
-  /** What each worker offers, by name. */
+  /** Resources that each worker offers: name → amount. */
   readonly resources: ReadonlyMap<string, number>;
 }
 
-/** Where a worker runs that is not this cluster's to place, and what it has. */
+/** Address and resources of a worker that another cluster places, e.g. on a Dask worker. */
 export interface WorkerSite {
   readonly address: string;
   readonly host: string;
@@ -28,21 +28,21 @@ export interface WorkerSite {
   readonly resources: ReadonlyMap<string, number>;
 }
 
-/** Makes the host of a worker: a thread of this process or a process of its own. */
+/** Creates the host of a worker, which is a thread of this process or a separate process. */
 export type HostFactory = (worker: ClusterWorker, events: HostEvents) => WorkerHost;
 
-/** Workers that die before they are up, one after the other in one place: more are no use. */
+/** Consecutive failed starts after which a place is given up. */
 const MAX_FAILED_STARTS = 10;
-/** How long a worker that leaves may finish what it has, in seconds. */
+/** Time limit for the remaining tasks of a leaving worker, in seconds. */
 const RETIRE_SECONDS = 30;
 
 interface Place {
   readonly name: string;
   worker: ClusterWorker;
-  /** The one that `worker` is to replace, and that works until it is up. */
+  /** The worker that `worker` replaces. It runs tasks until `worker` is up. */
   before?: ClusterWorker | undefined;
   failedStarts: number;
-  /** Undefined: on this machine, with what the settings say. */
+  /** Undefined for a worker on this machine with the settings of the cluster. */
   readonly site?: WorkerSite | undefined;
 }
 
@@ -54,7 +54,7 @@ export class WorkerPlaces implements WorkerKeeper {
   #nextIndex = 0;
   #nextPlace = 0;
   #closed = false;
-  /** Told when a place is given up for good. */
+  /** Called when a place is given up. */
   onGivenUp: (error: LongpoleError) => void = () => undefined;
 
   constructor(engine: ClusterEngine, settings: WorkerSettings, makeHost: HostFactory) {
@@ -71,7 +71,9 @@ export class WorkerPlaces implements WorkerKeeper {
     return this.#places.map(({ worker }) => worker);
   }
 
-  /** Brings the number of workers to `size`. Those that leave finish what they have and hand their results on. */
+  /**
+   * Starts or retires workers until there are `size`. Retired workers finish their tasks and hand over their results.
+   */
   async scale(size: number): Promise<void> {
     while (this.#places.length < size) {
       const name = `worker-${this.#nextPlace++}`;
@@ -85,14 +87,14 @@ export class WorkerPlaces implements WorkerKeeper {
     ]);
   }
 
-  /** Takes a worker in that runs elsewhere. When it dies, another is started there, until the place is removed. */
+  /** Adds a worker that runs elsewhere. A worker that dies there is replaced until the site is removed. */
   async add(name: string, site: WorkerSite): Promise<void> {
     const place: Place = { name, worker: this.#start(name, site), failedStarts: 0, site };
     this.#places.push(place);
     await this.#up(place);
   }
 
-  /** The workers of a site are gone, and will not be replaced. */
+  /** Removes the workers of a site without replacing them. */
   remove(site: WorkerSite, why: string): void {
     for (const place of this.#places.filter((one) => one.site === site)) {
       this.#places.splice(this.#places.indexOf(place), 1);
@@ -101,9 +103,10 @@ export class WorkerPlaces implements WorkerKeeper {
   }
 
   /**
-   * Replaces a worker by a new one, which is up before the old one leaves. If none can be started, the old one stays.
+   * Replaces a worker by a new one, which is up before the old one leaves. If no new worker starts, the old one stays.
    *
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_WORKER_START if the old one has died meanwhile
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_WORKER_START if no new worker starts and the old one has died
+   * meanwhile
    */
   async restart(worker: ClusterWorker, reason: string): Promise<void> {
     const place = this.#places.find((one) => one.worker === worker);
@@ -115,11 +118,11 @@ export class WorkerPlaces implements WorkerKeeper {
     } finally {
       place.before = undefined;
     }
-    // A place that is gone was given up with both of them.
+    // A place that no longer exists was given up together with both workers.
     if (place.worker !== worker && this.#places.includes(place)) await this.#retire(worker, reason);
   }
 
-  /** Resolves when a worker of this place is up, whichever it is. */
+  /** Resolves when any worker of this place is up. */
   async #up(place: Place): Promise<void> {
     for (;;) {
       const { worker } = place;
@@ -127,7 +130,7 @@ export class WorkerPlaces implements WorkerKeeper {
         await worker.started;
         return;
       } catch (error) {
-        // Another has its place by now, unless nobody tries any more.
+        // Another worker is in this place by now, unless the place was given up.
         if (place.worker === worker) throw error;
       }
     }
@@ -188,7 +191,10 @@ export class WorkerPlaces implements WorkerKeeper {
     return worker;
   }
 
-  /** It is up: tasks may be sent there. Before, they would wait there while others could run them. */
+  /**
+   * Adds a worker to the scheduler once it is up. Before that, tasks would wait there while other workers could run
+   * them.
+   */
   #admit(worker: ClusterWorker, site: WorkerSite | undefined): void {
     const { index, name } = worker.info;
     const { resources } = site ?? this.#settings;
@@ -196,26 +202,26 @@ export class WorkerPlaces implements WorkerKeeper {
     this.#engine.handleEvent({ type: 'worker-added', worker: index, name, resources });
   }
 
-  /** It has neither died nor ended. */
+  /** Whether the worker has neither died nor ended. */
   #isThere(worker: ClusterWorker): boolean {
     return this.#engine.workers.get(worker.info.index) === worker;
   }
 
-  /** Nothing more is sent to it; when it is idle, others take over what it holds, and it ends. */
-  async #retire(worker: ClusterWorker, why = 'The cluster was made smaller.'): Promise<void> {
+  /** Stops sending tasks to a worker, waits until it is idle, moves its results to other workers, and ends it. */
+  async #retire(worker: ClusterWorker, why = 'The cluster was scaled down.'): Promise<void> {
     const { index } = worker.info;
     worker.beginToLeave();
     const until = this.#engine.clock() + RETIRE_SECONDS;
     const { workers } = this.#engine.scheduler.state;
-    // What the scheduler knows of it begins anew when its isolate is replaced.
+    // The scheduler replaces its record of the worker when the isolate is replaced, so look it up in each poll.
     while ((workers.get(index)?.outstanding ?? 0) > 0 && this.#engine.clock() < until) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       if (!this.#isThere(worker)) return;
     }
     await this.#engine.installed.end(worker);
-    // At last: until then more may come to it.
+    // Results are moved last, because the worker may receive more until then.
     await moveResults(this.#engine, worker);
-    // Whoever ended it meanwhile has told of it.
+    // Another call has ended the worker meanwhile and notified the observers.
     if (!this.#isThere(worker)) return;
     worker.leave();
     this.#engine.workers.delete(index);
