@@ -1,4 +1,4 @@
-// The calls of Dask's client beside the work itself: waiting for several futures, their progress, options for blocks of tasks.
+// Calls of Dask's client that do not start tasks: waiting for several futures, showing their progress, annotating tasks.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ sharedClusterTest('a future is awaitable', async ({ client }) => {
   assert.deepEqual([value, ended], [3, true]);
 });
 
-sharedClusterTest('what scatter gives for one value is a future still', async ({ client }) => {
+sharedClusterTest('scatter of one value returns a future', async ({ client }) => {
   const scattered = await client.scatter({ a: 1 });
   assert.ok(scattered instanceof Future);
   assert.deepEqual(await scattered.result(), { a: 1 });
@@ -28,7 +28,7 @@ sharedClusterTest('what scatter gives for one value is a future still', async ({
   assert.equal(await first, 7);
 });
 
-sharedClusterTest('asCompleted gives futures as they end', async ({ client, folder }) => {
+sharedClusterTest('asCompleted yields futures in the order in which they end', async ({ client, folder }) => {
   const held = client.submit(t.hold, folder, 'gate', 1);
   await started(folder, 'gate');
   const quick = client.submit(t.inc, 1);
@@ -45,7 +45,7 @@ sharedClusterTest('asCompleted gives futures as they end', async ({ client, fold
   assert.equal(ended.count, 0);
 });
 
-sharedClusterTest('asCompleted serves all steps that are asked for at once', async ({ client, folder }) => {
+sharedClusterTest('asCompleted answers several calls of next() at once', async ({ client, folder }) => {
   const futures = ['a', 'b'].map((gate) => client.submit(t.hold, folder, gate, 1));
   const ended = asCompleted(futures);
   const steps = Promise.all([ended.next(), ended.next(), ended.next()]);
@@ -56,7 +56,7 @@ sharedClusterTest('asCompleted serves all steps that are asked for at once', asy
   assert.deepEqual(third, { done: true, value: undefined });
 });
 
-sharedClusterTest('asCompleted gives results, batches, and errors', async ({ client }) => {
+sharedClusterTest('asCompleted yields results, batches and failed futures', async ({ client }) => {
   const results = new Map<string, number>();
   const futures = client.map(t.inc, [1, 2, 3]);
   for await (const [future, result] of asCompleted(futures, { withResults: true }))
@@ -75,12 +75,12 @@ sharedClusterTest('asCompleted gives results, batches, and errors', async ({ cli
   assert.match(String(await rejection(withResults.next())), /no/);
 });
 
-sharedClusterTest('wait returns what has ended and what has not', async ({ client, folder }) => {
+sharedClusterTest('wait returns the futures that have ended and the others', async ({ client, folder }) => {
   const held = client.submit(t.hold, folder, 'gate', 1);
   const failed = client.submit(t.fail, 'no');
   assert.deepEqual(await wait([held, failed], { returnWhen: 'first' }), { done: [failed], notDone: [held] });
   assert.deepEqual(await wait([held, failed], { timeout: 0 }), { done: [failed], notDone: [held] });
-  // Timers of Node are shorter than these limits.
+  // These limits are longer than the longest timer of Node.
   const patient = [2 ** 31, Number.POSITIVE_INFINITY].map((timeout) => wait([held], { timeout }));
   assert.equal(await client.submit(t.inc, 1), 2);
   open(folder, 'gate');
@@ -90,7 +90,7 @@ sharedClusterTest('wait returns what has ended and what has not', async ({ clien
 });
 
 sharedClusterTest(
-  'progress shows how far futures are, and resolves when they have ended',
+  'progress prints the share of ended futures, and resolves when all futures have ended',
   async ({ client }) => {
     const lines: string[] = [];
     const out = { write: (text: string) => lines.push(text) };
@@ -103,35 +103,41 @@ sharedClusterTest(
 const inc = delayed((x: number) => x + 1);
 const add = delayed((a: number, b: number) => a + b);
 
-sharedClusterTest('annotate gives options to the tasks that a block makes', async ({ client, cluster }) => {
-  const [first = '', second = ''] = cluster.workers;
-  const there = annotate({ workers: second }, () => inc(1));
-  const here = annotate({ workers: first }, () => add(there, 1));
-  const total = add(here, there);
-  assert.equal(await client.compute(total), 5);
-  const ran = new Map(client.getTaskStream().map(({ key, worker }) => [key, worker]));
-  assert.deepEqual([ran.get(there.key), ran.get(here.key)], [second, first]);
-  const persisted = client.persist(here);
-  assert.equal(await persisted, 3);
+sharedClusterTest(
+  'annotate sets options of the tasks that its function creates',
+  async ({ client, cluster }) => {
+    const [first = '', second = ''] = cluster.workers;
+    const there = annotate({ workers: second }, () => inc(1));
+    const here = annotate({ workers: first }, () => add(there, 1));
+    const total = add(here, there);
+    assert.equal(await client.compute(total), 5);
+    const ran = new Map(client.getTaskStream().map(({ key, worker }) => [key, worker]));
+    assert.deepEqual([ran.get(there.key), ran.get(here.key)], [second, first]);
+    const persisted = client.persist(here);
+    assert.equal(await persisted, 3);
 
-  const submitted = await annotate({ workers: first, retries: 1 }, async () => {
-    await Promise.resolve();
-    return [client.submit(t.inc, 1), client.submit(t.inc, 2, { workers: second })];
-  });
-  await wait(submitted);
-  const later = new Map(client.getTaskStream().map(({ key, worker }) => [key, worker]));
-  assert.deepEqual(
-    submitted.map(({ key }) => later.get(key)),
-    [first, second],
-  );
-  const error = await rejection(compute(there, { scheduler: 'sync' }));
-  assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT');
-});
+    const submitted = await annotate({ workers: first, retries: 1 }, async () => {
+      await Promise.resolve();
+      return [client.submit(t.inc, 1), client.submit(t.inc, 2, { workers: second })];
+    });
+    await wait(submitted);
+    const later = new Map(client.getTaskStream().map(({ key, worker }) => [key, worker]));
+    assert.deepEqual(
+      submitted.map(({ key }) => later.get(key)),
+      [first, second],
+    );
+    const error = await rejection(compute(there, { scheduler: 'sync' }));
+    assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT');
+  },
+);
 
-sharedClusterTest('a Delayed draws its graph before it runs', async ({ folder }) => {
-  const one = inc(1);
-  const path = add(one, inc(one)).visualize({ filename: join(folder, 'graph.svg') });
-  const image = readFileSync(path, 'utf8');
-  assert.equal(image.split('class="box"').length - 1, 3);
-  assert.equal(image.split('class="edge"').length - 1, 3);
-});
+sharedClusterTest(
+  'the visualize method of a Delayed draws its graph without running it',
+  async ({ folder }) => {
+    const one = inc(1);
+    const path = add(one, inc(one)).visualize({ filename: join(folder, 'graph.svg') });
+    const image = readFileSync(path, 'utf8');
+    assert.equal(image.split('class="box"').length - 1, 3);
+    assert.equal(image.split('class="edge"').length - 1, 3);
+  },
+);

@@ -1,4 +1,4 @@
-// What a program sees of its own errors when its client closes.
+// Errors of a program remain visible when its client closes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packageUrl, runProgram, withFolder } from '../support/programs.js';
@@ -19,7 +19,7 @@ const PENDING = `
   ];
 `;
 
-test("the program's own error is printed when its client closes with calls pending", async () => {
+test('an error of the program is printed although its client closes with pending calls', async () => {
   await withFolder(async (folder) => {
     const { code, stderr } = await runProgram(
       folder,
@@ -36,7 +36,7 @@ test("the program's own error is printed when its client closes with calls pendi
   });
 });
 
-test('calls that are pending when their client closes reject, and say that it was closed', async () => {
+test('pending calls reject when their client closes, and their errors name the closed client or cluster', async () => {
   await withFolder(async (folder) => {
     const { code, stdout, stderr } = await runProgram(
       folder,
@@ -54,7 +54,7 @@ test('calls that are pending when their client closes reject, and say that it wa
   });
 });
 
-test('a task that fails, and whose failure the program does not handle, still ends the program', async () => {
+test('the failure of a task ends the program if the program does not handle the failure', async () => {
   await withFolder(async (folder) => {
     const source = `
       import { connect } from ${JSON.stringify(packageUrl('index'))};

@@ -1,4 +1,4 @@
-// What a client knows of the cluster: where results are, what runs, what was logged; and restarting workers.
+// The state of a cluster that a client can read (places of results, running tasks, logged events), and restarts of workers.
 import assert from 'node:assert/strict';
 import { wait } from 'longpole';
 import type { Trace } from 'longpole/trace';
@@ -7,66 +7,75 @@ import { clusterTest, open, rejection, sharedClusterTest, started, until } from 
 
 const LARGE = 100_000;
 
-/** What a trace has of a topic. */
+/** Returns the texts of the events with this topic. */
 function textsOf({ events, strings }: Trace, topic: string): string[] {
   const texts = Array.from(events.text, (text) => strings.get(text));
   return texts.filter((_, row) => strings.get(events.topic[row]!) === topic);
 }
 
-sharedClusterTest('whoHas, hasWhat and nbytes say where results are', async ({ client, cluster }) => {
-  const [first = '', second = ''] = cluster.workers;
-  const large = client.submit(t.zeros, LARGE, 1, { key: 'zeros-1', workers: second });
-  const small = client.submit(t.inc, 1, { key: 'inc-1' });
-  await wait([large, small]);
-  assert.deepEqual(client.whoHas([large, small]), { 'zeros-1': [second], 'inc-1': [] });
-  assert.deepEqual(client.whoHas(large), { 'zeros-1': [second] });
-  assert.deepEqual(client.hasWhat(), { [first]: [], [second]: ['zeros-1'] });
-  assert.deepEqual(client.hasWhat(second), { [second]: ['zeros-1'] });
-  const bytes = client.nbytes({ futures: large })['zeros'];
-  assert.ok(bytes !== undefined && bytes >= 8 * LARGE);
-  assert.equal(client.nbytes({ summary: false })['zeros-1'], bytes);
-  assert.deepEqual(client.nthreads(), { [first]: 1, [second]: 1 });
-});
-
-sharedClusterTest('processing and callStack say what runs', async ({ client, cluster, folder }) => {
-  const [first = '', second = ''] = cluster.workers;
-  const held = client.submit(t.hold, folder, 'gate', 1, { key: 'hold-1', workers: first });
-  await started(folder, 'gate');
-  assert.deepEqual(client.processing(), { [first]: ['hold-1'], [second]: [] });
-  assert.deepEqual(client.processing(second), { [second]: [] });
-  await until('the thread shows the function of the task', async () => {
-    const stacks = await client.callStack(held);
-    return stacks[first]?.['hold-1']?.some((frame) => frame.includes('hold')) === true;
-  });
-  const other = client.submit(t.inc, 1);
-  assert.deepEqual(await client.callStack(other), {});
-  open(folder, 'gate');
-  assert.equal(await held, 1);
-});
-
-sharedClusterTest('events are logged by topic, and handlers receive them', async ({ client }) => {
-  const received: unknown[] = [];
-  const end = client.subscribeTopic('steps', ({ message }) => received.push(message));
-  client.logEvent('steps', { step: 1 });
-  client.logEvent(['steps', 'other'], 'two');
-  end();
-  client.logEvent('steps', 3);
-  assert.deepEqual(received, [{ step: 1 }, 'two']);
-  assert.deepEqual(
-    client.getEvents('steps').map(({ message }) => message),
-    [{ step: 1 }, 'two', 3],
-  );
-  assert.deepEqual(
-    client.getEvents()['other']?.map(({ topic, worker, message }) => [topic, worker, message]),
-    [['other', -1, 'two']],
-  );
-  assert.deepEqual(textsOf(client.trace, 'steps'), ['{"step":1}', 'two', '3']);
-  await client.submit(t.fail, 'no').wait();
-  assert.match(String(client.getEvents('task-erred').at(-1)?.message), /no/);
-});
+sharedClusterTest(
+  'whoHas, hasWhat and nbytes return the places and sizes of results',
+  async ({ client, cluster }) => {
+    const [first = '', second = ''] = cluster.workers;
+    const large = client.submit(t.zeros, LARGE, 1, { key: 'zeros-1', workers: second });
+    const small = client.submit(t.inc, 1, { key: 'inc-1' });
+    await wait([large, small]);
+    assert.deepEqual(client.whoHas([large, small]), { 'zeros-1': [second], 'inc-1': [] });
+    assert.deepEqual(client.whoHas(large), { 'zeros-1': [second] });
+    assert.deepEqual(client.hasWhat(), { [first]: [], [second]: ['zeros-1'] });
+    assert.deepEqual(client.hasWhat(second), { [second]: ['zeros-1'] });
+    const bytes = client.nbytes({ futures: large })['zeros'];
+    assert.ok(bytes !== undefined && bytes >= 8 * LARGE);
+    assert.equal(client.nbytes({ summary: false })['zeros-1'], bytes);
+    assert.deepEqual(client.nthreads(), { [first]: 1, [second]: 1 });
+  },
+);
 
 sharedClusterTest(
-  'a message that has no JSON is logged, and its text is what the console shows',
+  'processing and callStack return the running tasks and their stacks',
+  async ({ client, cluster, folder }) => {
+    const [first = '', second = ''] = cluster.workers;
+    const held = client.submit(t.hold, folder, 'gate', 1, { key: 'hold-1', workers: first });
+    await started(folder, 'gate');
+    assert.deepEqual(client.processing(), { [first]: ['hold-1'], [second]: [] });
+    assert.deepEqual(client.processing(second), { [second]: [] });
+    await until('the thread shows the function of the task', async () => {
+      const stacks = await client.callStack(held);
+      return stacks[first]?.['hold-1']?.some((frame) => frame.includes('hold')) === true;
+    });
+    const other = client.submit(t.inc, 1);
+    assert.deepEqual(await client.callStack(other), {});
+    open(folder, 'gate');
+    assert.equal(await held, 1);
+  },
+);
+
+sharedClusterTest(
+  'events are logged by topic, and the handlers of a topic receive its events',
+  async ({ client }) => {
+    const received: unknown[] = [];
+    const end = client.subscribeTopic('steps', ({ message }) => received.push(message));
+    client.logEvent('steps', { step: 1 });
+    client.logEvent(['steps', 'other'], 'two');
+    end();
+    client.logEvent('steps', 3);
+    assert.deepEqual(received, [{ step: 1 }, 'two']);
+    assert.deepEqual(
+      client.getEvents('steps').map(({ message }) => message),
+      [{ step: 1 }, 'two', 3],
+    );
+    assert.deepEqual(
+      client.getEvents()['other']?.map(({ topic, worker, message }) => [topic, worker, message]),
+      [['other', -1, 'two']],
+    );
+    assert.deepEqual(textsOf(client.trace, 'steps'), ['{"step":1}', 'two', '3']);
+    await client.submit(t.fail, 'no').wait();
+    assert.match(String(client.getEvents('task-erred').at(-1)?.message), /no/);
+  },
+);
+
+sharedClusterTest(
+  'a message without a JSON form is logged with the text that the console would print',
   async ({ client }) => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;
@@ -109,7 +118,7 @@ clusterTest('restartWorkers replaces workers and keeps results', async ({ client
   assert.equal((await large)[LARGE - 1], 3);
 });
 
-clusterTest('restart cancels what runs and replaces all workers', async ({ client, cluster, folder }) => {
+clusterTest('restart cancels all tasks and replaces all workers', async ({ client, cluster, folder }) => {
   const held = client.submit(t.holdAsync, folder, 'gate', 1);
   const computed = rejection(client.compute([]).then(() => client.submit(t.holdAsync, folder, 'other', 1)));
   const done = client.submit(t.zeros, LARGE, 1);

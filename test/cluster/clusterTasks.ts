@@ -1,5 +1,5 @@
-// Tasks that the cluster tests run. Workers import this module, so it holds nothing but tasks. What two sides wait for
-// is a file: workers may be threads or processes, and a file is the same for both.
+// Tasks that the cluster tests run. Workers import this module, so it contains only tasks. Tests and tasks synchronise
+// through files, because a file works for threads and for processes.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
@@ -7,10 +7,10 @@ import { tasks } from 'longpole';
 
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
-/** No gate of these tests stays closed longer, in seconds; a test that forgets one fails instead of hanging. */
+/** Time limit of a closed gate in seconds. A test that never opens its gate fails instead of hanging. */
 const GATE_SECONDS = 60;
 
-/** Keeps the thread busy until the file is there. */
+/** Blocks the thread until the file exists. */
 function waitForFile(path: string): void {
   const until = performance.now() + GATE_SECONDS * 1000;
   while (!existsSync(path)) {
@@ -19,7 +19,7 @@ function waitForFile(path: string): void {
   }
 }
 
-/** How often this was called with the file, this call included. Only one task may use a file at a time. */
+/** Counts a call in a file. Returns the number of calls with this file so far. Only one task may use a file at a time. */
 function countCall(path: string): number {
   const calls = existsSync(path) ? readFileSync(path, 'utf8').length + 1 : 1;
   writeFileSync(path, 'x'.repeat(calls));
@@ -41,7 +41,7 @@ export const t = tasks(import.meta.url, {
   },
   echo: <T>(value: T): T => value,
   value: (x: number): number => x,
-  /** Takes so much memory, and keeps it until its isolate is ended. */
+  /** Allocates the given memory and keeps it until the isolate ends. */
   hoard: (kind: 'heap' | 'buffers', megabytes: number, folder: string): number => {
     const taken: unknown[] = [];
     for (let index = 0; index < megabytes; index++)
@@ -67,7 +67,7 @@ export const t = tasks(import.meta.url, {
   objects: (count: number): { id: number; name: string }[] =>
     Array.from({ length: count }, (_, id) => ({ id, name: `name ${id}` })),
   isShared: (values: Float64Array): boolean => values.buffer instanceof SharedArrayBuffer,
-  /** Writes into shared memory: whoever has the same memory sees it. */
+  /** Overwrites the first value of its argument. Other holders of the same shared memory see the new value. */
   mark: (values: Float64Array): number => {
     values[0] = 4711;
     return values.length;
@@ -87,25 +87,24 @@ export const t = tasks(import.meta.url, {
     if (calls === 1) for (;;);
     return calls;
   },
-  /** Appends a name: the order in which tasks ran. One worker only. */
+  /** Appends a name to a file, which then shows the order of the tasks. The tasks must run on one worker. */
   note: (path: string, name: string): string => {
     writeFileSync(path, `${existsSync(path) ? readFileSync(path, 'utf8') : ''}${name} `);
     return name;
   },
-  /** Says that it runs, and keeps its worker busy until the gate opens. */
+  /** Creates the file NAME.started, then blocks its thread until the gate NAME is open. */
   hold: (folder: string, name: string, value: number): number => {
     writeFileSync(join(folder, `${name}.started`), '');
     waitForFile(join(folder, `${name}.open`));
     return value;
   },
-  /** The same, without keeping the event loop busy. */
+  /** Waits for the gate like `hold`, without blocking the event loop. */
   holdAsync: async (folder: string, name: string, value: number): Promise<number> => {
     writeFileSync(join(folder, `${name}.started`), '');
     while (!existsSync(join(folder, `${name}.open`))) await new Promise((resolve) => setTimeout(resolve, 2));
     return value;
   },
-  /** Never ends and never looks up. */
-  /** Hears nothing meanwhile, an inspector neither. */
+  /** Blocks its thread for ever, so that the thread receives no message and an inspector gets no answer. */
   freeze: (folder: string, name: string): void => {
     writeFileSync(join(folder, `${name}.started`), '');
     Atomics.wait(pause, 0, 0);
@@ -120,37 +119,37 @@ export const t = tasks(import.meta.url, {
     if (calls <= times) process.exit(7);
     return calls;
   },
-  /** After `path` was written once, returns the value; before, ends its worker. */
+  /** Ends its isolate in the first call with `path`. Returns the value in later calls. */
   exitOnce: (path: string, value: number): number => {
     if (countCall(path) === 1) process.exit(7);
     return value;
   },
-  /** Returns the value; the first time its worker ends behind the task, before it can report. */
+  /** Returns the value. After the first call, the isolate ends before it can report the task. */
   exitBehind: (path: string, value: number): number => {
     if (countCall(path) === 1) queueMicrotask(() => process.exit(7));
     return value;
   },
-  /** Says that it runs, and ends its isolate when the gate opens; the second time it returns the value. */
+  /** Waits for the gate like `hold`, and ends its isolate in the first call. Returns the value in later calls. */
   holdAndExit: (folder: string, name: string, value: number): number => {
     if (countCall(join(folder, `${name}.calls`)) > 1) return value;
     writeFileSync(join(folder, `${name}.started`), '');
     waitForFile(join(folder, `${name}.open`));
     process.exit(7);
   },
-  /** The first time, a message to its thread turns out to be unreadable while it waits. */
+  /** Simulates, in the first call, a message to its thread that cannot be deserialized. */
   unreadableOnce: async (path: string): Promise<number> => {
     const calls = countCall(path);
     if (calls > 1) return calls;
     setImmediate(() => parentPort?.emit('messageerror', new Error('unknown object')));
     return new Promise(() => undefined);
   },
-  /** For `client.run`: keeps the thread busy until the gate `call` in the folder above the worker's own is open. */
+  /** A function for `client.run`: blocks the thread until the gate `call` in the parent of the worker's folder is open. */
   holdCall: ({ worker }: { readonly worker: { readonly localDirectory: string } }): void => {
     const folder = dirname(worker.localDirectory);
     writeFileSync(join(folder, 'call.started'), '');
     waitForFile(join(folder, 'call.open'));
   },
-  /** From now on its thread takes no message, and its event loop turns. */
+  /** Makes its thread ignore all later messages, while the event loop continues to run. */
   deafen: (): void => {
     parentPort?.removeAllListeners('message');
     setInterval(() => undefined, 1e6);
@@ -166,7 +165,7 @@ export const t = tasks(import.meta.url, {
   rejectOutside: async (path: string): Promise<number> => {
     const calls = countCall(path);
     if (calls > 1) return calls;
-    void Promise.reject(new Error('nobody handles it'));
+    void Promise.reject(new Error('an unhandled rejection'));
     return new Promise(() => undefined);
   },
   countZeros: (path: string, length: number): Float64Array => {
@@ -177,7 +176,7 @@ export const t = tasks(import.meta.url, {
     const all: unknown[] = [];
     for (let i = 0; ; i++) all.push({ i, list: [i] });
   },
-  /** Keeps its worker busy for about this long. */
+  /** Keeps its worker busy for about this time. */
   busy: (milliseconds: number, value: number): number => {
     const until = performance.now() + milliseconds;
     while (performance.now() < until);

@@ -1,4 +1,4 @@
-// Results and data on the workers: what survives the journey, what is shared, scattered, transferred and spilled.
+// Values of arguments and results on the workers: copied, shared, scattered, transferred, spilled or refused.
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { t } from './clusterTasks.js';
 import { heldBytes } from './heldBytes.js';
 import { clusterTest, rejection, sharedClusterTest, until } from './support.js';
 
-sharedClusterTest('results of every kind arrive as they were', async ({ client }) => {
+sharedClusterTest('values of every kind arrive unchanged as arguments and as results', async ({ client }) => {
   const values: readonly unknown[] = [
     0,
     -0,
@@ -55,7 +55,7 @@ sharedClusterTest('results of every kind arrive as they were', async ({ client }
 });
 
 sharedClusterTest(
-  'functions and symbols are errors that say so; instances become plain objects',
+  'a result that contains a function is an error, and an instance of a class becomes a plain object',
   async ({ client }) => {
     for (const task of [t.fn(), t.holder()]) {
       const error = await rejection(client.compute(task));
@@ -67,7 +67,7 @@ sharedClusterTest(
   },
 );
 
-sharedClusterTest('large results: arrays, strings, many objects', async ({ client }) => {
+sharedClusterTest('large arrays, strings and lists of objects arrive complete', async ({ client }) => {
   const objects = client.submit(t.objects, 200_000);
   assert.equal(await client.submit(t.lengthOf, objects).result(), 200_000);
   const fetched = await objects.result();
@@ -81,7 +81,7 @@ sharedClusterTest('large results: arrays, strings, many objects', async ({ clien
 });
 
 sharedClusterTest(
-  'threads share results without a copy, processes have copies',
+  'threads share results without a copy, and processes receive copies',
   async ({ client, processes }) => {
     const names = Object.keys(client.schedulerInfo().workers);
     const made = client.submit(t.zeros, 100_000, 1, { workers: names[0] });
@@ -94,7 +94,7 @@ sharedClusterTest(
   },
 );
 
-clusterTest('scatter: small and large, one and several, to all and to some', async ({ client }) => {
+clusterTest('scatter keeps small and large values on all or on selected workers', async ({ client }) => {
   const names = Object.keys(client.schedulerInfo().workers);
   const small = await client.scatter({ a: 1 });
   assert.equal(small.status, 'finished');
@@ -116,14 +116,14 @@ clusterTest('scatter: small and large, one and several, to all and to some', asy
   assert.ok(last[names[1]!]! - after[names[1]!]! >= 1_600_000);
   assert.equal(last[names[0]!], after[names[0]!]);
   for (const future of [small, large, ...several, everywhere, there]) future.release();
-  await until('nothing is left', async () => (await heldBytes(client)) === 0);
-  const nowhere = await rejection(client.scatter(1, { workers: ['nobody'] }));
+  await until('no worker holds a result', async () => (await heldBytes(client)) === 0);
+  const nowhere = await rejection(client.scatter(1, { workers: ['no-such-worker'] }));
   assert.ok(nowhere instanceof LongpoleError && nowhere.code === 'ERR_LONGPOLE_INVALID_ARGUMENT');
   await assert.rejects(client.scatter(() => 1));
 });
 
 sharedClusterTest(
-  'the caller keeps what it scatters: neither sees what the other does to it',
+  'scattered data is a copy: changes of the caller do not reach the cluster',
   async ({ client }) => {
     const values = new Float64Array(10_000).fill(1);
     const future = await client.scatter(values);
@@ -134,47 +134,50 @@ sharedClusterTest(
   },
 );
 
-clusterTest('transfer logs: total, compressed, start and stop, keys, peer', async ({ client }) => {
-  const before = Date.now() / 1000;
-  const names = Object.keys(client.schedulerInfo().workers);
-  const made = client.submit(t.zeros, 100_000, 1, { workers: names[0], key: 'made' });
-  assert.equal(await client.submit(t.total, made, { workers: names[1] }).result(), 100_000);
-  const workers = client.schedulerInfo().workers;
-  await until('both logs have it', async () => {
-    const logs = await client.run(({ worker }) => [worker.incomingTransferLog, worker.outgoingTransferLog]);
-    return logs[names[1]!]![0]!.length > 0 && logs[names[0]!]![1]!.length > 0;
-  });
-  const incoming = await client.run(({ worker }) => worker.incomingTransferLog, { workers: [names[1]!] });
-  const outgoing = await client.run(({ worker }) => worker.outgoingTransferLog, { workers: [names[0]!] });
-  // Whoever sent may note its end after the result has come.
-  const after = Date.now() / 1000;
-  for (const [entries, peer] of [
-    [incoming[names[1]!]!, workers[names[0]!]!.address],
-    [outgoing[names[0]!]!, workers[names[1]!]!.address],
-  ] as const) {
-    assert.equal(entries.length, 1);
-    const [entry] = entries;
-    assert.ok(entry !== undefined);
-    assert.deepEqual(entry.keys, ['made']);
-    assert.equal(entry.peer, peer);
-    assert.ok(entry.total >= 800_000, String(entry.total));
-    assert.ok(entry.compressed > 0 && entry.compressed <= entry.total + 1000);
-    assert.ok(entry.start >= before - 0.05 && entry.start <= entry.stop && entry.stop <= after + 0.05);
-  }
-});
+clusterTest(
+  'the transfer logs of both workers contain the keys, sizes, times and peer of a transfer',
+  async ({ client }) => {
+    const before = Date.now() / 1000;
+    const names = Object.keys(client.schedulerInfo().workers);
+    const made = client.submit(t.zeros, 100_000, 1, { workers: names[0], key: 'made' });
+    assert.equal(await client.submit(t.total, made, { workers: names[1] }).result(), 100_000);
+    const workers = client.schedulerInfo().workers;
+    await until('both logs contain the transfer', async () => {
+      const logs = await client.run(({ worker }) => [worker.incomingTransferLog, worker.outgoingTransferLog]);
+      return logs[names[1]!]![0]!.length > 0 && logs[names[0]!]![1]!.length > 0;
+    });
+    const incoming = await client.run(({ worker }) => worker.incomingTransferLog, { workers: [names[1]!] });
+    const outgoing = await client.run(({ worker }) => worker.outgoingTransferLog, { workers: [names[0]!] });
+    // The sender may log the end of the transfer after the receiver has the result.
+    const after = Date.now() / 1000;
+    for (const [entries, peer] of [
+      [incoming[names[1]!]!, workers[names[0]!]!.address],
+      [outgoing[names[0]!]!, workers[names[1]!]!.address],
+    ] as const) {
+      assert.equal(entries.length, 1);
+      const [entry] = entries;
+      assert.ok(entry !== undefined);
+      assert.deepEqual(entry.keys, ['made']);
+      assert.equal(entry.peer, peer);
+      assert.ok(entry.total >= 800_000, String(entry.total));
+      assert.ok(entry.compressed > 0 && entry.compressed <= entry.total + 1000);
+      assert.ok(entry.start >= before - 0.05 && entry.start <= entry.stop && entry.stop <= after + 0.05);
+    }
+  },
+);
 
-/** Numbers of 8 bytes. */
+/** Length of an array, in numbers of 8 bytes. */
 const PIECE = 1_000_000;
-/** Of a worker, in bytes. A process takes 140 MB without a result. */
+/** Returns the memory limit of a worker in bytes. A process needs 140 MB without any result. */
 const limitOf = (processes: boolean): number => (processes ? 300e6 : 100e6);
 
 clusterTest(
-  'memory: intermediate results four times the limit; the right answer, spilled and cleaned up',
+  'results of four times the memory limit are spilled and read back, and their files are removed',
   async ({ client, cluster, processes }) => {
     const count = Math.ceil((4 * limitOf(processes)) / (8 * PIECE));
     const pieces = Array.from({ length: count }, (_, i) => client.submit(t.zeros, PIECE, i));
     const totals = client.map(t.total, pieces);
-    // All pieces are made before the first is used.
+    // All pieces exist before a task uses the first piece.
     await Promise.all(pieces.map((piece) => piece.wait()));
     const [info] = Object.values(await client.run(({ worker }) => worker));
     assert.ok(info !== undefined && info.memory.spilled > 0);
@@ -186,9 +189,9 @@ clusterTest(
     const back = await pieces[7]!.result();
     assert.equal(back[PIECE - 1], 7);
     for (const future of [...pieces, ...totals]) future.release();
-    await until('nothing is left', async () => (await heldBytes(client)) === 0);
+    await until('no worker holds a result', async () => (await heldBytes(client)) === 0);
     await until(
-      'no file is left',
+      'no spill file is left',
       () => !readdirSync(info.localDirectory).some((name) => name.endsWith('.spill')),
     );
     await cluster.close();
@@ -197,11 +200,11 @@ clusterTest(
   (processes) => ({ workers: 1, memoryLimit: limitOf(processes) }),
 );
 
-/** Copied between threads, and refused by the channel between processes, by every Node. */
+/** Returns an object that every version of Node copies between threads and refuses to send to another process. */
 const secretKey = () => createSecretKey(new Uint8Array(8));
 
 sharedClusterTest(
-  'scatter refuses what its workers cannot be sent: shared memory and, where they are processes, objects of the system',
+  'scatter refuses shared memory and system objects if the workers are processes',
   async ({ client, processes }) => {
     const values = [new SharedArrayBuffer(8), { shared: new SharedArrayBuffer(8) }, secretKey()];
     for (const value of values) {
@@ -213,17 +216,17 @@ sharedClusterTest(
 );
 
 sharedClusterTest(
-  'a result that the client has made uncloneable is the error of the tasks that use it, and of nothing else',
+  'if the client makes a result uncloneable, only the tasks that use the result fail',
   async ({ client }) => {
     const spoilt = client.submit((at: number) => ({ at }), 1);
     Object.assign(await spoilt.result(), { fn: () => 1 });
     const large = client.submit(t.zeros, 200_000, 1);
     await large.wait();
-    // More than the batches that a worker may have at a time.
+    // More rounds than the number of batches that a worker may hold.
     for (let round = 0; round < 5; round++) {
       const futures = [
         client.submit(t.echo, spoilt),
-        // Waits for a result that another worker has.
+        // These tasks also need a result of another worker.
         ...client.cluster.workers.map((workers) => client.submit(t.echo, [large, spoilt], { workers })),
       ];
       for (const future of futures)
@@ -236,7 +239,7 @@ sharedClusterTest(
 );
 
 clusterTest(
-  'an argument that throws when it is measured is the error of its task, and its worker goes on',
+  'an argument whose size cannot be measured fails its task, and the worker runs later tasks',
   async ({ client }) => {
     class Broken {
       get nbytes(): number {
@@ -258,7 +261,7 @@ clusterTest(
 );
 
 sharedClusterTest(
-  'a result that a process cannot hand out is the error of its task, and the process goes on',
+  'a result that a process cannot send fails its task, and the process runs later tasks',
   async ({ client, processes }) => {
     let removed = 0;
     client.observe({ workerRemoved: () => removed++ });

@@ -1,4 +1,4 @@
-// What Delayed and compute() do with the client that was connected last, and what they do without one.
+// Delayed and compute() with the default client, which is the last connected one, and without a client.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compute, connect, Future, LongpoleError } from 'longpole';
@@ -14,7 +14,7 @@ clusterTest('persist of a Delayed keeps its result on the cluster', async ({ clu
   assert.equal(await client.submit(t.inc, future).result(), 4);
 });
 
-clusterTest('compute takes the options of a cluster', async ({ cluster }) => {
+clusterTest('compute accepts the options of a cluster', async ({ cluster }) => {
   await using client = await connect(cluster);
   const one = t.inc(1);
   assert.deepEqual(await compute(one, t.inc(2), { workers: 'worker-1', priority: 2 }), [2, 3]);
@@ -24,14 +24,14 @@ clusterTest('compute takes the options of a cluster', async ({ cluster }) => {
   assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT');
 });
 
-test('persist without a client is an error that says what to do', () => {
+test('persist without a client throws an error that names connect()', () => {
   assert.throws(
     () => t.inc(1).persist(),
     (error) => error instanceof LongpoleError && /connect/.test(error.message),
   );
 });
 
-test('options of a cluster beside those of a local scheduler are refused', async () => {
+test('compute refuses options of a cluster together with options of a local scheduler', async () => {
   for (const local of [{ scheduler: 'threads' }, { numWorkers: 1 }] as const) {
     const error = await rejection(t.inc(1).compute({ retries: 1, ...local }));
     assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT');
@@ -39,7 +39,7 @@ test('options of a cluster beside those of a local scheduler are refused', async
   }
 });
 
-test('without a client, options of a cluster start one, which ends with the program', async () => {
+test('compute with options of a cluster starts a cluster if there is no client, and the program still ends', async () => {
   await withFolder(async (folder) => {
     const { stdout, code } = await runProgram(
       folder,

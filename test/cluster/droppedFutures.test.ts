@@ -1,4 +1,4 @@
-// A dropped future never loses its work: whether submitted work runs does not depend on the garbage collector.
+// Submitted tasks run even if the program drops their futures: the garbage collector does not decide which tasks run.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ import { clusterTest, KINDS, open, rejection, started, until } from './support.j
 const LARGE = 100_000;
 const ONE_WORKER = { workers: 1 };
 
-/** Keeps the only worker busy, so that what is submitted next has not begun when garbage is collected. */
+/** Keeps the only worker busy, so that later tasks have not begun when garbage is collected. */
 async function block(client: Client, folder: string): Promise<{ gate: Future<number> }> {
   const gate = client.submit(t.hold, folder, 'gate', 1);
   await started(folder, 'gate');
   return { gate };
 }
 
-/** Opens the gate, and waits until the cluster has nothing left to do. */
+/** Opens the gate, and waits until no task is unfinished. */
 async function unblock(client: Client, folder: string, gate: Future<number>): Promise<void> {
   open(folder, 'gate');
   assert.equal(await gate.result(), 1);
@@ -30,13 +30,13 @@ async function unblock(client: Client, folder: string, gate: Future<number>): Pr
   });
 }
 
-/** How often tasks ran that count with a file. */
+/** Returns how often tasks counted a call in this file. */
 function calls(folder: string, name: string): number {
   const path = join(folder, name);
   return existsSync(path) ? readFileSync(path, 'utf8').length : 0;
 }
 
-/** Has futures collected before their tasks can begin. Returns how often each of the named files was counted in the end. */
+/** Drops futures before their tasks can begin. Returns the final number of calls that tasks counted in each named file. */
 async function callsAfterDrop(
   { client, folder }: { readonly client: Client; readonly folder: string },
   names: readonly string[],
@@ -53,7 +53,7 @@ const EACH_WAY: Readonly<Record<string, (client: Client, paths: readonly string[
   submit: (client, paths) => paths.map((path) => client.submit(t.count, path)),
   map: (client, paths) => client.map(t.count, paths),
   persist: (client, paths) => client.persist(paths.map((path) => t.count(path))),
-  // A computation that is awaited holds its Delayed, and with it their futures: they are not collected yet.
+  // A pending computation holds its Delayed and their futures, so these are not collected.
   compute: (client, paths) => {
     for (const path of paths) void client.compute(t.count(path));
     return [];
@@ -70,7 +70,7 @@ const EACH_WAY: Readonly<Record<string, (client: Client, paths: readonly string[
   },
   'submit with a future in a later turn': (client, paths) => {
     const first = client.submit(t.inc, 1);
-    // Asks for its state, so that it is sent to the cluster before the next is submitted.
+    // Reading the status sends the task to the cluster before the next one is submitted.
     assert.equal(first.status, 'pending');
     return [first, ...paths.map((path) => client.submit(t.countAfter, path, first))];
   },
@@ -78,7 +78,7 @@ const EACH_WAY: Readonly<Record<string, (client: Client, paths: readonly string[
 
 for (const [way, make] of Object.entries(EACH_WAY))
   clusterTest(
-    `dropped before it begins, a task of ${way} runs`,
+    `a task of ${way} runs even if its future is dropped before the task begins`,
     async (setting) => {
       const names = ['a', 'b', 'c'];
       const { client } = setting;
@@ -88,7 +88,7 @@ for (const [way, make] of Object.entries(EACH_WAY))
   );
 
 clusterTest(
-  'dropped data of scatter stays for the tasks that were submitted with it',
+  'scattered data whose future is dropped stays until the tasks that use the data have run',
   async ({ client, folder }) => {
     const { gate } = await block(client, folder);
     const submitted = async () => {
@@ -106,7 +106,7 @@ clusterTest(
 );
 
 clusterTest(
-  'futures that are only awaited bring what held ones bring',
+  'awaited calls of a dropped future return the same values as those of a held future',
   async ({ client, folder }) => {
     const { gate } = await block(client, folder);
     const waits = [
@@ -138,12 +138,12 @@ clusterTest(
 );
 
 clusterTest(
-  'a dropped future: its result is released when it is there',
+  'the result of a dropped future is released when its task has ended',
   async ({ client, folder }) => {
     const { gate } = await block(client, folder);
     await dropped(() => [client.submit(t.zeros, LARGE, 1, { key: 'large' }), client.submit(t.fail, 'so')]);
     await unblock(client, folder, gate);
-    await until('nothing is held', async () => (await heldBytes(client)) === 0);
+    await until('no worker holds a result', async () => (await heldBytes(client)) === 0);
     const keys = await client.runOnScheduler(({ scheduler }) => [...scheduler.tasks.keys()]);
     assert.deepEqual(keys, [gate.key]);
     await dropped(() => [client.submit(t.inc, 1)]);
@@ -152,7 +152,7 @@ clusterTest(
 );
 
 clusterTest(
-  'a dropped task that fails is tried again, and is an event in the end',
+  'a failed task whose future was dropped is retried, and its last failure is logged as an event',
   async ({ client, folder }) => {
     const events: string[] = [];
     const stop = client.observe({ event: ({ topic, text }) => void events.push(`${topic}: ${text}`) });
@@ -169,7 +169,7 @@ clusterTest(
 );
 
 clusterTest(
-  'a dropped task whose worker dies runs again',
+  'a task whose future was dropped runs again after the death of its worker',
   async ({ client, folder, processes }) => {
     const exits = join(folder, 'exits');
     const gate = client.submit(t.holdAndExit, folder, 'gate', 1);
@@ -188,13 +188,13 @@ clusterTest(
       for (const { pid } of Object.values(client.schedulerInfo().workers)) process.kill(pid, 'SIGKILL');
     await unblock(client, folder, gate);
     assert.deepEqual([calls(folder, 'after'), calls(folder, 'exits')], [1, 2]);
-    await until('nothing is held', async () => (await heldBytes(client)) === 0);
+    await until('no worker holds a result', async () => (await heldBytes(client)) === 0);
   },
   ONE_WORKER,
 );
 
 clusterTest(
-  'a dropped future and a held one of the same key: releasing the held one cancels nothing, cancel() does',
+  'if one future of a key is dropped, release() of the other does not cancel the task, but cancel() does',
   async ({ client, folder }) => {
     const { gate } = await block(client, folder);
     for (const key of ['released', 'cancelled']) {
@@ -211,7 +211,7 @@ clusterTest(
 );
 
 clusterTest(
-  'what still stops a dropped task: a signal, and a time limit',
+  'a signal and a time limit stop a task whose future was dropped',
   async ({ client, folder }) => {
     const { gate } = await block(client, folder);
     const { signal, abort } = aborter();
@@ -237,7 +237,7 @@ function aborter(): { readonly signal: AbortSignal; readonly abort: () => void }
 }
 
 clusterTest(
-  'close of a client cancels what it has dropped, unless another client holds it',
+  'closing a client cancels the tasks of its dropped futures, unless another client holds their futures',
   async ({ client, cluster, folder }) => {
     const { gate } = await block(client, folder);
     const other = await connect(cluster, { setAsDefault: false });
@@ -256,7 +256,7 @@ clusterTest(
 );
 
 for (const kind of KINDS)
-  test(`${kind}: a program ends after the work that it has dropped`, () =>
+  test(`${kind}: a program ends after the tasks of its dropped futures have run`, () =>
     withFolder(async (folder) => {
       const source = `
         import { connect, tasks } from ${JSON.stringify(packageUrl('index'))};

@@ -1,4 +1,4 @@
-// The dump of a cluster: what it says of tasks and workers, and how a program that cannot be changed is asked for it.
+// The dump of a cluster: its tasks and workers, and the signal on which an unchanged program prints the dump.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { t } from './clusterTasks.js';
 import { clusterTest, open, started, until } from './support.js';
 
 clusterTest(
-  'dump: names the task that runs, the stack of its thread and what waits for it',
+  'a dump names the running task, the stack of its thread and the task that waits for it',
   async ({ client, folder }) => {
     const held = client.submit(t.hold, folder, 'a', 1, { key: 'the-held' });
     const next = client.submit(t.inc, held, { key: 'the-next' });
@@ -21,7 +21,7 @@ clusterTest(
     assert.equal(first?.key, 'the-held');
     assert.equal(second?.key, 'the-next');
     assert.deepEqual(second.waitsFor, ['the-held']);
-    // It was sent along, to run there behind the first.
+    // The second task was sent in the same batch as the first.
     assert.equal(second.worker, first.worker);
     const busy = dump.workers.find(({ name }) => name === first.worker);
     assert.deepEqual(
@@ -30,7 +30,7 @@ clusterTest(
     );
     for (const message of ['open', 'batch', 'ready'])
       assert.match(String(dump), new RegExp(`type: '${message}'`));
-    // A thread without a core does not answer in time; the next dump asks again.
+    // A thread without a core does not answer in time, so the test requests dumps until one has the stack.
     await until('the thread shows its stack', async () =>
       /inTask: true.*at hold \([^)]*clusterTasks/s.test(String(await client.dump())),
     );
@@ -40,7 +40,7 @@ clusterTest(
   },
 );
 
-clusterTest('dump: in brief it is at most 40 lines, whatever waits', async ({ client, folder }) => {
+clusterTest('a brief dump has at most 40 lines, however many tasks wait', async ({ client, folder }) => {
   const held = client.submit(t.hold, folder, 'a', 1, { key: 'the-held' });
   const others = Array.from({ length: 100 }, (_, index) =>
     client.submit(t.inc, held, { key: `next-${index}` }),
@@ -61,7 +61,7 @@ clusterTest('dump: in brief it is at most 40 lines, whatever waits', async ({ cl
   assert.deepEqual((await client.dump()).waits, []);
 });
 
-clusterTest('dump: shows the step at which a close stands', async ({ client, cluster }) => {
+clusterTest('a dump shows the current step of close()', async ({ client, cluster }) => {
   const gate = new EventEmitter();
   cluster.onClose(async () => void (await once(gate, 'open')));
   const closed = cluster.close();
@@ -71,7 +71,7 @@ clusterTest('dump: shows the step at which a close stands', async ({ client, clu
   await closed;
 });
 
-test('dump-signal: a program that waits prints where its cluster stands', { timeout: 120_000 }, async () => {
+test('a waiting program prints a dump of its cluster on the dump signal', { timeout: 120_000 }, async () => {
   await withFolder(async (folder) => {
     const file = join(folder, 'program.mjs');
     writeFileSync(
@@ -98,7 +98,7 @@ test('dump-signal: a program that waits prints where its cluster stands', { time
   });
 });
 
-test('dump: a process that does not answer is not waited for', async () => {
+test('a dump is complete after a time limit even if a worker process does not answer', async () => {
   await using client = await connect({ workers: 1, processes: true, workerTtl: false });
   const [pid = 0] = (await client.dump()).workers.map((worker) => worker.pid);
   process.kill(pid, 'SIGSTOP');
@@ -120,7 +120,7 @@ test('dump: a process that does not answer is not waited for', async () => {
 });
 
 clusterTest(
-  'a message that a worker cannot read ends its thread, and another runs its tasks',
+  'a message that a worker cannot read ends the thread, and a new thread runs the tasks',
   async ({ client, folder }) => {
     const causes: string[] = [];
     client.observe({ event: ({ topic, text }) => void (topic === 'worker-restarted' && causes.push(text)) });

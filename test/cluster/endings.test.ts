@@ -1,4 +1,4 @@
-// What ends while others wait for it, or it for others: nobody else is disturbed.
+// Tasks, computations and clusters that end while tasks wait for inputs do not disturb other work.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Client, connect, LocalCluster } from 'longpole';
@@ -8,8 +8,8 @@ import { clusterTest, open, rejection, started, until } from './support.js';
 
 const LENGTH = 600_000;
 
-/** Names of the workers and since when they are there. */
-const lives = (client: Client) =>
+/** Returns the name and the start time of every worker. */
+const startTimes = (client: Client) =>
   Object.values(client.schedulerInfo().workers).map((worker) => [worker.name, worker.started]);
 
 const made = async (client: Client, round: number, workers?: string) => {
@@ -21,9 +21,9 @@ const made = async (client: Client, round: number, workers?: string) => {
   return arrays;
 };
 
-test('processes: a computation that fails while its tasks wait for inputs takes no worker along', async () => {
+test('processes: a computation that fails while its tasks wait for inputs ends no worker', async () => {
   await using client = await connect({ workers: 2, processes: true });
-  const before = lives(client);
+  const before = startTimes(client);
   const [from, to] = Object.keys(client.schedulerInfo().workers);
   for (let round = 0; round < 4; round++) {
     const arrays = await made(client, round, from);
@@ -34,14 +34,14 @@ test('processes: a computation that fails while its tasks wait for inputs takes 
         { workers: to! },
       ),
     );
-    // What the worker that gathered is told next, it does.
+    // The worker that was fetching the inputs runs the next task.
     assert.equal(await client.submit(t.inc, round, { workers: to! }).result(), round + 1);
     assert.deepEqual(new Set(arrays.map(({ status }) => status)), new Set(['finished']));
   }
-  assert.deepEqual(lives(client), before);
+  assert.deepEqual(startTimes(client), before);
 });
 
-test('threads: tasks that are cancelled, or whose cluster closes, while their inputs are read back', async () => {
+test('threads: tasks can be cancelled, and their cluster closed, while their inputs are read from disk', async () => {
   for (const ends of ['cancelled', 'closed']) {
     const memory = { target: 0.3, spill: false, pause: false, terminate: false } as const;
     await using client = await connect({ workers: 1, memoryLimit: 30e6, memory });
@@ -50,7 +50,7 @@ test('threads: tasks that are cancelled, or whose cluster closes, while their in
     await Promise.race(sums.map((sum) => sum.wait()));
     if (ends === 'closed') continue;
     client.cancel(sums);
-    // All of them are read again: none was lost, and nothing else went on.
+    // Gathering reads all inputs from disk, so no input was lost.
     const whole = await client.gather(arrays);
     assert.deepEqual(
       whole.map((values) => values[LENGTH - 1]),
@@ -60,25 +60,25 @@ test('threads: tasks that are cancelled, or whose cluster closes, while their in
 });
 
 clusterTest(
-  'tasks that are cancelled and never end, one after the other, leave their worker and its results alone',
+  'endless tasks that are cancelled one after the other do not restart their worker, and its results stay',
   async ({ client, folder }) => {
     const kept = client.submit(t.zeros, LENGTH, 7);
     await kept.wait();
-    const before = lives(client);
+    const before = startTimes(client);
     for (let i = 0; i < 6; i++) {
       const future = client.submit(t.spin, folder, `spin-${i}`);
       await started(folder, `spin-${i}`);
       future.cancel();
-      // The isolate that takes its place.
+      // A new isolate runs this task.
       assert.equal(await client.submit(t.inc, i).result(), i + 1);
     }
-    assert.deepEqual(lives(client), before);
+    assert.deepEqual(startTimes(client), before);
     assert.equal((await kept.result())[0], 7);
   },
   { workers: 1 },
 );
 
-test('threads: an asynchronous task that ends after it was cancelled leaves no timer behind', async (context) => {
+test('threads: an asynchronous task that ends after its cancellation leaves no timer behind', async (context) => {
   await using client = await connect({ workers: 1 });
   assert.equal(await client.submit(t.inc, 1).result(), 2);
   await withFolder(async (folder) => {
@@ -88,14 +88,14 @@ test('threads: an asynchronous task that ends after it was cancelled leaves no t
     open(folder, 'held-0');
     await client.submit(t.inc, 2).result();
     const timers = context.mock.method(globalThis, 'setTimeout');
-    // Ten times as long as a cancelled task has to end.
+    // This is ten times the grace period of a cancelled task.
     await client.submit(t.busy, 1000, 1).result();
     const graces = timers.mock.calls.filter(({ arguments: [, delay] }) => delay === 100);
     assert.ok(graces.length <= futures.length, `${graces.length} timers`);
   });
 });
 
-test('processes: a cluster closes although a worker process stands still', async () => {
+test('processes: a cluster closes although a worker process is stopped', async () => {
   const cluster = await LocalCluster.start({ workers: 2, processes: true });
   const client = await connect(cluster, { setAsDefault: false });
   const pids = Object.values(await client.run(() => process.pid));
@@ -106,7 +106,7 @@ test('processes: a cluster closes although a worker process stands still', async
 });
 
 clusterTest(
-  'a function that is called while a cancelled task takes its thread along runs in the next thread',
+  'a function of client.run() runs in the new thread if a cancelled task ends the old thread',
   async ({ client, folder }) => {
     const frozen = client.submit(t.freeze, folder, 'frozen');
     await started(folder, 'frozen');

@@ -1,5 +1,5 @@
-// Workers that die while they compute, hand results on, or spill: the answer is right, the cluster goes back to its size,
-// and a task that kills its workers is told from those that were only there.
+// Workers that die while they compute, transfer results or spill: the results are right, and the cluster replaces the
+// workers. A task that kills its workers fails; other tasks of these workers run again.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ function names(client: Client): string[] {
   return Object.keys(client.schedulerInfo().workers);
 }
 
-/** All workers are there and compute. */
+/** Waits until all workers run, and checks that they compute. */
 async function assertHealthy(
   { client, cluster }: Pick<Setting, 'client' | 'cluster'>,
   size = 2,
 ): Promise<void> {
-  await until('all workers are there', async () => {
+  await until('all workers answer', async () => {
     const answers = await client.run(() => 'here').catch(() => ({}));
     return Object.keys(answers).length === size;
   });
@@ -33,7 +33,7 @@ async function assertHealthy(
   );
 }
 
-clusterTest('process.exit() in a task: tried three times, then an error that says so', async (setting) => {
+clusterTest('a task that calls process.exit() runs three times and then fails', async (setting) => {
   const { client, folder } = setting;
   const bad = client.submit(t.exitTimes, join(folder, 'bad'), 1000);
   const behind = client.submit(t.inc, bad);
@@ -54,7 +54,7 @@ clusterTest('process.exit() in a task: tried three times, then an error that say
 });
 
 clusterTest(
-  'a worker process that is stopped, and says nothing any more, is replaced',
+  'a stopped worker process, which sends no messages, is replaced',
   async (setting) => {
     const { client, folder, processes } = setting;
     if (!processes) return;
@@ -73,12 +73,12 @@ clusterTest(
       texts.join('; '),
     );
   },
-  // On a busy machine others may be silent for so long, too.
+  // On a busy machine other workers may be silent for this time, too.
   { workerTtl: '5s', allowedFailures: 20 },
 );
 
 clusterTest(
-  'allowedFailures says how often',
+  'allowedFailures limits the number of workers that a task may kill',
   async ({ client }) => {
     const error = await rejection(client.submit(t.exit, 1).result());
     assert.ok(error instanceof KilledWorkerError);
@@ -89,7 +89,7 @@ clusterTest(
 );
 
 clusterTest(
-  'an uncaught exception outside the task, and a rejection that nobody handles',
+  'a task runs again after an uncaught exception or an unhandled rejection ended its isolate',
   async (setting) => {
     const { client, folder } = setting;
     assert.equal(await client.submit(t.throwOutside, join(folder, 'thrown')).result(), 2);
@@ -98,7 +98,7 @@ clusterTest(
   },
 );
 
-clusterTest('a worker is killed while it computes', async (setting) => {
+clusterTest('a task runs again if its worker is killed while it computes', async (setting) => {
   const { client, folder } = setting;
   const [first] = names(client);
   const held = client.submit(t.hold, folder, 'gate', 7, { workers: first });
@@ -109,24 +109,21 @@ clusterTest('a worker is killed while it computes', async (setting) => {
   await assertHealthy(setting);
 });
 
-clusterTest(
-  'results that die with their worker are computed again, for clients and for tasks',
-  async (setting) => {
-    const { client, folder } = setting;
-    const [first, second] = names(client);
-    const path = join(folder, 'calls');
-    const made = client.submit(t.countZeros, path, LARGE, { workers: first });
-    const behind = client.submit(t.plus, made, 1, { workers: first });
-    await behind.wait();
-    await kill(setting, first!);
-    assert.equal(await client.submit(t.total, behind, { workers: second }).result(), 2 * LARGE);
-    assert.equal((await made.result())[5], 1);
-    assert.equal(made.status, 'finished');
-    await assertHealthy(setting);
-  },
-);
+clusterTest("a lost worker's results are computed again for clients and for tasks", async (setting) => {
+  const { client, folder } = setting;
+  const [first, second] = names(client);
+  const path = join(folder, 'calls');
+  const made = client.submit(t.countZeros, path, LARGE, { workers: first });
+  const behind = client.submit(t.plus, made, 1, { workers: first });
+  await behind.wait();
+  await kill(setting, first!);
+  assert.equal(await client.submit(t.total, behind, { workers: second }).result(), 2 * LARGE);
+  assert.equal((await made.result())[5], 1);
+  assert.equal(made.status, 'finished');
+  await assertHealthy(setting);
+});
 
-clusterTest('a released intermediate result is computed again for what needs it', async (setting) => {
+clusterTest('a released intermediate result is computed again to restore lost results', async (setting) => {
   const { client } = setting;
   const [first, second] = names(client);
   const made = t.zeros(LARGE, 1);
@@ -139,7 +136,7 @@ clusterTest('a released intermediate result is computed again for what needs it'
   await assertHealthy(setting);
 });
 
-clusterTest('a worker is killed while others fetch from it', async (setting) => {
+clusterTest('results are right although a worker is killed while others fetch from it', async (setting) => {
   const { client } = setting;
   const [first, second] = names(client);
   const many = Array.from({ length: 30 }, (_, i) => client.submit(t.zeros, 200_000, i, { workers: first }));
@@ -159,14 +156,14 @@ clusterTest('a worker is killed while others fetch from it', async (setting) => 
   await assertHealthy(setting);
 });
 
-clusterTest('scattered data dies with its worker: an error that says so; copies live on', async (setting) => {
+clusterTest('scattered data is lost with its worker unless another worker has a copy', async (setting) => {
   const { client } = setting;
   const [first, second] = names(client);
   const lost = await client.scatter(new Float64Array(LARGE).fill(1), { workers: [first!] });
   const kept = await client.scatter(new Float64Array(LARGE).fill(2), { broadcast: true });
   const small = await client.scatter([1, 2, 3]);
   await kill(setting, first!);
-  await until('the loss is known', () => client.schedulerInfo().workers[first!]?.started !== undefined);
+  await until('the worker is listed', () => client.schedulerInfo().workers[first!]?.started !== undefined);
   assert.equal(await client.submit(t.total, kept, { workers: second }).result(), 2 * LARGE);
   assert.deepEqual(await client.gather(small), [1, 2, 3]);
   if (setting.processes) {
@@ -177,24 +174,27 @@ clusterTest('scattered data dies with its worker: an error that says so; copies 
     assert.ok(again instanceof LongpoleError && again.code === 'ERR_LONGPOLE_DATA_LOST');
     assert.equal(lost.status, 'error');
   } else {
-    // The thread is gone; its store, in this process, is not.
+    // The store of a thread is in this process and outlives the thread.
     assert.equal(await client.submit(t.total, lost).result(), LARGE);
   }
   await assertHealthy(setting);
 });
 
-clusterTest('a worker dies while it takes scattered data: another takes it', async (setting) => {
-  const { client, processes } = setting;
-  const [first] = names(client);
-  // Its death is not known yet.
-  if (processes) process.kill(client.schedulerInfo().workers[first!]!.pid, 'SIGKILL');
-  else void client.run(() => process.exit(9), { workers: [first!] }).catch(() => undefined);
-  const futures = await client.scatter([0, 1, 2, 3].map((i) => new Float64Array(LARGE).fill(i)));
-  assert.deepEqual(await client.gather(client.map(t.total, futures)), [0, LARGE, 2 * LARGE, 3 * LARGE]);
-});
+clusterTest(
+  'if a worker dies while it receives scattered data, another worker receives the data',
+  async (setting) => {
+    const { client, processes } = setting;
+    const [first] = names(client);
+    // The cluster has not yet noticed the death when scatter begins.
+    if (processes) process.kill(client.schedulerInfo().workers[first!]!.pid, 'SIGKILL');
+    else void client.run(() => process.exit(9), { workers: [first!] }).catch(() => undefined);
+    const futures = await client.scatter([0, 1, 2, 3].map((i) => new Float64Array(LARGE).fill(i)));
+    assert.deepEqual(await client.gather(client.map(t.total, futures)), [0, LARGE, 2 * LARGE, 3 * LARGE]);
+  },
+);
 
 clusterTest(
-  'a worker is killed while it spills, and while it reads back',
+  'results are right although a worker is killed while it spills and while it reads back',
   async (setting) => {
     const { client, processes } = setting;
     const [first] = names(client);
@@ -221,31 +221,34 @@ clusterTest(
     await setting.cluster.close();
     assert.equal(existsSync(info!.localDirectory), false);
   },
-  // A process takes 140 MB with no result in it: all of them are spilled.
+  // A process needs 140 MB without any result, so it spills all results.
   (processes) => ({ memoryLimit: processes ? '130 MB' : '60 MB', memory: { terminate: false } }),
 );
 
-clusterTest('timeouts, deaths and errors at once: everything ends as it should', async (setting) => {
-  const { client, folder } = setting;
-  const numbers = Array.from({ length: 300 }, (_, i) => i);
-  const good = client.map(t.busy, new Array<number>(300).fill(1), numbers);
-  const slow = client.submit(t.spin, folder, 'slow', { timeout: 0.3 });
-  const deadly = client.submit(t.exit, 5);
-  const failing = client.submit(t.fail, 'x');
-  const once = client.submit(t.exitOnce, join(folder, 'once'), 11);
-  const slowError = await rejection(slow.result());
-  assert.ok(
-    slowError instanceof TaskError && slowError.code === 'ERR_LONGPOLE_TASK_TIMEOUT',
-    String(slowError),
-  );
-  assert.ok((await rejection(deadly.result())) instanceof KilledWorkerError);
-  assert.ok((await rejection(failing.result())) instanceof TaskError);
-  assert.equal(await once.result(), 11);
-  assert.deepEqual(await client.gather(good), numbers);
-  await assertHealthy(setting);
-});
+clusterTest(
+  'tasks that time out, kill workers or fail at the same time do not disturb other tasks',
+  async (setting) => {
+    const { client, folder } = setting;
+    const numbers = Array.from({ length: 300 }, (_, i) => i);
+    const good = client.map(t.busy, new Array<number>(300).fill(1), numbers);
+    const slow = client.submit(t.spin, folder, 'slow', { timeout: 0.3 });
+    const deadly = client.submit(t.exit, 5);
+    const failing = client.submit(t.fail, 'x');
+    const once = client.submit(t.exitOnce, join(folder, 'once'), 11);
+    const slowError = await rejection(slow.result());
+    assert.ok(
+      slowError instanceof TaskError && slowError.code === 'ERR_LONGPOLE_TASK_TIMEOUT',
+      String(slowError),
+    );
+    assert.ok((await rejection(deadly.result())) instanceof KilledWorkerError);
+    assert.ok((await rejection(failing.result())) instanceof TaskError);
+    assert.equal(await once.result(), 11);
+    assert.deepEqual(await client.gather(good), numbers);
+    await assertHealthy(setting);
+  },
+);
 
-clusterTest('run while the worker dies: an error, not a wait for ever', async (setting) => {
+clusterTest('client.run() rejects if its worker dies during the call', async (setting) => {
   const { client, processes } = setting;
   const [first] = names(client);
   const error = await rejection(client.run(() => process.exit(3), { workers: [first!] }));

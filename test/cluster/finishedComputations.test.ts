@@ -1,5 +1,5 @@
-// What a program can no longer reach is released: finished computations leave nothing behind, neither results on the workers nor
-// entries in tables of the cluster.
+// The cluster releases everything that the program can no longer reach. Finished computations leave no results on the
+// workers and no entries in the tables of the engine.
 import assert from 'node:assert/strict';
 import * as v8 from 'node:v8';
 import { type Client, connect, Future, type LocalCluster } from 'longpole';
@@ -11,7 +11,7 @@ import { clusterTest, rejection, until } from './support.js';
 const LARGE = 10_000;
 const ROUNDS = 5;
 
-/** Collects garbage until a count is as small as it should be. */
+/** Collects garbage until a count has the wanted value. */
 async function untilCollected(
   what: string,
   count: () => number | Promise<number>,
@@ -23,7 +23,7 @@ async function untilCollected(
   });
 }
 
-/** Everything of the engine that has an entry for a computation, a task, a result or a wait. */
+/** Returns the sizes of all tables of the engine that have entries for computations, tasks, results or waits. */
 function entries({ engine }: LocalCluster): Record<string, number> {
   const { graph, ...state } = engine.scheduler.state;
   const workers = [...engine.scheduler.state.workers.values()];
@@ -45,19 +45,19 @@ function entries({ engine }: LocalCluster): Record<string, number> {
   };
 }
 
-/** Ways to compute something and drop every future of it. */
+/** Functions that compute something and drop all futures, by the names of the situations. */
 const WAYS: Readonly<Record<string, (client: Client, round: number) => Promise<unknown>>> = {
-  'a result that was the argument of another': async (client) => {
+  'a pending result as an argument': async (client) => {
     const array = client.submit((length: number) => new Float64Array(length), LARGE);
     const length = client.submit((values: Float64Array) => values.length, array);
     assert.equal(await length.result(), LARGE);
   },
-  'an argument that was there before': async (client) => {
+  'a finished result as an argument': async (client) => {
     const array = client.submit(t.zeros, LARGE, 1);
     await array.wait();
     assert.equal(await client.submit(t.total, array).result(), LARGE);
   },
-  'a function that can see a future': async (client) => {
+  'a function in the scope of a future': async (client) => {
     const array = client.submit(t.zeros, LARGE, 1);
     const see = (): unknown => array;
     const fn = (values: Float64Array): number => values.length;
@@ -73,7 +73,7 @@ const WAYS: Readonly<Record<string, (client: Client, round: number) => Promise<u
     const arrays = client.map(t.zeros, [LARGE, LARGE], [1, 2], { workers: 'worker-0' });
     assert.equal(await client.submit(t.totals, arrays, { workers: 'worker-1' }).result(), 3 * LARGE);
   },
-  'released before they were there': async (client) => {
+  'futures released before their tasks ended': async (client) => {
     const array = client.submit(t.zeros, LARGE, 1);
     const total = client.submit(t.total, array);
     assert.equal(total.status, 'pending');
@@ -104,7 +104,7 @@ const WAYS: Readonly<Record<string, (client: Client, round: number) => Promise<u
 };
 
 clusterTest(
-  'nothing is left of computations whose futures were dropped',
+  'computations whose futures were dropped leave no entries, results, handles or futures behind',
   async ({ client, cluster }) => {
     const before = entries(cluster);
     const [probe] = await probes(client, cluster);
@@ -125,7 +125,7 @@ interface Probe {
   readonly computation: object;
 }
 
-/** The classes of what the engine holds for a result. */
+/** Returns the classes of the objects that the engine holds for a result. */
 async function probes(client: Client, { engine }: LocalCluster): Promise<Probe[]> {
   const future = client.submit(t.inc, 1);
   await future.wait();
@@ -137,13 +137,13 @@ async function probes(client: Client, { engine }: LocalCluster): Promise<Probe[]
   }));
 }
 
-/** How many objects of a class there are, garbage not counted. */
+/** Returns the number of reachable objects of a class. */
 function countOf(type: object): number {
   if (typeof type !== 'function') throw new Error('It is not a class.');
   return v8.queryObjects(type, { format: 'count' });
 }
 
-clusterTest('a released future that is still held leads to no value', async ({ client, cluster }) => {
+clusterTest('a released future does not keep the argument of its task alive', async ({ client, cluster }) => {
   const given = new WeakRef(new Float64Array(LARGE));
   const held = client.submit(t.total, given.deref() ?? new Float64Array(0));
   assert.equal(await held.result(), 0);
@@ -154,7 +154,7 @@ clusterTest('a released future that is still held leads to no value', async ({ c
 });
 
 clusterTest(
-  'the arguments of released results go, those that a held result is made of stay',
+  'the cluster keeps an argument exactly as long as a held result depends on the argument',
   async ({ client, processes }) => {
     const arrays = Array.from({ length: 4 }, (_, i) => new Float64Array(LARGE).fill(i));
     const references = arrays.map((array) => new WeakRef(array));
@@ -177,7 +177,7 @@ clusterTest(
 );
 
 clusterTest(
-  'a signal that lives long does not hold what was submitted with it',
+  'a long-lived signal has no listeners for tasks that have ended or were released',
   async ({ client, folder }) => {
     const listeners = new Set<() => void>();
     const signal = {
@@ -191,12 +191,12 @@ clusterTest(
     await failed.wait();
     assert.equal(listeners.size, 1);
     gate.release();
-    await until('nothing listens', () => listeners.size === 0);
+    await until('the signal has no listeners', () => listeners.size === 0);
   },
 );
 
 clusterTest(
-  'a lost result is computed again when neither its future nor its argument is held',
+  'a lost result is computed again even if the program holds no futures of its inputs',
   async ({ client, cluster, processes }) => {
     const other = await connect(cluster, { setAsDefault: false });
     const { total } = await (async () => {

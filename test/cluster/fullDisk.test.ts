@@ -1,5 +1,5 @@
-// A disk that is full when results are spilled. A limit on the size of files is a full disk that needs no file system of its
-// own: every program may set it, and a write fails with EFBIG as it would with ENOSPC.
+// A disk that is full when results are spilled. A limit on the size of files simulates a full disk without a special file
+// system: a write then fails with EFBIG instead of ENOSPC.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,8 +22,8 @@ interface Report {
 }
 
 /**
- * Makes 70 arrays of 8 MB, of which a part fits into memory, and says what became of them. A limit is large beside an array: what
- * a task takes while it runs must not end its worker.
+ * Returns a program that makes 70 arrays of 8 MB, which do not all fit into memory, and prints a `Report`. The memory
+ * limit is large compared with an array, so that the memory of a running task does not end its worker.
  */
 function program(processes: boolean, options: string): string {
   return `
@@ -58,7 +58,7 @@ function program(processes: boolean, options: string): string {
   `;
 }
 
-/** Runs a program that can write 1 KiB into each file: its cluster starts, and nothing is spilled. */
+/** Runs a program that can write 1 KiB into each file: its cluster starts, but cannot spill results. */
 async function runOnFullDisk(folder: string, source: string): Promise<Report> {
   const file = join(folder, 'program.mjs');
   writeFileSync(file, source);
@@ -82,7 +82,7 @@ async function runOnFullDisk(folder: string, source: string): Promise<Report> {
 for (const kind of KINDS) {
   const processes = kind === 'processes';
   test(
-    `${kind}: a full disk is named, results that fit are kept, and no worker dies`,
+    `${kind}: a full disk fails the tasks whose results do not fit into memory, and ends no worker`,
     { timeout: TIMEOUT_MS },
     () =>
       withFolder(async (folder) => {
@@ -101,7 +101,11 @@ for (const kind of KINDS) {
         assert.ok(report.errors.length > 0 && report.kept > 0, JSON.stringify(report));
         for (const { code, message } of report.errors) {
           assert.equal(code, 'ERR_LONGPOLE_DISK_FULL');
-          assert.equal(message, report.errors[0]!.message, 'one error for the whole computation');
+          assert.equal(
+            message,
+            report.errors[0]!.message,
+            'all tasks of the computation have the same error',
+          );
         }
         const { key, message } = report.errors[0]!;
         assert.ok(message.includes(`Task '${key}' (function fill)`), message);
@@ -113,7 +117,7 @@ for (const kind of KINDS) {
 }
 
 test(
-  'results that may not be spilled fill a worker, and an error names its limit',
+  'tasks whose results do not fit into memory fail with the memory limit if spilling is off',
   { timeout: TIMEOUT_MS },
   () =>
     withFolder(async (folder) => {

@@ -1,5 +1,5 @@
-// Workers that die at given points of a computation: before its tasks arrive, while one runs, after it returned, after it
-// reported, and while results travel. Every result is compared with what a plain evaluation gives. The soak kills at random.
+// Workers that die at given points of a computation: before tasks arrive, while a task runs, after it returned, after it
+// was reported, and during a transfer. Every result is compared with a direct evaluation. The soak kills at random times.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Client, Future } from 'longpole';
@@ -9,20 +9,20 @@ import { kill, open, type Setting, sharedClusterTest, started, until } from './s
 const LARGE = 100_000;
 const NODES = 40;
 const LEAVES = 10;
-/** A task at the beginning of the graph, one in the middle, and one that little depends on. */
+/** Nodes at the beginning, in the middle and at the end of the graph. */
 const PLACES = [2, 22, NODES - 1];
 
-/** The two nodes that an inner node adds: a near one and a far one. */
+/** Returns the two nodes that an inner node adds: a near one and a far one. */
 const inputsOf = (node: number): readonly [number, number] => [node - 1 - (node % 5), (node * 5 + 3) % node];
 
-/** What the nodes of the graph are, by a plain evaluation. */
+/** Values of the nodes, computed directly. */
 const EXPECTED = Array.from({ length: NODES }, () => 0);
 for (const node of EXPECTED.keys()) {
   const [near, far] = inputsOf(node);
   EXPECTED[node] = node < LEAVES ? node + 1 : (EXPECTED[near]! + EXPECTED[far]!) % 1e6;
 }
 
-/** Submits the graph, which is computed each time. `through` wraps the nodes at `PLACES` with a task that ends its worker. */
+/** Submits the graph with new keys. `through` wraps the nodes at `PLACES` with a task that ends its worker. */
 function graph(
   client: Client,
   through?: (node: Future<number>, place: number) => Future<number>,
@@ -39,9 +39,9 @@ function graph(
   return nodes;
 }
 
-/** As many workers as before compute the right results: the next test may have them. */
+/** Waits until both workers run, and checks their results, so that the next test can use them. */
 async function assertAllThere({ client, cluster }: Setting): Promise<void> {
-  await until('all workers are there', async () => {
+  await until('all workers answer', async () => {
     const answers = await client.run(() => 'here').catch(() => ({}));
     return Object.keys(answers).length === cluster.size;
   });
@@ -49,7 +49,7 @@ async function assertAllThere({ client, cluster }: Setting): Promise<void> {
   assert.deepEqual(await client.gather(graph(client)), EXPECTED);
 }
 
-/** At least so many tasks have been sent to workers and have not ended. */
+/** Waits until at least `count` unfinished tasks have been sent to workers. */
 function sent(client: Client, count: number): Promise<void> {
   return until(`${count} tasks are sent`, () => client.schedulerInfo().tasks.processing >= count);
 }
@@ -58,7 +58,7 @@ function pidOf(client: Client, name: string): number {
   return client.schedulerInfo().workers[name]!.pid;
 }
 
-sharedClusterTest('a worker dies before the tasks that were sent to it begin', async (setting) => {
+sharedClusterTest('tasks run again if their worker dies before they begin', async (setting) => {
   const { client, folder } = setting;
   const last = client.submit(t.holdAndExit, folder, 'last', 1, { workers: 'worker-1' });
   await started(folder, 'last');
@@ -72,7 +72,7 @@ sharedClusterTest('a worker dies before the tasks that were sent to it begin', a
   await assertAllThere(setting);
 });
 
-sharedClusterTest('a process dies before it has read what was sent to it', async (setting) => {
+sharedClusterTest('tasks run again if their worker process dies before it reads them', async (setting) => {
   const { client, processes } = setting;
   if (!processes) return;
   const pid = pidOf(client, 'worker-1');
@@ -88,9 +88,9 @@ sharedClusterTest('a process dies before it has read what was sent to it', async
 
 for (const [when, task] of [
   ['while a task runs', t.exitOnce],
-  ['after a task returned, before it reports', t.exitBehind],
+  ['after a task has returned and before it is reported', t.exitBehind],
 ] as const) {
-  sharedClusterTest(`workers die ${when}, at three places of a graph`, async (setting) => {
+  sharedClusterTest(`a graph is computed correctly if workers die ${when}`, async (setting) => {
     const { client, folder } = setting;
     const nodes = graph(client, (node, place) => client.submit(task, join(folder, `${place}`), node));
     assert.deepEqual(await client.gather(nodes), EXPECTED);
@@ -98,7 +98,7 @@ for (const [when, task] of [
   });
 }
 
-sharedClusterTest('all workers die while each runs a task', async (setting) => {
+sharedClusterTest('a graph is computed correctly if all workers die at once', async (setting) => {
   const { client, cluster, folder } = setting;
   const held = cluster.workers.map((name, i) =>
     client.submit(t.holdAndExit, folder, name, i, { workers: name }),
@@ -111,29 +111,32 @@ sharedClusterTest('all workers die while each runs a task', async (setting) => {
   await assertAllThere(setting);
 });
 
-sharedClusterTest('workers die one after the other after their tasks have reported', async (setting) => {
-  const { client, cluster } = setting;
-  const nodes = graph(client);
-  const arrays = nodes.map((node, i) =>
-    client.submit(t.zeros, LARGE, node, { workers: cluster.workers[i % 2]! }),
-  );
-  await Promise.all(arrays.map((array) => array.wait()));
-  for (const name of cluster.workers) await kill(setting, name);
-  const totals = arrays.map((array) => client.submit(t.total, array));
-  assert.deepEqual(
-    await client.gather(totals),
-    EXPECTED.map((value) => LARGE * value),
-  );
-  await assertAllThere(setting);
-});
+sharedClusterTest(
+  'results are computed again if all workers die after their tasks have ended',
+  async (setting) => {
+    const { client, cluster } = setting;
+    const nodes = graph(client);
+    const arrays = nodes.map((node, i) =>
+      client.submit(t.zeros, LARGE, node, { workers: cluster.workers[i % 2]! }),
+    );
+    await Promise.all(arrays.map((array) => array.wait()));
+    for (const name of cluster.workers) await kill(setting, name);
+    const totals = arrays.map((array) => client.submit(t.total, array));
+    assert.deepEqual(
+      await client.gather(totals),
+      EXPECTED.map((value) => LARGE * value),
+    );
+    await assertAllThere(setting);
+  },
+);
 
 sharedClusterTest(
-  'the worker that has a result dies while the result travels to another and to the client',
+  'a result is computed again if its worker dies during transfers to another worker and to the client',
   async (setting) => {
     const { client, processes } = setting;
     const made = client.submit(t.zeros, LARGE, 2, { workers: 'worker-0' });
     await made.wait();
-    // A process that stands still has been asked and cannot answer.
+    // A stopped process receives the request and cannot answer.
     if (processes) process.kill(pidOf(client, 'worker-0'), 'SIGSTOP');
     const total = client.submit(t.total, made, { workers: 'worker-1' });
     const fetched = made.result();
@@ -148,7 +151,7 @@ sharedClusterTest(
   },
 );
 
-sharedClusterTest('the worker that fetches a result dies before it has read it', async (setting) => {
+sharedClusterTest('tasks run again if their worker dies while it fetches their input', async (setting) => {
   const { client, folder, processes } = setting;
   const made = client.submit(t.zeros, LARGE, 2, { workers: 'worker-0' });
   await made.wait();

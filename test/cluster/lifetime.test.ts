@@ -1,4 +1,4 @@
-// How long results, futures, clients and clusters live, and what is left when they end.
+// Lifetimes of results, futures, clients and clusters, and what they leave behind.
 import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { clusterTest, open, rejection, started, until } from './support.js';
 
 const LARGE = 100_000;
 
-/** How many arrays of LARGE numbers the workers hold. */
+/** Returns the number of arrays of LARGE numbers that the workers hold. */
 async function heldArrays(client: Client): Promise<number> {
   return Math.round((await heldBytes(client)) / (8 * LARGE));
 }
@@ -20,7 +20,7 @@ function isFutureError(error: unknown): boolean {
   return error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_FUTURE';
 }
 
-clusterTest('release: a result leaves the workers with its last future', async ({ client }) => {
+clusterTest('a result is released with its last future', async ({ client }) => {
   const one = client.submit(t.zeros, LARGE, 1, { key: 'large' });
   const two = client.submit(t.zeros, LARGE, 1, { key: 'large' });
   await one.wait();
@@ -34,11 +34,11 @@ clusterTest('release: a result leaves the workers with its last future', async (
   assert.equal(await total.result(), LARGE);
   two.release();
   total.release();
-  await until('the result is gone', async () => (await heldArrays(client)) === 0);
+  await until('no worker holds the result', async () => (await heldArrays(client)) === 0);
   assert.equal(client.schedulerInfo().tasks.memory, 0);
 });
 
-clusterTest('release: while a task needs the result, it stays', async ({ client, folder }) => {
+clusterTest('a released result stays while a task needs it', async ({ client, folder }) => {
   const large = client.submit(t.zeros, LARGE, 2);
   const gate = client.submit(t.hold, folder, 'gate', 1);
   await started(folder, 'gate');
@@ -46,99 +46,99 @@ clusterTest('release: while a task needs the result, it stays', async ({ client,
   large.release();
   open(folder, 'gate');
   assert.equal(await total.result(), 2 * LARGE);
-  await until('the result is gone', async () => (await heldArrays(client)) === 0);
+  await until('no worker holds the result', async () => (await heldArrays(client)) === 0);
 });
 
 clusterTest(
-  'release: intermediate results of a computation, and results that compute has brought',
+  'intermediate results and results that compute() has returned are released',
   async ({ client }) => {
     const total = t.total(t.plus(t.plus(t.zeros(LARGE, 1), 1), 1));
     assert.equal(await client.compute(total), 3 * LARGE);
     assert.equal((await client.compute(t.zeros(LARGE, 1))).length, LARGE);
-    await until('nothing is left', async () => (await heldArrays(client)) === 0);
+    await until('no worker holds a result', async () => (await heldArrays(client)) === 0);
     using kept = client.submit(t.zeros, LARGE, 1);
     await kept.wait();
   },
 );
 
 clusterTest(
-  'a computation that ends does not disturb a long task of another',
+  'the end of a computation does not disturb a long task of another computation',
   async ({ client, folder }) => {
     const short = client.submit(t.hold, folder, 'short', 0);
     await started(folder, 'short');
     const long = client.submit(t.hold, folder, 'long', 1);
-    await until('it is sent ahead', () => client.schedulerInfo().tasks.processing === 2);
+    await until('the long task is sent', () => client.schedulerInfo().tasks.processing === 2);
     open(folder, 'short');
     await short.result();
     await started(folder, 'long');
     rmSync(join(folder, 'long.started'));
-    // A busy worker measures its memory every 100 ms, which an isolate may take to release a computation.
+    // A busy worker measures its memory every 100 ms, and an isolate may need that time to release a computation.
     let samples = 0;
     client.observe({ memory: () => void samples++ });
-    await until('its worker has lived through that time', () => samples >= 5);
+    await until('the worker has measured its memory five times', () => samples >= 5);
     open(folder, 'long');
     assert.equal(await long.result(), 1);
-    assert.ok(!existsSync(join(folder, 'long.started')), 'it did not begin again');
+    assert.ok(!existsSync(join(folder, 'long.started')), 'the long task did not begin again');
   },
   { workers: 1 },
 );
 
-clusterTest('release: pending futures; their tasks are not run', async ({ client, folder }) => {
+clusterTest('tasks of released pending futures do not run', async ({ client, folder }) => {
   const held = [0, 1].map((i) => client.submit(t.hold, folder, `gate${i}`, i));
   await Promise.all([started(folder, 'gate0'), started(folder, 'gate1')]);
   const path = join(folder, 'calls');
   const counted = Array.from({ length: 20 }, () => client.submit(t.count, path));
   await Promise.resolve();
   for (const future of counted) future.release();
-  // The answer comes behind what a worker was told before: it knows of the releases.
+  // Messages arrive in order, so a worker that answers has received the releases.
   await client.run(() => undefined);
   for (const i of [0, 1]) open(folder, `gate${i}`);
   assert.deepEqual(await client.gather(held), [0, 1]);
-  await until('nothing is left to do', () => client.schedulerInfo().tasks.processing === 0);
+  await until('no task is unfinished', () => client.schedulerInfo().tasks.processing === 0);
   assert.equal(existsSync(path), false);
 });
 
-clusterTest('cancel: pending, running, finished; what depends on them', async ({ client, folder }) => {
-  const running = client.submit(t.spin, folder, 'spin');
-  await started(folder, 'spin');
-  const behind = client.submit(t.inc, running);
-  const finished = client.submit(t.inc, 1);
-  assert.equal(await finished.result(), 2);
-  client.cancel([running, behind, finished]);
-  for (const future of [running, behind, finished]) {
-    assert.equal(future.status, 'cancelled');
-    assert.ok(isFutureError(await rejection(future.result())));
-    assert.ok(isFutureError(await future.exception()));
-    await future.wait();
-    future.cancel();
-    future.release();
-  }
-  // The worker that was in an endless loop is there again.
-  const gates = [0, 1].map((i) => client.submit(t.hold, folder, `gate${i}`, i));
-  await Promise.all([started(folder, 'gate0'), started(folder, 'gate1')]);
-  for (const i of [0, 1]) open(folder, `gate${i}`);
-  assert.deepEqual(await client.gather(gates), [0, 1]);
-});
-
 clusterTest(
-  'cancel: a dependent of a cancelled future does not wait for ever',
+  'cancel ends pending, running and finished futures and their dependents',
   async ({ client, folder }) => {
-    const running = client.submit(t.hold, folder, 'gate', 1);
-    await started(folder, 'gate');
+    const running = client.submit(t.spin, folder, 'spin');
+    await started(folder, 'spin');
     const behind = client.submit(t.inc, running);
-    const far = client.submit(t.add, behind, 1);
-    running.cancel();
-    open(folder, 'gate');
-    assert.equal(await Promise.race([far.wait().then(() => 'settled')]), 'settled');
-    const later = client.submit(t.inc, running);
-    assert.ok(isFutureError(await rejection(later.result())));
-    const again = client.submit(t.inc, 1);
-    assert.equal(await again.result(), 2);
+    const finished = client.submit(t.inc, 1);
+    assert.equal(await finished.result(), 2);
+    client.cancel([running, behind, finished]);
+    for (const future of [running, behind, finished]) {
+      assert.equal(future.status, 'cancelled');
+      assert.ok(isFutureError(await rejection(future.result())));
+      assert.ok(isFutureError(await future.exception()));
+      await future.wait();
+      future.cancel();
+      future.release();
+    }
+    // The worker of the endless task runs tasks again.
+    const gates = [0, 1].map((i) => client.submit(t.hold, folder, `gate${i}`, i));
+    await Promise.all([started(folder, 'gate0'), started(folder, 'gate1')]);
+    for (const i of [0, 1]) open(folder, `gate${i}`);
+    assert.deepEqual(await client.gather(gates), [0, 1]);
   },
 );
 
+clusterTest('the dependents of a cancelled future are cancelled, too', async ({ client, folder }) => {
+  const running = client.submit(t.hold, folder, 'gate', 1);
+  await started(folder, 'gate');
+  const behind = client.submit(t.inc, running);
+  const far = client.submit(t.add, behind, 1);
+  running.cancel();
+  open(folder, 'gate');
+  assert.equal(await Promise.race([far.wait().then(() => 'settled')]), 'settled');
+  const later = client.submit(t.inc, running);
+  assert.ok(isFutureError(await rejection(later.result())));
+  const again = client.submit(t.inc, 1);
+  assert.equal(await again.result(), 2);
+});
+
 clusterTest(
-  'cancel: what needs a task that never ends is cancelled with it, and its worker is free',
+  'cancelling an endless task cancels its dependents and frees its worker',
   async ({ client, cluster, folder }) => {
     const endless = client.submit(t.spin, folder, 'spin');
     await started(folder, 'spin');
@@ -156,35 +156,38 @@ clusterTest(
   },
 );
 
-clusterTest('several clients: each lets go of its own share', async ({ client, cluster }) => {
-  const other = await connect(cluster, { setAsDefault: false });
-  const mine = client.submit(t.zeros, LARGE, 1, { key: 'shared' });
-  await mine.wait();
-  const theirs = other.submit(t.zeros, LARGE, 1, { key: 'shared' });
-  const alone = other.submit(t.zeros, LARGE, 2);
-  await other.gather([theirs, alone]);
-  assert.equal(await heldArrays(client), 2);
-  assert.equal(await client.submit(t.total, theirs).result(), LARGE);
-  await other.close();
-  await other.close();
-  await until('the other client let go', async () => (await heldArrays(client)) === 1);
-  assert.equal(mine.status, 'finished');
-  assert.equal(await client.submit(t.total, mine).result(), LARGE);
-  assert.ok(isFutureError(await rejection(alone.result())));
-  assert.throws(() => other.submit(t.inc, 1), { code: 'ERR_LONGPOLE_CLOSED' });
-  await assert.rejects(other.compute(t.inc(1)), { code: 'ERR_LONGPOLE_CLOSED' });
-  await assert.rejects(other.scatter([1]), { code: 'ERR_LONGPOLE_CLOSED' });
-  await assert.rejects(
-    other.run(() => 1),
-    { code: 'ERR_LONGPOLE_CLOSED' },
-  );
-  theirs.release();
-  mine.release();
-  await until('nothing is left', async () => (await heldArrays(client)) === 0);
-});
+clusterTest(
+  'a client that closes releases only the results that no other client holds',
+  async ({ client, cluster }) => {
+    const other = await connect(cluster, { setAsDefault: false });
+    const mine = client.submit(t.zeros, LARGE, 1, { key: 'shared' });
+    await mine.wait();
+    const theirs = other.submit(t.zeros, LARGE, 1, { key: 'shared' });
+    const alone = other.submit(t.zeros, LARGE, 2);
+    await other.gather([theirs, alone]);
+    assert.equal(await heldArrays(client), 2);
+    assert.equal(await client.submit(t.total, theirs).result(), LARGE);
+    await other.close();
+    await other.close();
+    await until('the result of the other client is released', async () => (await heldArrays(client)) === 1);
+    assert.equal(mine.status, 'finished');
+    assert.equal(await client.submit(t.total, mine).result(), LARGE);
+    assert.ok(isFutureError(await rejection(alone.result())));
+    assert.throws(() => other.submit(t.inc, 1), { code: 'ERR_LONGPOLE_CLOSED' });
+    await assert.rejects(other.compute(t.inc(1)), { code: 'ERR_LONGPOLE_CLOSED' });
+    await assert.rejects(other.scatter([1]), { code: 'ERR_LONGPOLE_CLOSED' });
+    await assert.rejects(
+      other.run(() => 1),
+      { code: 'ERR_LONGPOLE_CLOSED' },
+    );
+    theirs.release();
+    mine.release();
+    await until('no worker holds a result', async () => (await heldArrays(client)) === 0);
+  },
+);
 
 clusterTest(
-  'close: with things pending and running; twice; use after it',
+  'close cancels pending and running tasks, can be called twice, and makes later calls fail',
   async ({ client, cluster, folder }) => {
     const running = client.submit(t.spin, folder, 'spin');
     const async = client.submit(t.holdAsync, folder, 'asleep', 1);
@@ -214,7 +217,7 @@ clusterTest(
   },
 );
 
-clusterTest('close: the default cluster of connect ends with its client', async ({ processes }) => {
+clusterTest('the cluster that connect() started closes with its client', async ({ processes }) => {
   const client = await connect({ workers: 1, processes });
   const cluster = client.cluster;
   assert.equal(await client.submit(t.inc, 1).result(), 2);
@@ -225,7 +228,7 @@ clusterTest('close: the default cluster of connect ends with its client', async 
 for (const processes of [false, true]) {
   const kind = processes ? 'processes' : 'threads';
 
-  test(`${kind}: a future that nobody can reach any more releases its result`, async () => {
+  test(`${kind}: the result of an unreachable future is released`, async () => {
     await withFolder(async (folder) => {
       const source = `
         import { connect } from ${JSON.stringify(packageUrl('index'))};
@@ -253,7 +256,7 @@ for (const processes of [false, true]) {
     });
   });
 
-  test(`${kind}: a program that does not close its cluster ends all the same, and leaves nothing behind`, async () => {
+  test(`${kind}: a program ends without closing its cluster`, async () => {
     await withFolder(async (folder) => {
       const source = `
         import { connect } from ${JSON.stringify(packageUrl('index'))};
@@ -267,7 +270,7 @@ for (const processes of [false, true]) {
   });
 }
 
-test('LocalCluster.start checks its options', async () => {
+test('LocalCluster.start rejects invalid options', async () => {
   const invalid = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
   await assert.rejects(LocalCluster.start({ workers: 0 }), invalid);
   await assert.rejects(LocalCluster.start({ workers: 1.5 }), invalid);
@@ -282,7 +285,7 @@ test('LocalCluster.start checks its options', async () => {
   await assert.rejects(Reflect.apply(connect, undefined, ['tcp']), invalid);
 });
 
-test('processes: a worker that the system does not start is an error, not a wait for ever', async () => {
+test('processes: LocalCluster.start rejects if the system cannot start a worker process', async () => {
   await withFolder(async (folder) => {
     const { stdout, code } = await runProgram(
       folder,

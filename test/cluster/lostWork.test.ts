@@ -1,4 +1,4 @@
-// What a trace says of results that were lost with their worker. Results of threads are shared, and outlive their worker.
+// Results that were lost with their worker, as the trace shows them. Results of threads are shared and outlive their worker.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { lostWorkers } from '#internal/analysis/lostWork.js';
@@ -8,7 +8,7 @@ import { clusterTest, kill } from './support.js';
 const LARGE = 100_000;
 
 clusterTest(
-  'a result that is computed again is the second attempt of its task, and names the lost worker',
+  'the trace records a second attempt for a lost result and names the lost worker',
   async (setting) => {
     const { client, folder, processes } = setting;
     if (!processes) return;

@@ -1,5 +1,5 @@
-// A task that takes more memory than its worker may have, and a client that gathers more than it has room for: one error each,
-// which names the limit and the key, and the cluster goes on.
+// A task that exceeds the memory limit of its worker, and a client that gathers more than its heap holds: each gets an
+// error that names the limit and the key, and the cluster remains usable.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KilledWorkerError } from 'longpole';
@@ -14,7 +14,7 @@ const LIMITED = (processes: boolean) => ({
 });
 
 clusterTest(
-  'a task that takes more than the memory limit in the middle of a computation is ended, and names the limit',
+  'a task that exceeds the memory limit while it runs is ended, and its error names the limit',
   async ({ client, folder, processes }) => {
     for (const kind of ['heap', 'buffers'] as const) {
       const future = client.submit(t.hoard, kind, 600, folder, { key: `large-${kind}` });
@@ -30,7 +30,7 @@ clusterTest(
 );
 
 for (const kind of KINDS) {
-  test(`${kind}: a client that gathers more than its heap gets an error, and the results stay`, () =>
+  test(`${kind}: gathering more than the heap of the client holds is an error, and the results stay`, () =>
     withFolder(async (folder) => {
       const source = `
         import { connect } from '${packageUrl('index')}';

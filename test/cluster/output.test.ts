@@ -1,11 +1,11 @@
-// What the code of tasks says beside its results: where the user reads it, and in the trace with the task.
+// Output and uncaught errors of tasks, as the program prints them and as the trace records them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packageUrl, runProgram, withFolder } from '../support/programs.js';
 
 for (const processes of [false, true]) {
   const kind = processes ? 'processes' : 'threads';
-  /** Prints the events with the topic, as `topic text` without stacks, once the wanted number is there. */
+  /** Returns a program that prints the first event of each topic without its stack, and ends after the last of them. */
   const program = (tasks: string, topics: readonly string[]): string => `
     import { connect } from ${JSON.stringify(packageUrl('index'))};
     const client = await connect({ workers: 1, processes: ${processes}, allowedFailures: 1 });
@@ -17,14 +17,14 @@ for (const processes of [false, true]) {
       if (wanted.size === 0) resolve();
     } });
     ${tasks}
-    // A cluster in which nothing runs does not keep the program alive.
+    // An idle cluster does not keep the program alive.
     const alive = setInterval(() => undefined, 1e6);
     await promise;
     clearInterval(alive);
     await client.close();
   `;
 
-  test(`${kind}: a promise that a task rejects and does not await is on stderr and in the trace, with the task`, async () => {
+  test(`${kind}: an unhandled rejection of a task is printed on stderr and recorded with the task`, async () => {
     await withFolder(async (folder) => {
       const source = program(
         `const failed = client.submit(function forgets() {
@@ -43,7 +43,7 @@ for (const processes of [false, true]) {
     });
   });
 
-  test(`${kind}: an error that a task throws from a timer after its end names that task`, async () => {
+  test(`${kind}: an error that a timer of a task throws after the end of the task names the task`, async () => {
     await withFolder(async (folder) => {
       const source = program(
         `await client.submit(function leaves() { setTimeout(() => { throw new Error('late'); }, 50); return 1; }, { key: 'leaves-1' }).result();`,
@@ -55,7 +55,7 @@ for (const processes of [false, true]) {
     });
   });
 
-  test(`${kind}: what tasks print is printed, and is in the trace with its task`, async () => {
+  test(`${kind}: the output of tasks is printed and recorded with the task`, async () => {
     await withFolder(async (folder) => {
       const source = program(
         `await client.submit(async function prints() {
@@ -74,7 +74,7 @@ for (const processes of [false, true]) {
   });
 }
 
-test('local threads: an error that a task does not catch is on stderr', async () => {
+test('local threads: an unhandled rejection of a task is printed on stderr', async () => {
   await withFolder(async (folder) => {
     const source = `
       import { delayed } from ${JSON.stringify(packageUrl('index'))};

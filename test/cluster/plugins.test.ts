@@ -1,4 +1,4 @@
-// Plugins on both sides: Dask's hooks, from when they are registered until they are taken away or their worker leaves.
+// Plugins of the scheduler and of the workers, with Dask's hooks, from their registration to their removal.
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -17,47 +17,52 @@ function notes(path: string): string[][] {
     .map((line) => JSON.parse(line));
 }
 
-clusterTest('a plugin of the scheduler sees every task pass through the states of Dask', async (setting) => {
-  const { client, cluster } = setting;
-  const seen = new Map<string, string[]>();
-  const calls: string[] = [];
-  const plugin: SchedulerPlugin = {
-    start: () => calls.push('start'),
-    addWorker: (worker) => calls.push(`add ${worker}`),
-    removeWorker: (worker) => calls.push(`remove ${worker}`),
-    close: () => calls.push('close'),
-    transition(key, start, finish, { worker, prefix }) {
-      const states = seen.get(key) ?? seen.set(key, [start]).get(key)!;
-      assert.equal(states.at(-1), start);
-      states.push(finish);
-      if (finish === 'memory') assert.ok(worker !== undefined && cluster.workers.includes(worker));
-      assert.equal(prefix, key);
-    },
-  };
-  const remove = await client.registerPlugin(plugin);
-  assert.ok(calls.includes('start'));
-  const first = client.submit(t.inc, 1, { key: 'first' });
-  const second = client.submit(t.inc, first, { key: 'second' });
-  const bad = client.submit(t.fail, 'boo', { key: 'bad' });
-  assert.equal(await second.result(), 3);
-  await rejection(bad.result());
-  assert.deepEqual(seen.get('first'), ['released', 'waiting', 'queued', 'processing', 'memory']);
-  // Sent together with the first, it need not queue.
-  assert.match(seen.get('second')!.join(' '), /^released waiting (queued )?processing memory$/);
-  assert.deepEqual(seen.get('bad'), ['released', 'waiting', 'queued', 'processing', 'erred']);
-  for (const future of [first, second, bad]) future.release();
-  await until('all are forgotten', () => [...seen.values()].every((states) => states.at(-1) === 'forgotten'));
-  await cluster.scale(3);
-  await cluster.scale(2);
-  assert.ok(calls.includes('add worker-2') && calls.includes('remove worker-2'));
-  await remove();
-  assert.equal(calls.at(-1), 'close');
-  await client.submit(t.inc, 1, { key: 'later' }).result();
-  assert.equal(seen.has('later'), false);
-});
+clusterTest(
+  "a scheduler plugin receives every transition of a task between Dask's states",
+  async (setting) => {
+    const { client, cluster } = setting;
+    const seen = new Map<string, string[]>();
+    const calls: string[] = [];
+    const plugin: SchedulerPlugin = {
+      start: () => calls.push('start'),
+      addWorker: (worker) => calls.push(`add ${worker}`),
+      removeWorker: (worker) => calls.push(`remove ${worker}`),
+      close: () => calls.push('close'),
+      transition(key, start, finish, { worker, prefix }) {
+        const states = seen.get(key) ?? seen.set(key, [start]).get(key)!;
+        assert.equal(states.at(-1), start);
+        states.push(finish);
+        if (finish === 'memory') assert.ok(worker !== undefined && cluster.workers.includes(worker));
+        assert.equal(prefix, key);
+      },
+    };
+    const remove = await client.registerPlugin(plugin);
+    assert.ok(calls.includes('start'));
+    const first = client.submit(t.inc, 1, { key: 'first' });
+    const second = client.submit(t.inc, first, { key: 'second' });
+    const bad = client.submit(t.fail, 'boo', { key: 'bad' });
+    assert.equal(await second.result(), 3);
+    await rejection(bad.result());
+    assert.deepEqual(seen.get('first'), ['released', 'waiting', 'queued', 'processing', 'memory']);
+    // The second task need not queue if it is sent in the batch of the first.
+    assert.match(seen.get('second')!.join(' '), /^released waiting (queued )?processing memory$/);
+    assert.deepEqual(seen.get('bad'), ['released', 'waiting', 'queued', 'processing', 'erred']);
+    for (const future of [first, second, bad]) future.release();
+    await until('all tasks are forgotten', () =>
+      [...seen.values()].every((states) => states.at(-1) === 'forgotten'),
+    );
+    await cluster.scale(3);
+    await cluster.scale(2);
+    assert.ok(calls.includes('add worker-2') && calls.includes('remove worker-2'));
+    await remove();
+    assert.equal(calls.at(-1), 'close');
+    await client.submit(t.inc, 1, { key: 'later' }).result();
+    assert.equal(seen.has('later'), false);
+  },
+);
 
 clusterTest(
-  'a plugin of the workers is set up, sees tasks, and is torn down when they leave',
+  'a worker plugin is set up, receives transitions, and is torn down when its worker leaves',
   async (setting) => {
     const { client, cluster, folder } = setting;
     const path = join(folder, 'notes');
@@ -89,36 +94,36 @@ clusterTest(
   },
 );
 
-clusterTest(
-  'a plugin of the workers that is taken away is torn down and sees nothing more',
-  async (setting) => {
-    const { client, folder } = setting;
-    const path = join(folder, 'notes');
-    const remove = await client.registerPlugin({ url, export: 'makesOne', options: { path } });
-    await remove();
-    await client.submit(t.inc, 1).result();
-    assert.deepEqual(
-      notes(path).map(([what]) => what),
-      ['setup', 'setup', 'teardown', 'teardown'],
-    );
-  },
-);
-
-clusterTest('what a module exports may be the plugin itself; what is none is refused', async ({ client }) => {
-  await client.registerPlugin({ url, export: 'ready' });
-  const there = await client.run(() => Reflect.get(globalThis, 'readyMade'));
-  assert.deepEqual(Object.values(there), ['is there', 'is there']);
-  for (const name of ['nothing', 'noSuchExport']) {
-    const error = await rejection(client.registerPlugin({ url, export: name }));
-    assert.ok(
-      error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT',
-      String(error),
-    );
-  }
+clusterTest('a removed worker plugin is torn down and receives no more transitions', async (setting) => {
+  const { client, folder } = setting;
+  const path = join(folder, 'notes');
+  const remove = await client.registerPlugin({ url, export: 'makesOne', options: { path } });
+  await remove();
+  await client.submit(t.inc, 1).result();
+  assert.deepEqual(
+    notes(path).map(([what]) => what),
+    ['setup', 'setup', 'teardown', 'teardown'],
+  );
 });
 
 clusterTest(
-  'a plugin of the workers knows its worker after its isolate was replaced, too',
+  'an exported object may be the plugin, and an export that is no plugin is refused',
+  async ({ client }) => {
+    await client.registerPlugin({ url, export: 'ready' });
+    const there = await client.run(() => Reflect.get(globalThis, 'readyMade'));
+    assert.deepEqual(Object.values(there), ['is there', 'is there']);
+    for (const name of ['nothing', 'noSuchExport']) {
+      const error = await rejection(client.registerPlugin({ url, export: name }));
+      assert.ok(
+        error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT',
+        String(error),
+      );
+    }
+  },
+);
+
+clusterTest(
+  'a worker plugin receives the name of its worker after the isolate was replaced, too',
   async (setting) => {
     const { client, folder } = setting;
     const path = join(folder, 'notes');
@@ -151,7 +156,7 @@ clusterTest('a plugin whose options cannot be sent is not registered', async ({ 
   assert.equal(topics.includes('plugin-error'), false);
 });
 
-clusterTest('a plugin that one worker cannot set up is taken away from all', async (setting) => {
+clusterTest('a plugin that one worker cannot set up is removed from all workers', async (setting) => {
   const { client, cluster, folder } = setting;
   const path = join(folder, 'notes');
   await assert.rejects(client.registerPlugin({ url, export: 'Failing', options: { path } }), /not here/);

@@ -1,4 +1,4 @@
-// Faults that need a program of their own: a module that ends its workers, an exhausted heap, a main program that is killed.
+// Faults that need a separate program: a module that ends its workers, an exhausted heap, a main program that is killed.
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { until } from './support.js';
 for (const processes of [false, true]) {
   const kind = processes ? 'processes' : 'threads';
 
-  test(`${kind}: a module that calls process.exit() when it is imported is an error that names the module`, async () => {
+  test(`${kind}: a task fails with the name of its module if the module calls process.exit() when it is imported`, async () => {
     await withFolder(async (folder) => {
       const source = `
         import { isMainThread, parentPort } from 'node:worker_threads';
@@ -30,7 +30,7 @@ for (const processes of [false, true]) {
     });
   });
 
-  test(`${kind}: modules of tasks read the arguments of the program`, async () => {
+  test(`${kind}: a module of tasks can read the arguments of the program`, async () => {
     await withFolder(async (folder) => {
       const source = `
         import { basename } from 'node:path';
@@ -46,12 +46,14 @@ for (const processes of [false, true]) {
         await client.close();
       `;
       const { stdout, stderr } = await runProgram(folder, source, { arguments: ['21'] });
-      // The main module is another one in workers, so that a program that looks does not begin there.
+      // Workers have another main module, so that a program that compares its URL with the main module does not start.
       assert.equal(stdout, "[ 42, 'threadMain.js' ] [ 42, 'threadMain.js' ]\n", stderr);
     });
   });
 
-  test(`${kind}: an exhausted heap ends the task, not the cluster`, { timeout: 120_000 }, async () => {
+  test(`${kind}: an exhausted heap fails the task, and the cluster remains usable`, {
+    timeout: 120_000,
+  }, async () => {
     await withFolder(async (folder) => {
       const source = `
         import { connect } from ${JSON.stringify(packageUrl('index'))};
@@ -63,7 +65,7 @@ for (const processes of [false, true]) {
         console.log(await client.submit((x) => x + 1, 1).result());
         await client.close();
       `;
-      // Worker processes take the limit over from this one's arguments.
+      // Worker processes inherit the limit from the arguments of the main program.
       const { stdout, code } = await runProgram(folder, source, {
         nodeArguments: ['--max-old-space-size=64'],
         seconds: 100,
@@ -73,7 +75,7 @@ for (const processes of [false, true]) {
     });
   });
 
-  test(`${kind}: the main program is killed: its workers end, and the next start removes its files`, async () => {
+  test(`${kind}: the workers of a killed program end, and the next program removes its files`, async () => {
     await withFolder(async (folder) => {
       const source = `
         import { connect } from ${JSON.stringify(packageUrl('index'))};
@@ -102,7 +104,7 @@ for (const processes of [false, true]) {
   });
 }
 
-test('the main program is killed while a worker process is in a native call: it ends at once', async () => {
+test('a worker process in a native call ends when the main program is killed', async () => {
   await withFolder(async (folder) => {
     const source = `
       import { existsSync } from 'node:fs';
@@ -126,8 +128,8 @@ test('the main program is killed while a worker process is in a native call: it 
   });
 });
 
-test('an addon that never finishes loading keeps no task from running and no program from ending', async () => {
-  // The isolate's CPU clock comes from an addon; here its import never settles, in every thread of the program.
+test('tasks run and the program ends even if an addon never finishes loading', async () => {
+  // The isolate reads its CPU clock through an addon. Here the import of the addon never settles in any thread.
   const stuck = 'data:text/javascript,await new Promise(() => undefined)';
   const hooks = `export const resolve = (name, context, next) =>
     name === 'koffi' ? { url: ${JSON.stringify(stuck)}, shortCircuit: true } : next(name, context);`;

@@ -1,4 +1,4 @@
-// Workers that leave, because the cluster is made smaller or they have lived long enough, and those that take their places.
+// Workers that leave because the cluster shrinks or their lifetime is over, and the workers that replace them.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type Client, type Future, LongpoleError } from 'longpole';
@@ -8,7 +8,7 @@ import { clusterTest, open, type Setting, started, until } from './support.js';
 
 const LARGE = 100_000;
 
-/** The indices of workers in the order in which observers are told that they are gone; an index once for each time. */
+/** Returns an array to which the index of a worker is appended whenever observers are notified of its removal. */
 function removals(client: Client): number[] {
   const removed: number[] = [];
   client.observe({ workerRemoved: ({ index }) => void removed.push(index) });
@@ -16,8 +16,8 @@ function removals(client: Client): number[] {
 }
 
 /**
- * Stops the clock of this program, so that no worker is made to leave because its time is over: one that is waited for in vain
- * makes the test hang.
+ * Stops the clock of this program, so that no time limit removes a worker. A worker that never leaves makes the test hang
+ * instead.
  */
 function stopClock(context: TestContext): void {
   const now = performance.now();
@@ -25,8 +25,8 @@ function stopClock(context: TestContext): void {
 }
 
 /**
- * Begins to make the cluster smaller; the last worker leaves and has a result, which `worker-0` is asked to take over. A
- * process is stopped before it can, and goes on with `signal('SIGCONT')`.
+ * Begins to shrink the cluster. The leaving worker asks `worker-0` to fetch its result. If the workers are processes,
+ * `worker-0` is stopped first, and continues after `signal('SIGCONT')`.
  */
 async function beginToMove(
   { client, cluster, processes }: Setting,
@@ -38,13 +38,13 @@ async function beginToMove(
   const signal = (name: NodeJS.Signals): void => void (processes && process.kill(pid, name));
   signal('SIGSTOP');
   const scaled = cluster.scale(size);
-  // The question is on its way in the next turn.
+  // The request is sent before the next turn of the event loop.
   await new Promise(setImmediate);
   return { moved, scaled, signal };
 }
 
 clusterTest(
-  'scale: a worker whose isolate is replaced while it leaves takes nothing more, and goes once it is idle',
+  'a leaving worker whose isolate is replaced gets no more tasks, and leaves when it is idle',
   async ({ client, cluster, folder, context }) => {
     const held = client.submit(t.hold, folder, 'held', 1, { workers: 'worker-0' });
     await started(folder, 'held');
@@ -55,13 +55,13 @@ clusterTest(
     stopClock(context);
     const scaled = cluster.scale(1);
     open(folder, 'last');
-    await until('its isolate is replaced', () => topics.includes('worker-restarted'));
+    await until('the isolate is replaced', () => topics.includes('worker-restarted'));
     const more = client.map(t.inc, [1, 2, 3]);
     await scaled;
     assert.deepEqual(
       [last, ...more].map(({ status }) => status),
       ['pending', 'pending', 'pending', 'pending'],
-      'nobody has run them while the other worker was busy',
+      'no worker ran the tasks while worker-0 was busy',
     );
     open(folder, 'held');
     assert.deepEqual(await client.gather([held, last, ...more]), [1, 2, 2, 3, 4]);
@@ -71,7 +71,7 @@ clusterTest(
 );
 
 clusterTest(
-  'scale: a worker that dies while it leaves is waited for no longer, and told of once',
+  'scale() does not wait for a worker that dies while it leaves, and observers receive one removal',
   async ({ client, cluster, folder, processes, context }) => {
     if (!processes) return;
     const removed = removals(client);
@@ -88,7 +88,7 @@ clusterTest(
 );
 
 clusterTest(
-  'close: a worker that is leaving goes with the others, and is told of once',
+  'close() removes a leaving worker with the others, and observers receive one removal',
   async ({ client, cluster, folder }) => {
     const removed = removals(client);
     const held = client.submit(t.hold, folder, 'held', 1, { workers: ['worker-1'] });
@@ -101,18 +101,21 @@ clusterTest(
   },
 );
 
-clusterTest('scale: smaller, before those that were to come are up', async ({ client, cluster }) => {
-  const larger = cluster.scale(4);
-  await Promise.all([cluster.scale(2), larger]);
-  assert.deepEqual(cluster.workers, ['worker-0', 'worker-1']);
-  assert.deepEqual(Object.keys(client.schedulerInfo().workers), ['worker-0', 'worker-1']);
-  assert.deepEqual(await client.gather(client.map(t.inc, [1, 2, 3])), [2, 3, 4]);
-});
+clusterTest(
+  'a cluster can shrink before the workers of an earlier scale() are up',
+  async ({ client, cluster }) => {
+    const larger = cluster.scale(4);
+    await Promise.all([cluster.scale(2), larger]);
+    assert.deepEqual(cluster.workers, ['worker-0', 'worker-1']);
+    assert.deepEqual(Object.keys(client.schedulerInfo().workers), ['worker-0', 'worker-1']);
+    assert.deepEqual(await client.gather(client.map(t.inc, [1, 2, 3])), [2, 3, 4]);
+  },
+);
 
 clusterTest(
-  'lifetime: a replacement that dies while it starts is replaced, and the old worker goes after that',
+  'a replacement that dies while it starts is replaced, and the old worker leaves after that',
   async ({ client, cluster, processes }) => {
-    // A thread is up at once.
+    // A thread starts too fast to be killed before.
     if (!processes) return;
     const kept = await client.scatter(new Float64Array(LARGE).fill(1));
     const removed = removals(client);
@@ -123,7 +126,7 @@ clusterTest(
         if (index === 1) process.kill(pid, 'SIGKILL');
       },
     });
-    await until('the old worker is gone', () => removed.includes(0));
+    await until('the old worker has left', () => removed.includes(0));
     assert.deepEqual(removed.slice(0, 2), [1, 0]);
     assert.ok(added.includes(2));
     assert.deepEqual(cluster.workers, ['worker-0']);
@@ -133,7 +136,7 @@ clusterTest(
 );
 
 clusterTest(
-  'lifetime: a worker whose replacement cannot be started stays, and is replaced when one can',
+  'a worker whose lifetime is over stays until a replacement can be started',
   async ({ client, cluster, processes }) => {
     if (!processes) return;
     const removed = removals(client);
@@ -142,14 +145,14 @@ clusterTest(
     const { execPath } = process;
     process.execPath = '/no/such/program';
     try {
-      await until('no replacement could be started', () => topics.includes('worker-given-up'));
+      await until('the start of a replacement has failed', () => topics.includes('worker-given-up'));
     } finally {
       process.execPath = execPath;
     }
     assert.equal(removed.includes(0), false);
     assert.deepEqual([cluster.size, cluster.workers], [1, ['worker-0']]);
     assert.equal(await client.submit(t.inc, 1).result(), 2);
-    await until('it is replaced', () => removed.includes(0));
+    await until('the worker is replaced', () => removed.includes(0));
     assert.equal(await client.submit(t.inc, 2).result(), 3);
     assert.equal(cluster.size, 1);
   },
@@ -157,25 +160,25 @@ clusterTest(
 );
 
 clusterTest(
-  'scale: what is released while another takes it over is not kept there',
+  'results that are released while they move from a leaving worker are not kept by the receiver',
   async ({ client, cluster }) => {
     const many = Array.from({ length: 30 }, (_, i) =>
       client.submit(t.zeros, LARGE, i, { workers: 'worker-1' }),
     );
     await Promise.all(many.map((future) => future.wait()));
     const scaled = cluster.scale(1);
-    // Between threads all are taken over within one turn of the event loop: some are released before, some in the middle.
+    // Threads take over all results within one turn of the event loop, so some are released before and some meanwhile.
     for (const future of many) {
       future.release();
       for (let step = 0; step < 4; step++) await Promise.resolve();
     }
     await scaled;
-    await until('nothing is left', async () => (await heldBytes(client)) === 0);
+    await until('no worker holds a result', async () => (await heldBytes(client)) === 0);
   },
 );
 
 clusterTest(
-  'scale: what a worker that dies was to take over, another takes',
+  'if the receiver of moved results dies, another worker receives them',
   async (setting) => {
     const { client, processes } = setting;
     if (!processes) return;
@@ -191,7 +194,7 @@ clusterTest(
   { workers: 3 },
 );
 
-clusterTest('scale: when the only one to take results over dies, its replacement does', async (setting) => {
+clusterTest('if the only receiver of moved results dies, its replacement receives them', async (setting) => {
   const { client, processes } = setting;
   if (!processes) return;
   const data = await client.scatter(new Float64Array(LARGE).fill(2), { workers: 'worker-1' });
@@ -202,11 +205,11 @@ clusterTest('scale: when the only one to take results over dies, its replacement
 });
 
 clusterTest(
-  'scatter: nothing goes to a worker that leaves',
+  'scatter sends nothing to a leaving worker',
   async (setting) => {
     const { client } = setting;
     const { scaled, signal } = await beginToMove(setting, 2);
-    // The last would be the turn of the third worker, and is that of the second.
+    // In rotation the third worker would get the last value. The second worker gets it because the third is leaving.
     const values = [0, 1, 2, 3, 4, new Float64Array(LARGE).fill(3)];
     const scattered = await client.scatter<unknown>(values);
     const named = await client.scatter(values, { workers: 'worker-2' }).catch((error: unknown) => error);

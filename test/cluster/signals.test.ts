@@ -1,4 +1,4 @@
-// A signal ends a program that has a cluster: its own folder is removed, its trace is closed, and the signal still counts.
+// A signal ends a program that has a cluster. The program removes its folder, closes its trace and exits by the signal.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ setInterval(() => {}, 1000);
 process.kill(process.pid, 'SIGHUP');
 `;
 
-test('a signal that the program handles leaves its cluster alone; the folder is removed at the exit', () =>
+test('a signal that the program handles does not close its cluster, and the folder is removed at the exit', () =>
   withFolder(async (folder) => {
     const { code, stdout, stderr } = await runProgram(folder, HANDLES, { arguments: [folder] });
     assert.deepEqual([code, stdout], [7, '1 2\n'], stderr);

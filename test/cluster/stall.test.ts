@@ -1,5 +1,5 @@
-// Computations that could go on and do not fail with where the cluster stands; those that wait for something go on waiting.
-// Time is driven: in the main process it passes only when a test says so.
+// A computation fails with a dump if its tasks could run and no worker runs one for a long time. A computation that waits
+// for an event does not fail. In the main process, time passes only when a test advances the mocked timers.
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -8,17 +8,18 @@ import { withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { open, started } from './support.js';
 
-/** Least seconds of silence after which computations fail, and more of them. */
+/** Seconds of silence after which computations fail. */
 const LIMIT = 180;
+/** Seconds after which a stalled computation has certainly failed. */
 const LONG = 4 * LIMIT;
 
 interface Setting {
   readonly client: Client;
   readonly cluster: LocalCluster;
   readonly folder: string;
-  /** Lets seconds pass in this process, a few at a time. */
+  /** Advances the timers of this process by seconds, in small steps. */
   pass(seconds: number): Promise<void>;
-  /** Lets them pass until it is so. */
+  /** Advances the timers until a condition holds. */
   passUntil(isSo: () => boolean): Promise<void>;
 }
 
@@ -56,23 +57,20 @@ function stallTest(name: string, body: (setting: Setting) => Promise<void>): voi
   );
 }
 
-stallTest(
-  'tasks that a worker has and does not begin fail with where the cluster stands',
-  async (setting) => {
-    const { client, cluster, passUntil } = setting;
-    await client.submit(t.deafen).result();
-    const lost = client.submit(t.inc, 1, { key: 'the-lost' });
-    const next = client.submit(t.inc, lost, { key: 'the-next' });
-    const computed = client.get({ 'the-computed': [t.inc, 1] }, 'the-computed');
-    const ends = [lost.result(), next.result(), computed].map((end) => assert.rejects(end, isStalled));
-    await passUntil(() => lost.done && next.done);
-    await Promise.all(ends);
-    assert.deepEqual([lost.status, next.status], ['error', 'error']);
-    cluster.engine.scheduler.validate();
-    const { counts } = await client.dump();
-    assert.equal(counts['processing'], undefined);
-  },
-);
+stallTest('tasks that their worker never begins fail with a dump of the cluster', async (setting) => {
+  const { client, cluster, passUntil } = setting;
+  await client.submit(t.deafen).result();
+  const lost = client.submit(t.inc, 1, { key: 'the-lost' });
+  const next = client.submit(t.inc, lost, { key: 'the-next' });
+  const computed = client.get({ 'the-computed': [t.inc, 1] }, 'the-computed');
+  const ends = [lost.result(), next.result(), computed].map((end) => assert.rejects(end, isStalled));
+  await passUntil(() => lost.done && next.done);
+  await Promise.all(ends);
+  assert.deepEqual([lost.status, next.status], ['error', 'error']);
+  cluster.engine.scheduler.validate();
+  const { counts } = await client.dump();
+  assert.equal(counts['processing'], undefined);
+});
 
 function isStalled(error: unknown): boolean {
   assert.ok(error instanceof Error);
@@ -86,7 +84,7 @@ function isStalled(error: unknown): boolean {
   return true;
 }
 
-stallTest('an asynchronous task may run for as long as it likes', async ({ client, folder, pass }) => {
+stallTest('an asynchronous task may run for any time', async ({ client, folder, pass }) => {
   const held = client.submit(t.holdAsync, folder, 'a', 7);
   await started(folder, 'a');
   await pass(LONG);
@@ -95,7 +93,7 @@ stallTest('an asynchronous task may run for as long as it likes', async ({ clien
   assert.equal(await held.result(), 7);
 });
 
-stallTest('tasks wait for a call of client.run', async ({ client, folder, pass }) => {
+stallTest('tasks that wait for a call of client.run() do not fail', async ({ client, folder, pass }) => {
   const called = client.run(t.holdCall);
   await started(folder, 'call');
   const waiting = client.submit(t.inc, 1);
@@ -106,8 +104,8 @@ stallTest('tasks wait for a call of client.run', async ({ client, folder, pass }
   assert.equal(await waiting.result(), 2);
 });
 
-stallTest('tasks wait for a worker that offers what they need', async ({ client, pass }) => {
-  // A thread that has to start before much time passes.
+stallTest('tasks that wait for a worker that does not exist do not fail', async ({ client, pass }) => {
+  // The first task makes sure that the thread has started before time passes.
   await client.submit(t.inc, 1).result();
   const waiting = client.submit(t.inc, 1, { workers: ['worker-7'] });
   await pass(LONG);

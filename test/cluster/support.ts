@@ -1,26 +1,26 @@
-// One conformance suite for both kinds of workers: a test is written once and runs with threads and with processes.
+// One conformance suite for both kinds of workers: each test runs with threads and with processes.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { type Client, connect, LocalCluster, type LocalClusterOptions } from 'longpole';
 import { withFolder } from '../support/programs.js';
 
-/** A test that takes longer hangs, in milliseconds: none takes a tenth of it where it has a core. */
+/** Time limit of a test in milliseconds. With a free core every test takes less than a tenth of it. */
 const TIMEOUT_MS = 120_000;
 
 export interface Setting {
   readonly client: Client;
   readonly cluster: LocalCluster;
-  /** For gates and counters; removed at the end. */
+  /** Folder for gates and counters, removed at the end. */
   readonly folder: string;
   readonly processes: boolean;
   readonly context: TestContext;
 }
 
-/** Kinds of workers that `LONGPOLE_TEST_KINDS` names; default both. */
+/** Kinds of workers from the environment variable LONGPOLE_TEST_KINDS. Default: both. */
 export const KINDS = (process.env['LONGPOLE_TEST_KINDS'] ?? 'threads,processes').split(',');
 
-/** Runs a test on a new cluster of each kind, of two workers unless the options say otherwise. */
+/** Runs a test on a new cluster of each kind. Default: two workers. */
 export function clusterTest(
   name: string,
   body: (setting: Setting) => Promise<void>,
@@ -39,7 +39,7 @@ export function clusterTest(
   }
 }
 
-/** Kind of workers → the cluster that tests of this file share, started by the first of them. */
+/** Kind of workers → the cluster that the tests of a file share, started by the first of these tests. */
 const sharedClusters = new Map<string, Promise<LocalCluster>>();
 
 after(async () => {
@@ -47,9 +47,9 @@ after(async () => {
 });
 
 /**
- * Runs a test on the two workers of each kind that the tests of this file share: starting workers costs more than most tests.
- * The client is the test's own; when it closes, its results are released. A test that closes or scales the cluster, kills a
- * worker and does not wait for the next, or counts what a whole cluster has done or holds, needs a `clusterTest`.
+ * Runs a test on a cluster of each kind that the tests of a file share, because starting workers takes longer than most
+ * tests. Each test has a separate client, which releases its results when it closes. Use `clusterTest` for a test that
+ * closes or scales the cluster, kills a worker without waiting for the next, or counts tasks or results of all clients.
  */
 export function sharedClusterTest(name: string, body: (setting: Setting) => Promise<void>): void {
   for (const kind of KINDS) {
@@ -66,26 +66,26 @@ export function sharedClusterTest(name: string, body: (setting: Setting) => Prom
   }
 }
 
-/** Looks again and again until it is so. */
+/** Polls until a condition holds. Fails after half the time limit of a test with the name of the condition. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 0.5 * TIMEOUT_MS;
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`It never came to this: ${what}`);
+    if (performance.now() > end) throw new Error(`The test waited too long for this condition: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
 
-/** A task made with `hold` or `spin` runs. */
+/** Waits until a task made with `hold` or `spin` runs. */
 export function started(folder: string, name: string): Promise<void> {
   return until(`${name} runs`, () => existsSync(join(folder, `${name}.started`)));
 }
 
-/** Lets a task made with `hold` end, or not wait in the first place. */
+/** Opens the gate of a task made with `hold`, before or while the task runs. */
 export function open(folder: string, name: string): void {
   writeFileSync(join(folder, `${name}.open`), '');
 }
 
-/** What a promise rejects with. */
+/** Returns the reason with which a promise rejects. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   let value: unknown;
   try {
@@ -93,10 +93,10 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
-  throw new Error(`It did not reject; the result is ${String(value)}.`);
+  throw new Error(`The promise did not reject, but resolved with ${String(value)}.`);
 }
 
-/** Kills a worker: its process, or its thread. */
+/** Kills the process or the thread of a worker. */
 export async function kill(
   { client, processes }: Pick<Setting, 'client' | 'processes'>,
   name: string,

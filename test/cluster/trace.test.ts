@@ -1,4 +1,4 @@
-// What a cluster writes about itself: the times of every task, the live trace, and the same on disk.
+// The trace of a cluster, live and on disk: times of tasks and transfers.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,8 +13,8 @@ import { clusterTest, until } from './support.js';
 const LARGE = 100_000;
 
 /**
- * Worker processes that start while `body` runs have wrong clocks, one by 5 s and the others by -5 s. Each process preloads
- * a module that shifts the system's clock in all of its threads; the first process is the one that makes the folder `taken`.
+ * Gives wrong clocks to worker processes that start while `body` runs: one clock is 5 s ahead, the others are 5 s behind.
+ * Each process preloads a module that shifts the clock in all threads. The first process creates the folder `taken`.
  */
 function withWrongClocks(body: () => Promise<void>): Promise<void> {
   return withFolder(async (folder) => {
@@ -47,7 +47,7 @@ function wrongClock(taken: string): string {
   `;
 }
 
-/** Two rounds of tasks whose results go from one worker to the other. */
+/** Runs two rounds of tasks. The tasks of the second round fetch their inputs from the other worker. */
 async function work(client: Client): Promise<number> {
   const [first, second] = Object.keys(client.schedulerInfo().workers);
   const arrays = Array.from({ length: 6 }, (_, i) =>
@@ -60,7 +60,10 @@ async function work(client: Client): Promise<number> {
   return (await client.gather(sums)).reduce((a, b) => a + b, 0);
 }
 
-/** Of every task, and between tasks and what they need; all between `begin`, seconds since the epoch, and now. */
+/**
+ * Checks that the times of every task are in order, that a task is dispatched after its dependencies, and that all times lie
+ * between `begin`, in epoch seconds, and now.
+ */
 function assertTimesInOrder({ tasks }: Client['trace'], begin: number): void {
   for (let row = 0; row < tasks.length; row++) {
     const times = [
@@ -77,15 +80,15 @@ function assertTimesInOrder({ tasks }: Client['trace'], begin: number): void {
       `times of row ${row}: ${times.map((time) => (time - begin).toFixed(6)).join(' ')}`,
     );
     assert.ok(times[0]! > begin - 1 && times.at(-1)! < Date.now() / 1000 + 1);
-    // Offsets are those of dependencies' rows.
+
     for (let at = tasks.dependencyOffsets[row]!; at < tasks.dependencyOffsets[row + 1]!; at++)
       assert.ok(tasks.acknowledged[tasks.dependencyRows[at]!]! <= tasks.dispatched[row]!);
   }
 }
 
-/** Also the times of transfers are in order, and within those of the test. */
+/** Checks that every transfer starts before it stops, and that its times lie between `begin` and now. */
 async function assertTransfersInOrder(client: Client, begin: number): Promise<void> {
-  await until('the transfers are known', () => client.trace.transfers.length > 0);
+  await until('the trace contains transfers', () => client.trace.transfers.length > 0);
   const { transfers } = client.trace;
   for (let row = 0; row < transfers.length; row++) {
     assert.ok(transfers.start[row]! > begin - 1 && transfers.start[row]! <= transfers.stop[row]!);
@@ -101,10 +104,10 @@ async function assertOrderOfWork(client: Client): Promise<void> {
   await assertTransfersInOrder(client, begin);
 }
 
-clusterTest('every task has all of its times, in order', ({ client }) => assertOrderOfWork(client));
+clusterTest('every task has all its times in order', ({ client }) => assertOrderOfWork(client));
 
 clusterTest(
-  'every task says how long it waited for a core, where the system counts that',
+  'every task has the time that it waited for a core if the system measures it',
   async ({ client }) => {
     await work(client);
     const { coreWait, length } = client.trace.tasks;
@@ -114,7 +117,7 @@ clusterTest(
   },
 );
 
-test('processes: the times are also in order when the clocks of the workers are off by 5 s', () =>
+test('processes: the times are in order even if the clocks of the workers are off by 5 s', () =>
   withWrongClocks(async () => {
     await using cluster = await LocalCluster.start({ workers: 2, processes: true });
     await using client = await connect(cluster, { setAsDefault: false });
@@ -124,7 +127,7 @@ test('processes: the times are also in order when the clocks of the workers are 
   }));
 
 clusterTest(
-  'getTaskStream lists runs that were lost with their worker, within the time that is known of them',
+  'getTaskStream lists runs that were lost with their worker, from their dispatch to their loss',
   async ({ client, folder }) => {
     const future = client.submit(t.exitOnce, join(folder, 'calls'), 7);
     assert.equal(await future.result(), 7);
@@ -148,7 +151,7 @@ clusterTest(
   },
 );
 
-/** Waits for a promise on a thread that is blocked for 200 ms again and again. */
+/** Waits for a promise while this thread is repeatedly blocked for 200 ms. */
 async function whileBlocked<T>(promise: Promise<T>): Promise<T> {
   let waits = true;
   const settled = promise.finally(() => {
@@ -162,10 +165,10 @@ async function whileBlocked<T>(promise: Promise<T>): Promise<T> {
   return await settled;
 }
 
-test('processes: no task ends later than is heard of it, also where a clock is hardly known', () =>
+test('processes: no task ends after its acknowledgement, even if the offset of a clock is measured badly', () =>
   withWrongClocks(async () => {
     const begin = Date.now() / 1000;
-    // Heartbeats wait on their way here, and answers do not: the clocks are taken for further apart than they are.
+    // Heartbeats are delayed on the way to this thread and answers are not, so the measured clock offset is too large.
     await using cluster = await whileBlocked(LocalCluster.start({ workers: 2, processes: true }));
     await using client = await connect(cluster, { setAsDefault: false });
     await whileBlocked(work(client));
@@ -173,27 +176,30 @@ test('processes: no task ends later than is heard of it, also where a clock is h
     assertTimesInOrder(client.trace, begin);
   }));
 
-clusterTest('what a client gathers counts once, whoever tells of it', async ({ client, processes }) => {
-  const arrays = [client.submit(t.zeros, LARGE, 1), client.submit(t.zeros, LARGE, 1)];
-  await client.gather(arrays);
-  const sent = () => client.run(({ worker }) => worker.outgoingTransferLog.flatMap(({ keys }) => keys));
-  const told = async () => Object.values(await sent()).flat().length;
-  // A worker process tells what it has sent, too.
-  if (processes) await until('the workers have told what they sent', async () => (await told()) === 2);
-  const { pairs } = client.trace.totals;
-  assert.ok(pairs.every(({ to }) => to === -1));
-  const bytes = arrays.map(({ key }) => {
-    const { tasks } = client.trace;
-    const row = Array.from(tasks.id.keys()).find((one) => tasks.keyOf(one) === key);
-    return tasks.nbytes[row ?? -1] ?? Number.NaN;
-  });
-  assert.equal(
-    pairs.reduce((sum, { nbytes }) => sum + nbytes, 0),
-    bytes[0]! + bytes[1]!,
-  );
-});
+clusterTest(
+  'a transfer to the client counts once, although both sides report it',
+  async ({ client, processes }) => {
+    const arrays = [client.submit(t.zeros, LARGE, 1), client.submit(t.zeros, LARGE, 1)];
+    await client.gather(arrays);
+    const sent = () => client.run(({ worker }) => worker.outgoingTransferLog.flatMap(({ keys }) => keys));
+    const logged = async () => Object.values(await sent()).flat().length;
+    // A worker process also reports what it has sent.
+    if (processes) await until('the workers have logged both transfers', async () => (await logged()) === 2);
+    const { pairs } = client.trace.totals;
+    assert.ok(pairs.every(({ to }) => to === -1));
+    const bytes = arrays.map(({ key }) => {
+      const { tasks } = client.trace;
+      const row = Array.from(tasks.id.keys()).find((one) => tasks.keyOf(one) === key);
+      return tasks.nbytes[row ?? -1] ?? Number.NaN;
+    });
+    assert.equal(
+      pairs.reduce((sum, { nbytes }) => sum + nbytes, 0),
+      bytes[0]! + bytes[1]!,
+    );
+  },
+);
 
-clusterTest('what is recorded on disk is what the live trace has', async ({ client, folder }) => {
+clusterTest('a recording on disk equals the live trace', async ({ client, folder }) => {
   const directory = join(folder, 'trace');
   const recording = client.record(directory);
   await work(client);
@@ -212,23 +218,26 @@ clusterTest('what is recorded on disk is what the live trace has', async ({ clie
   assert.equal(recorded.computations.length, live.computations.length);
 });
 
-clusterTest('large arguments are transfers from the client, small ones are not', async ({ client }) => {
-  const large = new Float64Array(2 * LARGE).fill(1);
-  const sums = [client.submit(t.total, large), client.submit(t.total, new Float64Array(10))];
-  assert.deepEqual(await client.gather(sums), [2 * LARGE, 0]);
-  await until('the transfer is known', () => client.trace.transfers.length > 0);
-  const { transfers, totals, tasks } = client.trace;
-  assert.deepEqual([transfers.length, transfers.peer[0], transfers.nbytes[0]], [1, -1, large.byteLength]);
-  const row = Array.from(tasks.id.keys()).find((one) => tasks.keyOf(one) === sums[0]?.key) ?? -1;
-  assert.ok(
-    transfers.start[0]! >= tasks.dispatched[row]! && transfers.stop[0]! <= tasks.started[row]! + 1e-3,
-  );
-  assert.equal(totals.pairs[0]?.nbytes, large.byteLength);
-});
+clusterTest(
+  'a large argument is a transfer from the client, and a small argument is not',
+  async ({ client }) => {
+    const large = new Float64Array(2 * LARGE).fill(1);
+    const sums = [client.submit(t.total, large), client.submit(t.total, new Float64Array(10))];
+    assert.deepEqual(await client.gather(sums), [2 * LARGE, 0]);
+    await until('the trace contains the transfer', () => client.trace.transfers.length > 0);
+    const { transfers, totals, tasks } = client.trace;
+    assert.deepEqual([transfers.length, transfers.peer[0], transfers.nbytes[0]], [1, -1, large.byteLength]);
+    const row = Array.from(tasks.id.keys()).find((one) => tasks.keyOf(one) === sums[0]?.key) ?? -1;
+    assert.ok(
+      transfers.start[0]! >= tasks.dispatched[row]! && transfers.stop[0]! <= tasks.started[row]! + 1e-3,
+    );
+    assert.equal(totals.pairs[0]?.nbytes, large.byteLength);
+  },
+);
 
-clusterTest('a run begins with the call that asks for it', async ({ client }) => {
+clusterTest('a computation begins with the call that submits it', async ({ client }) => {
   const futures = client.map(t.inc, [1, 2, 3]);
-  // What is asked for in one turn becomes one computation at its end.
+  // Calls in one turn of the event loop become one computation at the end of the turn.
   const begin = performance.now();
   while (performance.now() < begin + 5);
   const passed = (performance.now() - begin) / 1000;
@@ -240,15 +249,15 @@ clusterTest('a run begins with the call that asks for it', async ({ client }) =>
 });
 
 clusterTest(
-  'arguments in shared memory move to workers that are processes, and not to threads',
+  'arguments in shared memory are transferred to processes, and not to threads',
   async ({ client, processes }) => {
     const shared = new Float64Array(new SharedArrayBuffer(16 * LARGE));
     assert.equal(await client.submit(t.total, shared).result(), 0);
-    // What is copied to both kinds follows: transfers before it are known then.
+    // This argument is copied to both kinds of workers. Once its transfer is in the trace, earlier transfers are, too.
     assert.equal(await client.submit(t.total, new Float64Array(LARGE * 4)).result(), 0);
     const copied = 32 * LARGE;
     const sizes = () => Array.from(client.trace.transfers.nbytes);
-    await until('the second transfer is known', () => sizes().includes(copied));
+    await until('the trace contains the second transfer', () => sizes().includes(copied));
     assert.deepEqual(sizes(), processes ? [shared.byteLength, copied] : [copied]);
   },
 );

@@ -1,4 +1,4 @@
-// Progress bars and profilers watch what a connected client computes, as they watch the schedulers of this process.
+// Progress bars and profilers observe the computations of a connected client, as they observe local schedulers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compute, connect, delayed, Future } from 'longpole';
@@ -30,7 +30,7 @@ test('withCallbacks returns the future that its function returns', async () => {
   assert.equal(await future, 7);
 });
 
-test('a progress bar and profilers watch a cluster', async () => {
+test('a progress bar and profilers observe a cluster', async () => {
   await using client = await connect({ workers: 2, profile: false });
   const { lines, out } = log();
   {
@@ -57,7 +57,7 @@ test('a progress bar and profilers watch a cluster', async () => {
   assert.match(profiler.results[0]!.workerId, /^worker-/);
 });
 
-test('a progress bar stays where it was when a task of a cluster fails', async () => {
+test('a progress bar keeps its last value when a task of a cluster fails', async () => {
   await using _client = await connect({ workers: 1, profile: false });
   const { lines, out } = log();
   using _bar = new ProgressBar({ out });
@@ -65,7 +65,7 @@ test('a progress bar stays where it was when a task of a cluster fails', async (
   assert.match(lines.join(''), /\| 50% Completed \|/);
 });
 
-test('an error of a watcher is the error of the computation', async () => {
+test('an error of a callback is the error of the computation', async () => {
   await using _client = await connect({ workers: 1, profile: false });
   const out = {
     write: () => {
@@ -78,7 +78,7 @@ test('an error of a watcher is the error of the computation', async () => {
   );
 });
 
-test('callbacks that look at each task run in this process', async () => {
+test('callbacks for every task make the computation run on a local scheduler', async () => {
   await using client = await connect({ workers: 1, profile: false });
   const keys: string[] = [];
   const posttask = (key: string): void => void keys.push(key);

@@ -1,4 +1,4 @@
-// Plugins that workers make of this module: they write what they see into a file.
+// Worker plugins that append their calls to a file.
 import { appendFileSync } from 'node:fs';
 import type { WorkerPlugin } from 'longpole';
 
@@ -36,7 +36,7 @@ export const ready: WorkerPlugin = {
 
 export const nothing = 5;
 
-/** Cannot be set up on `worker-1`. */
+/** A plugin whose setup fails on `worker-1`. */
 export class Failing extends Noting {
   override setup(context: { worker: { name: string } }): void {
     if (context.worker.name === 'worker-1') throw new Error('not here');
