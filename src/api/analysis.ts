@@ -1,4 +1,4 @@
-// `longpole/analysis`: questions about a trace, and tables that answer them.
+// `longpole/analysis`: analyses of a trace, and the tables that they return.
 export type { AnnotatedTaskGraph } from '../analysis/annotatedTaskGraph.js';
 export { computationCount } from '../analysis/computationCount.js';
 export type {
@@ -29,7 +29,7 @@ export { Table } from '../analysis/table.js';
 export type { TaskBalanceOptions } from '../analysis/taskBalance.js';
 export type { TraceAnalyserOptions } from '../analysis/traceAnalyser.js';
 export { TraceAnalyser } from '../analysis/traceAnalyser.js';
-// What records for these questions, as DASF has it in one module with its analyser.
+// Recording for these analyses. DASF exports both from one module, too.
 export type { PipelineConstructorOptions } from './pipeline.js';
 export { Pipeline } from './pipeline.js';
 export type { DefaultProfiler, DefaultProfilerOptions } from './registerDefaultProfiler.js';

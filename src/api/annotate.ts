@@ -1,4 +1,4 @@
-// `annotate`: options for every task that a function makes.
+// `annotate`: options for every task that a function defines or submits.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { CALLABLE, checkArgument, checkOptions, type OptionKinds } from '../base/arguments.js';
 import { type Annotations, setAnnotationSource } from '../graph/annotationContext.js';
@@ -10,17 +10,19 @@ const KINDS: OptionKinds<Annotations> = ANNOTATIONS;
 const open = new AsyncLocalStorage<Annotations>();
 
 /**
- * Gives options to every task that a function makes, also after an `await` in it: calls of `tasks()` and `delayed()` functions, and
- * what it submits. Blocks nest; the inner one wins. Options of a call of `submit` or `map` win over both.
+ * Sets options for every task that `fn` defines or submits, also after an `await` in `fn`. Calls nest, and options of
+ * the inner call take precedence. Options passed to `submit` or `map` take precedence over both.
  *
  *     const parts = annotate({ priority: 10, retries: 2 }, () => paths.map((path) => load(path)));
  *     await compute(merge(parts), { priority: 1 });
  *
- * Only clusters have such options: `compute` of an annotated task runs on one. Tasks with other options are another computation
- * there, so that results between the two stay at the workers until both have ended.
+ * Only clusters support these options, so `compute` of an annotated task runs on a cluster. There, tasks with different
+ * options form separate computations. Workers keep the results that are passed between these computations until all
+ * have ended.
  *
- * @returns what the function returns
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT
+ * @param options `priority`, `retries`, `workers`, `resources`; see ClusterTaskOptions
+ * @returns the return value of `fn`
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown option or a value of the wrong kind
  * @source Dask, `dask.annotate`
  */
 export function annotate<R>(options: Annotations, fn: () => R): R {

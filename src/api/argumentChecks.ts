@@ -1,12 +1,12 @@
-// What calls of a client take: one of a kind or several, iterables. The rest is base/arguments.ts.
+// Checks of arguments of a client: one value or several, Delayed with options, iterables. See also base/arguments.ts.
 import { invalid, isOptionsObject, textOf } from '../base/arguments.js';
 import { invalidArgument, type LongpoleError } from '../base/errors.js';
 import { Delayed } from '../graph/delayed.js';
 
 /**
- * One of a kind, or an array of them, as an array.
+ * Returns a value, or an array of values, as an array.
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for anything else
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `isOne` refuses a value
  */
 export function oneOrMany<T>(
   name: string,
@@ -19,23 +19,23 @@ export function oneOrMany<T>(
   return list.filter(isOne);
 }
 
-/** What `compute` and `persist` were called with. */
+/** Arguments of `compute` and `persist`. */
 export interface DelayedArguments {
   readonly list: readonly Delayed<unknown>[];
-  /** One Delayed that stands alone, and not in an array. */
+  /** Whether the call has one Delayed that is not in an array. */
   readonly isSingle: boolean;
-  /** What came last, if it is an object literal; not checked. */
+  /** The last argument if it is an object literal; its properties are not checked. */
   readonly options: object;
 }
 
 /**
- * Takes Delayed one after the other, or one array of them, and options last.
+ * Splits arguments into Delayed (one after the other, or in one array) and the options at the end.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for anything else
  */
 export function delayedArguments(name: string, args: readonly unknown[]): DelayedArguments {
   const last = args.at(-1);
-  // Callers hand on the options that they have, or undefined. Alone it is a Delayed that is missing.
+  // A caller may pass its own options, which may be undefined. A single undefined is a missing Delayed.
   const hasOptions = args.length > 1 ? last === undefined || isOptionsObject(last) : isOptionsObject(last);
   const given = hasOptions ? args.slice(0, -1) : args;
   const [first] = given;
@@ -51,7 +51,7 @@ export function delayedArguments(name: string, args: readonly unknown[]): Delaye
   };
 }
 
-/** The elements of an iterable that `map` was given. */
+/** Returns the elements of an iterable argument of `map`. */
 export function arrayOf(iterable: unknown): readonly unknown[] {
   if (isIterable(iterable)) return [...iterable];
   throw notIterable(textOf(iterable));

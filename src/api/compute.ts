@@ -35,16 +35,19 @@ const CLUSTER_NAMES = ['priority', 'retries', 'workers', 'resources', 'timeout']
 const LOCAL_NAMES = ['numWorkers', 'allowedFailures'] as const;
 
 /**
- * Computes several Delayed in one pass over the union of their graphs; equal keys run once. By default on the client that
- * was connected last; without one on worker threads, one per core, unless the setting `scheduler` says otherwise.
+ * Computes several Delayed in one pass over the union of their graphs. Tasks with equal keys run once.
  *
  *     const [total, largest] = await compute(sum(parts), max(parts), { numWorkers: 4 });
  *     const totals = await compute(parts.map((part) => sum(part)));
  *
- * One array of Delayed stands for its elements, as in `Promise.all`.
+ * The default is the most recently connected client. Without a client, the setting `scheduler` decides; its default is
+ * worker threads, one per core.
  *
- * @returns the results in the order of the arguments
- * @throws (rejects) TaskError if a task throws, KilledWorkerError, and the errors of `getThreaded`
+ * @returns (resolves) an array of the results in the order of the arguments. A single array of Delayed counts as its
+ *   elements.
+ * @throws (rejects) TaskError if a task throws, KilledWorkerError if a task repeatedly ends its worker,
+ *   ERR_LONGPOLE_INVALID_ARGUMENT if the options contradict each other, and the errors of `getThreaded`
+ * @source Dask, `dask.compute`
  */
 export function compute<const D extends readonly Delayed<unknown>[]>(
   delayeds: D,
@@ -106,7 +109,7 @@ function schedulerOf(options: ComputeOptions, delayeds: readonly Delayed<unknown
     throw conflict(forLocal, 'a local scheduler', 'a cluster');
   if (scheduler !== undefined) return scheduler;
   if (forCluster !== undefined) return 'cluster';
-  // Hooks that are active see runs in this process only.
+  // Active callbacks that do more than watch support runs in this process only.
   const needsLocal = forLocal !== undefined || watchersOf(activeCallbacks()) === undefined;
   if (defaultClient() !== undefined && !needsLocal) return 'cluster';
   const setting = config.get('scheduler');
@@ -114,16 +117,19 @@ function schedulerOf(options: ComputeOptions, delayeds: readonly Delayed<unknown
   return config.get('processes') ? 'processes' : 'threads';
 }
 
-/** An option that only local schedulers take, if there is one. Callbacks that only watch are none: they watch clusters, too. */
+/**
+ * Returns an option that only local schedulers support, if any. Callbacks that only watch are also supported by
+ * clusters.
+ */
 function localOption(options: ComputeOptions): string | undefined {
   const { callbacks } = options;
   if (callbacks !== undefined && watchersOf(callbackList(callbacks)) === undefined) return 'callbacks';
   return LOCAL_NAMES.find((name) => options[name] !== undefined);
 }
 
-function conflict(option: string, taker: string, other: string): LongpoleError {
+function conflict(option: string, owner: string, other: string): LongpoleError {
   return invalidArgument(
-    `compute(): ${option}: only ${taker} takes this option, and other options ask for ${other}. Leave one of them out.`,
+    `compute(): ${option} needs ${owner}, but other options need ${other}. Omit one of them.`,
   );
 }
 
@@ -134,7 +140,7 @@ async function computeOne(delayed: Delayed<unknown>, options: ComputeOptions): P
   return result;
 }
 
-/** Runs a graph by the scheduler that the caller gave, which checks the other options. */
+/** Runs a graph with the option `get`. This scheduler checks the other options. */
 function runByGet(
   delayeds: readonly Delayed<unknown>[],
   keys: Keys,
@@ -146,8 +152,8 @@ function runByGet(
 
 setComputeRunner((delayed, options) => untilClosed(computeOne(delayed, options)));
 
-// The cluster that a program gets without connecting one: `compute()` with the scheduler `cluster` starts it when it is first
-// needed, and it ends with the program.
+// Cluster of `compute()` with the scheduler `cluster` if the program has no client. It starts at the first such call
+// and ends with the program.
 
 let own: Promise<Client> | undefined;
 
@@ -159,7 +165,7 @@ function ownClient(): Promise<Client> {
 async function startOwn(): Promise<Client> {
   try {
     const client = await connect({}, { setAsDefault: false });
-    // The program has nothing left to do: what it still does there starts another one.
+    // Later calls, e.g. in other listeners of beforeExit, start another cluster.
     process.once('beforeExit', () => {
       own = undefined;
       void client.close();

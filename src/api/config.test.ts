@@ -12,7 +12,7 @@ after(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
-/** A folder with these files. */
+/** Creates a temporary folder with these files and returns its path. */
 function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-config-'));
   folders.push(folder);
@@ -22,7 +22,7 @@ function folderWith(files: Readonly<Record<string, string>>): string {
 
 const refused = (pattern: RegExp): object => ({ code: 'ERR_LONGPOLE_CONFIG', message: pattern });
 
-test('without anything the defaults', () => {
+test('without a file, variables and config.set, settings have their defaults', () => {
   const config = new Config({ directory: folderWith({}), environment: {} });
   assert.equal(config.get('profile-interval'), 0.01);
   assert.equal(config.get('profile-cycle-interval'), 1);
@@ -30,7 +30,7 @@ test('without anything the defaults', () => {
   assert.equal(config.source('workers'), 'default');
 });
 
-test('the program comes before the environment, that before the file, that before the default', () => {
+test('config.set precedes the environment, the environment precedes the file, the file precedes the default', () => {
   const directory = folderWith({
     'longpole.config.yaml': 'profile-interval: 20ms\nprofile-cycle-interval: 2\nworkers: 3\n',
   });
@@ -52,7 +52,7 @@ test('the program comes before the environment, that before the file, that befor
   assert.equal(config.all().get('memory-spill'), 0.7);
 });
 
-test('JSON, nested settings, and a file that the environment names', () => {
+test('reads JSON, nested settings, and a file named by LONGPOLE_CONFIG', () => {
   const json = folderWith({
     'longpole.config.json': '{ "profile": { "interval": "1ms" }, "memory-pause": false }',
   });
@@ -63,7 +63,7 @@ test('JSON, nested settings, and a file that the environment names', () => {
   assert.equal(new Config({ environment: { LONGPOLE_CONFIG: named } }).get('memory-limit'), 2 ** 31);
 });
 
-test('mistakes are named with their place', () => {
+test('an error names the setting and the file or the variable', () => {
   const inFile = (text: string): Config =>
     new Config({ directory: folderWith({ 'longpole.config.yaml': text }), environment: {} });
   const interval =
@@ -91,13 +91,13 @@ test('mistakes are named with their place', () => {
   assert.throws(interval(wrong), refused(/LONGPOLE_WORKERS: expected a whole number from 1/));
   const config = new Config({ directory: folderWith({}), environment: {} });
   assert.throws(() => config.set({ workers: 2, 'memory-spill': 2 }), refused(/memory-spill/));
-  // A timer of Node with this delay would fire at once.
+  // With this delay a timer of Node would fire at once.
   assert.throws(() => config.set({ 'worker-ttl': '600h' }), refused(/at most 2147483, or false/));
   assert.equal(config.get('workers'), undefined);
   assert.throws(() => config.set({ worker: 2 }), refused(/no setting 'worker'/));
 });
 
-test('durations and sizes as people write them', () => {
+test('durations and sizes may have units', () => {
   assert.deepEqual(
     ['10ms', '1.5 s', '2min', '1h', 3, '100 µs'].map(readDuration),
     [0.01, 1.5, 120, 3600, 3, 1e-4],
@@ -109,7 +109,7 @@ test('durations and sizes as people write them', () => {
   }
 });
 
-test('any text is read or refused with a code', () => {
+test('a file with any text is read, or rejected with a code', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
       const config = new Config({ directory: folderWith({ 'longpole.config.yaml': text }), environment: {} });

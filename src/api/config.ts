@@ -1,5 +1,5 @@
-// `config`: the settings of a program. Defaults, then the configuration file, then the environment, then what the
-// program sets; options of a call come after all of them.
+// `config`: the settings of a program. In ascending precedence: defaults, configuration file, environment,
+// `config.set`. Options of a call take precedence over all of these.
 import { ANY, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import {
@@ -14,15 +14,15 @@ import {
 import { type ConfigFile, readConfigFile } from '../files/configFile.js';
 
 export interface ConfigOptions {
-  /** Where the configuration file is looked for. Default: the working directory. */
+  /** Folder of the configuration file. Default: the working directory. */
   readonly directory?: string;
-  /** Default: that of the process. */
+  /** Environment variables. Default: `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
 const OPTIONS: OptionKinds<ConfigOptions> = { directory: TEXT, environment: ANY };
 
-/** The settings and where they come from. Nothing is read before the first question. */
+/** The settings and their sources. Reads the file and the environment at the first call that needs a setting. */
 export class Config {
   readonly #options: ConfigOptions;
   #read: { readonly file: ConfigFile | undefined; readonly environment: Partial<Settings> } | undefined;
@@ -34,11 +34,14 @@ export class Config {
   }
 
   /**
-   * The value of a setting, e.g. `config.get('profile-interval')`: what the program has set, else the environment
-   * (`LONGPOLE_PROFILE_INTERVAL`), else `longpole.config.yaml` or `.json` (or the file that `LONGPOLE_CONFIG` names), else the default.
-   * Durations in seconds, sizes in bytes.
+   * Returns the value of a setting, e.g. `config.get('profile-interval')`, from the first source that has it:
+   * 1. `config.set`
+   * 2. the environment, e.g. `LONGPOLE_PROFILE_INTERVAL`
+   * 3. the file named by `LONGPOLE_CONFIG`, else `longpole.config.yaml` or `longpole.config.json`
+   * 4. the default
    *
-   * @throws LongpoleError ERR_LONGPOLE_CONFIG if the setting does not exist, or the file or the environment is wrong
+   * @returns durations in seconds, sizes in bytes
+   * @throws LongpoleError ERR_LONGPOLE_CONFIG if the setting does not exist, or the file or a variable is invalid
    */
   get<N extends SettingName>(name: N): Settings[N] {
     checkName(name);
@@ -47,7 +50,11 @@ export class Config {
     return defaultSetting(name);
   }
 
-  /** Where a setting's value comes from: `program`, `environment`, the path of a file, or `default`. */
+  /**
+   * Returns the source of a setting: `program`, `environment`, the path of the configuration file, or `default`.
+   *
+   * @throws LongpoleError as `get`
+   */
   source(name: SettingName): string {
     checkName(name);
     if (this.#set.some((settings) => name in settings)) return 'program';
@@ -56,18 +63,21 @@ export class Config {
     return file !== undefined && name in file.settings ? file.path : 'default';
   }
 
-  /** All settings with their values. */
+  /** Returns all settings with their values. */
   all(): ReadonlyMap<SettingName, Settings[SettingName]> {
     return new Map(SETTING_NAMES.map((name) => [name, this.get(name)]));
   }
 
   /**
-   * Changes settings for the rest of the program, or, with `using`, until the block ends. Clusters that have started keep
-   * what they started with.
+   * Changes settings for the rest of the program, or, with `using`, until the block ends. Running clusters keep their
+   * settings.
    *
    *     using _ = config.set({ 'profile-interval': '1ms' });
    *
-   * @throws LongpoleError ERR_LONGPOLE_CONFIG if a setting does not exist or cannot have its value; nothing is changed then
+   * @returns an object that reverts the change when it is disposed of
+   * @throws LongpoleError ERR_LONGPOLE_CONFIG if a setting does not exist or a value is invalid; then no setting
+   *   changes
+   * @source Dask, `dask.config.set`
    */
   set(settings: Readonly<Record<string, unknown>>): Disposable {
     const checked: Partial<Settings> = {};
@@ -107,7 +117,7 @@ function readEnvironment(environment: Readonly<Record<string, string | undefined
   for (const name of SETTING_NAMES) {
     const variable = `LONGPOLE_${name.toUpperCase().replaceAll('-', '_')}`;
     const value = environment[variable];
-    // An empty variable is one that somebody has switched off.
+    // Users unset a variable for one command with `NAME= command`.
     if (value === undefined || value === '') continue;
     Object.assign(settings, { [name]: readSetting(name, value, `The environment variable ${variable}`) });
   }
@@ -123,5 +133,5 @@ function checkName(name: unknown): asserts name is SettingName {
   if (!isSettingName(name)) throw unknownSetting(name, 'config');
 }
 
-/** The settings of this program. */
+/** Settings of this program. */
 export const config: Config = new Config();

@@ -1,4 +1,4 @@
-// DASF's two plugins, told of a small run: what they write, and what the analyser makes of it.
+// Reports a small run to DASF's two plugins, and checks their files and the analyser's tables of these files.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const worker: WorkerInfo = {
   startTime: 1000,
 };
 
-/** Two loads and their sum; `sum` of the second computation takes `load-0` of the first. */
+/** Two loads and their sum. The `sum` of the second computation depends on the first load of the first one. */
 const first: Computation = {
   number: 1,
   firstId: 100,
@@ -120,7 +120,7 @@ describe('the plugins of DASF', () => {
 
   it('write tasks as DASF does', () => {
     const events = [...new EventProfiler(files[0]!).getTraces()];
-    assert.equal(events.length, 5, 'four results, one look at the memory; a failure is no event');
+    assert.equal(events.length, 5, 'four results and one sample of the memory; a failure is no event');
     assert.deepEqual(
       { ...events[1] },
       {
@@ -146,10 +146,10 @@ describe('the plugins of DASF', () => {
     assert.deepEqual(events[2]?.args, { key: "('load-1f', 1)", state: 'memory', size: 16e6, tasks: 2 });
     const [inner, outer] = events.slice(3).map(({ args: { dependencies } }) => dependencies);
     assert.deepEqual(inner, ["('load-1f', 0)", "('load-1f', 1)"]);
-    assert.deepEqual(outer, ["('load-1f', 0)"], 'of an earlier computation');
+    assert.deepEqual(outer, ["('load-1f', 0)"], 'a key of an earlier computation');
   });
 
-  it('write resources as DASF does; what is not known is null', () => {
+  it('write resources as DASF does; unknown figures are null', () => {
     const events = [...new EventProfiler(files[1]!).getTraces()];
     assert.equal(events.length, 3, 'an unknown worker is left out');
     assert.deepEqual([events[0]?.threadId, events[2]?.threadId], [null, 'worker-c096-1']);
@@ -171,7 +171,7 @@ describe('the plugins of DASF', () => {
     });
   });
 
-  it('give the right tables', () => {
+  it('write files from which the analyser computes the right tables', () => {
     const analyser = new TraceAnalyser(new MultiEventDatabase(files.map((file) => new EventProfiler(file))));
     const columns = ['Function', 'Duration (s)', 'Mean Data Size (MB)', 'Num Tasks (chunks)'];
     assert.deepEqual(

@@ -1,4 +1,5 @@
-// Observing a Dask cluster that runs ordinary Python: the same trace, dashboard and report as of a cluster of Longpole's own.
+// Observes a Dask cluster that runs Python tasks, with the same trace, dashboard and report as for a cluster of
+// Longpole.
 import { ANY, CALLABLE, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { type BridgeEnd, DaskBridge } from '../dask/bridgeProcess.js';
 import { ClusterMirror } from '../dask/clusterMirror.js';
@@ -14,13 +15,16 @@ import { daskSource } from './daskSource.js';
 import { packageVersion } from './packageVersion.js';
 
 export interface ObserveDaskOptions {
-  /** A Python that has `distributed`. Default: LONGPOLE_PYTHON, `.venv/bin/python`, `python3`, `python`, the first that has it. */
+  /**
+   * A Python with `distributed`. Default: the first with it of LONGPOLE_PYTHON, `.venv/bin/python`, `python3`,
+   * `python`.
+   */
   readonly python?: string | undefined;
-  /** Certificates for `tls://`. Default: those of Dask's own configuration. */
+  /** Certificates for `tls://`. Default: those in Dask's configuration. */
   readonly security?: DaskSecurity | undefined;
-  /** Seconds for the scheduler to answer, more than 0. Default 10. */
+  /** Seconds to wait for the scheduler's answer, more than 0, at most 3600. Default 10. */
   readonly timeout?: number;
-  /** Who is told of everything beside the live trace, e.g. a TraceWriter; made once the cluster has answered. */
+  /** Returns observers in addition to the live trace, e.g. a TraceWriter. Called when the cluster has answered. */
   readonly observers?: () => readonly ClusterObserver[];
 }
 
@@ -34,12 +38,12 @@ const OPTIONS: OptionKinds<ObserveDaskOptions> = {
   observers: CALLABLE,
 };
 
-/** Rows of tasks and intervals that the live trace holds: some 200 MB when full. Totals are exact beyond it. */
+/** Rows of tasks, and of intervals, in the live trace: about 200 MB when full. Totals also count evicted rows. */
 const MAX_TASKS = 2_000_000;
 
-/** A Dask cluster that is watched, from `observeDask` until `close()` or until the cluster has gone. */
+/** Observation of a Dask cluster, from `observeDask` until `close()` or until the cluster has ended. */
 export class DaskObservation {
-  /** Of the scheduler. */
+  /** Address of the scheduler. */
   readonly address: string;
   readonly #bridge: DaskBridge;
   readonly #mirror: ClusterMirror;
@@ -62,31 +66,32 @@ export class DaskObservation {
     this.#counters = counters;
   }
 
-  /** What the scheduler says of itself, e.g. `distributed` → `2026.8.0`. */
+  /** Facts about the scheduler, e.g. `distributed` → `2026.8.0`. */
   get facts(): Readonly<Record<string, string>> {
     return { ...this.#mirror.facts };
   }
 
-  /** How many workers the cluster has now. */
+  /** Number of workers that the cluster has now. */
   get workers(): number {
     return [...this.#mirror.workers.all].length;
   }
 
-  /** What has happened up to now. */
+  /** Trace of the observation until now. */
   get trace(): Trace {
     return this.#live.snapshot();
   }
 
-  /** Resolves when nothing more will be told, with why. Rejects as `close`. */
+  /** Promise of the reason of the end, see `close`. Rejects like `close`. */
   get closed(): Promise<string> {
     return this.#bridge.ended.then(reasonOf);
   }
 
   /**
-   * Serves the dashboard of the cluster, until `close()`. It stays when the cluster goes.
+   * Serves the dashboard of the cluster until `close()`, also after the cluster has ended.
    *
-   * @returns (resolves) the link
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_DASHBOARD, ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PAGE_FILE
+   * @returns (resolves) the link to open in a browser
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_DASHBOARD if the server cannot listen at the host and the port,
+   *   ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PAGE_FILE if the files of the pages are missing
    */
   async dashboard(options: DashboardOptions = {}): Promise<string> {
     checkOptions('DaskObservation.dashboard', options, DASHBOARD_OPTIONS);
@@ -99,10 +104,12 @@ export class DaskObservation {
   }
 
   /**
-   * Writes what has happened up to now as one HTML file that needs no server, and that `openTrace` reads.
+   * Writes the trace until now as one HTML file with the pages of the dashboard. The file needs no server. `openTrace`
+   * reads it.
    *
-   * @returns its absolute path
-   * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if it cannot be written
+   * @param options `title`: heading of the page; default: the address of the cluster
+   * @returns the absolute path of the file
+   * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
    */
   report(filename = 'longpole-dask-report.html', options: { readonly title?: string } = {}): string {
     checkOptions('DaskObservation.report', options, { title: TEXT });
@@ -112,10 +119,10 @@ export class DaskObservation {
   }
 
   /**
-   * Takes all that was installed off the cluster again; further calls do nothing.
+   * Ends the observation and removes Longpole's plugins from the cluster. Further calls have no effect.
    *
-   * @returns (resolves) why the observation ended: `asked`, or what happened to the cluster
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_DASK_BRIDGE if the bridge had failed; the trace is what came before
+   * @returns (resolves) the reason of the end: `asked` if the caller closed it, else a sentence about the cluster
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_DASK_BRIDGE if the bridge has failed; the trace ends at the failure
    */
   async close(): Promise<string> {
     const end = await this.#bridge.close();
@@ -134,17 +141,18 @@ function reasonOf({ reason, error }: BridgeEnd): string {
 }
 
 /**
- * Watches a Dask cluster from now on: its tasks with their lifecycle, transfers, memory, resources, fine performance metrics
- * and profiles, on the scheduler's clock. Nothing has to be installed on the cluster; a process of Python attaches to it as a
- * client does. What ran before is not known.
+ * Observes a Dask cluster from now on: tasks with their lifecycle, transfers, memory, resources, fine performance
+ * metrics and profiles. A Python process connects to the cluster as a client; nothing has to be installed on the
+ * cluster. Times are seconds of the scheduler's clock. Tasks that ended before the observation are not recorded.
  *
  *     await using dask = await observeDask('tcp://127.0.0.1:8786');
  *     console.log(criticalPath(dask.trace).toString());
  *
- * @param address of the scheduler, e.g. `tcp://127.0.0.1:8786`, `127.0.0.1:8786` or `tls://127.0.0.1:8786`
- * @throws (rejects) LongpoleError ERR_LONGPOLE_PYTHON without a Python that has distributed, ERR_LONGPOLE_DASK_CONNECT if the
- *   scheduler does not answer, ERR_LONGPOLE_DASK_VERSION if it runs another Python, ERR_LONGPOLE_DASK_BRIDGE,
- *   ERR_LONGPOLE_INVALID_ARGUMENT
+ * @param address address of the scheduler, e.g. `tcp://127.0.0.1:8786`, `127.0.0.1:8786` or `tls://127.0.0.1:8786`
+ * @returns (resolves) the observation; close it to remove Longpole's plugins from the cluster
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_PYTHON if no Python has distributed, ERR_LONGPOLE_DASK_CONNECT if the
+ *   scheduler does not answer, ERR_LONGPOLE_DASK_VERSION if it runs another version of Python, ERR_LONGPOLE_DASK_BRIDGE
+ *   if the Python process fails, ERR_LONGPOLE_INVALID_ARGUMENT
  */
 export async function observeDask(
   address: string,
@@ -155,16 +163,16 @@ export async function observeDask(
   const place = schedulerAddress(address, security);
   const live = new LiveTrace({ window: { tasks: MAX_TASKS, intervals: MAX_TASKS } });
   const counters = new ClusterCounters();
-  const told: ClusterObserver[] = [live, counters];
-  const mirror = new ClusterMirror(told);
+  const allObservers: ClusterObserver[] = [live, counters];
+  const mirror = new ClusterMirror(allObservers);
   const bridge = await DaskBridge.start({
     address: place,
     security,
     python,
     timeout,
     onRow: (row) => {
-      // Not before: a file that nothing can be written to would be left.
-      if (row.type === 'hello') told.push(...observers());
+      // Before this row, an observer could create a file that a failed connection would leave empty.
+      if (row.type === 'hello') allObservers.push(...observers());
       mirror.take(row);
     },
   });

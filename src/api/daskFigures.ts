@@ -1,4 +1,4 @@
-// The figures of a Dask cluster for Prometheus, as far as who watches it knows them: sums are since it began to.
+// Figures of a Dask cluster for Prometheus, as far as an observation measures them. Sums begin with the observation.
 import type { ClusterMirror } from '../dask/clusterMirror.js';
 import type { MirrorWorker } from '../dask/mirrorWorkers.js';
 import type { ClusterFigures, WorkerFigures } from '../server/prometheus/figures.js';
@@ -13,7 +13,7 @@ import {
   transferFigures,
 } from './cluster/clusterFigures.js';
 
-/** Nobody told. */
+/** A figure that an observation does not measure. */
 const UNKNOWN = Number.NaN;
 const UNKNOWN_OPEN = {
   incomingBytes: UNKNOWN,

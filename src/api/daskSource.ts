@@ -1,4 +1,4 @@
-// A Dask cluster as the source of a dashboard: what its workers do now, and its live trace.
+// A Dask cluster as the source of a dashboard: the present state of its workers, and its live trace.
 import type { ClusterMirror } from '../dask/clusterMirror.js';
 import type { MirrorWorker } from '../dask/mirrorWorkers.js';
 import type { RunningRow, WorkerRow } from '../protocol/viewRows.js';
@@ -20,7 +20,7 @@ export function daskSource(
     facts: mirror.facts,
     trace,
     clock: () => mirror.clock(),
-    // This process computes nothing else: wall time says the same.
+    // This process runs no tasks, so the wall time of the server's work suffices.
     cpuClock: () => undefined,
     status: () => clusterStatus(mirror, trace),
     isComputing: () => mirror.tasks.isProcessing,
@@ -59,7 +59,7 @@ function workerRow({ info, status, memory }: MirrorWorker): WorkerRow {
   };
 }
 
-/** What a worker said a moment ago, without what has ended since. */
+/** Returns the running tasks from the last report of a worker, without those that have ended since. */
 function runningRows({ tasks }: ClusterMirror, { info, running }: MirrorWorker): RunningRow[] {
   return running
     .filter(({ id, key }) => tasks.processing(key) === id)

@@ -1,4 +1,4 @@
-// `Delayed.visualize`: the graph of a Delayed as an image, before it runs. graph/ writes no files.
+// `Delayed.visualize`: draws the graph of a Delayed. The folder graph/ is pure and cannot write files.
 import { checkOptions, fileName, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { Delayed, dependenciesOf, nodesOf } from '../graph/delayed.js';
@@ -7,9 +7,9 @@ import { drawBoxes } from '../pipeline/drawing.js';
 import { writeDrawing } from './writeDrawing.js';
 
 export interface GraphDrawingOptions {
-  /** An SVG image, or a page with it if the name ends in `.html`. Default `graph.svg`. An existing file is replaced. */
+  /** Name of the file: an SVG image, or a page with the image if the name ends in `.html`. Default `graph.svg`. */
   readonly filename?: string;
-  /** What the boxes say: the name of the function, or the key. Default `function`. */
+  /** Text of the boxes: the name of the function, or the key. Default `function`. */
   readonly label?: 'function' | 'key';
   /** Heading of the drawing. Default: the key. */
   readonly title?: string;
@@ -18,17 +18,19 @@ export interface GraphDrawingOptions {
 declare module '../graph/delayed.js' {
   interface Delayed<T> {
     /**
-     * Draws this task and all that it needs, before it runs: a box per task, an arrow from each task to those that need it.
+     * Draws the graph of this task without running it: a box per task, and an arrow from each task to each of its
+     * dependents. Replaces an existing file.
      *
      * @returns the absolute path of the file
-     * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for more than 2,000 tasks, ERR_LONGPOLE_PAGE_FILE, ERR_LONGPOLE_CYCLE
+     * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for more than 2,000 tasks, ERR_LONGPOLE_PAGE_FILE if the file
+     *   cannot be written, ERR_LONGPOLE_CYCLE if a task depends on itself
      * @source Dask, `Delayed.visualize`
      */
     visualize(options?: GraphDrawingOptions): string;
   }
 }
 
-/** Beyond it an image has more boxes than a screen has room for, and the layout takes seconds. */
+/** A larger image does not fit on a screen, and its layout takes seconds. */
 const MAX_TASKS = 2000;
 
 const OPTIONS: OptionKinds<GraphDrawingOptions> = {
@@ -43,7 +45,7 @@ Delayed.prototype.visualize = function visualize(options: GraphDrawingOptions = 
   const nodes = [...nodesOf(this).values()];
   if (nodes.length > MAX_TASKS)
     throw invalidArgument(
-      `Delayed.visualize draws at most ${MAX_TASKS} tasks, and '${this.key}' needs ${nodes.length}. Draw a part of the graph.`,
+      `Delayed.visualize draws at most ${MAX_TASKS} tasks, but the graph of '${this.key}' has ${nodes.length}. Draw one of its dependencies instead.`,
     );
   const places = new Map(nodes.map(({ key }, index) => [key, index]));
   const edges = nodes.flatMap((node, to) => {

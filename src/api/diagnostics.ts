@@ -1,4 +1,4 @@
-// `longpole/diagnostics`: callbacks, the progress bar, the profilers and their page.
+// `longpole/diagnostics`: callbacks, the progress bar, and the profilers with their plots.
 import type { GetOptions } from '../diagnostics/profiler.js';
 import { Profiler } from '../diagnostics/profiler.js';
 import type { Graph, Keys } from '../protocol/graph.js';
@@ -32,8 +32,8 @@ export type { RunState } from '../protocol/runObserver.js';
 export { Profiler };
 
 /**
- * A ready-made profiler of `getThreaded`: `await threadProf.get(graph, keys)`, then `threadProf.results`, an array (a method
- * in Dask's first version). One object for the whole program: results add up until `threadProf.clear()`.
+ * Profiler of `getThreaded`. Call `await threadProf.get(graph, keys)`, then read the array `threadProf.results` (a
+ * method in Dask's first version). The whole program shares this object: results accumulate until `threadProf.clear()`.
  *
  * @source Dask's first diagnostics, `thread_prof`
  */
@@ -45,7 +45,7 @@ export const threadProf = new Profiler(
 );
 
 /**
- * A ready-made profiler of `getMultiprocessing`; see `threadProf`.
+ * Profiler of `getMultiprocessing`; see `threadProf`.
  *
  * @source Dask's first diagnostics, `process_prof`
  */

@@ -1,4 +1,4 @@
-// Writes traces in the formats of other programs.
+// `exportTrace`: writes traces in the formats of other programs.
 import { dirname, join } from 'node:path';
 import { ANY, CALLABLE, checkArgument, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
@@ -7,21 +7,23 @@ import type { Trace } from '../trace/trace.js';
 import { EXPORTERS, type Exporter } from './exporters.js';
 
 export interface ExportTraceOptions {
-  /** The name of an exporter: `chrome`, `dasf`, `speedscope`, `parquet`, `csv`, `json`, … */
+  /** Name of a format: `html`, `chrome`, `dasf`, `speedscope`, `pprof`, `parquet`, `csv` or `json`. */
   readonly to: string;
-  /** A file, or for the formats that write one file for each table a folder. Folders that are missing are made. */
+  /** Path of the file; for `parquet` and `csv`, the folder for one file per table. Missing folders are created. */
   readonly output: string;
-  /** Called while writing with the bytes written so far, all files together. */
+  /** Receives the number of bytes written so far, summed over all files. */
   readonly onProgress?: (bytes: number) => void;
 }
 
 const OPTIONS: OptionKinds<ExportTraceOptions> = { to: ANY, output: TEXT, onProgress: CALLABLE };
 
 /**
- * Writes a trace in another program's format and returns the files that were written. A file gets its name when it is
- * whole. Memory is for one piece at a time, whatever the size of the trace.
+ * Writes a trace in the format of another program. Needs memory for one piece of a file at a time. A file gets its
+ * final name when it is complete.
  *
- * Throws ERR_LONGPOLE_INVALID_ARGUMENT if there is no such format, ERR_LONGPOLE_TRACE_FILE if a file cannot be written.
+ * @returns the paths of the files
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown format, ERR_LONGPOLE_TRACE_FILE if a file cannot
+ *   be written
  */
 export function exportTrace(trace: Trace, options: ExportTraceOptions): string[] {
   checkOptions('exportTrace()', options ?? null, OPTIONS);
@@ -44,11 +46,11 @@ export function exportTrace(trace: Trace, options: ExportTraceOptions): string[]
   return files;
 }
 
-/** Throws ERR_LONGPOLE_INVALID_ARGUMENT if there is none of this name. */
+/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown name */
 export function exporterOf(name: string): Exporter {
   const exporter = EXPORTERS.find((one) => one.name === name);
   if (exporter !== undefined) return exporter;
   throw invalidArgument(
-    `There is no format called '${name}'. There are: ${EXPORTERS.map((one) => one.name).join(', ')}.`,
+    `There is no format '${name}'. The formats are: ${EXPORTERS.map((one) => one.name).join(', ')}.`,
   );
 }

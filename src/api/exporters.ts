@@ -1,4 +1,4 @@
-// What a trace can be exported to: one entry for each format. The command line and `exportTrace` know no others.
+// The export formats of a trace, for `exportTrace` and for `longpole export`.
 import { renderReport } from '../diagnostics/performanceReport.js';
 import { chromeTrace } from '../trace/formats/chrome/chromeWriter.js';
 import { dasfEventFile } from '../trace/formats/dasf/dasfExport.js';
@@ -9,16 +9,18 @@ import { plainTables } from '../trace/plainTables.js';
 import type { Trace } from '../trace/trace.js';
 import { pprofProfile } from './pprofExport.js';
 
-/** Text is written as UTF-8. Each piece is written before the next is asked for. */
+/**
+ * Content of a file, piece by piece. Text is written as UTF-8. Each piece is written before the next one is requested.
+ */
 export type Pieces = Iterable<string | Uint8Array>;
 
-/** One file, or a folder with a file for each table. */
+/** A format: one file, or a folder with one file per table. */
 export type Exporter = {
-  /** Lower case; never changes once it was published. */
+  /** Name in lower case. A published name never changes. */
   readonly name: string;
-  /** What it is and who reads it, for the help text. */
+  /** Description for the help text, with the programs that read the format. */
   readonly description: string;
-  /** Of the files' names, with the point. */
+  /** Extension of the files, with the leading dot. */
   readonly extension: string;
 } & (
   | { readonly kind: 'file'; readonly write: (trace: Trace) => Pieces }
@@ -31,8 +33,7 @@ export type Exporter = {
 export const EXPORTERS: readonly Exporter[] = [
   {
     name: 'html',
-    description:
-      'a performance report: the dashboard with the trace in it, in one file; opens as a trace again',
+    description: 'a performance report: one page with the dashboard and the trace; openTrace reads it again',
     extension: '.html',
     kind: 'file',
     write: (trace) => renderReport(trace),
@@ -53,21 +54,21 @@ export const EXPORTERS: readonly Exporter[] = [
   },
   {
     name: 'speedscope',
-    description: "the profiler's samples and the task stream for speedscope, a profile for each thread",
+    description: "the profiler's samples and the task stream for speedscope, one profile per thread",
     extension: '.speedscope.json',
     kind: 'file',
     write: (trace) => speedscopeProfile(trace),
   },
   {
     name: 'pprof',
-    description: "the profiler's samples, or the time of tasks by span and function, for pprof",
+    description: "the profiler's samples for pprof; without samples, the time of tasks by span and function",
     extension: '.pb',
     kind: 'file',
     write: pprofProfile,
   },
   {
     name: 'parquet',
-    description: 'a folder with a Parquet file for each table',
+    description: 'a folder with one Parquet file per table',
     extension: '.parquet',
     kind: 'folder',
     *write(trace) {
@@ -76,7 +77,7 @@ export const EXPORTERS: readonly Exporter[] = [
   },
   {
     name: 'csv',
-    description: 'a folder with a CSV file for each table',
+    description: 'a folder with one CSV file per table',
     extension: '.csv',
     kind: 'folder',
     *write(trace) {
@@ -85,7 +86,7 @@ export const EXPORTERS: readonly Exporter[] = [
   },
   {
     name: 'json',
-    description: 'all tables as arrays of rows in one JSON object',
+    description: 'one JSON object with an array of rows per table',
     extension: '.json',
     kind: 'file',
     write: (trace) => jsonTables(plainTables(trace)),

@@ -1,3 +1,3 @@
-// For commands that write files where they are told.
+// Writing of files and folders, for the command line.
 export { makeFolders } from '../files/makeFolders.js';
 export { writePieces } from '../files/writePieces.js';

@@ -1,4 +1,4 @@
-// `longpole`: define work and run it.
+// `longpole`: defines tasks and runs them.
 
 export type { ErrorCode } from '../base/errors.js';
 export { KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';

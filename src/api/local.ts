@@ -1,4 +1,4 @@
-// `longpole/local`: the schedulers of one machine, over Dask's graph form.
+// `longpole/local`: the local schedulers, which run graphs in Dask's form.
 import { checkOptions } from '../base/arguments.js';
 import { compileGraph, type Plan } from '../graph/compile.js';
 import { flattenKeys, shapeLike } from '../graph/nestedKeys.js';
@@ -17,15 +17,15 @@ export type { Graph, Keys } from '../protocol/graph.js';
 export type { CallbacksOption, GetOptions } from './runPlan.js';
 
 /**
- * Computes keys of a graph on the caller's own thread. It blocks until it is done; nothing is copied or shipped.
+ * Computes keys of a graph on the caller's thread, which is blocked until then. Arguments and results are not copied.
  *
  *     getSync({ a: [add, 1, 2], b: [add, 3, 'a'], c: [mul, 'a', 'b'] }, ['c', ['a', 'b']])  // [18, [3, 6]]
  *
  * @param keys one key, or arrays of keys nested to any depth
  * @returns the results in the shape of `keys`
- * @throws TaskError if a task throws, with what it threw as `cause`; ERR_LONGPOLE_ASYNC_IN_SYNC if one returns a promise;
- *   ERR_LONGPOLE_UNKNOWN_KEY, ERR_LONGPOLE_CYCLE, ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_INVALID_ARGUMENT,
- *   ERR_LONGPOLE_ABORTED (the signal is looked at between tasks); whatever a callback throws
+ * @throws TaskError if a task throws, with the thrown value as `cause`; ERR_LONGPOLE_ASYNC_IN_SYNC if a task returns a
+ *   promise; ERR_LONGPOLE_UNKNOWN_KEY, ERR_LONGPOLE_CYCLE, ERR_LONGPOLE_INVALID_GRAPH, ERR_LONGPOLE_INVALID_ARGUMENT;
+ *   ERR_LONGPOLE_ABORTED if the signal is aborted, which is checked between tasks; the errors of callbacks
  * @source seed 002; Dask's `dask.get`
  */
 export function getSync<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): R;
@@ -36,13 +36,15 @@ export function getSync(graph: Graph, keys: Keys, options: GetOptions = {}): unk
 }
 
 /**
- * Computes keys of a graph on worker threads, by default one per core, which stay for later calls. Functions are found
- * by module (`tasks()`) or shipped as source text; results are copied, large typed arrays shared.
+ * Computes keys of a graph on worker threads. By default there is one thread per core. Later calls use the same
+ * threads. Workers import the module of a function of `tasks()` and receive the source text of other functions. Results
+ * are copied; large typed arrays are shared.
  *
- * @returns a promise of the results in the shape of `keys`
- * @throws (rejects) as getSync does, and ERR_LONGPOLE_FREE_VARIABLE, ERR_LONGPOLE_NOT_SHIPPABLE,
- *   ERR_LONGPOLE_NOT_CLONEABLE, ERR_LONGPOLE_MODULE_TASK, ERR_LONGPOLE_WORKER_START; KilledWorkerError if a task keeps
- *   ending its worker
+ * @param keys one key, or arrays of keys nested to any depth
+ * @returns (resolves) the results in the shape of `keys`
+ * @throws (rejects) the errors of getSync except ERR_LONGPOLE_ASYNC_IN_SYNC; ERR_LONGPOLE_FREE_VARIABLE,
+ *   ERR_LONGPOLE_NOT_SHIPPABLE, ERR_LONGPOLE_NOT_CLONEABLE, ERR_LONGPOLE_MODULE_TASK, ERR_LONGPOLE_WORKER_START;
+ *   KilledWorkerError if a task repeatedly ends its worker
  * @source seed 002; Dask's `dask.threaded.get`
  */
 export function getThreaded<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): Promise<R>;
@@ -54,11 +56,12 @@ export async function getThreaded(graph: Graph, keys: Keys, options: GetOptions 
 }
 
 /**
- * Computes keys of a graph on child processes, by default one per core, which stay for later calls. A process that
- * dies takes no other along, and its work is done again elsewhere.
+ * Computes keys of a graph in child processes. By default there is one process per core. Later calls use the same
+ * processes. If a process ends unexpectedly, another process runs its tasks again.
  *
- * @returns a promise of the results in the shape of `keys`
- * @throws (rejects) as getThreaded does
+ * @param keys one key, or arrays of keys nested to any depth
+ * @returns (resolves) the results in the shape of `keys`
+ * @throws (rejects) the errors of getThreaded
  * @source seed 002; Dask's `dask.multiprocessing.get`
  */
 export function getMultiprocessing<R = unknown>(graph: Graph, keys: Keys, options?: GetOptions): Promise<R>;

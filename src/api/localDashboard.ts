@@ -1,4 +1,4 @@
-// The dashboard of what the local schedulers of a program run: the same pages as of a cluster, from the first run on.
+// The dashboard of the local schedulers of a program, with the same pages as for a cluster.
 import { hostname } from 'node:os';
 import { threadCpuClock } from '../engine/worker/threadCpuClock.js';
 import type { ClusterEvent } from '../protocol/clusterObserver.js';
@@ -32,10 +32,10 @@ const NO_FIGURES: ClusterFigures = {
 };
 
 /**
- * Serves the pages over all runs that the returned observers watch. The server starts with the first run, at the configured
- * port or another, and does not keep the program alive.
+ * Serves the dashboard of all runs that the returned observers watch. The server starts with the first run, at the
+ * configured port or, if that is in use, another one. The server does not keep the program alive.
  *
- * @param event receives where the dashboard is, or why there is none
+ * @param event receives the link of the dashboard, or the reason why it could not start
  */
 export function localDashboard(event: (event: ClusterEvent) => void): readonly RunObserver[] {
   const trace = new LiveTrace();
@@ -128,7 +128,7 @@ class LocalDashboard implements RunObserver {
     return { time: epochSeconds(), states, workers, running };
   }
 
-  /** Prefix → tasks that run now. */
+  /** Returns the number of running tasks by prefix. */
   #byPrefix(): Map<string, number> {
     const counts = new Map<string, number>();
     for (const { standing, computation } of this.#runs)
@@ -140,7 +140,7 @@ class LocalDashboard implements RunObserver {
   }
 }
 
-/** When tasks were first seen to run. */
+/** Times, in seconds since the epoch, at which a status first contained a running task. */
 class RunningSince {
   readonly #seen = new Map<number, { readonly id: number; readonly since: number }>();
 

@@ -1,4 +1,4 @@
-// What a local scheduler tells whoever observes the program.
+// Reports of the local schedulers to observers of the program.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { criticalPath } from '../analysis/criticalPath.js';
@@ -45,7 +45,7 @@ describe('observeProgram', () => {
     ['getThreaded', () => getThreaded(GRAPH, 'add-3', { numWorkers: 2 })],
     ['getMultiprocessing', () => getMultiprocessing(GRAPH, 'add-3', { numWorkers: 2 })],
   ] as const) {
-    it(`${name}: every task with its prefix, its times in order, and what it needed`, async () => {
+    it(`${name}: reports every task with its prefix, its times in order, and its dependencies`, async () => {
       const trace = await traceOf(async () => assert.equal(await get(), 5));
       assert.deepEqual(keysOf(trace), ['add-3', 'inc-1', 'inc-2']);
       const { tasks, strings, workers, totals, computations } = trace;
@@ -76,8 +76,8 @@ describe('observeProgram', () => {
     });
   }
 
-  it('what a task waited for: its worker, which ran another', async () => {
-    // Takes some time, however little.
+  it('reports the times from which the critical path finds that a task waited for its busy worker', async () => {
+    // Runs until the clock has advanced.
     const work = (name: string): string => {
       const begun = performance.now();
       while (performance.now() === begun);
@@ -97,10 +97,10 @@ describe('observeProgram', () => {
     assert.ok(seconds <= tasks.started[second]! - tasks.started[first]!, `${seconds} s`);
   });
 
-  it('what the machine and the threads use, in a run that takes long enough', async () => {
+  it('reports resource usage of the machine and the threads in a run that takes long enough', async () => {
     const gate = new Int32Array(new SharedArrayBuffer(4));
     const wait = (cells: Int32Array): number => {
-      // Ends however it goes: nobody opens the gate if no sample comes.
+      // The time limit ends the task if no sample arrives to open the gate.
       Atomics.wait(cells, 0, 0, 60_000);
       return cells[0] ?? 0;
     };
@@ -127,12 +127,12 @@ describe('observeProgram', () => {
     ['getSync', async (graph: Graph, options?: GetOptions) => getSync(graph, 'inc-1', options)],
     ['getThreaded', (graph: Graph, options?: GetOptions) => getThreaded(graph, 'inc-1', options)],
   ] as const) {
-    it(`${name}: the task that failed, with its times, and nothing that needed it`, async () => {
+    it(`${name}: reports a failed task with its times, and none of its dependents`, async () => {
       const fail = (): never => {
         throw new Error('no');
       };
       const graph = { fail: [fail], 'inc-1': [inc, 'fail'] };
-      // A callback that wants every task has tasks told one by one.
+      // A callback with pretask makes the scheduler report tasks one by one.
       for (const options of [{}, { callbacks: { pretask: () => undefined } }]) {
         const trace = await traceOf(() => assert.rejects(get(graph, options), /no/));
         assert.deepEqual(keysOf(trace), ['fail']);
@@ -143,7 +143,7 @@ describe('observeProgram', () => {
     });
   }
 
-  it('the task whose argument cannot be copied', async () => {
+  it('reports a task with an argument that cannot be copied as failed', async () => {
     const graph = { bad: [(value: unknown): unknown => value, { symbol: Symbol('s') }] };
     const trace = await traceOf(() =>
       assert.rejects(getThreaded(graph, 'bad'), { code: 'ERR_LONGPOLE_NOT_CLONEABLE' }),
@@ -152,7 +152,7 @@ describe('observeProgram', () => {
     assert.deepEqual(trace.totals.states, Float64Array.of(0, 1, 0, 0));
   });
 
-  it('every run of a task that ends its process', async () => {
+  it('reports every attempt of a task that ends its process', async () => {
     const exit = (): never => process.exit(1);
     const trace = await traceOf(() =>
       assert.rejects(getMultiprocessing({ exit: [exit] }, 'exit', { allowedFailures: 2 }), {
@@ -163,7 +163,7 @@ describe('observeProgram', () => {
     assert.deepEqual(trace.totals.states, Float64Array.of(0, 0, 0, 2));
   });
 
-  it('types of results, sizes of scalars, and spans', async () => {
+  it('reports types of results, sizes of scalars, and spans', async () => {
     const graph = { n: [inc, 1], text: [(n: number): string => `${n}`, 'n'] };
     for (const get of [async () => getSync(graph, 'text'), () => getThreaded(graph, 'text')]) {
       const { tasks, strings } = await traceOf(get);
@@ -182,7 +182,7 @@ describe('observeProgram', () => {
     );
   });
 
-  it('nothing after it was stopped, and several runs one after the other', async () => {
+  it('reports several runs in a row, and nothing after the end of the observation', async () => {
     const live = new LiveTrace();
     const stop = observeProgram(live);
     getSync(GRAPH, 'inc-2');
@@ -201,7 +201,7 @@ describe('observeProgram', () => {
 });
 
 describe('the setting scheduler', () => {
-  it('is one of four, from the environment as well', () => {
+  it('has one of four values, also from the environment', () => {
     const of = (text: string): Config => new Config({ environment: { LONGPOLE_SCHEDULER: text } });
     assert.equal(of('cluster').get('scheduler'), 'cluster');
     assert.throws(() => of('fast').get('scheduler'), {
@@ -210,7 +210,7 @@ describe('the setting scheduler', () => {
     });
   });
 
-  it('cluster: compute() starts a cluster of its own', async () => {
+  it("'cluster' makes compute() start a cluster", async () => {
     const twice = delayed((x: number) => 2 * x, { name: 'twice' });
     const trace = await traceOf(async () =>
       assert.deepEqual(await compute(twice(1), twice(2), { scheduler: 'cluster' }), [2, 4]),

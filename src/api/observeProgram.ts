@@ -1,36 +1,38 @@
-// What watches a whole program: every local cluster that it starts and every run of a local scheduler.
+// Observes a whole program: every local cluster that the program starts, and every run of a local scheduler.
 import { LocalRuns } from '../diagnostics/localRuns.js';
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { RunObserver } from '../protocol/runObserver.js';
 import { JoinedSources } from '../trace/joinedSources.js';
 
-/** What clusters are asked for. */
+/** The part of a cluster that is used here. */
 interface Observable {
   observe(observer: ClusterObserver): () => void;
 }
 
-/** One who watches: what it gets an observer from for each cluster, and what ends that. */
+/** One call of `observeProgram`. */
 interface Watch {
+  /** Makes an observer for each cluster. */
   readonly sources: JoinedSources;
+  /** Functions that end the observation of the clusters. */
   readonly stops: (() => void)[];
 }
 
 const watches = new Set<Watch>();
 
 /**
- * Tells observers of everything that this program computes from now on, as if it were one cluster: on local clusters that
- * start from now on, and on the local schedulers. Workers of a second cluster are named e.g. `threads-0 (2)`. Local schedulers
- * measure no transfers, and sizes only of results that are numbers, booleans, null or undefined.
+ * Reports to observers all tasks that this program runs from now on, on the local schedulers and on local clusters that
+ * start later. Observers see a single cluster; workers of a second cluster are named e.g. `threads-0 (2)`. Local
+ * schedulers record no transfers. They record the size of a result only for numbers, booleans, null and undefined.
  *
  *     const stop = observeProgram(TraceWriter.create('program.trace'));
  *
- * @returns what ends it
+ * @returns a function that ends the observation; further calls have no effect
  */
 export function observeProgram(...observers: readonly ClusterObserver[]): () => void {
   return observeProgramAnd(observers, []);
 }
 
-/** The same. `ofLocalRuns` watch the runs of local schedulers only. */
+/** Does the same with additional observers `ofLocalRuns`, which watch the local schedulers only. */
 export function observeProgramAnd(
   observers: readonly ClusterObserver[],
   ofLocalRuns: readonly RunObserver[],
@@ -48,7 +50,7 @@ export function observeProgramAnd(
   };
 }
 
-/** A cluster is about to start: who watches the program watches it, too. */
+/** Adds the observers of the program to a cluster that is about to start. */
 export function watchCluster(cluster: Observable): void {
   for (const { sources, stops } of watches) stops.push(cluster.observe(sources.add()));
 }

@@ -1,4 +1,4 @@
-// The version of this package, for pages that say what wrote them.
+// The version of this package, for pages and files that name the program that wrote them.
 import { readFileSync } from 'node:fs';
 
 export function packageVersion(): string {

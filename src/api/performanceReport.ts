@@ -1,4 +1,4 @@
-// `performanceReport`: watches a client's cluster while a block runs, and writes what happened as one HTML file.
+// `performanceReport`: records the cluster of a client while a block runs, and writes the trace as one HTML file.
 
 import { CALLABLE, checkArgument, checkOptions, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
@@ -9,11 +9,11 @@ import { defaultClient } from './cluster/defaultClient.js';
 import { packageVersion } from './packageVersion.js';
 
 export interface PerformanceReportOptions {
-  /** Default `longpole-report.html`, in the working directory. */
+  /** Path of the page. Default `longpole-report.html` in the working directory. */
   readonly filename?: string;
-  /** Default: the client that was connected last. */
+  /** Client of the cluster. Default: the most recently connected client. */
   readonly client?: Client;
-  /** Heading of the page. Default: the line that called. */
+  /** Heading of the page. Default `Performance report`. */
   readonly title?: string;
 }
 
@@ -26,10 +26,10 @@ const OPTIONS: OptionKinds<PerformanceReportOptions> = {
   title: TEXT,
 };
 
-/** Rows of tasks that a report holds: some 300 MB while it is recorded. Beyond it the totals are exact still. */
+/** Rows of tasks, and of intervals, in a report: about 300 MB while it is recorded. Totals also count evicted rows. */
 const MAX_TASKS = 5_000_000;
 
-/** Watches from when it is made until it is closed. */
+/** A report that is recorded from its creation until `close()`; see `performanceReport`. */
 export class PerformanceReport {
   readonly filename: string;
   readonly #live: LiveTrace;
@@ -45,7 +45,7 @@ export class PerformanceReport {
     code: string,
   ) {
     if (client === undefined) {
-      throw invalidArgument('performanceReport() needs a client. Connect one before, or pass { client }.');
+      throw invalidArgument('performanceReport() needs a client. Call connect() before, or pass { client }.');
     }
     this.filename = filename;
     this.#title = title ?? 'Performance report';
@@ -56,10 +56,10 @@ export class PerformanceReport {
   }
 
   /**
-   * Ends watching and writes the page; further calls do nothing.
+   * Ends the recording and writes the page. Further calls only return the path.
    *
-   * @returns (resolves) the absolute path of the file
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_PAGE_FILE if it cannot be written
+   * @returns (resolves) the absolute path of the page
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_PAGE_FILE if the page cannot be written
    */
   async close(): Promise<string> {
     if (this.#path !== undefined) return this.#path;
@@ -80,19 +80,19 @@ export class PerformanceReport {
 }
 
 /**
- * Writes a performance report of what a cluster does in a block or in a function: one HTML file with every page of the
- * dashboard, which needs no server and no network, and which `openTrace` reads again. It is written also when the block
- * fails.
+ * Records a cluster while a block or a function runs, and writes a performance report: one HTML file with all pages of
+ * the dashboard. The file needs no server and no network. `openTrace` reads it again. The report is also written if the
+ * block throws.
  *
  *     await using report = performanceReport({ filename: 'report.html' });
  *
  *     await performanceReport({ filename: 'report.html' }, async () => { … });
  *
- * A name alone stands for `{ filename }`; without options the function is the only argument.
+ * A string is short for `{ filename }`. The options may be omitted before a function.
  *
- * @returns what is held with `await using`, or (resolves) what the function returns
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT without a client; (rejects) ERR_LONGPOLE_PAGE_FILE if the page cannot
- *   be written
+ * @returns a PerformanceReport for `await using`; with a function, a promise of its result
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT without a client; (rejects) ERR_LONGPOLE_PAGE_FILE if the page
+ *   cannot be written
  * @source seed 000, Dask's `distributed.performance_report`
  */
 export function performanceReport(options?: PerformanceReportOptions | string): PerformanceReport;

@@ -1,4 +1,4 @@
-// `Delayed.persist()`: what graph/ cannot have, because it does not know clusters.
+// `Delayed.persist()`. The folder graph/ may not import clusters, so the method is added here.
 import { LongpoleError } from '../base/errors.js';
 import { Delayed } from '../graph/delayed.js';
 import type { SubmitOptions } from './cluster/clientOptions.js';
@@ -12,9 +12,10 @@ export { Delayed };
 declare module '../graph/delayed.js' {
   interface Delayed<T> {
     /**
-     * Starts to compute on the cluster of the client that was connected last. The result stays on its workers.
+     * Starts the computation on the cluster of the most recently connected client. The result stays on the workers.
      *
-     * @throws LongpoleError ERR_LONGPOLE_CLOSED without a connected client; what else is wrong is the error of the future
+     * @returns a future of the result. Other errors are errors of this future.
+     * @throws LongpoleError ERR_LONGPOLE_CLOSED if no client is connected
      * @source Dask, `Delayed.persist`
      */
     persist(options?: SubmitOptions): Future<T>;

@@ -1,4 +1,4 @@
-// `Pipeline`: steps that know their sources, run on a client or on this process's threads.
+// `Pipeline`: named steps and their sources. A client or the worker threads of this process run the tasks of the steps.
 import {
   ANY,
   CALLABLE,
@@ -22,7 +22,7 @@ import type { Client } from './cluster/client.js';
 import { writeDrawing } from './writeDrawing.js';
 
 export interface PipelineConstructorOptions extends PipelineOptions {
-  /** Where the work that the steps describe is done. Default: on the shared worker threads. */
+  /** Client that runs the tasks of the steps. Default: the shared worker threads run them. */
   readonly client?: Client;
 }
 
@@ -31,33 +31,33 @@ const STEP_OPTIONS: OptionKinds<StepOptions> = { name: TEXT };
 const DRAWING_OPTIONS = { filename: fileName(['.svg', '.html', '.htm']) };
 const SOURCES = kind('an object such as { X: step }', isOptionsObject);
 
-/** Without a client: on the shared worker threads; what is persisted is held here. */
+/** Runs tasks on the shared worker threads. This process holds persisted results. */
 const onThreads: PipelineExecutor = {
   compute: computeOnThreads,
   persist: computeOnThreads,
 };
 
-/** Results stay on the workers behind futures until somebody computes with them or gathers them. */
+/** Runs tasks on a client's cluster. Persisted results stay on the workers. */
 function executorOf(client: Client): PipelineExecutor {
   return {
     compute: (delayeds) => client.compute(delayeds),
     persist: async (delayeds) => {
       const futures = client.persist(delayeds);
       const { notAwaitable } = await import('./cluster/future.js');
-      // A promise of one of them resolves with the reference, and does not bring its result.
+      // A promise that resolves with a future would wait for its result.
       return futures.map(notAwaitable);
     },
   };
 }
 
 async function computeOnThreads(delayeds: readonly Delayed<unknown>[]): Promise<readonly unknown[]> {
-  // Whoever only reads traces does without the engine.
+  // A program that only reads traces does not load the engine.
   const { compute } = await import('./compute.js');
   return compute(...delayeds);
 }
 
 /**
- * Steps that are run in the order of what they need.
+ * Runs named steps after the steps that they depend on.
  *
  *     const pipeline = new Pipeline('Clusters', { client })
  *       .add(normalize, { X: blobs })
@@ -66,19 +66,21 @@ async function computeOnThreads(delayeds: readonly Delayed<unknown>[]): Promise<
  *     pipeline.visualize({ filename: 'pipeline.svg' });
  *     const results = await pipeline.run();
  *
- * A step is
- * - a function: it is called here, with an object of its inputs by name and `{ compute, persist }`; what it returns, or its
- *   promise brings, is what the steps that name it as a source get;
- * - a TaskFunction of `tasks()` or `delayed()`: a task, which takes the inputs one after the other;
- * - an object with a function `load`, `fit`, `transform` or `fitTransform` (the first of them that it has), called as such.
+ * A step is one of:
+ * - A function. It runs in this process and receives an object of its inputs by name, and `{ compute, persist }`. Steps
+ *   that name the function as a source receive its return value, or the value of its promise.
+ * - A TaskFunction of `tasks()` or `delayed()`. It becomes a task and receives the inputs as arguments, in their order.
+ * - An object with a function `load`, `fit`, `transform` or `fitTransform`. The first one found runs like a function
+ *   above.
  *
- * A function of an object is called without that object: make it a property (`fitPredict = () => …`), not a method.
+ * The pipeline calls `kMeans.fitPredict` without `kMeans` as `this`. Declare such a function as a property
+ * (`fitPredict = () => …`), not as a method.
  *
  * @source seed 004, DASF's `Pipeline`
  */
 export class Pipeline {
   readonly name: string;
-  /** Where the work is done; undefined: on the shared worker threads. */
+  /** Client that runs the tasks; undefined for the shared worker threads. */
   readonly client: Client | undefined;
   readonly #steps: StepGraph;
 
@@ -92,10 +94,12 @@ export class Pipeline {
   }
 
   /**
-   * Adds a step, or gives one that is there more inputs. A source that is a step is added, too; any other value is handed to
-   * the step as it is.
+   * Adds a step, or adds inputs to an existing step. A source that is a step is added, too. Any other value is an input
+   * itself.
    *
-   * @throws ERR_LONGPOLE_INVALID_ARGUMENT if `operator` is no step
+   * @param options `name`: name of the step; default: the name of its function
+   * @returns this pipeline
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `operator` is not a step
    */
   add(operator: unknown, sources: Sources = {}, options: StepOptions = {}): this {
     checkOptions('Pipeline.add', options, STEP_OPTIONS);
@@ -105,32 +109,33 @@ export class Pipeline {
   }
 
   /**
-   * Runs every step once its sources have run; steps that do not need each other run side by side. What the last steps return
-   * is computed, all in one pass.
+   * Runs every step when its sources have run. Independent steps run concurrently. Every Delayed that a last step (no
+   * step depends on it) returned is computed at the end, in one pass.
    *
-   * @returns the results by the names of the steps, in the order in which they began; those of the last steps computed
-   * @throws (rejects) ERR_LONGPOLE_PIPELINE_STEP if a step throws, with what it threw as `cause`; ERR_LONGPOLE_CYCLE; and the
-   *   errors of `compute`. No step runs any more then.
+   * @returns (resolves) the results by the names of the steps, in the order in which the steps began
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_PIPELINE_STEP if a step throws, with the thrown value as `cause`;
+   *   ERR_LONGPOLE_CYCLE; the errors of `compute`. No further step starts after an error.
    */
   run(): Promise<ReadonlyMap<string, unknown>> {
     return this.#steps.run();
   }
 
   /**
-   * The result of one step after `run()`.
+   * Returns the result of a step after `run()`.
    *
-   * @throws ERR_LONGPOLE_INVALID_ARGUMENT if there is no such step, or it has not run
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the step was not added or has not run
    */
   getResultFrom(operator: unknown): unknown {
     return this.#steps.resultOf(operator);
   }
 
   /**
-   * Draws the steps and their sources: a self-contained SVG image, in a page if the name of the file ends in `.html`. Default
-   * `pipeline.svg`. An existing file is replaced.
+   * Draws the steps and their sources as a self-contained SVG image, or as a page if the name of the file ends in
+   * `.html`. Replaces an existing file.
    *
+   * @param options `filename`: default `pipeline.svg`
    * @returns the absolute path of the file
-   * @throws ERR_LONGPOLE_PAGE_FILE if it cannot be written, ERR_LONGPOLE_CYCLE
+   * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written, ERR_LONGPOLE_CYCLE
    */
   visualize(options: { readonly filename?: string } = {}): string {
     checkOptions('Pipeline.visualize', options, DRAWING_OPTIONS);

@@ -1,9 +1,9 @@
-// A compiled graph under the keys of its tasks.
+// The graph of a plan, for callbacks.
 import { LazyMap } from '../base/lazyCollections.js';
 import type { Plan } from '../graph/compile.js';
 import type { Graph } from '../protocol/graph.js';
 
-/** The graph as callbacks see it: a Map that is filled when somebody looks. */
+/** Returns the graph as a Map from keys to tasks, whose entries are created on access. */
 export function planGraph(plan: Plan): Graph {
   const { keys, sources, ids } = plan;
   return new LazyMap<string, unknown>({

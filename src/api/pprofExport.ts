@@ -1,18 +1,18 @@
-// A trace as a profile for pprof: the samples of its profiler or, where there are none, the time of its tasks.
+// Converts a trace into a profile for pprof.
 import { profileTree, samplingInterval } from '../analysis/profile.js';
 import { childOf, emptyTree, type FrameDescription, type MutableCallTree } from '../profile/callTree.js';
 import { toPprof } from '../profile/pprof.js';
 import type { Trace } from '../trace/trace.js';
 
-/** Seconds that a sample stands for. */
+/** Seconds per sample. */
 const INTERVAL = 1e-6;
-/** Tasks of more seconds, 285 years, have damaged times; all together would not be a number of pprof. */
+/** Tasks of more seconds (285 years) have damaged times and are skipped, because pprof cannot represent their sum. */
 const MAX_SECONDS = Number.MAX_SAFE_INTEGER * INTERVAL;
 
 /**
- * What the statistical profiler saw. A trace without samples: the tasks' own time as if it had been sampled every
- * microsecond, a stack being the task's spans, outermost first, and its function; functions whose tasks took less in all
- * than half a microsecond are not seen.
+ * Yields the samples of the statistical profiler. For a trace without samples, yields the duration of the tasks as if
+ * sampled once per microsecond. The stack of a task is then its spans, outermost first, and its function. Stacks with
+ * less than half a microsecond in total are missing.
  */
 export function* pprofProfile(trace: Trace): Generator<Uint8Array> {
   yield trace.samples.length > 0
@@ -20,7 +20,7 @@ export function* pprofProfile(trace: Trace): Generator<Uint8Array> {
     : taskProfile(trace);
 }
 
-/** From the first sample to the last. */
+/** Returns the time of the first sample, and the seconds from there to the last one. */
 function sampledTime({ samples: { time } }: Trace): { start: number; duration: number } {
   let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const at of time) {

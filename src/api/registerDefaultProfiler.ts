@@ -1,4 +1,4 @@
-// `registerDefaultProfiler`: DASF's two plugins on a client, each with a file of its own.
+// `registerDefaultProfiler`: records a client's cluster with DASF's two plugins, each into a separate file.
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
@@ -14,47 +14,50 @@ import { Client } from './cluster/client.js';
 import { Pipeline } from './pipeline.js';
 
 export interface DefaultProfilerOptions {
-  /** What the names of the files begin with. Default `default`. */
+  /** First part of the names of the files. Default `default`. */
   readonly name?: string;
-  /** Marks every task as an NVTX range. Default false. */
+  /** Whether every task is marked as an NVTX range. Default false. */
   readonly enableNvtx?: boolean;
-  /** Adds the seconds since the epoch to the name. Default true. */
+  /** Whether the seconds since the epoch are appended to the name. Default true. */
   readonly addTimeSuffix?: boolean;
-  /** Where the files go; made if it is not there. Default: the current folder. */
+  /** Folder for the files, created if missing. Default: the working directory. */
   readonly directory?: string;
 }
 
 const OPTIONS: OptionKinds<DefaultProfilerOptions> = {
-  name: kind('the beginning of a file name', (value) => typeof value === 'string'),
+  name: kind('the first part of a file name', (value) => typeof value === 'string'),
   enableNvtx: FLAG,
   addTimeSuffix: FLAG,
   directory: TEXT,
 };
 
-/** What the profiler writes to; ends when it is closed, or disposed of by `using`. */
+/** Files of a recording that ends with `close()`, or with the block of `using`. */
 export interface DefaultProfiler {
   /** Absolute path of NAME-TracePlugin-HOST.msgpack. */
   readonly traceFile: string;
   /** Absolute path of NAME-ResourceMonitor-HOST.msgpack. */
   readonly resourceFile: string;
-  /** Stops recording and writes what is queued. May be called twice. */
+  /** Stops recording and writes the queued events. Further calls have no effect. */
   close(): void;
   [Symbol.dispose](): void;
 }
 
 /**
- * Records what a client's cluster does from now on, in the files that DASF's default profiler writes:
- * NAME-TracePlugin-HOST.msgpack with every task that ends and what the workers hold, NAME-ResourceMonitor-HOST.msgpack with the
- * figures of the host and of each worker, ten times a second. Both are complete when the profiler or the cluster is closed, and
- * when the process ends.
+ * Records a client's cluster from now on, in the files that DASF's default profiler writes:
+ * - NAME-TracePlugin-HOST.msgpack: every task that ends, and the memory of the results of each worker
+ * - NAME-ResourceMonitor-HOST.msgpack: resource usage of the host and of each worker, ten times a second
+ *
+ * The files are complete when the profiler is closed, the cluster is closed, or the process ends.
  *
  *     using profiler = registerDefaultProfiler(pipeline, { name: 'Tutorial_5_Profile', addTimeSuffix: false });
  *
- * With `enableNvtx` the tasks of what is computed from now on are NVTX ranges of their keys; where the system has no NVTX
- * library a warning says so, once.
+ * With `enableNvtx`, each task of later computations is an NVTX range named by its key. If the system has no NVTX
+ * library, the first call emits a warning.
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for a pipeline without a client, or a name that is none;
- *   ERR_LONGPOLE_TRACE_FILE if the directory cannot be made; ERR_LONGPOLE_WORKER_START if the system refuses a thread
+ * @returns the paths of the files, and `close()`
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for a pipeline without a client, or a name that is empty or has a
+ *   slash; ERR_LONGPOLE_TRACE_FILE if the directory cannot be created; ERR_LONGPOLE_WORKER_START if the system refuses
+ *   a thread
  * @source seed 004, DASF's `register_default_profiler`
  */
 export function registerDefaultProfiler(
@@ -67,13 +70,13 @@ export function registerDefaultProfiler(
     throw invalid('registerDefaultProfiler()', client, 'a Pipeline or a Client');
   if (client === undefined) {
     throw invalidArgument(
-      `The pipeline '${target.name}' has no client whose cluster could be recorded: new Pipeline(name, { client }).`,
+      `The pipeline '${target.name}' has no client to record. Create it with new Pipeline(name, { client }).`,
     );
   }
   const { name = 'default', enableNvtx = false, addTimeSuffix = true, directory = '.' } = options;
   if (name === '' || /[/\\]/.test(name)) {
     throw invalidArgument(
-      `name: expected the beginning of a file name, not '${name}'. The option 'directory' says where files go.`,
+      `name: expected the first part of a file name, not '${name}'. Use the option 'directory' for a folder.`,
     );
   }
   const full = addTimeSuffix ? `${name}-${Math.floor(Date.now() / 1000)}` : name;
@@ -89,14 +92,16 @@ function makeDirectory(directory: string): void {
   try {
     makeFolders(directory);
   } catch (cause) {
-    throw new LongpoleError('ERR_LONGPOLE_TRACE_FILE', `${directory} cannot be made: ${String(cause)}.`, {
-      cause,
-    });
+    throw new LongpoleError(
+      'ERR_LONGPOLE_TRACE_FILE',
+      `The directory ${directory} cannot be created: ${String(cause)}.`,
+      { cause },
+    );
   }
 }
 
 const NO_NVTX =
-  'There is no NVTX library (libnvToolsExt.so.1, libnvtx3interop.so, or what LONGPOLE_NVTX_LIBRARY names): tasks are not marked.';
+  'There is no NVTX library (libnvToolsExt.so.1 or libnvtx3interop.so), so tasks are not marked. Install one, or set LONGPOLE_NVTX_LIBRARY to its path.';
 let warned = false;
 
 function markTasks(client: Client): void {
@@ -140,7 +145,7 @@ class PluginFiles implements DefaultProfiler {
   }
 }
 
-/** Files are complete once the cluster has no workers any more. */
+/** Writes the queued events when the last worker of the cluster has been removed. */
 class CommitAtEnd implements ClusterObserver {
   readonly #workers = new Set<number>();
   readonly #commit: () => void;

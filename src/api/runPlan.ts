@@ -1,4 +1,4 @@
-// Joins graph, engine and diagnostics: compiles, ships functions, picks a pool, gathers the callbacks of a run.
+// Runs a plan on a local scheduler: ships its functions, selects the pool, and collects the callbacks of the run.
 
 import { availableParallelism } from 'node:os';
 import { ANY, COUNT, type OptionKinds, SIGNAL } from '../base/arguments.js';
@@ -10,16 +10,15 @@ import { taskContext } from '../engine/worker/taskContext.js';
 import type { Plan } from '../graph/compile.js';
 import type { LocalOptions } from '../graph/computeOptions.js';
 import { functionRef } from '../graph/shipFunction.js';
-import type { FunctionRef } from '../protocol/functionRef.js';
 import type { Graph } from '../protocol/graph.js';
 import { config } from './config.js';
 
-/** Callbacks as every option takes them: one, or several. */
+/** Value of the option `callbacks`: one callback, or several. */
 export type CallbacksOption = CallbackLike | readonly CallbackLike[];
 
 export type GetOptions = LocalOptions<CallbacksOption>;
 
-/** What the local schedulers take. */
+/** Options of the local schedulers. */
 export const LOCAL_OPTIONS: OptionKinds<LocalOptions> = {
   signal: SIGNAL,
   numWorkers: COUNT,
@@ -27,19 +26,19 @@ export const LOCAL_OPTIONS: OptionKinds<LocalOptions> = {
   allowedFailures: COUNT,
 };
 
-/** The same from a caller whose callbacks were not checked yet. */
+/** The options with unchecked callbacks. */
 type UncheckedOptions = LocalOptions;
 
-/** Runs on the caller's thread. Results by task id. */
+/** Runs a plan on the caller's thread. Returns the results by task id. */
 export function runPlanInline(graph: Graph, plan: Plan, options: UncheckedOptions): readonly unknown[] {
   const observers = observersOf(callbacksForRun(options.callbacks));
-  // A task may compute a graph of its own: as in Dask, the active callbacks watch the outermost run only.
+  // A task may compute another graph. As in Dask, active callbacks watch the outermost run only.
   return suspended(() =>
     runInline(graph, plan, { observers, ...(options.signal ? { signal: options.signal } : {}) }),
   );
 }
 
-/** Runs on the shared pool of the given kind. Results by task id. */
+/** Runs a plan on the shared pool of a kind. Returns the results by task id. */
 export async function runPlanOnPool(
   kind: PoolKind,
   graph: Graph,
@@ -47,12 +46,12 @@ export async function runPlanOnPool(
   options: UncheckedOptions,
 ): Promise<readonly unknown[]> {
   const { signal, allowedFailures } = options;
-  // Settings and callbacks are those of the call: they may be others when the engine is loaded.
+  // Settings and callbacks are read before the `await`, after which they may have changed.
   const poolSize = config.get('workers') ?? availableParallelism();
   const run = {
     poolSize,
     workers: options.numWorkers ?? poolSize,
-    functions: shipFunctions(plan),
+    functions: plan.functions.map((fn) => functionRef(fn)),
     observers: observersOf(callbacksForRun(options.callbacks)),
     ...(signal ? { signal } : {}),
     ...(allowedFailures === undefined ? {} : { allowedFailures }),
@@ -65,14 +64,9 @@ export async function runPlanOnPool(
 }
 
 /**
- * A script that defines tasks and computes at its top level is imported by every isolate to find its tasks. There the
- * computation must not start again: it waits for ever, and with it the rest of the script.
+ * Returns whether an isolate imports a script to find its tasks. A computation at the top level of the script must not
+ * start again there. It waits forever instead, and with it the rest of the script.
  */
 export function isImportedByWorker(): boolean {
   return taskContext.worker !== undefined && !taskContext.running;
-}
-
-/** Names for all functions of a plan; says for which key a function cannot be shipped. */
-function shipFunctions(plan: Plan): FunctionRef[] {
-  return plan.functions.map((fn) => functionRef(fn));
 }

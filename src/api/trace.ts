@@ -1,4 +1,4 @@
-// `longpole/trace`: traces on disk. Event files in DASF's form, written and read.
+// `longpole/trace`: records, opens, exports and shows traces; reads and writes DASF's event files.
 
 export type { DaskSecurity } from '../dask/schedulerAddress.js';
 export type { EventProfilerOptions, WritableEventDatabase } from '../files/eventProfiler.js';

@@ -1,10 +1,10 @@
-// An SVG image as a file, or as a page.
+// Writes an SVG image to a file.
 import { writeWhole } from '../diagnostics/wholeFile.js';
 
 /**
- * Writes the image, in a page if the name of the file ends in `.html`.
+ * Writes an image, as a page if the name of the file ends in `.html`.
  *
- * @returns the absolute path
+ * @returns the absolute path of the file
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
  */
 export function writeDrawing(image: string, filename: string): string {

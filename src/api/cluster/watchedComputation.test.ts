@@ -4,10 +4,10 @@ import { TASK_ERRED, TASK_MEMORY, type TaskRuns } from '../../protocol/clusterOb
 import { tellStory } from '../../trace/live/clusterScript.test.support.js';
 import { succeeded } from './watchedComputation.js';
 
-test('of runs of which some failed, every column has the values of those that brought a result', () => {
-  const told: TaskRuns[] = [];
-  tellStory({ tasksEnded: (runs) => void told.push(runs) }, { seed: 1, sizes: [1] });
-  const [first] = told;
+test('succeeded() keeps the rows of tasks with a result in every column', () => {
+  const reported: TaskRuns[] = [];
+  tellStory({ tasksEnded: (runs) => void reported.push(runs) }, { seed: 1, sizes: [1] });
+  const [first] = reported;
   assert.ok(first !== undefined);
   const states = [TASK_MEMORY, TASK_ERRED, TASK_MEMORY];
   const floats = Float64Array.of(1, 2, 3);
