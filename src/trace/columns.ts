@@ -1,7 +1,7 @@
-// Columns that grow while a trace is read or recorded. `values` is longer than `length`, and replaced when it grows.
+// Growing columns for readers and recorders. `values` is longer than `length`; growing replaces the array.
 import { resizedFloat64, resizedInt32, resizedUint8 } from '../base/resized.js';
 
-/** Most columns of most traces hold few rows. V8 keeps arrays of up to 64 bytes in its heap, which are cheap to make. */
+/** Small, because most columns hold few rows. V8 allocates arrays of up to 64 bytes cheaply, in its own heap. */
 const MIN_ROWS = 8;
 
 export class Int32Column {
@@ -49,7 +49,7 @@ export class Uint8Column {
   }
 }
 
-/** The columns of an absent figure, one array for all of a table: 10,000,000 rows of nothing cost 40 MB once. */
+/** Columns without values. All absent columns of a table share one array of each type, which is made on first use. */
 export class AbsentColumns {
   readonly #length: number;
   #ids: Int32Array | undefined;

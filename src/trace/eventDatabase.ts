@@ -1,20 +1,21 @@
-// Collections of events, as DASF calls them: whatever can list its events can be analysed.
+// Event databases, as DASF calls them: any object that lists its events can be analysed.
 import { INSPECT } from '../base/printed.js';
 import { addEvent } from './formats/dasf/dasfEventRows.js';
 import type { DasfEvent } from './formats/dasf/dasfEvents.js';
 import type { Trace } from './trace.js';
 import { TraceBuilder } from './traceBuilder.js';
 
-/** Something that holds events. */
 export interface EventDatabase {
-  /** All events in the order in which they were recorded. */
+  /** Returns all events in the order in which they were recorded. */
   getTraces(): Iterable<DasfEvent>;
-  /** The same into columns, without making objects. Databases that have no faster way leave it out. */
+  /**
+   * Adds all events to the columns of `builder` without creating objects. Optional; the default reads `getTraces()`.
+   */
   readInto?(builder: TraceBuilder): void;
 }
 
 /**
- * Several databases as one: iterates over the events of the first, then of the second, and so on.
+ * Presents several databases as one: the events of the first, then those of the second, and so on.
  *
  * @source DASF, `MultiEventDatabase`
  */
@@ -46,7 +47,7 @@ export class MultiEventDatabase implements EventDatabase {
   }
 }
 
-/** Adds the events of a database to what `builder` holds. */
+/** Adds the events of a database to `builder`. */
 export function readDatabase(database: EventDatabase, builder: TraceBuilder): void {
   if (database.readInto !== undefined) {
     database.readInto(builder);
@@ -58,7 +59,7 @@ export function readDatabase(database: EventDatabase, builder: TraceBuilder): vo
   }
 }
 
-/** The columns of a database. */
+/** Returns the events of a database as a trace. */
 export function traceOf(database: EventDatabase): Trace {
   const builder = new TraceBuilder();
   readDatabase(database, builder);

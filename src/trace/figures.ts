@@ -1,7 +1,6 @@
-// The figures of a resource sample by name, as traces keep them.
 import type { ResourceSample } from '../protocol/clusterObserver.js';
 
-/** All figures that are known. */
+/** Returns the known figures of a sample by the names that traces use. */
 export function figuresOf(sample: ResourceSample): Map<string, number> {
   const { cpu, rss, heap, external, eventLoopDelay } = sample;
   const figures = new Map(Object.entries({ cpu, rss, heap, external, eventLoopDelay }));

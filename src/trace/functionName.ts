@@ -1,4 +1,4 @@
-// From a task's key to the name of its function, on UTF-8 bytes, because it is asked for every key of a trace.
+// Finds the name of a function in a task's key. Works on UTF-8 bytes because it runs for every key of a trace.
 
 const DASH = 0x2d;
 const QUOTE = 0x27;
@@ -7,12 +7,13 @@ const PARENTHESIS = 0x28;
 const UNDERSCORE = 0x5f;
 
 /**
- * Narrows `span`, where a key stands in `bytes`, to where the function's name stands.
+ * Narrows `span` from a key in `bytes` to the function's name.
  *
- * A key is a name, then words joined by dashes that tell one task from the other: hexadecimal tokens, the five words of
- * a uuid, numbers. A tuple key, `('name-token', 0, 1)`, is judged by its first element. The name ends before the first
- * word that is no identifier or is a token (8 or more hexadecimal digits). Unlike Dask's `key_split` leading underscores
- * stay: `_func_fit-62a7…` is a task of `_func_fit`. A key without a token is all name.
+ * A key is a name and further words, joined by dashes. The further words identify the task: hexadecimal tokens, the
+ * five words of a uuid, numbers. The name ends before the first word that is no identifier or that is a token of 8 or
+ * more hexadecimal digits. A key without such a word is the name. The first element decides for a tuple key such as
+ * `('name-token', 0, 1)`. Leading underscores stay, unlike in Dask's `key_split`: `_func_fit-62a7…` is a task of
+ * `_func_fit`.
  */
 export function functionNameSpan(bytes: Uint8Array, span: { start: number; end: number }): void {
   let { start, end } = span;
@@ -42,7 +43,7 @@ function wordEnd(bytes: Uint8Array, start: number, end: number): number {
   return i;
 }
 
-/** Letters, digits and underscores, not beginning with a digit, and no hexadecimal token. */
+/** Returns whether the bytes are an identifier and no hexadecimal token. */
 function isNamePart(bytes: Uint8Array, start: number, end: number): boolean {
   if (start === end || isDigit(bytes[start]!)) return false;
   let hexadecimal = true;
@@ -59,7 +60,7 @@ function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39;
 }
 
-/** Bytes of characters beyond ASCII count as letters. */
+/** Returns whether a byte belongs to a letter. All bytes outside ASCII count as letters. */
 function isLetter(byte: number): boolean {
   return (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a) || byte >= 0x80;
 }

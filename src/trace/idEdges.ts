@@ -1,17 +1,20 @@
-// Edges between tasks that are named by id, as Longpole's own sources have them: from ids to rows and to keys.
+// Converts edges between task ids, as Longpole records them, to rows and keys.
 import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 
-/** Where the ids of tasks come from: those of one computation follow each other. */
+/** Ids of the tasks of one computation, which are consecutive. */
 export interface IdRange {
   readonly firstId: number;
   readonly size: number;
 }
 
-/** Ids as dense numbers: a place in an array for every task of the ranges, which ascend by `firstId`. */
+/**
+ * Maps task ids to consecutive indices, so that a plain array can hold a value for every task. The ranges ascend by
+ * `firstId`.
+ */
 export class DenseIds {
   readonly #firstIds: Float64Array;
   readonly #ends: Float64Array;
-  /** Where the numbers of each range begin. */
+  /** First index of each range. */
   readonly #bases: Float64Array;
   readonly length: number;
   #latest = 0;
@@ -28,7 +31,7 @@ export class DenseIds {
     this.length = length;
   }
 
-  /** The range that an id belongs to, or -1. Cost: next to nothing where ids of one range follow each other. */
+  /** Returns the index of the range that contains an id, or -1. Fast for consecutive ids of one range. */
   rangeOf(id: number): number {
     const latest = this.#latest;
     if (id >= this.#firstIds[latest]! && id < this.#ends[latest]!) return latest;
@@ -44,7 +47,7 @@ export class DenseIds {
     return low;
   }
 
-  /** -1 for an id that no range has. */
+  /** Returns the index of an id, or -1 if no range contains the id. */
   of(id: number): number {
     const range = this.rangeOf(id);
     return range < 0 ? -1 : this.#bases[range]! + id - this.#firstIds[range]!;
@@ -52,12 +55,12 @@ export class DenseIds {
 }
 
 export interface IdEdges {
-  /** Ids of what row `i` needed: `ids[offsets[i] .. offsets[i + 1])`. */
+  /** Dependencies of row `i`: `ids[offsets[i] .. offsets[i + 1])`. */
   readonly offsets: Int32Array;
   readonly ids: Float64Array;
 }
 
-/** See `TaskRows.dependencyRows`. Runs that gave no result do not count. */
+/** Returns `TaskRows.dependencyRows` for edges between ids. Runs without a result are ignored. */
 export function dependencyRowsOf(
   edges: IdEdges,
   rows: { readonly id: Float64Array; readonly state: Uint8Array },

@@ -7,7 +7,7 @@ import { LiveTrace } from './live/liveTrace.js';
 import { restOf, tasksOf } from './live/toldRows.test.support.js';
 import type { Trace } from './trace.js';
 
-const story = fc.record({
+const script = fc.record({
   seed: fc.integer({ min: 1, max: 1e9 }),
   sizes: fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 5 }),
   workers: fc.integer({ min: 2, max: 4 }),
@@ -20,10 +20,12 @@ function alone(options: ScriptOptions): Trace {
   return live.snapshot();
 }
 
-/** The second source's ids of tasks begin here. */
+/** First task id of the second source. */
 const SECOND = 2 ** 40;
 
-/** Rows without what joining changes: numbers of computations, and ids of tasks and names of workers of a second source. */
+/**
+ * Removes the values that joining changes: numbers of computations, and task ids and worker names of the second source.
+ */
 function plain(rows: readonly object[]): unknown {
   const text = JSON.stringify(rows, (name, value: unknown) => {
     if (name === 'computation') return undefined;
@@ -33,12 +35,12 @@ function plain(rows: readonly object[]): unknown {
 }
 
 describe('joined sources', () => {
-  it('two stories are told as they are told alone, one after the other', () => {
+  it('join two runs into the rows of both runs, one after the other', () => {
     fc.assert(
-      fc.property(story, story, (first, second) => {
+      fc.property(script, script, (first, second) => {
         const live = new LiveTrace();
         const sources = new JoinedSources([live]);
-        const told = [first, second].map((options) => tellStory(sources.add(), options));
+        const played = [first, second].map((options) => tellStory(sources.add(), options));
         const joined = live.snapshot();
         const parts = [alone(first), alone(second)];
         assert.deepEqual(plain(tasksOf(joined)), plain(parts.flatMap(tasksOf)));
@@ -53,14 +55,14 @@ describe('joined sources', () => {
         }
         assert.deepEqual(
           joined.computations.map(({ number }) => number),
-          told.flatMap(({ computations }) => computations).map((_computation, i) => i + 1),
+          played.flatMap(({ computations }) => computations).map((_computation, i) => i + 1),
         );
       }),
       { numRuns: 40 },
     );
   });
 
-  it('ids of tasks are unique, and edges and intervals name the same tasks as before', () => {
+  it('make task ids unique and keep the references of edges and intervals', () => {
     const live = new LiveTrace();
     const sources = new JoinedSources([live]);
     const options = { seed: 5, sizes: [20, 20] };
@@ -84,7 +86,7 @@ describe('joined sources', () => {
     }
   });
 
-  it('tells all observers', () => {
+  it('notify all observers', () => {
     const traces = [new LiveTrace(), new LiveTrace()];
     tellStory(new JoinedSources(traces).add(), { seed: 1, sizes: [3] });
     for (const trace of traces) assert.ok(trace.snapshot().tasks.length >= 3);

@@ -1,5 +1,5 @@
-// Several sources of events as one: each cluster of a program, and its local schedulers, number their workers, computations
-// and tasks from 0. Here they get numbers of their own, so that an observer may watch all of them.
+// Joins several sources of events. Each cluster and each local scheduler of a program numbers its workers, computations
+// and tasks from 0. Here the numbers become unique, so that one observer can watch all sources.
 import { getOrMake } from '../base/lookUps.js';
 import { recordOf } from '../base/recordOf.js';
 import type {
@@ -18,24 +18,24 @@ import type { ProfileCycle } from '../protocol/profileCycle.js';
 import type { KindOf } from '../protocol/taskKinds.js';
 import { fileColumns, RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
 
-/** Ids of the tasks of source `n` begin at n times this. They stay exact in float64 for 8,192 sources. */
+/** Distance between the first task ids of two sources. Ids stay exact in float64 for 8,192 sources. */
 const IDS_PER_SOURCE = 2 ** 40;
 
-/** The columns that name workers or tasks. */
+/** Columns that refer to workers or tasks. */
 const REFERENCES = recordOf(RECORDED_TABLES, (table) =>
   fileColumns(table).filter(({ kind }) => kind === 'worker' || kind === 'task'),
 );
 
-/** What the sources have in common. */
+/** State shared by the sources. */
 interface Joined {
   readonly observers: readonly ClusterObserver[];
   workers: number;
   computations: number;
-  /** Names of workers, with the number of sources that have one of this name. */
+  /** Number of sources that have a worker of this name, by name. */
   readonly names: Map<string, number>;
 }
 
-/** Hands on what its sources tell to some observers, as if it were one cluster. */
+/** Forwards the events of several sources to the observers, as if the sources were one cluster. */
 export class JoinedSources {
   readonly #joined: Joined;
   #sources = 0;
@@ -44,7 +44,7 @@ export class JoinedSources {
     this.#joined = { observers, workers: 0, computations: 0, names: new Map() };
   }
 
-  /** The observer for one more source. */
+  /** Returns the observer for a new source. */
   add(): ClusterObserver {
     return new Source(this.#joined, this.#sources++);
   }
@@ -64,69 +64,69 @@ class Source implements ClusterObserver {
 
   computationAdded(computation: Computation): void {
     const joined = this.#computation(computation);
-    this.#tell((observer) => observer.computationAdded?.(joined));
+    this.#notify((observer) => observer.computationAdded?.(joined));
   }
 
   computationForgotten(computation: Computation): void {
     const joined = this.#computation(computation);
-    this.#tell((observer) => observer.computationForgotten?.(joined));
+    this.#notify((observer) => observer.computationForgotten?.(joined));
   }
 
   tasksEnded(runs: TaskRuns): void {
     const computation = this.#computation(runs.computation);
     const joined = { ...runs, computation, worker: this.#index(runs.worker) };
-    this.#tell((observer) => observer.tasksEnded?.(joined));
+    this.#notify((observer) => observer.tasksEnded?.(joined));
   }
 
   workerAdded(worker: WorkerInfo): void {
-    // Each run of a local scheduler names its workers.
+    // Every run of a local scheduler adds its workers again.
     if (this.#workers.has(worker.index)) return;
     const joined = this.#worker(worker);
-    this.#tell((observer) => observer.workerAdded?.(joined));
+    this.#notify((observer) => observer.workerAdded?.(joined));
   }
 
   workerRemoved(worker: WorkerInfo, time: number, reason: string): void {
     const joined = this.#worker(worker);
-    this.#tell((observer) => observer.workerRemoved?.(joined, time, reason));
+    this.#notify((observer) => observer.workerRemoved?.(joined, time, reason));
   }
 
   interval(interval: WorkInterval): void {
     const joined = this.#row('intervals', interval);
-    this.#tell((observer) => observer.interval?.(joined));
+    this.#notify((observer) => observer.interval?.(joined));
   }
 
   transfer(transfer: Transfer): void {
     const joined = this.#row('transfers', transfer);
-    this.#tell((observer) => observer.transfer?.(joined));
+    this.#notify((observer) => observer.transfer?.(joined));
   }
 
   memory(sample: MemorySample): void {
     const joined = this.#row('memory', sample);
-    this.#tell((observer) => observer.memory?.(joined));
+    this.#notify((observer) => observer.memory?.(joined));
   }
 
   resources(sample: ResourceSample): void {
     const joined = this.#row('resources', sample);
-    this.#tell((observer) => observer.resources?.(joined));
+    this.#notify((observer) => observer.resources?.(joined));
   }
 
   metric(sample: MetricSample): void {
     const joined = this.#row('metrics', sample);
-    this.#tell((observer) => observer.metric?.(joined));
+    this.#notify((observer) => observer.metric?.(joined));
   }
 
   profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {
     const tasks = cycle.tasks.map((task) => (task < 0 ? -1 : task + this.#firstId));
     const [index, joined] = [this.#index(worker), { ...cycle, tasks }];
-    this.#tell((observer) => observer.profile?.(index, joined, (task) => kindOf(task - this.#firstId)));
+    this.#notify((observer) => observer.profile?.(index, joined, (task) => kindOf(task - this.#firstId)));
   }
 
   event(event: ClusterEvent): void {
     const joined = this.#row('events', event);
-    this.#tell((observer) => observer.event?.(joined));
+    this.#notify((observer) => observer.event?.(joined));
   }
 
-  /** A row in which workers and tasks have their joined numbers. */
+  /** Returns a row with the joined numbers of its workers and tasks. */
   #row<R extends object>(table: RecordedTable, row: R): R {
     const numbers = REFERENCES[table].map(({ name, kind }): [string, number] => {
       const value: unknown = Reflect.get(row, name);
@@ -136,7 +136,7 @@ class Source implements ClusterObserver {
     return { ...row, ...Object.fromEntries(numbers) };
   }
 
-  #tell(call: (observer: ClusterObserver) => void): void {
+  #notify(call: (observer: ClusterObserver) => void): void {
     for (const observer of this.#joined.observers) call(observer);
   }
 
@@ -154,7 +154,10 @@ class Source implements ClusterObserver {
     return joined;
   }
 
-  /** -1, the client's or the scheduler's, and workers that nobody has told of stay what they are. */
+  /**
+   * Returns the joined index of a worker. Returns -1 for -1 (the client or the scheduler) and for a worker that was not
+   * added.
+   */
   #index(worker: number): number {
     return this.#workers.get(worker)?.index ?? -1;
   }
@@ -167,7 +170,7 @@ class Source implements ClusterObserver {
     }));
   }
 
-  /** `threads-0`; in the second source that has one of this name `threads-0 (2)`. */
+  /** Returns a unique name: `threads-0`, and `threads-0 (2)` for the second source with a worker of this name. */
   #nameOf(name: string): string {
     let joined = this.#names.get(name);
     if (joined === undefined) {

@@ -1,7 +1,7 @@
-// The group of a key: tasks that one call of a collection made.
+// The group of a key: the tasks that one call of a collection created.
 
 /**
- * Of a tuple key its first element: `('sum-1f3a…', 0, 1)` → `sum-1f3a…`; of any other key its prefix.
+ * Returns the first element of a tuple key, `('sum-1f3a…', 0, 1)` → `sum-1f3a…`, and the prefix of any other key.
  *
  * @source Dask, `key_split_group`
  */
@@ -15,7 +15,7 @@ export function keyGroup(key: string, prefix: string): string {
 
 const PARENTHESIS = 0x28;
 
-/** Whether a key that begins like the one whose group is `group` is in the same: saves cutting it out again. */
+/** Returns whether a tuple key belongs to `group`, without extracting its first element. */
 export function inGroup(key: string, group: string): boolean {
   if (key.charCodeAt(0) !== PARENTHESIS || !key.startsWith(group, 2)) return false;
   return key.length > group.length + 2 && key[group.length + 2] === key[1];

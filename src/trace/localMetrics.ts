@@ -1,31 +1,37 @@
-// What local diagnostics keep in the table of metrics: the stay of each result in the scheduler's cache, and the samples of
-// a MemorySampler. Both are changes of a level over time, so the sum of the rows up to a moment is the level at that moment.
+// Rows of local diagnostics in the table `metrics`: the time of each result in the scheduler's cache, and the samples
+// of a MemorySampler. A row is the change of a level, so the sum of the rows up to a moment is the level at that
+// moment.
 import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { StringTable } from './stringTable.js';
 import type { TableBuilder } from './tableRows.js';
 import type { Trace } from './trace.js';
 
-/** Rows of a CacheProfiler. Activity: the name of its metric; task: whose result it is. */
+/**
+ * Context of a CacheProfiler's rows. The activity is the name of its metric; the task is the one that made the result.
+ */
 export const CACHE_CONTEXT = 'cache';
-/** Rows of a MemorySampler. Prefix: the label; activity: what was measured. */
+/** Context of a MemorySampler's rows. The prefix is the label; the activity is the measure. */
 export const SAMPLER_CONTEXT = 'memory-sampler';
 
-/** The stays of results in the cache that one CacheProfiler saw. Parallel columns. */
+/**
+ * Results in the cache as one CacheProfiler saw them, in parallel columns. A result is in the cache from `cacheTime` to
+ * `freeTime`.
+ */
 export interface CacheStays {
-  /** E.g. `count`, `nbytes`. */
+  /** Name of the metric, e.g. `count` or `nbytes`. */
   readonly metricName: string;
-  /** Ids of tasks, as in `tasks.id`. */
+  /** Task ids, as in `tasks.id`. */
   readonly task: Float64Array;
-  /** Ids of texts of the trace. */
+  /** Prefixes, ids of the trace's strings. */
   readonly prefix: Int32Array;
-  /** Epoch seconds. */
+  /** Seconds since the epoch. */
   readonly cacheTime: Float64Array;
   readonly freeTime: Float64Array;
   readonly metric: Float64Array;
 }
 
-/** Adds two rows per stay, in order of time: what enters at a moment stands before what leaves at that moment. */
+/** Adds two rows per result, in order of time. At equal times, results that enter come before results that leave. */
 export function addCacheStays(
   metrics: TableBuilder<'metrics'>,
   strings: StringTable,
@@ -58,7 +64,10 @@ export function addCacheStays(
   }
 }
 
-/** The stays in the cache of each CacheProfiler, in the order of their first rows. A result that never left stays to the end. */
+/**
+ * Returns the columns of each CacheProfiler, in the order of their first rows. A result that never left the cache gets
+ * the time of the last row as `freeTime`.
+ */
 export function cacheStaysOf(trace: Trace): CacheStays[] {
   const { metrics, strings } = trace;
   const lists = new Map<number, StayList>();
@@ -76,7 +85,7 @@ class StayList {
   readonly #cacheTime: number[] = [];
   readonly #freeTime: number[] = [];
   readonly #metric: number[] = [];
-  /** Task → its entry while its result is in the cache. */
+  /** Entry of each task whose result is in the cache. */
   readonly #held = new Map<number, number>();
   #last = Number.NEGATIVE_INFINITY;
 
@@ -109,13 +118,13 @@ class StayList {
   }
 }
 
-/** What was sampled under one label, in order of time. */
+/** Samples of one label, in order of time. */
 export interface SampledLevel {
   readonly label: string;
   readonly points: readonly { readonly time: number; readonly bytes: number }[];
 }
 
-/** Adds the samples of a MemorySampler, each as the change since the one before of its label. */
+/** Adds the samples of a MemorySampler. Each row holds the change since the previous sample of its label. */
 export function addSamples(
   metrics: TableBuilder<'metrics'>,
   strings: StringTable,
@@ -138,7 +147,7 @@ export function addSamples(
   }
 }
 
-/** The samples of a MemorySampler, by label in the order of their first rows. */
+/** Returns the samples of a MemorySampler by label, in the order of the labels' first rows. */
 export function sampledLevels(trace: Trace): SampledLevel[] {
   const { metrics, strings } = trace;
   const levels = new Map<number, { time: number; bytes: number }[]>();
@@ -153,7 +162,7 @@ export function sampledLevels(trace: Trace): SampledLevel[] {
   }));
 }
 
-/** The rows of metrics of one context. The views of a live trace ask for them all the time: numbers are compared, not texts. */
+/** Yields the rows of one context. Compares ids instead of texts, because views of a live trace call this often. */
 function* rowsOf({ metrics, strings }: Trace, context: string): Generator<number> {
   let [last, isWanted] = [-1, false];
   for (let row = 0; row < metrics.length; row++) {

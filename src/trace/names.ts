@@ -1,20 +1,20 @@
-// What the ids of a trace are called where one may be absent.
+// Texts of ids that may be absent.
 import type { Texts } from './texts.js';
 import type { Trace } from './trace.js';
 
-/** The text of an id; empty below 0, and where there is no id. */
+/** Returns the text of an id, or an empty text for an absent id. */
 export function textOf(strings: Pick<Texts, 'get'>, id: number | undefined): string {
   return id === undefined || id < 0 ? '' : strings.get(id);
 }
 
-/** What a person calls a worker. */
+/** Returns the name of a worker for display. */
 export function workerName({ workers, strings }: Trace, worker: number): string {
   if (worker < 0) return 'no worker';
   const name = workers.name[worker] ?? -1;
   return name < 0 ? `worker ${worker}` : strings.get(name);
 }
 
-/** Whether a text has a key as a word of its own. */
+/** Returns whether a text contains a key as a separate word. */
 export function mentions(text: string, key: string): boolean {
   const isPart = (letter: string | undefined): boolean => letter !== undefined && /[\w-]/.test(letter);
   for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1))

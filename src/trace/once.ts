@@ -1,6 +1,9 @@
-// Values that are made when they are first asked for.
+// Values that are computed on first use.
 
-/** Returns what the first call of `make` returned; if it throws, so does every call until one succeeds. */
+/**
+ * Returns a function that calls `make` once and then returns the same value. If `make` throws, the next call tries
+ * again.
+ */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -1,12 +1,12 @@
-// The tables of a trace as rows and columns of plain cells, for formats that know no more than that: CSV, JSON, Parquet.
-// Titles are those of the trace directory's columns; ids are replaced by what they stand for.
+// The tables of a trace with plain cells, for CSV, JSON and Parquet. Titles are the column names of the trace
+// directory; names replace ids.
 import type { RecordedTable } from '../protocol/traceSchema.js';
 import { once } from './once.js';
 import { arrayOf, type ColumnArray, type MemoryColumn, memoryColumns } from './tableRows.js';
 import type { Texts } from './texts.js';
 import type { Trace } from './trace.js';
 
-/** Undefined is an absent value. */
+/** Value of a cell; undefined if absent. */
 export type TableCell = string | number | undefined;
 
 export interface TableColumn {
@@ -21,7 +21,7 @@ export interface PlainTable {
   readonly columns: readonly TableColumn[];
 }
 
-/** All tables, those without rows included, so that whoever reads them finds the same ones every time. */
+/** Returns all tables, including those without rows, so that the set of tables never varies. */
 export function plainTables(trace: Trace): PlainTable[] {
   return [
     plainTable(trace, 'tasks'),
@@ -51,7 +51,7 @@ function plainColumn(
   { name, title, kind, among = [] }: MemoryColumn,
 ): TableColumn {
   const { strings, keys, tasks, transfers } = trace;
-  // Keys are made when they are needed.
+  // Lazy, because reading a column of keys decodes all keys.
   const values = once(() => arrayOf(rows, name));
   switch (kind) {
     case 'float':
@@ -70,7 +70,7 @@ function plainColumn(
     case 'group':
       return stringsOf(title, values(), keys);
     case 'keys':
-      // The keys of a row stand in one cell, as a JSON array.
+      // One cell holds the keys of a row as a JSON array.
       return texts(title, (row) => {
         const ids = transfers.keys.subarray(transfers.keyOffsets[row]!, transfers.keyOffsets[row + 1]!);
         return JSON.stringify(Array.from(ids, (id) => keys.get(id)));
@@ -80,7 +80,10 @@ function plainColumn(
   }
 }
 
-/** One row per edge; `task` and `dependency` are ids of tasks, the latter absent where the trace does not hold the task. */
+/**
+ * Returns one row per edge. `task` and `dependency` are task ids; `dependency` is absent if the trace does not hold
+ * that task.
+ */
 function dependencyTable({ tasks, keys }: Trace): PlainTable {
   const { dependencies, dependencyOffsets, dependencyRows, id } = tasks;
   const rowOf = new Int32Array(dependencies.length);
@@ -120,7 +123,7 @@ function computationTable({ computations }: Trace): PlainTable {
 function resourceTable(trace: Trace): PlainTable {
   const { columns: own, ...table } = plainTable(trace, 'resources');
   const taken = new Set(own.map(({ title }) => title));
-  // DASF's samples have a figure `time`: their own clock. Two columns of one title could not be told apart.
+  // The samples of DASF have a figure `time`, which would collide with the column `time`.
   const figures = Array.from(trace.resources.figures, ([title, values]) =>
     column(taken.has(title) ? `figure.${title}` : title, 'float', (row) => known(values[row])),
   );

@@ -1,9 +1,12 @@
-// How a trace prints: its size, and not its columns.
+// The printed form of a trace: its size instead of its columns.
 import { INSPECT } from '../base/printed.js';
 import { countText, secondsText } from '../base/words.js';
 import type { Trace } from './trace.js';
 
-/** Gives a trace its text. The properties are not enumerable: a trace stays a plain object of tables. */
+/**
+ * Adds the printed form to a trace. The properties are not enumerable, so that the trace stays a plain object of
+ * tables.
+ */
 export function printable<T extends Trace>(trace: T): T {
   const text = { value: () => printedTrace(trace), enumerable: false };
   return Object.defineProperties(trace, { toString: text, [INSPECT]: text });
@@ -21,7 +24,7 @@ function printedTrace({ tasks, workers, events, damage, evicted }: Trace): strin
     countText(workers.length, 'worker'),
     ...(last >= first ? [secondsText(last - first)] : []),
     ...(events.time.length > 0 ? [countText(events.time.length, 'event')] : []),
-    ...(evicted.tasks > 0 ? [`${countText(evicted.tasks, 'earlier task')} not held any more`] : []),
+    ...(evicted.tasks > 0 ? [`${countText(evicted.tasks, 'earlier task')} evicted`] : []),
     ...(damage === undefined ? [] : [`damaged: ${damage.reason}`]),
   ];
   return `<Trace: ${parts.join(', ')}>`;

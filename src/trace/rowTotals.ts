@@ -1,9 +1,9 @@
-// The totals of a closed trace, from its rows.
+// The totals of a trace that is not live, computed from its rows.
 import { textOf } from './names.js';
 import { type PrefixSums, TotalSums, type TraceTotals } from './totals.js';
 import type { Trace } from './trace.js';
 
-/** The totals of a trace that holds all its rows. */
+/** Returns the totals of a trace that holds all its rows. */
 export function totalsOfRows(trace: Omit<Trace, 'totals'>): TraceTotals {
   const sums = new TotalSums();
   addTasks(sums, trace);

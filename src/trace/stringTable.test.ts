@@ -4,7 +4,7 @@ import fc from '../base/properties.test.support.js';
 import { StringTable } from './stringTable.js';
 
 describe('StringTable', () => {
-  it('gives every distinct string one id, in the order of first appearance', () => {
+  it('assigns one id to every distinct string, in the order of first appearance', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 12 })), fc.boolean(), (texts, atOnce) => {
         const table = new StringTable();
@@ -24,7 +24,7 @@ describe('StringTable', () => {
     );
   });
 
-  it('holds many strings that differ in one place only', () => {
+  it('distinguishes many strings that differ in one place', () => {
     const table = new StringTable();
     const texts = Array.from(
       { length: 50_000 },
@@ -39,7 +39,7 @@ describe('StringTable', () => {
     assert.equal(table.internString(texts[7] ?? ''), 7);
   });
 
-  it('has the same strings after it was made small and after it was copied', () => {
+  it('keeps its strings when it is compacted and when it is copied', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ maxLength: 8 })),
@@ -62,7 +62,7 @@ describe('StringTable', () => {
     );
   });
 
-  it('interns parts of its own bytes while it grows', () => {
+  it('interns slices of its own bytes while it grows', () => {
     const table = new StringTable();
     const long = 'x'.repeat(20_000);
     const id = table.internString(`${long}y`);

@@ -1,13 +1,13 @@
-// Dictionary-encoded strings: every distinct string has a small id, and its UTF-8 bytes lie once in one arena. Readers
-// intern straight from the bytes of a file, so that no JavaScript string is made for a text that nobody looks at.
+// Dictionary-encoded strings: every distinct string has a small id, and one buffer holds each string's UTF-8 bytes
+// once. Readers intern the bytes of a file directly; a JavaScript string is created only for a text that is read.
 import { resizedInt32, resizedUint8 } from '../base/resized.js';
 import type { Texts } from './texts.js';
 
 const MIN_SLOTS = 1 << 10;
 const NO_SLOTS = new Int32Array(0);
-/** Bytes that are decoded at once. */
+/** Bytes per call of the decoder. */
 const PIECE = 1 << 26;
-// Node, workers and browsers all have these two; the language's own library, which is all that pure code sees, does not.
+// Node, workers and browsers all provide these two classes; the type library of pure code lacks them.
 declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
 declare const TextEncoder: new () => {
   encode(text: string): Uint8Array<ArrayBuffer>;
@@ -16,43 +16,46 @@ declare const TextEncoder: new () => {
 
 const decoder = new TextDecoder();
 
-/** The text of UTF-8 bytes. */
+/** Decodes UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
 const encoder = new TextEncoder();
-/** Where short strings are encoded: making an array for each would cost more than the rest. */
+/** Shared buffer for encoding short strings. A new array for each string would cost more than the encoding. */
 const scratch = new Uint8Array(1 << 10);
 const scratchView = new DataView(scratch.buffer);
 
-/** Ids count up from 0 in the order of first appearance. Interning costs about 1 ns per byte. */
+/** Assigns ids 0, 1, 2, … to strings in the order of first appearance. Interning costs about 1 ns per byte. */
 export class StringTable implements Texts {
   #arena = new Uint8Array(1 << 14);
   #view = new DataView(this.#arena.buffer);
   #used = 0;
-  /** Where each string begins; the entry after the last is where the next will. */
+  /** Offset of each string in the buffer. The entry after the last string is the offset of the next one. */
   #starts: Int32Array;
   #length = 0;
-  /** Open addressing, two words a slot: the hash, and id + 1 or 0 where it is free. A power of two, at most half full. */
+  /**
+   * Hash table with open addressing. A slot has two words: the hash, and id + 1, or 0 if the slot is free. The number
+   * of slots is a power of two; at most half are in use.
+   */
   #slots: Int32Array;
-  /** Strings that were made so far, by id. */
+  /** Strings that were decoded so far, by id. */
   #strings: (string | undefined)[] = [];
-  /** The length at the last `decodeAll`. */
+  /** Number of strings at the last `decodeAll`. */
   #allMade = 0;
 
-  /** `expected` strings fit without growing. */
+  /** Allocates space for `expected` strings. */
   constructor(expected = 0) {
     this.#starts = new Int32Array(Math.max(MIN_SLOTS, expected + 2));
     this.#slots = new Int32Array(slotsFor(expected));
   }
 
-  /** How many distinct strings there are. */
+  /** Number of distinct strings. */
   get length(): number {
     return this.#length;
   }
 
-  /** The id of a text given as UTF-8, `bytes[start .. end)`; `view` is over the same bytes. */
+  /** Returns the id of the UTF-8 text `bytes[start .. end)`; `view` covers the same bytes. */
   intern(bytes: Uint8Array, view: DataView, start: number, end: number): number {
     const hash = hashOf(bytes, view, start, end);
     if (this.#slots.length === 0) this.#makeSlots();
@@ -65,7 +68,7 @@ export class StringTable implements Texts {
     }
   }
 
-  /** The id of a JavaScript string. */
+  /** Returns the id of a JavaScript string. */
   internString(text: string): number {
     if (text.length * 3 <= scratch.length) {
       return this.intern(scratch, scratchView, 0, encoder.encodeInto(text, scratch).written);
@@ -75,8 +78,8 @@ export class StringTable implements Texts {
   }
 
   /**
-   * Gives back the memory that only adding strings needs, some 20 to 60 bytes a string. Adding is possible as before; the
-   * first string after it costs as much as adding all.
+   * Frees the memory that only interning needs, some 20 to 60 bytes a string. The next string that is interned rebuilds
+   * the hash table, which costs as much as interning all strings.
    */
   compact(): void {
     this.#arena = this.#arena.slice(0, this.#used);
@@ -85,7 +88,7 @@ export class StringTable implements Texts {
     this.#slots = NO_SLOTS;
   }
 
-  /** The hashes that `compact` gave up. */
+  /** Rebuilds the hash table after `compact`. */
   #makeSlots(): void {
     const slots = new Int32Array(slotsFor(this.#length));
     const mask = slots.length - 2;
@@ -99,7 +102,7 @@ export class StringTable implements Texts {
     this.#slots = slots;
   }
 
-  /** The same strings with the same ids; what is added to one is not in the other. */
+  /** Returns an independent table with the same strings and ids. */
   copy(): StringTable {
     const copy = new StringTable();
     copy.#arena = this.#arena.slice();
@@ -113,12 +116,12 @@ export class StringTable implements Texts {
     return copy;
   }
 
-  /** All texts as one batch; good until the next string is interned. */
+  /** Returns all texts as one batch of bytes. Valid until the next string is interned. */
   batch(): { readonly offsets: Int32Array; readonly bytes: Uint8Array; readonly view: DataView } {
     return { offsets: this.#starts.subarray(0, this.#length + 1), bytes: this.#arena, view: this.#view };
   }
 
-  /** Whether string `id` is exactly `bytes[start .. end)`. */
+  /** Returns whether string `id` equals `bytes[start .. end)`. */
   equals(id: number, bytes: Uint8Array, view: DataView, start: number, end: number): boolean {
     let at = this.#starts[id]!;
     if (this.#starts[id + 1]! - at !== end - start) return false;
@@ -131,12 +134,14 @@ export class StringTable implements Texts {
     return true;
   }
 
-  /** All bytes. String `id` stands from `startOf(id)` to `endOf(id)`. Good until the next string is interned. */
+  /**
+   * Bytes of all strings; string `id` is `bytes[startOf(id) .. endOf(id))`. Valid until the next string is interned.
+   */
   get bytes(): Uint8Array {
     return this.#arena;
   }
 
-  /** Over the same bytes. */
+  /** View of `bytes`. */
   get view(): DataView {
     return this.#view;
   }
@@ -149,7 +154,6 @@ export class StringTable implements Texts {
     return this.#starts[id + 1]!;
   }
 
-  /** The string with this id. */
   get(id: number): string {
     const known = this.#strings[id];
     if (known !== undefined) return known;
@@ -159,14 +163,14 @@ export class StringTable implements Texts {
   }
 
   /**
-   * Makes all strings at once: where all is ASCII they are cut from one text, some 20 ns each, against 300 ns by `get`.
+   * Decodes all strings. ASCII strings are slices of one decoded text, some 20 ns each instead of 300 ns with `get`.
    */
   decodeAll(): void {
     if (this.#allMade === this.#length) return;
     this.#allMade = this.#length;
     const strings = new Array<string | undefined>(this.#length);
     for (let from = 0; from < this.#length; ) {
-      // V8 makes no string of more than 2^29 characters.
+      // V8 limits strings to 2^29 characters.
       let to = from + 1;
       while (to < this.#length && this.#starts[to + 1]! - this.#starts[from]! <= PIECE) to++;
       this.#decodeRange(from, to, strings);
@@ -222,14 +226,14 @@ export class StringTable implements Texts {
   }
 }
 
-/** Two words a slot, at most half of them in use. */
+/** Returns the size of the hash table: two words per slot, with at most half of the slots in use. */
 function slotsFor(strings: number): number {
   let size = MIN_SLOTS * 2;
   while (size < strings * 4) size *= 2;
   return size;
 }
 
-/** Four bytes a step. Multiplying alone would leave the low bits, which pick the slot, to the first bytes: hence the shifts. */
+/** Hashes four bytes per step. The shifts spread all bytes into the low bits, which select the slot. */
 function hashOf(bytes: Uint8Array, view: DataView, start: number, end: number): number {
   let hash = end - start;
   let i = start;

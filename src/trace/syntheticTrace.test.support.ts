@@ -1,5 +1,5 @@
-// A trace written by hand, for tests of analyses and views: tasks, workers and times in, a Trace out. What is left out gets
-// the value that a run without any delay would have.
+// Makes traces from short descriptions, for tests of analyses and views. Values that are left out default to those of a
+// run without delays.
 import { ACTIONS, type Action, TASK_STATES } from '../protocol/clusterObserver.js';
 import type { Reported } from '../protocol/traceSchema.js';
 import { StringTable } from './stringTable.js';
@@ -12,9 +12,9 @@ export interface SyntheticTask {
   readonly stopped: number;
   /** Name of the worker. Default `w0`. */
   readonly worker?: string;
-  /** Keys of what it needs. */
+  /** Keys of its dependencies. */
   readonly needs?: readonly string[];
-  /** Default: the key up to its token, as functions are named in DASF's traces. */
+  /** Default: the key without its token, as in DASF's traces. */
   readonly prefix?: string;
   readonly group?: string;
   readonly functionName?: string;
@@ -24,32 +24,32 @@ export interface SyntheticTask {
   readonly attempt?: number;
   readonly nbytes?: number;
   readonly resultType?: string;
-  /** Default: when the trace begins. */
+  /** Default: the start of the trace. */
   readonly submitted?: number;
-  /** Default: when the last of `needs` stopped, or `submitted`. */
+  /** Default: the end of the last dependency, or `submitted`. */
   readonly ready?: number;
-  /** Default: `ready`; the others that follow: the one before. */
+  /** Default: `ready`. Each of the following times defaults to the previous one. */
   readonly dispatched?: number;
   readonly received?: number;
   /** Default: `stopped`. */
   readonly acknowledged?: number;
-  /** Seconds without a core though it was ready to run. Default: not known. */
+  /** Seconds of waiting for a core. Default: unknown. */
   readonly coreWait?: number;
-  /** Its number, 1, 2, …; default 1. */
+  /** Number of its computation: 1, 2, …; default 1. */
   readonly computation?: number;
 }
 
 type Movement = Reported<'transfers'>;
 
-/** Of what is left out, `peer` is a client, and `compressed` the same as `nbytes`. */
+/** A transfer. `peer` defaults to a client, `compressed` to `nbytes`. */
 export type SyntheticTransfer = Pick<Movement, 'nbytes' | 'start' | 'stop'> &
   Partial<Omit<Movement, 'worker' | 'peer'>> & { readonly worker: string; readonly peer?: string };
 
 export interface SyntheticSpec {
-  /** Workers that no task names, or that have more than one thread or another host than `h`. */
+  /** Workers without tasks, with more than one thread, or on another host than `h`. */
   readonly workers?: readonly {
     name: string;
-    /** Workers of Dask have one, e.g. `tcp://10.0.0.1:4000`. */
+    /** Address of a Dask worker, e.g. `tcp://10.0.0.1:4000`. */
     address?: string;
     host?: string;
     threads?: number;
@@ -57,9 +57,9 @@ export interface SyntheticSpec {
     started?: number;
     stopped?: number;
   }[];
-  /** When the program asked for the first computation. Default: when its first task was submitted. */
+  /** Time of the program's first call. Default: the submission of the first task. */
   readonly called?: number;
-  /** In the order of rows; a task stands after those that it needs. */
+  /** Tasks in the order of rows; a task stands after its dependencies. */
   readonly tasks?: readonly SyntheticTask[];
   readonly transfers?: readonly SyntheticTransfer[];
   readonly intervals?: readonly {
@@ -67,7 +67,7 @@ export interface SyntheticSpec {
     action: Action;
     start: number;
     stop: number;
-    /** The key of the task that it was for. */
+    /** Key of the task that the interval belongs to. */
     task?: string;
     thread?: number;
     nbytes?: number;
@@ -81,7 +81,7 @@ export interface SyntheticSpec {
     process?: number;
     tasks?: number;
   }[];
-  /** Without a worker: of the host. */
+  /** A sample without a worker belongs to the host. */
   readonly resources?: readonly {
     time: number;
     worker?: string;
@@ -97,10 +97,10 @@ export interface SyntheticSpec {
     unit?: string;
     value: number;
   }[];
-  /** Of the profiler, 10 ms each: functions from the outermost to the innermost, as they were called in tasks of a prefix. */
+  /** Samples of the profiler, 10 ms each: functions from the outermost to the innermost, in tasks of a prefix. */
   readonly samples?: readonly {
     time: number;
-    /** Null: the scheduler's own thread. */
+    /** Null for the scheduler's thread. */
     worker?: string | null;
     prefix: string;
     stack: readonly string[];
@@ -115,19 +115,19 @@ type Sample = NonNullable<SyntheticSpec['samples']>[number];
 
 const HOST = 'h';
 
-/** The trace of a hand-written run. Times in seconds from any zero. */
+/** Returns the trace of a described run. Times are seconds from any zero. */
 export function syntheticTrace(spec: SyntheticSpec): Trace {
   return new SyntheticBuilder(spec).build();
 }
 
 class SyntheticBuilder {
-  /** Keys have a table of their own, as in live and recorded traces, and no id means the same in both. */
+  /** Keys have a separate table, as in live and recorded traces. The tables have no id in common. */
   readonly #builder = new TraceBuilder(new StringTable());
   readonly #spec: SyntheticSpec;
   readonly #hosts = new Map<string, string>();
   readonly #ids = new Map<string, number>();
   readonly #stops = new Map<string, number>();
-  /** Stack → the number of its innermost frame. */
+  /** Number of the innermost frame, by stack. */
   readonly #frames = new Map<string, number>();
 
   constructor(spec: SyntheticSpec) {
@@ -331,7 +331,7 @@ class SyntheticBuilder {
   }
 }
 
-/** `load` for `load-17`. */
+/** Returns the prefix of a key: `load` for `load-17`. */
 function functionOf(key: string): string {
   return /^[^-]+/.exec(key)?.[0] ?? key;
 }

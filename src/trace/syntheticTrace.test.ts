@@ -23,7 +23,7 @@ const trace = syntheticTrace({
 });
 
 describe('a trace written by hand', () => {
-  it('has the lifecycle of a run without delays', () => {
+  it('defaults to the times of a run without delays', () => {
     const { tasks } = trace;
     assert.deepEqual([...tasks.ready], [0, 0, 0, 4, 6.5]);
     assert.deepEqual([...tasks.started], [0, 0.5, 3, 5, 7]);
@@ -34,7 +34,7 @@ describe('a trace written by hand', () => {
     assert.equal(trace.strings.get(tasks.host[1] ?? -1), 'other');
   });
 
-  it('knows which run made what a task needed', () => {
+  it('finds the run that made each dependency', () => {
     const { dependencyOffsets, dependencyRows } = trace.tasks;
     const rowsOf = (row: number): number[] => [
       ...dependencyRows.subarray(dependencyOffsets[row], dependencyOffsets[row + 1]),
@@ -43,7 +43,7 @@ describe('a trace written by hand', () => {
     assert.deepEqual(rowsOf(4), [3]);
   });
 
-  it('has its computations, newest last', () => {
+  it('lists its computations, newest last', () => {
     assert.deepEqual(
       trace.computations.map(({ start, stop, keys }) => ({ start, stop, keys })),
       [

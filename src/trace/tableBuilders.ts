@@ -1,30 +1,32 @@
-// Builders of the tables that are more than rows: workers, which are found by name and described later, and samples of
-// resources, whose figures have any name.
+// Builders of two special tables. Workers are found by name and described later; the figures of resource samples have
+// arbitrary names.
 import type { Encoded } from '../protocol/traceSchema.js';
 import { Float64Column } from './columns.js';
 import { arrayOf, rowsFrom, TableBuilder } from './tableRows.js';
 import type { ResourceRows, WorkerRows } from './trace.js';
 
-/** Named figures beside those of the GPU. DASF's monitor has eight, a damaged file as many as it likes. */
+/** Limit for named figures besides those of the GPU. DASF's monitor has eight; a damaged file may have any number. */
 const MAX_FIGURES = 64;
 
 export class WorkerBuilder {
   readonly #rows = new TableBuilder('workers');
   readonly #byHost = new Map<number, Map<number, number>>();
-  /** What was asked for last: events of one worker mostly follow each other. */
+  /** Result of the last lookup. Successive events mostly belong to one worker. */
   readonly #last = { host: -2, name: -2, row: -1 };
 
   get length(): number {
     return this.#rows.length;
   }
 
-  /** Returns the new row; texts are ids of the trace's strings. */
+  /** Adds a worker and returns its row. Texts are ids of the trace's strings. */
   add(row: Encoded<'workers'>): number {
     this.#rows.add(row);
     return this.length - 1;
   }
 
-  /** The row of the worker of this name on this host; -1 without a name. */
+  /**
+   * Returns the row of the worker with this name on this host, adding it if needed. Returns -1 if the name is absent.
+   */
   of(host: number, name: number): number {
     const last = this.#last;
     if (host === last.host && name === last.name) return last.row;
@@ -45,12 +47,12 @@ export class WorkerBuilder {
     return row;
   }
 
-  /** What became known about a worker since its first row. */
+  /** Updates the row of a worker with later facts. */
   describe(row: number, more: Partial<Encoded<'workers'>>): void {
     this.#rows.describe(row, more);
   }
 
-  /** Copies: what becomes known later changes rows. */
+  /** Returns a copy, because `describe` changes rows in place. */
   build(): WorkerRows {
     const rows = this.#rows.build();
     return rowsFrom('workers', rows.length, ({ name }) => arrayOf(rows, name).slice());
@@ -65,7 +67,7 @@ export class ResourceBuilder {
     return this.#rows.length;
   }
 
-  /** `figures` are all numbers of the sample, the GPU's included. */
+  /** Adds a sample. `figures` are all its numbers, including those of the GPU. */
   add(
     sample: Omit<Encoded<'resources'>, 'gpuUtilization' | 'gpuMemoryUsed'>,
     figures: ReadonlyMap<string, number>,

@@ -1,5 +1,5 @@
-// Rows of a table in memory, of any table: built row by row, joined from pieces, or made column by column. The schema says which
-// columns there are.
+// Rows of any table in memory: built row by row, joined from pieces, or made column by column. The schema defines the
+// columns.
 import { LongpoleError } from '../base/errors.js';
 import { type ColumnKind, MEMORY_TYPES, type MemoryKind } from '../protocol/schemaTypes.js';
 import {
@@ -16,12 +16,12 @@ import type { StringTable } from './stringTable.js';
 
 export type ColumnArray = Float64Array | Int32Array | Uint8Array;
 
-/** A column that stands in an array. */
+/** A column that is held as an array. */
 export interface MemoryColumn extends Column {
   readonly kind: MemoryKind;
 }
 
-/** Lists of ids: those of row `i` are `ids[offsets[i] .. offsets[i + 1])`. */
+/** One list of ids per row: the ids of row `i` are `ids[offsets[i] .. offsets[i + 1])`. */
 export interface IdLists {
   readonly offsets: Int32Array;
   readonly ids: Int32Array;
@@ -31,12 +31,12 @@ function inMemory(column: Column): column is MemoryColumn {
   return column.kind in MEMORY_TYPES;
 }
 
-/** The columns of a table that stand in arrays. */
+/** Returns the columns of a table that are held as arrays. */
 export function memoryColumns(table: RecordedTable): readonly MemoryColumn[] {
   return columnsOf(table).filter(inMemory);
 }
 
-/** The column of this name; throws ERR_LONGPOLE_INTERNAL if the rows have none. */
+/** Returns the column of this name. Throws ERR_LONGPOLE_INTERNAL if the rows have none. */
 export function arrayOf(rows: object, name: string): ColumnArray {
   const values: unknown = Reflect.get(rows, name);
   if (values instanceof Float64Array || values instanceof Int32Array || values instanceof Uint8Array)
@@ -44,7 +44,7 @@ export function arrayOf(rows: object, name: string): ColumnArray {
   throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `There is no column ${name}.`);
 }
 
-/** An array for `length` rows in which every value is absent. */
+/** Returns an array of `length` absent values. */
 export function absentColumn(kind: MemoryKind, length: number): ColumnArray {
   switch (MEMORY_TYPES[kind]) {
     case 'float64':
@@ -56,13 +56,16 @@ export function absentColumn(kind: MemoryKind, length: number): ColumnArray {
   }
 }
 
-/** What stands for an absent number; a `choice` is the first then. */
+/** Returns the number that marks an absent value. An absent `choice` is its first value. */
 export function absentValue(kind: ColumnKind): number {
   if (kind === 'choice' || kind === 'byte') return 0;
   return kind === 'float' || kind === 'whole' || kind === 'count' ? Number.NaN : -1;
 }
 
-/** Rows of which each column is made by `make`. Keys are made when they are first read: that may cost the keys of all tasks. */
+/**
+ * Returns rows whose columns come from `make`. The lists of keys are made on first use, because they may require all
+ * keys of the trace.
+ */
 export function rowsFrom<T extends RecordedTable>(
   table: T,
   length: number,
@@ -88,14 +91,14 @@ export function rowsFrom(
   return rows;
 }
 
-/** Rows `[from .. to)` of a table. */
+/** Rows `[from .. to)` of `rows`. */
 export interface RowPiece<T extends RecordedTable> {
   readonly rows: TableRows<T>;
   readonly from: number;
   readonly to: number;
 }
 
-/** Pieces of a table, one behind the other; without a copy where there is one. */
+/** Concatenates pieces of a table. A single piece is not copied. */
 export function joinRows<T extends Exclude<RecordedTable, 'transfers'>>(
   table: T,
   pieces: readonly RowPiece<T>[],
@@ -128,7 +131,7 @@ interface GrowingColumn {
 export class TableBuilder<T extends RecordedTable> {
   readonly #table: T;
   readonly #columns: readonly GrowingColumn[];
-  /** Of the table's keys, if it has any. */
+  /** Lists of keys, for tables that have them. */
   readonly #keys: { readonly offsets: Int32Column; readonly ids: Int32Column } | undefined;
   length = 0;
 
@@ -145,7 +148,7 @@ export class TableBuilder<T extends RecordedTable> {
     this.#keys.offsets.push(0);
   }
 
-  /** Adds a row of which texts are ids; what it does not have is absent. */
+  /** Adds a row with ids for its texts. Missing values are absent. */
   add(row: Encoded<T>): void;
   add(row: Readonly<Record<string, unknown>>): void {
     for (const { name, column, absent } of this.#columns) {
@@ -159,7 +162,7 @@ export class TableBuilder<T extends RecordedTable> {
     this.#keys.offsets.push(this.#keys.ids.length);
   }
 
-  /** Adds a row as an engine reports it; its texts become ids. */
+  /** Adds a row as an engine reports it, with texts, which are interned. */
   addReported(row: Reported<T>, strings: StringTable, keys?: StringTable): void;
   addReported(row: Readonly<Record<string, unknown>>, strings: StringTable, keys = strings): void {
     for (const { name, column, absent, among } of this.#columns) {
@@ -175,7 +178,7 @@ export class TableBuilder<T extends RecordedTable> {
     this.#keys.offsets.push(this.#keys.ids.length);
   }
 
-  /** Changes what `more` has in a row. */
+  /** Sets the values of `more` in an existing row. */
   describe(row: number, more: Partial<Encoded<T>>): void {
     for (const { name, column } of this.#columns) {
       const value: unknown = Reflect.get(more, name);
@@ -183,7 +186,7 @@ export class TableBuilder<T extends RecordedTable> {
     }
   }
 
-  /** Views of what was added; a later row does not change them. */
+  /** Returns views of the rows so far. Later rows do not change them. */
   build(): TableRows<T> {
     const taken = new Map(this.#columns.map(({ name, column }) => [name, column.take()]));
     const keys = this.#keys;

@@ -1,28 +1,28 @@
-// The columns of tasks from whatever a source has: arrays, functions that make an array when it is first read, or nothing,
-// which becomes a column of absent values or one that follows from others.
+// The columns of tasks. A source gives an array, or a function that makes the array on first use. A column that the
+// source lacks is derived from other columns, or absent.
 import { AbsentColumns } from './columns.js';
 import type { Texts } from './texts.js';
 import type { TaskRows, WorkerRows } from './trace.js';
 
-/** An array, or what makes it when it is first read. */
+/** A value, or a function that makes the value on first use. */
 export type Lazy<T> = T | (() => T);
 
 type Column = Exclude<keyof TaskRows, 'length' | 'keyOf'>;
 type NeededColumn = 'key' | 'functionName' | 'dependencyOffsets' | 'dependencies';
 
-/** Everything but the keys, the names of functions and the edges may be absent. */
+/** Sources of the columns. Only keys, function names and edges are required. */
 export type TaskSources = {
   readonly [K in Exclude<Column, NeededColumn>]?: Lazy<TaskRows[K]> | undefined;
 } & { readonly [K in NeededColumn]: Lazy<TaskRows[K]> } & {
-  /** Default: the text of the row's key in `keys`. */
+  /** Returns the key of a row. Default: the text of `key` in `keys`. */
   readonly keyOf?: (row: number) => string;
 };
 
 /**
- * A getter is a field that is filled at its first use, so that a loop may well say `tasks.duration[row]`: V8 inlines it,
- * where looking the column up by name would cost some 10 ns each time. Getters that a loop makes from the schema cost twice as
- * much as these in such a loop, and columns that replace their getter four times as much, because each trace has a shape of
- * its own then.
+ * Holds each column in a private field that its getter fills on first use. V8 inlines such a getter, so loops may use
+ * `tasks.duration[row]`; a lookup by name would cost some 10 ns per access. Getters generated from the schema take
+ * twice as long in such loops. Columns that replace their getter take four times as long, because every trace then has
+ * a shape of its own.
  */
 export class TaskColumns implements TaskRows {
   readonly length: number;
@@ -214,7 +214,7 @@ export class TaskColumns implements TaskRows {
     return this.#sources.keyOf?.(row) ?? this.#keys().get(this.key[row]!);
   }
 
-  /** Where tasks have no ids of their own, the id of the key is the id of the task. */
+  /** Without recorded ids, the id of a task's key is the id of the task. */
   #idsOfDependencies(): Float64Array {
     if (this.#sources.id === undefined) return Float64Array.from(this.dependencies);
     return Float64Array.from(this.dependencyRows, (row) => (row < 0 ? -1 : this.id[row]!));
@@ -236,14 +236,13 @@ function difference(from: Float64Array, less: Float64Array): Float64Array {
   return result;
 }
 
-// Which run made what a task needed: from keys to rows.
-
 const NONE = -1;
 
 /**
- * For every entry of `tasks.dependencies` the latest row of that key before the row that needs it; where there is none
- * before it, because files of several recorders stand one behind the other, the first behind it. Runs that gave no result
- * do not count. Cost: two walks over rows and edges, 4 bytes for each of `keyCount` keys.
+ * Returns, for every entry of `tasks.dependencies`, the row of the run that made the result. This is the latest row of
+ * the dependency's key before the dependent row. If no earlier row exists, because a file joins several recordings, it
+ * is the first later row. Runs without a result are ignored. Cost: two passes over rows and edges, and 4 bytes for each
+ * of `keyCount` keys.
  */
 function latestRows(tasks: TaskRows, keyCount: number): Int32Array {
   const { key, state, dependencies, dependencyOffsets } = tasks;

@@ -1,5 +1,4 @@
-// Sums over a whole run. A live trace keeps them exactly while it lets rows go; `rowTotals.ts` computes those of a closed
-// trace from its rows.
+// Sums over a whole run. A live trace keeps them exact while it evicts rows; `rowTotals.ts` computes them from rows.
 
 import { resizedFloat64 } from '../base/resized.js';
 import {
@@ -14,20 +13,20 @@ import {
 import { OTHERS } from '../protocol/metrics.js';
 import type { MetricSum, PairSum } from '../protocol/viewRows.js';
 
-/** Runs by prefix. Durations are those of runs that began, whatever came of them. */
+/** Sums over the runs of one prefix. Durations include all runs that started, whether or not they gave a result. */
 export interface PrefixTotals {
   readonly prefix: string;
-  /** Runs that ended, in whatever state. */
+  /** Runs that ended, in any state. */
   readonly count: number;
   readonly erred: number;
-  /** Of computing. */
+  /** Total computing time. */
   readonly seconds: number;
-  /** Of results. */
+  /** Total size of the results in bytes. */
   readonly nbytes: number;
-  /** Seconds of the shortest and of the longest run; NaN if none began. */
+  /** Durations of the shortest and the longest run in seconds; NaN if no run started. */
   readonly shortest: number;
   readonly longest: number;
-  /** Runs by duration: see `durationBucket`. */
+  /** Runs by bucket, see `durationBucket`. */
   readonly durations: Float64Array;
 }
 
@@ -38,60 +37,62 @@ export interface ActionTotals {
   readonly nbytes: number;
 }
 
-/** Between two workers, rows of `trace.workers`; a movement that both sides report counts once. */
+/** Transfers between two workers, which are rows of `trace.workers`. A transfer that both sides report counts once. */
 export type PairTotals = PairSum;
 export type MetricTotals = MetricSum;
 
 export interface TraceTotals {
-  /** Runs by state, indexed as TASK_STATES. */
+  /** Runs by state, in the order of TASK_STATES. */
   readonly states: Float64Array;
-  /** By name of the prefix. Beyond 10,000 names (keys without a token) the others are summed as OTHERS. */
+  /** Sums by prefix. Prefixes beyond the first 10,000 (keys without a token) are summed as OTHERS. */
   readonly prefixes: ReadonlyMap<string, PrefixTotals>;
-  /** Those that happened; `compute` is the tasks' own code. */
+  /** Actions that occurred; `compute` is the tasks' own code. */
   readonly actions: readonly ActionTotals[];
-  /** Seconds of computing by row of `trace.workers`. */
+  /** Seconds of computing, by row of `trace.workers`. */
   readonly busy: Float64Array;
   readonly pairs: readonly PairTotals[];
   readonly metrics: readonly MetricTotals[];
-  /** Bytes that went to disk. */
+  /** Bytes written to disk. */
   readonly spilled: number;
 }
 
-/** A prefix costs more than a kilobyte, and a program that names its tasks badly makes one for each. */
+/** Limit for prefixes. Each needs more than a kilobyte, and keys without a token create a prefix each. */
 export const MAX_PREFIXES = 10_000;
 
-/** Four buckets to each doubling, from about 1 µs to about 68 minutes; the first and the last take what is beyond. */
+/** Four buckets for each factor of two, from about 1 µs to about 68 minutes. The first and the last bucket are open. */
 export const DURATION_BUCKETS = 128;
 const FIRST_BUCKET = 107 << 2;
 const float = new Float32Array(1);
 const bits = new Int32Array(float.buffer);
 
-/** The bucket of a duration: the exponent of the number and the first two bits behind its point. */
+/** Returns the bucket of a duration: the exponent and the first two fraction bits of its float32 value. */
 export function durationBucket(seconds: number): number {
   float[0] = seconds;
   const bucket = (bits[0]! >> 21) - FIRST_BUCKET;
   return bucket < 0 ? 0 : bucket < DURATION_BUCKETS ? bucket : DURATION_BUCKETS - 1;
 }
 
-/** Seconds at which a bucket begins; `bucket + 1` is where it ends. */
+/** Returns the lower bound of a bucket in seconds; the upper bound is that of `bucket + 1`. */
 export function bucketStart(bucket: number): number {
   const at = bucket + FIRST_BUCKET;
   return 2 ** ((at >> 2) - 127) * (1 + (at & 3) / 4);
 }
 
-/** Tasks of a prefix: a task counts once, by its latest run. */
+/** Counts the tasks of a prefix. A task counts once, by its latest run. */
 export class TaskCounts {
-  /** Submitted. */
+  /** Submitted tasks. */
   total = 0;
-  /** Gave a result. */
+  /** Tasks with a result. */
   finished = 0;
   erred = 0;
-  /** No longer wanted. */
+  /** Cancelled tasks. */
   cancelled = 0;
-  /** Runs, not tasks: those that were lost with their worker. */
+  /** Runs, not tasks, whose worker was lost. */
   lost = 0;
 
-  /** A run of a task ended; `before` is the state of its previous run, undefined for the first. Lost runs are repeated. */
+  /**
+   * Counts the end of a run. `before` is the state of the task's previous run, or undefined. Lost runs are repeated.
+   */
   ended(state: number, before: number | undefined): void {
     if (before !== undefined) this.#count(before, -1);
     this.#count(state, 1);
@@ -113,12 +114,12 @@ export class TaskCounts {
   }
 }
 
-/** Where histograms for Prometheus are cut: the bucket that begins at each doubling from 8 µs to 1024 s. */
+/** Bounds of histograms for Prometheus, as buckets: every factor of two from 8 µs to 1024 s. */
 const BOUNDS = Array.from({ length: 28 }, (_, doubling) => 12 + 4 * doubling);
-/** Upper bounds in seconds of the histograms that `durationHistogram` makes; one bucket more has what is longer. */
+/** Upper bounds in seconds of the buckets of `durationHistogram`; one further bucket is unbounded. */
 export const DURATION_BOUNDS: readonly number[] = BOUNDS.map(bucketStart);
 
-/** Runs per DURATION_BOUNDS. */
+/** Returns the runs per bucket of DURATION_BOUNDS. */
 export function durationHistogram(durations: Float64Array): Float64Array {
   const runs = new Float64Array(BOUNDS.length + 1);
   let at = 0;
@@ -129,7 +130,10 @@ export function durationHistogram(durations: Float64Array): Float64Array {
   return runs;
 }
 
-/** A PrefixTotals that is being added to. Only a live trace counts tasks: rows alone do not say what was submitted. */
+/**
+ * A growing PrefixTotals. Only a live trace counts tasks, because rows do not contain tasks that were submitted and
+ * never ran.
+ */
 export class PrefixSums implements PrefixTotals {
   readonly prefix: string;
   readonly tasks = new TaskCounts();
@@ -145,7 +149,7 @@ export class PrefixSums implements PrefixTotals {
     this.prefix = prefix;
   }
 
-  /** `seconds` is NaN for a run that did not begin. */
+  /** Adds a run. `seconds` is NaN if the run did not start. */
   add(state: number, seconds: number, nbytes: number): void {
     this.count++;
     if (state === TASK_ERRED) this.erred++;
@@ -157,7 +161,7 @@ export class PrefixSums implements PrefixTotals {
     this.durations[durationBucket(seconds)]! += 1;
   }
 
-  /** Adds the sums of another prefix, without durations. */
+  /** Adds the sums of another prefix, except the durations. */
   include({ count, erred, seconds, nbytes, shortest, longest, tasks }: PrefixSums): void {
     this.count += count;
     this.erred += erred;
@@ -169,12 +173,12 @@ export class PrefixSums implements PrefixTotals {
   }
 }
 
-/** Totals of a run that goes on. */
+/** Totals of a run in progress. */
 export interface LiveTotals extends TraceTotals {
   readonly prefixes: ReadonlyMap<string, PrefixSums>;
 }
 
-/** Totals that are being added to. The recorder of a live trace owns one; the columns of a closed trace are fed to another. */
+/** Growing totals, for the recorder of a live trace and for the rows of other traces. */
 export class TotalSums implements LiveTotals {
   readonly states = new Float64Array(TASK_STATES.length);
   readonly prefixes = new Map<string, PrefixSums>();
@@ -213,7 +217,7 @@ export class TotalSums implements LiveTotals {
     this.busy[worker]! += seconds;
   }
 
-  /** `action` is an index into ACTIONS. */
+  /** Adds intervals; `action` is an index into ACTIONS. */
   addAction(action: number, count: number, seconds: number, nbytes: number): void {
     const sums = this.#actions[action];
     if (sums === undefined) return;
@@ -224,7 +228,10 @@ export class TotalSums implements LiveTotals {
     if (sums.action === 'disk-write') this.spilled += nbytes;
   }
 
-  /** `incoming` is told from the side of `worker`. Of movements between workers the receiving side counts. */
+  /**
+   * Adds a transfer that `worker` reports; `incoming` if `worker` received it. Between two workers, only the receiver's
+   * report counts.
+   */
   addTransfer(
     worker: number,
     peer: number,
@@ -255,7 +262,7 @@ export class TotalSums implements LiveTotals {
     else sums.value += value;
   }
 
-  /** What it is now; later additions do not change it. */
+  /** Returns a copy that later additions do not change. */
   copy(workers: number): TraceTotals {
     return {
       states: this.states.slice(),

@@ -1,4 +1,4 @@
-// Builds a trace row by row. Readers of files write to it, each knowing its own format.
+// Builds a trace row by row, for the readers of files.
 
 import { getOrMake } from '../base/lookUps.js';
 import { Float64Column, Int32Column } from './columns.js';
@@ -12,12 +12,12 @@ import { TableBuilder } from './tableRows.js';
 import { TaskColumns, type TaskSources } from './taskColumns.js';
 import { NOTHING_EVICTED, type Trace, type TraceComputation, type TraceDamage } from './trace.js';
 
-/** A task without its edges; strings are ids, -1 where absent. */
+/** A task without its edges. Texts are ids of strings, -1 if absent. */
 export interface TaskRow {
   key: number;
   recordedName: number;
   host: number;
-  /** The name of the worker. */
+  /** Name of the worker. */
   worker: number;
   device: number;
   stop: number;
@@ -49,14 +49,16 @@ const DETAILS = [
 ] as const;
 type Detail = (typeof DETAILS)[number];
 
-/** What few formats know. A column that no row has does not exist; see TaskRows for what stands there instead. */
+/** Columns that few formats have. A column without values is omitted; TaskRows has a default for it. */
 export type TaskDetails = { readonly [K in Detail]?: number };
 
 export class TraceBuilder {
   readonly strings = new StringTable();
-  /** Of the keys and groups in rows. */
+  /** Keys and groups of rows. */
   readonly keys: StringTable;
-  /** Push the keys of a task's edges, then `addTask`; `dropEdges` takes back what was pushed for a task that is none. */
+  /**
+   * Keys of the edges. Push those of a task, then call `addTask`; `dropEdges` discards keys pushed for an invalid task.
+   */
   readonly dependencies = new Int32Column();
   readonly dependents = new Int32Column();
   readonly workers = new WorkerBuilder();
@@ -90,7 +92,7 @@ export class TraceBuilder {
   readonly #details = new Map<Detail, Float64Column>();
   #damage: TraceDamage | undefined;
 
-  /** Default: keys stand among the other strings. */
+  /** `keys` defaults to the table of the other strings. */
   constructor(keys?: StringTable) {
     this.keys = keys ?? this.strings;
     this.#tasks.dependencyOffsets.push(0);
@@ -176,7 +178,7 @@ export class TraceBuilder {
     const ids = (name: Detail): Int32Array | undefined => {
       const values = numbers(name);
       if (values === undefined) return undefined;
-      // A loop: `Int32Array.from` with a function costs ten times as much.
+      // `Int32Array.from` with a function takes ten times as long.
       const result = new Int32Array(values.length);
       for (let row = 0; row < result.length; row++)
         result[row] = Number.isNaN(values[row]!) ? -1 : values[row]!;
@@ -223,7 +225,7 @@ export class TraceBuilder {
   }
 }
 
-/** A trace that holds all its rows; its totals are computed when they are first read. */
+/** Returns a trace that holds all its rows. Its totals are computed on first use. */
 export function closedTrace(rows: Omit<Trace, 'totals'>): Trace {
   let totals: Trace['totals'] | undefined;
   return printable({
@@ -235,7 +237,7 @@ export function closedTrace(rows: Omit<Trace, 'totals'>): Trace {
   });
 }
 
-/** The id of the function's name for each key; each distinct key is looked at once. */
+/** Returns the id of the function name for each key. Each distinct key is parsed once. */
 function functionNames(ids: Int32Array, keys: StringTable, strings: StringTable): Int32Array {
   const names = new Int32Array(ids.length);
   const known = new Int32Array(keys.length).fill(-1);

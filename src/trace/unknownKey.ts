@@ -1,6 +1,4 @@
-// Names for tasks that are known by their id alone.
-
-/** Stands for the key of a task that the trace knows nothing of. */
+/** Returns a placeholder for the key of a task of which only the id is known. */
 export function unknownKey(id: number): string {
   return `(task ${id})`;
 }
