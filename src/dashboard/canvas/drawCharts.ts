@@ -19,7 +19,7 @@ const PADDING = 8;
 /** A label of a value axis for about this many px. */
 const LABEL_SPACING = 34;
 /** More labels than this are not read, however high the chart is. */
-const MOST_LABELS = 6;
+const MAX_LABELS = 6;
 /** Samples farther apart than this are also drawn as dots, px. */
 const DOT_SPACING = 18;
 
@@ -34,7 +34,7 @@ interface Axis {
 
 /** An axis from 0 to at least `largest` over the height of the area. */
 export function chartAxis(area: PlotArea, largest: number, unit: AxisUnit): Axis {
-  const most = Math.min(MOST_LABELS, Math.max(1, Math.floor((area.height - 2 * PADDING) / LABEL_SPACING)));
+  const most = Math.min(MAX_LABELS, Math.max(1, Math.floor((area.height - 2 * PADDING) / LABEL_SPACING)));
   return onArea(area, valueAxis(largest, unit, most));
 }
 

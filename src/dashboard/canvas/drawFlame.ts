@@ -7,7 +7,7 @@ import type { Theme } from './theme.js';
 
 /** px. */
 export const FLAME_ROW = 20;
-const LEAST_LABEL = 26;
+const MIN_LABEL = 26;
 
 export interface FlameScene {
   readonly layout: FlameLayout;
@@ -92,7 +92,7 @@ function drawBox(renderer: Renderer, scene: FlameScene, box: FlameBox, left: num
   if (hovered === box) renderer.rect(left, top + FLAME_ROW - 3, right - left - gap, 2, theme.ink);
   const visible = Math.max(0, left);
   const room = Math.min(scene.width, right) - visible - 8;
-  if (room < LEAST_LABEL) return;
+  if (room < MIN_LABEL) return;
   const place = paint?.note(box) ?? placeOf(box.node);
   const text = fitText(renderer, place === '' ? flameName(box) : `${flameName(box)}  ${place}`, room);
   if (text !== '') renderer.text(text, visible + 4, top + FLAME_ROW / 2, textOn(color), 'left');

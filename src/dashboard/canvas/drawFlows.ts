@@ -12,7 +12,7 @@ const HIGH = 0.22;
 const LINE = 1.5;
 const DOT = 2.5;
 /** How far a curve swings out where there is hardly any time between its ends, px. */
-const LEAST_SWING = 14;
+const MIN_SWING = 14;
 
 export interface FlowColors {
   readonly needs: string;
@@ -46,7 +46,7 @@ export function drawFlows(
 
 /** Leaves to the right and arrives from the left. */
 function curve(x1: number, y1: number, x2: number, y2: number): number[] {
-  const swing = Math.max(LEAST_SWING, Math.abs(x2 - x1) / 2);
+  const swing = Math.max(MIN_SWING, Math.abs(x2 - x1) / 2);
   const points: number[] = [];
   for (let piece = 0; piece <= PIECES; piece++) {
     const t = piece / PIECES;

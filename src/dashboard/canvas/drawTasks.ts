@@ -11,10 +11,10 @@ import type { Theme } from './theme.js';
 /** Between neighbours of one lane that are wide enough to be told apart, px. */
 const RUN_GAP = 1;
 /** However little time was taken in a pixel column, this much of it shows, px; and of each further prefix in it. */
-const LEAST_MARK = 3;
-const LEAST_FURTHER = 1;
+const MIN_MARK = 3;
+const MIN_FURTHER = 1;
 /** Rectangles narrower than this have no text, px. */
-const LEAST_LABEL = 24;
+const MIN_LABEL = 24;
 
 export interface StreamStyle {
   readonly theme: Theme;
@@ -124,7 +124,7 @@ class LanePainter {
     const width = Math.min(this.#grid.columns + 2, to) - left;
     const gap = width >= 4 ? RUN_GAP : 0;
     this.#renderer.rect(this.#left + left, this.#top, width - gap, this.#height, color);
-    if (label === '' || width < LEAST_LABEL || this.#height < 13) return;
+    if (label === '' || width < MIN_LABEL || this.#height < 13) return;
     const visible = Math.max(0, left);
     const room = Math.min(this.#grid.columns, left + width) - visible - 8;
     const text = fitText(this.#renderer, label, room);
@@ -150,7 +150,7 @@ class LanePainter {
     };
     for (let i = 0; i < values.length; i += 2) {
       const column = values[i]!;
-      const mark = this.#filled[column] === 0 ? LEAST_MARK : LEAST_FURTHER;
+      const mark = this.#filled[column] === 0 ? MIN_MARK : MIN_FURTHER;
       const least = Math.min(1, mark / this.#height);
       const share = Math.max(least, values[i + 1]! / this.#grid.perColumn);
       const base = Math.min(this.#filled[column]!, 1 - least);

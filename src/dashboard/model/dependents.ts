@@ -1,4 +1,4 @@
-// The other direction of edges: who needed a task's result. Made once per trace, when somebody asks.
+// The tasks that needed a task's result. They are computed from the dependencies once per trace, at the first call.
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 
@@ -7,13 +7,13 @@ interface Dependents {
   readonly rows: Int32Array;
 }
 
-/** Rows of the runs that needed the result of `row`, in order. */
+/** Returns the rows of the runs that needed the result of `row`, in order. */
 export function dependentsOf(trace: Trace, row: number): number[] {
   const { offsets, rows } = dependents(trace);
   return [...rows.subarray(offsets[row]!, offsets[row + 1]!)];
 }
 
-/** Lists of dependents by row: row `i` has `rows[offsets[i] .. offsets[i + 1])`. */
+/** Returns the dependents of all rows: those of row `i` are `rows[offsets[i] .. offsets[i + 1])`. */
 export const dependents = oncePer((trace: Trace): Dependents => {
   const { length, dependencyOffsets, dependencyRows } = trace.tasks;
   const offsets = new Int32Array(length + 1);

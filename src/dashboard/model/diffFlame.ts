@@ -1,5 +1,5 @@
-// Two sets of runs as one flame view: each place of a stack is as wide as the longer of its two times, and at least as wide
-// as all that it called.
+// A flame view of the difference between two sets of runs. A box is as wide as the longer of its two times, or as the
+// sum of its callees if that is more.
 import type { CallTree } from '../../profile/callTree.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import { type FlameBox, type FlameLayout, flameLayout } from './flameLayout.js';
@@ -7,11 +7,11 @@ import { mix, type Scheme } from './palette.js';
 
 export interface DiffFlame {
   readonly layout: FlameLayout;
-  /** The times of a box. */
+  /** Returns the times of a box before and after. */
   placeOf(box: FlameBox): StackDiff;
 }
 
-/** Cost: a visit per place. Widths are seconds, where a profile has samples. */
+/** Returns a layout with widths in seconds instead of samples. Cost: one visit per place of a stack. */
 export function diffFlame(root: StackDiff): DiffFlame {
   const places = new Map<CallTree, StackDiff>();
   const layout = flameLayout(treeOf(root, 'root', places));
@@ -35,22 +35,22 @@ function treeOf(place: StackDiff, identifier: string, places: Map<CallTree, Stac
   return node;
 }
 
-/** Longer after, shorter after, the same: apart for people who do not tell red from green, in both schemes. */
+/** Colours that differ for readers with red-green colour blindness, too. */
 export const DIFF_COLORS: Readonly<Record<Scheme, { slower: string; faster: string; same: string }>> = {
   light: { slower: '#e8772e', faster: '#3f8ad8', same: '#d3d8e0' },
   dark: { slower: '#f08a45', faster: '#5ba3ee', same: '#414957' },
 };
-/** Change as a share of the longer time at which a colour is full. */
-const FULL = 0.5;
+/** Change, as a share of the longer time, from which a colour is saturated. */
+const SATURATED = 0.5;
 
 export function diffColor({ before, after }: StackDiff, scheme: Scheme): string {
   const { slower, faster, same } = DIFF_COLORS[scheme];
   const longer = Math.max(before, after);
-  const share = longer > 0 ? (after - before) / longer / FULL : 0;
+  const share = longer > 0 ? (after - before) / longer / SATURATED : 0;
   return mix(share > 0 ? slower : faster, same, Math.min(1, Math.abs(share)));
 }
 
-/** `+0.12 s`; empty where nothing changed. The sign says what the colour says. */
+/** Returns the change, e.g. `+0.12 s`; empty below half a millisecond. */
 export function changeText({ before, after }: StackDiff): string {
   const change = after - before;
   if (Math.abs(change) < 5e-4) return '';

@@ -1,24 +1,27 @@
-// Where each function of a call tree stands in a flame view: rows from the outermost function down, as wide as its samples.
-// Layout is apart from drawing and from input; widths are samples, so zooming needs no new layout.
+// The layout of a flame view: one row per depth of the call tree, the outermost functions first. Widths are in samples,
+// so zooming needs no new layout.
 import { firstWhere, getOrMake } from '../../base/lookUps.js';
 import { type CallTree, selfCount } from '../../profile/callTree.js';
 
 export interface FlameBox {
   readonly node: CallTree;
   readonly parent: FlameBox | undefined;
-  /** 0: all samples. */
+  /** 0 for the root, which holds all samples. */
   readonly depth: number;
-  /** Samples left of it. */
+  /** Samples to the left of the box. */
   readonly start: number;
 }
 
 export interface FlameLayout {
   readonly root: FlameBox;
-  /** By depth; each row ascends by start, and boxes of a row do not overlap. */
+  /** Rows by depth. The boxes of a row are sorted by `start` and do not overlap. */
   readonly rows: readonly (readonly FlameBox[])[];
 }
 
-/** Children with most samples come first. Cost: one visit per node, and sorting of children. */
+/**
+ * Returns the layout of a tree, children with the most samples first. Cost: one visit per node, and sorting the
+ * children.
+ */
 export function flameLayout(tree: CallTree): FlameLayout {
   const root: FlameBox = { node: tree, parent: undefined, depth: 0, start: 0 };
   const rows: FlameBox[][] = [];
@@ -39,14 +42,14 @@ export function flameLayout(tree: CallTree): FlameLayout {
   return { root, rows };
 }
 
-/** The box of a row in which a sample falls, -1 if none. */
+/** Returns the index of the box in which a sample falls, or -1. */
 export function boxAt(row: readonly FlameBox[], sample: number): number {
   const at = firstWhere(0, row.length, (i) => row[i]!.start > sample) - 1;
   const box = row[at];
   return box !== undefined && sample < box.start + box.node.count ? at : -1;
 }
 
-/** The box that an arrow key leads to from another: up and down the stack, and to its neighbours there. */
+/** Returns the caller, the first callee or the neighbour to which an arrow key leads from a box. */
 export function stepFrom({ rows }: FlameLayout, box: FlameBox, key: string): FlameBox | undefined {
   const row = rows[box.depth] ?? [];
   switch (key) {
@@ -66,7 +69,7 @@ export function stepFrom({ rows }: FlameLayout, box: FlameBox, key: string): Fla
   }
 }
 
-/** Identifiers from the outermost function to the box: they name the same function in a later tree. */
+/** Returns the identifiers from the outermost function to the box. They find the same function in a later tree. */
 export function pathOf(box: FlameBox): readonly string[] {
   const path: string[] = [];
   for (let at: FlameBox | undefined = box; at?.parent !== undefined; at = at.parent)
@@ -74,7 +77,7 @@ export function pathOf(box: FlameBox): readonly string[] {
   return path.reverse();
 }
 
-/** The box that a path leads to, or as far as the tree has it. */
+/** Returns the box at the end of a path, or the deepest box of the path that the tree has. */
 export function boxOfPath({ root, rows }: FlameLayout, path: readonly string[]): FlameBox {
   let found = root;
   for (const identifier of path) {
@@ -93,14 +96,14 @@ function firstFrom(row: readonly FlameBox[], start: number): number {
   return firstWhere(0, row.length, (i) => row[i]!.start >= start);
 }
 
-/** Whether a function is what somebody searches for. */
+/** Returns whether the name or the file of a function contains the query, in any case. */
 export function isFound({ description: { name, filename } }: CallTree, query: string): boolean {
   const wanted = query.trim().toLowerCase();
   if (wanted === '') return false;
   return name.toLowerCase().includes(wanted) || filename.toLowerCase().includes(wanted);
 }
 
-/** Samples with a function on their stack that is searched for. */
+/** Returns the number of samples whose stack has a function that matches the query. */
 export function foundSamples({ root }: FlameLayout, query: string): number {
   let sum = 0;
   const work: CallTree[] = Object.values(root.node.children);
@@ -114,13 +117,13 @@ export function foundSamples({ root }: FlameLayout, query: string): number {
 export interface FunctionSum {
   readonly identifier: string;
   readonly name: string;
-  /** `file:line`; empty for code of the engine. */
+  /** `file:line`; empty for built-in code. */
   readonly place: string;
-  /** Samples of its own code. */
+  /** Samples in the function itself. */
   readonly self: number;
-  /** Samples with it on the stack. */
+  /** Samples with the function on the stack. */
   readonly total: number;
-  /** To where it has most samples. */
+  /** Path to the box with the most samples. */
   readonly path: readonly string[];
 }
 
@@ -131,7 +134,7 @@ interface OpenSum {
   most: FlameBox;
 }
 
-/** All functions, those with most samples of their own first. A recursive function counts once in a stack. */
+/** Returns all functions, the most samples of their own first. A recursive function counts once per stack. */
 export function functionSums({ rows }: FlameLayout): FunctionSum[] {
   const sums = new Map<string, OpenSum>();
   for (const row of rows.slice(1)) {
@@ -139,7 +142,7 @@ export function functionSums({ rows }: FlameLayout): FunctionSum[] {
       const { node } = box;
       const sum = getOrMake(sums, node.identifier, () => ({ node, self: 0, total: 0, most: box }));
       sum.self += selfCount(node);
-      if (!isInside(box)) sum.total += node.count;
+      if (!isRecursive(box)) sum.total += node.count;
       if (node.count > sum.most.node.count) sum.most = box;
     }
   }
@@ -153,13 +156,13 @@ export function functionSums({ rows }: FlameLayout): FunctionSum[] {
   })).sort((a, b) => b.self - a.self || b.total - a.total);
 }
 
-/** Whether the same function is further out. */
-function isInside({ node: { identifier }, parent }: FlameBox): boolean {
+/** Returns whether the function of a box is also among its callers. */
+function isRecursive({ node: { identifier }, parent }: FlameBox): boolean {
   for (let at = parent; at !== undefined; at = at.parent) if (at.node.identifier === identifier) return true;
   return false;
 }
 
-/** `file:line`, the file without its folders but the last. */
+/** Returns `file:line` with the last folder of the file only; empty for built-in code. */
 export function placeOf({ description: { filename, lineNumber } }: CallTree): string {
   if (filename === '') return '';
   const short = filename

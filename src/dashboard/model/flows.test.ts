@@ -19,7 +19,7 @@ const trace = syntheticTrace({
 const plot = traceModel(trace, { title: '', origin: 0 }).plots[0];
 assert.ok(plot?.type === 'tasks');
 
-test('flows lead from what a task needed and to what needed it', () => {
+test('flows connect a task with its dependencies and its dependents', () => {
   const flows = flowsOf(trace, 2, plot);
   assert.deepEqual(flows?.task, { lane: 0, start: 4, stop: 6 });
   assert.deepEqual(flows.needs, [
@@ -30,7 +30,7 @@ test('flows lead from what a task needed and to what needed it', () => {
   assert.equal(flowsOf(trace, 4, plot), undefined);
 });
 
-test('a flow is a line from the end of a task to the beginning of the other; those out of sight are not drawn', () => {
+test('a flow is a line from the end of one task to the start of another; flows outside the window are not drawn', () => {
   const flows = flowsOf(trace, 2, plot);
   assert.ok(flows !== undefined);
   const renderer = new RecordingRenderer();

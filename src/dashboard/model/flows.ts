@@ -1,9 +1,9 @@
-// From a chosen task to those whose results it needed and those that needed its own, on the lanes of a task stream.
+// The flows of a selected task: lines from its dependencies and to its dependents, on the lanes of a task stream.
 import type { Trace } from '../../trace/trace.js';
 import { dependentsOf } from './dependents.js';
 import type { TaskPlot } from './profileModel.js';
 
-/** Where a run stands: seconds since the model's origin. */
+/** Place of a run; times are seconds since the model's origin. */
 export interface FlowEnd {
   readonly lane: number;
   readonly start: number;
@@ -17,16 +17,18 @@ export interface Flows {
   readonly neededBy: readonly FlowEnd[];
 }
 
-/** Lines in each direction at most: more are one surface, and the lists beside have the counts. */
-const MOST_FLOWS = 400;
+/** Lines in each direction. More lines would merge into a surface, and the side bar shows the counts. */
+const MAX_FLOWS = 400;
 
-/** `plot` is the task stream of `trace`; undefined if the run is not in it. Cost: a step per task of the stream. */
+/**
+ * Returns the flows of a run in `plot`, the task stream of `trace`; undefined if `plot` lacks the run. Cost: O(tasks).
+ */
 export function flowsOf(trace: Trace, row: number, plot: TaskPlot): Flows | undefined {
   const { dependencyOffsets, dependencyRows, length } = trace.tasks;
   if (row >= length) return undefined;
   const needs = dependencyRows.slice(dependencyOffsets[row]!, dependencyOffsets[row + 1]!);
   const neededBy = dependentsOf(trace, row);
-  const wanted = new Set([row, ...needs.slice(0, MOST_FLOWS), ...neededBy.slice(0, MOST_FLOWS)]);
+  const wanted = new Set([row, ...needs.slice(0, MAX_FLOWS), ...neededBy.slice(0, MAX_FLOWS)]);
   const ends = endsOf(plot, wanted);
   const task = ends.get(row);
   if (task === undefined) return undefined;
@@ -36,16 +38,16 @@ export function flowsOf(trace: Trace, row: number, plot: TaskPlot): Flows | unde
   return {
     plot,
     task,
-    needs: found(needs.slice(0, MOST_FLOWS)),
-    neededBy: found(neededBy.slice(0, MOST_FLOWS)),
+    needs: found(needs.slice(0, MAX_FLOWS)),
+    neededBy: found(neededBy.slice(0, MAX_FLOWS)),
   };
 }
 
 function endsOf({ lanes, section }: TaskPlot, wanted: ReadonlySet<number>): Map<number, FlowEnd> {
   const ends = new Map<number, FlowEnd>();
   for (const [lane, groups] of lanes.lanes.entries()) {
-    for (const { from, to, beside } of groups) {
-      for (let position = from; position < to && !beside; position++) {
+    for (const { from, to, isActivity } of groups) {
+      for (let position = from; position < to && !isActivity; position++) {
         const row = section.task[lanes.entry[position]!]!;
         if (!wanted.has(row)) continue;
         ends.set(row, { lane, start: lanes.start[position]!, stop: lanes.stop[position]! });

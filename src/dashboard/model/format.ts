@@ -1,9 +1,9 @@
-// Numbers for people: three significant digits, the unit that fits, a no-break space between them.
+// Formats numbers for display: three significant digits, a suitable unit, and a no-break space between them.
 
 const SPACE = '\u00a0';
 const integers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
-/** Three significant digits without an exponent: 1.23, 12.3, 123, 1,234. */
+/** Formats a number with three significant digits and without an exponent: 1.23, 12.3, 123, 1,234. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value);
   if (size >= 100 || value === 0) return integers.format(value);
@@ -11,18 +11,18 @@ export function formatNumber(value: number): string {
   return trimZeros(value.toFixed(digits));
 }
 
-/** As formatNumber, but 20 is 20.0: durations stand in columns. */
+/** Formats like formatNumber, but 20 as 20.0, so that the durations of a column align. */
 function threeDigits(value: number): string {
   const size = Math.abs(value);
   return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
 }
 
-/** An integer with thousands separators. */
+/** Formats an integer with thousands separators. */
 export function formatCount(value: number): string {
   return integers.format(value);
 }
 
-/** Seconds as `870 ns`, `12.3 µs`, `4.56 ms`, `7.89 s`, `3 min 20 s`, `2 h 05 min`. */
+/** Formats seconds as `870 ns`, `12.3 µs`, `4.56 ms`, `7.89 s`, `3 min 20 s`, `2 h 05 min`. */
 export function formatDuration(seconds: number): string {
   const size = Math.abs(seconds);
   if (size === 0) return `0${SPACE}s`;
@@ -37,7 +37,7 @@ export function formatDuration(seconds: number): string {
   return `${sign}${Math.floor(whole / 3600)}${SPACE}h${SPACE}${pad(Math.floor(whole / 60) % 60)}${SPACE}min`;
 }
 
-/** Bytes in decimal units, as Dask's "memory in MB" is: 1 MB = 1,000,000 bytes. */
+/** Formats bytes in decimal units, like Dask's "memory in MB": 1 MB = 1,000,000 bytes. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   let power = 0;
@@ -45,14 +45,14 @@ export function formatBytes(bytes: number): string {
   return `${formatNumber(bytes / 1000 ** power)}${SPACE}${units[power]}`;
 }
 
-/** Percent: `87 %`, `0.4 %`; `<0.1 %` of what is there and would be rounded away. */
+/** Formats percent: `87 %`, `0.4 %`, and `<0.1 %` for a positive value that would round to 0. */
 export function formatPercent(percent: number): string {
   if (percent > 0 && percent < 0.05) return `<0.1${SPACE}%`;
   const text = percent >= 10 || percent === 0 ? integers.format(percent) : trimZeros(percent.toFixed(1));
   return `${text}${SPACE}%`;
 }
 
-/** Local time of day of an epoch time, with milliseconds. */
+/** Formats an epoch time as the local time of day with milliseconds. */
 export function formatClock(epochSeconds: number): string {
   const date = new Date(epochSeconds * 1000);
   const pad = (part: number, width: number) => String(part).padStart(width, '0');
@@ -60,7 +60,7 @@ export function formatClock(epochSeconds: number): string {
   return `${clock}.${pad(date.getMilliseconds(), 3)}`;
 }
 
-/** Local date and time of day, to the second. */
+/** Formats an epoch time as the local date and time of day, to the second. */
 export function formatDate(epochSeconds: number): string {
   const date = new Date(epochSeconds * 1000);
   const pad = (part: number) => String(part).padStart(2, '0');

@@ -1,4 +1,5 @@
-// Lines of GPUs over time: one for each where samples tell them apart, else one for all of a host or worker together.
+// Plots of GPUs over time: one line per GPU if the samples name the GPU, else one line for all GPUs of a host or
+// worker.
 import { pushTo } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { assignColors } from './palette.js';
@@ -7,7 +8,7 @@ import { lineSeries } from './series.js';
 import { sortBy } from './taskLanes.js';
 import { linesPlot } from './traceSeries.js';
 
-/** Figures of several GPUs of a host, e.g. `gpu_1_memory_used`. */
+/** Name of a figure of one GPU of a host, e.g. `gpu_1_memory_used`. */
 const NUMBERED = /^gpu_(\d+)_(\w+)$/;
 
 const PLOTS = {
@@ -15,7 +16,7 @@ const PLOTS = {
   memory_used: { title: 'GPU memory', unit: 'bytes', of: 'gpuMemoryUsed' },
 } as const;
 
-/** How busy GPUs are, or how many bytes of their memory are used. */
+/** Returns the plot of the utilization of GPUs in percent, or of their used memory in bytes. */
 export function gpuPlot(trace: Trace, origin: number, what: keyof typeof PLOTS): LinesPlot {
   const { title, unit, of } = PLOTS[what];
   const { resources } = trace;
@@ -49,7 +50,7 @@ interface Line {
   readonly rows: readonly number[];
 }
 
-/** A line for each device that the recorder named, else for each worker, or for the host. */
+/** Returns a line for each device that the recorder named, else for each worker, or for the host. */
 function byOrigin({ resources, workers, strings }: Trace, values: Float64Array): Line[] {
   const rowsOf = new Map<string, number[]>();
   for (let row = 0; row < resources.length; row++) {

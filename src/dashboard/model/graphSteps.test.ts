@@ -4,9 +4,9 @@ import { layeredLayout } from '../../base/graphLayout/layers.js';
 import fc from '../../base/properties.test.support.js';
 import { stepInGraph } from './graphSteps.js';
 
-describe('keys in a graph', () => {
-  it('go along edges, and up and down a column', () => {
-    // 0 and 1 are needed by 2, which 3 needs; 4 stands alone.
+describe('arrow keys in a graph', () => {
+  it('follow edges, and step up and down a column', () => {
+    // 2 needs 0 and 1, 3 needs 2, and 4 has no edge.
     const edges: [number, number][] = [
       [0, 2],
       [1, 2],

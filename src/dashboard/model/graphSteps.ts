@@ -1,9 +1,10 @@
-// Where a key leads in a graph that is drawn from left to right: along edges, or to the neighbour in the column.
+// Keyboard steps in a graph that is drawn from left to right: along edges, or to the neighbour in the column.
 import type { NodeLayers } from '../../base/graphLayout/layers.js';
 
 /**
- * The node that a key goes to from `node`; undefined: the key does nothing there. Right goes to the first node that needs
- * this one, left to the first that it needs, else to the one beside it in the next column. Cost: O(nodes + edges).
+ * Returns the node to which a key leads from `node`; undefined if the key does nothing there. Right leads to the
+ * nearest node that needs this node, left to the nearest node that this node needs. Without such a node, both lead to
+ * the neighbour in the next column. Cost: O(nodes + edges).
  */
 export function stepInGraph(
   { layer, place, sizes }: NodeLayers,

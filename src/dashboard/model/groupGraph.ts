@@ -1,4 +1,4 @@
-// Tasks by group or by prefix, and which of them needs which. Cost: one walk over runs and edges.
+// The dependency graph of groups or prefixes of tasks. Cost: one pass over runs and edges.
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
@@ -6,19 +6,19 @@ import type { Trace } from '../../trace/trace.js';
 export interface GroupNode {
   readonly name: string;
   readonly prefix: string;
-  /** Row of its last run. */
+  /** Row of the group's last run. */
   readonly last: number;
   readonly count: number;
   readonly erred: number;
   readonly seconds: number;
   readonly nbytes: number;
-  /** Groups whose results it needs. */
+  /** Number of groups whose results this group needs. */
   readonly needs: number;
 }
 
 export interface GroupGraph {
   readonly nodes: readonly GroupNode[];
-  /** Places in `nodes`: from what is needed to what needs it. */
+  /** Indices into `nodes`: the needed node, then the node that needs it. */
   readonly edges: readonly (readonly [number, number])[];
 }
 

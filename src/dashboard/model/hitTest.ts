@@ -1,8 +1,8 @@
-// What is under the pointer in the task stream: one run, or the many that share its pixel, summed per prefix.
+// Finds the run under the pointer in a task stream, or the sums per prefix of narrow runs that share its pixel.
 import { busySeconds, type ColumnGrid, firstVisible, MIN_WIDTH } from './streamDetail.js';
 import { type LaneGroup, lowerBound, type TaskLanes } from './taskLanes.js';
 
-/** A run this many columns away is still meant when nothing is nearer. */
+/** Distance in columns at which the nearest run is still hit if no run is under the pointer. */
 const REACH = 3;
 
 export interface RunHit {
@@ -13,19 +13,19 @@ export interface RunHit {
 export interface DensityHit {
   readonly kind: 'density';
   readonly lane: number;
-  /** The column, seconds since the origin. */
+  /** Range of the column, in seconds since the origin. */
   readonly start: number;
   readonly stop: number;
   readonly runs: number;
-  /** Seconds of the column in which a task ran. */
+  /** Seconds of runs within the column. */
   readonly busy: number;
-  /** Per prefix, most time first. */
+  /** Sums per prefix, most time first. */
   readonly parts: readonly { readonly prefix: number; readonly runs: number; readonly seconds: number }[];
 }
 
 export type Hit = RunHit | DensityHit;
 
-/** `x` in columns of the grid. */
+/** Returns the hit at `x`, which counts in columns of the grid. */
 export function hitLane(lanes: TaskLanes, lane: number, grid: ColumnGrid, x: number): Hit | undefined {
   const groups = lanes.lanes[lane] ?? [];
   const time = grid.start + x * grid.perColumn;

@@ -1,4 +1,4 @@
-// Colours of what workers do and wait for: those of the task stream where it shows the same.
+// Colours of activities and waits. An activity has the same colour as in the task stream.
 import { ACTIVITY_SLOTS, type Scheme, slotColor } from './palette.js';
 
 const SLOTS: Readonly<Record<string, number>> = {
@@ -29,9 +29,9 @@ const OTHERS: Readonly<Record<string, readonly [light: string, dark: string]>> =
   'client time': ['#4c9a8a', '#5fb8a5'],
   unknown: ['#dfe3e9', '#333a45'],
 };
-const SPARE = [3, 5, 7, 9, 11, 13, 15, 1] as const;
+const FALLBACK_SLOTS = [3, 5, 7, 9, 11, 13, 15, 1] as const;
 
-/** `#rrggbb` of an action, an activity or a kind of stretch of the critical path. */
+/** Returns `#rrggbb` of an action, an activity or a kind of part of the critical path. */
 export function kindColor(kind: string, scheme: Scheme): string {
   const slot = SLOTS[kind];
   if (slot !== undefined) return slotColor(slot, scheme);
@@ -39,5 +39,5 @@ export function kindColor(kind: string, scheme: Scheme): string {
   if (other !== undefined) return other[scheme === 'light' ? 0 : 1];
   let hash = 0;
   for (let i = 0; i < kind.length; i++) hash = (hash * 31 + kind.charCodeAt(i)) >>> 0;
-  return slotColor(SPARE[hash % SPARE.length]!, scheme);
+  return slotColor(FALLBACK_SLOTS[hash % FALLBACK_SLOTS.length]!, scheme);
 }

@@ -1,44 +1,36 @@
-// The stations that a task went through, with how long it waited for each: for the tooltip and the side bar.
+// The steps in the life of a task and the time between them, for the tooltip and the side bar.
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatDuration } from './format.js';
 import type { RunFact } from './profileModel.js';
 
-const STATIONS = [
-  'submitted',
-  'ready',
-  'dispatched',
-  'received',
-  'started',
-  'stopped',
-  'acknowledged',
-] as const;
+const STEPS = ['submitted', 'ready', 'dispatched', 'received', 'started', 'stopped', 'acknowledged'] as const;
 
-export interface PassedStation {
-  readonly name: (typeof STATIONS)[number];
+export interface LifecycleStep {
+  readonly name: (typeof STEPS)[number];
   /** Epoch seconds. */
   readonly time: number;
-  /** The one before that is known. */
-  readonly before: PassedStation | undefined;
+  /** Previous step that the trace has. */
+  readonly previous: LifecycleStep | undefined;
 }
 
-/** Those that the trace knows, in order. */
-export function passedStations({ tasks }: Trace, row: number): PassedStation[] {
-  const passed: PassedStation[] = [];
-  for (const name of STATIONS) {
+/** Returns the steps that the trace has, in order. */
+export function lifecycleSteps({ tasks }: Trace, row: number): LifecycleStep[] {
+  const steps: LifecycleStep[] = [];
+  for (const name of STEPS) {
     const time = tasks[name][row]!;
-    if (!Number.isNaN(time)) passed.push({ name, time, before: passed.at(-1) });
+    if (!Number.isNaN(time)) steps.push({ name, time, previous: steps.at(-1) });
   }
-  return passed;
+  return steps;
 }
 
-/** Seconds between stations, the size of the result and the span, for the tooltip. */
+/** Returns the time between steps, the size of the result, and the span. */
 export function lifecycleFacts(trace: Trace, row: number): RunFact[] {
   const { tasks, strings } = trace;
   if (row >= tasks.length) return [];
-  const facts: RunFact[] = passedStations(trace, row).flatMap(({ name, time, before }) =>
-    before === undefined
+  const facts: RunFact[] = lifecycleSteps(trace, row).flatMap(({ name, time, previous }) =>
+    previous === undefined
       ? []
-      : [{ name: `${before.name} → ${name}`, value: formatDuration(Math.max(0, time - before.time)) }],
+      : [{ name: `${previous.name} → ${name}`, value: formatDuration(Math.max(0, time - previous.time)) }],
   );
   if (tasks.nbytes[row]! > 0) facts.push({ name: 'Result', value: formatBytes(tasks.nbytes[row]!) });
   const span = tasks.span[row]!;

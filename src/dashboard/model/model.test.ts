@@ -56,7 +56,7 @@ test('times count from the first event, workers are in natural order, prefixes a
   );
 });
 
-test('a page without an event and one with a single instant have an axis', () => {
+test('a page without events or with a single instant has a time axis', () => {
   assert.equal(buildModel(pageOf([], [])).duration, 1);
   const instant = buildModel(pageOf([{ key: 'a', worker: 0, start: 1, stop: 1 }], ['w']));
   assert.ok(instant.duration > 0 && spanOf(instant.limits) > 0);
@@ -71,7 +71,7 @@ test('search ignores case and finds runs in order of time', () => {
   assert.equal(findTasks(model, 'nothing')!.count, 0);
 });
 
-test('the pointer finds a wide run, the only narrow one of a pixel, the nearest one, or the sum of many', () => {
+test('the pointer hits a wide run, the only narrow run of a pixel, the nearest run, or the sum of many runs', () => {
   const many = Array.from({ length: 100 }, (_, i) => ({
     key: `${i % 4 === 0 ? 'a' : 'b'}-${i}`,
     worker: 0,
@@ -137,7 +137,7 @@ test('a window never leaves its limits, and zooming keeps the anchor in place', 
   assert.deepEqual(closer, { start: 12.5, stop: 62.5 });
 });
 
-test('a window that is put on all of a run is exactly that, whatever the length of the run', () => {
+test('a window over the whole run has exactly its limits, for runs of any length', () => {
   const seconds = fc.double({ min: 1e-3, max: 1e5, noNaN: true });
   fc.assert(
     fc.property(seconds, fc.double({ min: 0, max: 0.01, noNaN: true }), (duration, margin) => {
@@ -151,7 +151,7 @@ test('a window that is put on all of a run is exactly that, whatever the length 
   );
 });
 
-test('a range is clipped to its limits, and one beyond them leads to what is next to it', () => {
+test('a range is clipped to the limits; a range beyond them becomes the nearest window', () => {
   const limits = { start: -1, stop: 101 };
   assert.deepEqual(clip(limits, { start: 50, stop: 900 }), { start: 50, stop: 101 });
   assert.deepEqual(clip(limits, { start: -50, stop: 3 }), { start: -1, stop: 3 });
@@ -164,7 +164,7 @@ test('panning by less than a pixel shows the same columns', () => {
   assert.equal(shown.start, snapToPixels({ start: 10.0001, stop: 20.0001 }, 1000).start);
 });
 
-test('revealing leaves a window alone in which the task is visible, and moves to one that is not', () => {
+test('revealing a visible task keeps the window; revealing another task moves it', () => {
   const limits = { start: 0, stop: 1000 };
   const window = { start: 100, stop: 200 };
   assert.equal(reveal(limits, window, 150, 160), window);
@@ -172,7 +172,7 @@ test('revealing leaves a window alone in which the task is visible, and moves to
   assert.ok(moved.start < 500 && moved.stop > 510);
 });
 
-test('time ticks are inside the window, apart, in one unit, each different', () => {
+test('time ticks are inside the window, spaced, distinct and in one unit', () => {
   const starts = fc.double({ min: 0, max: 5000, noNaN: true });
   const spans = fc.double({ min: -5.5, max: 5, noNaN: true }).map((power) => 10 ** power);
   fc.assert(
@@ -234,7 +234,7 @@ test('a second axis has its ticks on the lines of the first', () => {
   );
 });
 
-test('numbers for people', () => {
+test('numbers are formatted with three digits and a unit', () => {
   const durations = [0, 8.7e-8, 1.234e-5, 0.0005, 0.9999, 1.5, 20, 99.96, 125, 3599.6, 7500];
   assert.deepEqual(durations.map(formatDuration).map(plain), [
     '0 s',

@@ -33,17 +33,17 @@ function lanesOf(list: readonly { prefix: string; worker: string; start: number;
   return plot.lanes;
 }
 
-/** Positions on the way from one end of a thread to the other. */
+/** Returns the positions of all steps from one end of a thread to the other. */
 function walk(lanes: TaskLanes, from: number | undefined, direction: 1 | -1): number[] {
   const way: number[] = [];
   for (let at = from; at !== undefined; at = neighbourRun(lanes, at, direction)) {
-    assert.ok(!way.includes(at), 'it goes in a circle');
+    assert.ok(!way.includes(at), 'the steps repeat');
     way.push(at);
   }
   return way;
 }
 
-test('steps visit every task of a thread once, in order of time, and the same way back', () => {
+test('steps visit every task of a thread once, in order of time or in reverse', () => {
   const law = fc.property(runs, (list) => {
     const lanes = lanesOf(list);
     const whole = { start: -1, stop: 100 };
@@ -56,7 +56,7 @@ test('steps visit every task of a thread once, in order of time, and the same wa
   fc.assert(law, { seed: 7, numRuns: 300 });
 });
 
-test('a stretch without a start of a task has none', () => {
+test('a range of time in which no task starts has no first run', () => {
   const lanes = lanesOf([{ prefix: 'fit', worker: 'w1', start: 5, length: 4 }]);
   assert.equal(firstRun(lanes, { start: 6, stop: 8 }, 1), undefined);
   assert.equal(firstRun(lanes, { start: 6, stop: 8 }, -1), undefined);

@@ -1,8 +1,7 @@
-// From one task of a thread to the one before or after it: what the keys step through. Tasks are in order of start; those
-// that start at once, in order of position.
+// Keyboard steps to the previous or next task of the same thread. Tasks are ordered by start, then by position.
 import { type LaneGroup, type LaneRow, lowerBound, type TaskLanes } from './taskLanes.js';
 
-/** The task of the same thread before (-1) or after (1) one; undefined at the end. What goes on beside tasks is none. */
+/** Returns the previous (-1) or next (1) task of the same thread; undefined at the end. Activities are skipped. */
 export function neighbourRun(lanes: TaskLanes, position: number, direction: 1 | -1): number | undefined {
   const lane = lanes.lanes.findIndex((groups) =>
     groups.some(({ from, to }) => position >= from && position < to),
@@ -11,7 +10,7 @@ export function neighbourRun(lanes: TaskLanes, position: number, direction: 1 | 
   return row === undefined ? undefined : nearest(lanes, row, lanes.start[position]!, position, direction);
 }
 
-/** The first task (1) or the last one (-1) that starts in a stretch of time, of the first thread that has one. */
+/** Returns the first (1) or last (-1) task that starts in a range of time, on the first thread that has one. */
 export function firstRun(
   lanes: TaskLanes,
   { start, stop }: { readonly start: number; readonly stop: number },
@@ -25,7 +24,7 @@ export function firstRun(
   return undefined;
 }
 
-/** The task of a row that comes next after (time, position), or before it. */
+/** Returns the first task of a row after (time, position), or the last one before. */
 function nearest(
   lanes: TaskLanes,
   { firstLane, laneCount }: LaneRow,
@@ -35,7 +34,7 @@ function nearest(
 ): number | undefined {
   let best: number | undefined;
   for (const group of lanes.lanes.slice(firstLane, firstLane + laneCount).flat()) {
-    const found = group.beside ? undefined : inGroup(lanes, group, time, position, direction);
+    const found = group.isActivity ? undefined : inGroup(lanes, group, time, position, direction);
     if (found === undefined) continue;
     const nearer = best === undefined ? -1 : lanes.start[found]! - lanes.start[best]! || found - best;
     if (nearer * direction < 0 || best === undefined) best = found;

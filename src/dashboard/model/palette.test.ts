@@ -5,7 +5,7 @@ import { assignColors, COLOR_COUNT, colorSlot, mix, type Scheme, slotColor, text
 
 type Triple = [number, number, number];
 
-/** Linear RGB as protanopes, deuteranopes and tritanopes see it (Machado, Oliveira, Fernandes 2009, full severity). */
+/** Linear RGB as perceived with each kind of colour blindness (Machado, Oliveira, Fernandes 2009, full severity). */
 const VISIONS: Record<string, Triple[]> = {
   normal: [
     [1, 0, 0],
@@ -64,7 +64,7 @@ for (const scheme of ['light', 'dark'] satisfies Scheme[]) {
       for (const a of slots) {
         for (const b of slots.slice(a + 1)) {
           const apart = distance(seen[a]!, seen[b]!);
-          // Just noticeable is about 0.02.
+          // A distance of about 0.02 is just noticeable.
           assert.ok(
             apart > 0.035,
             `${slotColor(a, scheme)} and ${slotColor(b, scheme)}, ${vision}: ${apart}`,
@@ -84,7 +84,7 @@ for (const scheme of ['light', 'dark'] satisfies Scheme[]) {
   });
 }
 
-test('text on any colour has a contrast of at least 4.5 : 1, nearly', () => {
+test('text on any colour has a contrast above 4.2 : 1', () => {
   for (const slot of slots) {
     for (const scheme of ['light', 'dark'] satisfies Scheme[]) {
       const ground = luminance(linear(slotColor(slot, scheme)));
@@ -95,7 +95,7 @@ test('text on any colour has a contrast of at least 4.5 : 1, nearly', () => {
   }
 });
 
-test('a prefix has its own colour on every page, and prefixes of a page differ as long as there are colours', () => {
+test('a prefix has the same colour on every page; up to 16 prefixes of a page have different colours', () => {
   const name = fc.string({ minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(fc.uniqueArray(name, { maxLength: COLOR_COUNT }), (prefixes) => {
@@ -118,7 +118,7 @@ test('more prefixes than colours share them', () => {
   assert.ok(assigned.every((slot) => slot < COLOR_COUNT));
 });
 
-test('mixing goes from the ground to the colour', () => {
+test('mixing interpolates between the ground and the colour', () => {
   assert.equal(mix('#ff8000', '#000000', 0), '#000000');
   assert.equal(mix('#ff8000', '#000000', 1), '#ff8000');
   assert.equal(mix('#ff8000', '#010101', 0.5), '#804101');

@@ -1,6 +1,6 @@
-// Prefix → colour. A prefix hashes to one of 16 colours, so it has the same one in every plot and on every page; only
-// when two prefixes of one page hash to the same colour does one of them move on, always the same one for the same set
-// of prefixes. The colours were chosen by largest distance in OKLab under normal, protan, deutan and tritan vision.
+// The colours of prefixes. A prefix hashes to one of 16 colours, so it has the same colour in every plot and on every
+// page. If two prefixes of a page hash to the same colour, one of them gets another colour, which depends on the set of
+// prefixes only. The colours have the largest distance in OKLab under normal, protan, deutan and tritan vision.
 
 export type Scheme = 'light' | 'dark';
 
@@ -16,10 +16,10 @@ const DARK = [
   '#8f607f', '#898ee7', '#b6942a', '#e0976d', '#438ebf', '#c9aedf', '#b06c9a', '#70bab5',
 ] as const;
 
-/** How many colours there are; more prefixes than this share them. */
+/** Number of colours. More prefixes than this share colours. */
 export const COLOR_COUNT = LIGHT.length;
 
-/** Colour number (a slot) of each prefix, by index. */
+/** Returns the slot (the number of a colour) of each prefix, by index. */
 export function assignColors(prefixes: readonly string[]): Uint8Array {
   const slots = new Uint8Array(prefixes.length);
   const order = prefixes.map((_, i) => i).sort((a, b) => (prefixes[a]! < prefixes[b]! ? -1 : 1));
@@ -43,7 +43,7 @@ export function assignColors(prefixes: readonly string[]): Uint8Array {
   return slots;
 }
 
-/** The slot that a prefix has unless another prefix of the page has it (FNV-1a, mixed). */
+/** Returns the slot of a prefix, unless another prefix of the page has this slot (FNV-1a, mixed). */
 export function colorSlot(prefix: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < prefix.length; i++) hash = Math.imul(hash ^ prefix.charCodeAt(i), 0x01000193);
@@ -51,14 +51,14 @@ export function colorSlot(prefix: string): number {
   return ((hash ^ (hash >>> 13)) >>> 0) % COLOR_COUNT;
 }
 
-/** What is no task of a prefix: colours that say what was done, as seed 000 names them. */
+/** Slots of activities and of failed tasks, in the colours of seed 000. */
 export const ACTIVITY_SLOTS = { gather: 16, disk: 17, serialize: 18, gc: 19, erred: 20 } as const;
 const LIGHT_ACTIVITIES = ['#d7191c', '#f28e00', '#9aa1ab', '#c9ced6', '#11151b'] as const;
 const DARK_ACTIVITIES = ['#ff4d4f', '#ffa726', '#7d8694', '#59616d', '#f5f7fa'] as const;
-/** Added to the slot of a prefix: its tasks that still run, in a lighter colour. */
+/** Offset from the slot of a prefix to the lighter colour of its running tasks. */
 export const RUNNING = 64;
 
-/** `#rrggbb` of a slot. */
+/** Returns `#rrggbb` of a slot. */
 export function slotColor(slot: number, scheme: Scheme): string {
   if (slot >= RUNNING)
     return mix(slotColor(slot - RUNNING, scheme), scheme === 'light' ? '#ffffff' : '#14171c', 0.5);
@@ -67,7 +67,7 @@ export function slotColor(slot: number, scheme: Scheme): string {
   return (scheme === 'light' ? LIGHT : DARK)[slot]!;
 }
 
-/** `color` mixed into `ground`; share 0 gives the ground, 1 the colour. Both `#rrggbb`. */
+/** Mixes `color` into `ground`, both `#rrggbb`; share 0 gives the ground, 1 the colour. */
 export function mix(color: string, ground: string, share: number): string {
   const channel = (text: string, at: number) => Number.parseInt(text.slice(at, at + 2), 16);
   const mixed = [1, 3, 5].map((at) => {
@@ -77,7 +77,7 @@ export function mix(color: string, ground: string, share: number): string {
   return `#${mixed.join('')}`;
 }
 
-/** Black or white, whichever has more contrast on the colour. */
+/** Returns black or white, whichever has more contrast on the colour. */
 export function textOn(color: string): string {
   const [r, g, b] = [1, 3, 5].map((at) => (Number.parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
   // Contrast with black and with white is equal at a luminance of 0.18.

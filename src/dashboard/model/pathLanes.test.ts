@@ -8,7 +8,7 @@ import { RecordingRenderer } from '../canvas/recordingRenderer.test.support.js';
 import { computingRows, pathLaneAt, pathLanes } from './pathLanes.js';
 import { traceModel } from './traceModel.js';
 
-/** b waits for a on the other worker; c ends first and holds nobody up. */
+/** b waits for a on the other worker. c ends first and delays no task. */
 const trace = syntheticTrace({
   tasks: [
     { key: 'c-1', started: 0, stopped: 2, worker: 'w0' },
@@ -25,7 +25,7 @@ function drawn() {
   return { plot, path, lanes: pathLanes(path, plot, model.origin) };
 }
 
-test('a moment of the critical path is on the lane of the task that computed', () => {
+test('a time on the critical path maps to the lane of the task that computed', () => {
   const { path, lanes } = drawn();
   assert.deepEqual(
     [0, 3.9, 4.5, 5, 9.9, 10].map((time) => pathLaneAt(lanes, time)),

@@ -1,9 +1,9 @@
-// The colour of a prefix on every page: the one that it has in the task stream.
+// The colours of prefixes, the same on every page as in the task stream.
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
 import { assignColors, colorSlot, type Scheme, slotColor } from './palette.js';
 
-/** Prefix → number of its colour. Prefixes that no run has had yet have the one of their name. */
+/** Returns the slots of prefixes. The slot of a prefix without runs depends on its name only. */
 export const prefixSlots = oncePer((trace: Trace): ((prefix: string) => number) => {
   const names = [...trace.totals.prefixes.keys()];
   const assigned = assignColors(names);
@@ -11,7 +11,7 @@ export const prefixSlots = oncePer((trace: Trace): ((prefix: string) => number) 
   return (prefix) => slots.get(prefix) ?? colorSlot(prefix);
 });
 
-/** Prefix → `#rrggbb`. */
+/** Returns the colours of prefixes as `#rrggbb`. */
 export function prefixColors(trace: Trace, scheme: Scheme): (prefix: string) => string {
   const slots = prefixSlots(trace);
   return (prefix) => slotColor(slots(prefix), scheme);

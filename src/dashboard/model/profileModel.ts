@@ -1,5 +1,4 @@
-// A SectionPage made ready for the screen: one time axis from 0, a colour per prefix, and per section what its plot
-// draws. Built once when the page opens; everything afterwards reads it.
+// A SectionPage prepared for display: one time axis from 0, a colour per prefix, and the data of each section's plot.
 import { assignColors } from './palette.js';
 import type { CacheSection, Section, SectionPage, StringList, TaskSection } from './sections.js';
 import { cacheSeries, type PrefixSeries, type Series } from './series.js';
@@ -11,7 +10,9 @@ export interface TaskPlot {
   readonly type: 'tasks';
   readonly section: TaskSection;
   readonly lanes: TaskLanes;
-  /** Lane → its groups as they are stacked where runs are too narrow: most time of the whole page at the bottom. */
+  /**
+   * Lane → its groups in stacking order for narrow runs; the prefix with the most time on the page is at the bottom.
+   */
   readonly stacked: readonly (readonly LaneGroup[])[];
 }
 
@@ -31,26 +32,25 @@ export interface CachePlot {
   readonly largest: number;
 }
 
-/** One line of a LinesPlot. */
 export interface PlotLine {
   readonly name: string;
-  /** Number of its colour. */
+  /** Slot of the line's colour. */
   readonly slot: number;
   readonly series: Series;
 }
 
-/** Anything over time, made by a page of the dashboard. */
+/** Values over time, made by a page of the dashboard. */
 export interface LinesPlot {
   readonly type: 'lines';
   readonly title: string;
   readonly unit: AxisUnit;
   readonly lines: readonly PlotLine[];
-  /** Surfaces on top of each other, from the first line up: `series` are sums already. Otherwise lines from 0. */
+  /** Whether the lines are stacked surfaces, the first at the bottom. Each `series` then includes the lines below. */
   readonly stacked: boolean;
   readonly largest: number;
-  /** What the plot says when it has no line. */
+  /** Message of a plot without lines. */
   readonly empty: string;
-  /** The figures of each line stand beside the plot. */
+  /** Whether the figures of each line stand beside the plot. */
   readonly samples?: boolean;
 }
 
@@ -59,14 +59,14 @@ export type Plot = TaskPlot | ResourcePlot | CachePlot | LinesPlot;
 export interface PrefixInfo {
   readonly index: number;
   readonly name: string;
-  /** Number of its colour. */
+  /** Slot of the prefix's colour. */
   readonly slot: number;
   /** Runs in the task streams; on a page without one, results in the cache. */
   readonly count: number;
   /** Seconds in the task streams. */
   readonly seconds: number;
-  /** They are no tasks, but what else workers do. */
-  readonly beside: boolean;
+  /** True for an activity of workers, false for tasks. */
+  readonly isActivity: boolean;
 }
 
 export interface ProfileModel {
@@ -75,23 +75,26 @@ export interface ProfileModel {
   readonly origin: number;
   /** Seconds from the first event to the last. */
   readonly duration: number;
-  /** Of the run, seconds since the origin: what is told after the last task is no part of it, and makes nobody idle. */
+  /**
+   * The run, in seconds since the origin. It ends with the last task, so later activities do not make workers look
+   * idle.
+   */
   readonly run: TimeWindow;
-  /** The duration with a margin: how far the page can be zoomed out. */
+  /** The duration with a margin, as far as the page can be zoomed out. */
   readonly limits: TimeWindow;
   readonly plots: readonly Plot[];
-  /** What a search looks through where the page itself has no task stream. Default: `plots`. */
+  /** Plots in which a search finds tasks if the page has no task stream. Default: `plots`. */
   readonly searched?: readonly Plot[];
-  /** By prefix index. */
+  /** Prefixes by index. */
   readonly prefixes: readonly PrefixInfo[];
   /** The prefixes that occur in a plot, most time first. */
   readonly legend: readonly PrefixInfo[];
   readonly taskCount: number;
-  /** What is known of a task beside its times, for the tooltip; by row of the page's task table. */
+  /** Returns facts about a task for the tooltip, by row of the page's task table. */
   readonly factsOf?: (task: number) => readonly RunFact[];
-  /** What stands in a task stream without tasks. Default: how to switch on the Profiler. */
-  readonly nothingRan?: string;
-  /** The prefix of a task whose colour says something else of it; by row of the page's task table. */
+  /** Message of a task stream without tasks. Default: how to switch on the Profiler. */
+  readonly emptyStream?: string;
+  /** Returns the prefix of a failed task, whose colour does not show it; by row of the page's task table. */
   readonly prefixOf?: (task: number) => string | undefined;
 }
 
@@ -101,30 +104,30 @@ export interface RunFact {
 }
 
 export interface ModelOptions {
-  /** Entries of task sections that are no tasks. */
-  readonly beside?: (entry: number) => boolean;
-  /** Default: the entries of all task sections. */
+  /** Returns whether an entry of the task sections is an activity. Default: every entry is a task. */
+  readonly isActivity?: (entry: number) => boolean;
+  /** Default: number of entries of all task sections. */
   readonly taskCount?: number;
   /** Epoch seconds of time 0. Default: the first event. */
   readonly origin?: number;
-  /** Epoch seconds: what is shown where no section has an event. Default: the first second. */
-  readonly otherwise?: TimeWindow;
+  /** Window for sections without events, in epoch seconds. Default: the first second. */
+  readonly fallback?: TimeWindow;
   /** Epoch seconds. Default: from the first task to the last; without tasks, all events. */
   readonly run?: TimeWindow;
-  /** Prefix index → its colour, for those that do not get one by their name. */
+  /** Prefix index → slot, for prefixes whose colour does not follow from their name. */
   readonly slots?: ReadonlyMap<number, number>;
   readonly factsOf?: ProfileModel['factsOf'];
   readonly prefixOf?: ProfileModel['prefixOf'];
-  readonly nothingRan?: string;
+  readonly emptyStream?: string;
 }
 
 export function buildModel(page: SectionPage, options: ModelOptions = {}): ProfileModel {
-  const found = extent(page.sections, options.otherwise);
+  const found = extent(page.sections, options.fallback);
   const streams = page.sections.filter(({ type }) => type === 'tasks');
-  // Other sections begin earlier and end later than what they watch.
+  // A cache section may begin earlier and end later than the tasks.
   const ran = extent(
     streams.some((section) => 'start' in section && section.start.length > 0) ? streams : page.sections,
-    options.otherwise,
+    options.fallback,
   );
   const origin = options.origin ?? found.origin;
   const first = found.origin - origin;
@@ -132,7 +135,7 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
   const manyStreams = streams.length > 1;
   const prefixes = countPrefixes(page, options);
   const plots = page.sections.map((section) =>
-    sectionPlot(page, section, origin, manyStreams, prefixes, options.beside),
+    sectionPlot(page, section, origin, manyStreams, prefixes, options.isActivity),
   );
   const legend = prefixes.filter((prefix) => prefix.count > 0);
   legend.sort((a, b) => b.seconds - a.seconds || b.count - a.count || (a.name < b.name ? -1 : 1));
@@ -154,7 +157,7 @@ export function buildModel(page: SectionPage, options: ModelOptions = {}): Profi
       page.sections.reduce((sum, section) => sum + (section.type === 'tasks' ? section.task.length : 0), 0),
     ...(options.factsOf === undefined ? {} : { factsOf: options.factsOf }),
     ...(options.prefixOf === undefined ? {} : { prefixOf: options.prefixOf }),
-    ...(options.nothingRan === undefined ? {} : { nothingRan: options.nothingRan }),
+    ...(options.emptyStream === undefined ? {} : { emptyStream: options.emptyStream }),
   };
 }
 
@@ -164,20 +167,20 @@ function sectionPlot(
   origin: number,
   manyStreams: boolean,
   prefixes: readonly PrefixInfo[],
-  beside: ModelOptions['beside'],
+  isActivity: ModelOptions['isActivity'],
 ): Plot {
   switch (section.type) {
     case 'tasks':
-      return taskPlot(page, section, origin, manyStreams, prefixes, beside);
+      return taskPlot(page, section, origin, manyStreams, prefixes, isActivity);
     case 'cache':
       return cachePlot(section, origin);
   }
 }
 
-/** A page without any event, or with a single instant, still needs an axis: `otherwise`, or a second from 0. */
+/** Returns the time from the first event to the last, or `fallback` without events. The duration is positive. */
 function extent(
   sections: readonly Section[],
-  otherwise: TimeWindow = { start: 0, stop: 1 },
+  fallback: TimeWindow = { start: 0, stop: 1 },
 ): { origin: number; duration: number } {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
@@ -191,7 +194,7 @@ function extent(
     include(section.type === 'tasks' ? section.start : section.cacheTime);
     include(section.type === 'tasks' ? section.stop : section.freeTime);
   }
-  if (first > last) [first, last] = [otherwise.start, otherwise.stop];
+  if (first > last) [first, last] = [fallback.start, fallback.stop];
   return { origin: first, duration: last > first ? last - first : 1e-3 };
 }
 
@@ -201,16 +204,16 @@ function taskPlot(
   origin: number,
   manyStreams: boolean,
   prefixes: readonly PrefixInfo[],
-  beside: ModelOptions['beside'],
+  isActivity: ModelOptions['isActivity'],
 ): TaskPlot {
   const used = new Set(section.worker);
   const workers = toArray(page.workers)
     .map((name, index) => ({ index, name }))
-    // With several streams on a page each shows its own workers; alone it also shows those that had nothing to do.
+    // Each of several streams shows the workers of its tasks. A single stream also shows idle workers.
     .filter(({ index }) => !manyStreams || used.has(index))
     .sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || a.index - b.index);
   const prefixOf = (entry: number) => page.tasks.prefix[section.task[entry]!]!;
-  const lanes = buildLanes(section, prefixOf, workers, origin, beside);
+  const lanes = buildLanes(section, prefixOf, workers, origin, isActivity);
   const seconds = (group: LaneGroup) => prefixes[group.prefix]!.seconds;
   const stacked = lanes.lanes.map((groups) => [...groups].sort((a, b) => seconds(b) - seconds(a)));
   return { type: 'tasks', section, lanes, stacked };
@@ -227,7 +230,7 @@ function cachePlot(section: CacheSection, origin: number): CachePlot {
   };
 }
 
-/** The plot of a CacheProfiler that saw no result. */
+/** Returns the plot of a CacheProfiler without results. */
 export function emptyCache(metricName: string): CachePlot {
   const none = new Float64Array(0);
   const [task, prefix] = [new Int32Array(0), new Uint32Array(0)];
@@ -237,21 +240,21 @@ export function emptyCache(metricName: string): CachePlot {
   );
 }
 
-function countPrefixes(page: SectionPage, { slots: fixed, beside }: ModelOptions): PrefixInfo[] {
+function countPrefixes(page: SectionPage, { slots: fixed, isActivity }: ModelOptions): PrefixInfo[] {
   const names = toArray(page.tasks.prefixes);
   const count = new Float64Array(names.length);
   const seconds = new Float64Array(names.length);
-  const isBeside = new Uint8Array(names.length);
+  const activities = new Uint8Array(names.length);
   for (const section of page.sections) {
     if (section.type !== 'tasks') continue;
     for (let i = 0; i < section.task.length; i++) {
       const prefix = page.tasks.prefix[section.task[i]!]!;
       count[prefix] = count[prefix]! + 1;
       seconds[prefix] = seconds[prefix]! + section.stop[i]! - section.start[i]!;
-      if (beside?.(i) === true) isBeside[prefix] = 1;
+      if (isActivity?.(i) === true) activities[prefix] = 1;
     }
   }
-  // A prefix that only the cache has (its tasks ran unprofiled) is counted there.
+  // The tasks of a prefix may have run without a profiler. Its results in the cache are counted instead.
   const ran = count.slice();
   for (const section of page.sections) {
     if (section.type !== 'cache') continue;
@@ -264,7 +267,7 @@ function countPrefixes(page: SectionPage, { slots: fixed, beside }: ModelOptions
     slot: fixed?.get(index) ?? slots[index]!,
     count: count[index]!,
     seconds: seconds[index]!,
-    beside: isBeside[index] === 1,
+    isActivity: activities[index] === 1,
   }));
 }
 

@@ -17,7 +17,7 @@ const runs = fc.array(
   { minLength: 1, maxLength: 40 },
 );
 
-test('what two parts of a range hold is what the range holds; all of the run holds all', () => {
+test('the sums of two parts of a range add up to its sums; the whole run has the sums of the legend', () => {
   const law = fc.property(runs, fc.integer({ min: 0, max: 120 }), (list, cut) => {
     const trace = syntheticTrace({
       tasks: list.map(({ prefix, worker, start, length }, i) => ({
@@ -37,7 +37,7 @@ test('what two parts of a range hold is what the range holds; all of the run hol
       assert.equal(whole.get(index)?.runs, count);
       assert.ok(Math.abs((whole.get(index)?.seconds ?? 0) - seconds) < 1e-6);
       const parts = (before.get(index)?.seconds ?? 0) + (after.get(index)?.seconds ?? 0);
-      // The parts overlap or leave a gap where the cut lies outside of the run.
+      // The parts overlap or leave a gap if the cut lies outside the run.
       if (cut >= model.limits.start && cut <= model.limits.stop)
         assert.ok(Math.abs(parts - seconds) < 1e-6, `${parts} is not ${seconds}`);
     }
@@ -45,7 +45,7 @@ test('what two parts of a range hold is what the range holds; all of the run hol
   fc.assert(law, { seed: 7, numRuns: 200 });
 });
 
-test('the run of a model is that of the analyses, also where something is told after the last task', () => {
+test('a model and the analyses have the same run, although an activity follows the last task', () => {
   const trace = syntheticTrace({
     tasks: [{ key: 'a-1', worker: 'w0', started: EPOCH + 1, stopped: EPOCH + 3 }],
     intervals: [{ worker: 'w0', action: 'gc', start: EPOCH + 8, stop: EPOCH + 9, nbytes: 0 }],
@@ -55,7 +55,7 @@ test('the run of a model is that of the analyses, also where something is told a
   assert.deepEqual(model.run, { start: start - EPOCH, stop: stop - EPOCH });
   assert.ok(model.duration > model.run.stop);
   assert.deepEqual(
-    model.legend.map(({ name, beside }) => [name, beside]),
+    model.legend.map(({ name, isActivity }) => [name, isActivity]),
     [
       ['a', false],
       ['garbage collection', true],

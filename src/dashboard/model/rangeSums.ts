@@ -1,16 +1,18 @@
-// What a stretch of time holds: runs and seconds of each prefix, exact also where runs are too narrow to be drawn.
+// Sums of runs and seconds per prefix in a range of time, exact even for runs that are too narrow to draw.
 import type { ProfileModel } from './profileModel.js';
 import { busySeconds, visibleRuns } from './streamDetail.js';
 import type { TimeWindow } from './timeView.js';
 
 export interface PrefixSum {
-  /** Runs of which a part lies in the range. */
+  /** Number of runs that overlap the range. */
   readonly runs: number;
-  /** Their seconds within the range. */
+  /** Seconds of these runs within the range. */
   readonly seconds: number;
 }
 
-/** By prefix index; prefixes without a run in the range are absent. Cost: some binary searches per lane and prefix. */
+/**
+ * Returns sums by prefix index, for prefixes with runs in the range. Cost: a few binary searches per lane and prefix.
+ */
 export function rangeSums(model: ProfileModel, { start, stop }: TimeWindow): Map<number, PrefixSum> {
   const sums = new Map<number, PrefixSum>();
   for (const plot of model.plots) {

@@ -5,7 +5,7 @@ import { RADIUS, routedLayout } from './routedLayout.js';
 
 type Edge = [number, number];
 
-/** Points along a path of `M x y`, `H x` and `C x1 y1 x2 y2 x y`. */
+/** Returns points along a path of `M x y`, `H x` and `C x1 y1 x2 y2 x y`. */
 function pointsOf(path: string): [number, number][] {
   const points: [number, number][] = [];
   let [x, y] = [0, 0];
@@ -29,29 +29,29 @@ function pointsOf(path: string): [number, number][] {
 
 const graphs = fc.integer({ min: 1, max: 24 }).chain((count) =>
   fc.record({
-    words: fc.array(fc.integer({ min: 20, max: 200 }), { minLength: count, maxLength: count }),
+    labels: fc.array(fc.integer({ min: 20, max: 200 }), { minLength: count, maxLength: count }),
     edges: fc.array(fc.tuple(fc.nat(count - 1), fc.nat(count - 1)), { maxLength: 40 }).map((pairs) =>
       [...new Set(pairs.filter(([a, b]) => a < b).map(String))].map((text): Edge => {
         const [from = 0, to = 0] = text.split(',').map(Number);
         return [from, to];
       }),
     ),
-    room: fc.integer({ min: 300, max: 2000 }),
+    available: fc.integer({ min: 300, max: 2000 }),
   }),
 );
 
-describe('a graph with words', () => {
-  it('has no edge through a word', () => {
+describe('a graph with labels', () => {
+  it('has no edge through a label', () => {
     fc.assert(
-      fc.property(graphs, ({ words, edges, room }) => {
-        const { x, y, routes, segment } = routedLayout(words, edges, room);
+      fc.property(graphs, ({ labels, edges, available }) => {
+        const { x, y, routes, segment } = routedLayout(labels, edges, available);
         for (const route of routes) {
           for (let i = 1; i < route.length; i++) {
             for (const [px, py] of pointsOf(segment(route[i - 1]!, route[i]!))) {
-              for (const [node, word] of words.entries()) {
+              for (const [node, label] of labels.entries()) {
                 const left = x[node]! + RADIUS + 5;
-                const within = px > left + 1 && px < left + word - 1 && Math.abs(py - y[node]!) < 5;
-                assert.ok(!within, `${route} through the word of ${node}`);
+                const within = px > left + 1 && px < left + label - 1 && Math.abs(py - y[node]!) < 5;
+                assert.ok(!within, `${route} crosses the label of ${node}`);
               }
             }
           }
@@ -60,21 +60,21 @@ describe('a graph with words', () => {
     );
   });
 
-  it('stands from left to right where that fits, else from top to bottom where that is narrower', () => {
+  it('is drawn from left to right if that fits, else from top to bottom if that is narrower', () => {
     const chain = Array.from({ length: 19 }, (_, i): Edge => [i, i + 1]);
-    const words = Array.from({ length: 20 }, () => 120);
-    assert.equal(routedLayout(words, chain, 5000).down, false);
-    const narrow = routedLayout(words, chain, 1000);
+    const labels = Array.from({ length: 20 }, () => 120);
+    assert.equal(routedLayout(labels, chain, 5000).down, false);
+    const narrow = routedLayout(labels, chain, 1000);
     assert.ok(narrow.down && narrow.width < 200);
     const wide = routedLayout(
-      words,
+      labels,
       Array.from({ length: 19 }, (_, i): Edge => [i, 19]),
       200,
     );
     assert.equal(wide.down, false);
   });
 
-  it('has edges over several layers share their way', () => {
+  it('routes the long edges of a node through the same waypoints', () => {
     const { routes } = routedLayout(
       [50, 50, 50, 50],
       [
@@ -92,7 +92,7 @@ describe('a graph with words', () => {
     ]);
   });
 
-  it('with a cycle has all its nodes', () => {
+  it('with a cycle contains all its nodes', () => {
     const { x, y, width, height } = routedLayout(
       [50, 50, 50],
       [

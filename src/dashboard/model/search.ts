@@ -1,8 +1,8 @@
-// Which tasks a search finds, as positions that the task stream draws and steps through.
+// Finds tasks by their keys, as positions that the task stream draws and steps through.
 import type { ProfileModel, TaskPlot } from './profileModel.js';
 import type { TaskLanes } from './taskLanes.js';
 
-/** The found runs of one lane, in order of start. */
+/** Matching runs of one lane, in order of start. */
 export interface LaneMatches {
   readonly positions: Uint32Array;
   /** Seconds since the origin. */
@@ -11,15 +11,15 @@ export interface LaneMatches {
 
 export interface Matches {
   readonly query: string;
-  /** Runs found in all task streams, those of the page or those that it has in their place. */
+  /** Matching runs in all task streams that are searched. */
   readonly count: number;
-  /** By plot: lane → its matches. Empty for plots that are not task streams. */
+  /** By plot: lane → its matches. Empty for plots other than task streams. */
   readonly lanes: readonly (readonly LaneMatches[])[];
-  /** Every match in order of start: plot and position. */
+  /** All matches in order of start. */
   readonly inOrder: readonly { readonly plot: number; readonly position: number }[];
 }
 
-/** Runs whose key contains the query, in any case. Undefined for an empty query. */
+/** Returns the runs whose key contains the query, in any case; undefined for an empty query. */
 export function findTasks(model: ProfileModel, query: string): Matches | undefined {
   const wanted = query.trim().toLowerCase();
   if (wanted === '') return undefined;

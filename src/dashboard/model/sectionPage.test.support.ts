@@ -1,4 +1,4 @@
-// Pages of runs on some workers, as tests need them: a task per key, its prefix the key up to its dash.
+// Builds pages of runs on workers for tests. Each key is a task; its prefix is the key up to the first dash.
 import type { SectionPage } from './sections.js';
 
 export interface SampleRun {
@@ -8,7 +8,7 @@ export interface SampleRun {
   readonly stop: number;
 }
 
-/** `cached`: a CacheProfiler counted results, each from the start to the stop of its task. */
+/** Returns the page. With `cached`, a CacheProfiler counted each result from the start to the stop of its task. */
 export function pageOfRuns(
   runs: readonly SampleRun[],
   workers: readonly string[],

@@ -1,24 +1,24 @@
-// The rows that plots are made of, as columns: what `traceModel` takes out of a trace for the page.
+// The columns from which plots are made. `traceModel` takes them out of a trace.
 
-/** A list of strings that need not be an array: arrays are one, and so is a table that decodes on demand. */
+/** A list of strings, e.g. an array, or a table that decodes on demand. */
 export interface StringList {
   readonly length: number;
   at(index: number): string | undefined;
 }
 
-/** What is known of each task apart from its runs. Sections refer to a task by its row here. */
+/** Properties of each task. Sections refer to a task by its row in this table. */
 export interface TaskTable {
   /** Row → key, spelled as in the graph. */
   readonly keys: StringList;
   /** Row → index into `prefixes`. */
   readonly prefix: Uint32Array;
-  /** Distinct prefixes, e.g. `inc`: the group that shares a colour. */
+  /** Distinct prefixes, e.g. `inc`. Tasks with the same prefix share a colour. */
   readonly prefixes: StringList;
-  /** Row → the task for people, e.g. `inc(41)`; empty where it is not known. */
+  /** Row → the call, e.g. `inc(41)`; empty if unknown. */
   readonly texts: StringList;
 }
 
-/** Entry i is one run of one task. Any order. All columns have the same length. */
+/** Runs: entry i is one run of one task. Entries have any order; all columns have the same length. */
 export interface TaskSection {
   readonly type: 'tasks';
   /** Row of the task table. */
@@ -31,12 +31,12 @@ export interface TaskSection {
   readonly stop: Float64Array;
 }
 
-/** Entry i is one result's stay in the cache. Any order. */
+/** Cached results: entry i is the time of one result in the cache. Entries have any order. */
 export interface CacheSection {
   readonly type: 'cache';
-  /** Name of the metric, e.g. `count`, `nbytes`. `nbytes` and `bytes` are shown as byte sizes. */
+  /** Name of the metric, e.g. `count`. Values of `nbytes` and `bytes` are shown as byte sizes. */
   readonly metricName: string;
-  /** Row of the task table; -1: the page does not show the task. */
+  /** Row of the task table; -1 if the page does not show the task. */
   readonly task: Int32Array;
   /** Index into `prefixes` of the task table. */
   readonly prefix: Uint32Array;
@@ -50,9 +50,9 @@ export interface CacheSection {
 
 export type Section = TaskSection | CacheSection;
 
-/** What the plots of all pages are made from. */
+/** Data of the plots of all pages. */
 export interface SectionPage {
-  /** Heading of the page. Text, never HTML. */
+  /** Heading of the page, as text and never as HTML. */
   readonly title: string;
   /** Names of the rows of task streams, e.g. `threads-0`. */
   readonly workers: StringList;

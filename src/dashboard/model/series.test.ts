@@ -30,7 +30,7 @@ const anyStays: fc.Arbitrary<Stay[]> = fc.array(
   { maxLength: 40, size: 'max' },
 );
 
-test('the cache line is the sum of the metric of what is in the cache at that time', () => {
+test('the cache line is the sum of the metric over the results in the cache at a time', () => {
   fc.assert(
     fc.property(anyStays, fc.nat(80), (stays, time) => {
       const lines = cacheSeries(sectionOf(stays), 0);
@@ -48,7 +48,7 @@ test('the cache line is the sum of the metric of what is in the cache at that ti
   );
 });
 
-test('no peak inside the window disappears from the line, dense or not', () => {
+test('a line keeps every peak of the window, for dense and sparse samples', () => {
   const samples = fc.array(fc.tuple(fc.nat(1000), fc.nat(1000)), {
     minLength: 1,
     maxLength: 400,
@@ -74,7 +74,7 @@ test('no peak inside the window disappears from the line, dense or not', () => {
   );
 });
 
-test('dense columns join, hold steps, and end where the samples end', () => {
+test('dense columns join their neighbours, hold steps, and end with the samples', () => {
   const step = (time: number[], value: number[]) => ({
     time: Float64Array.from(time),
     value: Float64Array.from(value),
@@ -86,7 +86,7 @@ test('dense columns join, hold steps, and end where the samples end', () => {
     low: Float64Array.of(0, 7, 1, 0, Number.NaN),
     high: Float64Array.of(7, 7, 7, 1, Number.NaN),
   });
-  // A window in the middle starts with the value that holds there, not with what was before it.
+  // A window in the middle starts with the value that holds there, not with an earlier value.
   assert.deepEqual(columnRanges(step([-3, -2, 0.5, 9], [8, 3, 4, 0]), { ...grid, columns: 2 }), {
     low: Float64Array.of(3, 4),
     high: Float64Array.of(4, 4),
@@ -98,7 +98,7 @@ test('dense columns join, hold steps, and end where the samples end', () => {
   });
 });
 
-test('lines show the nearest sample and nothing outside the samples', () => {
+test('a line has the value of the nearest sample, and no value outside the samples', () => {
   const series = lineSeries(Float64Array.of(10, 20, 30), Float64Array.of(1, 2, 3), 10);
   assert.deepEqual(
     [-1, 0, 4, 6, 20, 21].map((time) => valueAt(series, time)),

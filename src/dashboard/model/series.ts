@@ -1,4 +1,4 @@
-// Lines over time and their level of detail: where many samples share a pixel column, the column shows their range, so
+// Lines over time and their level of detail. If many samples share a pixel column, the column shows their range, so
 // that no peak disappears. Cost: O(samples in the window).
 import type { CacheSection } from './sections.js';
 import type { ColumnGrid } from './streamDetail.js';
@@ -8,12 +8,12 @@ export interface Series {
   /** Seconds since the origin, ascending. */
   readonly time: Float64Array;
   readonly value: Float64Array;
-  /** True if a value holds until the next one; false if the line is drawn straight from sample to sample. */
+  /** True if a value holds until the next one; false if the line is straight between samples. */
   readonly steps: boolean;
   readonly largest: number;
 }
 
-/** One line of the cache plot: the metric of this prefix that is in the cache, over time. */
+/** Line of the cache plot: the metric, over time, of a prefix's results in the cache. */
 export interface PrefixSeries {
   readonly prefix: number;
   readonly series: Series;
@@ -23,7 +23,9 @@ export function lineSeries(time: Float64Array, value: Float64Array, origin: numb
   return { time: time.map((t) => t - origin), value, steps: false, largest: largestOf(value) };
 }
 
-/** Per prefix the running sum: up by the metric when a result enters the cache, down when it leaves. */
+/**
+ * Returns a running sum per prefix: a result adds its metric when it enters the cache, and subtracts it when it leaves.
+ */
 export function cacheSeries(section: CacheSection, origin: number): PrefixSeries[] {
   const lists: number[][] = [];
   for (let entry = 0; entry < section.task.length; entry++) {
@@ -57,7 +59,7 @@ function runningSum(section: CacheSection, entering: Uint32Array, origin: number
     else sum -= metric[leaving[leave++]!]!;
     if (size > 0 && time[size - 1] === at - origin) size--;
     time[size] = at - origin;
-    // Sums of fractions drift; an empty cache is exactly empty.
+    // Sums of fractions drift, so an empty cache is set to 0.
     value[size++] = enter === leave ? 0 : sum;
   }
   const values = value.slice(0, size);
@@ -70,7 +72,7 @@ export function largestOf(values: Float64Array): number {
   return largest;
 }
 
-/** The value shown at a time: of steps the last one before it (0 before the first), of lines the nearest sample's. */
+/** Returns the value at a time: the last step (0 before the first), or the nearest sample of a line. */
 export function valueAt(series: Series, time: number): number | undefined {
   const { length } = series.time;
   const after = lowerBound(series.time, 0, length, time);
@@ -84,7 +86,7 @@ export function valueAt(series: Series, time: number): number | undefined {
   return series.value[nearest];
 }
 
-/** What one surface of a stack adds at a time; without a time its peak. */
+/** Returns the height of one surface of a stack at a time, or its peak if no time is given. */
 export function lineValue(
   series: Series,
   below: Series | undefined,
@@ -100,7 +102,7 @@ export function lineValue(
   return peak;
 }
 
-/** Samples that a line of this window is made of: those inside, and the nearest on either side. */
+/** Returns the range of samples of a line in a window: the samples inside, and the nearest on either side. */
 function visibleSamples(series: Series, grid: ColumnGrid): { first: number; last: number } {
   const { time } = series;
   const end = grid.start + grid.columns * grid.perColumn;
@@ -108,19 +110,22 @@ function visibleSamples(series: Series, grid: ColumnGrid): { first: number; last
   return { first, last: Math.min(time.length, lowerBound(time, first, time.length, end) + 1) };
 }
 
-/** Whether several samples share a column: then `columnRanges` shows the line, otherwise `linePoints`. */
+/** Returns whether several samples share a column. `columnRanges` then shows the line, otherwise `linePoints`. */
 export function isDense(series: Series, grid: ColumnGrid): boolean {
   const { first, last } = visibleSamples(series, grid);
   return last - first > 2 * grid.columns;
 }
 
-/** The line within the grid as x, value, x, value, … with x in columns, from the last sample before it to the first after. */
+/**
+ * Returns a line as x, value, x, value, … with x in columns, from the last sample before the grid to the first after
+ * it.
+ */
 export function linePoints(series: Series, grid: ColumnGrid): number[] {
   const { time, value } = series;
   const { first, last } = visibleSamples(series, grid);
   const points: number[] = [];
   const x = (i: number) => (time[i]! - grid.start) / grid.perColumn;
-  // Before the first step the value is 0: the line rises from there.
+  // The value before the first step is 0.
   if (series.steps && first === 0 && last > 0) points.push(x(0), 0);
   for (let i = first; i < last; i++) {
     if (series.steps && points.length > 0) points.push(x(i), points[points.length - 1]!);
@@ -130,8 +135,8 @@ export function linePoints(series: Series, grid: ColumnGrid): number[] {
 }
 
 /**
- * The line where samples are dense: the lowest and the highest value in each column, NaN where there is no line. A
- * column includes the value at which the line enters it, so that neighbours join.
+ * Returns the lowest and the highest value of a dense line in each column, NaN for columns without the line. A column
+ * includes the value at which the line enters it, so that neighbours join.
  */
 export function columnRanges(series: Series, grid: ColumnGrid): { low: Float64Array; high: Float64Array } {
   const { time, value } = series;
@@ -146,7 +151,7 @@ export function columnRanges(series: Series, grid: ColumnGrid): { low: Float64Ar
     let largest = entering;
     for (; i < last && time[i]! < end; i++) {
       entering = value[i]!;
-      // Samples before the grid only say at which value the line comes in.
+      // Samples before the grid only give the value at which the line enters.
       if (time[i]! < grid.start || !(least <= entering)) least = entering;
       if (time[i]! < grid.start || !(largest >= entering)) largest = entering;
     }
@@ -159,7 +164,7 @@ export function columnRanges(series: Series, grid: ColumnGrid): { low: Float64Ar
   return { low, high };
 }
 
-/** Value at `at` of the straight line from sample i - 1 to sample i. */
+/** Returns the value at `at` of the straight line from sample i - 1 to sample i. */
 function interpolate({ time, value }: Series, i: number, at: number): number {
   const [from, to] = [time[i - 1]!, time[i]!];
   return to === from ? value[i]! : value[i - 1]! + ((value[i]! - value[i - 1]!) * (at - from)) / (to - from);

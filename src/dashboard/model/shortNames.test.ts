@@ -4,7 +4,7 @@ import fc from '../../base/properties.test.support.js';
 import { shortNames } from './shortNames.js';
 
 describe('short names of workers', () => {
-  it('leave out what addresses have in common', () => {
+  it('leave out the common parts of addresses', () => {
     assert.deepEqual(shortNames(['tcp://10.0.0.1:40001', 'tcp://10.0.3.12:40012']), [
       '…0.1:40001',
       '…3.12:40012',
@@ -12,7 +12,7 @@ describe('short names of workers', () => {
     assert.deepEqual(shortNames(['node-1.cluster.internal', 'node-12.cluster.internal']), ['…1…', '…12…']);
   });
 
-  it('leave names as they are that are short, alone, or have nothing in common', () => {
+  it('keep names that are short, single, or without a common part', () => {
     for (const names of [
       ['worker-0', 'worker-1'],
       ['tcp://10.0.0.1:40001'],
@@ -21,7 +21,7 @@ describe('short names of workers', () => {
       assert.deepEqual(shortNames(names), names);
   });
 
-  it('are as different as the names', () => {
+  it('differ if the names differ', () => {
     const name = fc.stringMatching(/^[ab.:-]{0,20}$/);
     fc.assert(
       fc.property(fc.array(name, { maxLength: 8 }), (names) => {

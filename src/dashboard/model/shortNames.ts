@@ -1,15 +1,15 @@
-// Names of workers where there is little room: addresses of a cluster begin alike, and what is cut off at their end is what
-// tells them apart.
+// Shortens the names of workers. Addresses of a cluster have the same beginning, so cutting off their ends would make
+// them equal.
 
-/** Shorter names than this stand whole. */
+/** Length up to which names are not shortened. */
 const SHORT = 14;
-/** Letters that have to go, or the dots that stand for them are no gain. */
-const LEAST = 4;
+/** Fewest characters that `…` replaces. */
+const MIN_CUT = 4;
 const SEPARATOR = /[^\p{L}\p{N}]/u;
 
 /**
- * Each name without what all of them begin and end with, up to a separator; `…` stands for that. Names that are short, or
- * have nothing in common, stay as they are.
+ * Replaces the common beginning and the common end of all names by `…`, up to a separator. Short names, and names
+ * without a common part, stay unchanged.
  */
 export function shortNames(names: readonly string[]): readonly string[] {
   const different = [...new Set(names)];
@@ -17,8 +17,8 @@ export function shortNames(names: readonly string[]): readonly string[] {
   const prefix = wholeParts(different.reduce(commonStart));
   const reversed = different.map((name) => backwards(name.slice(prefix.length)));
   const suffix = wholeParts(reversed.reduce(commonStart));
-  const from = prefix.length >= LEAST ? prefix.length : 0;
-  const cut = suffix.length >= LEAST ? suffix.length : 0;
+  const from = prefix.length >= MIN_CUT ? prefix.length : 0;
+  const cut = suffix.length >= MIN_CUT ? suffix.length : 0;
   return names.map((name) => {
     const rest = name.slice(from, name.length - cut);
     return `${from > 0 ? '…' : ''}${rest}${cut > 0 ? '…' : ''}`;
@@ -31,7 +31,7 @@ function commonStart(a: string, b: string): string {
   return a.slice(0, at);
 }
 
-/** Up to the last separator: `worker-1` and `worker-12` have `worker-` in common, not `worker-1`. */
+/** Cuts a text after its last separator: `worker-1` and `worker-12` share `worker-`, not `worker-1`. */
 function wholeParts(text: string): string {
   let at = text.length;
   while (at > 0 && !SEPARATOR.test(text[at - 1]!)) at--;

@@ -15,7 +15,7 @@ interface Run {
 const ORIGIN = 1.7e9;
 const WORKERS = [0, 1, 2].map((index) => ({ index, name: `w-${index}` }));
 
-function lanesOf(runs: readonly Run[], beside?: (entry: number) => boolean): TaskLanes {
+function lanesOf(runs: readonly Run[], isActivity?: (entry: number) => boolean): TaskLanes {
   const section: TaskSection = {
     type: 'tasks',
     task: Uint32Array.from(runs, (_, i) => i),
@@ -23,10 +23,10 @@ function lanesOf(runs: readonly Run[], beside?: (entry: number) => boolean): Tas
     start: Float64Array.from(runs, (run) => ORIGIN + run.start),
     stop: Float64Array.from(runs, (run) => ORIGIN + run.stop),
   };
-  return buildLanes(section, (entry) => runs[entry]!.prefix, WORKERS, ORIGIN, beside);
+  return buildLanes(section, (entry) => runs[entry]!.prefix, WORKERS, ORIGIN, isActivity);
 }
 
-/** Runs at multiples of 2^-10 s: the sums of their lengths are exact. Overlaps and empty runs included. */
+/** Runs at multiples of 2^-10 s, so that sums of their lengths are exact. Some overlap, some are empty. */
 const anyRuns: fc.Arbitrary<Run[]> = fc.array(
   fc
     .record({
@@ -52,7 +52,7 @@ const anyGrid: fc.Arbitrary<ColumnGrid> = fc
   })
   .map(({ start, span, columns }) => ({ start, perColumn: span / columns, columns }));
 
-/** What is drawn of each (worker, prefix): seconds inside the grid, and the runs. */
+/** Returns what is drawn of each (worker, prefix): seconds inside the grid, and the number of runs. */
 function drawn(lanes: TaskLanes, grid: ColumnGrid) {
   const totals = new Map<string, { seconds: number; runs: number }>();
   lanes.lanes.forEach((groups, lane) => {
@@ -81,7 +81,7 @@ function drawn(lanes: TaskLanes, grid: ColumnGrid) {
   return totals;
 }
 
-test('every second and every run of a window is drawn, whatever the zoom', () => {
+test('every second and every run of a window is drawn at any zoom', () => {
   fc.assert(
     fc.property(anyRuns, anyGrid, (runs, grid) => {
       const totals = drawn(lanesOf(runs), grid);
@@ -127,7 +127,7 @@ test('runs of one lane do not overlap, and no run is lost', () => {
   );
 });
 
-test('runs one after the other share a lane, overlapping ones get their own, idle workers keep their row', () => {
+test('consecutive runs share a lane, overlapping runs have separate lanes, idle workers keep a row', () => {
   const run = (worker: number, start: number, stop: number): Run => ({ worker, prefix: 0, start, stop });
   const lanes = lanesOf([run(0, 0, 1), run(0, 1, 2), run(2, 0, 2), run(2, 1, 3)]);
   assert.deepEqual(
@@ -140,7 +140,7 @@ test('runs one after the other share a lane, overlapping ones get their own, idl
   );
 });
 
-test('a worker is busy with its tasks: what it does beside them does not count', () => {
+test('tasks make a worker busy, other activities do not', () => {
   const runs = [
     { worker: 0, prefix: 0, start: 0, stop: 2 },
     { worker: 0, prefix: 1, start: 1, stop: 2 },
@@ -154,7 +154,7 @@ test('a worker is busy with its tasks: what it does beside them does not count',
   assert.ok(Math.abs(seconds(1, 3.5) - 1.5) < 1e-6);
 });
 
-test('a million narrow runs cost a frame no more than its columns', () => {
+test('a million narrow runs cost at most two calls per column', () => {
   const count = 1_000_000;
   const section: TaskSection = {
     type: 'tasks',

@@ -1,13 +1,12 @@
-// Level of detail of the task stream. A run at least MIN_WIDTH columns wide is a rectangle of its own; narrower runs
-// are summed into columns of one pixel, exactly: every second and every run of the window is in one or the other, and
-// a test holds us to it. Cost: O(visible runs) where they are wide, O(columns x prefixes x log) where they are narrow,
-// however many there are.
+// Level of detail of the task stream. A run at least MIN_WIDTH columns wide is a rectangle. Narrower runs are summed
+// exactly into columns of one pixel, so that every second and every run of the window is drawn. Cost: O(visible runs)
+// for wide runs, O(columns x prefixes x log) for any number of narrow runs.
 import { type LaneGroup, lowerBound, type TaskLanes } from './taskLanes.js';
 
 /** Runs narrower than this many columns are summed. */
 export const MIN_WIDTH = 2;
 
-/** The visible stretch of time, cut into columns. Column c is [start + c·perColumn, start + (c + 1)·perColumn). */
+/** The visible range of time in columns. Column c is [start + c·perColumn, start + (c + 1)·perColumn). */
 export interface ColumnGrid {
   /** Seconds. */
   readonly start: number;
@@ -16,28 +15,31 @@ export interface ColumnGrid {
   readonly columns: number;
 }
 
-/** Receives the shapes of one group. Fractions of columns count from the start of the grid and may lie outside it. */
+/** Receives the shapes of one group. Columns count from the start of the grid. */
 export interface ShapeSink {
-  /** A run wide enough to be itself. */
+  /** Draws a wide run from column `from` to `to`, fractions that may lie outside the grid. */
   run(position: number, from: number, to: number): void;
-  /** Narrow runs: their seconds within the column, and how many of them start in it or came in from the left. */
+  /**
+   * Draws narrow runs: their seconds within the column, and how many start in it or, in the first column, before the
+   * grid.
+   */
   density(column: number, seconds: number, runs: number): void;
 }
 
-/** First position of the group that ends after `time` or starts at or after it. */
+/** Returns the first position of the group that ends after `time` or starts at or after it. */
 export function firstVisible(lanes: TaskLanes, group: LaneGroup, time: number): number {
   let position = lowerBound(lanes.start, group.from, group.to, time);
   while (position > group.from && lanes.stop[position - 1]! > time) position--;
   return position;
 }
 
-/** How many runs of the group show between two times. */
+/** Returns the number of runs of the group that are visible between two times. */
 export function visibleRuns(lanes: TaskLanes, group: LaneGroup, start: number, stop: number): number {
   const from = firstVisible(lanes, group, start);
   return lowerBound(lanes.start, from, group.to, stop) - from;
 }
 
-/** Seconds in which a run of the group was going on between two times: exact, two binary searches. */
+/** Returns the exact seconds of the group's runs between two times. Cost: two binary searches. */
 export function busySeconds(lanes: TaskLanes, group: LaneGroup, start: number, stop: number): number {
   const from = firstVisible(lanes, group, start);
   const to = lowerBound(lanes.start, from, group.to, stop);
@@ -47,7 +49,7 @@ export function busySeconds(lanes: TaskLanes, group: LaneGroup, start: number, s
   return Math.max(0, lanes.cumulative[to]! - lanes.cumulative[from]! - before - after);
 }
 
-/** Seconds of tasks between two times: what else a worker did meanwhile, as in `beside`, does not make it busier. */
+/** Returns the seconds of tasks between two times, without activities. */
 export function taskSeconds(
   lanes: TaskLanes,
   groups: readonly LaneGroup[],
@@ -55,11 +57,11 @@ export function taskSeconds(
   stop: number,
 ): number {
   let seconds = 0;
-  for (const group of groups) if (!group.beside) seconds += busySeconds(lanes, group, start, stop);
+  for (const group of groups) if (!group.isActivity) seconds += busySeconds(lanes, group, start, stop);
   return seconds;
 }
 
-/** Hands every run of the group that shows in the grid to the sink, in order of time. */
+/** Passes every visible run of the group to the sink, in order of time. */
 export function layoutGroup(lanes: TaskLanes, group: LaneGroup, grid: ColumnGrid, sink: ShapeSink): void {
   const { start, stop } = lanes;
   const end = grid.start + grid.columns * grid.perColumn;
@@ -72,7 +74,7 @@ export function layoutGroup(lanes: TaskLanes, group: LaneGroup, grid: ColumnGrid
       continue;
     }
     const column = Math.max(0, Math.floor((start[position]! - grid.start) / grid.perColumn));
-    // The division and this product may round apart: at least one run is taken, so that the walk goes on.
+    // The division and this product may round differently. Taking at least one run guarantees progress.
     const columnEnd = Math.min(end, grid.start + (column + 1) * grid.perColumn);
     const next = gallop(start, position + 1, group.to, columnEnd);
     const lastIsWide = stop[next - 1]! - start[next - 1]! >= wide;
@@ -88,7 +90,7 @@ function emitRun(lanes: TaskLanes, position: number, grid: ColumnGrid, sink: Sha
   sink.run(position, from, to);
 }
 
-/** Narrow runs from `from` to `to`, which all start in `column` or, the first one, left of the grid. */
+/** Sums narrow runs that all start in `column`, except that the first one may start left of the grid. */
 function sumNarrow(
   lanes: TaskLanes,
   from: number,
@@ -99,7 +101,7 @@ function sumNarrow(
 ): void {
   let seconds = lanes.cumulative[to]! - lanes.cumulative[from]!;
   seconds -= Math.max(0, Math.min(grid.start, lanes.stop[from]!) - lanes.start[from]!);
-  // Only the last run can reach beyond the column; a narrow one touches at most two columns more.
+  // Only the last run can extend beyond the column, by at most two columns because it is narrow.
   const over: number[] = [];
   let columnEnd = grid.start + (column + 1) * grid.perColumn;
   let rest = Math.max(0, lanes.stop[to - 1]! - columnEnd);
@@ -116,7 +118,7 @@ function sumNarrow(
   });
 }
 
-/** lowerBound for a limit that is probably near: doubles its step first. */
+/** Searches like lowerBound for a limit that is probably near, with steps that double. */
 function gallop(values: Float64Array, from: number, to: number, limit: number): number {
   let step = 1;
   let low = from;

@@ -1,18 +1,18 @@
-// A Profiler's columns made ready for drawing: per worker one row, in it as many lanes as tasks overlap there (one,
-// unless tasks are asynchronous), in a lane the runs of each prefix in order of time with running sums of their
-// durations. The sums make the time of any stretch of runs one subtraction, which is what level of detail lives on.
+// Runs prepared for drawing. Each worker has a row with as many lanes as tasks overlap (one, unless tasks are
+// asynchronous). A lane holds the runs of each prefix in order of time, with running sums of their durations. One
+// subtraction of sums gives the time of any range of runs, which the level of detail uses.
 import type { TaskSection } from './sections.js';
 
-/** Runs overlapping by less are taken for consecutive: the clock does not resolve more. Seconds. */
+/** Overlap in seconds up to which runs count as consecutive, because the clock does not resolve less. */
 const CLOCK_TOLERANCE = 1e-6;
 
-/** The runs of one prefix in one lane: positions `from` to `to` of the columns. */
+/** The runs of one prefix in one lane, at positions [from, to) of the columns. */
 export interface LaneGroup {
   readonly prefix: number;
   readonly from: number;
   readonly to: number;
-  /** They are no tasks. */
-  readonly beside: boolean;
+  /** True for an activity of workers, false for tasks. */
+  readonly isActivity: boolean;
 }
 
 export interface LaneRow {
@@ -21,7 +21,7 @@ export interface LaneRow {
   readonly firstLane: number;
   readonly laneCount: number;
   readonly count: number;
-  /** Seconds. */
+  /** Seconds of tasks. */
   readonly busy: number;
 }
 
@@ -29,7 +29,7 @@ export interface TaskLanes {
   readonly rows: readonly LaneRow[];
   /** Lane → its groups, in order of prefix. */
   readonly lanes: readonly (readonly LaneGroup[])[];
-  /** Lane → where it begins, in heights of a lane of tasks; one longer. Lanes of what goes on beside tasks are low. */
+  /** Lane → its top, in heights of a lane of tasks; one longer than `lanes`. Lanes of activities are lower. */
   readonly edges: Float64Array;
   /** Lane → index into `rows`. */
   readonly rowOfLane: Uint32Array;
@@ -42,20 +42,20 @@ export interface TaskLanes {
   readonly cumulative: Float64Array;
 }
 
-/** Height of a lane of what goes on beside tasks, of that of a lane of tasks; and of all such lanes of a worker at most. */
-const BESIDE = 0.2;
-const MOST_BESIDE = 0.6;
+/** Heights of a lane of activities, and of all such lanes of a worker together, in heights of a lane of tasks. */
+const ACTIVITY_HEIGHT = 0.2;
+const MAX_ACTIVITIES_HEIGHT = 0.6;
 
 /**
- * `prefixOf` gives the prefix of an entry; `workers` are shown in this order, those without tasks as empty rows. Entries
- * that are `beside` are no tasks: they stand among the tasks where there is room, else in low lanes below them.
+ * Returns the lanes of the given workers, in this order; a worker without tasks has an empty row. `prefixOf` returns
+ * the prefix of an entry. Activities are drawn between the tasks where nothing overlaps, else in low lanes below.
  */
 export function buildLanes(
   section: TaskSection,
   prefixOf: (entry: number) => number,
   workers: readonly { readonly index: number; readonly name: string }[],
   origin: number,
-  beside?: (entry: number) => boolean,
+  isActivity?: (entry: number) => boolean,
 ): TaskLanes {
   const byWorker = entriesByWorker(section, workers);
   const lane = new Uint32Array(section.task.length);
@@ -64,12 +64,14 @@ export function buildLanes(
   const edges = [0];
   workers.forEach(({ index, name }, row) => {
     const entries = byWorker[row]!;
-    const tasks = beside === undefined ? entries : entries.filter((entry) => !beside(entry));
+    const tasks = isActivity === undefined ? entries : entries.filter((entry) => !isActivity(entry));
     const own = assignLanes(section, tasks, lane, laneCount);
     const low =
-      beside === undefined ? 0 : assignBeside(section, tasks, entries.filter(beside), lane, laneCount, own);
+      isActivity === undefined
+        ? 0
+        : assignActivities(section, tasks, entries.filter(isActivity), lane, laneCount, own);
     const lanes = own + low;
-    const each = Math.min(BESIDE, MOST_BESIDE / Math.max(1, low));
+    const each = Math.min(ACTIVITY_HEIGHT, MAX_ACTIVITIES_HEIGHT / Math.max(1, low));
     for (let i = 0; i < lanes; i++) edges.push(edges.at(-1)! + (i < own ? 1 : each));
     let busy = 0;
     for (const entry of tasks) busy += section.stop[entry]! - section.start[entry]!;
@@ -84,11 +86,11 @@ export function buildLanes(
     rows,
     rowOfLane,
     edges: Float64Array.from(edges),
-    ...groupRuns(section, byWorker, lane, laneCount, prefixOf, origin, beside),
+    ...groupRuns(section, byWorker, lane, laneCount, prefixOf, origin, isActivity),
   };
 }
 
-/** The entries of each shown worker, in order of start. */
+/** Returns the entries of each shown worker, in order of start. */
 function entriesByWorker(
   section: TaskSection,
   workers: readonly { readonly index: number }[],
@@ -111,7 +113,7 @@ function entriesByWorker(
   return lists;
 }
 
-/** Sorts indices by their values; a list that is in order, as recorded columns are, costs one pass. */
+/** Sorts indices by their values. A list that is already sorted, like recorded columns, costs one pass. */
 export function sortBy(indices: Uint32Array, values: Float64Array): void {
   for (let i = 1; i < indices.length; i++) {
     if (values[indices[i]!]! >= values[indices[i - 1]!]!) continue;
@@ -120,7 +122,7 @@ export function sortBy(indices: Uint32Array, values: Float64Array): void {
   }
 }
 
-/** First-fit of intervals to lanes. Returns how many lanes the worker needs, at least one. */
+/** Assigns tasks to lanes, first fit. Returns the number of lanes, at least 1. */
 function assignLanes(
   section: TaskSection,
   entries: Uint32Array,
@@ -138,8 +140,8 @@ function assignLanes(
   return freeAt.length;
 }
 
-/** Into the first lane of tasks where nothing is, else first-fit into lanes below. Returns how many of those there are. */
-function assignBeside(
+/** Assigns activities to gaps in the first lane of tasks, else to lanes below. Returns the number of lanes below. */
+function assignActivities(
   section: TaskSection,
   tasks: Uint32Array,
   entries: Uint32Array,
@@ -171,12 +173,12 @@ function assignBeside(
   return freeAt.length;
 }
 
-/** Height of all lanes, in heights of a lane of tasks. */
+/** Returns the height of all lanes, in heights of a lane of tasks. */
 export function totalHeight({ edges }: TaskLanes): number {
   return Math.max(1, edges[edges.length - 1]!);
 }
 
-/** Orders entries by (lane, prefix); within each they stay in order of start, as they come. */
+/** Orders entries by lane, prefix and start. */
 function groupRuns(
   section: TaskSection,
   byWorker: readonly Uint32Array[],
@@ -184,7 +186,7 @@ function groupRuns(
   laneCount: number,
   prefixOf: (entry: number) => number,
   origin: number,
-  beside: (entry: number) => boolean = () => false,
+  isActivity: (entry: number) => boolean = () => false,
 ) {
   const lists: number[][][] = Array.from({ length: laneCount }, () => []);
   for (const entries of byWorker) {
@@ -206,7 +208,7 @@ function groupRuns(
         prefix,
         from: position,
         to: position + entries.length,
-        beside: beside(entries[0]!),
+        isActivity: isActivity(entries[0]!),
       });
       for (const value of entries) entry[position++] = value;
     });
@@ -223,7 +225,7 @@ function groupRuns(
   return { lanes, entry, start, stop, cumulative };
 }
 
-/** First position in [from, to) whose value is at least `limit`; `to` if there is none. Ascending values. */
+/** Returns the first position in [from, to) whose value is at least `limit`, else `to`. Values must ascend. */
 export function lowerBound(
   values: Float64Array | Uint32Array,
   from: number,

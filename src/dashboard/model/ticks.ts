@@ -1,5 +1,5 @@
-// Where axes have their ticks and what the ticks say. Time steps are ones that people count in (1-2-5 below a minute,
-// then 5, 10, 15, 30 s and min); every label of an axis has the same unit and number of digits.
+// Positions and labels of axis ticks. Steps of time are 1, 2 or 5 times a power of ten up to 5 s, then parts of a
+// minute, minutes and hours. All labels of an axis have the same unit and the same number of digits.
 import { formatBytes, formatDuration, formatNumber } from './format.js';
 
 export interface Tick {
@@ -9,21 +9,21 @@ export interface Tick {
 
 const MINUTE_STEPS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
-/** The smallest step of 1, 2 or 5 times a power of ten that is at least `least`. */
+/** Returns the smallest step of 1, 2 or 5 times a power of ten that is at least `least`. */
 export function niceStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   for (const factor of [1, 2, 5]) if (factor * power >= least * (1 - 1e-9)) return factor * power;
   return 10 * power;
 }
 
-/** Step of a time axis in seconds: at least `least`. */
+/** Returns the step of a time axis in seconds, at least `least`. */
 export function timeStep(least: number): number {
   if (least <= 5) return niceStep(least);
   if (least <= 60) return [5, 10, 15, 20, 30, 60].find((step) => step >= least) ?? 60;
   return MINUTE_STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
 }
 
-/** Ticks of a time axis from `start` to `stop` (seconds since the first task), about `spacing` px apart. */
+/** Returns the ticks of a time axis from `start` to `stop` (seconds since the first task), about `spacing` px apart. */
 export function timeTicks(start: number, stop: number, width: number, spacing = 110): Tick[] {
   if (!(stop > start) || width <= 0) return [];
   const step = timeStep(((stop - start) * spacing) / width);
@@ -37,7 +37,9 @@ export function timeTicks(start: number, stop: number, width: number, spacing = 
   return ticks;
 }
 
-/** A time at the precision of the step; the unit follows the largest time in view, so that one axis has one unit. */
+/**
+ * Formats a time at the precision of the step. The unit follows the largest time in view, so that an axis has one unit.
+ */
 function timeLabel(value: number, step: number, largest: number): string {
   if (Math.abs(value) < step / 2) return '0';
   if (step >= 60 || (largest >= 180 && step >= 1)) return minutesLabel(value, step);
@@ -55,10 +57,12 @@ function minutesLabel(value: number, step: number): string {
   return hours > 0 ? `${hours}:${pad(minutes)}:${pad(whole % 60)}` : `${minutes}:${pad(whole % 60)}`;
 }
 
-/** What the values of an axis are, which decides its steps and labels. */
+/** Unit of the values of an axis, on which its steps and labels depend. */
 export type AxisUnit = 'number' | 'bytes' | 'bytes/s' | 'percent' | 'seconds';
 
-/** An axis from 0: its top and its ticks. At most `most` steps. Axes of CPU count in whole cores where they can. */
+/**
+ * Returns the top and the ticks of an axis from 0 with about `most` steps. CPU above 100 % has steps of whole cores.
+ */
 export function valueAxis(largest: number, unit: AxisUnit, most: number): { top: number; ticks: Tick[] } {
   const least = (largest > 0 ? largest : 1) / Math.max(1, most);
   let step = niceStep(least);
@@ -73,7 +77,7 @@ export function valueAxis(largest: number, unit: AxisUnit, most: number): { top:
   return { top: count * step, ticks };
 }
 
-/** A second axis whose ticks lie on the lines of the first, which has `steps` steps. */
+/** Returns a second axis whose ticks lie on the lines of the first, which has `steps` steps. */
 export function alignedAxis(largest: number, unit: AxisUnit, steps: number): { top: number; ticks: Tick[] } {
   const least = (largest > 0 ? largest : 1) / steps;
   const power = 10 ** Math.floor(Math.log10(least));
@@ -85,7 +89,7 @@ export function alignedAxis(largest: number, unit: AxisUnit, steps: number): { t
   };
 }
 
-/** Whole cores, in numbers that machines have and people count in. */
+/** Returns a step of whole cores in percent: 1, 2, 4, 5 or 8 cores times a power of ten. */
 function coreStep(least: number): number {
   for (let decade = 100; ; decade *= 10) {
     const step = [1, 2, 4, 5, 8].map((factor) => factor * decade).find((candidate) => candidate >= least);
@@ -93,7 +97,7 @@ function coreStep(least: number): number {
   }
 }
 
-/** A value of an axis for people. */
+/** Formats a value of an axis. */
 export function valueLabel(value: number, unit: AxisUnit): string {
   if (unit === 'bytes') return value === 0 ? '0' : formatBytes(value);
   if (unit === 'bytes/s') return value === 0 ? '0' : `${formatBytes(value)}/s`;
@@ -102,7 +106,7 @@ export function valueLabel(value: number, unit: AxisUnit): string {
   return formatNumber(value);
 }
 
-/** A time since the first task, precise enough for a window of `span` seconds. */
+/** Formats a time since the first task precisely enough for a window of `span` seconds. */
 export function preciseTime(seconds: number, span: number): string {
   if (span > 600 || Math.abs(seconds) >= 600) return formatDuration(seconds);
   const digits = Math.min(9, Math.max(0, 3 - Math.floor(Math.log10(span > 0 ? span : 1))));

@@ -1,54 +1,54 @@
-// The window of time that all plots of the page share, in seconds since the first event. Pure: each operation returns
-// a new window, kept inside the limits.
+// The window of time that all plots of the page share, in seconds since the first event. Each operation returns a new
+// window inside the limits.
 
 export interface TimeWindow {
   readonly start: number;
   readonly stop: number;
 }
 
-/** No window is shorter: epoch seconds in doubles resolve 0.24 µs. */
+/** Shortest window in seconds. Epoch seconds in doubles resolve 0.24 µs. */
 const SHORTEST = 1e-6;
 
 export function spanOf(window: TimeWindow): number {
   return window.stop - window.start;
 }
 
-/** What of its limits a window may lack and still show all of them: it comes of sums, and may still move there. */
-const LACK = 1e-6;
+/** Share of the limits that a window may miss and still count as complete, because of rounding. */
+const TOLERANCE = 1e-6;
 
-/** Whether a window within its limits leaves nothing out. */
+/** Returns whether a window within its limits shows all of them. */
 export function showsAll(limits: TimeWindow, window: TimeWindow): boolean {
-  return spanOf(window) >= spanOf(limits) * (1 - LACK);
+  return spanOf(window) >= spanOf(limits) * (1 - TOLERANCE);
 }
 
-/** Whether a window within its limits shows their start. */
+/** Returns whether a window within its limits shows their start. */
 export function showsStart(limits: TimeWindow, window: TimeWindow): boolean {
-  return window.start <= limits.start + spanOf(limits) * LACK;
+  return window.start <= limits.start + spanOf(limits) * TOLERANCE;
 }
 
-/** Whether a window within its limits shows their end. */
+/** Returns whether a window within its limits shows their end. */
 export function showsEnd(limits: TimeWindow, window: TimeWindow): boolean {
-  return window.stop >= limits.stop - spanOf(limits) * LACK;
+  return window.stop >= limits.stop - spanOf(limits) * TOLERANCE;
 }
 
-/** The window shifted and shortened as little as needed to lie within the limits. */
+/** Returns the window, shifted and shortened as little as needed to lie within the limits. */
 export function within(limits: TimeWindow, window: TimeWindow): TimeWindow {
   const span = Math.min(spanOf(limits), Math.max(SHORTEST, spanOf(window)));
-  // Sums of a start and a span may miss the stop.
-  if (span >= spanOf(limits) * (1 - LACK)) return { ...limits };
+  // The sum of start and span may differ from the stop.
+  if (span >= spanOf(limits) * (1 - TOLERANCE)) return { ...limits };
   const centre = (window.start + window.stop) / 2;
   const wanted = spanOf(window) < SHORTEST ? centre - span / 2 : window.start;
   const start = Math.min(Math.max(wanted, limits.start), limits.stop - span);
   return { start, stop: start + span };
 }
 
-/** The part of a range that lies within the limits; of one that lies beyond them, what is next to it. */
+/** Returns the part of a range within the limits, or the nearest window for a range beyond them. */
 export function clip(limits: TimeWindow, range: TimeWindow): TimeWindow {
   const part = { start: Math.max(range.start, limits.start), stop: Math.min(range.stop, limits.stop) };
   return within(limits, part.stop > part.start ? part : range);
 }
 
-/** `factor` < 1 zooms in; the time `anchor` stays where it is on the screen, unless the limits forbid it. */
+/** Zooms; `factor` < 1 zooms in. The time `anchor` keeps its place on the screen, unless the limits prevent it. */
 export function zoom(limits: TimeWindow, window: TimeWindow, factor: number, anchor: number): TimeWindow {
   const share = (anchor - window.start) / spanOf(window);
   const span = Math.min(spanOf(limits), Math.max(SHORTEST, spanOf(window) * factor));
@@ -56,12 +56,12 @@ export function zoom(limits: TimeWindow, window: TimeWindow, factor: number, anc
   return within(limits, { start, stop: start + span });
 }
 
-/** Positive seconds move to later times. */
+/** Moves the window, to later times for positive `seconds`. */
 export function pan(limits: TimeWindow, window: TimeWindow, seconds: number): TimeWindow {
   return within(limits, { start: window.start + seconds, stop: window.stop + seconds });
 }
 
-/** The window moved by the least that makes [start, stop] visible, widened if that does not fit. */
+/** Returns the window if it clearly shows [start, stop], else a window of at most the same width around the range. */
 export function reveal(limits: TimeWindow, window: TimeWindow, start: number, stop: number): TimeWindow {
   const span = spanOf(window);
   if (start >= window.start && stop <= window.stop && stop - start > span / 500) return window;
@@ -70,7 +70,7 @@ export function reveal(limits: TimeWindow, window: TimeWindow, start: number, st
   return within(limits, { start: centre - wanted / 2, stop: centre + wanted / 2 });
 }
 
-/** The window with its start on a multiple of one pixel's time, so that panning does not make density shimmer. */
+/** Moves the start to a multiple of one pixel's time, so that narrow runs do not flicker during panning. */
 export function snapToPixels(window: TimeWindow, width: number): TimeWindow {
   const perPixel = spanOf(window) / width;
   const start = Math.round(window.start / perPixel) * perPixel;

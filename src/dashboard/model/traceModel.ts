@@ -1,5 +1,5 @@
-// A trace as the model of a task stream: a row per thread of a worker; runs of tasks coloured by prefix, and between them
-// what else the worker did, in the colours that seed 000 gives it.
+// The model of a trace's task stream: a row per thread of a worker, runs coloured by prefix, and activities between
+// them in the colours of seed 000.
 import { getOrMake } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { RunningRow } from '../../protocol/viewRows.js';
@@ -18,11 +18,11 @@ export interface TraceModelOptions {
   /** Epoch seconds of time 0; default: the first event. */
   readonly origin?: number;
   readonly running?: readonly RunningRow[];
-  /** Epoch seconds: up to where running tasks are drawn. */
+  /** Epoch seconds up to which running tasks are drawn. */
   readonly now?: number;
 }
 
-/** Activities beside computing: action → its name and colour. */
+/** Action → name and slot of its activity. */
 const ACTIVITIES: Readonly<Record<string, readonly [name: string, slot: number]>> = {
   transfer: ['gather dependencies', ACTIVITY_SLOTS.gather],
   'disk-read': ['disk', ACTIVITY_SLOTS.disk],
@@ -36,7 +36,7 @@ const ACTIVITIES: Readonly<Record<string, readonly [name: string, slot: number]>
 const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
 const TRANSFER = ACTIONS.indexOf('transfer');
 
-/** Rows of the model's task table: first those of `trace.tasks`, then intervals, then running tasks. */
+/** Returns the model. Rows of its task table are first those of `trace.tasks`, then intervals, then running tasks. */
 export function traceModel(trace: Trace, options: TraceModelOptions): ProfileModel {
   return new ModelBuilder(trace, options).build();
 }
@@ -45,7 +45,7 @@ class ModelBuilder {
   readonly #trace: Trace;
   readonly #options: TraceModelOptions;
   readonly #prefixes: string[] = [];
-  /** Prefix → its colour on every page. */
+  /** Slot of a prefix, the same on every page. */
   readonly #slotOf: (prefix: string) => number;
   readonly #slots = new Map<number, number>();
   readonly #byName = new Map<string, number>();
@@ -57,12 +57,12 @@ class ModelBuilder {
   readonly #stop: Float64Array;
   readonly #prefix: Uint32Array;
   readonly #keys: string[] = [];
-  /** Of the run, epoch seconds: as the analyses see it. */
+  /** Start and stop of the run, as in the analyses; epoch seconds. */
   #first = Number.POSITIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
   #entries = 0;
-  /** Entries from here on are intervals, and from there on running tasks. */
-  #firstBeside = 0;
+  /** First entries of the activities and of the running tasks. */
+  #firstActivity = 0;
   #firstRunning = 0;
   #rows: number;
 
@@ -83,14 +83,14 @@ class ModelBuilder {
   build(): ProfileModel {
     this.#addThreads();
     this.#addTasks();
-    this.#firstBeside = this.#entries;
+    this.#firstActivity = this.#entries;
     this.#addIntervals();
     this.#firstRunning = this.#entries;
     this.#addRunning();
     const { tasks, strings } = this.#trace;
     const entries = this.#entries;
     const others = this.#keys;
-    const isBeside = new Uint8Array(entries).fill(1, this.#firstBeside, this.#firstRunning);
+    const isActivity = new Uint8Array(entries).fill(1, this.#firstActivity, this.#firstRunning);
     const keys: StringList = {
       length: this.#rows,
       at: (row) => (row < tasks.length ? tasks.keyOf(row) : others[row - tasks.length]),
@@ -117,22 +117,22 @@ class ModelBuilder {
     const { origin } = this.#options;
     return buildModel(page, {
       slots: this.#slots,
-      beside: (entry) => isBeside[entry] === 1,
-      // Sums of a run that goes on come less often than rows.
+      isActivity: (entry) => isActivity[entry] === 1,
+      // The totals of a live run arrive less often than its rows.
       taskCount: Math.max(
         tasks.length,
         this.#trace.totals.states.reduce((sum, count) => sum + count, 0),
       ),
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
-      nothingRan: 'No task has run yet. Ask for work with compute, client.submit or client.map.',
+      emptyStream: 'No task has run yet. Ask for work with compute, client.submit or client.map.',
       ...(origin === undefined ? {} : { origin }),
-      ...(entries > 0 ? {} : { otherwise: extentOfSamples(this.#trace) }),
+      ...(entries > 0 ? {} : { fallback: extentOfSamples(this.#trace) }),
       ...this.#run(),
     });
   }
 
-  /** What CacheProfilers saw: a section for each. */
+  /** Returns a section for each CacheProfiler. */
   #cacheSections(): CacheSection[] {
     const all = cacheStaysOf(this.#trace);
     if (all.length === 0) return [];
@@ -158,7 +158,7 @@ class ModelBuilder {
     return stop > start ? { run: { start, stop } } : {};
   }
 
-  /** Every thread of every worker, those too that had nothing to do. */
+  /** Adds all threads of all workers, including idle threads. */
   #addThreads(): void {
     const { workers } = this.#trace;
     for (let worker = 0; worker < workers.length; worker++) {
@@ -184,7 +184,7 @@ class ModelBuilder {
     });
   }
 
-  /** From ids of prefixes to their indices here: each text is looked at once. */
+  /** Returns a function from ids of prefixes to indices in `#prefixes`, which reads each text once. */
   #prefixIndices(): (id: number) => number {
     const known = new Map<number, number>();
     return (id) =>
@@ -217,7 +217,7 @@ class ModelBuilder {
       if (!(stopped[row]! >= started[row]!)) continue;
       this.#first = Math.min(this.#first, started[row]!);
       this.#last = Math.max(this.#last, stopped[row]!);
-      // Either is NaN where the trace does not say.
+      // Both times are NaN if the trace lacks them.
       if (submitted[row]! < this.#first) this.#first = submitted[row]!;
       if (acknowledged[row]! > this.#last) this.#last = acknowledged[row]!;
       const index = indexOf(prefix[row]!);
@@ -247,7 +247,7 @@ class ModelBuilder {
       );
     }
     if (gathers) return;
-    // A source that tells movements of data only as such: what a worker gathered is drawn where it ran its tasks.
+    // The source records transfers without intervals. A worker's transfers are drawn on its first thread.
     for (let row = 0; row < transfers.length; row++) {
       if (transfers.direction[row] !== 0 || transfers.what[row] !== GATHER) continue;
       const gather = this.#prefixOf('gather dependencies', ACTIVITY_SLOTS.gather);
@@ -265,7 +265,7 @@ class ModelBuilder {
     const { running = [], now } = this.#options;
     const ended = latestIds(this.#trace);
     for (const { id, key, prefix, worker, started } of running) {
-      // What the scheduler said a moment ago may have ended since.
+      // A task may have ended since the scheduler reported it as running.
       if (ended.has(id)) continue;
       const index = this.#prefixOf(`${prefix} (running)`, RUNNING + this.#slotOf(prefix));
       this.#addOther(key, index, this.#threadOf(worker, 0), started, Math.max(started, now ?? started));
@@ -279,7 +279,7 @@ class ModelBuilder {
   }
 }
 
-/** From the first to the last of what was measured; the first second of a trace without any. */
+/** Returns the time from the first sample to the last, or the first second of a trace without samples. */
 function extentOfSamples({ memory, resources, samples, metrics }: Trace): TimeWindow {
   let [start, stop] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { time } of [memory, resources, samples, metrics]) {
@@ -291,7 +291,7 @@ function extentOfSamples({ memory, resources, samples, metrics }: Trace): TimeWi
   return start <= stop ? { start, stop } : { start: 0, stop: 1 };
 }
 
-/** Rows that may have ended between two messages. */
+/** Newest rows in which a task may be that the scheduler still reports as running. */
 const RECENT = 20_000;
 
 function latestIds({ tasks }: Trace): Set<number> {

@@ -1,4 +1,4 @@
-// Lines over time from the rows of a trace: memory, figures of resources, bytes moved. Times count from the model's origin.
+// Plots of lines over time from a trace: memory, resources, transferred bytes. Times count from the model's origin.
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import { TimeBins } from '../../analysis/timeBins.js';
 import { pushTo } from '../../base/lookUps.js';
@@ -11,10 +11,10 @@ import { largestOf, lineSeries, type Series } from './series.js';
 import { sortBy } from './taskLanes.js';
 import type { AxisUnit } from './ticks.js';
 
-/** Bins of what is a rate: bytes per second. */
+/** Bins of a rate in bytes per second. */
 const BINS = 400;
-/** Lines that can be told apart. */
-const MOST_LINES = 12;
+/** Lines that a reader can distinguish. */
+const MAX_LINES = 12;
 /** Fixed colours, so that memory looks the same on every page. */
 export const MEMORY_SLOTS = { managed: 12, unmanaged: 2, spilled: 6 } as const;
 const MEMORY_PARTS = ['managed', 'unmanaged', 'spilled'] as const;
@@ -34,13 +34,13 @@ export function linesPlot(
   return { type: 'lines', title, unit, lines, stacked, largest, empty };
 }
 
-/** Memory of all workers, or of one: surfaces of managed, unmanaged and spilled bytes. */
+/** Returns the memory of all workers, or of one, as surfaces of managed, unmanaged and spilled bytes. */
 export function memoryPlot(trace: Trace, origin: number, worker?: number): LinesPlot {
   const { memory } = trace;
   const rows = rowsInTime(memory.time, (row) => worker === undefined || memory.worker[row] === worker);
   const time = new Float64Array(rows.length);
   const sums = MEMORY_PARTS.map(() => new Float64Array(rows.length));
-  // What each worker said last counts until it says something else.
+  // The latest sample of a worker holds until its next sample.
   const latest = new Map<number, readonly number[]>();
   const now = MEMORY_PARTS.map(() => 0);
   for (const [i, row] of rows.entries()) {
@@ -70,13 +70,13 @@ export function memoryPlot(trace: Trace, origin: number, worker?: number): Lines
   );
 }
 
-/** CPU and memory of the scheduler and its workers together, each with an axis of its own. */
+/** Returns CPU and memory of the scheduler and its workers together, with separate axes. */
 export function resourcePlot({ resources }: Trace, origin: number): ResourcePlot {
   const { time, worker, figures } = resources;
   const [cpu, rss] = [figures.get('cpu'), figures.get('rss')];
-  const isThere = (row: number): boolean =>
+  const isSampled = (row: number): boolean =>
     worker[row]! < 0 && cpu !== undefined && rss !== undefined && !Number.isNaN(cpu[row]! + rss[row]!);
-  const rows = rowsInTime(time, isThere);
+  const rows = rowsInTime(time, isSampled);
   const at = Float64Array.from(rows, (row) => time[row]!);
   const of = (values: Float64Array | undefined): Series =>
     lineSeries(
@@ -87,11 +87,11 @@ export function resourcePlot({ resources }: Trace, origin: number): ResourcePlot
   return { type: 'resources', cpu: of(cpu), memory: of(rss) };
 }
 
-/** What stands in the plot of a MemorySampler that sampled nothing. */
+/** Message of a plot without samples of a MemorySampler. */
 const NO_SAMPLES =
   'Nothing was sampled. Sample around what you compute: await using _ = sampler.sample("first").';
 
-/** What a MemorySampler sampled, a line per label. */
+/** Returns the samples of a MemorySampler as a line per label. */
 export function sampledPlot(trace: Trace, origin: number): LinesPlot {
   const levels = sampledLevels(trace);
   const slots = assignColors(levels.map(({ label }) => label));
@@ -103,7 +103,7 @@ export function sampledPlot(trace: Trace, origin: number): LinesPlot {
   return { ...linesPlot('Memory', 'bytes', lines, NO_SAMPLES), samples: true };
 }
 
-/** One figure of resources: a line per worker that has it, or of the host. */
+/** Returns a figure of resources as a line per worker that has it, or for the host. */
 export function figurePlot(
   trace: Trace,
   origin: number,
@@ -137,10 +137,10 @@ export function figurePlot(
     const value = Float64Array.from(rows, (row) => values?.[row] ?? Number.NaN);
     return { name: names[i]!, slot: slots[i]!, series: seriesOf(time, value, false) };
   });
-  return linesPlot(title, unit, lines.slice(0, MOST_LINES), `The trace has no samples for “${title}”.`);
+  return linesPlot(title, unit, lines.slice(0, MAX_LINES), `The trace has no samples for “${title}”.`);
 }
 
-/** Bytes per second that arrive, by kind of transfer. */
+/** Returns transferred bytes per second by kind of transfer. */
 export function bandwidthPlot(trace: Trace, origin: number, worker?: number): LinesPlot {
   const { transfers } = trace;
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -156,7 +156,7 @@ export function bandwidthPlot(trace: Trace, origin: number, worker?: number): Li
   const sides = new Set<number>();
   for (let row = 0; row < transfers.length; row++) {
     if (worker !== undefined && transfers.worker[row] !== worker) continue;
-    // Of a movement between workers both sides tell; with all workers shown the receiving one counts.
+    // Both workers record a transfer between them. If all workers are shown, only the receiving side counts.
     const incoming = DIRECTIONS[transfers.direction[row]!] === 'incoming';
     if (worker === undefined && !incoming && transfers.peer[row]! >= 0) continue;
     const [start, stop] = [
@@ -174,7 +174,7 @@ export function bandwidthPlot(trace: Trace, origin: number, worker?: number): Li
   return linesPlot('Bytes moved', 'bytes/s', lines, empty);
 }
 
-/** Numbers over time as surfaces: each name with its values, the first at the bottom. */
+/** Returns values over time as stacked surfaces, the first at the bottom. */
 export function stackedPlot(
   title: string,
   unit: AxisUnit,

@@ -1,4 +1,4 @@
-// What one worker did, from the columns: its newest transfers, and the last call stack that the profiler saw of a task.
+// The log of one worker: its newest transfers, and the last call stack that the profiler sampled in a task.
 import { textOf, workerName } from '../../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 
@@ -9,18 +9,18 @@ export interface TransferEntry {
   /** Name of the other side. */
   readonly peer: string;
   readonly what: string;
-  /** The first key, and how many there are. */
+  /** First key, and number of keys. */
   readonly key: string;
   readonly keys: number;
   readonly nbytes: number;
   readonly compressed: number;
-  /** Requests ahead of it on its connection; NaN: not measured. */
+  /** Requests before this transfer on its connection; NaN if not measured. */
   readonly ahead: number;
 }
 
-const MOST_ENTRIES = 200;
+const MAX_ENTRIES = 200;
 
-/** Newest first. `count`: all that the trace holds. */
+/** Returns the newest transfers first. `count` is the number of all transfers in the trace. */
 export function transferLog(
   trace: Trace,
   worker: number,
@@ -33,7 +33,7 @@ export function transferLog(
   for (let row = transfers.length - 1; row >= 0; row--) {
     if (transfers.worker[row] !== worker || transfers.direction[row] !== side) continue;
     count++;
-    if (entries.length >= MOST_ENTRIES) continue;
+    if (entries.length >= MAX_ENTRIES) continue;
     const [from, to] = [transfers.keyOffsets[row]!, transfers.keyOffsets[row + 1]!];
     const peer = transfers.peer[row]!;
     entries.push({
@@ -51,7 +51,7 @@ export function transferLog(
   return { entries, count };
 }
 
-/** Of the newest sample of a task at a worker, the innermost function first; undefined: there is none. */
+/** Returns the newest sampled call stack of a task on a worker, innermost function first; undefined without samples. */
 export function callStackOf(
   { samples, frames, strings }: Trace,
   worker: number,

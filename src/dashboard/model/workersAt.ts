@@ -1,4 +1,4 @@
-// How the workers of a recorded trace stood at a moment, in the form in which a live scheduler tells it.
+// The state of the workers of a recorded trace at a time, as rows like those of a live scheduler.
 import { lanesOf } from '../../analysis/lanes.js';
 import { firstWhere, oncePer } from '../../base/lookUps.js';
 import type { WorkerRow } from '../../protocol/viewRows.js';
@@ -6,7 +6,7 @@ import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { sortBy } from './taskLanes.js';
 
-/** `time` in seconds since the epoch. Cost: O(samples of memory) and some look-ups per thread. */
+/** Returns the workers at `time`, in seconds since the epoch. Cost: O(memory samples) and a few look-ups per thread. */
 export function workersAt(trace: Trace, time: number): WorkerRow[] {
   const { workers, strings, memory } = trace;
   const latest = new Map<number, number>();
@@ -49,10 +49,10 @@ const memoryInTime = oncePer(({ memory }: Trace): Uint32Array => {
   return rows;
 });
 
-/** Asynchronous tasks overlap on a thread: how far to look back for those that go on. */
+/** Earlier runs to check for running tasks, because asynchronous tasks overlap on a thread. */
 const LOOK_BACK = 256;
 
-/** Worker → runs that were going on. */
+/** Returns the number of running tasks by worker. */
 function runningAt(trace: Trace, time: number): Map<number, number> {
   const { tasks } = trace;
   const lanes = lanesOf(trace);

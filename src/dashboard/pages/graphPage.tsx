@@ -11,10 +11,10 @@ import { computingRows } from '../model/pathLanes.js';
 import { prefixColors } from '../model/prefixColors.js';
 import { GraphView } from '../views/graphView.js';
 import { Key } from '../views/parts.js';
-import { useAnswer } from '../views/useAnswer.js';
-import { GroupsGraph, MOST_DRAWN } from './groupsPage.js';
+import { useAnalysis } from '../views/useAnalysis.js';
+import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
+import { GroupsGraph, MAX_DRAWN } from './groupsPage.js';
 import type { PageProps } from './pageProps.js';
-import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './questions.js';
 
 /** Tasks that are drawn at most at once. */
 const WHOLE = 5000;
@@ -49,11 +49,11 @@ export function GraphPage(props: PageProps) {
 
 function ByGroup({ state, update, onTask }: PageProps & { readonly onTask: (row: number) => void }) {
   const { trace } = update;
-  const groups = useAnswer(trace, GROUPS);
-  const prefixes = useAnswer(trace, PREFIX_GRAPH);
+  const groups = useAnalysis(trace, GROUPS);
+  const prefixes = useAnalysis(trace, PREFIX_GRAPH);
   if (groups === undefined || prefixes === undefined)
     return <p class="loading">Putting tasks into groups…</p>;
-  const byPrefix = groups.nodes.length > MOST_DRAWN;
+  const byPrefix = groups.nodes.length > MAX_DRAWN;
   return (
     <>
       <div class="filters">
@@ -85,7 +85,7 @@ function TaskGraph({ state, update: { trace }, chosen, onChosen }: TaskGraphProp
   const centre = centreOf(trace, chosen, state.view.query.value);
   const whole = tasks.length <= WHOLE;
   const rows = neighbourhood(trace, centre, whole ? WHOLE : WINDOW);
-  const path = useAnswer(trace, CRITICAL_PATH);
+  const path = useAnalysis(trace, CRITICAL_PATH);
   const onPath = useMemo(() => new Set(path === undefined ? [] : computingRows(path)), [path]);
   const colors = prefixColors(trace, state.view.scheme.value);
   const text = (row: number): string => textOf(trace.strings, tasks.prefix[row]);
@@ -137,7 +137,7 @@ function TaskGraph({ state, update: { trace }, chosen, onChosen }: TaskGraphProp
 }
 
 /** Prefixes that are named above the graph; most tasks first. */
-const MOST_KEYS = 12;
+const MAX_KEYS = 12;
 
 interface PrefixKeysProps {
   readonly names: readonly string[];
@@ -150,7 +150,7 @@ interface PrefixKeysProps {
 function PrefixKeys({ names, color, erred, scheme }: PrefixKeysProps) {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const shown = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_KEYS);
+  const shown = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_KEYS);
   const others = counts.size - shown.length;
   const parts = shown.map(([name, count]) => ({ name: `${name} ${formatCount(count)}`, color: color(name) }));
   if (erred > 0)

@@ -7,24 +7,24 @@ import { prefixColors } from '../model/prefixColors.js';
 import { GraphView } from '../views/graphView.js';
 import { Empty, Panel, Panels } from '../views/parts.js';
 import { type Column, RowTable } from '../views/tables.js';
-import { useAnswer } from '../views/useAnswer.js';
+import { useAnalysis } from '../views/useAnalysis.js';
+import { GROUPS } from './analyses.js';
 import type { PageProps } from './pageProps.js';
-import { GROUPS } from './questions.js';
 
 /** Groups that are drawn; the table has all. */
-export const MOST_DRAWN = 150;
-const MOST_ROWS = 500;
+export const MAX_DRAWN = 150;
+const MAX_ROWS = 500;
 
 export function GroupsPage({ state, update }: PageProps) {
   const { trace } = update;
-  const graph = useAnswer(trace, GROUPS);
+  const graph = useAnalysis(trace, GROUPS);
   if (graph === undefined) return <p class="loading">Putting tasks into groups…</p>;
   return (
     <Panels>
       <Panel title="Groups" note="from a group lines lead to those that need it" wide>
         {graph.nodes.length === 0 ? (
           <Empty>No task has ended yet.</Empty>
-        ) : graph.nodes.length > MOST_DRAWN ? (
+        ) : graph.nodes.length > MAX_DRAWN ? (
           <Empty>
             {formatCount(graph.nodes.length)} groups are too many to draw; the table below has them. Tuple
             keys such as <code>key('sum-1f3a', 0)</code> put tasks that belong together into one group.
@@ -102,7 +102,7 @@ function GroupTable({
   });
   return (
     <RowTable
-      rows={[...nodes].sort((a, b) => b.seconds - a.seconds).slice(0, MOST_ROWS)}
+      rows={[...nodes].sort((a, b) => b.seconds - a.seconds).slice(0, MAX_ROWS)}
       keyOf={({ name }) => name}
       columns={[
         { title: 'Group', class: 'code', cell: ({ name }) => name },

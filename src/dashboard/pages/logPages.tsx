@@ -7,7 +7,7 @@ import { Choice, Empty, Panel, Panels, withAll } from '../views/parts.js';
 import { RowTable } from '../views/tables.js';
 import type { PageProps } from './pageProps.js';
 
-const MOST_EVENTS = 1000;
+const MAX_EVENTS = 1000;
 /** Topics of events that tell of an error. */
 export const ERROR_TOPIC = /(?<!std)err|lost|killed|fail/i;
 /** What tasks have printed. The Logs page has it. */
@@ -24,7 +24,7 @@ export interface Line {
 export function linesOf(trace: Trace, wanted: (topic: string, row: number) => boolean): Line[] {
   const { events, strings, workers } = trace;
   const lines: Line[] = [];
-  for (let row = events.length - 1; row >= 0 && lines.length < MOST_EVENTS; row--) {
+  for (let row = events.length - 1; row >= 0 && lines.length < MAX_EVENTS; row--) {
     const topic = textOf(strings, events.topic[row]);
     if (!wanted(topic, row)) continue;
     const worker = events.worker[row]!;
@@ -92,7 +92,7 @@ function LongText({ text }: { readonly text: string }) {
 
 export function ErrorsPage({ state, update: { trace } }: PageProps) {
   const rows: number[] = [];
-  for (let row = trace.tasks.length - 1; row >= 0 && rows.length < MOST_EVENTS; row--)
+  for (let row = trace.tasks.length - 1; row >= 0 && rows.length < MAX_EVENTS; row--)
     if (trace.tasks.state[row] === TASK_ERRED) rows.push(row);
   const lines = linesOf(trace, (topic) => ERROR_TOPIC.test(topic));
   const erred = trace.totals.states[TASK_ERRED] ?? 0;

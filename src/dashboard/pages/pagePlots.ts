@@ -156,8 +156,8 @@ function figures(
 }
 
 /** Bins of samples over time at most, and of sampling intervals in one at least: fewer samples would be noise. */
-const MOST_BINS = 300;
-const LEAST_SAMPLES = 10;
+const MAX_BINS = 300;
+const MIN_SAMPLES = 10;
 
 /** How many threads were busy, as samples saw it. */
 function samplesPlot(trace: Trace, origin: number, chosen: ProfileTreeOptions): LinesPlot {
@@ -165,8 +165,8 @@ function samplesPlot(trace: Trace, origin: number, chosen: ProfileTreeOptions): 
   const span =
     times.reduce((last, at) => Math.max(last, at), 0) -
     times.reduce((first, at) => Math.min(first, at), times[0] ?? 0);
-  const bins = Math.floor(span / (LEAST_SAMPLES * samplingInterval(trace)));
-  const { start, step, seconds } = profileTimeline(trace, Math.max(1, Math.min(MOST_BINS, bins)), chosen);
+  const bins = Math.floor(span / (MIN_SAMPLES * samplingInterval(trace)));
+  const { start, step, seconds } = profileTimeline(trace, Math.max(1, Math.min(MAX_BINS, bins)), chosen);
   const time = Float64Array.from(seconds, (_, bin) => start - origin + bin * step);
   const value = seconds.map((busy) => (step > 0 ? busy / step : 0));
   const part = { name: 'busy threads', slot: 12, value };

@@ -7,7 +7,7 @@ import { workerName } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
 import { type FlameBox, flameLayout, foundSamples, functionSums } from '../model/flameLayout.js';
 import { formatCount, formatDuration, formatPercent } from '../model/format.js';
-import { Rest } from '../model/rest.js';
+import { Throttle } from '../model/throttle.js';
 import { showsAll } from '../model/timeView.js';
 import { FlameView } from '../views/flameView.js';
 import { Choice, Empty } from '../views/parts.js';
@@ -30,16 +30,19 @@ export function ProfilePage(props: PageProps) {
 }
 
 /** Milliseconds between two trees, so that moving the window stays smooth. */
-const LEAST_REST = 60;
+const MIN_PAUSE = 60;
 
 /** The tree of what is chosen; the one before until it is made. */
 function useTree(state: ShellState, trace: Trace): CallTree | undefined {
   const [tree, setTree] = useState<CallTree | undefined>(undefined);
-  const rest = useMemo(() => new Rest(LEAST_REST), []);
+  const throttle = useMemo(() => new Throttle(MIN_PAUSE), []);
   const query = profileQuery(state, trace);
   const text = JSON.stringify(query);
   useEffect(() => {
-    const timer = setTimeout(() => setTree(rest.after(() => profileTree(trace, query))), rest.left);
+    const timer = setTimeout(
+      () => setTree(throttle.run(() => profileTree(trace, query))),
+      throttle.remaining,
+    );
     return () => clearTimeout(timer);
   }, [trace, text]);
   return tree;
@@ -84,7 +87,7 @@ function boxTimes({ node }: FlameBox, all: number, interval: number): string {
   return `${formatDuration(node.count * interval)}${share}, own ${formatDuration(selfCount(node) * interval)}`;
 }
 
-const MOST_FUNCTIONS = 200;
+const MAX_FUNCTIONS = 200;
 
 function Functions({
   layout,
@@ -99,7 +102,7 @@ function Functions({
   return (
     <BareTable
       caption="Functions, those with most time of their own first"
-      rows={sums.slice(0, MOST_FUNCTIONS)}
+      rows={sums.slice(0, MAX_FUNCTIONS)}
       keyOf={({ identifier }) => identifier}
       columns={[
         {

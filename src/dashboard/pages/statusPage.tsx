@@ -73,7 +73,7 @@ function StreamKey({ state }: Pick<PageProps, 'state'>) {
       </button>
     );
   const parts = view.model.legend
-    .filter(({ beside }) => beside)
+    .filter(({ isActivity }) => isActivity)
     .map(({ name, slot }) => ({ name, color: slotColor(slot, scheme) }));
   return parts.length === 0 ? null : <Key parts={parts} />;
 }
@@ -94,7 +94,7 @@ interface ProgressProps {
 }
 
 /** Prefixes with a bar of their own. */
-const MOST_PREFIXES = 60;
+const MAX_PREFIXES = 60;
 
 function Progress({ trace, live, scheme }: ProgressProps) {
   const colors = prefixColors(trace, scheme);
@@ -110,7 +110,7 @@ function Progress({ trace, live, scheme }: ProgressProps) {
           seconds,
         }))
       : live.progress;
-  const sorted = [...rows].sort((a, b) => b.seconds - a.seconds || b.total - a.total).slice(0, MOST_PREFIXES);
+  const sorted = [...rows].sort((a, b) => b.seconds - a.seconds || b.total - a.total).slice(0, MAX_PREFIXES);
   if (sorted.length === 0) return <Empty>No task was submitted yet.</Empty>;
   return (
     <>
@@ -141,8 +141,8 @@ function Progress({ trace, live, scheme }: ProgressProps) {
           };
         })}
       />
-      {rows.length > MOST_PREFIXES ? (
-        <p class="muted">and {formatCount(rows.length - MOST_PREFIXES)} more prefixes</p>
+      {rows.length > MAX_PREFIXES ? (
+        <p class="muted">and {formatCount(rows.length - MAX_PREFIXES)} more prefixes</p>
       ) : null}
     </>
   );

@@ -6,15 +6,15 @@ import type { Trace } from '../../trace/trace.js';
 import { THEMES } from '../canvas/theme.js';
 import { dependentsOf } from '../model/dependents.js';
 import { formatBytes, formatClock, formatCount, formatDuration } from '../model/format.js';
-import { passedStations } from '../model/lifecycle.js';
+import { lifecycleSteps } from '../model/lifecycle.js';
 import { taskLog } from '../model/taskLog.js';
 import { Plots } from '../views/plots.js';
 import type { ShellState } from '../views/shellState.js';
 import { Fact, SideBar } from '../views/sideBar.js';
-import { useAnswer } from '../views/useAnswer.js';
+import { useAnalysis } from '../views/useAnalysis.js';
 import { useFlows } from '../views/useFlows.js';
+import { CRITICAL_PATH } from './analyses.js';
 import type { PageProps } from './pageProps.js';
-import { CRITICAL_PATH } from './questions.js';
 
 export function StreamPage(props: PageProps) {
   return (
@@ -42,7 +42,7 @@ export function RunPage({ state, update, stage, frames }: PageProps) {
 /** Whether the critical path is drawn, and how much of it is computing. */
 function PathSwitch({ state, trace }: { readonly state: ShellState; readonly trace: Trace }) {
   const [shown, setShown] = useState(true);
-  const path = useAnswer(trace, CRITICAL_PATH);
+  const path = useAnalysis(trace, CRITICAL_PATH);
   useEffect(() => {
     state.view.path.value = shown ? path : undefined;
     return () => {
@@ -101,14 +101,14 @@ function TaskMore({ state, trace, row }: MoreProps) {
       </dl>
       <h3>Lifecycle</h3>
       <dl>
-        {passedStations(trace, row).map(({ name, time, before }) => (
+        {lifecycleSteps(trace, row).map(({ name, time, previous }) => (
           <Fact
             key={name}
             name={name}
             value={formatClock(time)}
             extra={
-              before !== undefined && time >= before.time
-                ? `+ ${formatDuration(time - before.time)}`
+              previous !== undefined && time >= previous.time
+                ? `+ ${formatDuration(time - previous.time)}`
                 : undefined
             }
           />

@@ -12,10 +12,10 @@ import { kindColor } from '../model/kindColors.js';
 import type { Scheme } from '../model/palette.js';
 import { prefixColors } from '../model/prefixColors.js';
 import { Bars, Empty, Key, Panel, Panels } from '../views/parts.js';
-import { useAnswer } from '../views/useAnswer.js';
+import { useAnalysis } from '../views/useAnalysis.js';
+import { CRITICAL_PATH, FINDINGS, SPEEDUPS } from './analyses.js';
 import { pageOfQuestion } from './findingPages.js';
 import type { PageProps } from './pageProps.js';
-import { CRITICAL_PATH, FINDINGS, SPEEDUPS } from './questions.js';
 import { ActionBars } from './tablePages.js';
 
 export function SummaryPage(props: PageProps) {
@@ -50,9 +50,9 @@ export function SummaryPage(props: PageProps) {
 /** What the critical path says; it is made of the rows of tasks. */
 function PathPanels({ state, update: { trace } }: PageProps) {
   const scheme = state.view.scheme.value;
-  const path = useAnswer(trace, CRITICAL_PATH);
-  const found = useAnswer(trace, FINDINGS);
-  const faster = useAnswer(trace, SPEEDUPS);
+  const path = useAnalysis(trace, CRITICAL_PATH);
+  const found = useAnalysis(trace, FINDINGS);
+  const faster = useAnalysis(trace, SPEEDUPS);
   return (
     <>
       <Panel title="What it was waiting for" note="the critical path, by what happened on it" wide>
@@ -302,7 +302,7 @@ function traceFacts(trace: Trace): Record<string, string> {
 }
 
 /** Lines of code before the others are left out. */
-const MOST_LINES = 40;
+const MAX_LINES = 40;
 
 function CallingCode({ trace }: { readonly trace: Trace }) {
   const lines = [...new Set(trace.computations.map(({ code }) => code).filter((code) => code !== ''))];
@@ -311,12 +311,10 @@ function CallingCode({ trace }: { readonly trace: Trace }) {
     <Panel
       title="Calling code"
       note={
-        lines.length > MOST_LINES
-          ? `the first ${MOST_LINES} of ${formatCount(lines.length)} places`
-          : undefined
+        lines.length > MAX_LINES ? `the first ${MAX_LINES} of ${formatCount(lines.length)} places` : undefined
       }
     >
-      <pre class="calling">{lines.slice(0, MOST_LINES).join('\n')}</pre>
+      <pre class="calling">{lines.slice(0, MAX_LINES).join('\n')}</pre>
     </Panel>
   );
 }

@@ -6,22 +6,20 @@ import type { Scheme } from '../model/palette.js';
 import { prefixColors } from '../model/prefixColors.js';
 import { Bars, Empty, Panel, Panels } from '../views/parts.js';
 import { TableView } from '../views/tables.js';
-import { useAnswer } from '../views/useAnswer.js';
+import { useAnalysis } from '../views/useAnalysis.js';
+import { QUEUEING, TIME_BY_ACTION, TIME_BY_PREFIX } from './analyses.js';
 import type { PageProps } from './pageProps.js';
-import { QUEUEING, TIME_BY_ACTION, TIME_BY_PREFIX } from './questions.js';
 
-const MOST_BARS = 30;
+const MAX_BARS = 30;
 /** Columns of the table of prefixes of which a sum says something. */
 export const PREFIX_SUMS = ['Duration (s)', 'Share (%)', 'Tasks', 'Erred', 'Results (MB)'];
 
 export function ComputePage({ state, update }: PageProps) {
   const { trace } = update;
-  const table = useAnswer(trace, TIME_BY_PREFIX);
-  const waits = useAnswer(trace, QUEUEING);
+  const table = useAnalysis(trace, TIME_BY_PREFIX);
+  const waits = useAnalysis(trace, QUEUEING);
   const colors = prefixColors(trace, state.view.scheme.value);
-  const totals = [...trace.totals.prefixes.values()]
-    .sort((a, b) => b.seconds - a.seconds)
-    .slice(0, MOST_BARS);
+  const totals = [...trace.totals.prefixes.values()].sort((a, b) => b.seconds - a.seconds).slice(0, MAX_BARS);
   return (
     <Panels>
       <Panel
@@ -58,7 +56,7 @@ export function ComputePage({ state, update }: PageProps) {
 
 export function ActionsPage({ state, update }: PageProps) {
   const { trace } = update;
-  const table = useAnswer(trace, TIME_BY_ACTION);
+  const table = useAnalysis(trace, TIME_BY_ACTION);
   return (
     <Panels>
       <Panel title="Aggregate time by action" note="all workers together" wide>

@@ -11,15 +11,15 @@ import { shortNames } from '../model/shortNames.js';
 import { Bars, Empty, Key, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { TableView } from '../views/tables.js';
-import { useAnswer } from '../views/useAnswer.js';
+import { useAnalysis } from '../views/useAnalysis.js';
+import { TIME_BY_PREFIX, TRANSFERS_BY_PAIR, TRANSFERS_BY_TYPE } from './analyses.js';
 import type { PageProps } from './pageProps.js';
-import { TIME_BY_PREFIX, TRANSFERS_BY_PAIR, TRANSFERS_BY_TYPE } from './questions.js';
 import { PREFIX_SUMS } from './tablePages.js';
 
 export function BandwidthPage(props: PageProps) {
   const { trace } = props.update;
-  const byType = useAnswer(trace, TRANSFERS_BY_TYPE);
-  const byPair = useAnswer(trace, TRANSFERS_BY_PAIR);
+  const byType = useAnalysis(trace, TRANSFERS_BY_TYPE);
+  const byPair = useAnalysis(trace, TRANSFERS_BY_PAIR);
   return (
     <TimePage {...props}>
       <Panel title="From worker to worker" note="bytes; the stronger the colour, the more" wide>
@@ -38,7 +38,7 @@ export function BandwidthPage(props: PageProps) {
 /** Columns of the tables of transfers of which a sum says something. */
 const MOVED_SUMS = ['Transfers', 'Results', 'Size (MB)', 'Compressed (MB)', 'Duration (s)'];
 /** Workers in the matrix; those that moved most. */
-const MOST_WORKERS = 24;
+const MAX_WORKERS = 24;
 
 function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Scheme }) {
   const { totals, workers, strings } = trace;
@@ -56,7 +56,7 @@ function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Sch
   }
   const shown = [...sums]
     .sort((a, b) => b[1] - a[1])
-    .slice(0, MOST_WORKERS)
+    .slice(0, MAX_WORKERS)
     .map(([row]) => row)
     .sort((a, b) => a - b);
   const largest = totals.pairs.reduce((most, { nbytes }) => Math.max(most, nbytes), 0);
@@ -97,9 +97,9 @@ function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Sch
           ))}
         </tbody>
       </table>
-      {sums.size > MOST_WORKERS ? (
+      {sums.size > MAX_WORKERS ? (
         <p class="muted">
-          the {MOST_WORKERS} workers that moved most, of {formatCount(sums.size)}
+          the {MAX_WORKERS} workers that moved most, of {formatCount(sums.size)}
         </p>
       ) : null}
     </div>
@@ -108,7 +108,7 @@ function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Sch
 
 export function MemoryPage(props: PageProps) {
   const { trace } = props.update;
-  const table = useAnswer(trace, TIME_BY_PREFIX);
+  const table = useAnalysis(trace, TIME_BY_PREFIX);
   return (
     <TimePage {...props}>
       <Panel title="Results by prefix" wide>
@@ -149,7 +149,7 @@ export function TimePage({
 
 const CPU = 'thread-cpu';
 const WAIT = 'thread-noncpu';
-const MOST_BARS = 30;
+const MAX_BARS = 30;
 
 export function ContentionPage(props: PageProps) {
   const { state, update } = props;
@@ -165,7 +165,7 @@ export function ContentionPage(props: PageProps) {
   const colors = { [CPU]: kindColor(CPU, scheme), [WAIT]: kindColor(WAIT, scheme) };
   const rows = [...sums]
     .sort(([, a], [, b]) => b.wait - a.wait)
-    .slice(0, MOST_BARS)
+    .slice(0, MAX_BARS)
     .map(([name, { cpu, wait }]) => ({
       name: name === '' ? '(no function)' : name,
       parts: [

@@ -4,15 +4,15 @@ import { formatBytes, formatClock, formatCount, formatDate, formatDuration } fro
 import { callStackOf, transferLog } from '../model/workerLog.js';
 import { Empty, Panel } from '../views/parts.js';
 import { RowTable, TableView } from '../views/tables.js';
-import { useAnswer } from '../views/useAnswer.js';
+import { useAnalysis } from '../views/useAnalysis.js';
+import { WORKER_BALANCE } from './analyses.js';
 import type { PageProps } from './pageProps.js';
-import { WORKER_BALANCE } from './questions.js';
 import { TimePage } from './timePages.js';
 
 export function WorkersPage(props: PageProps) {
   const { state, update } = props;
   const { trace } = update;
-  const balance = useAnswer(trace, WORKER_BALANCE);
+  const balance = useAnalysis(trace, WORKER_BALANCE);
   return (
     <TimePage {...props}>
       <Panel

@@ -15,7 +15,7 @@ import type { SourceSink, TraceSource } from './traceSource.js';
 const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
 /** Milliseconds between two traces at least; and so many times what making and drawing one takes. */
-const LEAST_INTERVAL = 100;
+const MIN_INTERVAL = 100;
 const COST_FACTOR = 6;
 
 export class LiveSource implements TraceSource {
@@ -27,7 +27,7 @@ export class LiveSource implements TraceSource {
   #retry = FIRST_RETRY;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #pending: ReturnType<typeof setTimeout> | undefined;
-  #interval = LEAST_INTERVAL;
+  #interval = MIN_INTERVAL;
   #whole = false;
   readonly #onVisible = (): void => this.#tellVisibility();
 
@@ -140,7 +140,7 @@ export class LiveSource implements TraceSource {
       facts: begin.facts,
       live: begin.source === 'live' && !this.#whole ? totals : undefined,
     });
-    this.#interval = Math.max(LEAST_INTERVAL, (performance.now() - before) * COST_FACTOR);
+    this.#interval = Math.max(MIN_INTERVAL, (performance.now() - before) * COST_FACTOR);
   }
 
   /** A page that nobody sees costs nothing. */

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { layeredLayout, type NodeLayers } from '../../base/graphLayout/layers.js';
 import { visibleName } from '../../base/visibleText.js';
 import { stepInGraph } from '../model/graphSteps.js';
-import { BESIDE, RADIUS, routedLayout } from '../model/routedLayout.js';
+import { LABEL_GAP, RADIUS, routedLayout } from '../model/routedLayout.js';
 
 export interface GraphNode {
   /** For the tooltip and for screen readers. */
@@ -38,7 +38,7 @@ const WIDEST_LAYER = 240;
 const DENSE_ROW = 10;
 const DENSE_RADIUS = 3;
 /** A layer with more nodes without labels stands in several columns. */
-const MOST_ROWS = 64;
+const MAX_ROWS = 64;
 
 type Edge = readonly [number, number];
 
@@ -59,7 +59,7 @@ interface Drawing {
 /** Layers share the room that there is. */
 function unlabelled(layout: NodeLayers, edges: readonly Edge[], room: number): Drawing {
   const { layer, place, sizes } = layout;
-  const columnsOf = (size: number) => Math.max(1, Math.ceil(size / MOST_ROWS));
+  const columnsOf = (size: number) => Math.max(1, Math.ceil(size / MAX_ROWS));
   const taken = sizes.reduce((sum, size) => sum + (columnsOf(size) - 1) * DENSE_ROW, 2 * MARGIN);
   const narrow = Math.max(NARROW_LAYER, Math.min(WIDEST_LAYER, (room - taken) / Math.max(1, sizes.length)));
   const left: number[] = [];
@@ -68,14 +68,14 @@ function unlabelled(layout: NodeLayers, edges: readonly Edge[], room: number): D
   for (const size of sizes) {
     left.push(width);
     width += (columnsOf(size) - 1) * DENSE_ROW + narrow;
-    rows = Math.max(rows, Math.min(size, MOST_ROWS));
+    rows = Math.max(rows, Math.min(size, MAX_ROWS));
   }
   const height = MARGIN * 2 + rows * DENSE_ROW;
-  const x = (node: number) => left[layer[node]!]! + Math.floor(place[node]! / MOST_ROWS) * DENSE_ROW;
+  const x = (node: number) => left[layer[node]!]! + Math.floor(place[node]! / MAX_ROWS) * DENSE_ROW;
   const y = (node: number) => {
-    const size = Math.min(MOST_ROWS, sizes[layer[node]!]!);
+    const size = Math.min(MAX_ROWS, sizes[layer[node]!]!);
     const spread = Math.min(DENSE_ROW * 3, (height - 2 * MARGIN) / Math.max(1, size));
-    return height / 2 + ((place[node]! % MOST_ROWS) - (size - 1) / 2) * spread;
+    return height / 2 + ((place[node]! % MAX_ROWS) - (size - 1) / 2) * spread;
   };
   const curve = ([from, to]: Edge) => {
     const [x1, y1, x2, y2] = [x(from) + DENSE_RADIUS, y(from), x(to) - DENSE_RADIUS, y(to)];
@@ -189,7 +189,7 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
             <title>{node.name}</title>
             <circle cx={x(i)} cy={y(i)} r={node.strong === true ? radius + 3 : radius} fill={node.color} />
             {labels[i] === '' ? null : (
-              <text x={x(i) + radius + BESIDE} y={y(i) + 4}>
+              <text x={x(i) + radius + LABEL_GAP} y={y(i) + 4}>
                 {labels[i]}
               </text>
             )}

@@ -46,8 +46,8 @@ export function Legend({ state }: { readonly state: PageState }) {
   if (sums !== undefined) rows.sort((a, b) => b.seconds - a.seconds);
   const streams = model.plots.some(({ type }) => type === 'tasks') && rows.some(({ seconds }) => seconds > 0);
   const largest = streams ? rows.reduce((most, { seconds }) => Math.max(most, seconds), 0) : 0;
-  const tasks = rows.filter(({ prefix }) => !prefix.beside);
-  const beside = rows.filter(({ prefix }) => prefix.beside);
+  const tasks = rows.filter(({ prefix }) => !prefix.isActivity);
+  const activities = rows.filter(({ prefix }) => prefix.isActivity);
   const list = (some: readonly LegendEntry[]) =>
     some.map((row) => <LegendRow key={row.prefix.index} state={state} row={row} largest={largest} />);
   return (
@@ -73,14 +73,14 @@ export function Legend({ state }: { readonly state: PageState }) {
       <ul>
         {list(tasks)}
         {streams && tasks.length > 1 ? <TotalRow name="All tasks" rows={tasks} /> : null}
-        {beside.length === 0 ? null : (
+        {activities.length === 0 ? null : (
           <li class="beside">
             <h3>Beside tasks</h3>
             <span>Times</span>
             <span>Time</span>
           </li>
         )}
-        {list(beside)}
+        {list(activities)}
         {rows.length === all.length ? null : (
           <li class="absent">{formatCount(all.length - rows.length)} others have none here</li>
         )}

@@ -26,7 +26,7 @@ export function plotSummary(
         empty:
           count > 0
             ? undefined
-            : (state.model.nothingRan ??
+            : (state.model.emptyStream ??
               'No task ran while the Profiler was active. Activate it before compute or get: using prof = new Profiler().'),
       };
     }

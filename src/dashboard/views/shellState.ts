@@ -371,7 +371,7 @@ export class ShellState {
 }
 
 /** A page of profilers shows all that they recorded, and says of an empty stream how to switch on a Profiler. */
-function asAsked({ nothingRan: _, ...model }: ProfileModel): ProfileModel {
+function asAsked({ emptyStream: _, ...model }: ProfileModel): ProfileModel {
   return { ...model, limits: extentOfPlots(model.plots, model.limits) };
 }
 

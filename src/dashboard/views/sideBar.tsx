@@ -92,7 +92,7 @@ function Details({ state, more }: SideBarProps) {
   return (
     <Chosen
       state={state}
-      title={run.prefix.beside ? 'Beside tasks' : 'Task'}
+      title={run.prefix.isActivity ? 'Beside tasks' : 'Task'}
       action={run.key === '' ? null : <CopyButton text={run.key} label="Copy key" />}
     >
       <RunFacts state={state} run={run} />
@@ -144,7 +144,7 @@ function RunFacts({ state, run }: { readonly state: PageState; readonly run: Run
       {run.text === '' || run.text === run.key ? null : <p class="code muted text">{run.text}</p>}
       <dl>
         <Fact
-          name={run.prefix.beside ? 'Activity' : 'Prefix'}
+          name={run.prefix.isActivity ? 'Activity' : 'Prefix'}
           value={run.prefixName}
           extra={run.prefixName === run.prefix.name ? undefined : run.prefix.name}
           color={slotColor(run.prefix.slot, state.scheme.value)}

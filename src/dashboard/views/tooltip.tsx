@@ -12,7 +12,7 @@ import type { PageState } from './pageState.js';
 import { runDetails } from './runDetails.js';
 
 /** Lines of a list before "and n more". */
-const MOST_LINES = 8;
+const MAX_LINES = 8;
 /** From the pointer, and from the edge of the page, px. */
 const DISTANCE = 14;
 
@@ -115,7 +115,7 @@ function DensityTip({ state, plot, hit }: { state: PageState; plot: TaskPlot; hi
         <b>{formatCount(hit.runs)} tasks</b>
         <span class="value">in {formatDuration(hit.stop - hit.start)}</span>
       </p>
-      {hit.parts.slice(0, MOST_LINES).map((part) => {
+      {hit.parts.slice(0, MAX_LINES).map((part) => {
         const prefix = state.model.prefixes[part.prefix]!;
         return (
           <Line
@@ -126,7 +126,7 @@ function DensityTip({ state, plot, hit }: { state: PageState; plot: TaskPlot; hi
           />
         );
       })}
-      <More count={hit.parts.length - MOST_LINES} />
+      <More count={hit.parts.length - MAX_LINES} />
       <Line name="Worker" value={row?.name ?? ''} />
       <Line name="Busy" value={formatPercent((100 * hit.busy) / (hit.stop - hit.start))} />
     </>
@@ -147,7 +147,7 @@ function LinesTip({
   return (
     <>
       <p class="tip-time">{label}</p>
-      {plot.lines.slice(0, MOST_LINES).map(({ name, slot, series }, i) => {
+      {plot.lines.slice(0, MAX_LINES).map(({ name, slot, series }, i) => {
         const value = lineValue(series, plot.stacked ? plot.lines[i - 1]?.series : undefined, time);
         return (
           <Line
@@ -158,7 +158,7 @@ function LinesTip({
           />
         );
       })}
-      <More count={plot.lines.length - MOST_LINES} />
+      <More count={plot.lines.length - MAX_LINES} />
     </>
   );
 }
@@ -187,7 +187,7 @@ function CacheTip({ state, plot, time, y, label }: CacheTipProps) {
     <>
       <p class="tip-time">{label}</p>
       {values.length === 0 ? <p class="muted">The cache is empty.</p> : null}
-      {values.slice(0, MOST_LINES).map(({ prefix, value }) => {
+      {values.slice(0, MAX_LINES).map(({ prefix, value }) => {
         const info = state.model.prefixes[prefix]!;
         return (
           <Line
@@ -199,7 +199,7 @@ function CacheTip({ state, plot, time, y, label }: CacheTipProps) {
           />
         );
       })}
-      <More count={values.length - MOST_LINES} />
+      <More count={values.length - MAX_LINES} />
     </>
   );
 }
