@@ -1,6 +1,6 @@
 // What the README shows must run as it stands there.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -56,23 +56,4 @@ test('the commands of the README are scripts of the package', () => {
   );
   assert.ok(readme.includes('\nnpm ci && npm run demo\n') && 'demo' in scripts);
   assert.ok(readme.includes('\nnpm ci && npm test\n') && 'test' in scripts);
-});
-
-test('every link of the documentation leads to a file', () => {
-  for (const page of [
-    'README.md',
-    'CONTRIBUTING.md',
-    'docs/get-started.md',
-    'docs/write-tasks.md',
-    'docs/diagnostics.md',
-    'docs/diagnose-a-slow-run.md',
-    'bench/README.md',
-    'examples/README.md',
-  ]) {
-    const text = readFileSync(repositoryPath(page), 'utf8');
-    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)) {
-      const path = join(repositoryPath(page), '..', target ?? '');
-      assert.ok(existsSync(path), `${page} links to ${target}`);
-    }
-  }
 });

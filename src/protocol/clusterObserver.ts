@@ -138,7 +138,7 @@ export interface ResourceSample {
   readonly external: number;
   /** Seconds that the isolate's event loop is late. */
   readonly eventLoopDelay: number;
-  /** Other figures by name, e.g. `host_net_io.read_bps`, `num_fds`, `gpu_utilization`; see docs/metrics.md. */
+  /** Other figures by name, e.g. `host_net_io.read_bps`, `num_fds`, `gpu_utilization`; see docs/resources.md. */
   readonly figures?: ReadonlyMap<string, number>;
 }
 
