@@ -16,9 +16,9 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
 import { RECORDED_TABLES } from '../protocol/traceSchema.js';
-import { tellStory } from '../trace/live/clusterScript.test.support.js';
+import { playScript } from '../trace/live/clusterScript.test.support.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
-import { restOf, tasksOf, toldTasks } from '../trace/live/toldRows.test.support.js';
+import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
 import type { Trace } from '../trace/trace.js';
 import { openTrace } from './openTrace.js';
 import { pythonWith } from './pythonWith.test.support.js';
@@ -40,12 +40,12 @@ function readAll(trace: Trace): unknown {
   ];
 }
 
-function recorded(options: Parameters<typeof tellStory>[1], batchRows?: number) {
+function recorded(options: Parameters<typeof playScript>[1], batchRows?: number) {
   const directory = newName();
   const live = new LiveTrace();
   const writer = TraceWriter.create(directory, batchRows === undefined ? {} : { batchRows });
-  const told = tellStory(writer, options);
-  tellStory(live, options);
+  const told = playScript(writer, options);
+  playScript(live, options);
   writer.close();
   return { directory, told, live: live.snapshot() };
 }
@@ -74,7 +74,7 @@ describe('a trace directory', () => {
         const { directory, told, live } = recorded(options, batchRows);
         const trace = openTrace(directory);
         assert.equal(trace.damage, undefined);
-        assert.deepEqual(tasksOf(trace), toldTasks(told));
+        assert.deepEqual(tasksOf(trace), expectedTasks(told));
         assert.deepEqual(restOf(trace), restOf(live));
         assert.deepEqual([...trace.tasks.dependencyRows], [...live.tasks.dependencyRows]);
         assert.deepEqual(rounded(trace.totals), rounded(live.totals));
@@ -118,7 +118,7 @@ describe('a trace directory', () => {
   it('can be opened while it is recorded', () => {
     const directory = newName();
     const writer = TraceWriter.create(directory);
-    tellStory(writer, { seed: 4, sizes: [40] });
+    playScript(writer, { seed: 4, sizes: [40] });
     writer.flush();
     const trace = openTrace(directory);
     assert.ok(trace.tasks.length >= 40);
@@ -170,7 +170,7 @@ describe('a trace directory', () => {
 describe('a torn trace directory', () => {
   it('has all batches before the byte at which it was torn', () => {
     const { directory, told } = recorded({ seed: 9, sizes: [20, 25] }, 16);
-    const rows = toldTasks(told);
+    const rows = expectedTasks(told);
     const file = join(directory, tableFile('tasks'));
     const meta = join(directory, 'meta.json');
     writeFileSync(meta, readFileSync(meta, 'utf8').replace('"closed"', '"recording"'));
@@ -250,9 +250,9 @@ describe('a torn trace directory', () => {
     const here = new URL('.', import.meta.url);
     const program = `
       import { TraceWriter } from '${new URL('traceWriter.js', here)}';
-      import { tellStory } from '${new URL('../trace/live/clusterScript.test.support.js', here)}';
+      import { playScript } from '${new URL('../trace/live/clusterScript.test.support.js', here)}';
       const writer = TraceWriter.create(process.argv[1], { batchRows: 16 });
-      const told = tellStory(writer, { seed: 5, sizes: [100] });
+      const told = playScript(writer, { seed: 5, sizes: [100] });
       process.kill(process.pid, 'SIGKILL');`;
     const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', program, directory]);
     assert.equal(signal, 'SIGKILL');
@@ -266,8 +266,8 @@ describe('a torn trace directory', () => {
     const directory = newName();
     const program = `
       import { TraceWriter } from '${new URL('traceWriter.js', new URL('.', import.meta.url))}';
-      import { tellStory } from '${new URL('../trace/live/clusterScript.test.support.js', new URL('.', import.meta.url))}';
-      tellStory(TraceWriter.create(process.argv[1]), { seed: 5, sizes: [100] });`;
+      import { playScript } from '${new URL('../trace/live/clusterScript.test.support.js', new URL('.', import.meta.url))}';
+      playScript(TraceWriter.create(process.argv[1]), { seed: 5, sizes: [100] });`;
     const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', program, directory]);
     assert.equal(status, 0);
     const trace = openTrace(directory);
@@ -282,9 +282,9 @@ describe('a torn trace directory', () => {
     const here = new URL('.', import.meta.url);
     const program = `
       import { TraceWriter } from '${new URL('traceWriter.js', here)}';
-      import { tellStory } from '${new URL('../trace/live/clusterScript.test.support.js', here)}';
+      import { playScript } from '${new URL('../trace/live/clusterScript.test.support.js', here)}';
       const writer = TraceWriter.create(process.argv[1], { batchRows: 16 });
-      tellStory(writer, { seed: 5, sizes: Array.from({ length: 40 }, () => 50) });
+      playScript(writer, { seed: 5, sizes: Array.from({ length: 40 }, () => 50) });
       try { writer.close(); } catch (error) { console.log(error.code, error.message); }`;
     const { stdout, stderr } = spawnSync(
       'bash',
@@ -339,7 +339,7 @@ print(json.dumps(result))`;
     });
     assert.notEqual(stdout, '', stderr);
     const result: PythonsView = JSON.parse(stdout);
-    const rows = toldTasks(told);
+    const rows = expectedTasks(told);
     assert.deepEqual(
       result.keys,
       rows.map(({ key }) => key),

@@ -138,7 +138,7 @@ export class RowFeed {
     for (const _ of encoder.liveComputations(computations)) yield this.#messages.take();
     for (const _ of encoder.liveRuns(this.#live.runs(from.tasks, cursor.tasks))) yield this.#messages.take();
     if (trace === undefined) return;
-    const transfers = this.#live.toldTransfers(from.transfers, cursor.transfers);
+    const transfers = this.#live.reportedTransfers(from.transfers, cursor.transfers);
     for (const _ of encoder.liveRows(trace, transfers)) yield this.#messages.take();
   }
 }

@@ -18,9 +18,9 @@ import {
 } from '../protocol/viewMessages.js';
 import {
   copyOf,
+  type PlayedScript,
+  playScript,
   type ScriptOptions,
-  type Told,
-  tellStory,
 } from '../trace/live/clusterScript.test.support.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { TableBytes } from '../trace/recording/tableBytes.test.support.js';
@@ -40,14 +40,14 @@ type Step = (observer: ClusterObserver) => void;
 
 /** A cluster without workers: it tells what the script says when the test says so. */
 export class ToldCluster {
-  readonly told: Told;
+  readonly told: PlayedScript;
   readonly trace: LiveTrace;
   readonly #steps: Step[] = [];
   #next = 0;
 
   constructor(options: ScriptOptions, trace: LiveTrace = new LiveTrace()) {
     this.trace = trace;
-    this.told = tellStory(recorderOf(this.#steps), options);
+    this.told = playScript(recorderOf(this.#steps), options);
   }
 
   get steps(): number {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { decodeViewMessage, type SumsMessage, type TotalsMessage } from '../protocol/viewMessages.js';
-import { toldTasks } from '../trace/live/toldRows.test.support.js';
+import { expectedTasks } from '../trace/live/plainRows.test.support.js';
 import { HeldSocket, ToldCluster } from './dashboard.test.support.js';
 import { DEFAULT_LIMITS } from './limits.js';
 import { LiveHub } from './liveHub.js';
@@ -41,7 +41,7 @@ describe('sums and totals', () => {
     mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
     cluster = new ToldCluster(STORY);
     hub = new LiveHub(cluster.source(), DEFAULT_LIMITS);
-    all = { runs: toldTasks(cluster.told).length, done: cluster.steps };
+    all = { runs: expectedTasks(cluster.told).length, done: cluster.steps };
   });
   afterEach(() => {
     hub.close('The test is over.');

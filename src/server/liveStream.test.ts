@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LiveTrace, type TraceChanges } from '../trace/live/liveTrace.js';
-import { restOf, tasksOf, toldTasks } from '../trace/live/toldRows.test.support.js';
+import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
 import { TEST_PAGE, TestPage, ToldCluster } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
 import type { ViewerLimits } from './limits.js';
@@ -33,7 +33,7 @@ async function assertWhole(
 
 function assertSame(page: TestPage, cluster: ToldCluster): void {
   const trace = page.trace();
-  assert.deepEqual(tasksOf(trace), toldTasks(cluster.told));
+  assert.deepEqual(tasksOf(trace), expectedTasks(cluster.told));
   assert.deepEqual(restOf(trace), restOf(cluster.trace.snapshot()));
   assert.deepEqual([...trace.tasks.dependencyRows], [...cluster.trace.snapshot().tasks.dependencyRows]);
   assert.deepEqual(
@@ -51,7 +51,7 @@ describe('the live stream', () => {
       const page = new TestPage();
       await page.connect(server.link);
       if (part > 0) await page.caughtUp(cluster.trace);
-      while (cluster.trace.cursor.tasks < toldTasks(cluster.told).length) {
+      while (cluster.trace.cursor.tasks < expectedTasks(cluster.told).length) {
         cluster.tell(50);
         await page.caughtUp(cluster.trace);
       }
@@ -197,7 +197,7 @@ describe('the live stream', () => {
     const page = new TestPage();
     await page.connect(server.link);
     await page.hasBegun();
-    while (cluster.trace.cursor.tasks < toldTasks(cluster.told).length) {
+    while (cluster.trace.cursor.tasks < expectedTasks(cluster.told).length) {
       cluster.tell(100);
       const end = performance.now() + 15;
       while (performance.now() < end);
@@ -269,7 +269,7 @@ describe('a slow page', () => {
     await slow.hasBegun();
     await quick.connect(server.link);
     slow.stopReading();
-    while (cluster.trace.cursor.tasks < toldTasks(cluster.told).length) {
+    while (cluster.trace.cursor.tasks < expectedTasks(cluster.told).length) {
       cluster.tell(100);
       await quick.caughtUp(cluster.trace);
     }

@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
 import { RECORDED_TABLES } from '../protocol/traceSchema.js';
 import { decodeViewMessage } from '../protocol/viewMessages.js';
-import { tellStory } from '../trace/live/clusterScript.test.support.js';
+import { playScript } from '../trace/live/clusterScript.test.support.js';
 import { LiveTrace } from '../trace/live/liveTrace.js';
-import { restOf, tasksOf, toldTasks } from '../trace/live/toldRows.test.support.js';
+import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
 import { decodeReport, encodeReport } from '../trace/recording/reportBytes.js';
 import { TableBytes } from '../trace/recording/tableBytes.test.support.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
@@ -67,12 +67,12 @@ describe('a trace read back', () => {
         const recording = new TableBytes();
         const recorder = new TraceEncoder((table, parts) => recording.add(table, parts), { batchRows });
         recorder.start();
-        const told = tellStory(live, options);
-        tellStory(recorder, options);
+        const told = playScript(live, options);
+        playScript(recorder, options);
         recorder.end();
         const trace = live.snapshot();
         const expected = contents(recording.trace());
-        assert.deepEqual(expected.tasks, toldTasks(told));
+        assert.deepEqual(expected.tasks, expectedTasks(told));
         assert.deepEqual(restOf(recording.trace()), restOf(trace));
         assert.deepEqual(contents(onPage(new RowFeed(live, BEGINNING).pieces(1e9))), expected);
         assert.deepEqual(contents(reported(trace)), expected);
@@ -117,7 +117,7 @@ describe('a trace read back', () => {
 
   it('names dependencies whose rows the live trace does not hold any more', () => {
     const live = new LiveTrace({ window: { tasks: 64 } });
-    tellStory(live, { seed: 7, sizes: [300, 200] });
+    playScript(live, { seed: 7, sizes: [300, 200] });
     const trace = live.snapshot();
     const expected = [...trace.tasks.dependencyIds];
     assert.ok(trace.tasks.dependencyRows.includes(-1));

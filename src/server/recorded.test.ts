@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TaskDetails } from '../protocol/taskDetails.js';
 import { VIEW_TABLES } from '../protocol/viewMessages.js';
-import { restOf, tasksOf, toldTasks } from '../trace/live/toldRows.test.support.js';
+import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
 import { TableBytes } from '../trace/recording/tableBytes.test.support.js';
 import { TEST_PAGE, TestPage, ToldCluster } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
@@ -27,7 +27,7 @@ describe('a recorded trace', () => {
     await page.connect(server.link);
     while (page.texts.at(-1)?.type !== 'complete') await page.until(() => true);
     const trace = page.trace();
-    assert.deepEqual(tasksOf(trace), toldTasks(cluster.told));
+    assert.deepEqual(tasksOf(trace), expectedTasks(cluster.told));
     assert.deepEqual(restOf(trace), restOf(cluster.trace.snapshot()));
     const [begin] = page.texts;
     assert.ok(begin?.type === 'begin' && begin.source === 'recorded' && begin.title === 'a trace');
@@ -44,7 +44,7 @@ describe('a recorded trace', () => {
       assert.equal(response.headers.get('content-type'), 'application/vnd.apache.arrow.stream');
       tables.add(table, [new Uint8Array(await response.arrayBuffer())]);
     }
-    assert.deepEqual(tasksOf(tables.trace()), toldTasks(cluster.told));
+    assert.deepEqual(tasksOf(tables.trace()), expectedTasks(cluster.told));
     assert.deepEqual(restOf(tables.trace()), restOf(cluster.trace.snapshot()));
     assert.equal((await fetch(`${server.link}api/trace/others.arrow`)).status, 404);
     assert.equal((await fetch(`${server.link}metrics`)).status, 404);
@@ -53,7 +53,7 @@ describe('a recorded trace', () => {
 
   it('tells everything of a task', async () => {
     const { server, cluster } = await served();
-    const told = toldTasks(cluster.told);
+    const told = expectedTasks(cluster.told);
     const trace = cluster.trace.snapshot();
     const ofTask = async (id: unknown): Promise<TaskDetails> =>
       JSON.parse(await (await fetch(`${server.link}api/task/${id}`)).text());

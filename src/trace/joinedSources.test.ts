@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
 import { JoinedSources } from './joinedSources.js';
-import { type ScriptOptions, tellStory } from './live/clusterScript.test.support.js';
+import { playScript, type ScriptOptions } from './live/clusterScript.test.support.js';
 import { LiveTrace } from './live/liveTrace.js';
-import { restOf, tasksOf } from './live/toldRows.test.support.js';
+import { restOf, tasksOf } from './live/plainRows.test.support.js';
 import type { Trace } from './trace.js';
 
 const script = fc.record({
@@ -16,7 +16,7 @@ const script = fc.record({
 
 function alone(options: ScriptOptions): Trace {
   const live = new LiveTrace();
-  tellStory(live, options);
+  playScript(live, options);
   return live.snapshot();
 }
 
@@ -40,7 +40,7 @@ describe('joined sources', () => {
       fc.property(script, script, (first, second) => {
         const live = new LiveTrace();
         const sources = new JoinedSources([live]);
-        const played = [first, second].map((options) => tellStory(sources.add(), options));
+        const played = [first, second].map((options) => playScript(sources.add(), options));
         const joined = live.snapshot();
         const parts = [alone(first), alone(second)];
         assert.deepEqual(plain(tasksOf(joined)), plain(parts.flatMap(tasksOf)));
@@ -66,8 +66,8 @@ describe('joined sources', () => {
     const live = new LiveTrace();
     const sources = new JoinedSources([live]);
     const options = { seed: 5, sizes: [20, 20] };
-    tellStory(sources.add(), options);
-    tellStory(sources.add(), options);
+    playScript(sources.add(), options);
+    playScript(sources.add(), options);
     const { tasks, intervals } = live.snapshot();
     const half = tasks.length / 2;
     const offset = tasks.id[half]! - tasks.id[0]!;
@@ -88,7 +88,7 @@ describe('joined sources', () => {
 
   it('notify all observers', () => {
     const traces = [new LiveTrace(), new LiveTrace()];
-    tellStory(new JoinedSources(traces).add(), { seed: 1, sizes: [3] });
+    playScript(new JoinedSources(traces).add(), { seed: 1, sizes: [3] });
     for (const trace of traces) assert.ok(trace.snapshot().tasks.length >= 3);
   });
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TASK_ERRED, TASK_MEMORY, type TaskRuns } from '../../protocol/clusterObserver.js';
-import { tellStory } from '../../trace/live/clusterScript.test.support.js';
+import { playScript } from '../../trace/live/clusterScript.test.support.js';
 import { succeeded } from './watchedComputation.js';
 
 test('succeeded() keeps the rows of tasks with a result in every column', () => {
   const reported: TaskRuns[] = [];
-  tellStory({ tasksEnded: (runs) => void reported.push(runs) }, { seed: 1, sizes: [1] });
+  playScript({ tasksEnded: (runs) => void reported.push(runs) }, { seed: 1, sizes: [1] });
   const [first] = reported;
   assert.ok(first !== undefined);
   const states = [TASK_MEMORY, TASK_ERRED, TASK_MEMORY];

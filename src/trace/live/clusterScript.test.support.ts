@@ -1,5 +1,5 @@
-// A made-up cluster for tests of whoever observes one: computations with dependencies between them, runs that end in all
-// states, everything else that a cluster tells. The same seed gives the same story.
+// Simulates a cluster for tests of observers: computations with dependencies, runs that end in all states, and all
+// other events. The same seed gives the same events.
 import type { ClusterObserver, Computation, TaskRuns, WorkerInfo } from '../../protocol/clusterObserver.js';
 import {
   ACTIONS,
@@ -10,23 +10,23 @@ import {
 } from '../../protocol/clusterObserver.js';
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../../protocol/profileCycle.js';
 
-/** Multiples of it are exact in epoch seconds. */
+/** Unit of times; its multiples are exact in seconds since the epoch. */
 const TICK = 2 ** -22;
 const START = 1_790_000_000;
 
 export interface ScriptOptions {
   readonly seed: number;
-  /** Sizes of the computations. */
+  /** Number of tasks of each computation. */
   readonly sizes: readonly number[];
   readonly workers?: number;
-  /** Most rows in one batch of runs. */
+  /** Limit for the rows of a batch of runs. */
   readonly batch?: number;
-  /** Keys are tuples as those of collections. */
+  /** Keys are tuples, like those of collections. */
   readonly tuples?: boolean;
 }
 
-/** Everything that was told, in full. */
-export interface Told {
+/** Everything that the observer received, in full. */
+export interface PlayedScript {
   readonly computations: Computation[];
   readonly runs: (Omit<TaskRuns, 'computation'> & { readonly computation: Computation })[];
   readonly workers: WorkerInfo[];
@@ -41,15 +41,18 @@ export interface Told {
   };
 }
 
-/** Tells `observer` the story and returns it. Computations are forgotten once three newer ones are there. */
-export function tellStory(observer: ClusterObserver, options: ScriptOptions): Told {
+/**
+ * Reports the events of a script to `observer` and returns them. A computation is forgotten when three newer ones
+ * exist.
+ */
+export function playScript(observer: ClusterObserver, options: ScriptOptions): PlayedScript {
   return new Script(observer, options).run();
 }
 
 class Script {
   readonly #observer: ClusterObserver;
   readonly #options: Required<ScriptOptions>;
-  readonly #told: Told = {
+  readonly #played: PlayedScript = {
     computations: [],
     runs: [],
     workers: [],
@@ -66,30 +69,30 @@ class Script {
     this.#state = options.seed | 1;
   }
 
-  run(): Told {
+  run(): PlayedScript {
     const { workers, sizes } = this.#options;
     for (let index = 0; index < workers; index++) this.#addWorker(index);
     for (const size of sizes) {
       const computation = this.#computation(size);
-      this.#told.computations.push(computation);
+      this.#played.computations.push(computation);
       this.#observer.computationAdded?.(computation);
       this.#runAll(computation);
-      this.#tellRest(computation);
-      const old = this.#told.computations.at(-4);
+      this.#reportRest(computation);
+      const old = this.#played.computations.at(-4);
       if (old !== undefined) this.#observer.computationForgotten?.(old);
     }
-    const last = this.#told.workers.at(-1);
+    const last = this.#played.workers.at(-1);
     if (last !== undefined) this.#observer.workerRemoved?.(last, this.#tick(), 'closed "early"');
-    return this.#told;
+    return this.#played;
   }
 
-  /** 0 … below. */
+  /** Returns an integer below `below`. */
   #random(below: number): number {
     this.#state = (Math.imul(this.#state, 1103515245) + 12345) & 0x7fffffff;
     return Math.floor((this.#state / 0x80000000) * below);
   }
 
-  /** Later than before. */
+  /** Returns the next time. */
   #tick(): number {
     this.#time += (1 + this.#random(40)) * TICK;
     return this.#time;
@@ -106,13 +109,13 @@ class Script {
       memoryLimit: 2 ** 31,
       startTime: this.#tick(),
     };
-    this.#told.workers.push(worker);
+    this.#played.workers.push(worker);
     this.#observer.workerAdded?.(worker);
   }
 
   #computation(size: number): Computation {
-    const number = this.#told.computations.length + 1;
-    const previous = this.#told.computations.at(-1);
+    const number = this.#played.computations.length + 1;
+    const previous = this.#played.computations.at(-1);
     const prefixOf = Int32Array.from({ length: size }, () => this.#random(3));
     const prefixes = ['load', 'sum', 'größe'];
     const dependencies: number[] = [];
@@ -152,17 +155,17 @@ class Script {
     };
   }
 
-  /** Every task runs, in order; some are lost and run again. */
+  /** Runs every task in order. Some runs are lost and repeated. */
   #runAll(computation: Computation): void {
     const { batch, workers } = this.#options;
     const again: number[] = [];
     for (let from = 0; from < computation.size; ) {
       const to = Math.min(computation.size, from + 1 + this.#random(batch));
       const ids = Array.from({ length: to - from }, (_, i) => from + i);
-      this.#tell(this.#runs(computation, this.#random(workers), ids, again));
+      this.#report(this.#runs(computation, this.#random(workers), ids, again));
       from = to;
     }
-    if (again.length > 0) this.#tell(this.#runs(computation, 0, again, undefined));
+    if (again.length > 0) this.#report(this.#runs(computation, 0, again, undefined));
   }
 
   #runs(
@@ -215,9 +218,9 @@ class Script {
     return { ...runs, acknowledged: this.#tick() };
   }
 
-  /** As an engine does, the arrays are overwritten once they were told. */
-  #tell(runs: TaskRuns): void {
-    this.#told.runs.push(copyOf(runs));
+  /** Reports runs, then overwrites their arrays, as an engine does. */
+  #report(runs: TaskRuns): void {
+    this.#played.runs.push(copyOf(runs));
     this.#observer.tasksEnded?.(runs);
     const { ids, states, types, nbytes, attempts, ready, dispatched, received, started, stopped } = runs;
     for (const array of [
@@ -237,8 +240,8 @@ class Script {
     }
   }
 
-  #tellRest(computation: Computation): void {
-    const { counts } = this.#told;
+  #reportRest(computation: Computation): void {
+    const { counts } = this.#played;
     const worker = this.#random(this.#options.workers);
     const peer = (worker + 1) % this.#options.workers;
     for (const action of ACTIONS.slice(1)) {
@@ -304,7 +307,7 @@ class Script {
   }
 }
 
-/** Three samples of `load → parse` and of Longpole's own code, and one of a thread that had nothing to do. */
+/** Returns three samples of `load → parse` and of Longpole's own code, and one of an idle thread. */
 function cycleOf(time: number, task: number): ProfileCycle {
   return {
     thread: 'threads-0',
@@ -322,7 +325,7 @@ function cycleOf(time: number, task: number): ProfileCycle {
   };
 }
 
-/** Arrays that an engine overwrites once it has told of them. */
+/** Copies the arrays that an engine overwrites after reporting them. */
 export function copyOf(runs: TaskRuns): TaskRuns {
   const { ids, states, types, nbytes, attempts, ready, dispatched, received, started, stopped } = runs;
   return {

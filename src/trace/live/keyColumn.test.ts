@@ -9,7 +9,7 @@ const key = fc.oneof(
   fc.string({ minLength: 60, maxLength: 90 }),
 );
 
-test('keys come back as they were, one by one and in slices, whatever is added in between', () => {
+test('keys are read back one by one and in slices while others are added', () => {
   fc.assert(
     fc.property(fc.array(fc.array(key, { maxLength: 40 })), (parts) => {
       const column = new KeyColumn();
@@ -31,7 +31,7 @@ test('keys come back as they were, one by one and in slices, whatever is added i
   );
 });
 
-test('columns that are read in turn keep their own keys', () => {
+test('columns that are read in turn return their own keys', () => {
   const [one, other] = [new KeyColumn(), new KeyColumn()];
   one.add(['a', 'b']);
   other.add(['c', 'ü']);

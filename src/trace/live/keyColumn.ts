@@ -1,5 +1,5 @@
-// Keys of tasks as bytes, one behind the other. As strings the keys of a window would be most of what the garbage
-// collector moves and looks at, and most of them are never read.
+// Keys of tasks, concatenated as bytes. As strings, the keys of a window would be most of the garbage collector's work,
+// and most keys are never read.
 import { resizedUint8 } from '../../base/resized.js';
 import { Int32Column } from '../columns.js';
 import { decodeText } from '../stringTable.js';
@@ -10,27 +10,27 @@ declare const TextEncoder: new () => {
 const encoder = new TextEncoder();
 
 const FIRST_BYTES = 1 << 12;
-/** What UTF-8 makes of one letter of a JavaScript string at most. */
+/** Maximal size of a UTF-16 code unit in UTF-8. */
 const MAX_BYTES_PER_LETTER = 3;
 
-/** The column that was read last and its keys: who reads one key reads its neighbours. */
+/** Cache of the column that was read last; the next key is mostly of the same column. */
 let recent: { readonly column: KeyColumn; readonly keys: readonly string[] } | undefined;
 
 export class KeyColumn {
   #bytes = new Uint8Array(FIRST_BYTES);
   #used = 0;
-  /** Where each key ends. */
+  /** Offset of the end of each key. */
   readonly #ends = new Int32Column();
 
   get length(): number {
     return this.#ends.length;
   }
 
-  /** Some 20 ns a key where all are ASCII. Half a surrogate pair becomes U+FFFD. */
+  /** Appends keys, some 20 ns each if all are ASCII. A lone surrogate becomes U+FFFD. */
   add(keys: readonly string[]): void {
     const all = keys.join('');
     this.#reserve(all.length);
-    // Anything but ASCII takes more bytes than it has letters, and does not fit.
+    // Text that is not ASCII does not fit, because it has more bytes than code units.
     const room = this.#bytes.subarray(this.#used, this.#used + all.length);
     if (encoder.encodeInto(all, room).read === all.length) {
       for (const key of keys) this.#end(key.length);
@@ -42,7 +42,7 @@ export class KeyColumn {
     }
   }
 
-  /** The keys `from … to - 1`; some 20 ns each where all are ASCII. */
+  /** Returns the keys `[from .. to)`, some 20 ns each if all are ASCII. */
   slice(from: number, to: number): string[] {
     const begin = this.#startOf(from);
     const size = this.#startOf(to) - begin;
@@ -54,7 +54,7 @@ export class KeyColumn {
     });
   }
 
-  /** One key, '' if there is none. Asked for in any order, as long as the next is mostly of the same column. */
+  /** Returns one key, or '' if it does not exist. Fast if the next call is mostly for the same column. */
   at(index: number): string {
     if (recent?.column !== this || recent.keys.length <= index)
       recent = { column: this, keys: this.slice(0, this.length) };

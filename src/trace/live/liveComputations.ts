@@ -1,4 +1,4 @@
-// The computations that a live trace still knows: those that the cluster holds, and those that rows of the window belong to.
+// The computations that a live trace holds: those of the cluster, and those with rows in the window.
 import type { Computation } from '../../protocol/clusterObserver.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import type { StringTable } from '../stringTable.js';
@@ -6,26 +6,25 @@ import type { PrefixSums, TotalSums } from '../totals.js';
 import type { TraceComputation } from '../trace.js';
 import { CopiedPage, type NameIds, SharedPage, type TaskPage } from './taskPages.js';
 
-/** From this many tasks on a computation is not copied. */
+/** Number of tasks from which a computation is referenced instead of copied. */
 const LARGE = 512;
-/** As many functions and spans have names of their own. */
+/** Limit for the names of functions, and for the names of spans. */
 const MAX_NAMES = 10_000;
 
-/** One computation in the live trace. */
 export class LiveComputation implements TraceComputation {
   readonly number: number;
   readonly firstId: number;
   readonly size: number;
   readonly start: number;
-  /** Of its tasks. */
+  /** Time at which its tasks were submitted. */
   readonly submitted: number;
   readonly client: string;
   readonly code: string;
   readonly page: TaskPage;
-  /** Where local id 0 stands in `page`. */
+  /** Slot of local id 0 in `page`. */
   readonly slot: number;
   stop = Number.NaN;
-  /** Of the latest row; counts rows that were let go, too. */
+  /** Number of its latest row, counted with evicted rows. */
   lastRow = -1;
   forgotten = false;
 
@@ -45,7 +44,7 @@ export class LiveComputation implements TraceComputation {
     return Array.from({ length: this.size }, (_, local) => this.page.keyAt(this.slot + local));
   }
 
-  /** As it stands now. */
+  /** Returns an immutable copy of the current state. */
   freeze(): TraceComputation {
     const { number, firstId, size, start, stop, client, code } = this;
     let keys: readonly string[] | undefined;
@@ -66,14 +65,14 @@ export class LiveComputation implements TraceComputation {
   }
 }
 
-/** What is needed while the cluster can still tell of a computation. */
+/** State of a computation until the cluster forgets it. */
 export interface KnownComputation {
   readonly live: LiveComputation;
-  /** By index into the computation's prefixes. */
+  /** Sums by index into the computation's prefixes. */
   readonly sums: readonly PrefixSums[];
-  /** By index into the computation's prefixes: tasks that have not ended. */
+  /** Tasks that have not ended, by index into the computation's prefixes. */
   readonly open: Int32Array;
-  /** By local id: 0, or 1 + the state in which the latest run ended. */
+  /** 0, or 1 + the state of the latest run, by local id. */
   readonly ended: Uint8Array;
 }
 
@@ -95,12 +94,15 @@ export class LiveComputations {
     return this.#all.length;
   }
 
-  /** Newest last. */
+  /** Computations in the order of their numbers. */
   get all(): readonly LiveComputation[] {
     return this.#all;
   }
 
-  /** An observer that came late meets a computation with its first runs. */
+  /**
+   * Returns the state of a computation. Adds the computation if its runs are the first that this observer receives of
+   * it.
+   */
   of(computation: Computation): KnownComputation {
     return this.#known.get(computation) ?? this.#add(computation);
   }
@@ -127,7 +129,7 @@ export class LiveComputations {
     return known;
   }
 
-  /** Numbers ascend, but for computations that an observer met late. */
+  /** Inserts by number. Numbers ascend unless the observer was added late. */
   #insert(live: LiveComputation): void {
     const all = this.#all;
     let at = all.length;
@@ -140,20 +142,20 @@ export class LiveComputations {
     const known = this.#known.get(computation);
     if (known === undefined) return;
     known.live.forgotten = true;
-    // Tasks that have not ended never will.
+    // Tasks that have not ended will never run.
     for (const [prefix, open] of known.open.entries())
       known.sums[prefix]!.tasks.cancelled += Math.max(0, open);
     this.#known.delete(computation);
   }
 
-  /** Lets go of those that nothing will be told of any more and that have no row from `firstRow` on. */
+  /** Removes forgotten computations without a row from `firstRow` on. */
   sweep(firstRow: number): void {
     this.#all = this.#all.filter(({ forgotten, lastRow }) => !forgotten || lastRow >= firstRow);
   }
 
   /**
-   * Names stay as long as the trace, so there is a limit to those that a program makes up: rows of a prefix that the totals
-   * count as OTHERS say so as well, and functions and spans have a limit of their own.
+   * Returns the ids of a computation's names. The trace never frees names, so their number is limited: prefixes that
+   * the totals count as OTHERS become OTHERS, and functions and spans have a limit of their own.
    */
   #nameIds({ functions, spans }: Computation, sums: readonly PrefixSums[]): NameIds {
     const ids = (texts: readonly string[]): Int32Array =>
@@ -166,7 +168,7 @@ export class LiveComputations {
   }
 }
 
-/** The first MAX_NAMES names, and OTHERS for the names after them. */
+/** Returns the first MAX_NAMES names unchanged, and OTHERS for later names. */
 class FirstNames {
   readonly #known = new Set<string>();
 
@@ -178,7 +180,7 @@ class FirstNames {
   }
 }
 
-/** By index into the prefixes: the tasks of a computation without those whose results were there already. */
+/** Returns the number of tasks by index into the prefixes, without tasks whose results already existed. */
 function openTasks({ prefixes, prefixOf, given }: Computation): Int32Array {
   const open = new Int32Array(prefixes.length);
   for (const prefix of prefixOf) open[prefix]!++;

@@ -1,4 +1,4 @@
-// Runs of tasks that a live trace holds, as they were told: for encoders, which take batches of one computation.
+// Rows of a live trace as batches of runs of one computation, which is the form that encoders take.
 import type { Computation, TaskRuns } from '../../protocol/clusterObserver.js';
 import type { StringTable } from '../stringTable.js';
 import type { LiveComputation } from './liveComputations.js';
@@ -8,7 +8,7 @@ import type { TaskPiece } from './taskWindow.js';
 const NO_INTEGERS = new Int32Array(0);
 const NO_NUMBERS = new Float64Array(0);
 
-/** The names of a live trace as lists that grow with them. */
+/** The names of a live trace as growing lists. */
 export class NameLists implements SharedNames {
   readonly texts: string[] = [];
   readonly paths: (readonly string[])[] = [];
@@ -22,7 +22,7 @@ export class NameLists implements SharedNames {
   }
 }
 
-/** The arrays of a batch are views: they are good as long as rows do not change, so always. Edges are left out. */
+/** Yields the runs of `pieces`. The arrays are views and stay valid, because rows never change. Edges are left out. */
 export function* runsOf(
   pieces: readonly TaskPiece[],
   names: SharedNames,

@@ -1,4 +1,4 @@
-// A Trace over what a live trace holds: columns are views of its chunks, or are joined from them when they are first read.
+// A Trace of the rows that a live trace holds. Columns are views of chunks, or are joined from chunks on first use.
 
 import { recordOf } from '../../base/recordOf.js';
 import type { ClusterEvent, Transfer } from '../../protocol/clusterObserver.js';
@@ -24,7 +24,10 @@ import type { TaskWindow } from './taskWindow.js';
 
 type BuiltWindow<T extends RecordedTable> = RowWindow<TableBuilder<T>>;
 
-/** The newest rows of each table. Texts of transfers and events stay as they are, because they would fill the table of names. */
+/**
+ * The newest rows of each table. Transfers and events keep their texts as strings, because those texts would fill the
+ * table of names.
+ */
 export interface LiveWindows {
   readonly tasks: TaskWindow;
   readonly intervals: BuiltWindow<'intervals'>;
@@ -36,11 +39,11 @@ export interface LiveWindows {
   readonly events: RowWindow<ClusterEvent[]>;
 }
 
-/** What a live trace is made of. */
+/** State of a live trace that snapshots read. */
 export interface LiveRows {
-  /** Grows with the names of functions, workers and so on, not with keys or texts. */
+  /** Names of functions, workers and the like; keys and long texts are not interned. */
   readonly names: StringTable;
-  /** Ids of names by the numbers in chunks. */
+  /** Ids of the names of result types, by their numbers in chunks. */
   readonly typeIds: () => Int32Array;
   readonly computations: LiveComputations;
   readonly workers: WorkerBuilder;
@@ -48,14 +51,14 @@ export interface LiveRows {
   readonly windows: LiveWindows;
 }
 
-/** The rows `[from .. to)` of each table, counted since the beginning. */
+/** Returns the rows `[from .. to)` of each table, counted since the beginning, as a trace. */
 export function snapshotOf(
   rows: LiveRows,
   from: Readonly<Record<TableName, number>>,
   to: Readonly<Record<TableName, number>>,
 ): Trace {
   const { windows } = rows;
-  // Sums of older samples have names, too.
+  // Before the copy of the names, because the sums of older samples add names.
   const samples = once(windows.samples.rows(from.samples, to.samples));
   const frames = windows.samples.frames.build();
   const strings = rows.names.copy();
@@ -75,7 +78,7 @@ export function snapshotOf(
   const memory = windows.memory.pieces(from.memory, to.memory);
   const metrics = windows.metrics.pieces(from.metrics, to.metrics);
   const resources = windows.resources.pieces(from.resources, to.resources);
-  // The sums go on growing: they are taken now.
+  // Copied now, because the sums grow.
   const totals = rows.totals.copy(workers.length);
   const made = {
     intervals: once(() => joinRows('intervals', builtPieces(intervals))),
@@ -135,7 +138,7 @@ function builtPieces<T extends RecordedTable>(pieces: readonly Piece<TableBuilde
   return pieces.map(({ chunk, from, to }) => ({ rows: chunk.build(), from, to }));
 }
 
-/** The rows of a table as an engine reported them. */
+/** Builds a table from the rows that an engine reported. */
 function reportedRows<T extends RecordedTable>(
   table: T,
   rows: readonly Reported<T>[],

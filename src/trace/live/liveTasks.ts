@@ -1,5 +1,5 @@
-// The columns of tasks in a snapshot of a live trace. Each is made when it is first read, most by one walk over the batches
-// of its rows.
+// The columns of tasks in a snapshot of a live trace. Each column is made on first use, mostly in one pass over the
+// batches of its rows.
 import { Float64Column } from '../columns.js';
 import { DenseIds, dependencyRowsOf, type IdEdges } from '../idEdges.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
@@ -13,17 +13,17 @@ import type { TaskChunk, TaskPiece } from './taskWindow.js';
 
 export interface LiveTaskOptions {
   readonly pieces: readonly TaskPiece[];
-  /** Ids of strings by the types in chunks. */
+  /** Ids of the names of result types, by their numbers in chunks. */
   readonly typeIds: Int32Array;
-  /** Newest last. */
+  /** Computations; the newest is the last. */
   readonly computations: readonly LiveComputation[];
   readonly workers: WorkerRows;
   readonly strings: StringTable;
-  /** Keys that other tables name. */
+  /** Returns the keys that other tables contain. */
   readonly otherKeys: () => Iterable<string>;
 }
 
-/** A batch of rows: rows `row .. row + to - from` of the table are rows `from .. to` of the chunk. */
+/** Receives a batch of rows: rows `[row .. row + to - from)` of the table are rows `[from .. to)` of the chunk. */
 type EachBatch = (
   chunk: TaskChunk,
   from: number,
@@ -52,7 +52,7 @@ export class LiveTaskColumns {
     this.rows = this.#makeRows();
   }
 
-  /** As they stand when this is first read. */
+  /** State of the computations at the first use of this getter. */
   get computations(): readonly TraceComputation[] {
     this.#frozen ??= this.#options.computations.map((computation) => computation.freeze());
     return this.#frozen;
@@ -63,9 +63,9 @@ export class LiveTaskColumns {
     return this.#denseIds;
   }
 
-  /** Every key that a table of the trace names. */
+  /** All keys in the tables of the trace. */
   get keys(): StringTable {
-    // Interns what is needed and is not in the window.
+    // Interns dependencies outside the window.
     this.#dependencyKeys();
     return this.#keyTable().keys;
   }
@@ -160,7 +160,7 @@ export class LiveTaskColumns {
     const column = new Int32Array(this.#joined.length);
     this.#eachBatch((chunk, from, to, row) => {
       for (let i = from; i < to; i++) {
-        // A run that gave no result has no type, whatever stands in its place.
+        // A run without a result has no type; its number in the chunk is meaningless.
         column[row + i - from] = chunk.state[i] === 0 ? (typeIds[chunk.type[i]!] ?? -1) : -1;
       }
     });

@@ -4,13 +4,13 @@ import fc from '../../base/properties.test.support.js';
 import type { Computation } from '../../protocol/clusterObserver.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import { totalsOfRows } from '../rowTotals.js';
-import { tellStory } from './clusterScript.test.support.js';
+import { playScript } from './clusterScript.test.support.js';
 import { LiveTrace, type TraceCursor } from './liveTrace.js';
-import { restOf, tasksOf, toldTasks } from './toldRows.test.support.js';
+import { expectedTasks, restOf, tasksOf } from './plainRows.test.support.js';
 
 const story = fc.record({
   seed: fc.integer({ min: 1, max: 1e9 }),
-  // Sizes on both sides of what is copied.
+  // Sizes on both sides of the limit for copying.
   sizes: fc.array(fc.oneof(fc.integer({ min: 0, max: 40 }), fc.constantFrom(511, 512, 700)), {
     maxLength: 8,
   }),
@@ -30,16 +30,16 @@ const SMALL = {
 };
 
 describe('a live trace', () => {
-  it('has the row of every run that was told', () => {
+  it('has a row for every reported run', () => {
     fc.assert(
       fc.property(story, (options) => {
         const live = new LiveTrace();
-        const told = tellStory(live, options);
+        const played = playScript(live, options);
         const trace = live.snapshot();
-        assert.deepEqual(tasksOf(trace), toldTasks(told));
+        assert.deepEqual(tasksOf(trace), expectedTasks(played));
         assert.deepEqual(
           trace.computations.map(({ number, keys }) => ({ number, keys })),
-          told.computations.map(({ number, keys }) => ({ number, keys })),
+          played.computations.map(({ number, keys }) => ({ number, keys })),
         );
         for (const [row, { key }] of tasksOf(trace).entries()) assert.equal(trace.tasks.keyOf(row), key);
       }),
@@ -47,7 +47,7 @@ describe('a live trace', () => {
     );
   });
 
-  it('has the same rows piece by piece', () => {
+  it('has the same rows if it is read in pieces', () => {
     const live = new LiveTrace();
     let cursor: TraceCursor | undefined;
     const pieces: unknown[] = [];
@@ -62,7 +62,7 @@ describe('a live trace', () => {
       cursor = changes.cursor;
     };
     for (const seed of [1, 2, 3]) {
-      tellStory(live, { seed, sizes: [30, 600, 3] });
+      playScript(live, { seed, sizes: [30, 600, 3] });
       take();
     }
     take();
@@ -75,23 +75,23 @@ describe('a live trace', () => {
     assert.deepEqual(rest, all);
   });
 
-  it('keeps the newest rows, says how many it let go, and sums over all', () => {
+  it('keeps the newest rows, counts evicted rows, and sums over all rows', () => {
     fc.assert(
       fc.property(story, (options) => {
         const full = new LiveTrace();
         const live = new LiveTrace({ window: SMALL });
-        tellStory(full, options);
-        const told = tellStory(live, options);
-        const rows = toldTasks(told);
+        playScript(full, options);
+        const played = playScript(live, options);
+        const rows = expectedTasks(played);
         const trace = live.snapshot();
         assert.equal(trace.tasks.length + trace.evicted.tasks, rows.length);
         assert.ok(trace.tasks.length >= Math.min(rows.length, SMALL.tasks));
         assert.ok(trace.tasks.length < SMALL.tasks + 64 + options.batch);
         const strip = ({ needs, computation, ...task }: Record<string, unknown>) => task;
         assert.deepEqual(tasksOf(trace).map(strip), rows.slice(trace.evicted.tasks).map(strip));
-        assert.equal(trace.events.length + trace.evicted.events, told.counts.events);
-        assert.equal(trace.intervals.length + trace.evicted.intervals, told.counts.intervals);
-        assert.equal(trace.transfers.length + trace.evicted.transfers, told.counts.transfers);
+        assert.equal(trace.events.length + trace.evicted.events, played.counts.events);
+        assert.equal(trace.intervals.length + trace.evicted.intervals, played.counts.intervals);
+        assert.equal(trace.transfers.length + trace.evicted.transfers, played.counts.transfers);
         const exact = full.snapshot();
         assert.deepEqual(trace.totals, exact.totals);
         assert.deepEqual(plainTotals(exact.totals), plainTotals(totalsOfRows(exact)));
@@ -100,15 +100,15 @@ describe('a live trace', () => {
     );
   });
 
-  it('lets go of keys with the last row of a computation that the cluster has forgotten', () => {
+  it('releases the keys of a forgotten computation with its last row', () => {
     const live = new LiveTrace({ window: SMALL });
-    tellStory(live, { seed: 5, sizes: Array.from({ length: 200 }, () => 10) });
+    playScript(live, { seed: 5, sizes: Array.from({ length: 200 }, () => 10) });
     const trace = live.snapshot();
     assert.ok(trace.computations.length < 60, `${trace.computations.length} computations are held`);
     assert.equal(trace.computations.at(-1)?.number, 200);
   });
 
-  it('has a limit to the names that a program makes up, and keeps the keys', () => {
+  it('limits the number of names, but not of keys', () => {
     const live = new LiveTrace({ window: SMALL });
     const renamed = new Map<Computation, Computation>();
     const own = (computation: Computation): Computation => {
@@ -125,7 +125,7 @@ describe('a live trace', () => {
       renamed.set(computation, made);
       return made;
     };
-    tellStory(
+    playScript(
       {
         computationAdded: (computation) => live.computationAdded(own(computation)),
         computationForgotten: (computation) => live.computationForgotten(own(computation)),
@@ -140,9 +140,9 @@ describe('a live trace', () => {
     assert.match(String(newest?.key), /-11000-0$/);
   });
 
-  it('finds the run that made an input among several of the same task', () => {
+  it('finds the run that made an input among several runs of a task', () => {
     const live = new LiveTrace();
-    tellStory(live, { seed: 11, sizes: [300, 300], batch: 40 });
+    playScript(live, { seed: 11, sizes: [300, 300], batch: 40 });
     const { tasks } = live.snapshot();
     let found = 0;
     for (let row = 0; row < tasks.length; row++) {
@@ -158,21 +158,21 @@ describe('a live trace', () => {
     assert.ok(found > 100);
   });
 
-  it('does not change a snapshot that was taken', () => {
+  it('does not change earlier snapshots', () => {
     const live = new LiveTrace({ window: SMALL });
-    tellStory(live, { seed: 1, sizes: [20, 20] });
+    playScript(live, { seed: 1, sizes: [20, 20] });
     const trace = live.snapshot();
     assert.equal(live.snapshot(), trace);
     const before = [tasksOf(trace), restOf(trace)];
-    tellStory(live, { seed: 2, sizes: [300, 20, 600] });
+    playScript(live, { seed: 2, sizes: [300, 20, 600] });
     assert.notEqual(live.snapshot(), trace);
     assert.deepEqual([tasksOf(trace), restOf(trace)], before);
   });
 
-  it('takes runs of workers and computations that it was not told of', () => {
+  it('accepts runs of unknown workers and computations', () => {
     const source = new LiveTrace();
     const late = new LiveTrace();
-    tellStory(
+    playScript(
       { tasksEnded: (runs) => late.tasksEnded(runs), event: (event) => source.event(event) },
       { seed: 3, sizes: [9] },
     );
@@ -183,7 +183,7 @@ describe('a live trace', () => {
   });
 });
 
-/** Sums of doubles depend on their order. */
+/** Rounds the sums, which depend on the order of addition. */
 function plainTotals(totals: object): unknown {
   return JSON.parse(
     JSON.stringify(totals, (_, value: unknown) => {

@@ -1,5 +1,5 @@
-// The live trace: an observer of a cluster that writes columns. It holds the newest rows of every table and exact sums over
-// the whole run. Cost: see bench of the live trace in docs/trace-format.md; a task that ended is some ten typed-array writes.
+// The live trace: an observer of a cluster that writes columns. It holds the newest rows of every table and exact sums
+// over the whole run. The row of a task takes some ten writes to typed arrays; docs/trace-format.md has measurements.
 import { recordOf } from '../../base/recordOf.js';
 import {
   ACTIONS,
@@ -33,10 +33,12 @@ import { type LiveRows, snapshotOf } from './liveSnapshot.js';
 import { RowWindow } from './rowWindow.js';
 import { TaskWindow } from './taskWindow.js';
 
-/** How many of the newest rows each table holds; up to an eighth more is held until a whole chunk can go. */
+/** Number of newest rows that each table holds. A table may hold an eighth more until it evicts a whole chunk. */
 export type WindowSizes = Readonly<Record<TableName, number>>;
 
-/** At 56 bytes a task or sample, 41 an interval and some 100 to 200 for rows of other tables: about 110 MB when all is full. */
+/**
+ * Uses about 110 MB when full: 56 bytes per task or sample, 41 per interval, some 100 to 200 per row of other tables.
+ */
 export const DEFAULT_WINDOW: WindowSizes = {
   tasks: 1_000_000,
   intervals: 250_000,
@@ -48,23 +50,26 @@ export const DEFAULT_WINDOW: WindowSizes = {
   events: 10_000,
 };
 
-/** Of so many the newest rows are kept: one costs some 150 bytes, and a program may submit task by task. */
+/**
+ * Number of computations above which the oldest rows of tasks are evicted. A computation uses some 150 bytes, and a
+ * program may submit every task by itself.
+ */
 const MAX_COMPUTATIONS = 100_000;
 
-/** How far somebody has read. */
+/** Position of a reader: rows of each table, counted since the beginning. */
 export type TraceCursor = Readonly<Record<TableName, number>>;
 
 export interface TraceChanges {
-  /** The rows since the cursor. Ids of strings other than texts of events are the same in all changes of one live trace. */
+  /** New rows. Ids of strings are the same in all changes of one live trace, except texts of events. */
   readonly trace: Trace;
-  /** Rows that were let go before they were read. */
+  /** Rows that were evicted before they were read. */
   readonly missed: Readonly<Record<TableName, number>>;
-  /** Pass it to the next call. */
+  /** Cursor for the next call. */
   readonly cursor: TraceCursor;
 }
 
 export interface LiveTraceOptions {
-  /** Default: DEFAULT_WINDOW. Tables that are not named keep their default. */
+  /** Rows per table. Default: DEFAULT_WINDOW, also for tables that are not given. */
   readonly window?: Partial<WindowSizes>;
 }
 
@@ -107,7 +112,10 @@ export class LiveTrace implements ClusterObserver {
     };
   }
 
-  /** What it holds now. Taken once for every state; its columns are made when they are read. */
+  /**
+   * Returns the current rows as a trace. Repeated calls without changes return the same trace; its columns are made on
+   * first use.
+   */
   snapshot(): Trace {
     if (this.#latest?.changes !== this.#changes) {
       this.#latest = { changes: this.#changes, trace: snapshotOf(this.#rows, BEGINNING, this.cursor) };
@@ -115,14 +123,14 @@ export class LiveTrace implements ClusterObserver {
     return this.#latest.trace;
   }
 
-  /** Up to where there are rows. */
+  /** Position after the newest rows. */
   get cursor(): TraceCursor {
     return recordOf(GROWING_TABLES, (table) => this.#rows.windows[table].end);
   }
 
   /**
-   * The rows that came since the call that returned `cursor`; without one all that it holds. Of each table at most
-   * `limits` rows, the oldest of them.
+   * Returns the rows after `cursor`, or all rows that are held. `limits` bounds the rows of a table; the oldest come
+   * first.
    */
   changesSince(cursor: TraceCursor = BEGINNING, limits: Partial<WindowSizes> = {}): TraceChanges {
     const { windows } = this.#rows;
@@ -131,7 +139,7 @@ export class LiveTrace implements ClusterObserver {
     const to = of((name) =>
       Math.min(windows[name].end, from[name] + (limits[name] ?? Number.POSITIVE_INFINITY)),
     );
-    // From the beginning on samples are all there, the older summed up.
+    // Reading from the beginning includes all samples, the older ones summed.
     const whole = cursor.samples === 0;
     return {
       trace: snapshotOf(this.#rows, whole ? { ...from, samples: 0 } : from, to),
@@ -142,20 +150,23 @@ export class LiveTrace implements ClusterObserver {
     };
   }
 
-  /** Rows `[from .. to)` of tasks, counted since the beginning, as they were told. Rows that were let go are left out. */
+  /** Returns rows `[from .. to)` of tasks, counted since the beginning, without evicted rows. */
   runs(from: number, to: number): Iterable<TaskRuns> {
     this.#nameLists.update(this.#names);
     return runsOf(this.#tasks.pieces(from, to), this.#nameLists, this.#types.list);
   }
 
-  /** Rows `[from .. to)` of transfers as they were told: keys of a trace's table are ids, and making them costs. */
-  toldTransfers(from: number, to: number): readonly Transfer[] {
+  /**
+   * Returns rows `[from .. to)` of transfers with their keys as texts. The ids of keys in a trace need the table of all
+   * keys.
+   */
+  reportedTransfers(from: number, to: number): readonly Transfer[] {
     return this.#rows.windows.transfers
       .pieces(from, to)
       .flatMap((piece) => piece.chunk.slice(piece.from, piece.to));
   }
 
-  /** The computations above `number` that it still knows, ascending. */
+  /** Returns the held computations with higher numbers than `number`, ascending. */
   computationsAfter(number: number): readonly LiveComputation[] {
     const { all } = this.#computations;
     let at = all.length;
@@ -163,22 +174,22 @@ export class LiveTrace implements ClusterObserver {
     return all.slice(at);
   }
 
-  /** Rows of tasks that it does not hold any more. */
+  /** Number of evicted rows of tasks. */
   get evictedTasks(): number {
     return this.#tasks.first;
   }
 
-  /** How often a worker came or went. */
+  /** Number of times that a worker was added or removed. */
   get workerChanges(): number {
     return this.#workerChanges;
   }
 
-  /** The highest number of a computation that it was told of; 0: of none. */
+  /** Highest number of a reported computation; 0 if none was reported. */
   get lastComputation(): number {
     return this.#lastComputation;
   }
 
-  /** The sums as they grow: for whoever looks at once, and keeps nothing. */
+  /** Live sums, for callers that read them immediately and keep nothing. */
   get totals(): LiveTotals {
     return this.#totals;
   }
@@ -190,7 +201,7 @@ export class LiveTrace implements ClusterObserver {
     if (this.#computations.count <= this.#maxComputations) return;
     this.#tasks.dropOldest();
     this.#computations.sweep(this.#tasks.first);
-    // Those that the cluster still holds stay, however many they are: look again when there are a tenth more.
+    // Computations that the cluster holds cannot be removed. Sweep again when there are 10 % more.
     this.#maxComputations = Math.max(MAX_COMPUTATIONS, this.#computations.count * 1.1);
   }
 
@@ -215,7 +226,7 @@ export class LiveTrace implements ClusterObserver {
     this.#changes++;
     this.#workerChanges++;
     const id = (text: string): number => this.#names.internString(text);
-    // An observer that came late never hears of the workers before: they have no name.
+    // An observer that was added late receives no event for earlier workers; they have no name.
     while (this.#workers.length <= worker.index) this.#workers.add({ name: -1, host: -1 });
     this.#workers.describe(worker.index, {
       name: id(worker.name),
@@ -285,7 +296,7 @@ function builtWindow<T extends TableName>(table: T, sizes: WindowSizes): RowWind
   return new RowWindow(sizes[table], () => new TableBuilder(table));
 }
 
-/** The names of result types by the numbers that stand in chunks. */
+/** Names of result types, by the numbers in chunks. */
 class TypeNames {
   readonly #names: StringTable;
   #list: readonly string[] = [];
@@ -299,12 +310,14 @@ class TypeNames {
     return this.#list;
   }
 
-  /** Ids of the live trace's names. */
+  /** Ids of the names in the live trace. */
   get ids(): Int32Array {
     return this.#ids;
   }
 
-  /** The runs with their types as numbers of this list, which is the cluster's own unless there are several. */
+  /**
+   * Returns the runs with types numbered by this list. The list is the engine's own unless several engines report runs.
+   */
   adopt(runs: TaskRuns): TaskRuns {
     const { typeNames } = runs;
     if (this.#list.length === 0) this.#list = typeNames;
@@ -327,7 +340,7 @@ class TypeNames {
   }
 }
 
-/** Adds runs that ended to the totals: the part of the work of a live trace that is done task by task. */
+/** Adds completed runs to the totals, task by task. */
 function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, runs: TaskRuns): void {
   const { count, ids, states, nbytes, started, stopped } = runs;
   const { prefixOf } = runs.computation;
@@ -342,7 +355,7 @@ function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, run
       of.add(state, seconds, nbytes[i]!);
       const before = ended[id]!;
       of.tasks.ended(state, state === TASK_LOST || before === 0 ? undefined : before - 1);
-      // A task counts once, as its latest run ended: lost results are computed again, failed tasks are tried again.
+      // A task counts once, by its latest run: lost results are computed again, and failed tasks are retried.
       if (state !== TASK_LOST) {
         if (before === 0) open[prefix]!--;
         ended[id] = state + 1;

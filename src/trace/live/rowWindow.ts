@@ -1,21 +1,21 @@
-// A bounded window over a table that only grows: chunks, the oldest dropped whole, rows counted since the beginning.
+// A bounded window over a growing table. It evicts whole chunks, the oldest first. Rows are counted since the
+// beginning.
 import { filledWith } from '../../base/resized.js';
 
 const CHUNK_ROWS = 4096;
 
-/** Something that rows are added to. */
 export interface Chunk {
   readonly length: number;
 }
 
-/** Rows `[from .. length)` of a chunk, its length taken when the piece was made. */
+/** Rows `[from .. to)` of a chunk. */
 export interface Piece<C> {
   readonly chunk: C;
   readonly from: number;
   readonly to: number;
 }
 
-/** Rows `[from .. to)` of chunks of which the first begins with row `first`. */
+/** Returns rows `[from .. to)` of consecutive chunks; the first chunk begins with row `first`. */
 export function piecesOf<C extends Chunk>(
   chunks: readonly C[],
   first: number,
@@ -36,26 +36,26 @@ export function piecesOf<C extends Chunk>(
 export class RowWindow<C extends Chunk> {
   readonly #make: () => C;
   readonly #limit: number;
-  readonly #letGo: (chunk: C) => void;
+  readonly #onEvict: (chunk: C) => void;
   readonly #chunkRows: number;
   readonly #chunks: C[] = [];
-  /** Rows let go. */
+  /** Number of evicted rows. */
   first = 0;
 
-  /** `letGo` is called with each chunk that goes. */
-  constructor(limit: number, make: () => C, letGo: (chunk: C) => void = () => undefined) {
+  /** Calls `onEvict` with each evicted chunk. */
+  constructor(limit: number, make: () => C, onEvict: (chunk: C) => void = () => undefined) {
     this.#make = make;
-    this.#letGo = letGo;
+    this.#onEvict = onEvict;
     this.#limit = limit;
     this.#chunkRows = Math.max(16, Math.min(CHUNK_ROWS, limit >> 3));
   }
 
-  /** Rows that were ever added. */
+  /** Number of rows that were added, including evicted rows. */
   get end(): number {
     return this.#chunks.reduce((sum, chunk) => sum + chunk.length, this.first);
   }
 
-  /** The chunk to add one row to. */
+  /** Returns the chunk for one further row. Evicts the oldest chunks if the window is full. */
   next(): C {
     const last = this.#chunks.at(-1);
     if (last !== undefined && last.length < this.#chunkRows) return last;
@@ -63,20 +63,20 @@ export class RowWindow<C extends Chunk> {
       const oldest = this.#chunks.shift();
       if (oldest === undefined) break;
       this.first += oldest.length;
-      this.#letGo(oldest);
+      this.#onEvict(oldest);
     }
     const chunk = this.#make();
     this.#chunks.push(chunk);
     return chunk;
   }
 
-  /** Rows `[from .. to)`, counted since the beginning; those let go are left out. */
+  /** Returns rows `[from .. to)`, counted since the beginning, without evicted rows. */
   pieces(from: number, to: number): Piece<C>[] {
     return piecesOf(this.#chunks, this.first, from, to);
   }
 }
 
-/** Columns of pieces as one: without a copy where there is one piece. */
+/** Joins the columns of pieces. The column of a single piece is not copied. */
 export class Joined<C> {
   readonly pieces: readonly Piece<C>[];
   readonly length: number;
@@ -105,7 +105,6 @@ export class Joined<C> {
   }
 }
 
-/** A typed array. */
 interface Joinable<A> {
   readonly length: number;
   subarray(from: number, to: number): A;

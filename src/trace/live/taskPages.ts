@@ -1,42 +1,45 @@
-// What the live trace knows of tasks before they run: keys, prefixes, functions, spans and dependencies. A large computation
-// is a page by itself and nothing of it is copied; the tasks of small ones are copied into pages that they share, because
-// the objects of a computation with one task weigh more than a kilobyte.
+// Facts about tasks that are known before they run: keys, prefixes, functions, spans and dependencies. A large
+// computation is a page by itself and is not copied. Small ones are copied into shared pages, because the objects of a
+// computation with one task use more than a kilobyte.
 import type { Computation } from '../../protocol/clusterObserver.js';
 import { Float64Column, Int32Column } from '../columns.js';
 import { KeyColumn } from './keyColumn.js';
 
-/** Facts about tasks by slot. Ids of texts are those of the live trace's names. */
+/** Facts about tasks by slot. Ids of texts refer to the names of the live trace. */
 export interface TaskPage {
   keyAt(slot: number): string;
   prefixAt(slot: number): number;
   functionAt(slot: number): number;
   spanAt(slot: number): number;
-  /** Ids of tasks. */
+  /** Appends the ids of a task's dependencies to `to`. */
   addDependencies(slot: number, to: Float64Column): void;
-  /** The tasks from a slot on as runs name them. Not for long: arrays are views of what grows. */
+  /**
+   * Returns the names of `size` tasks from `slot` on. Valid for a short time, because the arrays are views of growing
+   * ones.
+   */
   named(slot: number, size: number, names: SharedNames): NamedTasks;
 }
 
-/** What a batch of runs needs to know of its computation. */
+/** Properties of a computation that its runs refer to. */
 export type NamedTasks = Pick<
   Computation,
   'keys' | 'prefixOf' | 'prefixes' | 'functionOf' | 'functions' | 'spanOf' | 'spans'
 >;
 
-/** All names of a live trace by id, and each as the path of a span. The same arrays all the time, which grow. */
+/** Names of a live trace by id, as texts and as paths of spans. The arrays grow and are never replaced. */
 export interface SharedNames {
   readonly texts: readonly string[];
   readonly paths: readonly (readonly string[])[];
 }
 
-/** The ids of a computation's texts among the names of the live trace. */
+/** Ids of a computation's texts in the table of names. */
 export interface NameIds {
   readonly prefixes: Int32Array;
   readonly functions: Int32Array;
   readonly spans: Int32Array;
 }
 
-/** Tasks of one computation, as it told them. Slots are local ids. */
+/** Tasks of one computation, which is referenced. Slots are local ids. */
 export class SharedPage implements TaskPage {
   readonly #computation: Computation;
   readonly #names: NameIds;
@@ -76,10 +79,10 @@ export class SharedPage implements TaskPage {
   }
 }
 
-/** A page is full when it has this many tasks; then it can go when the last of its computations has gone. */
+/** Number of tasks that makes a page full. A full page is freed with the last of its computations. */
 const FULL = 4096;
 
-/** Tasks of many computations, one behind the other. */
+/** Copied tasks of many computations. */
 export class CopiedPage implements TaskPage {
   readonly #keys = new KeyColumn();
   readonly #prefix = new Int32Column();
@@ -96,7 +99,7 @@ export class CopiedPage implements TaskPage {
     return this.#keys.length >= FULL;
   }
 
-  /** Returns the slot of local id 0. */
+  /** Copies a computation and returns the slot of local id 0. */
   add(computation: Computation, names: NameIds): number {
     const first = this.#keys.length;
     const own = new SharedPage(computation, names);

@@ -1,17 +1,17 @@
-// The rows of tasks that a live trace holds: chunks of columns, the oldest dropped whole. A row costs 56 bytes, 64 where the engine
-// measures how long tasks waited for a core; what is the
-// same for a batch of runs (computation, worker, time of the acknowledgement) stands once per batch.
+// The rows of tasks in a live trace. Whole chunks are evicted, the oldest first. A row uses 56 bytes, or 64 if the
+// engine measures waits for cores. Values that are the same for a batch (computation, worker, time of acknowledgement)
+// are stored once per batch.
 import type { TaskRuns } from '../../protocol/clusterObserver.js';
 import { Float64Column, Int32Column } from '../columns.js';
 import type { LiveComputation } from './liveComputations.js';
 import { type Piece, piecesOf } from './rowWindow.js';
 
-/** Below this many rows a loop is cheaper than views of the arrays for `set`. */
+/** Number of rows up to which a loop is faster than `set` with views. */
 const FEW = 24;
 
-/** Rows that stand together, of one computation and on one worker. */
+/** Consecutive rows of one computation on one worker. */
 export interface SegmentRows {
-  /** Rows of the chunk. */
+  /** Rows `[from .. to)` of the chunk. */
   readonly from: number;
   readonly to: number;
   readonly computation: LiveComputation;
@@ -21,7 +21,7 @@ export interface SegmentRows {
 
 export class TaskChunk {
   length = 0;
-  /** Local ids. */
+  /** Ids of tasks within their computation. */
   readonly ids: Int32Array;
   readonly state: Uint8Array;
   readonly attempt: Uint8Array;
@@ -32,9 +32,9 @@ export class TaskChunk {
   readonly received: Float64Array;
   readonly started: Float64Array;
   readonly stopped: Float64Array;
-  /** Only where workers have several. */
+  /** Present if workers have several threads. */
   threads: Int32Array | undefined;
-  /** Only where an engine measures them. */
+  /** Present if the engine measures waits for cores. */
   coreWaits: Float64Array | undefined;
   readonly #segmentStarts = new Int32Column();
   readonly #segmentWorkers = new Int32Column();
@@ -58,7 +58,7 @@ export class TaskChunk {
     return this.ids.length - this.length;
   }
 
-  /** Copies `runs[from .. to)`, which must fit. */
+  /** Copies runs `[from .. to)`, for which the chunk must have room. */
   append(runs: TaskRuns, from: number, to: number, computation: LiveComputation): void {
     const at = this.length;
     this.#segmentStarts.push(at);
@@ -108,7 +108,7 @@ export class TaskChunk {
     this.stopped.set(runs.stopped.subarray(from, to), at);
   }
 
-  /** Those with rows in `[from .. to)`, cut to it. */
+  /** Yields the segments of rows `[from .. to)`, clipped to that range. */
   *segments(from: number, to: number): Generator<SegmentRows> {
     const starts = this.#segmentStarts;
     for (let i = 0; i < starts.length; i++) {
@@ -126,19 +126,19 @@ export class TaskChunk {
   }
 }
 
-/** Rows of a chunk. They never change. */
+/** Immutable rows of a chunk. */
 export type TaskPiece = Piece<TaskChunk>;
 
 export class TaskWindow {
   readonly #limit: number;
   readonly #chunkRows: number;
   #chunks: TaskChunk[] = [];
-  /** Rows let go. */
+  /** Number of evicted rows. */
   first = 0;
-  /** Rows that were ever written. */
+  /** Number of rows that were added, including evicted rows. */
   end = 0;
 
-  /** Holds at least `limit` rows once there are so many, and at most a chunk more. */
+  /** Creates a window of at least `limit` rows and at most one chunk more. */
   constructor(limit: number) {
     this.#limit = limit;
     this.#chunkRows = Math.max(64, Math.min(1 << 14, limit >> 3));
@@ -158,21 +158,21 @@ export class TaskWindow {
     this.end += runs.count;
   }
 
-  /** True if chunks were dropped because there are more rows than the window holds. */
+  /** Evicts chunks beyond the limit. Returns whether any was evicted. */
   trim(): boolean {
     const before = this.first;
     while (this.end - this.first - this.#chunkRows >= this.#limit) this.dropOldest();
     return this.first > before;
   }
 
-  /** The chunk that is being written stays. */
+  /** Evicts the oldest chunk, unless it is the chunk that is being written. Returns whether a chunk was evicted. */
   dropOldest(): boolean {
     if (this.#chunks.length < 2) return false;
     this.first += this.#chunks.shift()?.length ?? 0;
     return true;
   }
 
-  /** Rows `[from .. to)`, counted since the beginning; those let go are left out. */
+  /** Returns rows `[from .. to)`, counted since the beginning, without evicted rows. */
   pieces(from: number, to: number): TaskPiece[] {
     return piecesOf(this.#chunks, this.first, from, to);
   }

@@ -262,7 +262,7 @@ export class TraceEncoder implements ClusterObserver {
     }
   }
 
-  /** A frame of later samples; callers come first. Told once. */
+  /** A frame of later samples; callers come first. PlayedScript once. */
   frame(frame: FrameFacts): void {
     if (this.#frames.has(frame.id)) return;
     if (this.#frames.size >= MAX_FRAMES) this.#frames.clear();

@@ -1,12 +1,12 @@
-// A cycle of the statistical profiler as rows of the tables `samples` and `frames`.
+// Converts a cycle of the statistical profiler to rows of the tables `samples` and `frames`.
 import type { ProfileCycle } from '../../protocol/profileCycle.js';
 import type { KindOf, TaskKind } from '../../protocol/taskKinds.js';
 import { cycleFrames, type FrameFacts, frameOfSample } from './frameIds.js';
 import type { SampleFacts } from './sampleRows.js';
 
 /**
- * The samples of a thread that had something to do. Beside the first row of a frame stand the frames that lead to it, callers
- * first; beside later rows of it none.
+ * Yields the samples of a thread, without samples of an idle thread. The first sample of a frame comes with the frames
+ * on its stack that were not yielded before, callers first.
  */
 export function* cycleSamples(
   worker: number,
@@ -16,7 +16,7 @@ export function* cycleSamples(
   const { times, tasks, sampleLines, interval } = cycle;
   const frames = cycleFrames(cycle);
   const kinds = new Map<number, TaskKind | undefined>();
-  const told = new Set<number>();
+  const yielded = new Set<number>();
   const byId = new Map(frames.map((frame) => [frame.id, frame]));
   for (const [sample, time] of times.entries()) {
     const frame = frameOfSample(cycle, sample, frames);
@@ -36,23 +36,23 @@ export function* cycleSamples(
       count: 1,
       interval,
     };
-    yield [row, told.has(frame.id) ? [] : pathTo(frame, byId, told)];
+    yield [row, yielded.has(frame.id) ? [] : pathTo(frame, byId, yielded)];
   }
 }
 
-/** The frames from the outermost one on that are not in `told`, which has them afterwards. */
+/** Returns the frames on the stack of `frame` that `yielded` lacks, the outermost first, and adds them to `yielded`. */
 function pathTo(
   frame: FrameFacts,
   byId: ReadonlyMap<number, FrameFacts>,
-  told: Set<number>,
+  yielded: Set<number>,
 ): readonly FrameFacts[] {
   const path: FrameFacts[] = [];
   for (
     let at: FrameFacts | undefined = frame;
-    at !== undefined && !told.has(at.id);
+    at !== undefined && !yielded.has(at.id);
     at = byId.get(at.parent)
   ) {
-    told.add(at.id);
+    yielded.add(at.id);
     path.push(at);
   }
   return path.reverse();

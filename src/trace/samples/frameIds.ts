@@ -1,21 +1,21 @@
-// Numbers of stack frames. A frame is a function in one place of the call tree; its number is made of what it is and of its
-// caller's number, so that every recorder gives it the same one, and tables of several recorders fit together.
+// Ids of stack frames. A frame is a function in one place of the call tree. Its id is a hash of the function and of the
+// caller's id, so all recorders give a frame the same id and their tables can be merged.
 import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../../protocol/profileCycle.js';
 import type { Reported } from '../../protocol/traceSchema.js';
 
-/** The caller of an outermost frame. */
+/** Id of the caller of an outermost frame. */
 export const NO_FRAME = -1;
 
 /**
- * A row of the table `frames` with texts for ids, and the number of its caller or NO_FRAME. Numbers are below 2^53; two of
- * 100,000 frames have the same one with a probability of 1 in 2,000,000.
+ * A row of the table `frames` with texts instead of ids. `parent` is the caller's id or NO_FRAME. Ids are below 2^53. A
+ * collision among 100,000 frames has a probability of 1 in 2,000,000.
  */
 export type FrameFacts = Reported<'frames'>;
 
-/** The thread ran Longpole's or Node's own code, and no task's. */
+/** Frame of samples in Longpole's or Node's own code, outside of tasks. */
 export const RUNTIME_FRAME = frameFacts(NO_FRAME, '(runtime)', '', 0);
 
-/** The frames of a cycle by its stack nodes: a caller stands before what it calls. Cost ~1 µs each. */
+/** Returns the frames of a cycle by stack node; callers come first. Cost: some 1 µs each. */
 export function cycleFrames({ parents, names, files, lines }: ProfileCycle): FrameFacts[] {
   const frames: FrameFacts[] = [];
   for (const [node, parent] of parents.entries()) {
@@ -25,7 +25,7 @@ export function cycleFrames({ parents, names, files, lines }: ProfileCycle): Fra
   return frames;
 }
 
-/** The frame of a sample; undefined while the thread had nothing to do. */
+/** Returns the frame of a sample, or undefined if the thread was idle. */
 export function frameOfSample(
   { stacks }: ProfileCycle,
   sample: number,
@@ -40,11 +40,11 @@ function frameFacts(parent: number, functionName: string, file: string, line: nu
   return { id: frameId(parent, functionName, file, line), parent, functionName, file, line };
 }
 
-/** 53 bits of two multiplicative hashes over the caller's number, the line and both texts. */
+/** Returns 53 bits of two multiplicative hashes over the caller's id, the line and both texts. */
 function frameId(parent: number, name: string, file: string, line: number): number {
   let a = Math.imul((parent % 2 ** 32) ^ line, 0x85ebca6b) | 0;
   let b = Math.imul(Math.floor(parent / 2 ** 32) ^ line, 0xc2b2ae35) | 0;
-  // The lengths keep `ab` + `c` and `a` + `bc` apart.
+  // The lengths distinguish `ab` + `c` from `a` + `bc`.
   for (const text of [name, file]) {
     a = Math.imul(a ^ text.length, 0x9e3779b1);
     for (let at = 0; at < text.length; at++) {

@@ -1,4 +1,4 @@
-// The tables `frames` and `samples` row by row: for the live trace and for readers.
+// Builds the tables `frames` and `samples` row by row, for live traces and readers.
 import type { Reported } from '../../protocol/traceSchema.js';
 import { Float64Column } from '../columns.js';
 import { textOf } from '../names.js';
@@ -7,20 +7,20 @@ import { TableBuilder } from '../tableRows.js';
 import type { FrameRows, SampleRows } from '../trace.js';
 import type { FrameFacts } from './frameIds.js';
 
-/** A row of the table `samples` with texts for ids, and the number of the innermost frame. */
+/** A row of the table `samples` with texts instead of ids, and with the id of the innermost frame. */
 export type SampleFacts = Reported<'samples'>;
 
-/** Frames that are kept apart at most (~10 MB with their texts); what lies beyond counts for its caller. */
+/** Limit for frames (~10 MB with their texts). A frame beyond it is counted as its caller. */
 const MAX_FRAMES = 100_000;
 
-/** Frames by number. A frame that is added twice has one row. */
+/** Builds a table of frames. A frame that is added twice has one row. */
 export class FrameBuilder {
   readonly #strings: StringTable;
   readonly #rows = new Map<number, number>();
   readonly #table = new TableBuilder('frames');
   readonly #ids = new Float64Column();
 
-  /** Texts become ids of `strings`. */
+  /** Interns texts in `strings`. */
   constructor(strings: StringTable) {
     this.#strings = strings;
   }
@@ -29,7 +29,7 @@ export class FrameBuilder {
     return this.#ids.length;
   }
 
-  /** The row of a frame by its number; -1 if nobody has told of it. */
+  /** Returns the row of a frame by its id, or -1 if the frame was not added. */
   rowOf(id: number): number {
     return this.#rows.get(id) ?? -1;
   }
@@ -38,7 +38,7 @@ export class FrameBuilder {
     return row < 0 ? -1 : this.#ids.values[row]!;
   }
 
-  /** Its row. Callers come first. */
+  /** Adds a frame and returns its row. Add the caller first. */
   add({ id, parent, functionName, file, line }: FrameFacts): number {
     const known = this.#rows.get(id);
     if (known !== undefined) return known;
@@ -51,7 +51,7 @@ export class FrameBuilder {
     );
   }
 
-  /** As `add`, with texts as ids. */
+  /** Like `add`, with ids of texts. */
   addRow(id: number, parent: number, functionName: number, file: number, line: number): number {
     const known = this.#rows.get(id);
     if (known !== undefined) return known;
@@ -72,7 +72,7 @@ export class FrameBuilder {
   }
 }
 
-/** Row `row` of a table of samples with texts, and the number of its frame. */
+/** Returns row `row` of a table of samples with texts and the id of its frame. */
 export function sampleFacts(
   samples: SampleRows,
   row: number,
@@ -94,7 +94,7 @@ export function sampleFacts(
   };
 }
 
-/** Row `row` of a table of frames with texts. */
+/** Returns row `row` of a table of frames with texts. */
 export function frameFactsAt(frames: FrameRows, row: number, strings: StringTable): FrameFacts {
   const parent = frames.parent[row]!;
   return {

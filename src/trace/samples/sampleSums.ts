@@ -1,16 +1,16 @@
-// Samples that are too old to be kept one by one: how often each stack was seen in blocks of time that double their length
-// whenever there are too many rows. When that does not help any more the rows say less; the total is never lost.
+// Sums of older samples: the number of samples per stack in blocks of time. When there are too many rows, the blocks
+// double in length. If that is not enough, the rows lose details. The total number of samples stays exact.
 import { OTHERS } from '../../protocol/metrics.js';
 import type { SampleFacts } from './sampleRows.js';
 
-/** Rows that are kept at most: some 8 MB. */
+/** Limit for rows, some 8 MB. */
 const DEFAULT_ROWS = 20_000;
-/** Seconds of the first blocks. */
+/** Initial length of a block in seconds. */
 const BLOCK_SECONDS = 1;
-/** With fewer blocks than this time is not made coarser. */
+/** Number of blocks up to which blocks are not merged. */
 const LEAST_BLOCKS = 8;
 
-/** What is given up, one after the other, where the rows of few blocks are too many. */
+/** Details that rows lose one after the other, if a few blocks have too many rows. */
 const COARSER: readonly ((row: SampleFacts) => SampleFacts)[] = [
   (row) => ({ ...row, line: 0 }),
   (row) => ({ ...row, span: '' }),
@@ -21,7 +21,7 @@ const COARSER: readonly ((row: SampleFacts) => SampleFacts)[] = [
 interface Sum {
   row: SampleFacts;
   count: number;
-  /** Times of its samples, from the beginning of the block. */
+  /** Sum of its samples' times, in seconds since the start of the block. */
   seconds: number;
   readonly block: number;
 }
@@ -30,14 +30,14 @@ export class SampleSums {
   readonly #limit: number;
   #sums = new Map<string, Sum>();
   #blockSeconds = BLOCK_SECONDS;
-  /** So many of COARSER have been given up. */
+  /** Number of steps of COARSER that were applied. */
   #coarser = 0;
 
   constructor(limit: number = DEFAULT_ROWS) {
     this.#limit = limit;
   }
 
-  /** Rows that are kept. */
+  /** Number of rows. */
   get length(): number {
     return this.#sums.size;
   }
@@ -47,7 +47,10 @@ export class SampleSums {
     while (this.#sums.size > this.#limit && this.#shrink());
   }
 
-  /** Sums as rows, ascending by time: of each the mean time of its samples. They belong to no single task. */
+  /**
+   * Returns the sums as rows, ascending by time. The time of a row is the mean time of its samples; a row belongs to no
+   * task.
+   */
   rows(): SampleFacts[] {
     return Array.from(this.#sums.values(), ({ row, count, seconds, block }) => ({
       ...row,
@@ -72,7 +75,7 @@ export class SampleSums {
     }
   }
 
-  /** False if there is nothing left to give up. */
+  /** Merges blocks or removes a detail. Returns false if neither is possible. */
   #shrink(): boolean {
     const rows = this.rows();
     const blocks = new Set(Array.from(this.#sums.values(), ({ block }) => block)).size;

@@ -1,4 +1,4 @@
-// The samples of a live trace: the newest one by one, the older summed up. No sample is lost.
+// The samples of a live trace: the newest as single rows, the older ones summed. No sample is lost.
 import type { Encoded } from '../../protocol/traceSchema.js';
 import { RowWindow } from '../live/rowWindow.js';
 import type { StringTable } from '../stringTable.js';
@@ -13,10 +13,10 @@ export class SampleWindow {
   readonly frames: FrameBuilder;
   readonly #rows: RowWindow<TableBuilder<'samples'>>;
   readonly #sums: SampleSums;
-  /** What the sums were when they were asked for last. */
+  /** Cache of the sums as rows. */
   #older: { readonly first: number; readonly rows: SampleRows } | undefined;
 
-  /** Texts become ids of `names`. Holds at least `limit` rows one by one once there are so many. */
+  /** Interns texts in `names`. Holds at least the newest `limit` samples as single rows. */
   constructor(limit: number, names: StringTable, sums: SampleSums = new SampleSums()) {
     this.#names = names;
     this.#sums = sums;
@@ -28,7 +28,7 @@ export class SampleWindow {
     );
   }
 
-  /** Rows that are summed up. */
+  /** Number of summed samples. */
   get first(): number {
     return this.#rows.first;
   }
@@ -41,14 +41,14 @@ export class SampleWindow {
     this.frames.add(frame);
   }
 
-  /** Its frame was added before. */
+  /** Adds a sample whose frame was added before. */
   add(row: SampleFacts): void {
     this.#rows.next().add(encodedSample(row, this.#names, this.frames));
   }
 
   /**
-   * Rows `[from .. to)` counted since the beginning; from the beginning on with the sums of those that are older. They are
-   * those of now, and are joined when the function that it returns is called.
+   * Returns a function that joins rows `[from .. to)`, counted since the beginning, as they are now. If `from` is 0,
+   * the sums of older samples come first.
    */
   rows(from: number, to: number): () => SampleRows {
     const older = from === 0 && this.first > 0 ? [this.#olderRows()] : [];
@@ -73,20 +73,20 @@ export class SampleWindow {
   }
 }
 
-/** Texts become ids of `strings`. */
+/** Interns the texts of a sample in `strings`. */
 function encodedSample(row: SampleFacts, strings: StringTable, frames: FrameBuilder): Encoded<'samples'> {
   const id = (text: string): number => (text === '' ? -1 : strings.internString(text));
   return { ...row, prefix: id(row.prefix), span: id(row.span), frame: frames.rowOf(row.frame) };
 }
 
-/** The sums as rows; their texts become ids of `strings`. */
+/** Returns the sums as rows, with their texts interned in `strings`. */
 export function summedSamples(sums: SampleSums, strings: StringTable, frames: FrameBuilder): SampleRows {
   const builder = new TableBuilder('samples');
   for (const row of sums.rows()) builder.add(encodedSample(row, strings, frames));
   return builder.build();
 }
 
-/** Tables of samples, one behind the other. Without a copy where there is one. */
+/** Concatenates tables of samples. A single table is not copied. */
 export function joinedSamples(parts: readonly SampleRows[]): SampleRows {
   return joinRows('samples', parts.map(wholeTable));
 }

@@ -42,7 +42,7 @@ const total = (rows: readonly { readonly count: number }[]): number =>
   rows.reduce((sum, { count }) => sum + count, 0);
 
 describe('samples in a trace', () => {
-  it('sums of old samples lose none, however few rows they may have, and keep the middle of their times', () => {
+  it('sums of older samples keep the total and the mean time under any limit of rows', () => {
     fc.assert(
       fc.property(fc.array(sample, { maxLength: 300 }), fc.integer({ min: 20, max: 60 }), (rows, limit) => {
         const sums = new SampleSums(limit);
@@ -61,7 +61,7 @@ describe('samples in a trace', () => {
     );
   });
 
-  it('a live trace holds the newest one by one, and loses none', () => {
+  it('a live trace holds the newest samples as single rows and loses none', () => {
     const live = new LiveTrace({ window: { samples: 64 } });
     const kindOf = () => ({ prefix: 'load', span: ['Alice'] });
     for (let second = 0; second < 100; second++)
@@ -77,7 +77,7 @@ describe('samples in a trace', () => {
     assert.equal(samples.time.at(-1), 1099.03);
     assert.equal(strings.get(frames.functionName[samples.frame[0]!]!), 'load');
     assert.equal(frames.length, 3);
-    // Who reads from the beginning gets the sums, too; who has read up to there, only what is new.
+    // A reader at the beginning receives the sums; later reads return new samples only.
     const whole = live.changesSince();
     assert.equal(
       whole.trace.samples.count.reduce((sum, count) => sum + count, 0),
@@ -89,7 +89,7 @@ describe('samples in a trace', () => {
     assert.ok(live.changesSince({ ...whole.cursor, samples: 8 }).missed.samples > 0);
   });
 
-  it('numbers of frames depend on the whole stack, and on nothing else', () => {
+  it('ids of frames depend on the whole stack and on nothing else', () => {
     const stack = fc.array(fc.tuple(fc.string({ maxLength: 4 }), fc.string({ maxLength: 3 }), fc.nat(5)), {
       minLength: 1,
       maxLength: 5,

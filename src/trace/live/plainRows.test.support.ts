@@ -1,10 +1,10 @@
-// What a trace should say of a story that was told, and what it says, both as plain objects with texts for ids.
+// The expected rows of a played script and the rows of a trace, as plain objects with texts instead of ids.
 import { TASK_MEMORY, TASK_STATES } from '../../protocol/clusterObserver.js';
 import { type Column, columnsOf, fileColumns, GROWING_TABLES } from '../../protocol/traceSchema.js';
 import { keyGroup } from '../keyGroup.js';
 import type { Texts } from '../texts.js';
 import type { TableName, Trace } from '../trace.js';
-import type { Told } from './clusterScript.test.support.js';
+import type { PlayedScript } from './clusterScript.test.support.js';
 
 export interface PlainTask {
   readonly key: string | null;
@@ -15,13 +15,13 @@ export interface PlainTask {
   readonly [column: string]: unknown;
 }
 
-/** Every run that was told, in order. */
-export function toldTasks(told: Told): PlainTask[] {
+/** Returns the expected row of every run, in order. */
+export function expectedTasks(played: PlayedScript): PlainTask[] {
   const keyOf = new Map<number, string>();
-  for (const { firstId, keys } of told.computations) {
+  for (const { firstId, keys } of played.computations) {
     for (const [id, key] of keys.entries()) keyOf.set(firstId + id, key);
   }
-  return told.runs.flatMap((runs) =>
+  return played.runs.flatMap((runs) =>
     Array.from({ length: runs.count }, (_, i) => {
       const { computation } = runs;
       const id = runs.ids[i]!;
@@ -61,11 +61,11 @@ export function toldTasks(told: Told): PlainTask[] {
 
 const textOf = (table: Texts, id: number): string | null => (id < 0 ? null : table.get(id));
 
-/** Every column of tasks that files have. */
+/** Returns the columns of tasks that files contain. */
 export function tasksOf(trace: Trace): PlainTask[] {
   const { tasks, keys } = trace;
   return Array.from({ length: tasks.length }, (_, row) => ({
-    // The columns that tests read by name; the schema lists all.
+    // Columns that tests read by name; the schema lists all.
     key: textOf(keys, tasks.key[row]!),
     prefix: textOf(trace.strings, tasks.prefix[row]!),
     state: TASK_STATES[tasks.state[row]!],
@@ -81,7 +81,7 @@ export function tasksOf(trace: Trace): PlainTask[] {
 
 type PlainTable = 'workers' | TableName;
 
-/** A row with texts for ids, column by column as the schema lists them. */
+/** Returns a row with texts instead of ids, in the columns of the schema. */
 function plainRow(
   trace: Trace,
   table: PlainTable,
@@ -98,7 +98,7 @@ function plainRow(
   return plain;
 }
 
-/** Kinds of columns that are not columns in memory: the number of the row, and the figures of a resource sample. */
+/** Kinds of columns that memory lacks: the number of the row, and the figures of a resource sample. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['index', 'figure', 'figures']);
 
 function isNumbers(values: unknown): values is Float64Array | Int32Array | Uint8Array {
@@ -120,7 +120,7 @@ function keysOf({ transfers, keys }: Trace, row: number): string[] {
   return Array.from(transfers.keys.subarray(keyOffsets[row], keyOffsets[row + 1]), (key) => keys.get(key));
 }
 
-/** The frames of a stack as texts, the innermost first. */
+/** Returns the frames of a stack as texts, the innermost first. */
 function stackOf({ frames, strings }: Trace, frame: number): string[] {
   const stack: string[] = [];
   for (let at = frame; at >= 0; at = frames.parent[at]!) {
@@ -130,7 +130,7 @@ function stackOf({ frames, strings }: Trace, frame: number): string[] {
   return stack;
 }
 
-/** Every column of the other tables, rows as objects. */
+/** Returns the rows of all other tables as objects. */
 export function restOf(trace: Trace): Record<string, unknown> {
   const { figures } = trace.resources;
   const rows = (table: PlainTable): Record<string, unknown>[] => {
