@@ -1,5 +1,5 @@
-// The dashboard: chooses where its trace comes from, and shows it. In a report the trace stands in the page, from a server
-// it comes over a WebSocket, and a file may be dropped on the page at any time.
+// The dashboard: chooses the source of the trace and shows it. A report contains its trace, and a server sends it over
+// a WebSocket. The user can drop files on the page at any time.
 import './views/base.css';
 import './views/plots.css';
 import './views/panels.css';
@@ -16,15 +16,15 @@ import { ShellState } from './views/shellState.js';
 import { showTextsSafely } from './views/shownText.js';
 
 declare global {
-  /** For tests and scripts: what the dashboard shows, and when it is at rest. */
+  /** Hooks for tests and scripts: the state of the dashboard, and a promise that it is idle. */
   var longpoleDashboard: ShellHooks | undefined;
 }
 
-/** The trace that stands in the page itself. The class comes first: the module runs from top to bottom. */
+/** The trace in the page itself. The class must precede the code below, which uses it while the module is evaluated. */
 class ReportSource implements TraceSource {
   readonly #text: string;
 
-  /** `text`: base64 of the compressed bytes. */
+  /** `text` is base64 of the compressed bytes. */
   constructor(text: string) {
     this.#text = text;
   }
@@ -35,11 +35,11 @@ class ReportSource implements TraceSource {
   }
 
   async #read(sink: SourceSink): Promise<void> {
-    // The page is painted before it is busy.
+    // The browser paints the page before decoding blocks it.
     await new Promise((resolve) => setTimeout(resolve));
     const { trace, title, facts, address } = decodeReport(await unpackPageData(this.#text));
     if (address !== '' && location.hash === '') {
-      // Announced at once: the page that a new hash announces later would be drawn for nothing.
+      // `replaceState` fires no event. Assigning `location.hash` fires it later, after another page was drawn.
       history.replaceState(null, '', `#${address}`);
       dispatchEvent(new Event('hashchange'));
     }
@@ -50,12 +50,12 @@ class ReportSource implements TraceSource {
   close(): void {}
 }
 
-/** Undefined: a template from disk, that waits for a file. */
+/** Returns undefined for a template from disk, which waits for a file. */
 function sourceOfPage(): TraceSource | undefined {
   const element = document.getElementById(REPORT_ELEMENT);
   const text = element?.textContent?.trim() ?? '';
   if (text !== '' && !text.startsWith('@')) {
-    // Megabytes of text that nobody needs twice.
+    // The text can have many megabytes and is not needed again.
     element?.replaceChildren();
     return new ReportSource(text);
   }
@@ -64,7 +64,7 @@ function sourceOfPage(): TraceSource | undefined {
 
 showTextsSafely();
 
-// What a server gives out is the template as it is; the trace brings the title.
+// A server sends the unchanged template. Its title comes with the trace.
 if (document.title.startsWith('@')) document.title = 'Longpole';
 
 const app = document.getElementById('app');

@@ -1,4 +1,4 @@
-// The page that `longpole diff --page` writes: takes the data out of the document, inflates and checks it, and shows it.
+// The page that `longpole diff --page` writes. It decompresses and checks the data in the document and shows them.
 import { render } from 'preact';
 import { decodeDiffPage } from '../analysis/diff/diffPageData.js';
 import { LongpoleError } from '../base/errors.js';

@@ -1,2 +1,2 @@
-// The bundler takes style sheets as imports for their effect.
+// The bundler accepts imports of style sheets.
 declare module '*.css';

@@ -1,18 +1,18 @@
-// Bundles each page of the dashboard to one HTML file without any reference to the outside: the script and the style
-// sheet are put into it, and a Content-Security-Policy that allows exactly these two by their hashes and no network.
+// Bundles each page of the dashboard into one HTML file without external references. The file contains the script, the
+// style sheet, and a Content-Security-Policy that allows only these two by their hashes, and no network.
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
-/** Page → the id of the element that its data stands in; its program is `PAGE.tsx`. */
+/** Page → id of the element with its data. The program of a page is `PAGE.tsx`. */
 const ELEMENTS = { dashboard: 'longpole-trace', diff: 'longpole-diff' };
-/** One page per run: a page is one file, and shares no chunk with another. */
+/** Page to build. Each page has its own build, so that pages share no chunks. */
 const name = process.env.LONGPOLE_PAGE ?? 'dashboard';
 const root = fileURLToPath(new URL('.', import.meta.url));
 
 const hash = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** From disk a page connects to nothing; a server that gives it out allows its own address. */
+/** Returns the policy of a page from disk, which forbids connections. A server that sends the page allows its own address. */
 function policy(script, style) {
   return [
     "default-src 'none'",
@@ -43,7 +43,7 @@ function oneFile() {
       const files = Object.values(bundle);
       const only = (wanted, what) => {
         const found = files.filter(wanted);
-        if (found.length !== 1) this.error(`expected one ${what}, the build made ${found.length}`);
+        if (found.length !== 1) this.error(`Expected one ${what}, but the build made ${found.length}.`);
         return found[0];
       };
       const chunk = only((file) => file.type === 'chunk', 'script');
@@ -58,7 +58,7 @@ function oneFile() {
         .replace('</head>', () => `  <style>${style}</style>\n  </head>`)
         .replace('</body>', () => `  <script type="module">${script}</script>\n  </body>`);
       if (/<(?:script|link|img)\b[^>]*\s(?:src|href)=/.test(html.replace(script, ''))) {
-        this.error('the page still refers to a file outside itself');
+        this.error('The page still refers to an external file.');
       }
       this.emitFile({ type: 'asset', fileName: `${name}.html`, source: html });
       delete bundle[page.fileName];

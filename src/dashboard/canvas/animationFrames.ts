@@ -1,9 +1,9 @@
-// The one owner of the animation frame. Whoever changes what is on the screen calls `request`; all of it is drawn once
-// before the next repaint. `idle` tells a test when nothing is left to draw.
+// The only owner of requestAnimationFrame. Code that changes the state of the page calls `request`; the page is then
+// drawn once before the next repaint.
 
 /**
- * Effects of what is shown run after it was painted, and they may show more: a canvas that is there now asks for its first
- * frame, an answer is looked for and shown, and what it shows is drawn. That takes so many turns.
+ * Repaints after which the page is idle. Effects run after a repaint and can change the page: a new canvas requests
+ * its first frame, then an analysis finishes, and then its result is drawn.
  */
 const TURNS = 3;
 
@@ -13,7 +13,7 @@ export class AnimationFrames {
   #waiting: (() => void)[] = [];
   #recent: number[] = [];
 
-  /** `draw` returns true if it wants another frame, because something still moves. */
+  /** `draw` returns true if it needs another animation frame, because a motion has not ended. */
   constructor(draw: (time: number) => boolean) {
     this.#draw = draw;
   }
@@ -37,7 +37,7 @@ export class AnimationFrames {
     for (const resolve of waiting) resolve();
   }
 
-  /** Resolves when what was shown has had its effects, and no frame is scheduled. */
+  /** Resolves when all effects have run and no animation frame is scheduled. For tests. */
   async idle(): Promise<void> {
     for (let turn = 0; turn < TURNS; turn++) await nextTurn();
     if (!this.#scheduled) return;
@@ -46,7 +46,7 @@ export class AnimationFrames {
     });
   }
 
-  /** Milliseconds of drawing of the last frames (at most 240), oldest first; forgets them. */
+  /** Returns and clears the drawing times of the last animation frames (at most 240) in milliseconds, oldest first. */
   takeTimes(): number[] {
     const recent = this.#recent;
     this.#recent = [];
@@ -54,7 +54,7 @@ export class AnimationFrames {
   }
 }
 
-/** Resolves after the next repaint, behind the effects that wait for it. */
+/** Resolves after the next repaint and the effects that follow it. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     requestAnimationFrame(() => setTimeout(resolve));

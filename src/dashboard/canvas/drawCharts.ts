@@ -1,4 +1,4 @@
-// The line plots and what all plots share: vertical time lines, horizontal value lines, labels in the gutters.
+// Draws line plots, and the grid of all plots: vertical time lines, horizontal value lines, labels in the gutters.
 import { mix, slotColor } from '../model/palette.js';
 import type { CachePlot, LinesPlot, ProfileModel, ResourcePlot } from '../model/profileModel.js';
 import { columnRanges, isDense, linePoints, type Series } from '../model/series.js';
@@ -14,13 +14,13 @@ export interface PlotArea {
   readonly height: number;
 }
 
-/** Above the topmost and below the lowest value: room for half a line of text, px. */
+/** Space above the highest and below the lowest value, for half a line of text, px. */
 const PADDING = 8;
-/** A label of a value axis for about this many px. */
+/** Approximate distance between labels of a value axis, px. */
 const LABEL_SPACING = 34;
-/** More labels than this are not read, however high the chart is. */
+/** Labels of an axis, even of a very high chart. */
 const MAX_LABELS = 6;
-/** Samples farther apart than this are also drawn as dots, px. */
+/** Distance from which samples are also drawn as dots, px. */
 const DOT_SPACING = 18;
 
 export function drawTimeLines(renderer: Renderer, area: PlotArea, xs: readonly number[], theme: Theme): void {
@@ -32,15 +32,15 @@ interface Axis {
   readonly y: (value: number) => number;
 }
 
-/** An axis from 0 to at least `largest` over the height of the area. */
+/** Returns an axis from 0 to at least `largest` over the height of the area. */
 export function chartAxis(area: PlotArea, largest: number, unit: AxisUnit): Axis {
   const most = Math.min(MAX_LABELS, Math.max(1, Math.floor((area.height - 2 * PADDING) / LABEL_SPACING)));
   return onArea(area, valueAxis(largest, unit, most));
 }
 
 function onArea(area: PlotArea, { top, ticks }: { top: number; ticks: readonly Tick[] }): Axis {
-  const room = area.height - 2 * PADDING;
-  return { ticks, y: (value) => PADDING + room * (1 - value / top) };
+  const height = area.height - 2 * PADDING;
+  return { ticks, y: (value) => PADDING + height * (1 - value / top) };
 }
 
 export function drawResources(
@@ -83,7 +83,7 @@ export function drawCache(
   }
   renderer.clip(area.left, 0, area.width, area.height);
   const isFull = (prefix: number) => emphasis?.has(prefix) ?? true;
-  // What is emphasised is drawn last, on top.
+  // Emphasised lines are drawn last, on top.
   const lines = [...plot.lines].sort((a, b) => Number(isFull(a.prefix)) - Number(isFull(b.prefix)));
   for (const { prefix, series } of lines) {
     const color = slotColor(model.prefixes[prefix]!.slot, theme.scheme);
@@ -94,7 +94,7 @@ export function drawCache(
   renderer.unclip();
 }
 
-/** Lines from 0, or surfaces on top of each other. */
+/** Draws lines from 0, or stacked surfaces. */
 export function drawLines(
   renderer: Renderer,
   plot: LinesPlot,
@@ -109,7 +109,7 @@ export function drawLines(
     renderer.text(label, area.left - 10, axis.y(value), theme.muted, 'right');
   }
   renderer.clip(area.left, 0, area.width, area.height);
-  // The highest surface first: those below cover it.
+  // The highest surface is drawn first, because lower surfaces cover it.
   const lines = plot.stacked ? [...plot.lines].reverse() : plot.lines;
   for (const { slot, series } of lines) {
     const color = slotColor(slot, theme.scheme);
@@ -150,7 +150,7 @@ function drawSeries(
   renderer.line(points, style.color, style.width);
 }
 
-/** A dense line as one rectangle per column: a stroke that turns back on itself a thousand times costs a frame. */
+/** Draws a dense line as one rectangle per column, because a stroke with thousands of turns takes a whole frame. */
 function drawRanges(
   renderer: Renderer,
   { low, high }: ReturnType<typeof columnRanges>,
@@ -160,7 +160,7 @@ function drawRanges(
 ): void {
   let from = 0;
   for (let column = 1; column <= low.length; column++) {
-    // Columns that show the same are one rectangle; NaN is unequal to itself, and skipped.
+    // Equal columns become one rectangle. NaN is unequal to itself and skipped.
     if (column < low.length && low[column] === low[from] && high[column] === high[from]) continue;
     const top = axis.y(high[from]!) - style.width / 2;
     const bottom = axis.y(low[from]!) + style.width / 2;
@@ -182,7 +182,7 @@ function toScreen(points: number[], area: PlotArea, axis: Axis): number[] {
   return points;
 }
 
-/** Samples of a line as dots, when they are few: a dt of 1 s on a run of 5 s should look like what it is. */
+/** Draws the samples of a line as dots if they are sparse, e.g. with a dt of 1 s in a run of 5 s. */
 function drawDots(
   renderer: Renderer,
   series: Series,

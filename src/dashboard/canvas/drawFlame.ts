@@ -1,45 +1,46 @@
-// The flame view on a renderer. Functions narrower than a pixel are drawn as gray together with their neighbours, so a picture
-// costs pixels, not functions; what is above the function that was zoomed to is as wide as the view.
+// Draws the flame view. Neighbouring functions narrower than a pixel become one gray box, so the cost depends on the
+// width and not on the number of functions. The callers of the zoomed function are as wide as the view.
 import { type FlameBox, type FlameLayout, isFound, placeOf } from '../model/flameLayout.js';
 import { colorSlot, mix, type Scheme, slotColor, textOn } from '../model/palette.js';
 import { fitText, type Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
-/** px. */
+/** Height of a row, px. */
 export const FLAME_ROW = 20;
+/** Narrowest label, px. */
 const MIN_LABEL = 26;
 
 export interface FlameScene {
   readonly layout: FlameLayout;
-  /** As wide as the view. */
+  /** Box to which the view is zoomed. */
   readonly focus: FlameBox;
   readonly query: string;
   readonly hovered: FlameBox | undefined;
   readonly width: number;
   readonly theme: Theme;
-  /** Default: one colour per file, and the file behind the name. */
+  /** Default: one colour per file, and the file after the name. */
   readonly paint?: FlamePaint | undefined;
 }
 
-/** How boxes look that tell more than where a function stands. */
+/** Colours and notes of boxes, e.g. of a difference between two runs. */
 export interface FlamePaint {
-  /** `#rrggbb`. */
+  /** Returns `#rrggbb`. */
   color(box: FlameBox, scheme: Scheme): string;
-  /** What stands behind the function's name. */
+  /** Returns the text after the function's name. */
   note(box: FlameBox): string;
 }
 
-/** px that all rows below the focus need. */
+/** Returns the height of all rows, px. */
 export function flameHeight({ rows }: FlameLayout): number {
   return rows.length * FLAME_ROW;
 }
 
-/** Where samples are drawn: px from the left. */
+/** Returns the x coordinate of a sample, px. */
 export function flameX({ focus, width }: Pick<FlameScene, 'focus' | 'width'>, sample: number): number {
   return focus.node.count === 0 ? 0 : ((sample - focus.start) / focus.node.count) * width;
 }
 
-/** What all samples of the tree are called. */
+/** Returns the function's name; the root is called "all samples". */
 export function flameName({ node, parent }: FlameBox): string {
   if (parent === undefined) return 'all samples';
   return node.description.name === '' ? '(anonymous)' : node.description.name;
@@ -91,21 +92,21 @@ function drawBox(renderer: Renderer, scene: FlameScene, box: FlameBox, left: num
   renderer.rect(left, top, right - left - gap, FLAME_ROW - 1, color);
   if (hovered === box) renderer.rect(left, top + FLAME_ROW - 3, right - left - gap, 2, theme.ink);
   const visible = Math.max(0, left);
-  const room = Math.min(scene.width, right) - visible - 8;
-  if (room < MIN_LABEL) return;
+  const space = Math.min(scene.width, right) - visible - 8;
+  if (space < MIN_LABEL) return;
   const place = paint?.note(box) ?? placeOf(box.node);
-  const text = fitText(renderer, place === '' ? flameName(box) : `${flameName(box)}  ${place}`, room);
+  const text = fitText(renderer, place === '' ? flameName(box) : `${flameName(box)}  ${place}`, space);
   if (text !== '') renderer.text(text, visible + 4, top + FLAME_ROW / 2, textOn(color), 'left');
 }
 
-/** One colour per file: who called whom across files shows at once. Functions that were shipped as text have no file. */
+/** Returns a colour per file, which makes calls between files visible. Functions sent as source text have no file. */
 function colorOf({ node: { description } }: FlameBox, theme: Theme): string {
   const { filename, name } = description;
   if (/^\(/.test(name)) return theme.axis;
   return slotColor(colorSlot(filename === '' ? name : filename), theme.scheme);
 }
 
-/** The box under a point, px. */
+/** Returns the box under a point, px. */
 export function flameBoxAt(
   scene: Pick<FlameScene, 'layout' | 'focus' | 'width'>,
   x: number,

@@ -1,17 +1,17 @@
-// Lines over a task stream from the tasks whose results the chosen one needed, and to those that needed its own.
+// Draws the flows of the selected task over a task stream: lines from its dependencies and to its dependents.
 import type { FlowEnd, Flows } from '../model/flows.js';
 import type { ColumnGrid } from '../model/streamDetail.js';
 import { laneBox } from './drawTasks.js';
 import type { Renderer } from './renderer.js';
 
-/** Straight pieces of a curve. */
+/** Straight segments of a curve. */
 const PIECES = 14;
-/** Share of a lane above the end of a line: names stand in its middle. */
+/** Height of a line's end as a share of the lane from its top. Labels stand in the middle of a lane. */
 const HIGH = 0.22;
-/** px. */
+/** Width of a line and radius of its dots, px. */
 const LINE = 1.5;
 const DOT = 2.5;
-/** How far a curve swings out where there is hardly any time between its ends, px. */
+/** Smallest horizontal swing of a curve, for ends that are close in time, px. */
 const MIN_SWING = 14;
 
 export interface FlowColors {
@@ -44,7 +44,7 @@ export function drawFlows(
   renderer.unclip();
 }
 
-/** Leaves to the right and arrives from the left. */
+/** Returns points of a curve that leaves to the right and arrives from the left. */
 function curve(x1: number, y1: number, x2: number, y2: number): number[] {
   const swing = Math.max(MIN_SWING, Math.abs(x2 - x1) / 2);
   const points: number[] = [];

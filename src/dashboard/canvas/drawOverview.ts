@@ -1,4 +1,4 @@
-// The strip above the plots: the whole run in small with the window that is shown, and the ruler with the times.
+// Draws the strip above the plots: an overview of the whole run with the visible window, and the time axis.
 import type { ProfileModel } from '../model/profileModel.js';
 import { columnRanges } from '../model/series.js';
 import { type ColumnGrid, layoutGroup } from '../model/streamDetail.js';
@@ -9,8 +9,8 @@ import type { Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
 /**
- * Column → height of the overview, 0 to 1: the share of the lanes of all task streams that was busy; on a page without
- * a stream the highest line of the first plot. Computed once per width.
+ * Returns the height of the overview by column, 0 to 1. The height is the busy share of all lanes of the task streams.
+ * A page without a stream shows the highest line of its first plot.
  */
 export function overviewShares(model: ProfileModel, grid: ColumnGrid): Float32Array {
   const lanes = model.plots.reduce(
@@ -60,7 +60,7 @@ function busyLanes(model: ProfileModel, grid: ColumnGrid): Float32Array {
   return busy;
 }
 
-/** The run in small. `shown` is the window of the plots as fractions of the whole. */
+/** Draws the overview. `shown` is the visible window as fractions of the whole. */
 export function drawOverview(
   renderer: Renderer,
   shares: Float32Array,
@@ -69,10 +69,10 @@ export function drawOverview(
   theme: Theme,
 ): void {
   const base = area.height - 1;
-  const room = area.height - 6;
+  const height = area.height - 6;
   const points: number[] = [];
   for (let column = 0; column < shares.length; column++) {
-    const y = base - room * shares[column]!;
+    const y = base - height * shares[column]!;
     points.push(area.left + column, y, area.left + column + 1, y);
   }
   renderer.area(points, base, theme.overview);
@@ -80,7 +80,7 @@ export function drawOverview(
   const from = area.left + shown.start * area.width;
   const to = area.left + shown.stop * area.width;
   if (shown.stop - shown.start > 0.9995) return;
-  // What is outside the window is veiled, the window itself has edges to hold.
+  // A veil covers the overview outside the window. The window has edges that can be dragged.
   const veil = theme.scheme === 'light' ? 'rgba(255, 255, 255, 0.66)' : 'rgba(20, 23, 28, 0.66)';
   renderer.rect(area.left, 0, from - area.left, area.height, veil);
   renderer.rect(to, 0, area.left + area.width - to, area.height, veil);

@@ -1,14 +1,14 @@
-// The critical path on a task stream: a line along the tasks that computed on it, and down or up to the next of them.
+// Draws the critical path on a task stream: a line along its tasks, and a vertical line from each task to the next.
 import { type PathLanes, pathLaneAt } from '../model/pathLanes.js';
 import type { ColumnGrid } from '../model/streamDetail.js';
 import type { TaskLanes } from '../model/taskLanes.js';
 import { laneBox } from './drawTasks.js';
 import type { Renderer } from './renderer.js';
 
-/** px. */
+/** Width of the line, px. */
 const LINE = 3;
 
-/** Cost: a search per pixel column, however long the path is. */
+/** Cost: one binary search per pixel column, for a path of any length. */
 export function drawPath(
   renderer: Renderer,
   lanes: TaskLanes,

@@ -1,5 +1,5 @@
-// The task stream on a renderer: per lane the wide runs as rectangles, then the narrow ones as columns of density, in
-// which the height of a colour is the share of the pixel's time in which that prefix ran.
+// Draws the task stream. Each lane has rectangles for wide runs, and then columns of density for narrow runs. In a
+// column, the height of a colour is the share of the pixel's time in which its prefix ran.
 import { mix, slotColor, textOn } from '../model/palette.js';
 import type { PrefixInfo, ProfileModel, TaskPlot } from '../model/profileModel.js';
 import type { LaneMatches } from '../model/search.js';
@@ -8,23 +8,23 @@ import { type LaneGroup, lowerBound, type TaskLanes, totalHeight } from '../mode
 import { fitText, type Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
-/** Between neighbours of one lane that are wide enough to be told apart, px. */
+/** Gap between neighbouring runs that are wide enough for a gap, px. */
 const RUN_GAP = 1;
-/** However little time was taken in a pixel column, this much of it shows, px; and of each further prefix in it. */
+/** Smallest height of the first prefix in a pixel column, and of every other prefix, px. */
 const MIN_MARK = 3;
-const MIN_FURTHER = 1;
-/** Rectangles narrower than this have no text, px. */
+const MIN_NEXT_MARK = 1;
+/** Narrowest rectangle with a label, px. */
 const MIN_LABEL = 24;
 
 export interface StreamStyle {
   readonly theme: Theme;
-  /** The prefixes in full colour; undefined: all of them. */
+  /** Prefixes in full colour; undefined for all. */
   readonly emphasis: ReadonlySet<number> | undefined;
-  /** Lane → found positions; undefined: no search. */
+  /** Lane → matching positions; undefined without a search. */
   readonly matches: readonly LaneMatches[] | undefined;
 }
 
-/** Where a lane is drawn, px from the top of the stream. */
+/** Returns top and height of a lane, px from the top of the stream. */
 export function laneBox(lanes: TaskLanes, lane: number, height: number): { top: number; height: number } {
   const unit = height / totalHeight(lanes);
   const top = lanes.edges[lane]! * unit;
@@ -37,14 +37,14 @@ export function laneBox(lanes: TaskLanes, lane: number, height: number): { top: 
   return { top: top + first / 2, height: each - (first + last) / 2 };
 }
 
-/** The lane at a height, or -1. */
+/** Returns the lane at a height, or -1. */
 export function laneAt(lanes: TaskLanes, y: number, height: number): number {
   const at = (y / height) * totalHeight(lanes);
   const lane = lowerBound(lanes.edges, 0, lanes.edges.length, at + Number.EPSILON) - 1;
   return at >= 0 && lane < lanes.lanes.length ? Math.max(lane, 0) : -1;
 }
 
-/** Draws the stream to the right of `left`, one column of the grid per pixel. */
+/** Draws the stream to the right of `box.left`, one column of the grid per pixel. */
 export function drawStream(
   renderer: Renderer,
   model: ProfileModel,
@@ -84,9 +84,9 @@ class LanePainter {
   readonly #left: number;
   #top = 0;
   #height = 0;
-  /** Column → share of its height that is taken by the groups drawn so far. */
+  /** Column → share of its height that previous groups fill. */
   readonly #filled: Float32Array;
-  /** Column, seconds, column, seconds, … of the lane, group after group: drawn after all of its rectangles. */
+  /** Density of each group as column, seconds, column, seconds, …; drawn after all rectangles of the lane. */
   #density: { color: string; values: number[] }[] = [];
 
   constructor(renderer: Renderer, lanes: TaskLanes, grid: ColumnGrid, left: number) {
@@ -111,7 +111,7 @@ class LanePainter {
       run: (_position, from, to) => this.#drawRun(from, to, color, label, ink),
       density: (column, seconds) => {
         const last = values.length - 2;
-        // A run that reaches over from the column before comes apart from the runs that start here.
+        // A run that extends from the previous column is reported apart from the runs that start in this column.
         if (last >= 0 && values[last] === column) values[last + 1] = values[last + 1]! + seconds;
         else values.push(column, seconds);
       },
@@ -126,8 +126,8 @@ class LanePainter {
     this.#renderer.rect(this.#left + left, this.#top, width - gap, this.#height, color);
     if (label === '' || width < MIN_LABEL || this.#height < 13) return;
     const visible = Math.max(0, left);
-    const room = Math.min(this.#grid.columns, left + width) - visible - 8;
-    const text = fitText(this.#renderer, label, room);
+    const space = Math.min(this.#grid.columns, left + width) - visible - 8;
+    const text = fitText(this.#renderer, label, space);
     if (text === '') return;
     this.#renderer.text(text, this.#left + visible + 4, this.#top + this.#height / 2 + 0.5, ink, 'left');
   }
@@ -136,7 +136,7 @@ class LanePainter {
     for (const { color, values } of this.#density) this.#drawDensity(color, values);
   }
 
-  /** Stacks one group onto the columns. Equal neighbours become one rectangle: a busy lane is a handful of them. */
+  /** Stacks one group onto the columns. Equal neighbours become one rectangle, so a busy lane has few rectangles. */
   #drawDensity(color: string, values: readonly number[]): void {
     const { pixel } = this.#renderer;
     let from = 0;
@@ -150,13 +150,13 @@ class LanePainter {
     };
     for (let i = 0; i < values.length; i += 2) {
       const column = values[i]!;
-      const mark = this.#filled[column] === 0 ? MIN_MARK : MIN_FURTHER;
+      const mark = this.#filled[column] === 0 ? MIN_MARK : MIN_NEXT_MARK;
       const least = Math.min(1, mark / this.#height);
       const share = Math.max(least, values[i + 1]! / this.#grid.perColumn);
       const base = Math.min(this.#filled[column]!, 1 - least);
       const top = Math.min(1, base + share);
       this.#filled[column] = top;
-      // Whole device pixels let neighbours be equal.
+      // Rounding to device pixels makes neighbours equal.
       const newLow = Math.round((base * this.#height) / pixel) * pixel;
       const newHigh = top > 0.98 ? this.#height : Math.round((top * this.#height) / pixel) * pixel;
       if (column === to && newLow === low && newHigh === high) {
@@ -172,7 +172,7 @@ class LanePainter {
     flush();
   }
 
-  /** Found runs at full height and at least 2 px wide; one per pixel is enough to see where they are. */
+  /** Draws matching runs at full height and at least 2 px wide, at most one per pixel. */
   drawMatches(
     { positions, starts }: LaneMatches,
     prefixOf: (position: number) => PrefixInfo,
@@ -181,7 +181,7 @@ class LanePainter {
     const { stop } = this.#lanes;
     const { perColumn, columns } = this.#grid;
     const end = this.#grid.start + columns * perColumn;
-    // Positions of a lane do not overlap: the one before the window may reach into it, no other.
+    // Runs of a lane do not overlap, so only the last run before the window can extend into it.
     let i = Math.max(0, lowerBound(starts, 0, starts.length, this.#grid.start) - 1);
     while (i < positions.length && starts[i]! < end) {
       const position = positions[i]!;

@@ -24,7 +24,7 @@ interface Run {
   readonly stop: number;
 }
 
-/** All runs on one worker; prefix is the key up to its dash. */
+/** Returns the model of runs on one worker. The prefix of a task is its key up to the dash. */
 function modelOf(runs: readonly Run[]): { model: ProfileModel; plot: TaskPlot } {
   const model = buildModel(
     pageOfRuns(
@@ -74,22 +74,22 @@ test('a wide task is a rectangle from its start to its stop, with its prefix in 
   );
 });
 
-test('a task much shorter than a pixel still shows, alone and beside others', () => {
+test('a task much shorter than a pixel is visible, alone and between other tasks', () => {
   const grid = { start: 0, perColumn: 1, columns: 100 };
   const tiny = { key: 'tiny-1', start: 50.2, stop: 50.200001 };
   const alone = draw([{ key: 'first-0', start: 0, stop: 0.5 }, tiny], grid);
   const mark = alone.renderer.rects.find(({ color }) => color === alone.colorOf('tiny'))!;
   assert.deepEqual([mark.x, mark.width, mark.height], [LEFT + 50, 1, 3]);
-  const beside = draw(
+  const between = draw(
     [{ key: 'long-0', start: 0, stop: 50.1 }, tiny, { key: 'long-1', start: 50.3, stop: 90 }],
     grid,
   );
-  const order = beside.renderer.rects.map(({ color }) => color);
-  // Above the long tasks, which are drawn first.
-  assert.equal(order.lastIndexOf(beside.colorOf('tiny')), order.length - 1);
+  const order = between.renderer.rects.map(({ color }) => color);
+  // The tiny task is drawn on top of the long tasks.
+  assert.equal(order.lastIndexOf(between.colorOf('tiny')), order.length - 1);
 });
 
-test('where tasks share a pixel the height of a colour is its share of the time', () => {
+test('in a pixel that tasks share, the height of a colour is its share of the time', () => {
   const runs = Array.from({ length: 1000 }, (_, i) => ({
     key: `${i % 2 === 0 ? 'a' : 'b'}-${i}`,
     start: i * 0.1,
@@ -103,11 +103,11 @@ test('where tasks share a pixel the height of a colour is its share of the time'
       .reduce((sum, rect) => sum + rect.width * rect.height, 0);
   assert.ok(Math.abs(areaOf('a') - 10 * height * 0.25) < 10, `${areaOf('a')}`);
   assert.ok(Math.abs(areaOf('b') - 10 * height * 0.125) < 10, `${areaOf('b')}`);
-  // Ten equal columns of each are one rectangle.
+  // Ten equal columns of a prefix become one rectangle.
   assert.ok(renderer.rects.length <= 6, `${renderer.rects.length} rectangles`);
 });
 
-test('prefixes that are not emphasised fade, found tasks stand out', () => {
+test('prefixes without emphasis and tasks that do not match a search fade', () => {
   const runs = [
     { key: 'a-1', start: 0, stop: 10 },
     { key: 'b-1', start: 10, stop: 20 },
@@ -121,7 +121,7 @@ test('prefixes that are not emphasised fade, found tasks stand out', () => {
   assert.ok(shown.includes(found.colorOf('b')) && !shown.includes(found.colorOf('a')));
 });
 
-test('the lane under a height is the lane that is drawn there', () => {
+test('the lane at a height is the lane that is drawn there', () => {
   const { plot } = modelOf([
     { key: 'a-1', start: 0, stop: 10 },
     { key: 'a-2', start: 5, stop: 15 },
@@ -160,7 +160,7 @@ test('charts draw a line per series within the area', () => {
   }
 });
 
-test('labels of the ruler stay inside it', () => {
+test('labels of the time axis stay inside it', () => {
   const renderer = new RecordingRenderer();
   const ticks = [
     { x: 0, value: 0, label: '0' },
@@ -172,14 +172,14 @@ test('labels of the ruler stay inside it', () => {
   }
 });
 
-test('text is cut with an ellipsis, or left out when nothing readable fits', () => {
+test('text is cut with an ellipsis, or left out if nothing readable fits', () => {
   const renderer = new RecordingRenderer();
   assert.equal(fitText(renderer, 'random_sample', 78), 'random_sample');
   assert.equal(fitText(renderer, 'random_sample', 60), 'random_sa…');
   assert.equal(fitText(renderer, 'random_sample', 20), '');
 });
 
-test('the whole run in small shows the highest line of a page without tasks', () => {
+test('the overview shows the highest line of a page without tasks', () => {
   const time = Float64Array.from([0, 5]);
   const part = (name: string, ...value: number[]) => ({ name, slot: 0, value: Float64Array.from(value) });
   const plots = [stackedPlot('Memory', 'bytes', time, [part('managed', 0, 0), part('unmanaged', 2, 4)], '')];

@@ -1,14 +1,14 @@
-// Pointer, wheel and keys turned into what they mean. Knows pixels, nothing of time or tasks.
+// Translates pointer and wheel events into gestures in pixels, without reference to time or tasks.
 
 export interface GestureHandler {
-  /** Whether the wheel at x zooms; elsewhere it scrolls the page. */
+  /** Returns whether the wheel at x zooms; otherwise the page scrolls. */
   takesWheel(x: number): boolean;
-  /** Content follows the pointer by this many px. */
+  /** Moves the content by some px with the pointer. */
   dragBy(px: number): void;
-  /** `factor` < 1 zooms in around x. */
+  /** Zooms around x; `factor` < 1 zooms in. */
   zoomAt(x: number, factor: number, smooth: boolean): void;
   scrollBy(px: number): void;
-  /** While a range is being selected, in px; undefined when it is given up. */
+  /** Receives the range in px during a selection; undefined if the selection ends or is cancelled. */
   selecting(range: { readonly from: number; readonly to: number } | undefined): void;
   selected(from: number, to: number): void;
   hover(x: number, y: number): void;
@@ -17,7 +17,7 @@ export interface GestureHandler {
   doubleClick(): void;
 }
 
-/** Less movement than this between down and up is a click, px. */
+/** Largest movement between down and up that is a click, px. */
 const CLICK_SLOP = 4;
 /** One notch of a wheel (about 100 px) zooms by e^0.25. */
 const WHEEL_ZOOM = 0.0025;
@@ -27,7 +27,10 @@ interface Pointer {
   y: number;
 }
 
-/** Listens on `element`; x and y are relative to it, including what is scrolled. Returns a function that stops. */
+/**
+ * Listens on `element`. Coordinates are relative to its box, even if the page is scrolled. Returns a function that
+ * stops.
+ */
 export function listen(element: HTMLElement, handler: GestureHandler): () => void {
   const gestures = new Gestures(element, handler);
   const controller = new AbortController();
@@ -42,7 +45,7 @@ export function listen(element: HTMLElement, handler: GestureHandler): () => voi
   return () => controller.abort();
 }
 
-/** What has a meaning of its own when it is pressed. */
+/** Returns whether the target is a button or a link. */
 function isControl(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest('button, a') !== null;
 }
@@ -90,7 +93,7 @@ class Gestures {
     if (this.#mode === 'pinch') this.#pinch(event.pointerId, before, at);
     else if (this.#mode === 'drag') this.#handler.dragBy(at.x - before.x);
     else if (this.#mode === 'select') this.#handler.selecting({ from: this.#origin.x, to: at.x });
-    // A press that has not become a drag keeps its start, so that the drag begins without a jump.
+    // A press keeps its start until it becomes a drag, so that the drag begins without a jump.
     if (this.#mode !== 'press') this.#pointers.set(event.pointerId, at);
   }
 
@@ -132,13 +135,13 @@ class Gestures {
     const at = this.#at(event);
     if (!this.#handler.takesWheel(at.x)) return;
     event.preventDefault();
-    // Lines and pages, as some mice report, in px.
+    // Some mice report lines or pages instead of px.
     const unit = event.deltaMode === 1 ? 33 : event.deltaMode === 2 ? 400 : 1;
     const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
     if (event.shiftKey && dx === 0) this.#handler.scrollBy(dy);
     else if (Math.abs(dx) > Math.abs(dy)) this.#handler.scrollBy(dx);
     else {
-      // A pinch on a trackpad arrives as a wheel with ctrl, in much smaller steps.
+      // A pinch on a trackpad arrives as wheel events with ctrl, in much smaller steps.
       const speed = event.ctrlKey ? WHEEL_ZOOM * 4 : WHEEL_ZOOM;
       this.#handler.zoomAt(
         at.x,

@@ -1,21 +1,21 @@
-// Keys that work anywhere on the page, and what they are called in the help.
+// Keys that work everywhere on the page, and the text of the help about them.
 
 export interface KeyActions {
-  /** Share of the window to move by; negative is earlier. */
+  /** Moves the window by a share of its width; a negative share leads to earlier times. */
   panShare(share: number): void;
-  /** `factor` < 1 zooms in around the pointer, or the middle. */
+  /** Zooms around the pointer, or around the middle; `factor` < 1 zooms in. */
   zoomBy(factor: number): void;
   reset(): void;
   search(): void;
   help(): void;
   dismiss(): void;
   nextMatch(direction: 1 | -1): void;
-  /** To the task before or after the clicked one. */
+  /** Selects the task after (1) or before (-1) the selected task. */
   nextRun(direction: 1 | -1): void;
   zoomToRun(): void;
 }
 
-/** For the help: keys, meaning. */
+/** Keys and their meanings. */
 export const KEY_HELP: readonly (readonly [keys: readonly string[], meaning: string])[] = [
   [['A', 'D', '←', '→'], 'Earlier, later'],
   [['W', 'S', '↑', '↓'], 'Zoom in, zoom out'],
@@ -40,13 +40,13 @@ export const POINTER_HELP: readonly (readonly [gesture: string, meaning: string]
   ['Click a prefix', 'Highlight it in every plot'],
 ];
 
-/** For the help of pages with graphs and flame views, once Tab has led there. */
+/** Keys of graphs and flame views that have the keyboard focus. */
 export const GRAPH_HELP: readonly (readonly [keys: string, meaning: string])[] = [
   ['Arrows in a graph', 'From node to node; Enter opens it'],
   ['Arrows in a flame view', 'From function to function; Enter zooms, Esc goes back'],
 ];
 
-/** Runs the action of a key; false if the key means nothing here. */
+/** Runs the action of a key. Returns false if the key has no action. */
 export function runKey(event: KeyboardEvent, actions: KeyActions): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   switch (event.key.length === 1 ? event.key.toLowerCase() : event.key) {

@@ -1,4 +1,4 @@
-// A renderer that remembers instead of drawing, for tests of the drawing code.
+// A renderer that records calls instead of drawing, for tests of the drawing code.
 import type { Align, Renderer } from './renderer.js';
 
 export interface DrawnRect {
@@ -45,7 +45,7 @@ export class RecordingRenderer implements Renderer {
     this.texts.push({ text, x, y });
   }
 
-  /** Six px per letter. */
+  /** Counts six px per letter. */
   textWidth(text: string): number {
     return text.length * 6;
   }

@@ -1,5 +1,5 @@
-// The few drawing operations that the plots need. Drawing code talks to this interface alone, so that tests can record
-// what is drawn and another backend can take the canvas's place. All coordinates are CSS pixels.
+// The drawing operations of the plots. Drawing code uses only this interface, so that tests can record calls and
+// another backend can replace the canvas. All coordinates are CSS pixels.
 
 import { firstWhere } from '../../base/lookUps.js';
 import { visibleName } from '../../base/visibleText.js';
@@ -7,21 +7,21 @@ import { visibleName } from '../../base/visibleText.js';
 export type Align = 'left' | 'center' | 'right';
 
 export interface Renderer {
-  /** Size of a device pixel: differences below it do not show. */
+  /** Size of a device pixel; smaller differences are invisible. */
   readonly pixel: number;
-  /** Starts a picture of this size; everything before is erased. */
+  /** Clears the canvas and starts a picture of this size. */
   begin(width: number, height: number): void;
-  /** Limits what follows to a rectangle, until `unclip`. */
+  /** Limits drawing to a rectangle until `unclip`. */
   clip(x: number, y: number, width: number, height: number): void;
   unclip(): void;
-  /** A filled rectangle, its edges on device pixels. Colours are CSS colours. */
+  /** Fills a rectangle whose edges are rounded to device pixels. `color` is a CSS colour. */
   rect(x: number, y: number, width: number, height: number, color: string): void;
-  /** An open line through x, y, x, y, … */
+  /** Draws an open line through x, y, x, y, … */
   line(points: readonly number[], color: string, width: number): void;
-  /** The surface between such a line and `base`. */
+  /** Fills the surface between an open line and the height `base`. */
   area(points: readonly number[], base: number, color: string): void;
   dot(x: number, y: number, radius: number, color: string): void;
-  /** `y` is the middle of the text. */
+  /** Draws text around the height `y`. */
   text(text: string, x: number, y: number, color: string, align: Align): void;
   textWidth(text: string): number;
 }
@@ -120,7 +120,7 @@ export class CanvasRenderer implements Renderer {
   textWidth(text: string): number {
     const known = this.#widths.get(text);
     if (known !== undefined) return known;
-    // Names recur on every frame; a page that zooms through many numbers must not keep them all.
+    // Names recur in every animation frame, but the numbers of a long session must not fill the memory.
     if (this.#widths.size > 5000) this.#widths.clear();
     const { width } = this.#context.measureText(text);
     this.#widths.set(text, width);
@@ -131,7 +131,7 @@ export class CanvasRenderer implements Renderer {
     return Math.round(value * this.#ratio) / this.#ratio;
   }
 
-  /** Setting fillStyle parses the colour even when it is the same. */
+  /** Sets fillStyle only if the colour changes, because the canvas parses the colour every time. */
   #setFill(color: string): void {
     if (this.#fill === color) return;
     this.#fill = color;
@@ -147,7 +147,10 @@ export class CanvasRenderer implements Renderer {
   }
 }
 
-/** The text, visible and cut to the width with an ellipsis at its end or, to keep that, its start; empty if not even three letters fit. */
+/**
+ * Returns the text with visible characters, cut to the width. An ellipsis replaces the end, or the start if `keep` is
+ * 'end'. Returns an empty text if fewer than three letters fit.
+ */
 export function fitText(
   renderer: Renderer,
   name: string,
@@ -158,7 +161,7 @@ export function fitText(
   if (renderer.textWidth(text) <= width) return text;
   const cut = (length: number) =>
     keep === 'start' ? `${text.slice(0, length)}…` : `…${text.slice(text.length - length)}`;
-  // Each UTF-16 unit is at least about 2 px wide: longer texts need not be measured.
+  // A UTF-16 unit is at least about 2 px wide, so longer texts are not measured.
   const most = Math.min(text.length, Math.ceil(width / 2));
   const fits = firstWhere(1, most + 1, (length) => renderer.textWidth(cut(length)) > width) - 1;
   return fits < 3 ? '' : cut(fits);

@@ -1,5 +1,5 @@
-// Draws all canvases of the page for one state. Holds the canvases and what is worth keeping between frames; decides
-// nothing about the data.
+// Draws all canvases of the page for a given scene. The stage keeps the canvases, and values that are expensive to
+// compute for every animation frame.
 
 import type { CriticalPath } from '../../analysis/criticalPath.js';
 import type { Flows } from '../model/flows.js';
@@ -27,22 +27,22 @@ import { drawStream } from './drawTasks.js';
 import { CanvasRenderer, fitText, type Renderer } from './renderer.js';
 import type { Theme } from './theme.js';
 
-/** What one frame shows. */
+/** Content of one animation frame. */
 export interface Scene {
   readonly window: TimeWindow;
-  /** Of the plots, with their gutters, px. */
+  /** Width of the plots with their gutters, px. */
   readonly width: number;
   readonly boxes: readonly PlotBox[];
   readonly theme: Theme;
   readonly emphasis: ReadonlySet<number> | undefined;
-  /** Drawn over the task streams; undefined: none. */
+  /** Path to draw over the task streams. */
   readonly path: CriticalPath | undefined;
   readonly matches: Matches | undefined;
-  /** From and to the chosen task; undefined: none. */
+  /** Flows of the selected task. */
   readonly flows: Flows | undefined;
 }
 
-/** Pixel columns between the gutters; at least one, so that nothing divides by zero. */
+/** Returns the number of pixel columns between the gutters, at least 1. */
 export function columnsOf(width: number): number {
   return Math.max(1, Math.floor(width - LEFT_GUTTER - RIGHT_GUTTER));
 }
@@ -53,7 +53,7 @@ export function gridOf(window: TimeWindow, width: number): ColumnGrid {
   return { start, perColumn: spanOf(window) / columns, columns };
 }
 
-/** What the grid shows of the run, seconds since the origin. */
+/** Returns the part of the run that the grid shows, in seconds since the origin. */
 export function shownOfRun({ run }: ProfileModel, grid: ColumnGrid): TimeWindow {
   return {
     start: Math.max(run.start, grid.start),
@@ -62,7 +62,7 @@ export function shownOfRun({ run }: ProfileModel, grid: ColumnGrid): TimeWindow 
 }
 
 export class Stage {
-  /** The path that was drawn last, on its plot. */
+  /** Lanes of the path that was drawn last. */
   #path: { readonly plot: TaskPlot; readonly path: CriticalPath; readonly lanes: PathLanes } | undefined;
   #names: { readonly lanes: TaskLanes; readonly names: readonly string[] } | undefined;
   readonly #modelOf: () => ProfileModel;
@@ -72,7 +72,7 @@ export class Stage {
   readonly #plots: (CanvasRenderer | undefined)[] = [];
   #busy: Float32Array = new Float32Array(0);
 
-  /** `modelOf`: what is shown now; a live trace has a new one from time to time. */
+  /** `modelOf` returns the current model, which changes with a live trace. */
   constructor(modelOf: () => ProfileModel) {
     this.#modelOf = modelOf;
   }
@@ -90,7 +90,7 @@ export class Stage {
     this.#plots[index] = new CanvasRenderer(canvas);
   }
 
-  /** Rectangles in the task streams of the last frame. */
+  /** Number of rectangles in the task streams of the last animation frame. */
   get rectangles(): number {
     return this.#model.plots.reduce(
       (sum, plot, i) => sum + (plot.type === 'tasks' ? (this.#plots[i]?.rectangles ?? 0) : 0),
@@ -163,14 +163,14 @@ export class Stage {
     drawRuler(this.#ruler, ticks, { ...area, height: RULER_HEIGHT }, scene.theme);
   }
 
-  /** Of the rows, as short as they tell workers apart. */
+  /** Returns the shortened names of the rows. */
   #namesOf({ lanes }: TaskPlot): readonly string[] {
     if (this.#names?.lanes !== lanes)
       this.#names = { lanes, names: shortNames(lanes.rows.map(({ name }) => name)) };
     return this.#names.names;
   }
 
-  /** Empty lanes, names on the left, and on the right how busy each worker is in this window. */
+  /** Draws empty lanes, worker names on the left, and the busy share of each worker in this window on the right. */
   #drawLaneGround(renderer: Renderer, plot: TaskPlot, grid: ColumnGrid, area: PlotArea, theme: Theme): void {
     const { rows, lanes } = plot.lanes;
     const unit = area.height / totalHeight(plot.lanes);
@@ -184,7 +184,7 @@ export class Stage {
       const between = Math.min(4, unit * 0.18);
       renderer.rect(area.left, top + between / 2, area.width, height - between, theme.lane);
       const middle = Math.min(area.height - 6, Math.max(6, top + height / 2));
-      // Where rows are lower than their text, every n-th is named.
+      // If rows are lower than a line of text, only every n-th row is labelled.
       if (middle - labelledTo < 13) continue;
       labelledTo = middle;
       const name = fitText(renderer, names[at]!, LEFT_GUTTER - 18, 'end');

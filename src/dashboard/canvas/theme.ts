@@ -1,10 +1,10 @@
-// Colours of everything but the tasks, for canvases. The style sheet has the same greys as variables.
+// Colours of the canvases, except those of tasks. The style sheet has the same greys as variables.
 import type { Scheme } from '../model/palette.js';
 
 export interface Theme {
   readonly scheme: Scheme;
   readonly ground: string;
-  /** Empty lane of a worker. */
+  /** Colour of an empty lane. */
   readonly lane: string;
   readonly grid: string;
   readonly axis: string;
@@ -15,7 +15,7 @@ export interface Theme {
   readonly cpuArea: string;
   readonly memory: string;
   readonly overview: string;
-  /** Lines from the tasks that the chosen one needed, and to those that needed it. */
+  /** Lines from the dependencies of the selected task, and to its dependents. */
   readonly needs: string;
   readonly neededBy: string;
 }

@@ -1,5 +1,5 @@
-// Files that somebody dropped on the page or chose: a trace directory, a report, an event file of DASF, a Chrome trace. They
-// are read here and go nowhere.
+// Reads files that the user dropped on the page or chose: a trace directory, a report, an event file of DASF, a Chrome
+// trace. The browser sends the files nowhere.
 import { LongpoleError } from '../../base/errors.js';
 import { MemorySource } from '../../trace/formats/arrow/arrowMessages.js';
 import { unpackLz4Frame } from '../../trace/formats/arrow/lz4Frame.js';
@@ -14,14 +14,14 @@ import { TraceBuilder } from '../../trace/traceBuilder.js';
 import { unpack, unpackPageData } from './inflate.js';
 import type { SourceSink, TraceSource, TraceUpdate } from './traceSource.js';
 
-/** Reads LZ4; nothing is packed in the browser. */
+/** Decompresses LZ4. The browser compresses nothing. */
 export const READ_CODEC = { compress: (bytes: Uint8Array) => bytes, decompress: unpackLz4Frame };
 
 export class FileSource implements TraceSource {
   readonly #files: readonly File[];
   readonly #folder: string;
 
-  /** `folder`: the name of the one that they are in, where they do not say it themselves. */
+  /** `folder` is the name of the files' folder if the files do not have it. */
   constructor(files: readonly File[], folder = '') {
     this.#files = files;
     this.#folder = folder;
@@ -106,18 +106,20 @@ function notATrace({ name }: File): LongpoleError {
 
 declare global {
   interface DataTransferItem {
-    /** Chromium has it. */
+    /** Available in Chromium. */
     getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
   }
 }
 
 export interface DroppedFiles {
   readonly files: readonly File[];
-  /** Of the folder that was dropped; empty: none, or several. */
+  /** Name of the only dropped folder; empty if there are none or several. */
   readonly folder: string;
 }
 
-/** All files of what was dropped, those in folders too. Items can be asked only until the event is over. */
+/**
+ * Returns all dropped files, including those in folders. Must be called during the event, which invalidates the items.
+ */
 export async function droppedFiles(items: DataTransferItemList): Promise<DroppedFiles> {
   const asked = Array.from(items, (item) => ({
     file: item.getAsFile(),
@@ -129,7 +131,7 @@ export async function droppedFiles(items: DataTransferItemList): Promise<Dropped
     asked.map(async ({ file, entry, handle }) => {
       if (entry === null || !isDirectory(entry)) return file === null ? [] : [file];
       folders.push(entry.name);
-      // On a page from disk Chromium reads a folder only through its handle.
+      // On a page that was opened from disk, Chromium reads a folder only through its handle.
       const folder = await handle?.catch(() => null);
       return folder === undefined || folder === null ? await filesOf(entry) : await filesOfHandle(folder);
     }),
@@ -156,7 +158,7 @@ function isFolderHandle(handle: FileSystemHandle): handle is FileSystemDirectory
 async function filesOf(entry: FileSystemDirectoryEntry): Promise<File[]> {
   const reader = entry.createReader();
   const files: File[] = [];
-  // A reader hands out some 100 entries at a time, and none at the end.
+  // A reader returns about 100 entries per call, and an empty list at the end.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

@@ -1,10 +1,10 @@
-// Unpacking with what browsers bring along.
+// Decompression with the browser's DecompressionStream.
 
 import { LongpoleError } from '../../base/errors.js';
 import { filledWith } from '../../base/resized.js';
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 
-/** Bytes of base64 text. `atob` of a text of many megabytes is one long string more: it goes in pieces. */
+/** Decodes base64 in pieces, because `atob` of a long text needs another string of the same length. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const clean = text.trim();
   const padding = clean.endsWith('==') ? 2 : clean.endsWith('=') ? 1 : 0;
@@ -19,8 +19,8 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Bytes that were packed. They are read piece by piece: a `Response` over the stream takes half as long again. Throws
- * ERR_LONGPOLE_UNPACKED_SIZE, without holding more than the limit, if they become too many; the error names `what`.
+ * Decompresses bytes piece by piece; a `Response` over the stream takes 50 % longer. Throws ERR_LONGPOLE_UNPACKED_SIZE
+ * with the name `what` as soon as the result exceeds the limit.
  */
 export async function unpack(
   what: string,
@@ -28,7 +28,7 @@ export async function unpack(
   format: CompressionFormat,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { readable, writable } = new DecompressionStream(format);
-  // What goes wrong is told to whoever reads, too.
+  // The reader receives the same error.
   const written = writePieces(writable.getWriter(), bytes).catch(() => undefined);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
@@ -39,7 +39,7 @@ export async function unpack(
     size += step.value.length;
     if (size <= limit) continue;
     pieces.length = 0;
-    // Whether the stream can still be cancelled does not matter: its result is not used.
+    // An error of `cancel` is ignored, because the result is not used.
     await reader.cancel().catch(() => undefined);
     throw unpackedSizeError(what, bytes.length, limit);
   }
@@ -47,7 +47,7 @@ export async function unpack(
   return filledWith(new Uint8Array(size), pieces);
 }
 
-/** Bytes that are unpacked at a time: Chromium holds all that comes of one call, up to a thousand times as many. */
+/** Bytes per call. Chromium keeps the whole output of a call, which can be a thousand times as large. */
 const PIECE = 1 << 16;
 
 async function writePieces(
@@ -59,8 +59,8 @@ async function writePieces(
 }
 
 /**
- * The data that stands in a page, base64 of zlib. Throws ERR_LONGPOLE_PAGE_DATA if it is damaged, ERR_LONGPOLE_UNPACKED_SIZE if
- * it becomes too large.
+ * Returns the data that a page contains as base64 of zlib. Throws ERR_LONGPOLE_PAGE_DATA if the data are damaged, and
+ * ERR_LONGPOLE_UNPACKED_SIZE if they are too large.
  */
 export async function unpackPageData(text: string): Promise<Uint8Array<ArrayBuffer>> {
   try {

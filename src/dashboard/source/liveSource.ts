@@ -1,5 +1,5 @@
-// A server that sends a trace over a WebSocket as it grows, or a recorded one at once. When the connection breaks the page
-// says so and connects again, and goes on where it was.
+// Receives a trace from a server over a WebSocket: a live trace as it grows, or a recorded trace at once. If the
+// connection breaks, the source reconnects and continues at the last cursor.
 import {
   type BeginMessage,
   CROWDED_CODE,
@@ -11,10 +11,10 @@ import {
 import { LiveTables } from './liveTables.js';
 import type { SourceSink, TraceSource } from './traceSource.js';
 
-/** Milliseconds before the first attempt to connect again, and at most between two. */
+/** Milliseconds before the first reconnection, and the longest pause between attempts. */
 const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
-/** Milliseconds between two traces at least; and so many times what making and drawing one takes. */
+/** Shortest pause between two updates in milliseconds, and the pause as a multiple of the duration of an update. */
 const MIN_INTERVAL = 100;
 const COST_FACTOR = 6;
 
@@ -29,9 +29,9 @@ export class LiveSource implements TraceSource {
   #pending: ReturnType<typeof setTimeout> | undefined;
   #interval = MIN_INTERVAL;
   #whole = false;
-  readonly #onVisible = (): void => this.#tellVisibility();
+  readonly #onVisible = (): void => this.#sendVisibility();
 
-  /** `base`: the address of the page. */
+  /** `base` is the address of the page. */
   constructor(base: string) {
     this.#base = base;
   }
@@ -56,7 +56,7 @@ export class LiveSource implements TraceSource {
     const epoch = this.#begin?.epoch;
     const path = livePath(epoch === undefined || cursor === undefined ? undefined : { epoch, cursor });
     const url = new URL(path, this.#base);
-    // A token that opened the page opens the socket.
+    // The socket needs the same token as the page.
     const token = new URL(this.#base).searchParams.get('token');
     if (token !== null) url.searchParams.set('token', token);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -65,10 +65,10 @@ export class LiveSource implements TraceSource {
     this.#socket = socket;
     socket.onmessage = ({ data }: MessageEvent<unknown>) => this.#onMessage(data);
     socket.onclose = ({ code, reason }) => this.#onClose(socket, code === CROWDED_CODE ? reason : '');
-    socket.onopen = () => this.#tellVisibility();
+    socket.onopen = () => this.#sendVisibility();
   }
 
-  /** `reason`: a sentence of the server; empty: the connection broke. */
+  /** `reason` is the message of the server, or empty if the connection broke. */
   #onClose(socket: WebSocket, reason: string): void {
     if (socket !== this.#socket || this.#whole) return;
     this.#sink?.status('lost', reason);
@@ -124,7 +124,7 @@ export class LiveSource implements TraceSource {
         else this.#sink?.status(message.complete ? 'whole' : 'cut', message.reason);
         return;
     }
-    // A recorded trace comes in pieces that are worth nothing alone.
+    // The pieces of a recorded trace are shown only when it is complete.
     if (this.#begin?.source === 'live') this.#pending ??= setTimeout(() => this.#update(), this.#interval);
   }
 
@@ -143,8 +143,8 @@ export class LiveSource implements TraceSource {
     this.#interval = Math.max(MIN_INTERVAL, (performance.now() - before) * COST_FACTOR);
   }
 
-  /** A page that nobody sees costs nothing. */
-  #tellVisibility(): void {
+  /** Pauses the server's messages while the page is hidden. */
+  #sendVisibility(): void {
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
     this.#socket.send(
       encodePageMessage({ type: document.visibilityState === 'hidden' ? 'pause' : 'resume' }),

@@ -35,7 +35,7 @@ function cycle(start: number): ProfileCycle {
 }
 
 describe('the tables of a page', () => {
-  it('sum up samples that are too many, and lose none', () => {
+  it('sum up old samples beyond the limit without losing any', () => {
     const tables = new LiveTables(true);
     const encoder = new TraceEncoder(
       (table, parts, rows) => {
@@ -74,7 +74,7 @@ describe('the tables of a page', () => {
     assert.equal(load?.children['parse;/a.ts;2']?.count, (SAMPLES * CYCLES) / 2);
   });
 
-  it('hold rows that stand together: what came before a gap goes, and so does what comes again', () => {
+  it('discard rows before a gap and rows that the server sends again', () => {
     const tables = new LiveTables(true);
     const encoder = new TraceEncoder(
       (table, parts, rows) => {
@@ -85,7 +85,7 @@ describe('the tables of a page', () => {
       },
       { standalone: true },
     );
-    const tell = (text: string): void => {
+    const record = (text: string): void => {
       encoder.event({ time: 1, worker: -1, topic: 'log', text });
       encoder.flush();
     };
@@ -94,19 +94,19 @@ describe('the tables of a page', () => {
       return Array.from(events.text, (id) => strings.get(id));
     };
     encoder.start();
-    tell('first');
+    record('first');
     assert.deepEqual(texts(), []);
     tables.reach({ ...NOWHERE, events: 1 });
     assert.deepEqual(texts(), ['first']);
-    tell('second');
+    record('second');
     tables.forgetStaged();
-    tell('second');
+    record('second');
     tables.reach({ ...NOWHERE, events: 2 });
     assert.deepEqual(texts(), ['first', 'second']);
     tables.skip({ ...NOWHERE, events: 3 });
-    tell('sixth');
+    record('sixth');
     tables.reach({ ...NOWHERE, events: 6 });
     assert.deepEqual(texts(), ['sixth']);
-    assert.equal(tables.letGo().events, 5);
+    assert.equal(tables.evicted().events, 5);
   });
 });

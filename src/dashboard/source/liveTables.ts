@@ -1,5 +1,5 @@
-// What a server has sent so far: the bytes of tables, the newest rows of each, and the exact sums beside them. From these
-// a trace is made whenever the page wants to draw one.
+// The tables that a server has sent: bytes of the newest rows of each table, and exact sums of all rows. A trace is
+// built from them for each update of the page.
 import { getOrMake } from '../../base/lookUps.js';
 import { ACTIONS, TASK_STATES } from '../../protocol/clusterObserver.js';
 import {
@@ -18,9 +18,9 @@ import { SampleSums } from '../../trace/samples/sampleSums.js';
 import { type EvictedRows, NOTHING_EVICTED, type Trace } from '../../trace/trace.js';
 import { READ_CODEC } from './fileSource.js';
 
-/** Rows of a table that a page holds of a run that goes on; the sums are exact beyond it. */
+/** Newest rows of a table that a page keeps of a live run. The sums count all rows. */
 const MAX_ROWS = 200_000;
-/** Of tables that hold more, or all: edges outnumber tasks, and what rows refer to is kept. */
+/** Limits of other tables: edges outnumber tasks, and rows refer to workers, computations and stack frames. */
 const LIMITS: Partial<Record<ViewTable, number>> = {
   dependencies: 1_000_000,
   workers: Number.POSITIVE_INFINITY,
@@ -28,7 +28,7 @@ const LIMITS: Partial<Record<ViewTable, number>> = {
   frames: Number.POSITIVE_INFINITY,
 };
 
-/** Ends an Arrow stream. */
+/** End mark of an Arrow stream. */
 const END = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0);
 
 interface Piece {
@@ -41,13 +41,13 @@ class TableBytes {
   #pieces: Piece[] = [];
   rows = 0;
 
-  /** Returns the oldest pieces, which go because there are more rows than `limit`. */
+  /** Returns the oldest pieces, which are evicted if there are more rows than `limit`. */
   add(piece: Piece, limit: number): readonly Piece[] {
     this.#pieces.push(piece);
     this.rows += piece.rows;
-    let going = 0;
-    while (this.rows > limit && going < this.#pieces.length - 1) this.rows -= this.#pieces[going++]!.rows;
-    return going === 0 ? [] : this.#pieces.splice(0, going);
+    let evicted = 0;
+    while (this.rows > limit && evicted < this.#pieces.length - 1) this.rows -= this.#pieces[evicted++]!.rows;
+    return evicted === 0 ? [] : this.#pieces.splice(0, evicted);
   }
 
   clear(): void {
@@ -55,7 +55,7 @@ class TableBytes {
     this.rows = 0;
   }
 
-  /** Schema, pieces, and an end: what has come is whole. Default: all pieces that are kept. */
+  /** Returns a complete Arrow stream of schema, pieces and end mark. Default: all kept pieces. */
   joined(pieces: readonly Piece[] = this.#pieces): Uint8Array {
     const size = pieces.reduce((sum, { bytes }) => sum + bytes.length, this.schema.length + END.length);
     const result = new Uint8Array(size);
@@ -72,10 +72,10 @@ class TableBytes {
 
 export class LiveTables {
   readonly #tables = new Map<ViewTable, TableBytes>();
-  /** Rows of a run that goes on, until the message comes that says how far they reach. */
+  /** Rows of a live run that no cursor has confirmed. */
   #staged: TableMessage[] = [];
   readonly #older = new SampleSums();
-  /** A recorded trace is kept whole. */
+  /** False for a recorded trace, all of whose rows are kept. */
   readonly #limited: boolean;
   cursor: ViewCursor | undefined;
   sums: SumsMessage | undefined;
@@ -98,12 +98,12 @@ export class LiveTables {
     else this.#keep(message, Number.POSITIVE_INFINITY);
   }
 
-  /** Rows that came since the last cursor will come again. */
+  /** Discards rows since the last cursor, because the server sends them again. */
   forgetStaged(): void {
     this.#staged = [];
   }
 
-  /** All rows before the cursor are there. */
+  /** Keeps the staged rows: all rows before the cursor have arrived. */
   reach(cursor: ViewCursor): void {
     for (const message of this.#staged) this.#keep(message, LIMITS[message.table] ?? MAX_ROWS);
     this.#staged = [];
@@ -111,8 +111,8 @@ export class LiveTables {
   }
 
   /**
-   * Rows are missing before those that come next. What is held goes, so that the newest rows of a table stand together and no
-   * gap looks like time in which nothing ran. Samples are sums of seconds, with gaps or without.
+   * Discards the rows of tables that miss rows before the next message, so that a gap does not look like idle time.
+   * Samples stay, because they are only summed.
    */
   skip(missed: ViewCursor): void {
     for (const table of CURSOR_TABLES)
@@ -120,11 +120,11 @@ export class LiveTables {
   }
 
   #keep({ table, rows, bytes }: TableMessage, limit: number): void {
-    const gone = this.#of(table).add({ rows, bytes }, limit);
-    if (table === 'samples' && gone.length > 0) this.#sumUp(this.#of(table).joined(gone));
+    const evicted = this.#of(table).add({ rows, bytes }, limit);
+    if (table === 'samples' && evicted.length > 0) this.#sumUp(this.#of(table).joined(evicted));
   }
 
-  /** Samples that the page cannot hold one by one count on. */
+  /** Adds evicted samples to the sums. */
   #sumUp(bytes: Uint8Array): void {
     const tables = new Map<ViewTable, Uint8Array>([
       ['workers', this.#of('workers').joined()],
@@ -143,7 +143,7 @@ export class LiveTables {
       this.#older.add(sampleFacts(samples, row, strings, frames));
   }
 
-  /** Cost: a copy of all bytes; columns are read when somebody looks at them. */
+  /** Returns the trace of all kept rows. Cost: a copy of all bytes; a column is decoded at its first use. */
   trace(): Trace {
     const known = { ...(this.sums === undefined ? {} : this.#known(this.sums)), older: this.#older };
     return openTables(
@@ -153,10 +153,10 @@ export class LiveTables {
     );
   }
 
-  /** Rows that the run has and the page has not. */
-  letGo(): EvictedRows {
+  /** Returns by table the number of rows of the run that the page does not have. */
+  evicted(): EvictedRows {
     const { cursor } = this;
-    // A recorded trace has no cursor: its sums may count runs whose rows were let go before it was recorded.
+    // A recorded trace has no cursor. Its sums may count runs whose rows were evicted before the recording.
     if (cursor === undefined) return { ...NOTHING_EVICTED, tasks: this.#runsWithoutRow() };
     const result = { ...NOTHING_EVICTED };
     for (const table of CURSOR_TABLES)
@@ -180,6 +180,6 @@ export class LiveTables {
       metrics: sums.metrics,
       spilled: sums.actions.find(({ action }) => action === 'disk-write')?.nbytes ?? 0,
     });
-    return totals === undefined ? undefined : { totals, evicted: this.letGo() };
+    return totals === undefined ? undefined : { totals, evicted: this.evicted() };
   }
 }

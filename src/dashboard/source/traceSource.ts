@@ -1,14 +1,14 @@
-// Where a dashboard's trace comes from: a server that sends it as it grows, files that were dropped on the page, or the page
-// itself. What they have in common is this interface; nothing else on the page knows which of them it is.
+// The interface of the sources of a dashboard's trace: a server, files that were dropped on the page, or data in the
+// page.
 import type { TotalsMessage } from '../../protocol/viewMessages.js';
 import type { Trace } from '../../trace/trace.js';
 
-/** How it stands now, as the scheduler tells it; only of a run that goes on. */
+/** Current state of a live run, as reported by the scheduler. */
 export type LiveState = Omit<TotalsMessage, 'type'>;
 
 /**
- * `live`: connected and growing; `lost`: trying to connect again; `whole`: nothing more will come; `cut`: nothing more will
- * come, but there was more.
+ * `live`: connected and growing. `lost`: reconnecting. `whole`: complete. `cut`: ended, but the run had more than the trace
+ * contains.
  */
 export type SourceStatus = 'loading' | 'live' | 'lost' | 'whole' | 'cut';
 
@@ -22,12 +22,12 @@ export interface TraceUpdate {
 export interface SourceSink {
   update(update: TraceUpdate): void;
   status(status: SourceStatus, detail?: string): void;
-  /** Nothing can be shown. */
+  /** Receives an error after which no trace can be shown. */
   fail(error: unknown): void;
 }
 
 export interface TraceSource {
-  /** Begins to feed the sink. */
+  /** Starts to send updates to the sink. */
   start(sink: SourceSink): void;
   close(): void;
 }

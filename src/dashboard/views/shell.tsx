@@ -157,7 +157,7 @@ function takeDroppedFiles(state: ShellState): () => void {
 function Banners({ state }: { readonly state: ShellState }) {
   const update = state.update.value;
   const status = state.status.value;
-  const letGo = update?.trace.evicted.tasks ?? 0;
+  const evicted = update?.trace.evicted.tasks ?? 0;
   const damage = update?.trace.damage;
   return (
     <>
@@ -179,9 +179,9 @@ function Banners({ state }: { readonly state: ShellState }) {
           Nothing more comes ({state.detail.value}). This page has not got all of it.
         </p>
       ) : null}
-      {letGo > 0 && update !== undefined ? (
+      {evicted > 0 && update !== undefined ? (
         <p class="banner" role="status">
-          Totals count all {formatCount(letGo + update.trace.tasks.length)} runs.{' '}
+          Totals count all {formatCount(evicted + update.trace.tasks.length)} runs.{' '}
           {update.trace.tasks.length === 0
             ? 'What each of them did is on its way.'
             : `Task stream, graph and lists have the newest ${formatCount(update.trace.tasks.length)} of them.`}
