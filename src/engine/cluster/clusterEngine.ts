@@ -290,7 +290,6 @@ export class ClusterEngine {
     }
   }
 
-  /** Releases the timer that keeps the program alive. */
   close(): void {
     this.#keepAlive.close();
   }

@@ -9,8 +9,8 @@ export class ClusterResources {
 
   constructor(engine: ClusterEngine) {
     this.#engine = engine;
-    engine.onObservers = () => this.#look();
-    this.#look();
+    engine.onObservers = () => this.#update();
+    this.#update();
   }
 
   close(): void {
@@ -18,7 +18,7 @@ export class ClusterResources {
     this.#stop();
   }
 
-  #look(): void {
+  #update(): void {
     const { wantsResources } = this.#engine;
     if (!wantsResources) this.#stop();
     else

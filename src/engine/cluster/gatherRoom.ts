@@ -15,7 +15,7 @@ const MOST = 0.9;
  */
 const YOUNG_BYTES = 96 * 2 ** 20;
 /** Serialized bytes between two checks of the heap, which cost microseconds. */
-const LOOK_BYTES = 1e6;
+const CHECK_BYTES = 1e6;
 /** Assumed bytes of heap per serialized byte, before a measurement: strings take 1, small integers 4, doubles 2.7. */
 const FIRST_FACTOR = 2;
 const MEASURED_BYTES = 16e6;
@@ -60,7 +60,7 @@ export class GatherRoom {
   unpack(key: string, frames: Frames): unknown {
     if (this.#refusal !== undefined) throw this.#refusal;
     const nbytes = frames.header.byteLength;
-    if (this.#unpacked + nbytes - this.#seen >= LOOK_BYTES) this.#checkHeap(key, nbytes);
+    if (this.#unpacked + nbytes - this.#seen >= CHECK_BYTES) this.#checkHeap(key, nbytes);
     this.#unpacked += nbytes;
     return unpackFrames(frames);
   }
@@ -87,7 +87,7 @@ export class GatherRoom {
     const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
     const measured = Math.min(8, Math.max(0.1, (used - this.#used) / this.#unpacked));
     const factor = this.#unpacked >= MEASURED_BYTES ? measured : FIRST_FACTOR;
-    return used + factor * Math.max(nbytes, LOOK_BYTES) <= MOST * oldLimit(limit);
+    return used + factor * Math.max(nbytes, CHECK_BYTES) <= MOST * oldLimit(limit);
   }
 }
 

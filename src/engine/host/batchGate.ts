@@ -1,26 +1,26 @@
-// Holds a batch back until the results that it needs have been gathered. Batches overtake each other, except those that
-// need what a waiting one makes or brings along.
+// Holds a batch back until its inputs have been gathered. Other batches may overtake it, unless they need a result that
+// the waiting batch computes or carries.
 import type { Frames } from '../../protocol/frames.js';
 import type { Program } from '../../protocol/program.js';
 import type { GatherInput, HostBatch } from './hostTypes.js';
 
-/** What came of a gather: frames by local id. */
+/** Results of a gather, by local id. */
 export interface GatherOutcome {
   readonly frames: ReadonlyMap<number, Frames>;
   readonly missing: readonly GatherInput[];
 }
 
 export interface GateExits {
-  /** The batch can run, except what needs a missing result; frames by local id. */
+  /** Called when the batch can run. Tasks that need a missing result are skipped. */
   pass(batch: HostBatch, outcome: GatherOutcome): void;
-  /** A batch that waited could not pass. */
+  /** Called when a waiting batch could not be sent. */
   failed(error: unknown): void;
 }
 
 interface Waiting {
   readonly batch: HostBatch;
   readonly taken: Set<number>;
-  /** What it makes and what it brings along, by local id. */
+  /** Local ids of the results that the batch computes or carries. */
   readonly offers: ReadonlySet<number>;
   readonly done: Promise<void>;
 }
@@ -37,7 +37,7 @@ export class BatchGate {
     this.#exits = exits;
   }
 
-  /** `gather` undefined: the batch lacks nothing. */
+  /** Passes a batch or makes it wait. `gather` is undefined if the batch has all its inputs. */
   admit(batch: HostBatch, gather: (() => Promise<GatherOutcome>) | undefined): void {
     const behind = this.#waiting.filter((waiting) => this.#needs(batch, waiting));
     if (gather === undefined && behind.length === 0) {
@@ -57,7 +57,7 @@ export class BatchGate {
     this.#waiting.push(entry);
   }
 
-  /** Tasks of waiting batches that will not run here after all. Returns those that were waiting. */
+  /** Takes tasks back from waiting batches. Returns the tasks that were found there. */
   takeBack(ids: Int32Array): number[] {
     if (this.#waiting.length === 0) return [];
     const found: number[] = [];
@@ -70,17 +70,17 @@ export class BatchGate {
     return found;
   }
 
-  /** Batches that wait for results. */
+  /** Number of waiting batches. */
   get size(): number {
     return this.#waiting.length;
   }
 
-  /** Whether a waiting batch needs the result, or brings it along. */
+  /** Whether a waiting batch needs, computes or carries the result. */
   holds(id: number): boolean {
     return this.#waiting.some(({ batch, offers }) => offers.has(id) || this.#isNeeded(batch, id));
   }
 
-  /** Nothing that waits will run here. */
+  /** Drops all waiting batches. */
   clear(): void {
     this.#waiting = [];
   }

@@ -1,11 +1,11 @@
-// The results that a batch needs and its isolate lacks: from the worker's own store, or from the workers that have them.
+// Gathers the inputs of a batch that its isolate lacks, from the worker's store or from other workers.
 import { isError } from '../../base/isError.js';
 import { type Frames, framesBytes } from '../../protocol/frames.js';
 import type { GatherOutcome } from './batchGate.js';
 import type { GatherInput, HostEvents } from './hostTypes.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
 
-/** `events` hears of results that cannot be read back. */
+/** Returns the found and the missing inputs. Results that cannot be read back from disk are reported to `events`. */
 export async function gatherInputs(
   { store, peers, digests }: Pick<ThreadHostOptions, 'store' | 'peers' | 'digests'>,
   events: Pick<HostEvents, 'event'>,

@@ -1,19 +1,19 @@
-// The JavaScript heap of an isolate within the memory limit of its worker. V8 collects before the heap gets larger, and ends the
-// isolate when that is not enough: sooner than anything outside the isolate could notice.
+// The limit on the JavaScript heap of an isolate, derived from the memory limit of its worker. V8 collects garbage
+// before the heap grows beyond it and ends the isolate if that is not enough, sooner than the host could notice.
 import { getHeapStatistics } from 'node:v8';
 import { megabytes } from '../../base/words.js';
 
-/** An isolate needs this much to load the modules of its tasks, in bytes. */
+/** Least heap for the modules of tasks, in bytes. */
 const LEAST_HEAP = 64 * 2 ** 20;
 
-/** What a worker may have, in bytes; 0: no limit. */
+/** Memory limit of a worker in bytes; 0: none. */
 interface WorkerLimit {
   readonly memoryLimit: number;
 }
 
 /**
- * Bytes of heap; undefined: V8 has a lower limit of its own, or the worker has none. `used`: what the worker's process takes
- * without the isolate.
+ * Returns the limit in bytes; undefined if V8's default is lower or the worker has no limit. `used`: bytes of the
+ * worker's process without the isolate.
  */
 export function heapLimit(
   { memoryLimit }: WorkerLimit,
@@ -25,12 +25,12 @@ export function heapLimit(
   return heap < getHeapStatistics().heap_size_limit ? heap : undefined;
 }
 
-/** Why an isolate has ended, with the limit if that was it. */
+/** Returns why an isolate has ended. The error of an exhausted heap names the limit. */
 export function endOfIsolate(cause: Error, { memoryLimit }: WorkerLimit, heap: number | undefined): Error {
   const isHeap = 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY';
   if (!isHeap || heap === undefined) return cause;
   return new Error(
-    `Its JavaScript heap needed more than the ${megabytes(heap)} that the memory limit of the worker, ${megabytes(memoryLimit)}, leaves for it.`,
+    `Its JavaScript heap needed more than ${megabytes(heap)}, its share of the worker's memory limit of ${megabytes(memoryLimit)}.`,
     { cause },
   );
 }

@@ -1,5 +1,5 @@
-// What a host measures, beside the memory and the profile of its isolate: it takes what the isolate has counted, adds what
-// only it can see, and sends the changes.
+// The metrics of a host, without its memory and profile. Merges the isolate's metrics with those that only the host can
+// measure, and sends the changes.
 import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { MetricChanges } from '../../protocol/metrics.js';
 import type { MetricLedger } from '../metrics/metricLedger.js';
@@ -20,9 +20,9 @@ export class HostMeasures {
   readonly #options: HostMeasuresOptions;
   readonly #events: HostEvents;
   readonly #post: MetricPost;
-  /** In a worker process the cluster's clock may be another. */
+  /** The isolate's clock. It may differ from the cluster's clock in a worker process. */
   readonly #isolateClock: () => number;
-  /** The task time that the isolate has not told of. */
+  /** Task time that the isolate has not reported. */
   readonly time = new UnmeasuredTime();
 
   constructor(options: HostMeasuresOptions, events: HostEvents) {
@@ -30,7 +30,7 @@ export class HostMeasures {
     this.#events = events;
     this.#isolateClock = isolateClock(options.epochOffsetMs);
     this.#post = new MetricPost(options.digests.ledger, (changes) => {
-      // What does not fit is told the next time.
+      // Changes that do not fit are sent the next time.
       events.metrics(changes, options.digests.ledger.hasChanges ? 0 : this.time.measuredUpTo);
     });
   }
@@ -59,24 +59,24 @@ export class HostMeasures {
     this.#post.add(metrics);
   }
 
-  /** The isolate is gone: what it has not told of any more is counted here. */
+  /** Adds the task time that a dead isolate has not reported. */
   died(executing: Executing | undefined, activity: 'failed' | 'cancelled'): void {
     this.#post.add(this.time.died(executing, activity, this.#isolateClock()));
   }
 
-  /** What has changed since the last time. */
+  /** Sends the changes since the last call. */
   send(): void {
     this.#post.send();
   }
-  /** Nothing is sent by itself any more. */
+  /** Stops the timer of the next send. */
   close(): void {
     this.#post.close();
   }
 }
 
-// Tells of what a worker has measured: only what changed, and not for each task alone.
+// Sends changed metrics only, for several tasks together.
 
-/** How long what tasks measured may wait for what the next ones measure, in milliseconds. */
+/** Time for which metrics wait for those of the next tasks, in milliseconds. */
 const PATIENCE_MS = 20;
 
 class MetricPost {
@@ -89,20 +89,19 @@ class MetricPost {
     this.#notify = notify;
   }
 
-  /** Takes in what an isolate has measured; it is told soon. */
+  /** Merges metrics of an isolate and schedules a send. */
   add(changes: MetricChanges): void {
     this.#ledger.merge(changes);
     this.#timer ??= setTimeout(() => this.send(), PATIENCE_MS).unref();
   }
 
-  /** Tells of everything now. */
+  /** Sends all changes now. */
   send(): void {
     this.close();
     const changes = this.#ledger.takeChanges();
     if (changes.keys.length > 0) this.#notify(changes);
   }
 
-  /** Nothing is told by itself any more. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,5 +1,5 @@
-// The statistical profiler of a host's isolate: follows the isolate when it is replaced, knows which task ran when, and
-// does not profile while there is nothing to do.
+// The statistical profiler of a host's isolate. Follows the isolate when it is replaced, assigns samples to tasks, and
+// pauses while the isolate is idle.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ProfileSettings, TaskIntervals } from '../../protocol/profileCycle.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
@@ -9,43 +9,46 @@ import type { HostEvents, HostRun, RunTask } from './hostTypes.js';
 
 export interface HostProfileOptions {
   readonly facts: { readonly name: string };
-  /** Of the worker. */
+  /** Index of the worker. */
   readonly index: number;
   readonly epochOffsetMs: number;
-  /** The cluster's, which another process reads through its connection. */
+  /** The cluster's clock, which a worker process estimates from heartbeats. */
   readonly clock: () => number;
   readonly profile: ProfileSettings | undefined;
 }
 
-/** Numbers that tell kinds of tasks of different runs apart. */
+/** Numbers of kinds of tasks that are reserved per run, so that kinds of different runs differ. */
 const KINDS_PER_RUN = 1 << 16;
-/** A task is seen to run at most this long after it began, in seconds. */
-const LOOK_SECONDS = 0.02;
-/** So many looks that find nothing make an isolate idle: between two short tasks it seems to be. */
-const IDLE_LOOKS = 10;
+/** Longest time between the start of a task and the poll that detects it, in seconds. */
+const POLL_SECONDS = 0.02;
+/**
+ * Consecutive polls without a task after which an isolate counts as idle. A single poll may fall between two short
+ * tasks.
+ */
+const IDLE_POLLS = 10;
 
 export class HostProfile {
   readonly #options: HostProfileOptions;
   readonly #events: HostEvents;
   readonly #log: TaskIntervalLog;
-  /** The clock of the isolate and of V8's samples. */
+  /** Clock of the isolate and of V8's samples. */
   readonly #clock: () => number;
   #lastStop = 0;
   #profiler: ThreadProfiler | undefined;
-  /** What runs now, and since when, as far as known. */
+  /** The task that the last poll detected, and its start. */
   #current: { readonly task: number; readonly start: number } | undefined;
   #running: RunTask | undefined;
-  #idleLooks = 0;
+  #idlePolls = 0;
 
   constructor(options: HostProfileOptions, events: HostEvents) {
     this.#options = options;
     this.#events = events;
     this.#clock = isolateClock(options.epochOffsetMs);
-    // A megabyte that a worker without a profile does not need.
+    // The log takes a megabyte, which a worker without a profile does not need.
     this.#log = new TaskIntervalLog(options.profile === undefined ? 0 : undefined);
   }
 
-  /** A new isolate, whose thread has this name. */
+  /** Profiles a new isolate whose thread has this name. */
   follow(thread: string): void {
     const { profile, epochOffsetMs, facts } = this.#options;
     if (profile === undefined) return;
@@ -61,7 +64,7 @@ export class HostProfile {
     });
   }
 
-  /** Starting holds the isolate up, in the middle of a task: what it took is no task's. */
+  /** Reports the start of the profiler as an interval. It pauses the isolate and is not part of a task. */
   #started(start: number, stop: number): void {
     const { clock, index } = this.#options;
     const ahead = clock() - this.#clock();
@@ -80,19 +83,19 @@ export class HostProfile {
     this.#profiler?.idle();
   }
 
-  /** A look at the isolate found that it runs this, or nothing. */
+  /** Processes the result of a poll: the running task, or undefined. */
   running(task: RunTask | undefined, specOf: (run: number) => HostRun | undefined): void {
     if (this.#profiler === undefined) return;
-    this.#idleLooks = task === undefined ? this.#idleLooks + 1 : 0;
-    if (this.#idleLooks === 0) this.#profiler.busy();
-    else if (this.#idleLooks === IDLE_LOOKS) this.#profiler.idle();
+    this.#idlePolls = task === undefined ? this.#idlePolls + 1 : 0;
+    if (this.#idlePolls === 0) this.#profiler.busy();
+    else if (this.#idlePolls === IDLE_POLLS) this.#profiler.idle();
     if (task?.id === this.#running?.id && task?.run === this.#running?.run) return;
     this.#running = task;
     const spec = task === undefined ? undefined : specOf(task.run);
     this.#current =
       task === undefined || spec === undefined
         ? undefined
-        : { task: spec.firstId + task.id, start: Math.max(this.#lastStop, this.#clock() - LOOK_SECONDS) };
+        : { task: spec.firstId + task.id, start: Math.max(this.#lastStop, this.#clock() - POLL_SECONDS) };
   }
 
   finished({ run, firstId, kinds }: HostRun, { count, ids, starts, stops }: CompletionColumns): void {

@@ -1,6 +1,5 @@
-// The two sides of a worker of a cluster: what the cluster asks of it (WorkerHost) and what it tells (HostEvents). The
-// same for a worker that is a thread of this process and for one that is a process of its own, where both sides talk
-// through messages.
+// The interface between a cluster and a worker: WorkerHost has the cluster's calls, HostEvents the worker's reports. A
+// worker that is a thread of this process implements it directly, a worker that is a process through messages.
 import type { MemorySample, Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
@@ -14,20 +13,20 @@ import type { IsolateDump } from '../pool/isolateDump.js';
 import type { MessageCount } from '../pool/messageLog.js';
 import type { CallDump } from '../pool/pendingCalls.js';
 
-/** A computation, as a worker of either kind needs it. */
+/** The parts of a computation that a worker needs. */
 export interface HostRun extends WorkerRun {
-  /** Shared by all threads of this process; a process of its own makes its own. */
+  /** Memory that all threads of this process share. A worker process creates its own. */
   readonly shared: { readonly claims: Int32Array; readonly wanted: Uint8Array } | undefined;
 }
 
-/** A stored result that a batch needs, and where it is. */
+/** A stored result that a batch needs, and its location. */
 export interface GatherInput {
   /** Local id in the run. */
   readonly id: number;
   readonly result: ResultId;
   readonly key: string;
   readonly nbytes: number;
-  /** Worker that has it. */
+  /** Index of the worker that holds the result. */
   readonly from: number;
   readonly address: string;
 }
@@ -40,12 +39,12 @@ export interface HostBatch {
   readonly inputs: Values;
   readonly gather: readonly GatherInput[];
   readonly constants: Values;
-  /** Constants that could not be copied to the worker's process, and inputs. */
+  /** Constants and inputs that could not be copied to the worker's process. */
   readonly uncloneable?: readonly UncloneableValue[];
   readonly uncloneableInputs?: readonly UncloneableValue[];
 }
 
-/** Facts about a worker, as functions that run there see them. */
+/** Facts about a worker that functions on the worker receive. */
 export interface HostFacts {
   readonly name: string;
   readonly address: string;
@@ -57,80 +56,88 @@ export interface HostFacts {
 
 export interface WorkerHost {
   readonly name: string;
-  /** What its isolate says about itself, see VITALS_… of isolateMessages: the memory, or the file to which it is copied. */
+  /** Vitals of the isolate (see VITALS_… of isolateMessages): shared memory, or the path of the file with a copy. */
   readonly vitals: Float64Array | string;
-  /** Its ways to the others, as of the last heartbeat; undefined: none yet, or it is in this process and needs none. */
+  /** Peer links reported by the last heartbeat. Undefined before the first one, and for workers in this process. */
   readonly link?: WorkerLink | undefined;
-  /** It gathers, runs a call, or its isolate starts or computes: tasks may wait for that. */
+  /**
+   * Whether the worker gathers results or runs a call, or its isolate starts or computes. Tasks may wait for these
+   * activities.
+   */
   readonly isOccupied: boolean;
-  /** Of the process that the worker is, or is in. */
+  /** Id of the worker's process. */
   readonly pid: number;
   open(run: HostRun): void;
   dispatch(run: number, batch: HostBatch): void;
   release(run: number, ids: Int32Array): void;
-  /** Stored results that nobody needs any more. */
+  /** Deletes stored results. */
   drop(results: readonly ResultId[]): void;
   fetch(run: number, ids: Int32Array): void;
   steal(run: number, ids: Int32Array): void;
-  /** Does not begin these tasks; one that runs and does not end within a moment takes its isolate along. */
+  /** Cancels tasks. A running task that does not end within the grace period causes a restart of its isolate. */
   cancel(run: number, ids: Int32Array): void;
   close(run: number): void;
-  /** Takes over stored results from another worker, or from the client; resolves with those that were not there. */
+  /**
+   * Copies stored results from another worker or the client into this worker's store. Resolves with the missing ones.
+   */
   take(gather: readonly GatherInput[], what: Transfer['what']): Promise<ResultId[]>;
-  /** Stored results, for a client. Missing ones are left out. */
+  /** Returns stored results to a client, without the missing ones. */
   give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, Frames>>;
-  /** Tells what has been measured so far; resolves when it has, or when the isolate is in a long native call. */
+  /**
+   * Sends the measurements so far. Resolves after that, or when a long native call keeps the isolate from answering.
+   */
   flush(): Promise<void>;
   /**
-   * Calls a function in the worker's isolate with `{ worker }` and what else is in `context`. Without a context a call that the
-   * isolate had not taken when a task took it along goes to the next isolate; what every isolate has to call, Installations
-   * calls again.
+   * Calls a function in the worker's isolate with `{ worker }` and the entries of `context`. If the isolate ends before
+   * it has received a call without a context, the call goes to the next isolate. Calls with a context are setups of
+   * plugins, which Installations repeats for each isolate.
    */
   call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown>;
-  /** Where it stands, for the dump of a cluster. Never rejects. */
+  /** Returns the state of the worker for a dump. Never rejects. */
   dump(): Promise<HostDump | ProcessDump>;
   terminate(): Promise<void>;
 }
 
-/** A run as its host sees it, for the dump of a cluster. */
+/** State of a run at its host, for a dump. */
 export interface RunDump {
   readonly run: number;
-  /** The isolate knows the run. */
+  /** Whether the run is open in the isolate. */
   readonly isOpen: boolean;
-  /** Batches that wait for results. */
+  /** Number of batches that wait for results. */
   readonly waiting: number;
-  /** Tasks that the isolate has and has not begun, and the first of them by local id. In a cluster of threads: of all workers. */
+  /** Number of tasks that were sent and have not begun. With threads, the number includes all workers. */
   readonly offered: number;
+  /** Local id of the first of these tasks. */
   readonly firstOffered: number | undefined;
-  /** Tasks that have begun since the run was opened. */
+  /** Number of tasks that have begun since the run was opened. */
   readonly begun: number;
 }
 
-/** What a host says about itself and its isolate. */
+/** State of a host and its isolate. */
 export interface HostDump {
-  /** What the isolate runs, as the host has seen it. */
+  /** The task that the host last saw running. */
   readonly task: RunTask | undefined;
-  /** How many isolates it has had. */
+  /** Number of isolates so far. */
   readonly isolates: number;
   readonly runs: readonly RunDump[];
   readonly isolate: IsolateDump;
 }
 
-/** Whether an answer of a worker process is what it says of itself. */
+/** Whether the answer of a worker process is a host's dump. */
 export function isHostDump(answer: unknown): answer is HostDump {
   return typeof answer === 'object' && answer !== null && 'isolate' in answer;
 }
 
-/** A worker process, as its cluster sees it from outside, and what it says about itself. */
+/** State of a worker process, from outside and from its answer. */
 export interface ProcessDump {
   readonly state: 'starting' | 'connected' | 'disconnected';
   readonly sent: readonly MessageCount[];
   readonly received: readonly MessageCount[];
-  /** Calls that wait for an answer. */
+  /** Calls without an answer. */
   readonly calls: readonly CallDump[];
-  /** Its threads as the system sees them, e.g. `7 × S futex_wait_queue`. */
+  /** States of the threads according to the system, e.g. `7 × S futex_wait_queue`. */
   readonly threads: readonly string[];
-  /** What it says of itself, or why it says nothing. */
+  /** The answer of the process, or why there is none. */
   readonly inside: HostDump | string;
 }
 
@@ -140,7 +147,7 @@ export interface RunTask {
   readonly id: number;
 }
 
-/** A result that a batch needed; see GatherInput. */
+/** An input of a batch that could not be gathered; see GatherInput. */
 export interface MissingInput {
   readonly id: number;
   readonly from: number;
@@ -152,41 +159,44 @@ export interface StoredResult {
   readonly nbytes: number;
 }
 
-/** Calls may come from within calls of the host's own methods. */
+/** Reports of a worker. They may be called from within calls of WorkerHost. */
 export interface HostEvents {
-  /** The worker is up. */
+  /** Called when the worker is up. */
   ready(facts: HostFacts): void;
-  /** See RunHandler.finished; results of kind STORED stay in the host. */
+  /** See RunHandler.finished. Results of kind STORED stay in the host. */
   finished(run: number, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
   fetched(run: number, values: Values, stored: readonly StoredResult[], missing: Int32Array): void;
   fetchFailed(run: number, id: number, error: ErrorInfo): void;
   stolen(run: number, ids: readonly number[]): void;
-  /** Results were not where they should be. What needs them is skipped here. */
+  /** Reports inputs that could not be gathered. The worker skips the tasks that need them. */
   gatherFailed(run: number, missing: readonly MissingInput[]): void;
-  /** A task ran longer than it may. `restarted` follows. */
+  /** Reports a task that exceeded its time limit. `restarted` follows. */
   timedOut(task: RunTask, seconds: number): void;
-  /** The isolate ended and a new one takes its place; stored results are still there. `running` undefined: none. */
+  /**
+   * Reports that a new isolate has replaced one that ended. Stored results remain. `running`: the task that ran, if
+   * any.
+   */
   restarted(running: RunTask | undefined, cause: Error): void;
-  /** What the isolate runs now, as far as known, and since when, on the isolate's clock; undefined: nothing. */
+  /** Reports the task that a poll has found running, and its start on the isolate's clock; undefined: none. */
   running(task: RunTask | undefined, since: number): void;
-  /** Memory is full: send nothing more; or send again. */
+  /** Reports that the memory crossed the pause threshold. A paused worker receives no new tasks. */
   paused(paused: boolean): void;
   /**
-   * Memory is full of results that cannot be spilled: send nothing at all. Said again after some seconds without room, with
-   * `still`. Undefined: there is room.
+   * Reports that the memory is full of results that cannot be spilled, so that the worker cannot take any task.
+   * Repeated with `still` after some seconds without room. `why` is undefined when there is room again.
    */
   noteFull(why: Error | undefined, still: boolean): void;
-  /** An event that the user should hear of at once. */
+  /** Reports an event that also becomes a warning of the process. */
   warning(topic: string, text: string): void;
   transfer(transfer: Transfer): void;
   interval(interval: WorkInterval): void;
   memory(sample: MemorySample): void;
-  /** What has been measured since the last time, of all tasks that ended before `upTo` on the isolate's clock. */
+  /** Reports changed metrics. They include all tasks that ended before `upTo` on the isolate's clock. */
   metrics(changes: MetricChanges, upTo: number): void;
-  /** A cycle of the statistical profiler; its tasks are ResultIds. */
+  /** Reports a cycle of the statistical profiler. Tasks are given as ResultIds. */
   profile(cycle: ProfileCycle): void;
-  /** @param task the task that the event is about. Default: none */
+  /** @param task the task to which the event belongs. Default: none */
   event(topic: string, text: string, task?: RunTask): void;
-  /** The whole worker is gone, with its results. */
+  /** Reports that the worker has ended and its results are lost. */
   lost(cause: Error): void;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IsolateCopies } from './isolateCopies.js';
 
-test('copies: a result that many runs use leaves nothing behind when they are closed', () => {
+test('copies: a result that many runs use leaves no entries after the runs are closed', () => {
   const copies = new IsolateCopies();
   copies.add(7, 0, 0);
   for (let run = 1; run <= 1000; run++) {
@@ -16,7 +16,7 @@ test('copies: a result that many runs use leaves nothing behind when they are cl
   assert.equal(copies.size, 0);
 });
 
-test('copies: what is evicted while its run is open is gathered again, and forgotten with the run', () => {
+test('copies: a result that is evicted from an open run is gathered again, and forgotten with the run', () => {
   const copies = new IsolateCopies();
   copies.add(7, 1, 0);
   copies.add(7, 2, 3);

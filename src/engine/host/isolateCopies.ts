@@ -1,16 +1,16 @@
-// Which stored results an isolate has views of, and under which names, so that it can be told to let them go when they are
-// spilled, and be given them again when a batch needs them.
+// The stored results of which an isolate has copies, by run and local id. The isolate evicts its copies when the
+// results are spilled, and receives them again when a batch needs them.
 import type { ResultId } from '../../protocol/frames.js';
 import type { GatherInput, HostBatch, HostRun } from './hostTypes.js';
 
 export class IsolateCopies {
   readonly #copies = new Map<ResultId, { readonly run: number; readonly id: number }[]>();
-  /** Run → the results that have copies in it: a result may live longer than a million runs that use it. */
+  /** Run → results with copies in it. A result may outlive a million runs that use it. */
   readonly #results = new Map<number, Set<ResultId>>();
-  /** Run → local id → the result that the isolate was told to let go. */
+  /** Run → local id → result that the isolate has evicted. */
   readonly #evicted = new Map<number, Map<number, ResultId>>();
 
-  /** Entries of all tables. */
+  /** Number of entries in all tables. */
   get size(): number {
     let size = this.#copies.size;
     for (const table of [this.#results, this.#evicted])
@@ -48,14 +48,14 @@ export class IsolateCopies {
     this.#results.delete(run);
   }
 
-  /** The isolate is a new one and knows nothing. */
+  /** Forgets all copies, because a new isolate has none. */
   clear(): void {
     this.#copies.clear();
     this.#results.clear();
     this.#evicted.clear();
   }
 
-  /** Notes that the isolate lets these go; returns what to tell it, by run. */
+  /** Marks results as evicted. Returns the local ids to evict, by run. */
   evict(results: readonly ResultId[]): Map<number, number[]> {
     const idsByRun = new Map<number, number[]>();
     for (const result of results) {
@@ -71,7 +71,7 @@ export class IsolateCopies {
     return idsByRun;
   }
 
-  /** What the batch needs of the results that the isolate has let go; they are in the store of this worker, `self`. */
+  /** Returns the evicted results that the batch needs. They are in the store of this worker, `self`. */
   evictedInputs(spec: HostRun, batch: HostBatch, self: number): GatherInput[] {
     const evicted = this.#evicted.get(spec.run);
     if (evicted === undefined || evicted.size === 0) return [];

@@ -1,5 +1,5 @@
-// One computation at a worker: lets its batches through to the isolate when what they need is there, and hands on what the
-// isolate tells of it.
+// One computation on a worker. Passes its batches to the isolate when their inputs are available, and forwards the
+// isolate's reports.
 import { isError } from '../../base/isError.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
@@ -9,25 +9,25 @@ import { BatchGate, type GatherOutcome } from './batchGate.js';
 import type { HostBatch, HostEvents, HostRun, RunDump } from './hostTypes.js';
 import { sendBatch } from './sendBatch.js';
 
-/** What a run needs of the worker. */
+/** The parts of the worker that a run uses. */
 export interface RunHost {
   readonly events: HostEvents;
   readonly isolate: Isolate;
-  /** Counts the isolates that this worker has had. */
+  /** Number of the current isolate. */
   readonly generation: number;
-  /** Returns the generation of the isolate that knows the run now. */
+  /** Opens the run in the current isolate. Returns its generation. */
   openInIsolate(
     spec: HostRun,
     handler: RunHandler,
     shared: { readonly claims: Int32Array; readonly wanted: Uint8Array },
   ): number;
-  /** Ends the isolate, so that whatever it was to run is sent again. */
+  /** Ends the isolate, so that the scheduler sends its tasks again. */
   restart(cause: Error): void;
-  /** The isolate has the batch. */
+  /** Called when a batch was sent to the isolate. */
   passed(run: OpenRun, batch: HostBatch, outcome: GatherOutcome): void;
   finished(spec: HostRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
   fetched(spec: HostRun, values: Values, missing: Int32Array, packed: PackedValues): void;
-  /** The isolate is gone; told once per open run. */
+  /** Called once per open run when the isolate has ended. */
   isolateLost(run: number, running: number | undefined, cause: Error): void;
 }
 
@@ -53,12 +53,11 @@ export class OpenRun implements RunHandler {
     });
   }
 
-  /** The isolate that is there now knows the run. */
+  /** Whether the run is open in the current isolate. */
   get isOpen(): boolean {
     return this.#generation === this.#host.generation;
   }
 
-  /** For the dump of a cluster. */
   dump(): RunDump {
     const { claims } = this.#shared;
     const offered = Array.from(claims.keys()).filter((id) => claims[id]! > 0);
@@ -72,7 +71,7 @@ export class OpenRun implements RunHandler {
     };
   }
 
-  /** Steals from the isolate; what was taken back before is told with it. */
+  /** Steals from the isolate. Its answer includes `ids`, which the gate has already given back. */
   stolenBefore(ids: readonly number[], steal: () => void): void {
     this.#stolenBefore = ids;
     steal();
@@ -81,7 +80,7 @@ export class OpenRun implements RunHandler {
 
   #pass(batch: HostBatch, outcome: GatherOutcome): void {
     const { frames, missing } = outcome;
-    // First the loss, so that what is skipped is not sent again before it is known.
+    // The loss is reported first. Otherwise the scheduler would resend the skipped tasks before it has the report.
     if (missing.length > 0) this.#host.events.gatherFailed(this.spec.run, missing);
     if (!this.isOpen) this.#generation = this.#host.openInIsolate(this.spec, this, this.#shared);
     const packed = { ids: Int32Array.from(frames.keys()), frames: [...frames.values()] };

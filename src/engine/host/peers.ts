@@ -1,15 +1,15 @@
-// The other workers' stores, as a worker reaches them.
+// Access of a worker to the stores of other workers.
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { GatherInput } from './hostTypes.js';
 
 export interface PeerAnswer {
   readonly frames: ReadonlyMap<ResultId, Frames>;
-  /** What the peers did not have, or could not be asked for. */
+  /** Results that the peers lack, or whose peer could not be reached. */
   readonly missing: readonly GatherInput[];
 }
 
-/** Never rejects: whoever cannot be reached has nothing. */
+/** Fetches results. Never rejects: results of an unreachable peer are missing. */
 export interface Peers {
   fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer>;
 }

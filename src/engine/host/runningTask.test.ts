@@ -7,7 +7,7 @@ import { RunningTask } from './runningTask.js';
 
 const RUN = 3;
 
-/** An isolate that says what it runs, and what is done about it. */
+/** Returns the running task of a fake isolate, and the number of times that it was ended. */
 function setup() {
   const state = { id: -1, ended: 0 };
   const grace = new GracePeriod(() => undefined);
@@ -20,30 +20,30 @@ function setup() {
   });
   const runs: { readonly spec: Pick<HostRun, 'run' | 'timeout'> }[] = [{ spec: { run: RUN, timeout: 0 } }];
   const isolate = { running: () => state.id, runningSince: () => 0, grace };
-  return { state, running, grace, look: () => running.look(runs, isolate) };
+  return { state, running, grace, poll: () => running.poll(runs, isolate) };
 }
 
-test('a task that was cancelled before it was seen to run has a moment and is ended', () => {
+test('a task that was cancelled before a poll saw it running is ended after the grace period', () => {
   let now = 5000;
   const clock = mock.method(performance, 'now', () => now);
   try {
-    const { state, running, grace, look } = setup();
+    const { state, running, grace, poll } = setup();
     running.cancel(RUN, [7], grace);
     assert.ok(running.isCancelled({ run: RUN, id: 7 }));
     state.id = 7;
-    look();
+    poll();
     now += CLOSE_GRACE_MS / 2;
-    look();
+    poll();
     assert.equal(state.ended, 0);
     now += CLOSE_GRACE_MS;
-    look();
+    poll();
     assert.equal(state.ended, 1);
   } finally {
     clock.mock.restore();
   }
 });
 
-test('a task that is sent again after it was cancelled may run as long as it likes', () => {
+test('a cancelled task that is sent again has no time limit', () => {
   const { running, grace } = setup();
   running.cancel(RUN, [7, 8], grace);
   running.dispatched(RUN, Int32Array.of(8));
@@ -53,7 +53,7 @@ test('a task that is sent again after it was cancelled may run as long as it lik
   );
 });
 
-test('a cancelled task that ends by itself takes nothing along, and neither does its closed run', () => {
+test('a cancelled task that ends by itself or with its run is forgotten', () => {
   const { running, grace } = setup();
   running.cancel(RUN, [7, 8], grace);
   running.finished(RUN, Int32Array.of(7, 9), 1);

@@ -1,5 +1,5 @@
-// The task that an isolate runs now, as its host sees it from outside: how long it has run, whether it may go on, and what
-// to do when it should not.
+// The task that an isolate runs, as its host sees it in polls. Enforces the time limit and ends the isolate of a
+// cancelled task.
 import type { GracePeriod, GraceStart } from '../pool/gracePeriod.js';
 import type { ThreadIsolate } from '../pool/threadIsolate.js';
 import type { HostEvents, HostRun, RunTask } from './hostTypes.js';
@@ -8,13 +8,13 @@ export class RunningTask {
   readonly #events: Pick<HostEvents, 'running' | 'timedOut'>;
   readonly #end: () => void;
   #task: RunTask | undefined;
-  /** When it was first seen, on performance.now(). */
+  /** Time of the first poll that saw the task, from performance.now(). */
   #since = 0;
-  /** Nobody wants these and they have begun, perhaps unseen: run → id → since when. */
+  /** Cancelled tasks that have begun, perhaps unseen: run → id → start of the grace period. */
   readonly #cancelled = new Map<number, Map<number, GraceStart>>();
   #timedOut = false;
 
-  /** @param end makes the isolate end whatever it does */
+  /** @param end ends the isolate, also while a task runs */
   constructor(events: Pick<HostEvents, 'running' | 'timedOut'>, end: () => void) {
     this.#events = events;
     this.#end = end;
@@ -24,8 +24,8 @@ export class RunningTask {
     return this.#task;
   }
 
-  /** Looks at the isolate, every few milliseconds. */
-  look(
+  /** Reads the state of the isolate. Called every few milliseconds. */
+  poll(
     runs: readonly { readonly spec: Pick<HostRun, 'run' | 'timeout'> }[],
     isolate: Pick<ThreadIsolate, 'running' | 'runningSince' | 'grace'>,
   ): void {
@@ -53,17 +53,17 @@ export class RunningTask {
     this.#endCancelled(isolate.grace);
   }
 
-  /** Nobody wants this task any more, which may be about to take its isolate along. */
+  /** Whether the task was cancelled. Such a task may cause the end of its isolate. */
   isCancelled({ run, id }: RunTask): boolean {
     return this.#cancelled.get(run)?.has(id) === true;
   }
 
-  /** It has run longer than it may, and takes its isolate along. */
+  /** Whether the task has exceeded its time limit, so that its isolate ends. */
   get isTimedOut(): boolean {
     return this.#timedOut;
   }
 
-  /** These have begun. Whichever runs, now or when it is seen to, has a moment to end. */
+  /** Starts the grace period of cancelled tasks that have begun. */
   cancel(run: number, begun: readonly number[], grace: GracePeriod): void {
     if (begun.length === 0) return;
     const ids = this.#cancelled.get(run) ?? new Map<number, GraceStart>();
@@ -72,7 +72,7 @@ export class RunningTask {
     for (const id of begun) ids.set(id, since);
   }
 
-  /** These are wanted, perhaps again: what was said of an earlier run of them does not count. */
+  /** Forgets an earlier cancellation of tasks that are sent again. */
   dispatched(run: number, ids: Int32Array): void {
     this.#forgetCancelled(run, ids, ids.length);
   }

@@ -1,5 +1,5 @@
-// A batch on its way to a thread or a process, which copies what it is given. What cannot be copied, an argument or a result
-// that the client has changed since, is the error of the tasks that use it, and of nothing else.
+// Sends a batch to a thread or a process, which receives a copy. A value that cannot be copied, e.g. an argument that
+// the client has changed since, fails only the tasks that use it.
 
 import { LongpoleError } from '../../base/errors.js';
 import { isError } from '../../base/isError.js';
@@ -16,8 +16,8 @@ interface Batch {
 type Copy = (value: unknown) => unknown;
 
 /**
- * Calls `send`, and if that throws once more without what cannot be copied. `copy` copies a value as the channel does, and
- * throws what the channel throws.
+ * Calls `send`. If it throws, calls it again without the values that cannot be copied. `copy` must copy a value, and
+ * throw, as the channel does.
  */
 export function sendBatch<B extends Batch>(batch: B, send: (batch: B) => void, copy: Copy): void {
   try {
@@ -31,7 +31,7 @@ function withoutCulprits<B extends Batch>(batch: B, copy: Copy, error: unknown):
   let inputs = splitValues(batch.inputs, copy, notCloneable);
   let constants = splitValues(batch.constants, copy, notCloneable);
   if (inputs.bad.length + constants.bad.length === 0) {
-    // Each can be copied, and all together cannot: none is to be trusted.
+    // Every value can be cloned alone but not together, so reject the whole batch.
     const refuse = (): never => {
       throw error;
     };
@@ -51,7 +51,7 @@ function notCloneable(reason: unknown): LongpoleError {
   const why = isError(reason) ? reason.message : String(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
-    `An argument cannot be copied to a worker: ${why} Pass plain data, or make the value inside the task.`,
+    `An argument cannot be copied to a worker: ${why} Pass plain data, or create the value inside the task.`,
     { cause: reason },
   );
 }

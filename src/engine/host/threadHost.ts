@@ -1,6 +1,6 @@
-// A worker whose host is this process: one isolate that runs tasks, and the store of their results. The host computes
-// nothing, so it answers peers and the cluster while a task runs. In a cluster of threads this is the main process, in a
-// cluster of processes each worker process.
+// A worker with one isolate, which runs tasks, and the store of their results. The host runs in the main process in a
+// cluster of threads, and in each worker process in a cluster of processes. It runs no tasks, so it answers peers and
+// the cluster while a task runs.
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
@@ -34,12 +34,12 @@ import { RunningTask } from './runningTask.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
 import { type MemoryHost, WorkerMemory } from './workerMemory.js';
 
-/** How often a busy isolate is looked at, in milliseconds. */
+/** Time between two polls of a busy isolate, in milliseconds. */
 const POLL_MS = 10;
-/** How often memory is measured, in polls, while the isolate is busy. */
+/** Polls between two measurements of the memory while the isolate is busy. */
 const BEAT_POLLS = 10;
 const IDLE_BEAT_MS = 500;
-/** Isolates that die one after the other without a task running: more are no use. */
+/** Consecutive deaths of idle isolates after which the worker is given up. */
 const MAX_IDLE_DEATHS = 5;
 const CANCELLED_TOO_LONG = `A task that was cancelled did not end within ${CLOSE_GRACE_MS} ms.`;
 
@@ -54,7 +54,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
   readonly #memory: WorkerMemory;
   readonly #profile: HostProfile;
   readonly #measures: HostMeasures;
-  /** Bytes of JavaScript heap that an isolate may have; undefined: what V8 allows. */
+  /** Limit on the JavaScript heap of an isolate in bytes; undefined: V8's default. */
   readonly #heap: number | undefined;
   #isolate: ThreadIsolate;
   #generation = 0;
@@ -89,7 +89,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     if (open === undefined) return;
     this.#running.dispatched(run, batch.ids);
     const gather = this.#gathers(open.spec, batch);
-    this.#poll ??= setInterval(() => this.#look(), POLL_MS);
+    this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS);
     open.gate.admit(
       batch,
       gather.length === 0 ? undefined : () => gatherInputs(this.#options, this.#events, gather),
@@ -200,22 +200,21 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     await this.#options.store.close();
   }
 
-  /** Ends the isolate, whatever it does; a new one takes its place. */
+  /** Replaces the isolate, also while a task runs. */
   restart(cause: Error): void {
     this.#died = { running: this.#running.task, cause };
     this.#isolate.terminate();
   }
 
-  /** What the isolate runs now. */
   get running(): RunTask | undefined {
     return this.#running.task;
   }
 
-  /** Results were spilled: the isolate lets its copies go, so that their memory is free. */
+  /** Evicts the isolate's copies of spilled results, to free their memory. */
   spilled(results: readonly ResultId[]): void {
     for (const [run, ids] of this.#copies.evict(results)) {
       const gate = this.#runs.get(run)?.gate;
-      // What a waiting batch counts on goes when that batch has been sent.
+      // Copies that a waiting batch needs are evicted after the batch was sent.
       const free = ids.filter((id) => gate?.holds(id) !== true);
       if (free.length > 0) this.#isolate.evict(run, Int32Array.from(free));
     }
@@ -225,13 +224,13 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     const { store, index } = this.#options;
     const gathered = this.#gathers(spec, batch).filter(({ id }) => frames.has(id));
     for (const { id, result } of gathered) this.#copies.add(result, spec.run, id);
-    // Results that went to disk while the batch was waiting.
+    // Some results may have been spilled while the batch was waiting.
     this.spilled(gathered.flatMap(({ result }) => (store.isSpilled(result) ? [result] : [])));
     const late = this.#copies.evictedInputs(spec, batch, index).map(({ id }) => id);
     if (late.length > 0) this.#isolate.evict(spec.run, Int32Array.from(late));
   }
 
-  /** The run is opened in the isolate with its first batch, and again after the isolate was replaced. */
+  /** Opens the run in the isolate. Called with the first batch, and again after the isolate was replaced. */
   openInIsolate(
     spec: HostRun,
     handler: RunHandler,
@@ -277,7 +276,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     return this.#events;
   }
 
-  /** Keeps the stored results of finished tasks, then tells of them. */
+  /** Stores the results of finished tasks, then reports the tasks. */
   finished(spec: HostRun, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
     const { ids, kinds, count } = columns;
     this.#idleDeaths = 0;
@@ -314,15 +313,15 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#memory.noteResult(framesBytes(frames));
   }
 
-  #look(): void {
+  #pollIsolate(): void {
     for (const open of [...this.#runs.values()]) if (open.isOpen) this.#isolate.poll(open.spec.run);
-    this.#running.look(
+    this.#running.poll(
       [...this.#runs.values()].filter(({ isOpen }) => isOpen),
       this.#isolate,
     );
     this.#profile.running(this.#running.task, (run) => this.#runs.get(run)?.spec);
     if (++this.#polls % BEAT_POLLS === 0) this.#beat();
-    else this.#memory.glance();
+    else this.#memory.measureIfGrown();
     if (this.#runs.size === 0) this.#stopPolling();
   }
 
@@ -336,20 +335,23 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     this.#isolate.interrupt();
   }
 
-  /** Spilled results are held by this thread and the isolate; where the process is the worker, both let go. */
+  /**
+   * Collects garbage in the isolate, and in this thread if the process belongs to the worker. Both hold spilled
+   * results.
+   */
   collectGarbage(): void {
     this.#isolate.collect();
     if (this.#options.processBytes !== undefined) collectGarbage();
   }
 
   #beat(): void {
-    this.#memory.look();
+    this.#memory.measure();
     this.#measures.send();
   }
 
   #startIsolate(): ThreadIsolate {
     const { facts, epochOffsetMs } = this.#options;
-    // The inspector finds threads by name, so each has its own.
+    // The inspector finds threads by name, so names are unique.
     const name = this.#generation === 0 ? facts.name : `${facts.name}-${this.#generation}`;
     this.#profile.follow(name);
     return new ThreadIsolate(
@@ -361,7 +363,9 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     );
   }
 
-  /** The isolate of a run that was closed ends for that reason, unless it has failed before. */
+  /**
+   * Whether the isolate ended because its task was cancelled or its run was closed, and not because of a time limit.
+   */
   #isCancelled(task: RunTask): boolean {
     if (this.#running.isTimedOut) return false;
     return !this.#runs.has(task.run) || this.#running.isCancelled(task);

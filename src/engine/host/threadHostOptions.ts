@@ -1,4 +1,4 @@
-// What a worker whose host is this process is given.
+// Options of a ThreadHost.
 import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { WorkerDigests } from '../metrics/workerDigests.js';
 import type { StartThread } from '../pool/isolateThread.js';
@@ -14,19 +14,21 @@ export interface ThreadHostOptions {
   readonly store: Store;
   readonly peers: Peers;
   readonly view: WorkerView;
-  /** Index of the worker, for the samples. */
+  /** Index of the worker in samples. */
   readonly index: number;
   readonly clock: () => number;
   readonly thresholds: Partial<MemoryThresholds>;
   readonly digests: WorkerDigests;
   /** Undefined: the isolate is not profiled. */
   readonly profile: ProfileSettings | undefined;
-  /** Bytes of the process; undefined: workers share it, and the isolate's own memory counts. */
+  /**
+   * Returns the bytes of the worker's process. Undefined if workers share a process; then the isolate's memory counts.
+   */
   readonly processBytes: (() => number) | undefined;
-  /** Memory is beyond what can be helped: the worker ends. */
+  /** Ends the worker, because its memory stays above the limit. */
   readonly giveUp: (why: string) => void;
   /** Default: a thread of this process. */
   readonly startThread?: StartThread;
-  /** The worker has ended. */
+  /** Called when the worker has ended. */
   readonly closed?: () => void;
 }

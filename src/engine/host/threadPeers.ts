@@ -1,5 +1,5 @@
-// The stores of workers that are threads of one process, as the workers reach them: a look into a map. Shared memory
-// needs no journey, so all that is left of a transfer is its record.
+// Access to the stores of workers that are threads of one process. The results lie in shared memory, so a transfer
+// copies nothing and is only recorded.
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
 import { framesBytes } from '../../protocol/frames.js';
@@ -28,7 +28,7 @@ export class ThreadPeers {
     this.#stores.delete(worker);
   }
 
-  /** The peers as one worker sees them; `clientStore` is where scattered data waits. */
+  /** Returns the peers of one worker. `clientStore` holds scattered data. */
   of(worker: number, clientStore: Store): Peers {
     return {
       fetch: (inputs, what) => this.#fetch(worker, clientStore, inputs, what),
@@ -51,7 +51,7 @@ export class ThreadPeers {
       const moved: GatherInput[] = [];
       let nbytes = 0;
       for (const input of wanted) {
-        const found = await look(store, input.result);
+        const found = await readResult(store, input.result);
         if (found === undefined) {
           missing.push(input);
           continue;
@@ -71,12 +71,12 @@ export class ThreadPeers {
   }
 }
 
-async function look(store: Store | undefined, result: ResultId): Promise<Frames | undefined> {
+async function readResult(store: Store | undefined, result: ResultId): Promise<Frames | undefined> {
   if (store === undefined || !store.has(result)) return undefined;
   try {
     return await store.get(result);
   } catch {
-    // The spill file is damaged or gone; the store has said so. Whoever needs the result has it computed again.
+    // The spill file is damaged or missing, which the store has reported. The scheduler has the result computed again.
     store.delete(result);
     return undefined;
   }

@@ -9,7 +9,7 @@ import { WorkerMemory } from './workerMemory.js';
 const LIMIT = 1e9;
 const FACTS = { name: 'w', address: '', pid: 1, memoryLimit: LIMIT, localDirectory: '', nthreads: 1 };
 
-/** A worker whose process takes what the test says. */
+/** Returns the memory of a worker whose process has the given size. */
 function memoryOf(bytes: () => number) {
   const samples: MemorySample[] = [];
   const ended: string[] = [];
@@ -28,32 +28,32 @@ function memoryOf(bytes: () => number) {
   return { memory, samples, ended };
 }
 
-test('memory that grows by a twentieth of the limit is looked at before the next beat', () => {
+test('memory that grows by a twentieth of the limit is measured before the next heartbeat', () => {
   let bytes = 0.5 * LIMIT;
   const { memory, samples, ended } = memoryOf(() => bytes);
-  memory.look();
+  memory.measure();
   bytes = 0.55 * LIMIT;
-  memory.glance();
+  memory.measureIfGrown();
   assert.equal(samples.length, 1);
   for (const share of [0.62, 0.7, 0.8, 0.9, 1, 1.12]) {
     assert.deepEqual(ended, []);
     bytes = share * LIMIT;
-    memory.glance();
+    memory.measureIfGrown();
   }
   assert.deepEqual(ended, [
-    'Its memory, 1120 MB, is beyond the limit of 1000 MB, and neither spilling nor collecting garbage helps.',
+    'Its memory of 1120 MB exceeds the limit of 1000 MB, and neither spilling nor garbage collection has freed enough.',
   ]);
 });
 
-test('the heap of an isolate has what the limit of its worker leaves, unless nothing ends the worker', () => {
+test("the heap limit of an isolate is the rest of its worker's memory limit, if the worker has a termination threshold", () => {
   const worker = { memoryLimit: 300e6 };
   assert.equal(heapLimit(worker, 0.95, 50e6), 250e6);
   assert.equal(heapLimit(worker, undefined, 290e6), 64 * 2 ** 20);
   assert.equal(heapLimit(worker, false, 0), undefined);
   assert.equal(heapLimit({ memoryLimit: 0 }, 0.95, 0), undefined);
-  assert.equal(heapLimit({ memoryLimit: 1e15 }, 0.95, 0), undefined, 'V8 has a limit of its own');
+  assert.equal(heapLimit({ memoryLimit: 1e15 }, 0.95, 0), undefined, 'the limit of V8 is lower');
   const cause = Object.assign(new Error('heap'), { code: 'ERR_WORKER_OUT_OF_MEMORY' });
-  assert.match(endOfIsolate(cause, worker, 250e6).message, /heap needed more than the 250 MB .* 300 MB/);
+  assert.match(endOfIsolate(cause, worker, 250e6).message, /heap needed more than 250 MB.* 300 MB/);
   const other = new Error('other');
   assert.equal(endOfIsolate(other, worker, 250e6), other);
 });

@@ -1,4 +1,4 @@
-// Measures a worker's memory, tells of it, and does what the thresholds say: spill, pause, give up.
+// Measures a worker's memory, reports it, and acts on the thresholds: spills, pauses or ends the worker.
 import { LongpoleError } from '../../base/errors.js';
 import { megabytes } from '../../base/words.js';
 import { VITALS_EXTERNAL, VITALS_HEAP } from '../../protocol/isolateMessages.js';
@@ -6,11 +6,11 @@ import { MemoryMonitor, type MemoryThresholds } from '../store/memoryMonitor.js'
 import type { Store } from '../store/store.js';
 import type { HostEvents, HostFacts } from './hostTypes.js';
 
-/** Results, or memory of the process, that grew by this share of the limit are worth a look at the memory. */
-const LOOK_SHARE = 0.05;
-/** What a spill has freed shows in the memory of the process after this time, in milliseconds. */
+/** Growth of results or of the process, as a share of the limit, that triggers a measurement. */
+const GROWTH_SHARE = 0.05;
+/** Time until the memory freed by a spill shows in the size of the process, in milliseconds. */
 const AFTER_SPILL_MS = 15;
-/** A worker without results that could be spilled stays full for so long before that is said again, in seconds. */
+/** Time between two reports that a worker is still full, in seconds. */
 const STILL_FULL_SECONDS = 2;
 
 export interface WorkerMemoryOptions {
@@ -23,13 +23,13 @@ export interface WorkerMemoryOptions {
   readonly giveUp: (why: string) => void;
 }
 
-/** What memory is read from and acted upon beside the store. */
+/** Access to the isolate's memory. */
 export interface MemoryHost {
-  /** Of the isolate: see isolateMessages. */
+  /** Vitals of the isolate, see isolateMessages. */
   readonly vitals: Float64Array;
-  /** A task runs. */
+  /** Whether a task runs. */
   readonly isBusy: boolean;
-  /** Has the vitals written in the middle of a task, soon. */
+  /** Makes the isolate update its vitals soon, also while a task runs. */
   refreshVitals(): void;
   collectGarbage(): void;
 }
@@ -41,13 +41,13 @@ export class WorkerMemory {
   readonly #events: MemoryEvents;
   readonly #host: MemoryHost;
   readonly #monitor: MemoryMonitor;
-  /** Bytes of results since the last look. */
+  /** Bytes of results since the last measurement. */
   #added = 0;
-  /** Of the worker, at the last look. */
+  /** Bytes of the worker at the last measurement. */
   #seen = 0;
-  /** Of a process that several workers share, when the vitals were asked for last. */
+  /** Bytes of a shared process at the last update of the vitals. */
   #shared = 0;
-  /** Since when it is full, and how often spilling had failed by then. */
+  /** Time since which the memory is full, and the number of failed spills by then. */
   #full: { readonly since: number; readonly failures: number } | undefined;
 
   constructor(options: WorkerMemoryOptions, events: MemoryEvents, host: MemoryHost) {
@@ -57,19 +57,22 @@ export class WorkerMemory {
     this.#monitor = new MemoryMonitor(options.thresholds);
   }
 
-  /** A result has come. Results that come faster than the looks do must not fill the memory in between. */
+  /**
+   * Counts a new result. Measures at once if results arrive so fast that they could fill the memory before the next
+   * poll.
+   */
   noteResult(nbytes: number): void {
     this.#added += nbytes;
-    if (this.#isMuch(this.#added)) this.look();
+    if (this.#isMuch(this.#added)) this.measure();
   }
 
-  /** Costs microseconds: has a look if memory has grown much since the last one. */
-  glance(): void {
-    this.#askIfGrown();
-    if (this.#isMuch(this.#bytes() - this.#seen)) this.look();
+  /** Measures the memory if it has grown much since the last time. Costs microseconds otherwise. */
+  measureIfGrown(): void {
+    this.#refreshIfGrown();
+    if (this.#isMuch(this.#bytes() - this.#seen)) this.measure();
   }
 
-  look(): void {
+  measure(): void {
     this.#added = 0;
     const { facts, index, clock, store, giveUp } = this.#options;
     const managed = store.managedBytes;
@@ -106,15 +109,18 @@ export class WorkerMemory {
           break;
         case 'terminate':
           giveUp(
-            `Its memory, ${megabytes(bytes)}, is beyond the limit of ${megabytes(limit)}, and neither spilling nor collecting garbage helps.`,
+            `Its memory of ${megabytes(bytes)} exceeds the limit of ${megabytes(limit)}, and neither spilling nor garbage collection has freed enough.`,
           );
       }
     }
     this.#stillFull(time);
   }
 
-  /** A task that computes says nothing. If the process grows, this one may be why. */
-  #askIfGrown(): void {
+  /**
+   * Makes the isolate update its vitals if the shared process has grown, because a running task sends no update by
+   * itself.
+   */
+  #refreshIfGrown(): void {
     if (this.#options.processBytes !== undefined || this.#options.facts.memoryLimit === 0) return;
     const bytes = process.memoryUsage.rss();
     const hasGrown = this.#isMuch(bytes - this.#shared);
@@ -124,22 +130,22 @@ export class WorkerMemory {
 
   #isMuch(bytes: number): boolean {
     const { memoryLimit } = this.#options.facts;
-    return memoryLimit > 0 && bytes > LOOK_SHARE * memoryLimit;
+    return memoryLimit > 0 && bytes > GROWTH_SHARE * memoryLimit;
   }
 
   #bytes(): number {
     const { vitals } = this.#host;
     const { processBytes, store } = this.#options;
-    // The isolate counts the shared arrays that it knows among what is outside its heap.
+    // The isolate's external memory includes the shared arrays to which it refers.
     return processBytes?.() ?? vitals[VITALS_HEAP]! + Math.max(vitals[VITALS_EXTERNAL]!, store.managedBytes);
   }
 
-  /** Tasks wait for a full worker, so it is looked at as soon as its memory may have room. */
+  /** Measures a full worker soon after a spill, because tasks wait for it. */
   #spilled(done: boolean): void {
-    if (done && this.#full !== undefined) setTimeout(() => this.look(), AFTER_SPILL_MS).unref();
+    if (done && this.#full !== undefined) setTimeout(() => this.measure(), AFTER_SPILL_MS).unref();
   }
 
-  /** Says so once more when another attempt to spill has failed, or could not be made. */
+  /** Reports again that the worker is full, after another attempt to spill has failed or was not possible. */
   #stillFull(time: number): void {
     if (this.#full === undefined) return;
     const { spillFailure, spillFailures, isSpilling } = this.#options.store;

@@ -1,4 +1,4 @@
-// What functions that `client.run` sends to a worker see of it: a copy of its facts and logs at that moment.
+// The view of a worker that functions of `client.run` receive: a copy of its facts and logs at that moment.
 import type { TransferLogEntry } from '../transfer/transferLog.js';
 
 export interface WorkerSnapshot {
@@ -8,13 +8,13 @@ export interface WorkerSnapshot {
   readonly memoryLimit: number;
   readonly localDirectory: string;
   readonly nthreads: number;
-  /** What it gave to others, oldest first. */
+  /** Transfers to other workers and clients, oldest first. */
   readonly outgoingTransferLog: readonly TransferLogEntry[];
-  /** What it took from others, oldest first. */
+  /** Transfers from other workers and clients, oldest first. */
   readonly incomingTransferLog: readonly TransferLogEntry[];
   /** Fine performance metrics: `["execute", span, prefix, activity, unit]` → value. */
   readonly digestsTotal: ReadonlyMap<readonly string[], number>;
-  /** Bytes. */
+  /** Memory in bytes. */
   readonly memory: { readonly managed: number; readonly spilled: number; readonly process: number };
 }
 
