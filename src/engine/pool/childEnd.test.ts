@@ -10,7 +10,7 @@ import { DRAIN_MS, sendOrEnd, whenEnded } from './childEnd.js';
 const MESSAGES = 40;
 const LIMIT = { timeout: 60_000 };
 
-/** A process that, once this file is there, says much and is killed when all of it is on its way. */
+/** A process that waits for a file, sends many messages, and is killed when all have been handed to the system. */
 const TALKER = `
   const { existsSync } = require('node:fs');
   const timer = setInterval(() => {
@@ -23,10 +23,10 @@ const TALKER = `
       });
   }, 5);
 `;
-/** One that says something and ends. */
+/** A process that sends one message and ends. */
 const PASSER = `process.send('gone', () => process.exit());`;
 
-/** One that closes its end of the channel and lives on. */
+/** A process that closes its end of the channel and continues. */
 const DEAF = `process.disconnect(); setInterval(() => undefined, 1000);`;
 
 async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
@@ -38,7 +38,10 @@ async function inFolder(body: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
-/** The messages that a talker has sent, received when its end is told; `onExit` is called when Node tells of it. */
+/**
+ * Returns the number of messages of the talker that arrive before its end is reported. `onExit` is called at Node's
+ * exit event.
+ */
 async function receivedOfTalker(onExit: () => void): Promise<number> {
   let received = 0;
   await inFolder(async (folder) => {
@@ -54,7 +57,7 @@ async function receivedOfTalker(onExit: () => void): Promise<number> {
     });
     const cause = new Promise<Error>((resolve) => whenEnded(talker, resolve));
     talker.once('exit', onExit);
-    // One look of the event loop sees the end of the passer; while it is at it, the talker ends, and Node tells of both.
+    // While the event loop handles the end of the passer, the talker ends, and Node reports both in the same turn.
     passer.on('message', () => {
       writeFileSync(going, '');
       blockUntilEnded(talker.pid);
@@ -65,16 +68,20 @@ async function receivedOfTalker(onExit: () => void): Promise<number> {
   return received;
 }
 
-test('what a process said before it was killed is received before its end is told', LIMIT, async () => {
+test('messages of a killed process are received before its end is reported', LIMIT, async () => {
   assert.equal(await receivedOfTalker(() => undefined), MESSAGES);
 });
 
-test('it is received also if this thread stands still after the process has ended', LIMIT, async () => {
-  const cell = new Int32Array(new SharedArrayBuffer(4));
-  assert.equal(await receivedOfTalker(() => Atomics.wait(cell, 0, 0, DRAIN_MS + 100)), MESSAGES);
-});
+test(
+  'the messages are received also if this thread is blocked after the process has ended',
+  LIMIT,
+  async () => {
+    const cell = new Int32Array(new SharedArrayBuffer(4));
+    assert.equal(await receivedOfTalker(() => Atomics.wait(cell, 0, 0, DRAIN_MS + 100)), MESSAGES);
+  },
+);
 
-/** Keeps this thread busy until the process is gone, or waits for its parent to look at how it ended. */
+/** Blocks this thread until the process has ended or is a zombie. */
 function blockUntilEnded(pid: number | undefined): void {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   while (isRunning(pid)) Atomics.wait(cell, 0, 0, 5);
@@ -88,7 +95,7 @@ function isRunning(pid: number | undefined): boolean {
   }
 }
 
-test('a process that the system refuses to start has ended', async () => {
+test('a process that cannot be started is reported as ended', async () => {
   await inFolder(async (folder) => {
     const child = fork(join(folder, 'nothing.cjs'), { execPath: join(folder, 'no-such-program') });
     const cause = await new Promise<Error>((resolve) => whenEnded(child, resolve));
@@ -96,7 +103,7 @@ test('a process that the system refuses to start has ended', async () => {
   });
 });
 
-test('a process whose channel is gone is ended by the next message', LIMIT, () =>
+test('the next message to a process with a closed channel ends the process', LIMIT, () =>
   inFolder(async (folder) => {
     const path = join(folder, 'deaf.cjs');
     writeFileSync(path, DEAF);

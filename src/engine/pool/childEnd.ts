@@ -1,20 +1,20 @@
-// The end of a child process, as its parent learns of it, and as its parent brings it about.
+// Detects the end of a child process, and ends a process that cannot be reached.
 import type { ChildProcess, Serializable } from 'node:child_process';
 
-/** What a process had sent before it ended is received within this time after its exit, in milliseconds. */
+/** Time after the exit of a process within which its last messages arrive, in milliseconds. */
 export const DRAIN_MS = 1000;
-/** The time counts in looks of the event loop, each of which receives: while this thread has no core, none passes. */
-const LOOK_MS = 50;
+/** Time between two polls. DRAIN_MS is counted in polls, so that a pause of this thread does not shorten it. */
+const POLL_MS = 50;
 
 /**
- * Calls back once when the process has ended and what it had sent has been received: Node may tell of the exit before the
- * last messages. Also if the system refuses to start it. `cause` says how it ended.
+ * Calls `ended` once when the process has ended and its messages have been received. Node may report the exit before
+ * the last messages. Also calls it if the system refuses to start the process. `cause` describes the end.
  */
 export function whenEnded(child: ChildProcess, ended: (cause: Error) => void): void {
   let failure: Error | undefined;
   child.on('error', (error) => {
     failure ??= error;
-    // It was not started, and will never exit.
+    // The process was not started, so there will be no exit event.
     if (child.pid === undefined) ended(error);
   });
   child.once('exit', (code, signal) => {
@@ -24,7 +24,7 @@ export function whenEnded(child: ChildProcess, ended: (cause: Error) => void): v
   });
 }
 
-/** Sends a message. A process that cannot be reached is ended, if it has not: it would wait for the message for ever. */
+/** Sends a message. Kills a process that cannot be reached, because it would wait for the message for ever. */
 export function sendOrEnd(child: ChildProcess, message: Serializable): void {
   if (!child.connected) child.kill('SIGKILL');
   else
@@ -43,9 +43,9 @@ function whenDrained(child: ChildProcess, drained: () => void): void {
     child.off('disconnect', done);
     drained();
   };
-  let looks = 0;
+  let polls = 0;
   const timer = setInterval(() => {
-    if (++looks * LOOK_MS >= DRAIN_MS) done();
-  }, LOOK_MS);
+    if (++polls * POLL_MS >= DRAIN_MS) done();
+  }, POLL_MS);
   child.once('disconnect', done);
 }

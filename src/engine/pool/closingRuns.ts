@@ -1,5 +1,5 @@
-// Runs of a thread that its host has closed and the thread has not: it may be in the middle of one of their tasks. A task
-// that does not end within the grace period takes its thread along.
+// Runs that the host has closed and the thread has not, because it may be running one of their tasks. If the task does
+// not end within the grace period, the thread is terminated.
 import type { CompletionLog } from '../../protocol/completionLog.js';
 import type { Executing } from '../metrics/unmeasuredTime.js';
 import type { GracePeriod, GraceStart } from './gracePeriod.js';
@@ -29,7 +29,7 @@ export class ClosingRuns {
     this.#runs.set(run, { log, timer, since, isReleased });
   }
 
-  /** The thread has closed the run. A task that it awaits still runs, and the grace period is for that task, too. */
+  /** Called when the thread has closed the run. The grace period continues for an asynchronous task that still runs. */
   closed(run: number): void {
     const closing = this.#runs.get(run);
     if (closing === undefined) return;
@@ -37,7 +37,7 @@ export class ClosingRuns {
     if (closing.log.running === -1) this.#forget(run);
   }
 
-  /** The task of a closed run that still runs. */
+  /** The running task of a closed run. */
   get executing(): Executing | undefined {
     for (const [run, { log }] of this.#runs)
       if (log.running >= 0) return { run, id: log.running, since: log.runningSince };
@@ -49,14 +49,14 @@ export class ClosingRuns {
   }
 
   #check(run: number): void {
-    // After this thread was blocked, the timer comes before the answer that is waiting: look once more after it.
+    // After a pause of this thread the timer fires before the waiting answer is read, so check after the answer.
     setImmediate(() => {
       const closing = this.#runs.get(run);
       if (closing === undefined) return;
       const { log, since, isReleased } = closing;
       if (log.running !== -1 && this.#grace.isOver(since)) this.#terminate();
       else if (log.running === -1 && isReleased) this.#forget(run);
-      // It computes for another run, and what it says about this one can wait; or it waits for a core.
+      // The thread runs a task of another run, and its answer for this one comes later; or it waits for a core.
       else this.add(run, log, since, isReleased);
     }).unref();
   }

@@ -7,7 +7,7 @@ import { CLOSE_GRACE_MS } from './isolate.js';
 
 const RUN = 3;
 
-/** A thread and a clock that the test drives. */
+/** Returns a grace period with a fake thread and a fake clock. */
 function setup(use: ThreadUse | undefined) {
   const state = { now: 5000, use };
   const clock = mock.method(performance, 'now', () => state.now);
@@ -15,7 +15,7 @@ function setup(use: ThreadUse | undefined) {
   return { state, grace, [Symbol.dispose]: () => clock.mock.restore() };
 }
 
-test('the grace period of a thread that waits for a core begins when it gets one', () => {
+test('the grace period of a thread that waits for a core begins when the thread runs', () => {
   using set = setup({ wantsCore: true, cpu: 40 });
   const since = set.grace.begin();
   set.state.now += 20 * CLOSE_GRACE_MS;
@@ -24,7 +24,7 @@ test('the grace period of a thread that waits for a core begins when it gets one
   assert.equal(set.grace.isOver(since), true);
 });
 
-test('the grace period of a thread that sleeps is time that passes', () => {
+test('the grace period of a sleeping thread is elapsed time', () => {
   using set = setup({ wantsCore: false, cpu: 40 });
   const since = set.grace.begin();
   set.state.now += CLOSE_GRACE_MS;
@@ -33,7 +33,7 @@ test('the grace period of a thread that sleeps is time that passes', () => {
   assert.equal(set.grace.isOver(since), true);
 });
 
-test('a grace period ends where the system tells nothing of threads, and when no core comes for very long', () => {
+test('a grace period ends without statistics of threads, and after a long time without a core', () => {
   using set = setup(undefined);
   const unknown = set.grace.begin();
   set.state.now += 2 * CLOSE_GRACE_MS;
@@ -44,7 +44,7 @@ test('a grace period ends where the system tells nothing of threads, and when no
   assert.equal(set.grace.isOver(starved), true);
 });
 
-test('a thread that waits for a core while it closes a run is not ended, and one that computes on is', (t) => {
+test('a thread that waits for a core while it closes a run is not ended, and a thread that computes is', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
   using set = setup({ wantsCore: true, cpu: 40 });
   let ended = 0;
@@ -63,7 +63,7 @@ test('a thread that waits for a core while it closes a run is not ended, and one
   assert.equal(ended, 1);
 });
 
-test('a task whose completion can be read does not seem to run', () => {
+test('a task with a readable completion does not count as running', () => {
   const log = new CompletionLog(4);
   log.begin(1, 0);
   assert.equal(log.running, 1);

@@ -1,23 +1,23 @@
-// How long a task may go on that nobody wants any more. On a full machine its thread may wait for a core all that time, with
-// nothing left to do but to say that the task has ended: the period is over when the thread has had it.
+// The grace period of a cancelled task, in which it may end by itself. It counts CPU time of the thread, because on a
+// full machine the thread may wait for a core and only need to report the end of the task.
 import { VITALS_THREAD } from '../../protocol/isolateMessages.js';
 import { readProc } from '../../resources/processTree.js';
 import { CLOSE_GRACE_MS } from './isolate.js';
 
-/** A thread that wants a core and gets none is given up after this time all the same, in milliseconds. */
+/** Time after which a thread without a core is given up, in milliseconds. */
 const STARVED_MS = 10_000;
 
-/** A thread, as the system sees it. */
+/** The system's statistics of a thread. */
 export interface ThreadUse {
-  /** It computes, or waits for a core. */
+  /** Whether the thread computes or waits for a core. */
   readonly wantsCore: boolean;
-  /** CPU time since it began, in milliseconds. */
+  /** CPU time since the start of the thread, in milliseconds. */
   readonly cpu: number;
 }
 
-/** When the period of a task began. */
+/** Start of the grace period of a task. */
 export interface GraceStart {
-  /** On performance.now(). */
+  /** Time from performance.now(). */
   readonly at: number;
   readonly cpu: number;
 }
@@ -25,7 +25,7 @@ export interface GraceStart {
 export class GracePeriod {
   readonly #use: () => ThreadUse | undefined;
 
-  /** @param use undefined where the system does not tell: then the period is time that passes */
+  /** @param use returns the statistics of the thread; undefined: not available, so elapsed time counts */
   constructor(use: () => ThreadUse | undefined) {
     this.#use = use;
   }
@@ -43,7 +43,7 @@ export class GracePeriod {
   }
 }
 
-/** The use of the thread that these vitals are of, which must be one of this process. */
+/** Returns the statistics of the thread of this process that has these vitals. */
 export function threadUse(vitals: Float64Array): ThreadUse | undefined {
   const thread = `self/task/${vitals[VITALS_THREAD]}`;
   const nanoseconds = Number(readProc(`${thread}/schedstat`)?.split(' ')[0] ?? Number.NaN);

@@ -1,4 +1,4 @@
-// The main side of an isolate, the same for threads and processes.
+// The host's side of an isolate, common to threads and processes.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ErrorInfo } from '../../protocol/errorInfo.js';
 import type { FunctionRef } from '../../protocol/functionRef.js';
@@ -6,16 +6,16 @@ import type { PackedValues, UncloneableValue, Values } from '../../protocol/isol
 import type { Program } from '../../protocol/program.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
 
-/** What an isolate needs to take part in a run. */
+/** The parts of a run that an isolate needs. */
 export interface RunChannel {
   readonly run: number;
   readonly program: Program;
   readonly functions: readonly FunctionRef[];
-  /** Shared by all threads of the run; see OpenRunMessage.claims. */
+  /** Claims shared by all threads of the run; see OpenRunMessage.claims. */
   readonly claims: Int32Array;
-  /** Likewise; see OpenRunMessage.wanted. */
+  /** Flags shared by all threads of the run; see OpenRunMessage.wanted. */
   readonly wanted: Uint8Array;
-  /** Tasks that may be outstanding at this isolate at most. */
+  /** Largest number of outstanding tasks at this isolate. */
   readonly maxOutstanding: number;
   /** See OpenRunMessage.inlineBytes. Default Infinity. */
   readonly inlineBytes?: number;
@@ -28,33 +28,33 @@ export interface RunChannel {
   readonly handler: RunHandler;
 }
 
-/** How an isolate tells a run what happened. Calls may come from within calls of the isolate's own methods. */
+/** Reports of an isolate to a run. They may be called from within calls of Isolate. */
 export interface RunHandler {
   /**
-   * Tasks have finished, in this order. `values` holds the results of kind VALUE, the Frames of kind STORED and the
-   * ErrorInfo of kind ERROR. Both arguments are reused: copy what you keep.
+   * Reports finished tasks, in this order. `values` holds the results of kind VALUE, the Frames of kind STORED and the
+   * ErrorInfo of kind ERROR. Both arguments are reused, so copy the parts that you keep.
    */
   finished(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void;
-  /** The answer to a fetch; `missing` are results that the isolate has dropped meanwhile. */
+  /** Reports fetched results. `missing`: results that the isolate has dropped meanwhile. */
   fetched(isolate: Isolate, values: Values, missing: Int32Array, packed: PackedValues): void;
-  /** A fetched result could not be copied. */
+  /** Reports a fetched result that could not be copied. */
   fetchFailed(isolate: Isolate, id: number, error: ErrorInfo): void;
   stolen(isolate: Isolate, ids: readonly number[]): void;
-  /** The isolate is gone. `running` is the task that ran, -1 for none, undefined if nobody knows. */
+  /** Reports the end of the isolate. `running`: the task that ran; -1: none; undefined: unknown. */
   lost(isolate: Isolate, running: number | undefined, cause: Error): void;
 }
 
 export interface DispatchedBatch {
   readonly batch: number;
   readonly ids: Int32Array;
-  /** 1: the result is wanted outside the isolate. */
+  /** By task, 1 if the result is needed outside the isolate. */
   readonly publish: Uint8Array;
-  /** Tasks that the isolate has already, whose results are not wanted outside any more. */
+  /** Earlier tasks of the isolate with results that are no longer needed outside. */
   readonly keep: Int32Array;
   readonly inputs: Values;
   /** Inputs from stores. Default: none. */
   readonly packed?: PackedValues;
-  /** Inputs that could not be had. Default: none. */
+  /** Inputs that are missing. Default: none. */
   readonly lacking?: Int32Array;
   readonly constants: Values;
   /** Constants that could not be copied. Default: none. */
@@ -63,29 +63,29 @@ export interface DispatchedBatch {
 }
 
 export interface Isolate {
-  /** Unique in the program, e.g. `threads-0`. */
+  /** Name that is unique in the program, e.g. `threads-0`. */
   readonly name: string;
   readonly pid: number;
   /** See WorkerPlace. */
   readonly vitals: Float64Array | null;
   readonly alive: boolean;
-  /** Whether no run is open here, and no task of a closed one still runs. */
+  /** Whether no run is open and no task of a closed run still runs. */
   readonly isFree: boolean;
   open(channel: RunChannel): void;
   /** @throws DOMException DataCloneError if an input or constant cannot be copied; nothing is sent then */
   dispatch(run: number, batch: DispatchedBatch): void;
   release(run: number, ids: Int32Array): void;
   fetch(run: number, ids: Int32Array): void;
-  /** Takes back what has not started; the handler's `stolen` follows, at once or later. */
+  /** Takes back tasks that have not started. The handler's `stolen` follows, at once or later. */
   steal(run: number, ids: Int32Array): void;
-  /** Hands over completions that the isolate could not announce, because it is busy. */
+  /** Reports completions that a busy isolate could not send. */
   poll(run: number): void;
-  /** The task of the run that the isolate runs now, as far as known, or -1. */
+  /** Returns the task of the run that was last known to run, or -1. */
   running(run: number): number;
-  /** Ends the isolate's part in a run. A task that does not end within the grace period takes its isolate along. */
+  /** Closes a run. If one of its tasks does not end within the grace period, the isolate is terminated. */
   close(run: number): void;
   terminate(): void;
 }
 
-/** How long a cancelled task may go on before its isolate is replaced, in milliseconds. */
+/** Grace period of a cancelled task, after which its isolate is replaced, in milliseconds. */
 export const CLOSE_GRACE_MS = 100;

@@ -1,5 +1,5 @@
-// What a thread says about itself when its cluster is dumped, asked through the inspector: V8 answers in the middle of a
-// task, too. A thread in a long native call, or without a core, does not answer; its state in the system says which.
+// The dump of an isolate's thread. The inspector requests it, so the thread answers also while a task runs. A thread in
+// a long native call or without a core does not answer; the system's state of the thread distinguishes the two.
 import { NATIVE_CELL, VITALS_THREAD, VITALS_TURNED } from '../../protocol/isolateMessages.js';
 import { LOADING } from '../../resources/nativeGuard.js';
 import { readProc } from '../../resources/processTree.js';
@@ -8,32 +8,37 @@ import { DUMP_EXPRESSION, type IsolateAnswer } from '../worker/dumpHook.js';
 import type { MessageCount } from './messageLog.js';
 import type { CallDump } from './pendingCalls.js';
 
-/** How long a thread may take to answer, in milliseconds. */
+/** Time limit for the thread's answer, in milliseconds. */
 const PATIENCE_MS = 1000;
 
 export interface IsolateDump {
   readonly thread: string;
   readonly state: 'starting' | 'running' | 'ended';
-  /** It loads a native addon. */
+  /** Whether the thread is loading a native addon. */
   readonly loadsAddon: boolean;
-  /** Seconds since its event loop turned; undefined before the first turn. */
+  /** Seconds since the last turn of its event loop; undefined before the first turn. */
   readonly turned: number | undefined;
-  /** Calls that wait for an answer. */
+  /** Calls without an answer. */
   readonly calls: readonly CallDump[];
   readonly sent: readonly MessageCount[];
   readonly received: readonly MessageCount[];
-  /** Open runs: the task that runs, by local id, or -1, and completions that the host has not taken. */
+  /**
+   * Open runs, each with the local id of the running task (-1: none) and the number of completions that the host has
+   * not read.
+   */
   readonly runs: readonly { readonly run: number; readonly running: number; readonly unread: number }[];
-  /** The system's state of the thread, e.g. `S ep_poll`. */
+  /** State of the thread according to the system, e.g. `S ep_poll`. */
   readonly system: string;
-  /** What it says of itself, or why it says nothing. */
+  /** The answer of the thread, or why there is none. */
   readonly inside: IsolateAnswer | string;
 }
 
-/** What a host knows of its thread. */
+/** The fields that the host fills in. */
 type KnownOfThread = Pick<IsolateDump, 'thread' | 'state' | 'calls' | 'sent' | 'received' | 'runs'>;
 
-/** Adds what the thread and the system say. Takes a second if the thread does not answer. Never rejects. */
+/**
+ * Completes a dump with the thread's answer and the system's state. Takes a second without an answer. Never rejects.
+ */
 export async function dumpThread(
   known: KnownOfThread,
   vitals: Float64Array,
@@ -48,19 +53,19 @@ export async function dumpThread(
   };
 }
 
-/** Seconds since the event loop of an isolate turned; undefined before the first turn. */
+/** Returns the seconds since the last turn of an isolate's event loop; undefined before the first turn. */
 export function secondsSinceTurn(vitals: Float64Array): number | undefined {
   const turnedAt = vitals[VITALS_TURNED]!;
   return turnedAt === 0 ? undefined : Math.round(Date.now() - turnedAt * 1000) / 1000;
 }
 
-/** What is known of a thread that says nothing, as text. */
+/** Describes a thread that does not answer. */
 export function threadStanding(vitals: Float64Array): string {
-  const state = threadState(vitals[VITALS_THREAD]!) || 'it has no thread that is known';
+  const state = threadState(vitals[VITALS_THREAD]!) || 'it has no known thread';
   return `${state}, its event loop ${vitals[VITALS_TURNED] === 0 ? 'never turned' : 'turned'}`;
 }
 
-/** The state of a thread of this process, by the system's number; empty where there is no /proc. */
+/** Returns the state of a thread of this process, by the system's number; empty without /proc. */
 function threadState(thread: number): string {
   const stat = readProc(`self/task/${thread}/stat`);
   if (thread === 0 || stat === undefined) return '';
@@ -68,16 +73,17 @@ function threadState(thread: number): string {
   return `${state} ${readProc(`self/task/${thread}/wchan`) ?? ''}`.trim();
 }
 
-/** What the thread of this name says about itself. Never rejects. */
+/** Requests the dump of the thread with this name. Never rejects. */
 function askThread(name: string): Promise<IsolateAnswer | string> {
   return new Promise((resolve) => {
     const late = setTimeout(
-      () => resolve(`It did not answer within ${PATIENCE_MS / 1000} s: a native call, or no core.`),
+      () =>
+        resolve(`It did not answer within ${PATIENCE_MS / 1000} s: it is in a native call or has no core.`),
       PATIENCE_MS,
     );
     const answered = (result: unknown): void => {
       clearTimeout(late);
-      resolve(standingOf(result) ?? 'It has not begun, or it ends.');
+      resolve(standingOf(result) ?? 'It has not started or is ending.');
     };
     inspectThread(
       name,

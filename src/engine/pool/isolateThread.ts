@@ -1,15 +1,15 @@
-// The thread of an isolate, as its host uses it.
+// The thread of an isolate, as used by its host.
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { FromIsolate, IsolateBirth, ToIsolate } from '../../protocol/isolateMessages.js';
 import type { Several } from '../../protocol/several.js';
 
 const ENTRY = new URL('../worker/threadMain.js', import.meta.url);
 
-/** What an isolate needs of its thread. A model of the protocol has threads of its own. */
+/** The parts of a thread that its host uses. The protocol model in the tests has another implementation. */
 export interface IsolateThread extends Pick<Worker, 'ref' | 'unref'> {
   postMessage(message: ToIsolate | Several<ToIsolate>): void;
   on(event: 'message', listener: (message: FromIsolate) => void): unknown;
-  /** A message could not be deserialized. */
+  /** Called when a message could not be deserialized. */
   on(event: 'messageerror', listener: (error: unknown) => void): unknown;
   on(event: 'error', listener: (error: unknown) => void): unknown;
   on(event: 'exit', listener: (code: number) => void): unknown;
@@ -21,15 +21,15 @@ export type StartThread = (birth: IsolateBirth) => IsolateThread;
 /** Starts the thread of an isolate in this process. */
 export const startThread: StartThread = (birth) => new Worker(ENTRY, optionsOf(birth));
 
-/** The same, with at most so many bytes of JavaScript heap. */
+/** Returns a function that starts threads with at most `heap` bytes of JavaScript heap. */
 export function startThreadWithin(heap: number): StartThread {
   const resourceLimits = { maxOldGenerationSizeMb: Math.floor(heap / 2 ** 20) };
   return (birth) => new Worker(ENTRY, { ...optionsOf(birth), resourceLimits });
 }
 
 /**
- * Modules of tasks read the arguments of the program at their places in `process.argv`. In front of them, where a program checks
- * whether it is the main module, stands the file of the thread.
+ * Returns options that give the modules of tasks the program's arguments in `process.argv`. The file before them is the
+ * thread's entry, so that the program's check for the main module fails in the thread.
  */
 function optionsOf(birth: IsolateBirth): WorkerOptions {
   return { workerData: birth, name: birth.name, argv: process.argv.slice(2) };

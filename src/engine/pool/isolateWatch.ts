@@ -1,12 +1,12 @@
-// Limits what an isolate owes its host without running the user's code: its start, and the receipt of a call. Time counts in
-// polls of this thread, so that a process without a core does not pass the limit, and the receipt of a call only in polls
-// between which the isolate's event loop turned, so that a task may compute for as long as it likes.
+// Limits the time for an isolate's start and for the receipt of a call, neither of which runs the user's code. Counts
+// polls of this thread, so that a pause of this thread does not exceed the limit. For the receipt of a call, only polls
+// count between which the isolate's event loop turned, so that a task may run without a limit.
 import { VITALS_TURNED } from '../../protocol/isolateMessages.js';
 import { threadStanding } from './isolateDump.js';
 import type { PendingCalls } from './pendingCalls.js';
 
 const POLL_MS = 1000;
-/** Polls until an isolate must have started, which is as many seconds at least. */
+/** Polls within which an isolate must start; at least as many seconds. */
 const START_POLLS = 60;
 
 export interface WatchedIsolate {
@@ -24,14 +24,13 @@ export class IsolateWatch {
   #polls = 0;
   #turned = 0;
 
-  /** Begins with the start of the isolate. */
   constructor(isolate: WatchedIsolate, calls: PendingCalls) {
     this.#isolate = isolate;
     this.#calls = calls;
     this.watch();
   }
 
-  /** Polls until the isolate owes nothing. */
+  /** Polls until the isolate has started and has received all calls. */
   watch(): void {
     this.#timer ??= setInterval(() => this.#poll(), POLL_MS).unref();
   }
@@ -53,7 +52,7 @@ export class IsolateWatch {
   }
 }
 
-/** The thread waits for the system or for the modules of the program: nothing of the program has run. */
+/** Returns the error of a thread that waits for the system or loads Longpole's modules; no code of the user has run. */
 function neverStarted({ vitals }: WatchedIsolate): Error {
-  return new Error(`Its thread did not begin within ${START_POLLS} s: ${threadStanding(vitals)}.`);
+  return new Error(`Its thread did not start within ${START_POLLS} s: ${threadStanding(vitals)}.`);
 }

@@ -1,11 +1,11 @@
-// Counts the messages of a channel by their type. The dump of a cluster shows the counts, so that a message without an
-// answer stands out. Costs about 0.1 µs per message, and a message carries a batch.
+// Counts the messages of a channel by type, for dumps, in which a message without an answer stands out. Costs about 0.1
+// µs per message, which carries a whole batch.
 
 /** Messages of one type. */
 export interface MessageCount {
   readonly type: string;
   readonly count: number;
-  /** Seconds since the last of them. */
+  /** Seconds since the last message of this type. */
   readonly age: number;
 }
 
@@ -31,7 +31,7 @@ export class MessageLog {
     known.at = performance.now();
   }
 
-  /** The newest type first. */
+  /** Returns the counts, the most recent type first. */
   dump(): MessageCount[] {
     const now = performance.now();
     return Array.from(this.#byType, ([type, { count, at }]) => ({

@@ -1,5 +1,5 @@
-// Messages to another thread or process. Each wakes it, which costs more than what most of them say: those that nobody
-// waits for go along with the next.
+// Messages to another thread or process. Waking the receiver costs more than most messages, so messages that are not
+// urgent travel with the next one.
 
 import type { Several } from '../../protocol/several.js';
 
@@ -11,7 +11,7 @@ export class Outbox<M> {
     this.#send = send;
   }
 
-  /** Sends it now, and before it what was to go along, which stays if the message cannot be copied. */
+  /** Sends a message together with the postponed ones, which stay postponed if the message cannot be copied. */
   post(message: M): void {
     if (this.#later.length === 0) {
       this.#send(message);
@@ -22,7 +22,7 @@ export class Outbox<M> {
     this.#later.length = 0;
   }
 
-  /** Goes with the next message, which usually comes in the same turn of the event loop; else alone, at its end. */
+  /** Postpones a message until the next one, or until the end of this turn of the event loop. */
   postLater(message: M): void {
     this.#later.push(message);
     if (this.#later.length > 1) return;

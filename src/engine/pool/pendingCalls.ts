@@ -1,14 +1,14 @@
-// Calls to a worker that wait for their answers. Each is settled once: answered, or rejected when the worker ends, or when it
-// does not take the call. A call that was taken has no limit: it may run a function of the user's.
+// Calls to a worker that wait for their answers. Each call is settled once: with its answer, or with an error if the
+// worker ends or does not take the call. A taken call has no time limit, because it may run a function of the user.
 import { inspect } from 'node:util';
 import { LongpoleError, messageOf } from '../../base/errors.js';
 import { type ErrorInfo, thrownOf } from '../../protocol/errorInfo.js';
 
 interface PendingCall {
-  /** What was asked, for the dump of a cluster. */
+  /** Name of the call in dumps. */
   readonly what: string;
   readonly since: number;
-  /** Occasions on which the worker did not take the call. Undefined: it has taken the call. */
+  /** Number of occasions on which the worker did not take the call. Undefined once the call was taken. */
   missed: number | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -17,12 +17,12 @@ interface PendingCall {
 /** A call without an answer. */
 export interface CallDump {
   readonly what: string;
-  /** Seconds since it was sent. */
+  /** Seconds since the call was sent. */
   readonly age: number;
   readonly state: 'sent' | 'taken';
 }
 
-/** The cause of the error of a call that a worker had not taken when it ended: nothing of the call has happened. */
+/** The cause of the error if a worker ended before it took a call, so that the call had no effect. */
 export class UntakenError extends Error {}
 
 export class PendingCalls {
@@ -31,7 +31,7 @@ export class PendingCalls {
   readonly #maxOccasions: number;
   #ended: LongpoleError | undefined;
 
-  /** @param maxOccasions on which a worker may not take a call before the call is rejected, see `occasion` */
+  /** @param maxOccasions number of occasions without taking a call after which the call is rejected, see `occasion` */
   constructor(maxOccasions: number) {
     this.#maxOccasions = maxOccasions;
   }
@@ -41,10 +41,10 @@ export class PendingCalls {
   }
 
   /**
-   * Sends a call under a number of its own.
+   * Sends a call under a new number.
    *
    * @param what names the call in dumps, e.g. `call f`
-   * @param limitMs milliseconds until the call is given up. Default: none
+   * @param limitMs time limit for the answer in milliseconds. Default: none
    * @returns (resolves) the answer
    * @throws (rejects) what the call throws, ERR_LONGPOLE_NOT_CLONEABLE if `send` throws, ERR_LONGPOLE_WORKER_LOST,
    *   ERR_LONGPOLE_STALLED
@@ -76,22 +76,22 @@ export class PendingCalls {
     });
   }
 
-  /** Calls that the worker has not taken. */
+  /** Number of calls that the worker has not taken. */
   get untaken(): number {
     let count = 0;
     for (const { missed } of this.#pending.values()) if (missed !== undefined) count++;
     return count;
   }
 
-  /** The worker has the call; the answer may take as long as it likes. */
+  /** Marks a call as taken. From then on its answer has no time limit. */
   taken(call: number): void {
     const pending = this.#pending.get(call);
     if (pending !== undefined) pending.missed = undefined;
   }
 
   /**
-   * The worker shows a sign of life, and calls that it has not taken were sent before. Rejects those that have seen too many of
-   * these occasions, with ERR_LONGPOLE_STALLED. `dump` says where the worker stands.
+   * Counts an occasion on which the worker could have taken its calls. Rejects calls with too many of them, with
+   * ERR_LONGPOLE_STALLED and the dump of the worker as the cause.
    */
   occasion(worker: string, dump: () => Promise<unknown>): void {
     for (const [call, pending] of this.#pending) {
@@ -108,7 +108,7 @@ export class PendingCalls {
     else pending?.reject(thrownOf(error));
   }
 
-  /** The worker is gone: nobody will answer. Calls that it has not taken are rejected with an UntakenError as the cause. */
+  /** Rejects all calls, because the worker has ended. The cause is an UntakenError for calls that were not taken. */
   abandon(worker: string, cause: Error): void {
     const ended = lostError(worker, cause);
     this.#ended = ended;
@@ -118,7 +118,7 @@ export class PendingCalls {
     this.#pending.clear();
   }
 
-  /** The oldest call first. */
+  /** Returns the pending calls, the oldest first. */
   dump(): CallDump[] {
     const now = performance.now();
     return Array.from(this.#pending.values(), ({ what, since, missed }) => ({
@@ -133,7 +133,7 @@ function notSentError(worker: string, reason: unknown): LongpoleError {
   const why = messageOf(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
-    `What worker ${worker} is called with cannot be copied to it: ${why} Pass plain data.`,
+    `The argument of a call cannot be copied to worker ${worker}: ${why} Pass plain data.`,
     { cause: reason },
   );
 }
@@ -142,7 +142,7 @@ function notTakenError(worker: string, { what, since }: PendingCall, standing: u
   const seconds = Math.round((performance.now() - since) / 1000);
   return new LongpoleError(
     'ERR_LONGPOLE_STALLED',
-    `Worker ${worker} did not take '${what}' within ${seconds} s, although its event loop turned. The cause says where it stands.`,
+    `Worker ${worker} did not take '${what}' within ${seconds} s, although its event loop was running. The cause is a dump of the worker.`,
     { cause: new Error(inspect(standing, { depth: 8 })) },
   );
 }

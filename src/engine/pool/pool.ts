@@ -1,5 +1,6 @@
-// Isolates that live from run to run: starting a thread costs ~40 ms, a process ~100 ms. Several runs may use a pool at
-// once: each begins where no other is, and takes further places as they become free. A dead isolate is replaced when a run asks for its place.
+// Isolates that are kept between runs, because starting a thread costs ~40 ms and starting a process ~100 ms. Several
+// runs may use a pool at once. Each starts in free places and gets further places as they become free. A dead isolate
+// is replaced on demand.
 import { epochOffsetMs } from '../worker/isolateClock.js';
 import type { Isolate } from './isolate.js';
 import { ProcessIsolate } from './processIsolate.js';
@@ -7,11 +8,11 @@ import { ThreadIsolate } from './threadIsolate.js';
 
 export type PoolKind = 'threads' | 'processes';
 
-/** What a run may use of a pool. */
+/** The share of a pool that a run may use. */
 export interface PoolShare {
-  /** How many isolates the run uses at most. */
+  /** Largest number of isolates of the run. */
   readonly workers: number;
-  /** How many isolates the runs that use the pool at once have together; at least `workers`. */
+  /** Largest number of isolates of all concurrent runs together; at least `workers`. */
   readonly poolSize: number;
 }
 
@@ -26,8 +27,8 @@ export class Pool {
   }
 
   /**
-   * Returns further places for a run of so many tasks that has `taken` places: those that no run uses. A run that would have
-   * no place shares the first ones, batch by batch.
+   * Returns further free places for a run with `tasks` tasks and `taken` places. A run without any place shares the
+   * first places with other runs, batch by batch.
    */
   places(taken: number, tasks: number, { workers, poolSize }: PoolShare): number[] {
     const most = Math.min(workers, tasks);
@@ -40,7 +41,7 @@ export class Pool {
     return taken + places.length === 0 ? Array.from({ length: most }, (_, place) => place) : places;
   }
 
-  /** The isolate in this place, a new one if there is none or it has died. */
+  /** Returns the isolate in this place. Starts one if there is none or it has died. */
   isolate(place: number): Isolate {
     const present = this.#isolates[place];
     if (present?.alive) return present;
@@ -60,7 +61,7 @@ export class Pool {
 
 const shared = new Map<PoolKind, Pool>();
 
-/** The pool of this kind that all runs share. */
+/** Returns the pool of this kind, which all runs share. */
 export function sharedPool(kind: PoolKind): Pool {
   let pool = shared.get(kind);
   if (pool === undefined) {
@@ -70,7 +71,7 @@ export function sharedPool(kind: PoolKind): Pool {
   return pool;
 }
 
-/** Ends the isolates of all shared pools. Runs in progress go on with new ones. */
+/** Terminates the isolates of all shared pools. Runs in progress continue with new ones. */
 export function terminateSharedPools(): void {
   for (const pool of shared.values()) pool.terminate();
 }

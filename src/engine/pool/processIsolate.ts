@@ -1,4 +1,4 @@
-// An isolate that is a process of its own: a crash of native code, an exhausted heap or a SIGKILL ends it alone.
+// An isolate in a separate process. A crash of native code, an exhausted heap or a SIGKILL ends only this process.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { fromErrorInfo } from '../../protocol/errorInfo.js';
@@ -74,7 +74,7 @@ export class ProcessIsolate implements Isolate {
   }
 
   poll(): void {
-    // The process reports by itself every 20 ms: its main thread is never busy.
+    // The process reports by itself every 20 ms, because its main thread is never busy.
   }
 
   running(run: number): number {

@@ -12,11 +12,11 @@ import type { RunHandler } from './isolate.js';
 import type { IsolateThread } from './isolateThread.js';
 import { ThreadIsolate } from './threadIsolate.js';
 
-/** Seconds that any of the limits takes at most. */
+/** Seconds that exceed all limits. */
 const LONG = 65;
 const FN = { type: 'global', path: 'Math.max', name: 'max' } as const;
 
-/** A thread that does what the test says. */
+/** A thread that the test controls. */
 class FakeThread extends EventEmitter implements IsolateThread {
   readonly inbox: ToIsolate[] = [];
   readonly birth: IsolateBirth;
@@ -61,7 +61,7 @@ function started(): { isolate: ThreadIsolate; thread: FakeThread; ended: () => b
   return { isolate, thread: fake, ended: () => hasEnded };
 }
 
-/** Time passes, and the event loop of the isolate turns meanwhile. */
+/** Advances the clock while the event loop of the isolate turns. */
 function turn({ birth }: FakeThread, seconds: number): void {
   for (let second = 0; second < seconds; second++) {
     birth.vitals[VITALS_TURNED]!++;
@@ -69,11 +69,11 @@ function turn({ birth }: FakeThread, seconds: number): void {
   }
 }
 
-describe('what an isolate owes its host', () => {
+describe('the time limits of an isolate', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setInterval'] }));
   afterEach(() => mock.timers.reset());
 
-  it('a call that it does not take, although its event loop turns, is rejected with where it stands', async () => {
+  it('a call that is not taken although the event loop turns is rejected with a dump', async () => {
     const { isolate, thread } = started();
     thread.send({ type: 'ready' });
     const call = isolate.call(FN, {});
@@ -89,12 +89,12 @@ describe('what an isolate owes its host', () => {
     isolate.terminate();
   });
 
-  it('a call waits for as long as a task computes', async () => {
+  it('a call waits without a limit while a task computes', async () => {
     const { isolate, thread } = started();
     thread.send({ type: 'ready' });
     const call = isolate.call(FN, {});
     turn(thread, 50);
-    // The task computes.
+    // A task computes.
     mock.timers.tick(LONG * 1000);
     turn(thread, 5);
     thread.send({ type: 'call-taken', call: 1 });
@@ -103,7 +103,7 @@ describe('what an isolate owes its host', () => {
     isolate.terminate();
   });
 
-  it('a function that is called may take as long as it likes', async () => {
+  it('a called function has no time limit', async () => {
     const { isolate, thread } = started();
     thread.send({ type: 'ready' });
     const call = isolate.call(FN, {});
@@ -118,13 +118,13 @@ describe('what an isolate owes its host', () => {
     isolate.terminate();
   });
 
-  it('a start that takes too long ends it, and says what is known of its thread', async () => {
+  it('a start that takes too long ends the isolate with an error that describes its thread', async () => {
     const { isolate, ended } = started();
     const lost: Error[] = [];
     isolate.open(channel((cause) => lost.push(cause)));
     const rejected = assert.rejects(
       isolate.call(FN, {}),
-      /Its thread did not begin within 60 s: .*its event loop never turned/,
+      /Its thread did not start within 60 s: .*its event loop never turned/,
     );
     mock.timers.tick(59_000);
     assert.equal(ended(), false);
@@ -135,14 +135,14 @@ describe('what an isolate owes its host', () => {
     assert.match(String(lost[0]), /^LongpoleError: Worker worker-0 could not be started: Its thread/);
   });
 
-  it('a message that cannot be read ends it with an error', () => {
+  it('a message that cannot be read ends the isolate with an error', () => {
     const { isolate, thread, ended } = started();
     thread.send({ type: 'ready' });
     const lost: Error[] = [];
     isolate.open(channel((cause) => lost.push(cause)));
     thread.emit('messageerror', new Error('unknown object'));
     assert.equal(ended(), true);
-    assert.match(String(lost[0]), /A message from it could not be read: Error: unknown object/);
+    assert.match(String(lost[0]), /A message from the worker could not be read: Error: unknown object/);
   });
 });
 

@@ -33,10 +33,13 @@ import { PendingCalls } from './pendingCalls.js';
 import { interruptThread, stopThread } from './threadControl.js';
 import { isOverdue, newThreadRun, type ThreadRun } from './threadRun.js';
 
-/** Polls between which an isolate may turn its event loop and not take a call until the call is rejected; about a minute. */
+/** Polls with a turn of the event loop after which an untaken call is rejected; about a minute. */
 const MAX_TURNS = 60;
 
-/** The event loop of an isolate that waits turns ten times a second. */
+/**
+ * Time without a turn after which an isolate counts as busy, in seconds. The event loop of an idle one turns ten times
+ * a second.
+ */
 const IDLE_TURN_SECONDS = 1;
 
 export class ThreadIsolate implements Isolate {
@@ -46,9 +49,9 @@ export class ThreadIsolate implements Isolate {
   readonly #mailbox = new Int32Array(new SharedArrayBuffer(8));
   /** See VITALS_… of isolateMessages. */
   readonly vitals = makeVitals();
-  /** For tasks that nobody wants. */
+  /** Grace period of cancelled tasks. */
   readonly grace = new GracePeriod(() => threadUse(this.vitals));
-  /** Its program runs. */
+  /** Whether the thread's program runs. */
   hasStarted = false;
   readonly #calls = new PendingCalls(MAX_TURNS);
   readonly #runs = new Map<number, ThreadRun>();
@@ -58,10 +61,10 @@ export class ThreadIsolate implements Isolate {
     this.#worker.postMessage(message);
     this.#sent.note(message);
   });
-  /** Closed runs whose isolate has not let go yet, or still awaits one of their tasks. */
+  /** Runs that are closed here and not yet in the isolate, or that still have a running asynchronous task. */
   readonly #closing = new ClosingRuns(this.grace, () => this.terminate());
   #alive = true;
-  /** What it ran at its end. */
+  /** The task that ran when the isolate ended. */
   #last: Executing | undefined;
   #exitedThread = false;
   #cause: Error | undefined;
@@ -70,8 +73,8 @@ export class ThreadIsolate implements Isolate {
   readonly #measured: ((measures: IsolateMeasures) => void) | undefined;
 
   /**
-   * @param gone called once, as soon as the thread has ended or is given up
-   * @param measured takes what the isolate measures of its tasks; without it nothing is measured
+   * @param gone called once, when the thread has ended or is given up
+   * @param measured receives the isolate's measurements of its tasks. Default: nothing is measured
    */
   constructor(
     name: string,
@@ -97,7 +100,9 @@ export class ThreadIsolate implements Isolate {
       this.#cause = isError(error) ? error : new Error(String(error));
     });
     this.#worker.on('messageerror', (error: unknown) => {
-      this.terminate(new Error(`A message from it could not be read: ${String(error)}`, { cause: error }));
+      this.terminate(
+        new Error(`A message from the worker could not be read: ${String(error)}`, { cause: error }),
+      );
     });
     const unguard = guardThread({ cells: this.#mailbox, index: NATIVE_CELL });
     this.#worker.on('exit', (code) => {
@@ -105,7 +110,7 @@ export class ThreadIsolate implements Isolate {
       this.#exited(code);
     });
     this.#watch = new IsolateWatch(this, this.#calls);
-    // Last: listening to messages refs the thread again.
+    // This comes last, because listening to messages refs the thread.
     this.#worker.unref();
   }
 
@@ -117,7 +122,7 @@ export class ThreadIsolate implements Isolate {
     return this.#runs.size === 0 && this.#closing.executing === undefined;
   }
 
-  /** It starts or computes, or runs a call: an isolate that waits for messages does none of these. */
+  /** Whether the isolate starts, computes or runs a call, rather than wait for messages. */
   get isOccupied(): boolean {
     const turned = secondsSinceTurn(this.vitals) ?? Number.POSITIVE_INFINITY;
     return !this.hasStarted || this.#calls.size > 0 || turned > IDLE_TURN_SECONDS;
@@ -160,29 +165,30 @@ export class ThreadIsolate implements Isolate {
     this.#outbox.post({ type: 'release', run, ids });
   }
 
-  /** Lets the isolate drop results that the host keeps, except those that it is about to use. */
+  /** Makes the isolate drop its copies of results, except those that its queued tasks need. */
   evict(run: number, ids: Int32Array): void {
     this.#outbox.post({ type: 'evict', run, ids });
     Atomics.store(this.#mailbox, 0, 1);
   }
 
-  /** Has garbage collected, also in the middle of a long task. */
+  /** Collects garbage in the isolate, also during a long task. */
   collect(): void {
     this.#outbox.post({ type: 'collect' });
     Atomics.store(this.#mailbox, 0, 1);
     this.interrupt();
   }
 
-  /** Has a task that computes for long read the mail, and say what memory it takes; between tasks the isolate does both itself. */
+  /** Makes the isolate read its messages and update its vitals during a task. Between tasks it does both by itself. */
   interrupt(): void {
     if ([...this.#runs.values()].some(({ log }) => log.running >= 0)) interruptThread(this.name);
   }
 
   /**
-   * Calls a function in the isolate: at once, between two tasks, or in the middle of a long one.
+   * Calls a function in the isolate, at once, between two tasks, or during a long task.
    *
-   * @returns what it returns
-   * @throws (rejects) what it throws, ERR_LONGPOLE_NOT_CLONEABLE if the argument cannot be copied, or ERR_LONGPOLE_WORKER_LOST
+   * @returns (resolves) the return value
+   * @throws (rejects) the error of the function, ERR_LONGPOLE_NOT_CLONEABLE if the argument cannot be copied, or
+   * ERR_LONGPOLE_WORKER_LOST
    *   if the isolate ends before it answers
    */
   call(fn: FunctionRef, argument: unknown): Promise<unknown> {
@@ -224,7 +230,7 @@ export class ThreadIsolate implements Isolate {
     return this.#runs.get(run)?.log.running ?? -1;
   }
 
-  /** The task that it runs now, or ran when it ended, also of a run that was closed meanwhile. Undefined: none. */
+  /** The task that runs, or that ran when the isolate ended, also if its run was closed meanwhile; undefined: none. */
   get executing(): Executing | undefined {
     if (!this.#alive) return this.#last;
     for (const [run, { log }] of this.#runs)
@@ -232,7 +238,7 @@ export class ThreadIsolate implements Isolate {
     return this.#closing.executing;
   }
 
-  /** Where it stands, with the stack of its thread. Takes a second if the thread does not answer. */
+  /** Returns the state of the isolate with the stack of its thread. Takes a second if the thread does not answer. */
   dump(): Promise<IsolateDump> {
     const runs = Array.from(this.#runs, ([run, { log }]) => ({
       run,
@@ -248,13 +254,13 @@ export class ThreadIsolate implements Isolate {
     return dumpThread({ thread: this.name, state, runs, ...messages }, this.vitals, this.#mailbox);
   }
 
-  /** These tasks are not wanted any more: those that have not begun do not. Returns the others; some may have ended. */
+  /** Cancels the tasks that have not begun. Returns the others, some of which may have ended. */
   cancel(run: number, ids: Int32Array): number[] {
     const { claims } = this.#channel(run);
     return Array.from(ids).filter((id) => Atomics.exchange(claims, id, 0) < 0);
   }
 
-  /** When the task that it runs began, in seconds since the epoch on its clock. */
+  /** Returns the start of the running task, in seconds since the epoch on the isolate's clock. */
   runningSince(run: number): number {
     return this.#runs.get(run)?.log.runningSince ?? 0;
   }
@@ -271,18 +277,18 @@ export class ThreadIsolate implements Isolate {
     this.#unrefIfIdle();
   }
 
-  terminate(cause = new Error('The worker thread was told to end.')): void {
+  terminate(cause = new Error('The worker thread was terminated.')): void {
     stopThread({
       name: this.name,
       mailbox: this.#mailbox,
       terminate: () => this.#worker.terminate(),
       hasExited: () => this.#exitedThread,
     });
-    // A thread inside a native call ends only after it. Nobody waits for that: from now on it does not count.
+    // A thread inside a native call ends only after the call. The isolate counts as ended from now on.
     this.#end(cause);
   }
 
-  /** A thread with nothing to do does not keep the program alive. */
+  /** Unrefs an idle thread, which must not keep the program alive. */
   #unrefIfIdle(): void {
     if (this.#runs.size === 0 && this.#calls.size === 0) this.#worker.unref();
   }
@@ -326,7 +332,7 @@ export class ThreadIsolate implements Isolate {
     else this.#reported(state, message);
   }
 
-  /** What comes after its end has been counted then. */
+  /** Reports measurements. Those that arrive after the end of the isolate were already counted at its end. */
   #take(measures: IsolateMeasures): void {
     if (this.#alive) this.#measured?.(measures);
   }

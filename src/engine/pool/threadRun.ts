@@ -1,4 +1,4 @@
-// A run as the host's side of an isolate sees it.
+// State of a run on the host's side of an isolate.
 import { type CompletionColumns, CompletionLog, completionColumns } from '../../protocol/completionLog.js';
 import type { RunChannel } from './isolate.js';
 
@@ -6,16 +6,16 @@ export interface ThreadRun {
   readonly channel: RunChannel;
   readonly log: CompletionLog;
   readonly columns: CompletionColumns;
-  /** Values and errors that have arrived ahead of their log entries. */
+  /** Values and errors that have arrived before their entries in the log. */
   readonly arrived: Map<number, unknown>;
   readonly failed: Set<number>;
-  /** Since when the isolate owes something that it cannot send, because it computes; undefined: it owes nothing. */
-  owingSince: number | undefined;
+  /** Time since which a busy isolate withholds results or calls; undefined: it withholds nothing. */
+  withholdingSince: number | undefined;
   fetching: boolean;
 }
 
-/** How long an isolate may owe something before it is interrupted, in milliseconds. */
-const DEBT_MS = 8;
+/** Time for which an isolate may withhold results or calls before it is interrupted, in milliseconds. */
+const WITHHOLDING_MS = 8;
 
 export function newThreadRun(channel: RunChannel): ThreadRun {
   const log = new CompletionLog(channel.maxOutstanding);
@@ -25,24 +25,23 @@ export function newThreadRun(channel: RunChannel): ThreadRun {
     columns: completionColumns(log.capacity),
     arrived: new Map(),
     failed: new Set(),
-    owingSince: undefined,
+    withholdingSince: undefined,
     fetching: false,
   };
 }
 
 /**
- * Whether a task that was expected to be short is not, and keeps the results of those before it from being sent, or calls that came
- * just before it from being taken.
+ * Whether a task runs unexpectedly long, so that results of earlier tasks are not sent or earlier calls are not taken.
  */
 export function isOverdue(state: ThreadRun, untakenCalls: number): boolean {
-  const owes = state.log.running >= 0 && (state.log.available > 0 || state.fetching || untakenCalls > 0);
-  if (!owes) {
-    state.owingSince = undefined;
+  const withholds = state.log.running >= 0 && (state.log.available > 0 || state.fetching || untakenCalls > 0);
+  if (!withholds) {
+    state.withholdingSince = undefined;
     return false;
   }
   const now = performance.now();
-  state.owingSince ??= now;
-  if (now - state.owingSince < DEBT_MS) return false;
-  state.owingSince = undefined;
+  state.withholdingSince ??= now;
+  if (now - state.withholdingSince < WITHHOLDING_MS) return false;
+  state.withholdingSince = undefined;
   return true;
 }
