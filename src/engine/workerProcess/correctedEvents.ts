@@ -1,4 +1,4 @@
-// What a worker process tells the cluster, as messages, with its times on the scheduler's clock.
+// The reports of a worker process as messages to the cluster, with times on the scheduler's clock.
 import type { MemorySample, Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import { type ErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
@@ -14,14 +14,14 @@ export class CorrectedEvents implements HostEvents {
   readonly #send: (message: FromWorker) => void;
   readonly #correct: (time: number) => number;
 
-  /** `correct` takes a time of the isolate's clock to the scheduler's. */
+  /** @param correct converts a time of the isolate's clock to the scheduler's clock */
   constructor(send: (message: FromWorker) => void, correct: (time: number) => number) {
     this.#send = send;
     this.#correct = correct;
   }
 
   ready(): void {
-    // The process says so itself, once it can be reached.
+    // The process sends this message itself when its server listens.
   }
 
   finished(run: number, columns: CompletionColumns, arrived: ReadonlyMap<number, unknown>): void {

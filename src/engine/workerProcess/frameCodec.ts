@@ -1,9 +1,9 @@
-// Messages as frames: four bytes of length, big-endian, and a structured clone. For channels that carry bytes only.
+// Encodes messages as frames for byte streams: four bytes of length, big-endian, and a structured clone.
 import { deserialize, serialize } from 'node:v8';
 
 const LENGTH_BYTES = 4;
 
-/** Throws if the message cannot be cloned. */
+/** Encodes a message. Throws if the message cannot be cloned. */
 export function encodeMessage(message: unknown): Uint8Array {
   const body = serialize(message);
   const frame = Buffer.allocUnsafe(LENGTH_BYTES + body.byteLength);
@@ -12,7 +12,10 @@ export function encodeMessage(message: unknown): Uint8Array {
   return frame;
 }
 
-/** Cuts a stream of bytes into messages. A message has memory of its own: what is kept of it keeps no other message. */
+/**
+ * Decodes a stream of bytes. Each message has separate memory, so that keeping a part of it does not keep other
+ * messages.
+ */
 export class MessageDecoder {
   readonly #chunks: Uint8Array[] = [];
   #bytes = 0;

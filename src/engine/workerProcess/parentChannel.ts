@@ -1,14 +1,16 @@
-// A worker process's channel to the cluster: Node's own for a child of the program; for a process that another program has
-// started, frames on the standard input, and frames on the descriptor that the environment names.
+// The channel from a worker process to the cluster. A child of the program uses Node's channel. A process that another
+// program has started reads frames from its standard input and writes them to the descriptor in CHANNEL_VARIABLE.
 import { Socket } from 'node:net';
 import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
 import { encodeMessage, MessageDecoder } from './frameCodec.js';
 
 export interface ParentChannel {
   readonly connected: boolean;
-  /** Throws if the message cannot be copied. `written` is called when the system has it, or with the error. */
+  /**
+   * Sends a message. Throws if it cannot be copied. `written` is called when the message was written, or with an error.
+   */
   send(message: FromWorker, written: (error?: Error | null) => void): void;
-  /** Calls back with each message, and once when the cluster is gone. */
+  /** Calls `onMessage` with each message, and `onEnd` once when the cluster has ended. */
   receive(onMessage: (message: ToWorker) => void, onEnd: () => void): void;
 }
 
@@ -26,7 +28,7 @@ const ipcChannel: ParentChannel = {
   },
 };
 
-/** What the cluster sends is of one kind. */
+/** Whether the value is a message; the cluster sends only values of this type. */
 function isToWorker(value: unknown): value is ToWorker {
   return typeof value === 'object' && value !== null && 'type' in value;
 }
@@ -57,7 +59,7 @@ function frameChannel(descriptor: number): ParentChannel {
 
 export function openParentChannel(): ParentChannel {
   const descriptor = process.env[CHANNEL_VARIABLE];
-  // What a task starts has channels of its own.
+  // Processes that a task starts must not use this channel.
   delete process.env[CHANNEL_VARIABLE];
   return descriptor === undefined ? ipcChannel : frameChannel(Number(descriptor));
 }

@@ -1,4 +1,4 @@
-// A worker that is a process of its own, as the cluster talks to it: calls become messages, messages become events.
+// The cluster's side of a worker process: calls become messages, and messages become events.
 
 import { deserialize, serialize } from 'node:v8';
 import { isError } from '../../base/isError.js';
@@ -30,15 +30,15 @@ import { SilenceWatch } from './silence.js';
 import { vitalsFile } from './vitalsFile.js';
 import type { OpenChannel, WorkerChannel } from './workerChannel.js';
 
-/** Heartbeats of a process that has not taken a call until the call is rejected; about a minute. */
+/** Heartbeats after which a call that the process has not taken is rejected; about a minute. */
 const MAX_HEARTBEATS = 120;
-/** How long a process may take to end when it is told to, in milliseconds. */
+/** Time limit for the end of a process after the message `end`, in milliseconds. */
 const END_MS = 1000;
-/** How long a process may take to say where it stands, in milliseconds: it may wait a second for its isolate. */
+/** Time limit for a dump, in milliseconds. The process may wait a second for its isolate. */
 const DUMP_MS = 3000;
-/** Milliseconds for the answer to a flush; a native call of its isolate may delay it. */
+/** Time limit for a flush, in milliseconds. A native call of the isolate may delay it. */
 const FLUSH_MS = 10_000;
-/** How long a process may take to start before anything is heard of it, in seconds; on a full machine many start at once. */
+/** Time limit for the first message of a process, in seconds. Many processes may start at once on a full machine. */
 const START_SECONDS = 60;
 
 export interface ProcessHostOptions {
@@ -48,18 +48,18 @@ export interface ProcessHostOptions {
   readonly clock: () => number;
   /** Fetches stored results for the client. */
   readonly client: PeerClient;
-  /** What functions sent by `client.run` see beside what the process knows itself. */
+  /** Returns facts for functions of `client.run` that the process lacks. */
   readonly facts: () => unknown;
-  /** Seconds after which a process of which nothing is heard is ended; false: never. */
+  /** Seconds without a message after which the process is killed; false: never. */
   readonly ttl: number | false;
-  /** The process has ended. */
+  /** Called when the process has ended. */
   readonly ended: () => void;
 }
 
 export class ProcessHost implements WorkerHost {
   readonly name: string;
   readonly vitals: string;
-  /** As of the last heartbeat. */
+  /** Peer links reported by the last heartbeat. */
   link: WorkerLink | undefined;
   readonly #options: ProcessHostOptions;
   readonly #events: HostEvents;
@@ -69,7 +69,7 @@ export class ProcessHost implements WorkerHost {
   readonly #received = new MessageLog();
   readonly #calls = new PendingCalls(MAX_HEARTBEATS);
   readonly #open = new Set<number>();
-  /** The task time that the process has not told of. */
+  /** Task time that the process has not reported. */
   readonly #time = new UnmeasuredTime();
   #executing: Executing | undefined;
   readonly #silence: SilenceWatch;
@@ -78,7 +78,7 @@ export class ProcessHost implements WorkerHost {
   #hasEnded = false;
   #address = '';
   #started = false;
-  /** As of the last heartbeat. */
+  /** Value of the last heartbeat. */
   #isOccupied = true;
   #cause: Error | undefined;
 
@@ -102,7 +102,7 @@ export class ProcessHost implements WorkerHost {
     this.#outbox.post(options.birth);
   }
 
-  /** -1 if it could not be started, or runs on another machine. */
+  /** Id of the process; -1 if it could not be started or runs on another machine. */
   get pid(): number {
     return this.#channel.pid;
   }
@@ -163,7 +163,7 @@ export class ProcessHost implements WorkerHost {
       }));
       return Array.isArray(missing) ? missing.map(Number) : [];
     } catch {
-      // It is dead: it has taken nothing.
+      // The process has ended and has taken nothing.
       return gather.map(({ result }) => result);
     }
   }
@@ -188,7 +188,7 @@ export class ProcessHost implements WorkerHost {
   call(fn: FunctionRef, context?: Readonly<Record<string, unknown>>): Promise<unknown> {
     const facts = this.#options.facts();
     return this.#ask(`call ${fn.name}`, (call) => {
-      // Of a Blob and its like the channel would make an empty object.
+      // The channel silently turns a Blob into an empty object, so check first.
       serialize(context);
       return { type: 'call', call, fn, facts, context };
     });
@@ -202,13 +202,13 @@ export class ProcessHost implements WorkerHost {
     const state = connected ? (this.#started ? 'connected' : 'starting') : 'disconnected';
     const asked = this.#ask('dump', (call) => ({ type: 'dump', call }), DUMP_MS);
     const inside = await asked.then(
-      (dump) => (isHostDump(dump) ? dump : 'It answered with something else.'),
+      (dump) => (isHostDump(dump) ? dump : 'It sent an unknown answer.'),
       (error: unknown) => (isError(error) ? error.message : String(error)),
     );
     return { state, sent, received, calls, threads, inside };
   }
 
-  /** A worker died: what is being fetched from it fails at once. */
+  /** Reports the death of another worker, so that fetches from it fail at once. */
   peerGone(address: string): void {
     this.#outbox.post({ type: 'peer-gone', address });
   }
@@ -228,7 +228,7 @@ export class ProcessHost implements WorkerHost {
     return answer.finally(() => this.#unrefIfIdle());
   }
 
-  /** A process with nothing to do does not keep the program alive. */
+  /** Unrefs the channel of an idle process, which must not keep the program alive. */
   #unrefIfIdle(): void {
     if (!this.#started || this.#open.size > 0 || this.#calls.size > 0) return;
     this.#channel.unref();
@@ -239,7 +239,7 @@ export class ProcessHost implements WorkerHost {
     this.#sent.note(message);
   }
 
-  /** It may be stopped, so it cannot be asked to end. */
+  /** Kills a silent process, which may be stopped and unable to handle a message. */
   #silent(): void {
     const ttl = Number(this.#options.ttl);
     const seconds = this.#started ? ttl : Math.max(ttl, START_SECONDS);

@@ -1,4 +1,4 @@
-// The other workers of a cluster of processes: each is asked over its socket.
+// Access to the stores of other worker processes, over sockets.
 import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
@@ -9,11 +9,11 @@ import type { PeerClient } from '../transfer/peerClient.js';
 
 export class ProcessPeers implements Peers {
   readonly #client: PeerClient;
-  /** What is being fetched. */
+  /** Fetches in progress. */
   readonly open = new OpenTransfers();
   readonly #notify: (topic: string, text: string) => void;
 
-  /** `tell` hears of peers that could not be reached. */
+  /** @param notify receives the errors of peers that could not be reached */
   constructor(client: PeerClient, notify: (topic: string, text: string) => void) {
     this.#client = client;
     this.#notify = notify;

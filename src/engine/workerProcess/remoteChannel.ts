@@ -1,5 +1,6 @@
-// The channel to a worker process on another machine. Batches wait for a lease: one of the cluster's threads, which the process
-// keeps from its first batch until it is idle, so that the cluster counts its work and gives the thread to others in between.
+// The channel to a worker process on another machine. A batch waits for a lease of one of the cluster's threads. The
+// process holds the lease from its first batch until it is idle, so that the cluster accounts for its work and can use
+// the thread otherwise in between.
 import { serialize } from 'node:v8';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../../protocol/remoteProcess.js';
@@ -10,7 +11,7 @@ import type { ChannelEvents, OpenChannel, WorkerChannel } from './workerChannel.
 
 type Message = ToWorker | Several<ToWorker>;
 
-/** Puts functions where the worker finds them; a promise if modules have to be bundled first. Never rejects. */
+/** Makes functions available to the worker. Returns a promise if modules have to be bundled first. Never rejects. */
 export type Prepare = (
   functions: readonly FunctionRef[],
 ) => readonly FunctionRef[] | Promise<readonly FunctionRef[]>;
@@ -18,21 +19,24 @@ export type Prepare = (
 export interface RemoteChannelOptions {
   readonly start: (events: RemoteProcessEvents) => RemoteProcess;
   readonly prepare: Prepare;
-  /** It runs on this machine, where its process id says something. */
+  /** Whether the process runs on this machine, so that its id is valid here. */
   readonly isLocal: boolean;
 }
 
-/** Milliseconds that a batch waits for a lease. Then it runs without one: a full cluster is slow, and no task waits for ever. */
+/**
+ * Time for which a batch waits for a lease, in milliseconds. After it the batch runs without one, so that no task waits
+ * for ever.
+ */
 const LEASE_MS = 5000;
-/** Heartbeats without work after which a lease is given back. */
+/** Idle heartbeats after which a lease is returned. */
 const IDLE_HEARTBEATS = 2;
-/** Milliseconds after which a process that was killed counts as ended, whatever the cluster says. */
+/** Time after which a killed process counts as ended without a confirmation by the cluster, in milliseconds. */
 const KILL_MS = 5000;
-/** Messages that may overtake others. */
+/** Types of messages that may overtake others. */
 const URGENT: ReadonlySet<string> = new Set(['clock', 'peer-gone', 'dump', 'end']);
 
 interface Entry {
-  /** Undefined while its modules are bundled. */
+  /** Encoded message; undefined while modules are bundled. */
   bytes: Uint8Array | undefined;
   readonly isBatch: boolean;
 }
@@ -50,9 +54,9 @@ class RemoteChannel implements WorkerChannel {
   #lease: 'none' | 'requested' | 'held' = 'none';
   #leaseTimer: NodeJS.Timeout | undefined;
   #killTimer: NodeJS.Timeout | undefined;
-  /** The cluster has given no thread in time. */
+  /** Whether the cluster did not grant a lease in time. */
   #overdue = false;
-  /** Heartbeats without work, one after the other. */
+  /** Consecutive idle heartbeats. */
   #idle = 0;
   #pid = -1;
   #hasEnded = false;
@@ -86,7 +90,7 @@ class RemoteChannel implements WorkerChannel {
     const isBatch = parts(message).some(({ type }) => type === 'batch');
     const entry: Entry = { bytes: undefined, isBatch };
     if (prepared instanceof Promise) {
-      // What cannot be copied is to be refused here.
+      // A message that cannot be copied must throw here.
       serialize(message);
       void prepared.then((ready) => {
         entry.bytes = encodeMessage(ready);
@@ -207,7 +211,7 @@ function parts(message: Message): readonly Message[] {
   return message.type === 'several' ? message.messages.flatMap(parts) : [message];
 }
 
-/** What a worker sends is of one kind. */
+/** Whether the value is a message; a worker sends only values of this type. */
 function isFromWorker(value: unknown): value is FromWorker {
   return typeof value === 'object' && value !== null && 'type' in value;
 }

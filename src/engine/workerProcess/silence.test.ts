@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { SilenceWatch } from './silence.js';
 
-describe('a worker of which nothing is heard', () => {
+describe('the silence watch of a worker', () => {
   const watched = (ttl: number | false, first: number, act: (watch: SilenceWatch) => void): number => {
     mock.timers.enable({ apis: ['setInterval'] });
     let silent = 0;
@@ -14,7 +14,7 @@ describe('a worker of which nothing is heard', () => {
   };
   const pass = (seconds: number): void => mock.timers.tick(seconds * 1000);
 
-  it('is silent after its time, once', () => {
+  it('reports silence once, after the time limit', () => {
     assert.equal(
       watched(8, 0, (watch) => {
         watch.received();
@@ -31,7 +31,7 @@ describe('a worker of which nothing is heard', () => {
     );
   });
 
-  it('is not if it says anything in between', () => {
+  it('reports nothing while messages arrive', () => {
     assert.equal(
       watched(8, 0, (watch) => {
         for (let second = 0; second < 50; second += 5) {
@@ -43,7 +43,7 @@ describe('a worker of which nothing is heard', () => {
     );
   });
 
-  it('may take longer to start', () => {
+  it('has a longer limit for the start', () => {
     assert.equal(
       watched(8, 60, () => pass(59)),
       0,
@@ -58,7 +58,7 @@ describe('a worker of which nothing is heard', () => {
     );
   });
 
-  it('has a limit for its start where there is none for its silence', () => {
+  it('limits the start also without a time limit for silence', () => {
     assert.equal(
       watched(false, 60, () => pass(61)),
       1,
@@ -73,7 +73,7 @@ describe('a worker of which nothing is heard', () => {
     );
   });
 
-  it('is not silent after the watch has ended', () => {
+  it('reports nothing after it was closed', () => {
     assert.equal(
       watched(8, 0, (watch) => {
         watch.close();

@@ -1,40 +1,40 @@
-// Whether a worker process is still heard of. One that is stopped, or that the system has no memory left for, neither ends nor
-// answers; whoever waits for it would wait for ever.
+// Detects a worker process that sends nothing. A process that is stopped or has no memory neither ends nor answers, so
+// callers would wait for ever.
 
-/** Looks while it may be silent. */
-const LOOKS = 4;
+/** Polls within the time limit. */
+const POLLS = 4;
 
 export class SilenceWatch {
   readonly #timer: NodeJS.Timeout;
   readonly #onlyFirst: boolean;
-  /** Looks that are left. */
+  /** Remaining polls. */
   #left: number;
 
   /**
-   * Time counts in looks: while this thread stands still itself, it hears nobody.
+   * Counts time in polls, so that a pause of this thread is not mistaken for a silent worker.
    *
-   * @param ttl seconds; false: only the time until something is heard for the first time is limited
-   * @param first seconds until something is heard for the first time, if that is longer
-   * @param silent called once, when nothing was heard for so long
+   * @param ttl time limit for silence in seconds; false: only the first message has a limit
+   * @param first time limit for the first message in seconds, if longer than `ttl`
+   * @param silent called once, when a limit is exceeded
    * @source Dask's `distributed.scheduler.worker-ttl`
    */
   constructor(ttl: number | false, first: number, silent: () => void) {
     const limit = ttl === false ? first : ttl;
     this.#onlyFirst = ttl === false;
-    this.#left = Math.max(LOOKS, Math.ceil((LOOKS * first) / limit));
+    this.#left = Math.max(POLLS, Math.ceil((POLLS * first) / limit));
     this.#timer = setInterval(
       () => {
         if (--this.#left !== 0) return;
         this.close();
         silent();
       },
-      (limit * 1000) / LOOKS,
+      (limit * 1000) / POLLS,
     );
     this.#timer.unref();
   }
 
   received(): void {
-    this.#left = LOOKS;
+    this.#left = POLLS;
     if (this.#onlyFirst) this.close();
   }
 

@@ -1,10 +1,10 @@
-// Where a worker process copies what its isolate says about itself: the monitor thread of another process reads it there, also
-// while both main threads are busy.
+// The file to which a worker process copies the vitals of its isolate. The monitor thread of another process reads it
+// there, also while both main threads are busy.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { VITALS_INTERVAL } from '../../protocol/isolateMessages.js';
 
-/** The file of a worker; it goes with the other files of the worker. */
+/** Returns the path of a worker's file, which is deleted with the worker's other files. */
 export function vitalsFile(worker: {
   readonly directory: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export function vitalsFile(worker: {
   return join(worker.directory, `${worker.name}-${worker.index}.vitals`);
 }
 
-/** Copies the vitals ten times a second, in place: 64 bytes. Keeps nothing alive. */
+/** Copies the vitals, 64 bytes, in place ten times a second. Does not keep the process alive. */
 export class VitalsWriter {
   readonly #timer: NodeJS.Timeout;
   #file: number | undefined;
@@ -25,7 +25,7 @@ export class VitalsWriter {
         this.#file ??= openSync(path, 'w');
         writeSync(this.#file, new Uint8Array(buffer, byteOffset, byteLength), 0, byteLength, 0);
       } catch {
-        // A full disk, or the directory is gone: the figures are not known then.
+        // The disk is full or the directory was deleted. The vitals are unknown then.
         this.close();
       }
     };

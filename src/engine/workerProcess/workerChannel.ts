@@ -1,4 +1,4 @@
-// The channel to a worker process: of a child of this process here; remoteChannel.ts has that of a process elsewhere.
+// The channel to a worker process that is a child of this process. remoteChannel.ts has the channel to other machines.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Several } from '../../protocol/several.js';
@@ -6,15 +6,15 @@ import type { FromWorker, ToWorker } from '../../protocol/workerMessages.js';
 import { sendOrEnd, whenEnded } from '../pool/childEnd.js';
 
 export interface WorkerChannel {
-  /** Of a process of this machine; -1: it runs elsewhere, could not be started, or is not started yet. */
+  /** Id of the process; -1 if it runs elsewhere, could not be started, or has not started yet. */
   readonly pid: number;
-  /** Messages can be sent. */
+  /** Whether messages can be sent. */
   readonly connected: boolean;
-  /** Throws if the message cannot be copied. A process that the message cannot reach is ended. */
+  /** Sends a message. Throws if it cannot be copied. Kills a process that cannot be reached. */
   send(message: ToWorker | Several<ToWorker>): void;
-  /** Ends the process at once. */
+  /** Kills the process. */
   kill(): void;
-  /** Whether the process keeps this program alive. */
+  /** Makes the process keep this program alive. */
   ref(): void;
   unref(): void;
 }
@@ -30,13 +30,13 @@ export type OpenChannel = (events: ChannelEvents) => WorkerChannel;
 
 const ENTRY = fileURLToPath(new URL('./workerProcessMain.js', import.meta.url));
 /**
- * glibc keeps freed blocks of up to 32 MB for itself once it has seen some, so a worker that had spilled everything would
- * still look full: 400 MB after 40 arrays of 20 MB. Large blocks are given back to the system at once instead, as Dask's
- * nanny has it. The user's own settings come first.
+ * Settings that make glibc return large freed blocks to the system at once, as Dask's nanny does. By default glibc
+ * keeps freed blocks of up to 32 MB once it has seen some. A worker that had spilled everything would then still look
+ * full: 400 MB after 40 arrays of 20 MB. The user's settings take precedence.
  */
 export const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '65536' };
 
-/** A child of this process, over Node's own channel. */
+/** Starts a child of this process, with Node's channel. */
 export const forkWorker: OpenChannel = (events) => {
   const child = fork(ENTRY, process.argv.slice(2), {
     env: { ...ALLOCATOR, ...process.env },

@@ -1,5 +1,5 @@
-// Entry point of a worker that is a process. Its main thread computes nothing: it stands between the cluster, the peers and
-// the isolate beside it, so that all of them are answered while a task runs.
+// Entry point of a worker process. Its main thread runs no tasks, so that it answers the cluster, the peers and the
+// isolate while a task runs.
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { serialize } from 'node:v8';
@@ -19,10 +19,10 @@ import { openParentChannel } from './parentChannel.js';
 import { ProcessPeers } from './processPeers.js';
 import { VitalsWriter, vitalsFile } from './vitalsFile.js';
 
-/** How often the clocks are compared, in milliseconds: soon at first, when nothing is known. */
+/** Time between two heartbeats, which also compare the clocks, in milliseconds. The first ones follow at once. */
 const HEARTBEAT_MS = 500;
 const FIRST_HEARTBEATS = 5;
-/** How often messages that came up together are sent, in milliseconds: memory is not urgent. */
+/** Time for which a measured size of the process is reused, in milliseconds. */
 const RSS_MS = 10;
 
 type Birth = Extract<ToWorker, { type: 'birth' }>;
@@ -30,7 +30,7 @@ type Birth = Extract<ToWorker, { type: 'birth' }>;
 const channel = openParentChannel();
 
 function send(message: FromWorker): void {
-  // The parent may end at any moment: between this look and the write, a write fails, and the end comes later.
+  // The parent may end between this check and the write. The write fails then, before the end is reported.
   if (channel.connected) channel.send(message, endIfFailed);
 }
 
@@ -49,7 +49,7 @@ class WorkerProcess {
   readonly #peers: ProcessPeers;
   readonly #host: ThreadHost;
   #facts: HostFacts;
-  /** Heartbeats that were answered. */
+  /** Number of answered heartbeats. */
   #answers = 0;
   #rss = { bytes: process.memoryUsage.rss(), at: 0 };
   #process = 0;
@@ -86,7 +86,7 @@ class WorkerProcess {
     this.#client = new PeerClient({ ...common, onTransfer });
     this.#facts = {
       name,
-      // A port is known once the server listens.
+      // The port is known once the server listens.
       get address() {
         return server.address;
       },
@@ -167,7 +167,7 @@ class WorkerProcess {
         break;
       case 'clock':
         this.#offset.add({ sent: message.sent, remote: message.remote, received: this.#clock() });
-        // One after the other: sent together they would share one delay.
+        // The first heartbeats follow one another, because simultaneous ones would share one delay.
         if (++this.#answers < FIRST_HEARTBEATS) this.#beat();
         break;
       case 'peer-gone':
@@ -184,7 +184,7 @@ class WorkerProcess {
       send({ type: 'called', call, value: undefined, error: toErrorInfo(error) });
     this.#host.call(fn, context).then((value) => {
       try {
-        // Of a Blob and its like the channel would make an empty object.
+        // The channel silently turns a Blob into an empty object, so check first.
         serialize(value);
         send({ type: 'called', call, value, error: undefined });
       } catch (error) {
@@ -213,7 +213,9 @@ class WorkerProcess {
     send({ type: 'heartbeat', sent: this.#clock(), link, occupied: this.#host.isOccupied });
   }
 
-  /** Two clocks that may be the same are taken for the same: the estimate would only make them differ. */
+  /**
+   * Converts a time to the scheduler's clock. An offset within the round trip is noise, so the clocks count as equal.
+   */
   #correct(time: number): number {
     const { offset, roundTrip } = this.#offset;
     return Math.abs(offset) <= roundTrip || Number.isNaN(roundTrip) ? time : time + offset;
@@ -248,7 +250,7 @@ class WorkerProcess {
     else kill();
   }
 
-  /** Removes what the process has left in the directory of the cluster. */
+  /** Deletes the files of this process in the directory of the cluster. */
   clean(): void {
     const { directory, name, index } = this.#birth;
     for (const file of readdirSync(directory))
@@ -262,7 +264,7 @@ function clean(): void {
   try {
     worker?.clean();
   } catch {
-    // The directory is gone already, or goes with the cluster.
+    // The directory was already deleted, or the cluster deletes it.
   }
 }
 
@@ -272,8 +274,7 @@ channel.receive(
     else worker?.handle(message);
   },
   () => {
-    // The parent ended or was killed: nobody wants the results any more. Not by process.exit(), which would wait for a thread
-    // that is inside a native call.
+    // The parent has ended, so the results are useless. process.exit() would wait for a thread inside a native call.
     clean();
     process.kill(process.pid, 'SIGKILL');
   },
