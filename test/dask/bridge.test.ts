@@ -1,4 +1,4 @@
-// What is said when there can be no bridge: no Python, a scheduler that does not answer, a bridge that says strange things.
+// Errors of the bridge to Dask: no usable Python, a scheduler that does not answer, a bridge that sends invalid frames.
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,8 +12,8 @@ import { runCommand } from '../support/runCommand.js';
 const folder = mkdtempSync(join(tmpdir(), 'longpole-bridge-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** A program that stands for Python and says this, then ends with `code`. */
-function says(name: string, output: Uint8Array, code: number, error = ''): string {
+/** Writes a program that imitates Python: it prints `output` and `error`, then exits with `code`. Returns its path. */
+function fakePython(name: string, output: Uint8Array, code: number, error = ''): string {
   const file = join(folder, name);
   const program = [
     `#!${process.execPath}`,
@@ -37,64 +37,70 @@ const hello = ['hello', 1, 1e9, '', { Scheduler: 'tcp://10.0.0.1:8786' }];
 const windows = process.platform === 'win32';
 
 describe('a bridge to Dask', () => {
-  it('needs a Python', async () => {
+  it('cannot start without Python', async () => {
     await assert.rejects(observeDask('tcp://127.0.0.1:1', { python: join(folder, 'nowhere') }), {
       code: 'ERR_LONGPOLE_PYTHON',
       message: /nowhere/,
     });
   });
 
-  it('needs a Python with distributed', { skip: windows && 'programs need a shell here' }, async () => {
-    const python = says('bare', frame(['refused', 'distributed', "No module named 'distributed'"]), 1);
+  it('cannot start if the Python lacks distributed', {
+    skip: windows && 'programs need a shell here',
+  }, async () => {
+    const python = fakePython('bare', frame(['refused', 'distributed', "No module named 'distributed'"]), 1);
     await assert.rejects(observeDask('tcp://127.0.0.1:1', { python }), {
       code: 'ERR_LONGPOLE_PYTHON',
       message: /No module named 'distributed'.*LONGPOLE_PYTHON/,
     });
   });
 
-  it('needs a Python like that of the cluster', {
+  it('cannot start if its Python has another version than the cluster', {
     skip: windows && 'programs need a shell here',
   }, async () => {
     const why = 'the scheduler runs Python 3.12.1, this is Python 3.11';
-    const python = says('older', frame(['refused', 'versions', why]), 1);
+    const python = fakePython('older', frame(['refused', 'versions', why]), 1);
     await assert.rejects(observeDask('tcp://127.0.0.1:1', { python }), {
       code: 'ERR_LONGPOLE_DASK_VERSION',
       message: /3\.12\.1/,
     });
   });
 
-  it('needs a scheduler that answers', { skip: windows && 'programs need a shell here' }, async () => {
-    const python = says('alone', frame(['refused', 'connect', 'nobody there']), 1);
+  it('cannot start without a scheduler that answers', {
+    skip: windows && 'programs need a shell here',
+  }, async () => {
+    const python = fakePython('alone', frame(['refused', 'connect', 'no scheduler there']), 1);
     await assert.rejects(observeDask('tcp://127.0.0.1:1', { python }), {
       code: 'ERR_LONGPOLE_DASK_CONNECT',
-      message: /nobody there/,
+      message: /no scheduler there/,
     });
   });
 
-  it('tells how it died', { skip: windows && 'programs need a shell here' }, async () => {
-    const python = says('dies', new Uint8Array(0), 3, 'Traceback\nMemoryError: so much\n');
+  it('reports the exit code and the last output of a bridge that died', {
+    skip: windows && 'programs need a shell here',
+  }, async () => {
+    const python = fakePython('dies', new Uint8Array(0), 3, 'Traceback\nMemoryError: so much\n');
     await assert.rejects(observeDask('tcp://127.0.0.1:1', { python }), {
       code: 'ERR_LONGPOLE_DASK_BRIDGE',
       message: /code 3.*MemoryError/,
     });
   });
 
-  it('is refused when it talks nonsense', { skip: windows && 'programs need a shell here' }, async () => {
-    const python = says('raves', frame(['graph', 'not', 'a', 'graph']), 0);
+  it('is refused when it sends invalid rows', { skip: windows && 'programs need a shell here' }, async () => {
+    const python = fakePython('invalid', frame(['graph', 'not', 'a', 'graph']), 0);
     await assert.rejects(observeDask('tcp://127.0.0.1:1', { python }), { code: 'ERR_LONGPOLE_DASK_BRIDGE' });
-    const later = says('raves-later', Buffer.concat([frame(hello), frame(['ready', 7, 1e9])]), 0);
+    const later = fakePython('invalid-later', Buffer.concat([frame(hello), frame(['ready', 7, 1e9])]), 0);
     const dask = await observeDask('tcp://127.0.0.1:1', { python: later });
     await assert.rejects(dask.close(), { code: 'ERR_LONGPOLE_DASK_BRIDGE', message: /no task 7/ });
   });
 
-  it('says why it ended by itself', { skip: windows && 'programs need a shell here' }, async () => {
-    const python = says('ends', frame(hello, ['closed', 'the scheduler is gone']), 0);
+  it('reports why it ended by itself', { skip: windows && 'programs need a shell here' }, async () => {
+    const python = fakePython('ends', frame(hello, ['closed', 'the scheduler is gone']), 0);
     const dask = await observeDask('tcp://127.0.0.1:1', { python });
     assert.equal(await dask.closed, 'the scheduler is gone');
     assert.equal(await dask.close(), 'the scheduler is gone');
   });
 
-  it('asks for an address, and for a time', async () => {
+  it('refuses invalid addresses and time limits', async () => {
     for (const address of ['localhost', 'tcp://', '']) {
       await assert.rejects(observeDask(address), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
     }
@@ -103,16 +109,16 @@ describe('a bridge to Dask', () => {
     });
   });
 
-  it('ends the command with code 2 and a sentence', {
+  it('ends the command with code 2 and one message if it cannot start', {
     skip: windows && 'programs need a shell here',
   }, async () => {
-    const python = says('alone', frame(['refused', 'connect', 'nobody there']), 1);
+    const python = fakePython('alone', frame(['refused', 'connect', 'no scheduler there']), 1);
     const { code, stderr } = await runCommand(
       process.execPath,
       [repositoryPath('dist/cli/main.js'), 'dask', 'record', 'tcp://127.0.0.1:1', '--python', python],
       { cwd: folder },
     );
     assert.equal(code, 2);
-    assert.match(stderr, /^longpole: tcp:\/\/127\.0\.0\.1:1 cannot be observed: nobody there/);
+    assert.match(stderr, /^longpole: tcp:\/\/127\.0\.0\.1:1 cannot be observed: no scheduler there/);
   });
 });

@@ -1,5 +1,5 @@
-// A real Dask cluster, watched: the trace has what Dask counted, and nothing stays on the cluster. Skipped where no Python has
-// distributed; recordedRows.test.ts checks the same of a recorded one.
+// A real Dask cluster, observed: the trace agrees with Dask's counts, and nothing stays on the cluster. Skipped if no
+// Python has distributed. recordedRows.test.ts checks the same with the recorded rows of a real cluster.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,16 +11,16 @@ import type { Readable } from 'node:stream';
 import { after, describe, it, type TestContext } from 'node:test';
 import { observeDask, openTrace } from 'longpole/trace';
 import { repositoryPath } from '../support/repository.js';
-import { assertBelievable, assertCounted } from './counted.js';
+import { assertCounted, assertPlausible } from './counted.js';
 import { NO_PYTHON, nothingLeft, python, Workload } from './realCluster.js';
 
-/** A certificate for localhost, which signed itself, and its key. */
+/** A self-signed certificate for localhost with its key. */
 const PEM = repositoryPath('test/fixtures/dask/localhost.pem');
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** The cluster of one thread a worker that most tests share: Python takes seconds to start one. */
+/** The cluster that most tests share, because its start takes seconds. Each worker has one thread. */
 let shared: Promise<Workload> | undefined;
 after(async () => (await shared)?.[Symbol.asyncDispose]());
 
@@ -43,23 +43,23 @@ function longpoleDask(command: string, args: readonly string[], name: string): C
   );
 }
 
-/** Until a process has said something that matches. */
-async function says(stream: Readable, pattern: RegExp): Promise<string> {
+/** Waits until the output of a process matches the pattern. Returns the output so far. */
+async function outputWith(stream: Readable, pattern: RegExp): Promise<string> {
   let text = '';
   for await (const chunk of stream.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     text += chunk;
     if (pattern.test(text)) return text;
   }
-  throw new Error(`It ended and said: ${text}`);
+  throw new Error(`The process ended with the output: ${text}`);
 }
 
 describe('a Dask cluster', () => {
-  // First: workers count their transfers from their start.
+  // This test must be the first, because workers count their transfers from their start.
   it(
-    'is recorded with what it counted itself, until Ctrl-C',
+    'is recorded until Ctrl-C, and the trace agrees with its own counts',
     withSharedCluster(async (cluster, name) => {
       const child = longpoleDask('record', [cluster.address, '-o', 'one.trace'], name);
-      assert.match(await says(child.stderr!, /Ctrl-C/), /2 workers/);
+      assert.match(await outputWith(child.stderr!, /Ctrl-C/), /2 workers/);
       const counted = await cluster.run();
       child.kill('SIGINT');
       const [code] = await once(child, 'close');
@@ -67,12 +67,12 @@ describe('a Dask cluster', () => {
       const trace = openTrace(join(folder, 'one.trace'));
       assert.equal(trace.damage, undefined);
       assertCounted(trace, counted);
-      assertBelievable(trace);
+      assertPlausible(trace);
       await nothingLeft(cluster);
     }),
   );
 
-  it('is watched with several threads a worker, and while it works already', async (context) => {
+  it('can be observed with several threads per worker, and while it already runs tasks', async (context) => {
     if (python === undefined) return context.skip(NO_PYTHON);
     await using cluster = await new Workload(python, 2).start();
     const running = cluster.run();
@@ -88,10 +88,10 @@ describe('a Dask cluster', () => {
   });
 
   it(
-    'has its dashboard, and is left as it was when the watcher is killed',
+    'is shown by `longpole dask attach`, and nothing stays on it when that command is killed',
     withSharedCluster(async (cluster, name) => {
       const child = longpoleDask('attach', [cluster.address, '--no-open', '--port', '0'], name);
-      const link = (await says(child.stdout!, /\n/)).trim();
+      const link = (await outputWith(child.stdout!, /\n/)).trim();
       await cluster.run();
       const metrics = await (await fetch(new URL('/metrics', link))).text();
       assert.match(metrics, /dask_worker_tasks\{[^}]*\} \d/);
@@ -106,7 +106,7 @@ describe('a Dask cluster', () => {
   );
 
   it(
-    'is left as it was when the bridge is killed',
+    'keeps nothing of the bridge when the bridge is killed',
     withSharedCluster(async (cluster, name) => {
       const bridge = spawn(name, ['-m', 'longpole_dask', cluster.address], {
         stdio: ['pipe', 'pipe', 'ignore'],
@@ -121,28 +121,28 @@ describe('a Dask cluster', () => {
   );
 
   it(
-    'fails a recording whose bridge is killed, and keeps what it has',
+    'has a readable trace even if the bridge is killed, and the command ends with code 1',
     withSharedCluster(async (cluster, name) => {
-      // Python itself, so that its process can be ended.
+      // The wrapper writes the id of the Python process, so that the test can kill it.
       const wrapper = join(folder, 'python');
       writeFileSync(wrapper, `#!/bin/sh\necho $$ > '${join(folder, 'bridge.pid')}'\nexec '${name}' "$@"\n`);
       chmodSync(wrapper, 0o755);
       const child = longpoleDask('record', [cluster.address, '-o', 'killed.trace'], wrapper);
-      let said = await says(child.stderr!, /Ctrl-C/);
+      let output = await outputWith(child.stderr!, /Ctrl-C/);
       process.kill(Number(readFileSync(join(folder, 'bridge.pid'), 'utf8')), 'SIGKILL');
       child.stderr!.on('data', (text: string) => {
-        said += text;
+        output += text;
       });
       const [code] = await once(child, 'close');
       assert.equal(code, 1);
-      assert.match(said, /^longpole: the watching ended early: The bridge to .* was killed/m);
+      assert.match(output, /^longpole: the watching ended early: The bridge to .* was killed/m);
       assert.equal(openTrace(join(folder, 'killed.trace')).damage, undefined);
       await nothingLeft(cluster);
     }),
   );
 
   it(
-    'says of an address that is none of a scheduler what it is',
+    'cannot be observed through a wrong address, and the error names what listens there',
     withSharedCluster(async (cluster, name) => {
       const { worker } = await cluster.ask<{ worker: string }>('addresses');
       await assert.rejects(observeDask(worker, { python: name }), {
@@ -171,7 +171,7 @@ describe('a Dask cluster', () => {
     }),
   );
 
-  it('is watched by TLS, with certificates in files', async (context) => {
+  it('can be observed over TLS, with certificates in files', async (context) => {
     if (python === undefined) return context.skip(NO_PYTHON);
     await using cluster = await new Workload(python, 1, PEM).start();
     assert.match(cluster.address, /^tls:/);
@@ -183,7 +183,7 @@ describe('a Dask cluster', () => {
     const files = ['--ca', PEM, '--cert', PEM, '--key', PEM];
     const place = cluster.address.replace('tls://', '');
     const child = longpoleDask('record', [place, ...files, '-o', 'tls.trace'], python);
-    await says(child.stderr!, /Ctrl-C/);
+    await outputWith(child.stderr!, /Ctrl-C/);
     await cluster.ask('naps');
     child.kill('SIGINT');
     assert.deepEqual(await once(child, 'close'), [0, null]);
@@ -191,12 +191,12 @@ describe('a Dask cluster', () => {
     await nothingLeft(cluster);
   });
 
-  // Last: it ends the cluster.
+  // This test must be the last, because it ends the cluster.
   it(
-    'ends the report when it goes, which is a failure',
+    'ends the report when it closes, and the command ends with code 1',
     withSharedCluster(async (cluster, name) => {
       const child = longpoleDask('report', [cluster.address, '-o', 'one.html'], name);
-      await says(child.stderr!, /Ctrl-C/);
+      await outputWith(child.stderr!, /Ctrl-C/);
       const counted = await cluster.run();
       await cluster[Symbol.asyncDispose]();
       const [code] = await once(child, 'close');

@@ -1,21 +1,21 @@
-// What Dask itself counted while a cluster was watched, and whether a trace has the same.
+// Dask's own counts of an observed cluster, and checks that a trace agrees with them.
 import assert from 'node:assert/strict';
 import { criticalPath, findings, QUESTIONS } from 'longpole/analysis';
 import type { Trace } from 'longpole/trace';
 
-/** What `workload.py` tells of Dask's own task stream and transfer logs. */
+/** Counts from Dask's task stream and transfer logs, as `workload.py` prints them. */
 export interface Counted {
   readonly tasks: number;
-  /** `prefix action` → how many, and their seconds. */
+  /** `prefix action` → number of intervals and their seconds. */
   readonly totals: Readonly<Record<string, readonly [count: number, seconds: number]>>;
-  /** By worker: incoming and outgoing, how many and their bytes. */
+  /** Per worker, incoming and outgoing transfers: their number and their bytes. */
   readonly moved: readonly (readonly (readonly [count: number, bytes: number])[])[];
 }
 
 const ERRED = 1;
 const ACTIONS = ['compute', 'transfer', 'disk-read', 'disk-write', 'serialize', 'deserialize'];
 
-/** Rows of the runs that gave a result or an error. Dask's task stream has no failures that were tried again. */
+/** Returns the rows of runs with a result or a final error. Dask's task stream omits failed attempts that were retried. */
 function ranRows({ tasks, strings }: Trace): number[] {
   const wasRetried = (row: number): boolean =>
     strings.get(tasks.prefix[row]!) === 'flaky' && tasks.state[row] === ERRED;
@@ -36,13 +36,13 @@ function tracedTotals(trace: Trace): Map<string, [number, number]> {
   for (const row of ranRows(trace)) add(tasks.prefix[row]!, 'compute', tasks.duration[row]!);
   for (let row = 0; row < intervals.length; row++) {
     const prefix = prefixOf.get(intervals.task[row]!);
-    assert.ok(prefix !== undefined, 'an interval of a task that the trace does not have');
+    assert.ok(prefix !== undefined, 'the trace has an interval of an unknown task');
     add(prefix, ACTIONS[intervals.action[row]!] ?? '', intervals.stop[row]! - intervals.start[row]!);
   }
   return totals;
 }
 
-/** The same tasks, the same seconds, the same bytes. */
+/** Checks that a trace and Dask's counts have equal numbers of tasks, intervals, seconds and transferred bytes. */
 export function assertCounted(trace: Trace, counted: Counted): void {
   const totals = tracedTotals(trace);
   assert.equal(ranRows(trace).length, counted.tasks);
@@ -50,7 +50,7 @@ export function assertCounted(trace: Trace, counted: Counted): void {
   for (const [name, [count, seconds]] of Object.entries(counted.totals)) {
     const [traced, sum] = totals.get(name) ?? [0, 0];
     assert.equal(traced, count, name);
-    // Times are stored as float64 seconds since 1970: exact to a quarter of a microsecond each.
+    // Times are float64 epoch seconds, which are exact to a quarter of a microsecond.
     assert.ok(Math.abs(sum - seconds) <= 1e-6 * count, `${name}: ${sum} s, not ${seconds} s`);
   }
   const { transfers } = trace;
@@ -70,7 +70,7 @@ export function assertCounted(trace: Trace, counted: Counted): void {
   }
 }
 
-/** It takes 0.4 s, the others of its prefix 10 ms. */
+/** The task that takes 0.4 s. Other tasks of its prefix take 10 ms. */
 const SLOWEST = /^slow-.*-7$/;
 
 const LIFECYCLE = [
@@ -83,8 +83,8 @@ const LIFECYCLE = [
   'acknowledged',
 ] as const;
 
-/** Times in order, and the critical path without gaps. */
-export function assertBelievable(trace: Trace): void {
+/** Checks that the times of every task are in order and that the critical path has no gaps. */
+export function assertPlausible(trace: Trace): void {
   const { tasks } = trace;
   for (const row of ranRows(trace)) {
     const times = LIFECYCLE.map((name) => tasks[name][row]!).filter((time) => !Number.isNaN(time));
@@ -105,7 +105,7 @@ export function assertBelievable(trace: Trace): void {
   assert.ok(floor >= 0.4 && floor <= makespan, `floor ${floor} s`);
 }
 
-/** The one task that took far too long is named. Of a run on a busy machine others may be as long. */
+/** Checks that the slowest task is named as a straggler. On a busy machine other tasks may be as slow. */
 export function assertStraggler(trace: Trace): void {
   const stragglers = QUESTIONS.find(({ name }) => name === 'stragglers')?.run(trace).rows ?? [];
   assert.ok(stragglers.some((row) => SLOWEST.test(String(row['Key']))));

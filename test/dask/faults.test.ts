@@ -1,4 +1,4 @@
-// What a trace says of a real Dask cluster on which something goes wrong, or goes other ways than tasks usually go.
+// Traces of a real Dask cluster with failures, lost workers, P2P shuffles, bursts of submissions, and sleeping tasks.
 import assert from 'node:assert/strict';
 import { after, describe, it, type TestContext } from 'node:test';
 import { findings, scaling } from 'longpole/analysis';
@@ -6,11 +6,11 @@ import { observeDask, type Trace } from 'longpole/trace';
 import { summarise } from '#internal/cli/run/summary.js';
 import { NO_PYTHON, python, Workload } from './realCluster.js';
 
-/** Two workers of two threads. */
+/** The cluster that the tests share, with two workers of two threads. */
 let shared: Promise<Workload> | undefined;
 after(async () => (await shared)?.[Symbol.asyncDispose]());
 
-/** Watches while the cluster does what the command says, which gives `answer`. */
+/** Returns a test that observes the cluster while it runs a command, and checks the trace with the command's answer. */
 const watching =
   <T>(command: string, check: (trace: Trace, answer: T) => void) =>
   async (context: TestContext): Promise<void> => {
@@ -23,12 +23,12 @@ const watching =
     check(dask.trace, answer);
   };
 
-describe('a watched Dask cluster', () => {
+describe('the trace of a Dask cluster', () => {
   it(
-    'has tasks that were released because another one failed as cancelled',
+    'lists tasks as cancelled that were released because another task failed',
     watching<{ siblings: number }>('siblings', (trace, { siblings }) => {
       const { tasks } = summarise(trace);
-      // Those that were waiting for a thread have run or not: a release may come late.
+      // Tasks that were waiting for a thread may have run, because their release may come late.
       assert.equal(tasks.erred, 1);
       assert.equal(tasks.memory + tasks.cancelled, siblings);
       assert.ok(tasks.cancelled > 0);
@@ -36,7 +36,7 @@ describe('a watched Dask cluster', () => {
   );
 
   it(
-    'loses no tasks to a P2P shuffle, and counts the bytes that it moved',
+    'contains all tasks of a P2P shuffle, and the bytes that the shuffle moved',
     watching<{ sent: number }>('shuffled', (trace, { sent }) => {
       const { tasks, moved } = summarise(trace);
       assert.deepEqual([tasks.lost, tasks.cancelled, tasks.erred], [0, 0, 0]);
@@ -46,7 +46,7 @@ describe('a watched Dask cluster', () => {
   );
 
   it(
-    'names a worker that was lost, and what was computed again',
+    'names a lost worker and the tasks that were computed again',
     watching<{ lost: number; address: string }>('lose', (trace, { lost, address }) => {
       const { tasks, workers, strings } = trace;
       const again = Array.from(tasks.attempt.keys()).filter(
@@ -65,7 +65,7 @@ describe('a watched Dask cluster', () => {
   );
 
   it(
-    'counts computations as the scheduler does',
+    'has as many computations as the scheduler counts',
     watching<{ computations: number }>('bursts', (trace, { computations }) => {
       assert.ok(trace.computations.length > computations);
       assert.equal(summarise(trace).computations, computations);
@@ -73,13 +73,13 @@ describe('a watched Dask cluster', () => {
   );
 
   it(
-    'takes tasks that sleep for tasks that sleep, whatever else runs on the machine',
+    'does not count sleeping tasks as waiting for a core, even on a busy machine',
     watching('naps', (trace) => {
       const codes = findings(trace).map(({ code }) => code);
       assert.ok(!codes.includes('cpu-oversubscription'), codes.join());
       const { recorded, rows } = scaling(trace, { workers: [1, 2] });
       assert.deepEqual([recorded.workers, recorded.threadsPerWorker], [2, 2]);
-      // Forty tasks of 0.1 s on two threads, and on four.
+      // The run has forty tasks of 0.1 s, simulated on two threads and on four.
       assert.ok(rows[0]!.makespan >= 2 && rows[1]!.makespan >= 1);
       assert.ok(rows[0]!.makespan > rows[1]!.makespan);
     }),

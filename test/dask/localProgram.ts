@@ -1,4 +1,4 @@
-// A program that asks for a local cluster.
+// A program that connects to a local cluster.
 import { connect } from 'longpole';
 import { square } from './runTasks.js';
 

@@ -1,4 +1,4 @@
-// A task whose module cannot travel: it imports a binary.
+// A task whose module cannot be sent to a worker, because it imports a binary.
 import { tasks } from 'longpole';
 
 export const { loaded } = tasks(import.meta.url, {

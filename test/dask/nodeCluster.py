@@ -1,4 +1,4 @@
-"""A Dask cluster for tests that run TypeScript on it. Commands come over the input, answers are lines of JSON."""
+"""A Dask cluster for tests that run TypeScript on it. Reads commands from stdin and prints answers as lines of JSON."""
 
 import json
 import os

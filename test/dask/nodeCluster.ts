@@ -1,4 +1,4 @@
-// A real Dask cluster for tests: two workers of one thread.
+// A real Dask cluster for tests, with two workers of one thread.
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';

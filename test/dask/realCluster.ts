@@ -1,4 +1,4 @@
-// A real Dask cluster for tests: scheduler and workers of workload.py, which work when they are told to.
+// A real Dask cluster for tests: workload.py starts a scheduler and workers, and runs workloads on command.
 import assert from 'node:assert/strict';
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,12 +8,12 @@ import { pythonWith } from '#internal/files/pythonWith.test.support.js';
 import { repositoryPath } from '../support/repository.js';
 import type { Counted } from './counted.js';
 
-/** Undefined: tests of real clusters are skipped. */
+/** A Python with distributed. If undefined, tests of real clusters are skipped. */
 export const python = pythonWith('distributed');
 
 export const NO_PYTHON = 'no Python with distributed (set LONGPOLE_PYTHON to one that has it)';
 
-/** Milliseconds. */
+/** Time limit in milliseconds until nothing is left on a cluster. */
 const PATIENCE = 60_000;
 
 export interface Left {
@@ -21,13 +21,13 @@ export interface Left {
   readonly metadata: number;
 }
 
-/** A cluster that does its work when it is told to. */
+/** A cluster that runs workloads on command. */
 export class Workload {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: AsyncIterator<string>;
   address = '';
 
-  /** `pem`: the cluster uses TLS with what is in this file. */
+  /** @param pem file with a certificate and its key, with which the cluster uses TLS */
   constructor(name: string, threads: number, pem?: string) {
     this.#child = spawn(
       name,
@@ -52,7 +52,7 @@ export class Workload {
     return this.ask('left');
   }
 
-  /** What workload.py answers to a command. */
+  /** Returns the answer of workload.py to a command. */
   async ask<T>(command: string): Promise<T> {
     this.#child.stdin.write(`${command}\n`);
     return JSON.parse(await this.#line());
@@ -70,7 +70,7 @@ export class Workload {
   }
 }
 
-/** Asked until nothing is left: the scheduler sees some time after a process that it has gone. */
+/** Waits until nothing of the bridge is left. The scheduler notices the end of a process only after some time. */
 export async function nothingLeft(cluster: Workload): Promise<void> {
   for (const end = Date.now() + PATIENCE; ; ) {
     const left = await cluster.left();

@@ -1,4 +1,4 @@
-// What a real bridge said of a real cluster, recorded: the trace has what Dask counted, wherever the tests run.
+// Recorded rows of a bridge to a real cluster: the trace agrees with Dask's counts, also on machines without Python.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { ClusterMirror } from '#internal/dask/clusterMirror.js';
 import { FrameReader } from '#internal/dask/frameReader.js';
 import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { repositoryPath } from '../support/repository.js';
-import { assertBelievable, assertCounted, assertStraggler, type Counted } from './counted.js';
+import { assertCounted, assertPlausible, assertStraggler, type Counted } from './counted.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -26,20 +26,20 @@ const mirror = new ClusterMirror([live, writer]);
 for (const row of new FrameReader().push(frames)) mirror.take(row);
 writer.close();
 
-describe('what a bridge to Dask said', () => {
+describe('a trace from the recorded rows of a bridge to Dask', () => {
   for (const [name, trace] of [
     ['live', live.snapshot()],
     ['recorded', openTrace(writer.directory)],
   ] as const) {
-    it(`has what Dask counted: ${name}`, () => assertCounted(trace, counted));
+    it(`agrees with Dask's counts (${name})`, () => assertCounted(trace, counted));
 
-    it(`has times in order, a path without gaps and the straggler: ${name}`, () => {
-      assertBelievable(trace);
+    it(`has times in order, a critical path without gaps, and the straggler (${name})`, () => {
+      assertPlausible(trace);
       assertStraggler(trace);
     });
   }
 
-  it('has spans, memory, resources, metrics and profiles', () => {
+  it('contains spans, memory, resources, metrics and profiles', () => {
     const trace = openTrace(writer.directory);
     const { tasks, strings } = trace;
     const spanOf = (prefix: string): string =>
@@ -53,13 +53,13 @@ describe('what a bridge to Dask said', () => {
     );
     const [, seconds] = counted.totals['spin compute'] ?? [0, 0];
     assert.ok(cpu !== undefined && cpu.value > 0.5 * seconds && cpu.value <= seconds);
-    // Sampled every 10 ms where tasks computed.
+    // The profiler takes a sample every 10 ms while tasks compute.
     const sampled = profileTree(trace, { key: 'slow' }).count * 0.01;
     const [, slow] = counted.totals['slow compute'] ?? [0, 0];
     assert.ok(Math.abs(sampled - slow) < 0.25 * slow, `${sampled} s of ${slow} s`);
   });
 
-  it('tells of the failure', () => {
+  it('contains the error of the failed task', () => {
     const { events, strings } = live.snapshot();
     const texts = Array.from(
       events.text,
@@ -68,7 +68,7 @@ describe('what a bridge to Dask said', () => {
     assert.ok(texts.some((text) => /^task-erred fail-.*ValueError\('boom 3'\)/.test(text)));
   });
 
-  it('can be asked what if', () => {
+  it('can be simulated with other numbers of workers', () => {
     const trace = live.snapshot();
     const [one, two, four] = [1, 2, 4].map((workers) => simulate(trace, { workers }).makespan);
     assert.ok(one! > two! && two! >= four!);

@@ -1,4 +1,5 @@
-// TypeScript on a real Dask cluster: tasks, results and errors are those of a LocalCluster, faults are survived, and nothing stays.
+// TypeScript on a real Dask cluster: tasks, results and errors equal those of a LocalCluster, the program survives faults,
+// and nothing stays on the cluster.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +17,7 @@ import { dieOnce, fail, hold, ones, square, sum, where } from './runTasks.js';
 const folder = mkdtempSync(join(tmpdir(), 'longpole-dask-run-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The process of the bridge that this process has started. */
+/** Returns the process id of the bridge that the process `parent` has started. */
 function bridgeOf(parent: number): number {
   const found = readdirSync('/proc').find((pid) => {
     if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return false;
@@ -25,14 +26,14 @@ function bridgeOf(parent: number): number {
         readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(parent);
       return isChild && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('longpole_dask.run');
     } catch {
-      // It has ended.
+      // The process has ended.
       return false;
     }
   });
   return Number(found);
 }
 
-/** Resolves when `holds` does: another process makes it true. The test runner limits the time. */
+/** Polls until a condition holds that another process makes true. The test runner limits the time. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
@@ -55,7 +56,7 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     assert.equal(client.schedulerInfo().type, 'DaskCluster');
   });
 
-  it('tells its workers in a trace from those that run tasks of Python', async () => {
+  it('has other worker addresses in its trace than the workers that run Python tasks', async () => {
     const { workers, strings } = client.trace;
     const [address = ''] = Array.from(workers.address, (id) => strings.get(id));
     assert.match(address, /^longpole\+tcp:\/\//);
@@ -93,7 +94,7 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     assert.equal(await client.submit(sum, scattered).result(), 200_000);
   });
 
-  it('has errors with the key, the worker, and the stack of the source', async () => {
+  it('gets errors with the key, the worker, and the stack of the source', async () => {
     const failed = client.submit(fail, { key: 'failing' });
     await assert.rejects(failed.result(), (error: Error) => {
       assert.match(error.message, /'failing'.*worker dask-\d.*out of range/);
@@ -103,14 +104,14 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     });
   });
 
-  it('runs tasks on named workers, and functions on all', async () => {
+  it('runs tasks on named workers, and functions of client.run() on all workers', async () => {
     const there = await client.submit(where, 0, { workers: 'dask-1', pure: false }).result();
     const all = await client.run(() => process.pid);
     assert.equal(Object.keys(all).length, 2);
     assert.equal(all['dask-1'], there);
   });
 
-  it('fails the tasks of a module that cannot be bundled, and says what to do', async () => {
+  it('gets an error that names the option `nodeModules` for a task whose module cannot be bundled', async () => {
     await assert.rejects(client.submit(loaded).result(), (error: Error) => {
       assert.match(String(error.cause), /could not be bundled.*binary\.node.*nodeModules/s);
       return true;
@@ -118,7 +119,7 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     assert.equal(await client.submit(square, 5).result(), 25);
   });
 
-  it('runs a program that asks for a local cluster, by longpole run --dask', async () => {
+  it('may be one that connects to a local cluster, if `longpole run --dask` runs the program', async () => {
     const program = repositoryPath('dist-test/test/dask/localProgram.js');
     const { code, stdout, stderr } = await runCommand(
       process.execPath,
@@ -134,7 +135,7 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     assert.equal(await client.submit(dieOnce, join(folder, 'died')).result(), 'alive');
   });
 
-  it('computes again what was lost with a Dask worker, and uses the one that comes instead', async () => {
+  it('gets results computed again that were lost with a Dask worker, and uses the new worker', async () => {
     const made = client.map(ones, [100_000, 100_001, 100_002, 100_003]);
     await client.gather(client.map(sum, made));
     const [pid = 0] = Object.values(await cluster.pids());
@@ -156,7 +157,7 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
     assert.equal(await client.submit(square, 11, { workers: late, pure: false }).result(), 121);
   });
 
-  it('leaves nothing on the cluster, also when the program is killed', async (test: TestContext) => {
+  it('leaves nothing on the cluster, even if it is killed', async (test: TestContext) => {
     const file = join(folder, 'held');
     const program = repositoryPath('dist-test/test/dask/holdProgram.js');
     const child = spawn(process.execPath, [program, cluster.address, python ?? '', file], {
@@ -176,11 +177,11 @@ describe('a program on a Dask cluster', { skip: python === undefined && NO_PYTHO
   });
 });
 
-describe('a Dask cluster of the program', {
+describe('a Dask cluster that a program starts', {
   skip: python === undefined && NO_PYTHON,
   timeout: 240_000,
 }, () => {
-  it('fails what runs when its bridge is killed, and is closed then', async () => {
+  it('fails the running tasks and is closed when its bridge is killed', async () => {
     const client = await connect('dask', { python: python ?? '', workers: 1, threads: 1 });
     assert.equal(await client.submit(square, 6).result(), 36);
     const running = client.submit(hold, join(folder, 'bridge'));
@@ -216,7 +217,7 @@ describe('a connection to a Dask cluster is refused', { skip: python === undefin
     });
   });
 
-  it('for what is no address', async () => {
+  it('with an invalid address or time limit', async () => {
     await assert.rejects(connect('localhost'), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
     await assert.rejects(connect('tcp://127.0.0.1:1', { timeout: 0 }), {
       code: 'ERR_LONGPOLE_INVALID_ARGUMENT',

@@ -10,14 +10,14 @@ export const { square, sum, ones, where, fail, dieOnce, hold } = tasks(import.me
   fail: (): number => {
     throw new RangeError('out of range');
   },
-  /** Ends its process the first time. */
+  /** Kills its process in the first call. */
   dieOnce: (file: string): string => {
     if (existsSync(file)) return 'alive';
     writeFileSync(file, '');
     process.kill(process.pid, 'SIGKILL');
     return 'dead';
   },
-  /** Runs until the program is gone. */
+  /** Runs until its process ends. */
   hold: (file: string): Promise<void> => {
     writeFileSync(file, String(process.pid));
     return new Promise(() => setInterval(() => undefined, 1000));

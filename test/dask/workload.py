@@ -1,8 +1,9 @@
-"""A Dask cluster that does a bit of everything, and then says what Dask itself counted.
+"""A Dask cluster that runs workloads of many kinds and prints what Dask counted.
 
-Its arguments are the threads of each of the two workers and, for TLS, a PEM file. Prints the address of its scheduler. Each line of its input is a command that it answers with one line of JSON: `run` does the
-work and tells what the task stream and the transfer logs have, `left` what plugins, handlers and metadata there are; the
-others are `COMMANDS`. It ends with its input.
+The arguments are the number of threads of each of the two workers and, for TLS, a PEM file. The program prints the
+address of its scheduler. It answers each line of its input, a command, with one line of JSON. `run` runs `work` and
+prints the counts of the task stream and the transfer logs. `left` prints the plugins, handlers and metadata of Longpole.
+The other commands are `COMMANDS`. The program ends when its input ends.
 """
 
 import json
@@ -112,7 +113,7 @@ def left(client):
 
 
 def siblings(client):
-    """A task fails while six others run that the same task needs, and that no other needs then."""
+    """A task fails while its six siblings run. After the failure no task needs their results."""
     naps = [delayed(nap)(1.0, dask_key_name=f"nap-{i}") for i in range(6)]
     try:
         delayed(join_all)(*naps, delayed(fail)(0, dask_key_name="fail-0")).compute()
@@ -131,7 +132,7 @@ def join_all(*parts):
 
 
 def shuffled(client):
-    """A P2P rechunk: how many bytes its tasks sent, as the workers counted them."""
+    """A P2P rechunk. Returns the bytes that its tasks sent, as the workers counted them."""
     import dask.array
 
     with dask.config.set({"array.rechunk.method": "p2p"}):
@@ -148,7 +149,7 @@ P2P_SENT = ("background-comms", "process", "bytes")
 
 
 def lose(client):
-    """A worker is killed that holds results which others need."""
+    """Kills a worker whose results are needed later. Returns its address and the number of lost results."""
     kept = client.persist([delayed(nap)(0.2, dask_key_name=f"held-{i}") for i in range(12)])
     wait(kept)
     [address, *_] = client.scheduler_info()["workers"]
@@ -166,7 +167,7 @@ def naps(client):
 
 
 def bursts(client):
-    """A loop of submissions, a graph after it, and scattered data: how many computations the scheduler counted."""
+    """Submits tasks in a loop, then a graph and scattered data. Returns the scheduler's number of computations."""
 
     def count(dask_scheduler):
         return len(dask_scheduler.computations)
@@ -180,7 +181,7 @@ def bursts(client):
 
 
 def addresses(client):
-    """Of a worker."""
+    """Returns the address of a worker."""
     return {"worker": list(client.scheduler_info()["workers"])[0]}
 
 
@@ -188,7 +189,7 @@ COMMANDS = {"addresses": addresses, "bursts": bursts, "siblings": siblings, "shu
 
 
 def secured(pem):
-    """The file is the authority, and every certificate with its key."""
+    """Returns TLS settings. The file is the certificate authority and the certificate and key of every role."""
     roles = ("scheduler", "worker", "client")
     files = {f"tls_{role}_{part}": pem for role in roles for part in ("cert", "key")}
     return Security(tls_ca_file=pem, require_encryption=True, **files)
@@ -206,11 +207,11 @@ def main():
                 if line.strip() == "run":
                     with get_task_stream(client=client) as stream:
                         work(client, folder)
-                        # The stream is asked for at the end: the last tasks must be in it.
+                        # The stream is read at the end of the block and must contain the last tasks.
                         time.sleep(0.2)
                     print(json.dumps(counted(client, stream.data)), flush=True)
                 elif line.strip() in COMMANDS:
-                    # One that was lost is replaced.
+                    # A worker that an earlier command killed is replaced.
                     client.wait_for_workers(2)
                     print(json.dumps(COMMANDS[line.strip()](client)), flush=True)
                 else:
