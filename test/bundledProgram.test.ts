@@ -1,4 +1,4 @@
-// A program that was bundled with Longpole inside: the packages that Longpole loads later are not beside it.
+// A program that was bundled together with Longpole, so that Longpole cannot find the packages that it loads later.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { withFolder } from './support/programs.js';
 import { repositoryPath } from './support/repository.js';
 
-test('a bundled program, which does not find the packages, gets an error that says to keep Longpole outside', () =>
+test('a bundled program without the packages gets an error that names the bundler option --external:longpole', () =>
   withFolder(async (folder) => {
     for (const file of ['packages.js', 'errors.js', 'isError.js', 'visibleText.js'])
       copyFileSync(repositoryPath(`dist/base/${file}`), join(folder, file));

@@ -34,7 +34,7 @@ after(() => terminateSharedPools());
 
 for (const [name, get] of Object.entries(schedulers)) {
   describe(`callbacks of ${name}`, () => {
-    it('run in the order of the hooks, with their arguments', async () => {
+    it('are called in the documented order with the documented arguments', async () => {
       const calls: unknown[][] = [];
       const callback = new Callback({
         start: (dsk) => calls.push(['start', dsk === graph]),
@@ -58,7 +58,7 @@ for (const [name, get] of Object.entries(schedulers)) {
       ]);
     });
 
-    it('are active in a block, while registered and as an option', async () => {
+    it('are active in a `using` block, while they are registered, and as an option of a call', async () => {
       const keys = new PrintKeys();
       await get(graph, 'a');
       {
@@ -76,7 +76,7 @@ for (const [name, get] of Object.entries(schedulers)) {
       assert.deepEqual(keys.printed, ["Computing: 'a'!", "Computing: 'a'!", "Computing: 'b'!"]);
     });
 
-    it('see every task of a larger graph once, between its dependencies and its dependents', async () => {
+    it('are called once for every task of a large graph, after its dependencies and before its dependents', async () => {
       const width = 300;
       const leaves = Array.from({ length: width }, (_, i) => `leaf-${i}`);
       const dsk: Graph = new Map<string, unknown>([
@@ -108,7 +108,7 @@ for (const [name, get] of Object.entries(schedulers)) {
       assert.equal(results.get('mid-7'), 16);
     });
 
-    it('finish as errored when a task throws', async () => {
+    it('receive errored = true in `finish` when a task throws', async () => {
       const finished: unknown[] = [];
       const posted: string[] = [];
       const callback = new Callback({
@@ -124,7 +124,7 @@ for (const [name, get] of Object.entries(schedulers)) {
     });
 
     for (const hook of ['start', 'startState', 'pretask', 'posttask', 'finish'] as const) {
-      it(`surface an exception of ${hook} and leave nothing behind`, async () => {
+      it(`fail the run if ${hook} throws, and do not disturb the next run`, async () => {
         const finished: boolean[] = [];
         const other = new Callback({
           finish: (_dsk: Graph, _state: RunState, errored: boolean) => finished.push(errored),
@@ -136,7 +136,7 @@ for (const [name, get] of Object.entries(schedulers)) {
       });
     }
 
-    it('may be the older pair, called once more at the end with null', async () => {
+    it('may be the older pair of functions, which is called with null at the end', async () => {
       const calls: unknown[][] = [];
       const pair = {
         startCallback: (key: string | null) => calls.push(['start', key]),
@@ -154,7 +154,7 @@ for (const [name, get] of Object.entries(schedulers)) {
       ]);
     });
 
-    it('refuse what is none', async () => {
+    it('are refused if they have none of the hooks', async () => {
       const wrong: object = { pretasks: fail };
       await assert.rejects(get(graph, 'a', { callbacks: [wrong] }), {
         code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
@@ -163,8 +163,8 @@ for (const [name, get] of Object.entries(schedulers)) {
   });
 }
 
-describe('a task that computes a graph of its own', () => {
-  it('is one task to the callbacks that are active', () => {
+describe('a task that computes another graph', () => {
+  it('is one task for the active callbacks', () => {
     using keys = new PrintKeys();
     const nested: Graph = { outer: [() => getSync(graph, 'c')] };
     assert.equal(getSync(nested, 'outer'), 18);

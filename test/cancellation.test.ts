@@ -1,4 +1,4 @@
-// Tasks that never end and callers that change their mind: the run ends at once, and the next one works.
+// Aborted runs, also with tasks that never end: the run ends at once, and the next run works.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,10 +41,10 @@ for (const { name, get } of PARALLEL) {
     });
   }
 
-  test(`${name}: a worker inside a native call does not hold up the next run`, async () => {
+  test(`${name}: a worker that is blocked in a native call does not delay the next run`, async () => {
     await withFolder(async (folder) => {
       const started = join(folder, 'started');
-      // A shell that waits until the file is removed: nothing in JavaScript can interrupt this.
+      // The shell waits until the file is removed. JavaScript cannot interrupt this call.
       const native = async (path: string): Promise<void> => {
         const { execSync } = await import('node:child_process');
         execSync(`touch ${path}; while [ -e ${path} ]; do sleep 0.05; done`);
@@ -66,7 +66,7 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
-  test(`${name}: a signal that has fired lets nothing start`, async () => {
+  test(`${name}: no task starts if the signal is already aborted`, async () => {
     const started: string[] = [];
     const callbacks = { pretask: (key: string): void => void started.push(key) };
     await assert.rejects(get({ a: [inc, 1] }, 'a', { signal: AbortSignal.abort(), callbacks }), {

@@ -1,4 +1,4 @@
-// Chrome traces through the package: recognition by content, gzip, round trips, what is refused and how.
+// Chrome traces, read and written through the package: recognition by content, gzip, round trips, refused files.
 import assert from 'node:assert/strict';
 import fs, { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -20,14 +20,14 @@ const files = ['ResourceMonitor-c096.msgpack', 'TracePlugin-c096.msgpack'].map((
   unpackFixture(name, path(name)),
 );
 
-/** The trace of DASF's two files. */
+/** Returns the trace of DASF's two files. */
 function dasf(): Trace {
   const [opened] = openTraces(files);
   assert.ok(opened !== undefined);
   return opened.trace;
 }
 
-/** The tables of a trace as sets of lines: rows of equal durations stand in any order. */
+/** Returns the tables of a trace as sorted lines, because rows of equal duration may be in any order. */
 function tables(trace: Trace, options: ConstructorParameters<typeof TraceAnalyser>[1] = {}): string[][] {
   const analyser = new TraceAnalyser(trace, options);
   const lines = (table: Table): string[] => table.toCSV().split('\n').toSorted();
@@ -38,7 +38,7 @@ function tables(trace: Trace, options: ConstructorParameters<typeof TraceAnalyse
   ];
 }
 
-/** Key and function of every task that ran, and those it needed that ran. */
+/** Returns the key and the function of every task with the keys of its recorded dependencies. */
 function tasksAndEdges({ tasks, strings }: Trace): string[] {
   return Array.from({ length: tasks.length }, (_, row) => {
     const needed = tasks.dependencyRows
@@ -56,11 +56,11 @@ function reasonOf(action: () => unknown): string {
     assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_TRACE_FORMAT', String(error));
     return error.message;
   }
-  return assert.fail('It was opened.');
+  return assert.fail('The file was opened.');
 }
 
-describe('a file that another program wrote', () => {
-  // test/fixtures/chrome/README.md says which program each imitates.
+describe('a file of another program', () => {
+  // test/fixtures/chrome/README.md describes the file.
   const golden = readFileSync(repositoryPath('test/fixtures/chrome/catapult.json'));
   const summary = (trace: Trace): object => ({
     events: trace.eventCount,
@@ -75,7 +75,7 @@ describe('a file that another program wrote', () => {
     readFileSync(repositoryPath('test/fixtures/chrome/catapult.expected.json'), 'utf8'),
   );
 
-  it('opens under any name, packed or not, from bytes or a file', () => {
+  it('opens under any name, compressed or not, from bytes or from a file', () => {
     for (const content of [golden, gzipSync(golden)]) {
       const file = path('unknown.name');
       writeFileSync(file, content);
@@ -85,7 +85,7 @@ describe('a file that another program wrote', () => {
     }
   });
 
-  it('opens with what is left when the gzip file was cut off or damaged', () => {
+  it('opens with its remaining events if its gzip data is truncated or damaged', () => {
     const many = Array.from({ length: 5000 }, (_, i) => ({
       ph: 'X',
       name: `f${i % 7}`,
@@ -103,7 +103,7 @@ describe('a file that another program wrote', () => {
     assert.match(openTrace(wrong).damage?.reason ?? '', /checksum/);
   });
 
-  it('gzip with bits turned is a trace or a clear error', () => {
+  it('opens or is refused with a code if its gzip data has wrong bits', () => {
     const packed = gzipSync(golden);
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 0, max: 7 }), fc.nat(), (at, bit, cut) => {
@@ -121,7 +121,7 @@ describe('a file that another program wrote', () => {
     );
   });
 
-  it('what is no trace is refused with a sentence about what it looks like', () => {
+  it('is refused with a description of its content if it is not a trace', () => {
     for (const [content, looks] of [
       ['name,ts\na,1\n', /begins like text, "name,ts/],
       ['{"nodes":[],"samples":[]}', /JSON with the fields nodes, samples, but without traceEvents/],
@@ -140,8 +140,8 @@ describe('a file that another program wrote', () => {
   });
 });
 
-describe("DASF's trace through other formats", () => {
-  it('an event file gives the same tables again', () => {
+describe("DASF's trace in other formats", () => {
+  it('has the same tables after an export to an event file', () => {
     const trace = dasf();
     const file = path('trace.msgpack');
     assert.deepEqual(exportTrace(trace, { to: 'dasf', output: file }), [file]);
@@ -152,7 +152,7 @@ describe("DASF's trace through other formats", () => {
   });
 
   for (const name of ['trace.json', 'trace.json.gz'])
-    it(`${name} has the same tasks, with the same dependencies`, () => {
+    it(`has the same tasks and dependencies after an export to ${name}`, () => {
       const trace = dasf();
       const file = path(name);
       assert.deepEqual(exportTrace(trace, { to: 'chrome', output: file }), [file]);
@@ -161,8 +161,8 @@ describe("DASF's trace through other formats", () => {
       assert.deepEqual(tasksAndEdges(again), tasksAndEdges(trace));
     });
 
-  it('memory grows with the rows, not with the text', (context) => {
-    // 16 MB of text in arguments that the trace has no place for.
+  it('is read in chunks, and does not keep texts that it has no column for', (context) => {
+    // The arguments contain 16 MB of text that a trace does not store.
     const file = path('large.json');
     const event = `{"ph":"X","name":"f","pid":1,"tid":1,"ts":1,"dur":1,"args":{"junk":"${'x'.repeat(50_000)}"}}`;
     writeFileSync(file, `[${Array.from({ length: 320 }, () => event).join(',\n')}]`);

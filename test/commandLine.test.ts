@@ -1,4 +1,4 @@
-// `longpole analyze` and `longpole export` as a shell runs them: processes, exit codes, what stands where.
+// `longpole analyze` and `longpole export` as processes: exit codes, stdout, stderr and files.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -45,7 +45,7 @@ async function succeed(...args: string[]): Promise<string> {
 }
 
 describe('longpole analyze', () => {
-  it('prints the tables, without colours and no wider than asked for', async () => {
+  it('prints the tables without colours, in the width of the terminal', async () => {
     const { code, stdout, stderr } = await longpole(['analyze', '--head', '3', resources, tasks], {
       COLUMNS: '72',
     });
@@ -55,12 +55,12 @@ describe('longpole analyze', () => {
     assert.match(stdout, /_func_fit/);
     assert.match(stdout, /… 105 more rows\n/);
     assert.match(stdout, /worker-c096-3/);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: codes for colours begin with a control character
     assert.doesNotMatch(stdout, /\u001b/);
     for (const line of stdout.split('\n')) assert.ok(line.length <= 72, line);
   });
 
-  it('findings are sentences in the terminal, and rows for scripts', async () => {
+  it('prints findings as sentences, and as rows with --json', async () => {
     const { stdout, stderr } = await longpole(['analyze', '-a', 'findings', tasks], { COLUMNS: '80' });
     assert.match(stdout, /^What cost most, and what to try\n1\. [\d,]+ tasks of .* are too small/, stderr);
     assert.match(stdout, /\n {3}Give each task more to do/);
@@ -77,18 +77,18 @@ describe('longpole analyze', () => {
     );
   });
 
-  it('the event files of DASF are one trace', async () => {
+  it('reads the two event files of DASF as one trace', async () => {
     const table = await succeed('analyze', '-a', 'function-bottleneck', '-f', 'csv', resources, tasks);
     const rows = table
       .trimEnd()
       .split('\n')
       .map((line) => line.split(','));
     assert.equal(rows.length, 109);
-    // Host, GPU, Function, Duration, Percentage, Mean GPU Utilization: from the other file.
+    // Column 5 is the mean GPU utilization, which is in the other file.
     assert.ok(rows.slice(1).some((row) => Number(row[5]) > 0));
   });
 
-  it('--json has everything that a script wants', async () => {
+  it('prints every trace with its damage, tables, columns and rows with --json', async () => {
     const [first, second, ...more]: {
       trace: string;
       damage: object | null;
@@ -106,7 +106,7 @@ describe('longpole analyze', () => {
     assert.equal(second?.analyses['task-bottleneck']?.length, 4);
   });
 
-  it('writes a file for each table, a folder for each trace', async () => {
+  it('writes a file for each table, in a folder for each of several traces', async () => {
     const { code, stdout } = await longpole(['analyze', '-o', path('tables'), '-f', 'json', tasks]);
     assert.deepEqual([code, stdout], [0, '']);
     const rows: object[] = JSON.parse(readFileSync(path('tables/task-bottleneck.json'), 'utf8'));
@@ -115,7 +115,7 @@ describe('longpole analyze', () => {
     assert.deepEqual(readdirSync(path('both')), ['1-tasks.msgpack', '2-catapult.json']);
   });
 
-  it('warns of what is missing', async () => {
+  it('warns that a truncated trace is incomplete', async () => {
     const torn = path('torn.json');
     writeFileSync(torn, readFileSync(chrome).subarray(0, 900));
     const { code, stderr } = await longpole(['analyze', torn]);
@@ -126,7 +126,7 @@ describe('longpole analyze', () => {
     );
   });
 
-  it('says which analysis has no answer, gives the others, and ends with 1', async () => {
+  it('names an analysis without an answer, prints the other analyses, and ends with 1', async () => {
     const memory = [-1.5e308, 1.5e308].map((time) => ({ worker: 'w', time, managed: 1, tasks: 1 }));
     exportTrace(syntheticTrace({ memory }), { to: 'dasf', output: path('apart.msgpack') });
     const args = ['analyze', '-a', 'task-balance,worker-balance', path('apart.msgpack')];
@@ -143,15 +143,15 @@ describe('longpole analyze', () => {
     assert.match(files.stderr, /longpole: 1 table written to/);
   });
 
-  it('ends with 2 on wrong usage and unreadable input, with 1 where it cannot write', async () => {
+  it('ends with 2 on wrong usage and unreadable input, and with 1 if it cannot write', async () => {
     writeFileSync(path('text.txt'), 'no trace');
     for (const [args, code, message] of [
       [['analyze'], 2, /missing required argument/],
       [['analyze', tasks, '--nonsense'], 2, /unknown option/],
       [
-        ['analyze', tasks, '-a', 'horoscope'],
+        ['analyze', tasks, '-a', 'no-such-analysis'],
         2,
-        /no analysis called 'horoscope'. There are: function-bottleneck/,
+        /no analysis called 'no-such-analysis'. There are: function-bottleneck/,
       ],
       [['analyze', tasks, '--head', 'many'], 2, /whole number/],
       [['analyze', path('missing')], 2, /there is no such file.*ERR_LONGPOLE_TRACE_FILE/],
@@ -165,8 +165,8 @@ describe('longpole analyze', () => {
     }
   });
 
-  it('ends with 1 and a sentence where the output takes nothing', () => {
-    // Node throws at once where the output is a file; one opened for reading takes as little as a full disk.
+  it('ends with 1 and one message if its output cannot be written', () => {
+    // Node throws at once if the output is a file. A file that is opened for reading rejects writes like a full disk.
     const output = openSync(chrome, 'r');
     const { status, stderr } = spawnSync(
       process.execPath,
@@ -178,19 +178,19 @@ describe('longpole analyze', () => {
     assert.equal(status, 1);
   });
 
-  it('--help says a default once', async () => {
+  it('prints every default once with --help', async () => {
     const help = (await succeed('analyze', '--help')).replaceAll(/\s+/g, ' ');
     assert.equal(help.match(/default: all/g)?.length, 1, help);
   });
 
-  it('--help names the analyses', async () => {
+  it('lists the analyses with --help', async () => {
     assert.match(await succeed('analyze', '--help'), /task-balance +Results in the memory/);
     assert.match(await succeed('--help'), /analyze .*\n(.*\n)*.*export /);
   });
 });
 
 describe('longpole export', () => {
-  it('writes every format that --help names', async () => {
+  it('writes every format that --help lists', async () => {
     const help = await succeed('export', '--help');
     for (const { name, kind } of EXPORTERS) {
       assert.ok(help.includes(`  ${name} `), name);
@@ -203,13 +203,13 @@ describe('longpole export', () => {
     }
   });
 
-  it('makes the folder of a file that is exported', async () => {
+  it('creates the folder of its output file', async () => {
     const file = path('not/yet/there.json');
     await succeed('export', tasks, '--to', 'chrome', '-o', file);
     assert.deepEqual(openTrace(file).tasks.length, openTrace(tasks).tasks.length);
   });
 
-  it('Parquet, CSV and JSON have the same cells', async () => {
+  it('writes the same cells as Parquet, CSV and JSON', async () => {
     const file = readFileSync(path('exported.parquet/tasks.parquet'));
     const rows = await parquetReadObjects({
       file: file.buffer.slice(file.byteOffset, file.byteOffset + file.length),
@@ -226,7 +226,7 @@ describe('longpole export', () => {
     assert.equal(lines.length - 1, all.tasks.length);
   });
 
-  it('names the file like the trace, and packs it if asked to', async () => {
+  it('names its file after the trace, and compresses a file whose name ends with .gz', async () => {
     await succeed('export', tasks, '--to', 'chrome', '-o', 'packed.json.gz');
     assert.deepEqual([...readFileSync(path('packed.json.gz')).subarray(0, 2)], [0x1f, 0x8b]);
     assert.equal(openTrace(path('packed.json.gz')).tasks.length, 4200);
@@ -237,7 +237,7 @@ describe('longpole export', () => {
     assert.equal(openTrace(path('packed.msgpack')).tasks.length, 4200);
   });
 
-  it('pprof: leaves out tasks that take longer than there is time', async () => {
+  it('omits tasks from pprof files if their duration does not fit into the format', async () => {
     const event = { name: 'f', ph: 'X', ts: 0, pid: 1, tid: 1 };
     writeFileSync(
       path('endless.json'),
@@ -255,7 +255,7 @@ describe('longpole export', () => {
     const stop = new AbortController();
     const options = { signal: stop.signal, maxBuffer: 2 ** 30 };
     const reading = promisify(execFile)('cat', [path('pipe')], options);
-    // A reader that nobody writes to is stopped.
+    // The reader is stopped if no writer opens the pipe.
     reading.catch(() => {});
     try {
       const { code, stdout, stderr } = await longpole(['export', tasks, '--to', 'json', '-o', path('pipe')]);
@@ -269,7 +269,7 @@ describe('longpole export', () => {
     }
   });
 
-  it('writes to where a link leads', async () => {
+  it('writes to the target of a symbolic link', async () => {
     writeFileSync(path('behind.json'), 'before');
     symlinkSync('behind.json', path('link.json'));
     symlinkSync('new.json', path('leading.json'));
@@ -287,7 +287,7 @@ describe('longpole export', () => {
     assert.match(same.stderr, /the trace itself/);
   });
 
-  it('ends with 2 on wrong usage, with 1 where it cannot write, and leaves no half a file', async () => {
+  it('ends with 2 on wrong usage and with 1 if it cannot write, and leaves no partial file', async () => {
     for (const [args, code, message] of [
       [['export', tasks], 2, /required option '-t, --to/],
       [['export', tasks, '--to', 'papyrus'], 2, /Allowed choices are .*chrome/],

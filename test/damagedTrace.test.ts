@@ -1,4 +1,4 @@
-// The answers about a damaged trace. Columns of a large trace are read when they are used, so that damage shows only then.
+// Responses about a damaged trace. Columns of a large trace are read when they are used, so damage is found only then.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,12 +23,12 @@ const PATHS = [
   ...RECORDED_TABLES.map((table) => `api/trace/${table}.arrow`),
 ];
 
-/** Begins every packed buffer. */
+/** The first bytes of every compressed buffer. */
 const LZ4_MAGIC = Uint8Array.of(0x04, 0x22, 0x4d, 0x18);
 
 type Damage = (bytes: Buffer) => Buffer | undefined;
 
-function turned(share: number): Damage {
+function wrongBit(share: number): Damage {
   return (bytes) => {
     const copy = Buffer.from(bytes);
     copy[Math.floor(copy.length * share)]! ^= 0x10;
@@ -39,11 +39,11 @@ function turned(share: number): Damage {
 const DAMAGES: readonly (readonly [string, Damage])[] = [
   ['is missing', () => undefined],
   ['is empty', () => Buffer.alloc(0)],
-  ['was cut off', (bytes) => bytes.subarray(0, bytes.length / 2)],
-  ...[0.2, 0.5, 0.8].map((share) => [`has a turned bit at ${share * 100} %`, turned(share)] as const),
+  ['is truncated', (bytes) => bytes.subarray(0, bytes.length / 2)],
+  ...[0.2, 0.5, 0.8].map((share) => [`has a wrong bit at ${share * 100} %`, wrongBit(share)] as const),
 ];
 
-/** As a large trace is opened: only the descriptions of its batches are read. */
+/** Opens the trace as a large trace is opened: only the descriptions of its batches are read. */
 function openLazily(damaged: RecordedTable, damage: Damage): Trace {
   return openTables(
     { ended: 'closed' },
@@ -57,7 +57,7 @@ function openLazily(damaged: RecordedTable, damage: Damage): Trace {
   );
 }
 
-/** The code of an answer that says why there is none; undefined: it was answered. */
+/** Returns the code of an error response; undefined for any other response. */
 async function codeOf(response: Response): Promise<string | undefined> {
   if (response.status === 200 || response.status === 404) {
     await response.arrayBuffer();
@@ -70,7 +70,7 @@ async function codeOf(response: Response): Promise<string | undefined> {
   return error.code;
 }
 
-/** How the stream to a page ends. */
+/** Returns the reason with which the stream to a page closes; empty if the stream was complete. */
 async function endOfStream(link: string): Promise<string> {
   const page = new TestPage();
   const isEnd = (type: string | undefined): boolean => type === 'complete' || type === 'closed';
@@ -84,7 +84,7 @@ async function endOfStream(link: string): Promise<string> {
 
 describe('a damaged trace', () => {
   for (const table of RECORDED_TABLES)
-    it(`whose ${table} are damaged: every path answers, or says with a code why not`, async () => {
+    it(`gets a response or an error code on every path if its table ${table} is damaged`, async () => {
       const closing: Promise<void>[] = [];
       for (const [how, damage] of DAMAGES) {
         const trace = openLazily(table, damage);
@@ -102,10 +102,10 @@ describe('a damaged trace', () => {
       await Promise.all(closing);
     });
 
-  it('whose keys cannot be read: tasks and tables say so as JSON, and the page as a sentence', async () => {
+  it('gets errors as JSON for tasks and tables, and as text on the page, if its keys cannot be read', async () => {
     const trace = openLazily('dependencies', (bytes) => {
       const copy = Buffer.from(bytes);
-      // The first packed buffer is one of the keys.
+      // The first compressed buffer contains keys.
       copy[copy.indexOf(LZ4_MAGIC)]! ^= 1;
       return copy;
     });

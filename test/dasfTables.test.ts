@@ -1,4 +1,4 @@
-// A trace that DASF's own code wrote, and the tables that DASF's own code made of it.
+// A trace that was written by DASF, and the tables that DASF made from it.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,16 +22,16 @@ const resourceFile = unpacked('ResourceMonitor-c096.msgpack');
 const taskFile = unpacked('TracePlugin-c096.msgpack');
 const database = new MultiEventDatabase([new EventProfiler(resourceFile), new EventProfiler(taskFile)]);
 
-describe('the tables of DASF, row by row, rows of equal duration in any order', () => {
+describe('the analyser with `compat` returns the rows of DASF, in any order for equal durations', () => {
   const dasf = new TraceAnalyser(database, { compat: 'dasf' });
-  // Read as event objects instead of columns.
+  // This analyser reads event objects instead of columns.
   const fromEvents = new TraceAnalyser({ getTraces: () => database }, { compat: 'dasf' });
   for (const [name, tableOf] of [
     ['function_bottleneck', (analyser: TraceAnalyser): Table => analyser.perFunctionBottleneck()],
     ['task_bottleneck', (analyser: TraceAnalyser): Table => analyser.perTaskBottleneck()],
     ['task_balance', (analyser: TraceAnalyser): Table => analyser.perWorkerTaskBalance()],
   ] as const) {
-    it(name, () => {
+    it(`in the table ${name}`, () => {
       const expected = readFileSync(fixture(`${name}.csv`), 'utf8').split('\n');
       for (const analyser of [dasf, fromEvents]) {
         const lines = tableOf(analyser).toCSV().split('\n');
@@ -50,10 +50,10 @@ function durations(table: Table): number[] {
   return table.rows.flatMap((row) => Number(row['Duration (s)'] ?? []));
 }
 
-describe('the right tables of the same trace', () => {
+describe('the tables of the same trace without `compat`', () => {
   const analyser = new TraceAnalyser(database);
 
-  it('have one row for each function of a device, by its whole name', () => {
+  it('have one row per function and device, with the full name of the function', () => {
     const { rows } = analyser.perFunctionBottleneck();
     const names = new Set(rows.map(({ Function: name }) => name));
     assert.ok(names.has('_func_fit') && names.has('getGPUs') && names.has('mean_combine-partial'));
@@ -61,7 +61,7 @@ describe('the right tables of the same trace', () => {
     assert.equal(rows.length, new Set(rows.map(({ GPU, Function: name }) => `${GPU} ${name}`)).size);
   });
 
-  it('agree with the tables of DASF on what DASF gets right', () => {
+  it('have the same sums of tasks and durations as the tables of DASF', () => {
     const sum = (table: Table, title: string): number =>
       table.rows.reduce((total, row) => total + Number(row[title]), 0);
     const dasf = new TraceAnalyser(database, { compat: 'dasf' }).perFunctionBottleneck();
@@ -80,15 +80,15 @@ describe('the right tables of the same trace', () => {
   });
 });
 
-describe('the bytes of DASF', () => {
-  it('are written again exactly', () => {
+describe("DASF's event file", () => {
+  it('is reproduced byte by byte when its events are recorded again', () => {
     const copy = new FileDatabase(join(folder, 'copy.msgpack'), { commitThreshold: 777 });
     for (const event of new EventProfiler(taskFile).getTraces()) copy.record(event);
     copy.close();
     assert.ok(readFileSync(join(folder, 'copy.msgpack')).equals(readFileSync(taskFile)));
   });
 
-  it('open as bytes and from a file of any name', () => {
+  it('opens as bytes and as a file with any name', () => {
     const file = join(folder, 'any.json');
     writeFileSync(file, readFileSync(taskFile));
     assert.equal(openTrace(file).eventCount, 8500);

@@ -1,4 +1,4 @@
-// The dashboard as a user has it: of a cluster that runs, and of a recorded trace from the command line.
+// The dashboard as users start it: for a running cluster, and from the command line for programs and recorded traces.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,10 +28,10 @@ function double(x: number): number {
 }
 
 function fail(): number {
-  throw new RangeError('the test wants it so');
+  throw new RangeError('on purpose');
 }
 
-/** Reads JSON messages until one `is` it. */
+/** Reads JSON messages from the dashboard and returns the first that satisfies `is`. */
 async function messageOf(link: string, is: (message: object) => boolean): Promise<object> {
   const socket = new WebSocket(`${link.replace('http', 'ws')}api/live`);
   try {
@@ -49,7 +49,7 @@ async function messageOf(link: string, is: (message: object) => boolean): Promis
   }
 }
 
-/** What a page holds that has just come. */
+/** Returns the tables of a page that has just connected. */
 async function pageOf(link: string): Promise<LiveTables> {
   const tables = new LiveTables(true);
   const socket = new WebSocket(`${link.replace('http', 'ws')}api/live`);
@@ -74,14 +74,14 @@ async function pageOf(link: string): Promise<LiveTables> {
   return tables;
 }
 
-/** When a task of a message began that runs; 0: it does not. */
+/** Returns the start time of a running task from a message; 0 if the task does not run. */
 function runningIn(message: object, key: string): number {
   const running: { readonly key: string; readonly started: number }[] = Reflect.get(message, 'running') ?? [];
   return running.find((one) => one.key === key)?.started ?? 0;
 }
 
 describe('the dashboard of a cluster', { skip }, () => {
-  it('shows what the cluster does, and ends with it', async () => {
+  it('shows the tasks, workers and metrics of the cluster, and closes with the cluster', async () => {
     const cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
     const client = await connect(cluster);
     const link = client.dashboardLink ?? '';
@@ -104,13 +104,13 @@ describe('the dashboard of a cluster', { skip }, () => {
     const row3 = client.trace.tasks.length - 1;
     const details = await (await fetch(`${link}api/task/${client.trace.tasks.id[row3]}`)).text();
     assert.match(details, /"key":"failing"/);
-    assert.match(details, /RangeError: the test wants it so\\n +at fail/);
+    assert.match(details, /RangeError: on purpose\\n +at fail/);
     await client.close();
     await cluster.close();
     await assert.rejects(fetch(link));
   });
 
-  it('tells of a task that runs behind one that ended when it began', async () => {
+  it('shows the start time of a running task whose batch began with another task', async () => {
     await using cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
     await using client = await connect(cluster);
     const gates = [0, 1].map(() => new Int32Array(new SharedArrayBuffer(4)));
@@ -127,7 +127,7 @@ describe('the dashboard of a cluster', { skip }, () => {
     assert.ok(Math.abs(tasks.started[row]! - started) < 1e-4, `${tasks.started[row]! - started}`);
   });
 
-  it('counts runs by prefix as the analyses do: all of a task that was tried again', async () => {
+  it('counts all attempts of a retried task, as the analyses do', async () => {
     await using cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
     await using client = await connect(cluster);
     await client.gather(client.map(double, [1, 2, 3], { key: 'double' }));
@@ -139,7 +139,7 @@ describe('the dashboard of a cluster', { skip }, () => {
     assert.equal(rows.find((row) => row['Prefix'] === 'failing')?.['Tasks'], 2);
   });
 
-  it('is not there unless it is asked for', async () => {
+  it('does not start without the option `dashboard`', async () => {
     await using cluster = await LocalCluster.start({ workers: 1 });
     assert.equal(cluster.dashboardLink, undefined);
   });
@@ -171,7 +171,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
 }
 
 describe('longpole run', { skip }, () => {
-  it('serves the pages of local schedulers while the program computes, with the task that runs', async () => {
+  it('serves the dashboard of local schedulers with the running task while the program computes', async () => {
     const script = join(folder, 'local.mjs');
     const open = join(folder, 'open');
     const from = JSON.stringify(repositoryPath('dist/api/index.js'));
@@ -190,10 +190,10 @@ describe('longpole run', { skip }, () => {
     });
     const exit = once(child, 'exit');
     const link = await new Promise<string>((resolve) => {
-      let told = '';
+      let output = '';
       child.stderr.on('data', (text) => {
-        told += String(text);
-        const [, found] = /dashboard at (\S+)/.exec(told) ?? [];
+        output += String(text);
+        const [, found] = /dashboard at (\S+)/.exec(output) ?? [];
         if (found !== undefined) resolve(found);
       });
     });
@@ -224,7 +224,7 @@ describe('longpole view', () => {
     assert.deepEqual((await exit)[0], 0);
   });
 
-  it('can be interrupted as soon as it has told its link', { skip }, async () => {
+  it('can be interrupted as soon as it has printed its link', { skip }, async () => {
     const child = spawn(process.execPath, [CLI, 'view', trace, '--port', '0', '--no-open'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -234,7 +234,7 @@ describe('longpole view', () => {
     assert.deepEqual((await exit)[0], 0);
   });
 
-  it('ends with 2 where there is nothing to show, or nowhere to show it', async () => {
+  it('ends with 2 if the trace is missing or the port is invalid', async () => {
     const nothing = await runCommand(process.execPath, [CLI, 'view', join(folder, 'none.json')]);
     assert.equal(nothing.code, 2);
     assert.match(nothing.stderr, /none\.json/);

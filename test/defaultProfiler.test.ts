@@ -1,4 +1,4 @@
-// registerDefaultProfiler on real clusters: the files, and what the analyser makes of them.
+// registerDefaultProfiler on real clusters: the event files and their analysis.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,12 +22,12 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const square = delayed((x: number) => x * x, { name: 'square' });
 const total = delayed((values: readonly number[]) => values.reduce((a, b) => a + b, 0), { name: 'total' });
 
-/** Works on the cluster until the monitor has written about the host and both workers. */
+/** Computes on the cluster until the monitor has sampled the host and both workers. */
 async function workUntilSampled(client: Client, profiler: DefaultProfiler): Promise<void> {
   const seen = new Set<unknown>();
   const stop = client.observe({
     resources: ({ worker, heap }) => {
-      // An isolate that is on its way up has nothing to say yet.
+      // A starting isolate has no heap size.
       if (!Number.isNaN(heap)) seen.add(worker);
     },
   });
@@ -48,7 +48,7 @@ describe('registerDefaultProfiler', () => {
         assert.equal(profiler.traceFile, join(folder, `${name}-TracePlugin-${hostname()}.msgpack`));
         assert.equal(profiler.resourceFile, join(folder, `${name}-ResourceMonitor-${hostname()}.msgpack`));
         await workUntilSampled(client, profiler);
-        // The cluster ends, and with it the files are whole, though nobody has closed the profiler.
+        // Closing the cluster completes the files without a call of profiler.close().
         await client.close();
         const databases = [profiler.resourceFile, profiler.traceFile].map((file) => new EventProfiler(file));
         const analyser = new TraceAnalyser(new MultiEventDatabase(databases));
@@ -64,7 +64,7 @@ describe('registerDefaultProfiler', () => {
         assert.deepEqual(origins, new Set([null, `worker-${hostname()}-0`, `worker-${hostname()}-1`]));
         for (const { args } of samples) {
           const { memory, heap, event_loop_delay: delay } = args;
-          assert.ok(Number(memory) > 1e7, 'every process has some memory');
+          assert.ok(Number(memory) > 1e7, 'every process uses more than 10 MB');
           assert.ok(heap === null || Number(heap) > 1e5);
           assert.ok(delay === null || Number(delay) >= 0);
         }
@@ -75,7 +75,7 @@ describe('registerDefaultProfiler', () => {
     );
   }
 
-  it('adds the time to the name, and takes the client of a pipeline', LIMIT, async () => {
+  it('adds the time to the name, and accepts a pipeline with a client', LIMIT, async () => {
     await using client = await connect({ workers: 1 });
     const pipeline = new Pipeline('timed', { client }).add(square, { x: 4 });
     using profiler = registerDefaultProfiler(pipeline, { directory: folder });
@@ -95,7 +95,7 @@ describe('registerDefaultProfiler', () => {
   });
 });
 
-/** Appends what it is told to the file that NVTX_RECORD names; stands for NVIDIA's library with a tool attached. */
+/** Imitates NVIDIA's library with a tool attached: appends every call to the file that NVTX_RECORD names. */
 const RECORDER = `
 #include <fcntl.h>
 #include <stdio.h>
@@ -114,7 +114,7 @@ int nvtxRangePop(void) { record("-", ""); return 0; }
 
 const compiler = ['cc', 'gcc', 'clang'].find((name) => spawnSync(name, ['--version']).status === 0);
 
-/** A program of its own, because the library is looked for once. */
+/** Runs the profiler in a separate program, because a process searches for the library only once. */
 function nvtxProgram(processes: boolean, env: NodeJS.ProcessEnv): string {
   const program = join(folder, 'nvtx.mjs');
   const [longpole, trace] = ['longpole', 'longpole/trace'].map((name) => import.meta.resolve(name));
@@ -160,7 +160,7 @@ describe('enableNvtx', { skip: process.platform === 'linux' ? false : 'needs Lin
     '/usr/local/cuda/lib64/libnvToolsExt.so.1',
   ];
   const skip = present.some((path) => existsSync(path)) ? 'this machine has an NVTX library' : false;
-  it('says once that there is no library, and goes on', { ...LIMIT, skip }, () => {
+  it('warns once that there is no library, and records without it', { ...LIMIT, skip }, () => {
     const errors = nvtxProgram(false, { LONGPOLE_NVTX_LIBRARY: undefined });
     assert.equal(errors.match(/There is no NVTX library/g)?.length, 1, errors);
   });

@@ -1,5 +1,5 @@
-// Delayed and tasks() as a user meets them: the same answer by compute(), by the graph, on the caller's thread and in
-// another isolate.
+// Delayed and tasks() give equal results through compute() and as a graph, on the thread of the caller and in another
+// isolate.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compute, delayed, LongpoleError, literal } from 'longpole';
@@ -7,7 +7,7 @@ import { getSync, getThreaded } from 'longpole/local';
 
 const THREAD = { numWorkers: 1 } as const;
 
-test('arguments nest, and what looks like a key or a task stays data, on every path', async () => {
+test('arguments may be nested, and values that look like keys or tasks stay data', async () => {
   const x = delayed(() => 42).withOptions({ key: 'x' })();
   const gather = delayed((...parts: unknown[]) => parts).withOptions({ key: 'y' });
   const map = new Map([['k', [x]]]);
@@ -27,7 +27,7 @@ test('arguments nest, and what looks like a key or a task stays data, on every p
   assert.deepEqual(await getThreaded(y.toGraph(), 'y', THREAD), expected);
 });
 
-test('an array that begins with a function is data when a Delayed gets it', async () => {
+test('an array that begins with a function is data if it is an argument of a Delayed', async () => {
   const apply = delayed((call: readonly unknown[], extra: number) => {
     const [fn, ...args] = call;
     return typeof fn === 'function' ? Reflect.apply(fn, undefined, args) + extra : Number.NaN;
@@ -40,7 +40,7 @@ test('an array that begins with a function is data when a Delayed gets it', asyn
   }
 });
 
-test('literal keeps a graph from reading meaning into a value', () => {
+test('a value in literal() is data in a graph even if it looks like a key or a task', () => {
   const parts = (...args: unknown[]): unknown => args;
   const graph = {
     a: 1,
@@ -77,7 +77,7 @@ test('functions of every form run in another isolate', async () => {
   assert.deepEqual(results, [120, 4, 9, true]);
 });
 
-test('a closure runs on the thread of the caller, and is refused anywhere else', async () => {
+test('a closure runs on the thread of the caller, and is refused on other threads', async () => {
   const factor = 3;
   const task = delayed((n: number) => n * factor)(2);
   assert.equal(await task.compute({ scheduler: 'sync' }), 6);

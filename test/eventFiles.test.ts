@@ -1,4 +1,4 @@
-// Event files as programs use them: several writers, ends of all kinds, files that are none.
+// Event files as programs use them: several writers, programs that end in every way, and files that are no event files.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ function program(folder: string, name: string, body: string): string {
 const events = (file: string): number => openTrace(file).eventCount;
 
 describe('FileDatabase', () => {
-  it('writes when the queue is full, when it is told to, and when it is closed', async () => {
+  it('writes when the queue is full, on commit(), and on close()', async () => {
     await withFolder(async (folder) => {
       const file = join(folder, 'a.msgpack');
       const database = new FileDatabase(file, { commitThreshold: 3 });
@@ -40,7 +40,7 @@ describe('FileDatabase', () => {
     });
   });
 
-  it('drops what is queued when it is closed, if so told; removes an old file, if so told', async () => {
+  it('discards queued events without `commitOnClose`, and removes an old file with `removeOldOutputFile`', async () => {
     await withFolder(async (folder) => {
       const file = join(folder, 'a.msgpack');
       writeFileSync(file, 'old');
@@ -52,7 +52,7 @@ describe('FileDatabase', () => {
     });
   });
 
-  it('keeps its events if the file cannot be written, and says which', async () => {
+  it('keeps its events if the file cannot be written, and its error names the file', async () => {
     await withFolder(async (folder) => {
       const file = join(folder, 'missing', 'a.msgpack');
       const profiler = new EventProfiler(file);
@@ -67,7 +67,7 @@ describe('FileDatabase', () => {
     });
   });
 
-  it('has its defaults for options that are undefined', async () => {
+  it('uses the defaults for undefined options', async () => {
     await withFolder(async (folder) => {
       const options = { database: undefined, commitThreshold: undefined };
       const { database } = new EventProfiler(join(folder, 'a.msgpack'), options);
@@ -76,7 +76,7 @@ describe('FileDatabase', () => {
     });
   });
 
-  it('gives what is queued behind what is in the file, each event once', async () => {
+  it('returns the events of the file and then the queued events, each event once', async () => {
     await withFolder(async (folder) => {
       const database = new FileDatabase(join(folder, 'a.msgpack'));
       const profiler = new EventProfiler({ database });
@@ -99,7 +99,7 @@ describe('FileDatabase', () => {
     });
   });
 
-  it('refuses options that cannot be meant', () => {
+  it('refuses invalid options', () => {
     const code = 'ERR_LONGPOLE_INVALID_ARGUMENT';
     assert.throws(() => new FileDatabase('x', { commitThreshold: 0 }), { code });
     assert.throws(() => new FileDatabase('x', { lockTimeout: Number.NaN }), { code });
@@ -108,7 +108,7 @@ describe('FileDatabase', () => {
 });
 
 describe('several processes', () => {
-  it('append to one file, and nothing is lost or torn', async () => {
+  it('append to one file without lost or incomplete events', async () => {
     await withFolder(async (folder) => {
       const file = join(folder, 'shared.msgpack');
       const writer = program(
@@ -129,7 +129,7 @@ describe('several processes', () => {
   });
 
   for (const path of ['/usr/bin:/bin', '/nonexistent']) {
-    it(`wait for each other until the time is over (PATH=${path})`, async () => {
+    it(`wait for the lock of the file until their time limit (PATH=${path})`, async () => {
       await withFolder(async (folder) => {
         const file = join(folder, 'locked.msgpack');
         const waiter = program(
@@ -141,7 +141,7 @@ describe('several processes', () => {
         );
         const commit = (): Promise<string> => runOrThrow(process.execPath, [waiter], { env: { PATH: path } });
         assert.equal(await commit(), 'written\n');
-        // The lock of a program that uses flock(2), and that of one that does not.
+        // The file is locked with flock(2) if the command exists, otherwise with a lock file.
         const fd = openSync(file, 'a');
         const lock = await runCommandWith(fd, 'flock', ['-x', '3']);
         if (path === '/nonexistent' || lock !== 0) writeFileSync(`${file}.lock`, String(process.pid));
@@ -155,7 +155,7 @@ describe('several processes', () => {
   }
 });
 
-/** Exit status of a command that has `fd` as its descriptor 3; -1 if there is no such command. */
+/** Returns the exit status of a command that has `fd` as descriptor 3; -1 if the command does not exist. */
 function runCommandWith(fd: number, command: string, args: readonly string[]): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore', fd] });
@@ -164,9 +164,9 @@ function runCommandWith(fd: number, command: string, args: readonly string[]): P
   });
 }
 
-describe('what is queued when the process ends', () => {
+describe('events that are queued when the process ends', () => {
   const endings: readonly (readonly [string, string, Partial<{ code: number; signal: string }>])[] = [
-    ['at its end', '', { code: 0 }],
+    ['normally', '', { code: 0 }],
     ['by process.exit', 'process.exit(3);', { code: 3 }],
     ['by an error', "throw new Error('no');", { code: 1 }],
     [
@@ -176,13 +176,13 @@ describe('what is queued when the process ends', () => {
     ],
     ['by SIGINT', "process.kill(process.pid, 'SIGINT'); setInterval(() => {}, 1000);", { signal: 'SIGINT' }],
     [
-      'by a handler of its own',
+      'by its own signal handler',
       "process.on('SIGTERM', () => process.exit(7)); process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000);",
       { code: 7 },
     ],
   ];
   for (const [how, ending, expected] of endings) {
-    it(`is written: ${how}`, async () => {
+    it(`are written if it ends ${how}`, async () => {
       await withFolder(async (folder) => {
         const file = join(folder, 'a.msgpack');
         const path = program(
@@ -203,7 +203,7 @@ describe('what is queued when the process ends', () => {
     });
   }
 
-  it('is written: by a thread that ends', async () => {
+  it('are written if only their thread ends', async () => {
     await withFolder(async (folder) => {
       const file = join(folder, 'a.msgpack');
       const path = program(
@@ -221,7 +221,7 @@ describe('what is queued when the process ends', () => {
 });
 
 describe('openTrace', () => {
-  it('says what a file looked like that is no trace', async () => {
+  it('describes the content of a file that is not a trace', async () => {
     await withFolder(async (folder) => {
       for (const [content, what] of [
         ['[{"name": 1}]', /it is JSON, but holds no event with a phase/],
@@ -237,7 +237,7 @@ describe('openTrace', () => {
     });
   });
 
-  it('says which file is missing and does not make it; an empty one is a trace', async () => {
+  it('names a missing file without creating it, and opens an empty file', async () => {
     await withFolder(async (folder) => {
       const file = join(folder, 'a.msgpack');
       const code = 'ERR_LONGPOLE_TRACE_FILE';
@@ -251,7 +251,7 @@ describe('openTrace', () => {
     });
   });
 
-  it('opens a file that was torn in the middle of an event, and says so', async () => {
+  it('opens a file that ends in the middle of an event, and reports the damage', async () => {
     await withFolder(async (folder) => {
       const file = join(folder, 'a.msgpack');
       const profiler = new EventProfiler(file);
@@ -267,8 +267,8 @@ describe('openTrace', () => {
   });
 });
 
-describe('what is no trace', () => {
-  it('is refused by openTrace and TraceAnalyser with a code', () => {
+describe('an argument that is not a trace', () => {
+  it('is refused with a code by openTrace and TraceAnalyser', () => {
     const code = 'ERR_LONGPOLE_INVALID_ARGUMENT';
     for (const given of [undefined, null, 5, {}]) {
       assert.throws(() => Reflect.apply(openTrace, undefined, [given]), { code });

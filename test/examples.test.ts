@@ -1,4 +1,4 @@
-// The examples and the command line, run as programs at a small size.
+// The examples and the command line, run as programs with small inputs.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const longpole = (...args: string[]): Promise<CommandResult> => run('dist/cli/ma
 function assertPage(name: string): void {
   const html = readFileSync(join(folder, name), 'utf8');
   assert.match(html, /^<!doctype html>/i);
-  // Self-contained: nothing is loaded from anywhere.
+  // The page is self-contained, so no element refers to another file.
   assert.doesNotMatch(html, /<(script|link|img)[^>]+(src|href)="(?!data:)/i);
 }
 
@@ -35,7 +35,7 @@ describe('longpole demo', () => {
     writeFileSync(join(sources, 'deep/er/d.txt'), 'not a source file');
   });
 
-  it('sums up a folder, counts what does not parse, and writes the page', async () => {
+  it('summarises a folder, counts files that do not parse, and writes the page', async () => {
     const { code, stdout, stderr } = await longpole(
       'demo',
       '--dir',
@@ -54,7 +54,7 @@ describe('longpole demo', () => {
     assertPage('demo.html');
   });
 
-  it('--json prints the result alone on stdout', async () => {
+  it('prints only the result on stdout with --json', async () => {
     const { code, stdout, stderr } = await longpole(
       'demo',
       '--dir',
@@ -75,7 +75,7 @@ describe('longpole demo', () => {
     assert.match(stderr, /100% Completed/);
   });
 
-  it('gives the same result with any number of workers', async () => {
+  it('prints the same result with any number of workers', async () => {
     const outputs: string[] = [];
     for (const workers of ['1', '3']) {
       const { code, stdout } = await longpole(
@@ -96,10 +96,10 @@ describe('longpole demo', () => {
 
   for (const [what, args] of [
     ['an unknown option', ['--nonsense']],
-    ['no such folder', ['--dir', '/no/such/folder']],
+    ['a missing folder', ['--dir', '/no/such/folder']],
     ['a folder without sources', ['--dir', join(folder, 'sources/deep/er/none')]],
-    ['workers that are no number', ['--workers', 'many']],
-    ['a value too few', ['--page']],
+    ['an invalid number of workers', ['--workers', 'many']],
+    ['an option without its value', ['--page']],
   ] as const) {
     it(`exits with 2 and the usage for ${what}`, async () => {
       const { code, stdout, stderr } = await longpole('demo', ...args);
@@ -108,7 +108,7 @@ describe('longpole demo', () => {
     });
   }
 
-  it('--help prints the usage', async () => {
+  it('prints the usage with --help', async () => {
     const { code, stdout } = await longpole('demo', '--help');
     assert.equal(code, 0);
     assert.match(stdout, /^Usage: longpole demo/);
@@ -116,7 +116,7 @@ describe('longpole demo', () => {
 });
 
 describe('longpole', () => {
-  it('knows its version and its commands', async () => {
+  it('prints its version and its commands', async () => {
     const { version }: { version: string } = JSON.parse(readFileSync(repositoryPath('package.json'), 'utf8'));
     assert.deepEqual(await longpole('--version'), { code: 0, stdout: `${version}\n`, stderr: '' });
     const help = await longpole('--help');
@@ -124,7 +124,7 @@ describe('longpole', () => {
     assert.match(help.stdout, /^ {2}demo /m);
   });
 
-  it('exits with 2 for an unknown command and for none', async () => {
+  it('exits with 2 for an unknown command and without a command', async () => {
     assert.equal((await longpole('nonsense')).code, 2);
     assert.equal((await longpole()).code, 2);
   });
@@ -133,7 +133,7 @@ describe('longpole', () => {
 describe('tsqr', () => {
   const tsqr = (...args: string[]): Promise<CommandResult> => run('dist/examples/tsqr/main.js', args);
 
-  it('factorises a small matrix, compares, and writes the page', async () => {
+  it('factorises a small matrix, prints the error, and writes the page', async () => {
     const { code, stdout, stderr } = await tsqr(
       '--rows',
       '600',
@@ -150,7 +150,7 @@ describe('tsqr', () => {
     assertPage('tsqr.html');
   });
 
-  it('exits with 2 if a block is wider than it is high', async () => {
+  it('exits with 2 if a block has more columns than rows', async () => {
     const { code, stderr } = await tsqr('--rows', '100', '--columns', '40', '--blocks', '10');
     assert.equal(code, 2);
     assert.match(stderr, /rows >= columns \* blocks/);
@@ -162,7 +162,7 @@ describe('pipeline', () => {
   const small = ['--samples', '6000', '--chunk', '1000', '--epochs', '10', '--workers', '2'];
 
   for (const kind of ['threads', 'processes']) {
-    it(`clusters, records and analyses on ${kind}`, async () => {
+    it(`clusters samples, records a trace and prints its analysis on ${kind}`, async () => {
       const more = kind === 'processes' ? ['--processes'] : [];
       const { code, stdout, stderr } = await pipeline(...small, '--name', kind, '--output', 'out', ...more);
       assert.equal(code, 0, stderr);
@@ -192,7 +192,7 @@ describe('word-count', () => {
   });
 
   for (const kind of [[], ['--processes']])
-    it(`counts on a cluster ${kind.join('')}`, async () => {
+    it(`counts words on a cluster of ${kind.length > 0 ? 'processes' : 'threads'}`, async () => {
       const { code, stdout, stderr } = await run('dist/examples/word-count/main.js', [
         texts,
         '--extension',

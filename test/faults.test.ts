@@ -1,4 +1,4 @@
-// Workers that die, tasks that fail and programs that end early: every run ends, and the next one works.
+// Workers that die, tasks that fail and programs that end early: every run ends, and the next run works.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { MULTIPROCESSING, PARALLEL } from './support/schedulers.js';
 const inc = (x: number): number => x + 1;
 
 for (const { name, get } of PARALLEL) {
-  test(`${name}: a task that exits is tried three times and then fails with an error that says so`, async () => {
+  test(`${name}: a task that calls process.exit() runs three times and then fails`, async () => {
     await withFolder(async (folder) => {
       const file = join(folder, 'attempts');
       const exit = async (path: string): Promise<never> => {
@@ -20,7 +20,7 @@ for (const { name, get } of PARALLEL) {
         return process.exit(3);
       };
       const error = await get({ a: [inc, 1], b: [exit, literal(file)], c: [inc, 'b'] }, ['a', 'c']).then(
-        () => assert.fail('it did not fail'),
+        () => assert.fail('the run did not fail'),
         (thrown: unknown) => thrown,
       );
       assert.ok(error instanceof KilledWorkerError);
@@ -33,12 +33,12 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
-  test(`${name}: allowedFailures says how often a task may end its worker`, async () => {
+  test(`${name}: allowedFailures limits the number of workers that a task may kill`, async () => {
     const exit = (): never => process.exit(1);
     await assert.rejects(get({ a: [exit] }, 'a', { allowedFailures: 1 }), { attempts: 1 });
   });
 
-  test(`${name}: what a dead worker had finished is computed again where it is needed`, async () => {
+  test(`${name}: a dead worker's results are computed again if a task needs them`, async () => {
     await withFolder(async (folder) => {
       const marker = join(folder, 'died');
       const make = (x: number): number[] => [x, x];
@@ -64,7 +64,7 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
-  test(`${name}: an exhausted heap is reported as the end of its worker`, async () => {
+  test(`${name}: a task that exhausts the heap fails with a KilledWorkerError`, async () => {
     await withFolder(async (folder) => {
       const source = `
         import { ${name} } from ${JSON.stringify(packageUrl('local'))};
@@ -84,7 +84,7 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
-  test(`${name}: a module that calls process.exit() when it is imported is an error that names the module`, async () => {
+  test(`${name}: a task fails with the name of its module if the module calls process.exit() when it is imported`, async () => {
     await withFolder(async (folder) => {
       const source = `
         import { isMainThread } from 'node:worker_threads';
@@ -119,7 +119,7 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
-  test(`${name}: a task that takes long is announced while it runs, also right after others`, async () => {
+  test(`${name}: pretask is called for a long task while the task runs, even directly after a short task`, async () => {
     await withFolder(async (folder) => {
       const { writeFileSync } = await import('node:fs');
       const wait = (path: string): boolean => {
@@ -138,7 +138,7 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
-  test(`${name}: a failed run leaves its workers to the next, and stops what it had sent`, async () => {
+  test(`${name}: a failed run stops the tasks that it has sent, and the next run uses its workers`, async () => {
     const fail = (): never => {
       throw new Error('no');
     };
@@ -149,8 +149,8 @@ for (const { name, get } of PARALLEL) {
     assert.equal(await get({ a: [inc, 1] }, 'a'), 2);
   });
 
-  test(`${name}: what is finished arrives while the next task of its batch still computes`, async () => {
-    // The last task of a long row of short ones ends only when the caller has seen the one before it.
+  test(`${name}: a finished task is reported while the next task of its batch computes`, async () => {
+    // The last of many short tasks ends only when the caller has received the result of the task before it.
     await withFolder(async (folder) => {
       const seen = join(folder, 'seen');
       const work = (i: number, last: boolean, path: string): string => {
@@ -177,7 +177,7 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
-  test(`${name}: a program ends when its results are there, and may end before`, async () => {
+  test(`${name}: a program ends after its run, and can call process.exit() during the run`, async () => {
     await withFolder(async (folder) => {
       const head = `
         import { ${name} } from ${JSON.stringify(packageUrl('local'))};
@@ -193,7 +193,7 @@ for (const { name, get } of PARALLEL) {
   });
 }
 
-test('getMultiprocessing: a process that is killed by a signal is replaced, and its task tried again', async () => {
+test('getMultiprocessing: a process that is killed by a signal is replaced, and its task runs again', async () => {
   const { get } = MULTIPROCESSING;
   await withFolder(async (folder) => {
     const marker = join(folder, 'killed');
@@ -221,7 +221,7 @@ test('getMultiprocessing: a process that is killed by a signal is replaced, and 
   });
 });
 
-test('getMultiprocessing: no process is left behind when the caller is killed', async () => {
+test('getMultiprocessing: the worker processes end when the main program is killed', async () => {
   await withFolder(async (folder) => {
     const source = `
       import { getMultiprocessing } from ${JSON.stringify(packageUrl('local'))};
@@ -248,7 +248,7 @@ test('getMultiprocessing: no process is left behind when the caller is killed', 
   });
 });
 
-test('getThreaded: a function that had always been short does not hold back the results before it', async () => {
+test('getThreaded: results are reported while a usually short function takes long', async () => {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   const work = (i: number, gate: Int32Array | null): string => {
     if (gate !== null) while (Atomics.load(gate, 0) === 0);

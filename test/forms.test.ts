@@ -1,5 +1,5 @@
-// Every public function, called as its Dask counterpart and as a Node programmer would call it: the form works, or it throws
-// ERR_LONGPOLE_INVALID_ARGUMENT and names the argument. Nothing that a caller passes is ignored silently.
+// Every public function, called in the forms that users of Dask and of Node would try. Each form works or throws
+// ERR_LONGPOLE_INVALID_ARGUMENT with the name of the argument. No argument is ignored silently.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,10 +15,10 @@ import * as trace from 'longpole/trace';
 const inc = delayed((x: number) => x + 1);
 const graph = { a: [(x: number) => x + 1, 1] };
 
-/** A form and what becomes of it: the value that it gives, or what the message of its error names. */
+/** A form of a call, and its expected value or a pattern of its error message. */
 type Form = readonly [form: string, call: (client: Client, folder: string) => unknown, expected: unknown];
 
-/** Calls without the types, as a program in JavaScript does. */
+/** Calls a function without type checks, as a program in JavaScript does. */
 function loose(fn: unknown, ...args: readonly unknown[]): unknown {
   assert.ok(typeof fn === 'function');
   return Reflect.apply(fn, undefined, args);
@@ -29,7 +29,7 @@ function make(Class: unknown, ...args: readonly unknown[]): unknown {
   return Reflect.construct(Class, args);
 }
 
-/** A method by name, without its types. */
+/** Calls a method by name, without type checks. */
 function on(target: object, name: string, ...args: readonly unknown[]): unknown {
   const method: unknown = Reflect.get(target, name);
   assert.ok(typeof method === 'function', name);
@@ -408,7 +408,7 @@ after(async () => {
 const TABLES = { DEFINING, COMPUTING, CLUSTERS, CLIENT, REPORTS, DIAGNOSTICS, TRACES, ANALYSES };
 
 for (const [name, forms] of Object.entries(TABLES))
-  test(`${name.toLowerCase()}: every form works or names what is wrong`, async () => {
+  test(`${name.toLowerCase()}: every form of a call works or throws an error that names the wrong argument`, async () => {
     for (const [form, call, expected] of forms) {
       const outcome = await outcomeOf(() => call(client, folder));
       if (!(expected instanceof RegExp)) assert.deepEqual(outcome, { value: expected }, form);
@@ -434,7 +434,7 @@ function messageOf(form: string, outcome: Outcome): string {
   return error.message;
 }
 
-/** Classes of values, helpers that take no arguments that could be lost, and tables. */
+/** Exports that need no form: classes of values, constants, and helpers without options. */
 const PLAIN: ReadonlySet<string> = new Set([
   ...[
     'AsCompleted',
@@ -461,7 +461,7 @@ const PLAIN: ReadonlySet<string> = new Set([
   ],
 ]);
 
-test('every public function has a form in a table above', () => {
+test('every public function has a form in one of the tables', () => {
   const forms = Object.values(TABLES).flat();
   const words = new Set(forms.flatMap(([form, call]) => `${form} ${String(call)}`.match(/\w+/g) ?? []));
   const exported = [longpole, local, diagnostics, trace, analysis].flatMap((entry) => Object.keys(entry));

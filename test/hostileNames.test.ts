@@ -1,5 +1,5 @@
-// Keys, names and messages of a trace may hold anything. What a person reads shows control characters by visible signs and
-// shortens long names; data keeps the true text.
+// Keys, names and messages of a trace may contain any character. Texts for people show control characters as visible
+// symbols and shorten long names. Data formats keep the original text.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'longpole-hostile-'));
 after(() => rmSync(folder, { recursive: true }));
 const path = (name: string): string => join(folder, name);
 
-/** A Chrome trace whose slices have these names, one second each, one after the other on one thread. */
+/** Writes a Chrome trace of slices with these names, one after the other, each of one second. Returns its path. */
 function traceOf(name: string, names: readonly string[]): string {
   const traceEvents = names.map((event, i) => ({
     name: event,
@@ -41,7 +41,7 @@ const long = traceOf('long.json', [LONG, LONG, 'plain']);
 const longpole = (...args: string[]): Promise<CommandResult> =>
   runCommand(process.execPath, [repositoryPath('dist/cli/main.js'), ...args], { cwd: folder });
 
-describe('names that would control the terminal', () => {
+describe('a name with control characters', () => {
   for (const args of [
     ['analyze', hostile],
     ['analyze', hostile, long],
@@ -49,7 +49,7 @@ describe('names that would control the terminal', () => {
     ['diff', hostile, hostile],
     ['diff', hostile, long],
   ]) {
-    it(`longpole ${args.map((arg) => arg.replace(`${folder}/`, '')).join(' ')} shows them by visible signs`, async () => {
+    it(`longpole ${args.map((arg) => arg.replace(`${folder}/`, '')).join(' ')} shows visible symbols instead`, async () => {
       const { code, stdout, stderr } = await longpole(...args);
       assert.equal(code, 0, stderr);
       assert.doesNotMatch(stdout + stderr, UNSAFE);
@@ -59,23 +59,23 @@ describe('names that would control the terminal', () => {
     });
   }
 
-  it('--json and CSV keep the true text', async () => {
+  it('stays unchanged in JSON and CSV', async () => {
     const json: unknown = JSON.parse((await longpole('analyze', '--json', hostile)).stdout);
-    // Texts of a trace are UTF-8, which has no lone surrogates.
+    // Texts of a trace are UTF-8, which cannot encode lone surrogates.
     assert.ok(JSON.stringify(json).includes(JSON.stringify(HOSTILE.slice(0, -1)).slice(1, -1)));
     const csv = await longpole('analyze', '-a', 'task-bottleneck', '-f', 'csv', hostile);
     assert.ok(csv.stdout.includes(HOSTILE.slice(0, -1)), csv.stderr);
     assert.ok((await longpole('analyze', '--json', long)).stdout.includes(LONG));
   });
 
-  it('an unreadable file with such a name is named by visible signs', async () => {
+  it('has visible symbols in the error message of an unreadable file', async () => {
     const { code, stderr } = await longpole('analyze', `${TITLE}.trace`);
     assert.equal(code, 2);
     assert.doesNotMatch(stderr, UNSAFE);
     assert.match(stderr, /␛\]0;T␇␛\[2J\.trace/);
   });
 
-  it('tables as text, and messages of errors', () => {
+  it('has visible symbols in tables and error messages', () => {
     const text = criticalPath(openTrace(hostile)).toString();
     assert.doesNotMatch(text, UNSAFE);
     assert.match(text, /␛\]0;T/);
@@ -85,8 +85,8 @@ describe('names that would control the terminal', () => {
   });
 });
 
-describe('names of a megabyte', () => {
-  it('tables and errors show their beginning, their end and their length', () => {
+describe('a name of a megabyte', () => {
+  it('is shortened in tables and error messages, with its length', () => {
     const text = criticalPath(openTrace(long)).toString();
     assert.match(text, /long-x+…x+-end \(1,000,009 characters\)/);
     assert.ok(text.length < 10_000, `${text.length} characters`);
@@ -94,7 +94,7 @@ describe('names of a megabyte', () => {
     assert.match(message, /^Task 'long-x+…x+-end' failed\. Look at its cause\. \([\d,]+ characters\)$/);
   });
 
-  it('files of data keep them', async () => {
+  it('stays complete in CSV files', async () => {
     const { code, stderr } = await longpole(
       'analyze',
       '-o',

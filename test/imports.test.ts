@@ -1,4 +1,4 @@
-// What `import 'longpole'` loads. A worker's isolate pays for it before its first task of a module, each anew.
+// The modules that `import 'longpole'` loads. Every isolate loads them before its first task of a module.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { repositoryPath } from './support/repository.js';
 import { runOrThrow } from './support/runCommand.js';
 
-/** Runs on the thread of the loader's hooks, and writes the address of every module. */
+/** A loader hook that prints the address of every loaded module. */
 const HOOKS = `
   import { writeSync } from 'node:fs';
   export async function load(url, context, next) {
@@ -22,7 +22,7 @@ const PROGRAM = `
   const { cache } = createRequire(import.meta.url);
   for (const path of Object.keys(cache)) console.log(path);`;
 
-/** Addresses of ECMAScript modules and paths of the others that an entry of the package loads. */
+/** Returns the URLs of ECMAScript modules and the paths of CommonJS modules that an entry point of the package loads. */
 async function loadedBy(entry: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-imports-'));
   try {
@@ -36,20 +36,20 @@ async function loadedBy(entry: string): Promise<string[]> {
   }
 }
 
-/** The packages among them. */
+/** Returns the names of the packages among loaded modules. */
 function packagesOf(loaded: readonly string[]): string[] {
   const names = loaded.flatMap((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
   return [...new Set(names)].sort();
 }
 
 describe("import 'longpole'", () => {
-  it('loads no package before something needs it', async () => {
+  it('loads no other package', async () => {
     const loaded = await loadedBy('dist/api/index.js');
     assert.ok(loaded.some((path) => path.endsWith('/dist/api/index.js')));
     assert.deepEqual(packagesOf(loaded), []);
   });
 
-  it('loads what defines tasks, and nothing of a cluster, its pages or its files', async () => {
+  it('loads the modules that define tasks, and none of clusters, servers, pools and traces', async () => {
     const loaded = (await loadedBy('dist/api/index.js')).join('\n');
     assert.match(loaded, /\/dist\/graph\/tasks\.js$/m);
     for (const part of [

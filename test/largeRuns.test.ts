@@ -1,23 +1,23 @@
-// What large runs take: results that no task needs are released while the run goes on, and depth costs no stack. The soak
-// compares the memory of such runs with bounds.
+// Large runs: results that no task needs are released during the run, and deep graphs do not overflow the stack. The soak
+// compares the memory of such runs with limits.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packageUrl, runProgram, withFolder } from './support/programs.js';
 import { PARALLEL } from './support/schedulers.js';
 
 for (const { name } of PARALLEL) {
-  test(`${name}: large arrays that nobody needs any more do not pile up`, async () => {
+  test(`${name}: large arrays are released as soon as no task needs them`, async () => {
     await withFolder(async (folder) => {
       const source = `
         import { ${name} } from ${JSON.stringify(packageUrl('local'))};
-        // The second number says which isolate has made the array.
+        // The second number identifies the isolate that created the array.
         const make = (x) => new Float64Array(1e5).fill(x).fill((globalThis.own ??= Math.random()), 1, 2);
         const add = (a, b) => {
           globalThis.own ??= Math.random();
           for (const one of [a, b]) if (one[1] === globalThis.own) (globalThis.used ??= []).push(new WeakRef(one));
           return new Float64Array(a.length).fill(a[0] + b[0]).fill(globalThis.own, 1, 2);
         };
-        // Ends when its isolate has released all arrays that it has made and used.
+        // Ends when its isolate has released all arrays that it has created and used.
         const first = async (a) => {
           for (;;) {
             await new Promise((resolve) => setImmediate(resolve));
@@ -45,7 +45,7 @@ for (const { name } of PARALLEL) {
   });
 }
 
-test('getThreaded: a chain and a tree of 100,000 tasks stay off the stack', async () => {
+test('getThreaded: a chain and a tree of 100,000 tasks do not overflow the stack', async () => {
   const source = `
     import { getThreaded } from ${JSON.stringify(packageUrl('local'))};
     const inc = (x) => x + 1;

@@ -1,5 +1,5 @@
-// The time of tasks that failed, were cancelled, ran too long, or whose worker died is not lost: it counts as `failed` or
-// `cancelled`, whole. The soak compares the sums of such runs with the wall clock.
+// The time of tasks that fail, are cancelled, time out or lose their worker counts completely as `failed` or `cancelled`.
+// The soak compares the sums of such runs with the wall clock.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,12 +10,12 @@ import { lost } from './support/lostTasks.js';
 
 const { work, workUntil, waitUntil, exitAfter, killAfter, failAfter, total, answered } = lost;
 
-/** How far clocks of two threads may be apart, in seconds. Times here are at least so long, never at most. */
+/** Tolerance for the clocks of two threads, in seconds. The tests check lower bounds of times, never upper bounds. */
 const CLOCKS = 0.03;
 
-/** Activity → seconds, of the tasks of this prefix in the span `name`. */
+/** Returns the seconds per activity of the tasks with this prefix in the span `name`. */
 async function seconds(client: Client, name: string, prefix: string): Promise<Map<string, number>> {
-  // Workers report for themselves, after their results.
+  // Each worker reports measurements after its results.
   await client.profile();
   return client.runOnScheduler(({ scheduler }) => {
     const sums = new Map<string, number>();
@@ -27,10 +27,10 @@ async function seconds(client: Client, name: string, prefix: string): Promise<Ma
   });
 }
 
-/** Milliseconds within which workers report what they have measured, also on a busy machine. */
+/** Time limit in milliseconds for reports of workers, also on a busy machine. */
 const PATIENCE = 60_000;
 
-/** Once the activity, or all of them together, has at least this many seconds. */
+/** Waits until an activity, or the sum of all activities, has at least `least` seconds. Returns all activities. */
 async function untilSeconds(
   client: Client,
   name: string,
@@ -65,7 +65,7 @@ async function withFiles<T>(use: (begun: string, open: string) => Promise<T>): P
   }
 }
 
-/** A task that ends its workers after 0.3 s is tried again and again, beside others: the time of every try has failed. */
+/** Runs a task that ends its worker after 0.3 s, beside other tasks. Checks that the time of every attempt counts as failed. */
 async function assertDeathsCount(
   client: Client,
   name: string,
@@ -84,7 +84,7 @@ async function assertDeathsCount(
   assert.ok(attempts >= 2, String(attempts));
   const least = 0.3 * attempts - CLOCKS;
   await untilSeconds(client, name, prefix, 'failed', least);
-  // What the others computed is there, though their workers died.
+  // The time of the other tasks is counted although their workers died.
   await untilSeconds(client, name, 'work', undefined, 20 * 0.01 - CLOCKS);
 }
 
@@ -103,7 +103,7 @@ for (const processes of [false, true]) {
     });
     after(() => client.close());
 
-    test('a task that fails', async () => {
+    test('the time of a task that throws counts as failed', async () => {
       await assert.rejects(
         span(name, () => client.compute(failAfter(0.1))),
         { code: 'ERR_LONGPOLE_TASK' },
@@ -120,12 +120,12 @@ for (const processes of [false, true]) {
       waitUntil: (client: Client, begun: string, open: string) => client.submit(waitUntil, begun, open),
     };
     for (const [prefix, submit] of Object.entries(begin)) {
-      test(`a cancelled task that ends by itself: ${prefix}`, async () => {
+      test(`the time of a cancelled task that ends by itself counts as cancelled (${prefix})`, async () => {
         await withFiles(async (begun, open) => {
           const future = span(name, () => submit(client, begun, open));
           await untilExists(begun);
           future.cancel();
-          // Messages arrive in order, so a worker that answers has received it. Or it has ended, which is the next test.
+          // Messages arrive in order, so a worker that answers has received the cancellation. It may also have been ended.
           await client.run(answered).catch(() => undefined);
           writeFileSync(open, '');
           const found = await untilSeconds(client, name, prefix, 'cancelled', 1e-6);
@@ -136,18 +136,18 @@ for (const processes of [false, true]) {
         });
       });
 
-      test(`a cancelled task whose worker is ended: ${prefix}`, async () => {
+      test(`the time of a cancelled task whose worker is ended counts as cancelled (${prefix})`, async () => {
         await withFiles(async (begun, open) => {
           const future = span(name, () => submit(client, begun, open));
           await untilExists(begun);
           future.cancel();
-          // The moment that it has to end by itself.
+          // A cancelled task has a grace period of 0.1 s.
           await untilSeconds(client, name, prefix, 'cancelled', 0.09);
         });
       });
     }
 
-    test('a cancelled task among others that go on', async () => {
+    test('a cancelled task does not change the time of a task that runs after it', async () => {
       await withFiles(async (begun, open) => {
         const [cancelled, kept] = span(name, () => {
           const one = client.submit(workUntil, begun, open);
@@ -162,7 +162,7 @@ for (const processes of [false, true]) {
       });
     });
 
-    test('a task that runs longer than it may', async () => {
+    test('the time of a task that exceeds its timeout counts as failed', async () => {
       await withFiles(async (begun, open) => {
         const future = span(name, () => client.submit(workUntil, begun, open, { timeout: 0.2 }));
         await assert.rejects(future.result());
@@ -176,7 +176,7 @@ for (const processes of [false, true]) {
     };
     for (const [prefix, die] of Object.entries(deadly)) {
       if (prefix === 'killAfter' && !processes) continue;
-      test(`a run whose workers die, by ${prefix}`, async () => {
+      test(`the time of all attempts of a task that kills its workers counts as failed (${prefix})`, async () => {
         await assertDeathsCount(client, name, prefix, die);
       });
     }

@@ -1,12 +1,12 @@
-// No second of a task is lost and none is counted twice: what workers measure of a run's tasks is exactly the time that these
-// tasks took, and what is left of the run's thread-seconds is idle. The soak compares the same sums with the wall clock.
+// The activities of a run's tasks add up to the durations of these tasks, and the remaining thread-seconds of the run are
+// idle. The soak compares the same sums with the wall clock.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Client, connect, LocalCluster, span } from 'longpole';
 import { measuredWith, type Workload, workloads } from './support/measuredRuns.js';
 import { measured } from './support/measuredTasks.js';
 
-/** Sums of differences of seconds since the epoch, which have a resolution of 2.4e-7 s, are exact but for their last digits. */
+/** Tolerance in seconds for rounding in sums of differences of epoch times. */
 const EXACT = 1e-9;
 
 function near(actual: number, expected: number, what: string): void {
@@ -21,7 +21,7 @@ async function assertSums(
   await span(name, () => run(client, workers));
   const { seconds, idle, inTasks, duration, offered } = await measuredWith(client, name, shows, EXACT);
   near(inTasks, duration, 'in tasks');
-  // A worker that lost its core before it had noted a task's end has measured more than the span has seen.
+  // A worker that loses its core before it records the end of a task measures more than the span contains.
   near(idle, Math.max(0, offered - (seconds - idle)), 'idle');
 }
 
@@ -41,16 +41,16 @@ for (const processes of [false, true]) {
     });
 
     for (const workload of Object.values(others))
-      test(`add up: ${workload.name}`, () => assertSums(client, cluster.workers, workload));
+      test(`add up if the run is ${workload.name}`, () => assertSums(client, cluster.workers, workload));
 
-    test('add up: many short tasks', async () => {
+    test('add up if the run has many short tasks', async () => {
       const name = 'many short tasks';
       const run = (): Promise<unknown> =>
         client.compute(Array.from({ length: 500 }, () => measured.spin(1e-5)));
       await assertSums(client, cluster.workers, { name, run, shows: ['execute,spin,thread-cpu,seconds'] });
     });
 
-    test(`add up: ${spilling.name}`, async () => {
+    test(`add up if the run is ${spilling.name}`, async () => {
       await using small = await LocalCluster.start({ workers: 2, processes, ...spilling.options });
       await using of = await connect(small, { setAsDefault: false });
       await assertSums(of, small.workers, spilling);

@@ -1,4 +1,4 @@
-// What a cluster measures, from the public API: metrics, spans, profiles, memory, on threads and on processes.
+// Measurements of a cluster through the public API: metrics, spans, profiles and memory, on threads and on processes.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,10 @@ import { repositoryPath } from './support/repository.js';
 
 const { spin, spinUntilOpen, wait, read, fail, numbers, total } = measured;
 
-/** `execute,read,I/O,seconds` → sum, as soon as it is so: each worker reports for itself. */
+/**
+ * Returns the sums of the metrics by keys such as `execute,read,I/O,seconds`, once a condition holds. Each worker reports
+ * its metrics separately.
+ */
 async function metricsOnce(
   client: Client,
   isSo: (metrics: ReadonlyMap<string, number>) => boolean,
@@ -30,12 +33,12 @@ async function metricsOnce(
   }
 }
 
-/** The same, as soon as all of these are among them. */
+/** Returns the sums of the metrics once all wanted keys are among them. */
 function metricsWith(client: Client, ...wanted: readonly string[]): Promise<Map<string, number>> {
   return metricsOnce(client, (metrics) => wanted.every((key) => metrics.has(key)));
 }
 
-/** Records two tasks, and says how many samples of them the recording had when it was stopped. */
+/** Records two tasks. Returns the number of their samples in the stopped recording. */
 async function samplesOfRecording(client: Client, directory: string): Promise<number> {
   const stop = client.record(directory);
   await client.compute([spin(0.6), spin(0.6)]);
@@ -51,7 +54,7 @@ async function samplesOfRecording(client: Client, directory: string): Promise<nu
     Array.from(trace.metrics.value).reduce((sum, value) => sum + Math.abs(value), 0);
   assert.ok(measured(after) >= measured(before));
   await client.compute(spin(0.01));
-  assert.equal(stop(), stopped, 'it has stopped');
+  assert.equal(stop(), stopped, 'a second call returns the same promise');
   assert.equal(openTrace(directory).tasks.length, 2);
   return profileTree(after, { key: 'spin' }).count;
 }
@@ -61,7 +64,7 @@ for (const processes of [false, true]) {
     const start = (): Promise<Client> =>
       connect({ workers: 2, processes, profile: { interval: 0.002, cycleInterval: 0.1 } });
 
-    test('metrics of tasks, by prefix, on the scheduler and on the workers', async () => {
+    test('the scheduler and the workers have equal metrics of tasks by prefix', async () => {
       await using client = await start();
       const results = await client.compute([read(1000), read(24)]);
       assert.deepEqual(results, [1000, 24]);
@@ -69,7 +72,7 @@ for (const processes of [false, true]) {
       await assert.rejects(client.compute(fail()), { code: 'ERR_LONGPOLE_TASK' });
       const bytes = 'execute,read,S3 Infrequent Access,bytes';
       await metricsWith(client, 'execute,fail,failed,seconds', 'execute,spin,thread-cpu,seconds');
-      // Two workers may have read.
+      // The two tasks may have run on different workers.
       const metrics = await metricsOnce(client, (all) => (all.get(bytes) ?? 0) >= 1024);
       const spun = ['thread-cpu', 'thread-noncpu', 'gc'].map(
         (of) => metrics.get(`execute,spin,${of},seconds`) ?? 0,
@@ -88,7 +91,7 @@ for (const processes of [false, true]) {
       assert.equal(sum, 1024);
     });
 
-    test('spans: tasks, code, metrics, idle time', async () => {
+    test('spans have tasks, code, metrics and idle time', async () => {
       await using client = await start();
       const loaded = span('Alice', () => span('load', () => [numbers(1000), numbers(2000)]));
       const outside = total(...loaded);
@@ -112,11 +115,11 @@ for (const processes of [false, true]) {
       const isIdle = ([key]: (typeof metrics)[number]): boolean => key.includes('idle');
       const seconds = metrics.reduce((sum, one) => sum + (isIdle(one) ? 0 : one[1]), 0);
       const idle = metrics.find(isIdle)?.[1] ?? Number.NaN;
-      // A worker that lost its core before it had noted a task's end has measured more than the span has seen.
+      // A worker that loses its core before it records the end of a task measures more than the span contains.
       assert.ok(Math.abs(idle - Math.max(0, found.load.activeCpuSeconds - seconds)) < 1e-9);
     });
 
-    test('the seconds of a run add up to wall time times threads', async () => {
+    test('the seconds of a run add up to its duration multiplied by the threads', async () => {
       await using client = await start();
       await client.compute(Array.from({ length: 8 }, () => spin(0.02)));
       await client.compute(Array.from({ length: 4 }, () => wait(0.02)));
@@ -128,23 +131,23 @@ for (const processes of [false, true]) {
         1e-9,
       );
       assert.ok(Math.abs(inTasks - duration) < 1e-9, `${inTasks} of ${duration} s in tasks`);
-      // A worker that lost its core before it had noted a task's end has measured more than the span has seen.
+      // A worker that loses its core before it records the end of a task measures more than the span contains.
       assert.ok(Math.abs(seconds - Math.max(offered, seconds - idle)) < 1e-9, `${seconds} of ${offered} s`);
     });
 
-    test('the profile sees inside a task that runs, and knows its prefix', async () => {
+    test('the profile contains the functions of a running task under its prefix', async () => {
       await using client = await start();
       const gate = new Int32Array(new SharedArrayBuffer(4));
       const running = processes ? client.submit(spin, 60) : client.submit(spinUntilOpen, gate);
       const prefix = processes ? 'spin' : 'spinUntilOpen';
-      // Before them, samples may find the thread while it loads the task's module, and later `(runtime)`: a sample
-      // between two instructions of the task's own code.
+      // Earlier samples may show the thread while it loads the module. Later samples may show `(runtime)`, if the
+      // sample was taken between two instructions of the task.
       const samplesIn = async () => {
         const tree = await client.profile({ key: prefix });
         return Object.values(tree.children).find(({ description }) => description.name === prefix);
       };
-      // What was optimised before profiling began has no name until the thread hears the request that throws it away, the
-      // second of two: a main thread that loses its core between them leaves samples without the inner function.
+      // Code that was optimised before profiling began has no name until the thread handles a second request, which
+      // discards that code. If the main thread loses its core between both requests, samples lack the inner function.
       const inner = (node: typeof outer) =>
         Object.values(node?.children ?? {}).find(({ description }) => description.name === 'burn');
       let outer = await samplesIn();
@@ -165,7 +168,7 @@ for (const processes of [false, true]) {
       running.cancel();
     });
 
-    test('the profile is in the live trace, in a recorded directory and in a report', async () => {
+    test('the live trace, a recorded directory and a report contain the profile', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'longpole-profile-'));
       try {
         const directory = join(folder, 'run.trace');
@@ -180,7 +183,7 @@ for (const processes of [false, true]) {
           }
         });
         const reported = tree.count;
-        // A last cycle may have come: both are asked for in one turn.
+        // Another cycle may have ended meanwhile, so the tree and the trace are read in one turn of the event loop.
         tree = await client.profile({ key: 'spin' });
         const live = client.trace;
         assert.deepEqual(profileTree(live, { key: 'spin' }), tree);
@@ -201,14 +204,14 @@ for (const processes of [false, true]) {
       }
     });
 
-    test('a recording that is stopped has the last samples, and is whole at once', async () => {
+    test('a stopped recording contains the last samples and is complete at once', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'longpole-stopped-'));
       try {
-        // A cycle lasts an hour: only the end of the recording can have asked for the samples.
+        // A cycle takes an hour, so only the end of the recording can have requested the samples.
         const profile = { interval: 0.002, cycleInterval: 3600 };
         await using client = await connect({ workers: 2, processes, profile });
-        // The profiler of a thread begins when it has been busy for a while; one that had no core has nothing to tell,
-        // so recordings are made until one has samples.
+        // A thread is sampled only after it has been busy for a while, and a thread without a core has no samples.
+        // The test makes recordings until one has samples.
         for (let round = 0, samples = 0; samples === 0; round++)
           samples = await samplesOfRecording(client, join(folder, `${round}.trace`));
       } finally {
@@ -216,7 +219,7 @@ for (const processes of [false, true]) {
       }
     });
 
-    test('memory of the cluster, sampled while it computes', async () => {
+    test('a MemorySampler samples the memory of the cluster while it computes', async () => {
       await using client = await start();
       const sampler = new MemorySampler();
       const future = client.submit(numbers, 1_000_000);
@@ -227,13 +230,13 @@ for (const processes of [false, true]) {
           await new Promise((resolve) => setImmediate(resolve));
       }
       assert.ok(client.memory().process > 0);
-      // Until here: a future that nobody can reach any more lets its result go.
+      // The reference keeps the result until here, because an unreachable future releases its result.
       future.release();
     });
   });
 }
 
-test('a module in TypeScript that workers compile has its lines', async () => {
+test('the profile of a TypeScript module has the line numbers of its source', async () => {
   const folder = mkdtempSync(join(repositoryPath('dist-test'), 'lines-'));
   try {
     const file = join(folder, 'lines.ts');
@@ -271,22 +274,22 @@ test('a module in TypeScript that workers compile has its lines', async () => {
        await client.close();`,
     );
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script]);
-    const told: { filename: string; lineNumber: number; lines: Record<string, number> } = JSON.parse(stdout);
-    assert.equal(told.filename, file);
-    assert.equal(told.lineNumber, 4);
-    const [[line] = []] = Object.entries(told.lines).sort(([, a], [, b]) => b - a);
+    const node: { filename: string; lineNumber: number; lines: Record<string, number> } = JSON.parse(stdout);
+    assert.equal(node.filename, file);
+    assert.equal(node.lineNumber, 4);
+    const [[line] = []] = Object.entries(node.lines).sort(([, a], [, b]) => b - a);
     assert.ok(line === '10' || line === '11', stdout);
   } finally {
     rmSync(folder, { recursive: true });
   }
 });
 
-test('a profile as files', async () => {
+test('client.profile() writes JSON, HTML, speedscope and pprof files', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-profile-'));
   try {
     await using client = await connect({ workers: 1, profile: { interval: 0.001, cycleInterval: 0.1 } });
     const file = (name: string): string => join(folder, name);
-    // The first samples may find the thread outside of the task's function.
+    // The first samples may show the thread outside the function of the task.
     const isSeen = async () => {
       const { children } = await client.profile({ key: 'spin' });
       return Object.values(children).some(({ description }) => description.name === 'spin');

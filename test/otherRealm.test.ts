@@ -1,10 +1,10 @@
-// A program whose modules have globals of their own, as every test of Jest has: what Node itself throws there is an instance of
-// another Error.
+// A program whose modules run in a separate realm, as tests under Jest do. Errors that Node throws are instances of another
+// Error class there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { packageUrl, runProgram, withFolder } from './support/programs.js';
 
-/** Runs a module, and all files that it imports, in a realm of its own. Packages and Node's modules stay outside, as in Jest. */
+/** Runs a module and the files that it imports in a new realm. Packages and Node's modules stay outside, as with Jest. */
 const IN_REALM = `
   import { readFileSync } from 'node:fs';
   import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const IN_REALM = `
   const context = vm.createContext();
   const own = new Set(vm.runInContext('Object.getOwnPropertyNames(globalThis)', context));
   for (const name of Object.getOwnPropertyNames(globalThis)) if (!own.has(name)) context[name] = globalThis[name];
-  // V8's own, which prints nothing.
+  // The console of a new context prints nothing.
   context.console = console;
   const modules = new Map();
   const load = (specifier, from) => {
@@ -43,7 +43,7 @@ const IN_REALM = `
   const main = (text) => fileModule(import.meta.url, text).then(evaluated);
 `;
 
-test('a program whose modules have globals of their own, as in Jest, computes on every scheduler', async () => {
+test('a program in a separate realm, as under Jest, computes on threads and on a cluster', async () => {
   await withFolder(async (folder) => {
     const main = `
       import { connect, delayed } from ${JSON.stringify(packageUrl('index'))};

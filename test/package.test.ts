@@ -1,4 +1,4 @@
-// The package as its users get it: packed, installed by npm into an empty folder, used from there.
+// The package as users get it: packed, installed by npm into an empty folder, and used there.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'longpole-package-'));
 const project = join(folder, 'project');
 const installed = join(project, 'node_modules/longpole');
 
-/** Without what an outer npm set, and without the user's own configuration. */
+/** Returns the environment without variables of an outer npm and without the configuration of the user. */
 function npmEnvironment(): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) {
@@ -32,7 +32,7 @@ async function packAndInstall(): Promise<void> {
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   const registry = await LocalRegistry.start(repositoryPath('node_modules'));
   try {
-    // A program in TypeScript brings the types of Node itself.
+    // A program in TypeScript must install the types of Node.
     const packages = [join(folder, tarball), '@types/node'];
     await runOrThrow('npm', ['install', '--registry', registry.url, ...packages], { cwd: project, env });
   } finally {
@@ -40,7 +40,7 @@ async function packAndInstall(): Promise<void> {
   }
 }
 
-/** All files of the installed package, relative to it. */
+/** Returns the relative paths of all files in the installed package. */
 function packedFiles(): string[] {
   return readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((path) =>
     statSync(join(installed, path)).isFile(),
@@ -53,7 +53,7 @@ function node(source: string, name = 'program.mjs'): Promise<string> {
   return runOrThrow(process.execPath, [name], { cwd: project });
 }
 
-/** What a module imports: the source of each import, re-export and literal import(). */
+/** Returns the sources of all imports, re-exports and literal import() calls of a module. */
 function importsOf(text: string): string[] {
   const found: string[] = [];
   JSON.stringify(parse(text, { ecmaVersion: 'latest', sourceType: 'module' }), (_key, value: unknown) => {
@@ -77,21 +77,21 @@ describe('the packed package', () => {
   before(packAndInstall);
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('holds no tests, no build info and no source maps', () => {
+  it('contains no tests, build info or source maps', () => {
     const unwanted = packedFiles().filter((path) =>
       /\.test\.|\.tsbuildinfo$|\.map$|^(src|test|bench|scripts)\//.test(path),
     );
     assert.deepEqual(unwanted, []);
   });
 
-  it('holds the licence, the documentation and the examples', () => {
+  it('contains the licence, the documentation and the examples', () => {
     const files = packedFiles();
     for (const path of ['LICENSE', 'README.md', 'CHANGELOG.md', 'docs/errors.md', 'examples/tsqr/main.ts']) {
       assert.ok(files.includes(path), path);
     }
   });
 
-  it('imports nothing that it does not declare', () => {
+  it('imports only packages that it declares', () => {
     const manifest: { dependencies: Record<string, string> } = JSON.parse(
       readFileSync(join(installed, 'package.json'), 'utf8'),
     );
@@ -114,7 +114,7 @@ describe('the packed package', () => {
     assert.deepEqual(unknown, []);
   });
 
-  it('runs tasks of a module on threads and on processes', async () => {
+  it('can run tasks of a module on threads and on processes', async () => {
     const output = await node(`
       import { tasks } from 'longpole';
       const { add, sum } = tasks(import.meta.url, { add: (a, b) => a + b, sum: (xs) => xs.reduce((a, b) => a + b, 0) });
@@ -124,7 +124,7 @@ describe('the packed package', () => {
     assert.equal(output, '10 10\n');
   });
 
-  it('runs a graph in Dask form by every scheduler of longpole/local', async () => {
+  it('can run a graph in Dask form on every scheduler of longpole/local', async () => {
     const output = await node(`
       import { getMultiprocessing, getSync, getThreaded } from 'longpole/local';
       const add = (a, b) => a + b;
@@ -135,7 +135,7 @@ describe('the packed package', () => {
     assert.equal(output, '18 18 [ 3, [ 18 ] ]\n');
   });
 
-  it('profiles, and writes the page', async () => {
+  it('can profile a run and write the page', async () => {
     const output = await node(`
       import { CacheProfiler, Profiler, ProgressBar, ResourceProfiler, visualize } from 'longpole/diagnostics';
       import { getThreaded } from 'longpole/local';
@@ -148,7 +148,7 @@ describe('the packed package', () => {
     assert.match(readFileSync(join(project, 'profile.html'), 'utf8'), /^<!doctype html>/i);
   });
 
-  it('records, opens and analyses events', async () => {
+  it('can record, open and analyse events', async () => {
     const output = await node(`
       import { TraceAnalyser } from 'longpole/analysis';
       import { EventProfiler, openTrace } from 'longpole/trace';
@@ -160,7 +160,7 @@ describe('the packed package', () => {
     assert.equal(output, 'load\n');
   });
 
-  it('has a command that runs the demo over the node_modules it was installed in', async () => {
+  it('has a command that runs the demo on its own node_modules', async () => {
     const bin = join(project, 'node_modules/.bin/longpole');
     assert.match(await runOrThrow(bin, ['--version'], { cwd: project }), /^\d+\.\d+\.\d+\n$/);
     const result: { folder: string; files: number; page: string } = JSON.parse(
@@ -172,7 +172,7 @@ describe('the packed package', () => {
     assert.equal((await runCommand(bin, ['demo', '--nonsense'], { cwd: project })).code, 2);
   });
 
-  it('has types that a strict program compiles against', async () => {
+  it('has types with which a strict program compiles', async () => {
     writeFileSync(
       join(project, 'consumer.mts'),
       `import { type Delayed, tasks } from 'longpole';
@@ -189,7 +189,7 @@ describe('the packed package', () => {
        });
        const parts: Delayed<number>[] = ['a', 'bc'].map((text) => size(text));
        export const total: Promise<number> = sum(parts).compute({ numWorkers: 2 });
-       // @ts-expect-error: a number is no text
+       // @ts-expect-error: a number is not a string
        size(1);
        const graph: Graph = { a: [(x: number) => x, 1] };
        export const a: unknown = getSync(graph, 'a', { callbacks: [new CacheProfiler({ metric: nbytes })] });

@@ -1,4 +1,4 @@
-// Pipelines through the package's own name.
+// Pipelines through the public API.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,11 +26,11 @@ async function codeOf(run: () => unknown): Promise<[string, string]> {
     assert.ok(error instanceof LongpoleError);
     return [error.code, error.message];
   }
-  assert.fail('nothing was thrown');
+  assert.fail('the call did not throw');
 }
 
 describe('Pipeline', () => {
-  it('hands the results of steps on, and computes those of the last ones', async () => {
+  it('passes the results of steps to later steps, and computes the results of the last steps', async () => {
     const load = { load: () => [range(3), range(4)] };
     const total = ({ X }: { X: Delayed<number[]>[] }): Delayed<number>[] => X.map((part) => sum(part));
     const scale = { factor: 10, transform: (inputs: { X: unknown }) => ({ X: inputs.X, by: 10 }) };
@@ -47,14 +47,14 @@ describe('Pipeline', () => {
     assert.equal(lines.at(-1), 'Pipeline run successfully');
   });
 
-  it('takes TaskFunctions, with data and steps as inputs in their order', async () => {
+  it('accepts TaskFunctions as steps, with data and steps as inputs', async () => {
     const pipeline = new Pipeline('tasks').add(range, { count: 5 }).add(sum, { values: range });
     pipeline.add(subtract, { a: sum, b: 3 });
     const results = await pipeline.run();
     assert.equal(results.get('subtract'), 7);
   });
 
-  it('computes in the middle where a step asks for it', async () => {
+  it('computes within a step if the step calls compute() or persist()', async () => {
     const first = async (_: object, { persist }: Context): Promise<unknown> => persist({ part: range(4) });
     const second = async ({ X }: { X: { part: number[] } }, { compute }: Context): Promise<unknown> => {
       const total = sum(X.part);
@@ -64,7 +64,7 @@ describe('Pipeline', () => {
     assert.deepEqual(results.get('second'), new Map([['total', 6]]));
   });
 
-  it('leaves on its cluster what steps persist or submit', async () => {
+  it('keeps on its cluster the results that steps persist or submit', async () => {
     await using client = await connect({ workers: 1, profile: false });
     const persisted = async (_: object, { persist }: Context): Promise<unknown> => persist(range(4));
     const submitted = (): Future<number[]> => client.submit(() => [7]);
@@ -79,7 +79,7 @@ describe('Pipeline', () => {
     assert.deepEqual(results.get('last'), [6, 7]);
   });
 
-  it('runs steps that do not need each other side by side', async () => {
+  it('runs independent steps concurrently', async () => {
     let arrived = 0;
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
@@ -97,7 +97,7 @@ describe('Pipeline', () => {
     assert.deepEqual([...results.values()], [2, 2]);
   });
 
-  it('says which step failed, and runs nothing that needs it', async () => {
+  it('names the failed step, and does not run the steps that depend on it', async () => {
     const bad = (): never => {
       throw new RangeError('no data');
     };
@@ -113,7 +113,7 @@ describe('Pipeline', () => {
     assert.equal((await codeOf(() => pipeline.getResultFrom(next)))[0], 'ERR_LONGPOLE_INVALID_ARGUMENT');
   });
 
-  it('refuses cycles and what is no step', async () => {
+  it('refuses cycles and invalid steps', async () => {
     const a = (): number => 1;
     const b = (): number => 2;
     const pipeline = new Pipeline('round').add(a, { X: b }).add(b, { X: a });

@@ -1,4 +1,4 @@
-// What `console.log` and `String` show of public objects: what a person wants to know, and not their insides.
+// Public objects, printed with `console.log` and `String`: the texts contain their state, not their private fields.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -10,38 +10,38 @@ import { getSync } from 'longpole/local';
 import { CompleteEvent, EventProfiler, FileDatabase, MultiEventDatabase, openTrace } from 'longpole/trace';
 import { withFolder } from './support/programs.js';
 
-/** `console.log` and `String` show the same. */
-function shows(value: object, expected: RegExp): void {
+/** Checks the texts of `console.log` and of `String`. */
+function assertPrinted(value: object, expected: RegExp): void {
   assert.match(inspect(value), expected);
   assert.match(String(value), expected);
 }
 
-test('clusters, clients, futures and traces print what they are', async () => {
+test('clusters, clients, futures and traces print their class and their state', async () => {
   await withFolder(async (folder) => {
     const cluster = await LocalCluster.start({ workers: 2, memoryLimit: '1GB', profile: false });
     const client = await connect(cluster, { setAsDefault: false });
-    shows(cluster, /^<LocalCluster: 2 threads, 2 GB, no dashboard>$/);
-    shows(client, /^<Client 'client-\d+': 2 threads, 2 GB, no dashboard>$/);
+    assertPrinted(cluster, /^<LocalCluster: 2 threads, 2 GB, no dashboard>$/);
+    assertPrinted(client, /^<Client 'client-\d+': 2 threads, 2 GB, no dashboard>$/);
     const stop = client.record(join(folder, 'run.trace'));
     const future = client.submit((x: number) => x + 1, 1, { key: 'inc-1' });
-    shows(future, /^<Future pending inc-1>$/);
+    assertPrinted(future, /^<Future pending inc-1>$/);
     await future;
-    shows(future, /^<Future finished inc-1>$/);
+    assertPrinted(future, /^<Future finished inc-1>$/);
     await stop();
-    shows(client.trace, /^<Trace: 1 task, 2 workers, .*>$/);
-    shows(openTrace(join(folder, 'run.trace')), /^<Trace: 1 task, 2 workers, .*>$/);
-    shows(criticalPath(client.trace), /Kind +Prefix/);
+    assertPrinted(client.trace, /^<Trace: 1 task, 2 workers, .*>$/);
+    assertPrinted(openTrace(join(folder, 'run.trace')), /^<Trace: 1 task, 2 workers, .*>$/);
+    assertPrinted(criticalPath(client.trace), /Kind +Prefix/);
     const table = new TraceAnalyser(client.trace).perTaskBottleneck();
     assert.equal(inspect(table), table.toString());
     await client.close();
     await cluster.close();
-    shows(client, /^<Client 'client-\d+': closed>$/);
-    shows(cluster, /^<LocalCluster: closed>$/);
+    assertPrinted(client, /^<Client 'client-\d+': closed>$/);
+    assertPrinted(cluster, /^<LocalCluster: closed>$/);
   });
 });
 
-test('a Delayed, events and databases print what they hold', async () => {
-  shows(delayed((x: number) => x).withOptions({ key: 'x-1' })(1), /^Delayed\('x-1'\)$/);
+test('a Delayed, events and databases print their contents', async () => {
+  assertPrinted(delayed((x: number) => x).withOptions({ key: 'x-1' })(1), /^Delayed\('x-1'\)$/);
   const event = new CompleteEvent('fit', 12.5, 0.25, { args: { n: 3n } });
   assert.equal(
     String(event),
@@ -50,9 +50,9 @@ test('a Delayed, events and databases print what they hold', async () => {
   assert.match(inspect(event), /^CompleteEvent \{/);
   await withFolder(async (folder) => {
     const file = join(folder, 'x.msgpack');
-    shows(new FileDatabase(file), /^FileDatabase at .*x\.msgpack$/);
-    shows(new EventProfiler(file), /x\.msgpack/);
-    shows(new MultiEventDatabase([]), /^MultiEventDatabase with 0 databases$/);
+    assertPrinted(new FileDatabase(file), /^FileDatabase at .*x\.msgpack$/);
+    assertPrinted(new EventProfiler(file), /x\.msgpack/);
+    assertPrinted(new MultiEventDatabase([]), /^MultiEventDatabase with 0 databases$/);
   });
 });
 

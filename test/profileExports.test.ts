@@ -1,5 +1,5 @@
-// Profiles for other programs: every file that `client.profile` writes, and what `longpole export` makes of a recorded run, has the
-// samples of the statistical profiler.
+// Profiles for other programs: the files of `client.profile` and of `longpole export` contain the samples of the
+// statistical profiler.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ const { spin } = measured;
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'longpole-exports-'));
 const path = (name: string): string => join(folder, name);
-/** Samples of all tasks, by the files that client.profile wrote at once. */
+/** Number of samples of all tasks in the files of client.profile. */
 let counted = 0;
 let trace: Trace;
 
@@ -39,7 +39,7 @@ function speedscope(file: string): Speedscope {
   return JSON.parse(text);
 }
 
-/** Stacks as texts, of all sampled profiles → seconds. */
+/** Returns the seconds per stack of all sampled profiles. A stack is the text of its function names. */
 function stacksOf({ shared: { frames }, profiles }: Speedscope): Map<string, number> {
   const sums = new Map<string, number>();
   for (const { samples = [], weights = [] } of profiles) {
@@ -56,7 +56,7 @@ function isSpinning([stack]: [string, number]): boolean {
   return stack.startsWith('spin');
 }
 
-/** Seconds of the samples whose outermost function is `spin`. */
+/** Returns the seconds of the samples whose outermost function is `spin`. */
 function secondsSpun({ samples, frames, strings }: Trace): number {
   const outermost = (frame: number): number =>
     frames.parent[frame]! < 0 ? frame : outermost(frames.parent[frame]!);
@@ -76,7 +76,7 @@ interface Tree {
 
 const treeIn = (file: string): Tree => JSON.parse(readFileSync(path(file), 'utf8'));
 
-/** Samples with the function anywhere on the stack. */
+/** Returns the number of samples that have the function on their stack. */
 function samplesOf(name: string, { count, description, children }: Tree): number {
   if (description.name === name) return count;
   return Object.values(children).reduce((sum, child) => sum + samplesOf(name, child), 0);
@@ -85,7 +85,7 @@ function samplesOf(name: string, { count, description, children }: Tree): number
 const secondsIn = (stacks: Map<string, number>): number =>
   [...stacks].filter(isSpinning).reduce((sum, [, seconds]) => sum + seconds, 0);
 
-/** Cumulative samples of a function, as `go tool pprof -top` prints them; undefined without Go. */
+/** Returns the cumulative samples per function as `go tool pprof -top` prints them; undefined without Go. */
 async function goTop(file: string): Promise<string | undefined> {
   try {
     const { stdout } = await run('go', [
@@ -110,7 +110,7 @@ before(async () => {
     const sampled = async () => (await client.profile({ key: 'spin', workers: [worker] })).count;
     while ((await sampled()) < 50) await client.submit(spin, 0.3, { workers: [worker] }).result();
   }
-  // What is written later has these samples, and perhaps more.
+  // Files that are written later contain these samples, and possibly more.
   await client.profile({ filename: path('first.json') });
   await client.profile({ filename: path('profile.html') });
   await client.profile({ filename: path('profile.pb') });
@@ -132,13 +132,13 @@ describe('client.profile writes', () => {
     assert.ok(seconds > 0 && seconds <= counted * 0.002 * (1 + 1e-9));
   });
 
-  test('pprof files, packed and not', async (context) => {
+  test('pprof files, compressed and uncompressed', async (context) => {
     const packed = gunzipSync(readFileSync(path('profile.pb.gz')));
     assert.ok(packed.includes('spin') && packed.includes('measuredTasks.ts'));
     for (const file of ['profile.pb', 'profile.pb.gz']) {
       const top = await goTop(file);
       if (top === undefined) {
-        context.diagnostic('Go is not installed, so pprof itself was not asked.');
+        context.diagnostic('Go is not installed, so pprof did not read the files.');
         return;
       }
       const [, samples = ''] = /\s(\d+)\s+[\d.]+%\s+spin$/m.exec(top) ?? [];
@@ -153,7 +153,7 @@ describe('longpole export of a recorded run', () => {
     await run(process.execPath, [cli, 'export', path('run.trace'), '--to', to, '-o', path(name)]);
   };
 
-  test('speedscope: samples by thread on the axis of time, then the task stream', async () => {
+  test('writes speedscope files with the samples of each thread over time, and with the task stream', async () => {
     await exported('speedscope', 'run.speedscope.json');
     const file = speedscope('run.speedscope.json');
     const sampled = file.profiles.filter(({ type }) => type === 'sampled');
@@ -175,7 +175,7 @@ describe('longpole export of a recorded run', () => {
     assert.ok((spun?.line ?? 0) > 0);
   });
 
-  test('pprof: samples', async () => {
+  test('writes pprof files with samples', async () => {
     await exported('pprof', 'run.pb.gz');
     const bytes = gunzipSync(readFileSync(path('run.pb.gz')));
     assert.ok(bytes.includes('burn') && bytes.includes('measuredTasks.ts'));

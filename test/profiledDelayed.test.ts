@@ -1,4 +1,4 @@
-// Profilers over compute(): the graph that they see is made from Delayed objects.
+// Profilers of compute(), which makes a graph from Delayed objects.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tasks } from 'longpole';
@@ -9,7 +9,7 @@ const { double, sum } = tasks(import.meta.url, {
   sum: (xs: readonly number[]) => xs.reduce((a, b) => a + b, 0),
 });
 
-test('every record of a profiler has the task with its function and its arguments', async () => {
+test('every record of a profiler contains the function and the arguments of its task', async () => {
   const profiler = new Profiler();
   const cache = new CacheProfiler();
   const parts = [double(3), double(4)];

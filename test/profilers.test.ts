@@ -41,7 +41,7 @@ after(() => terminateSharedPools());
 
 for (const [name, get] of Object.entries(schedulers)) {
   describe(`Profiler with ${name}`, () => {
-    it('records key, task, times and worker', async () => {
+    it('records the key, task, times and worker of every task', async () => {
       const before = now();
       using prof = new Profiler();
       assert.equal(await get(graph, 'e'), 6);
@@ -56,15 +56,18 @@ for (const [name, get] of Object.entries(schedulers)) {
         ],
       );
       for (const { startTime, endTime, workerId } of results) {
-        // Other processes may have a clock that differs by a little.
+        // The clocks of other processes may differ slightly.
         assert.ok(before - 0.01 <= startTime && startTime <= endTime && endTime <= end + 0.01);
         assert.equal(typeof workerId, 'string');
       }
       const [c, d, e] = results;
-      assert.ok(e!.startTime >= Math.max(c!.endTime, d!.endTime) - 0.001, 'dependencies come first');
+      assert.ok(
+        e!.startTime >= Math.max(c!.endTime, d!.endTime) - 0.001,
+        'a task starts after its dependencies',
+      );
     });
 
-    it('keeps what had finished before an error', async () => {
+    it('keeps the tasks that had finished before an error', async () => {
       using prof = new Profiler();
       const failing: Graph = { x: [div, 1, 1], y: [div, 'x', 2], z: [div, 'y', 0] };
       await assert.rejects(get(failing, 'z'), /division by zero/);
@@ -88,7 +91,7 @@ for (const [name, get] of Object.entries(schedulers)) {
   });
 
   describe(`CacheProfiler with ${name}`, () => {
-    it('knows when a result came and when it was let go', async () => {
+    it('records when a result entered the cache and when it was released', async () => {
       using cprof = new CacheProfiler();
       using prof = new Profiler();
       await get(chain, 'z');
@@ -123,17 +126,17 @@ for (const [name, get] of Object.entries(schedulers)) {
   });
 }
 
-/** Seconds between samples that no test waits for: there are those of the start and the end alone. */
+/** Sampling interval in seconds. It is longer than any test, so that only the samples at the start and the end exist. */
 const NEVER = 3600;
 
 describe('ResourceProfiler', () => {
-  /** CPU seconds in the results: each sample's load holds since the one before. */
+  /** Returns the CPU seconds in the results. The load of a sample is the mean since the sample before. */
   const cpuSeconds = (rprof: ResourceProfiler): number =>
     rprof.results.reduce(
       (sum, { time, cpu }, i, all) => sum + (i > 0 ? (cpu / 100) * (time - all[i - 1]!.time) : 0),
       0,
     );
-  /** Uses some CPU time of a process that does nothing else. */
+  /** Computes until the process has used this CPU time. */
   const burn = (seconds: number): number => {
     const before = process.cpuUsage();
     for (let used = 0; used < seconds * 1e6; ) {
@@ -144,15 +147,15 @@ describe('ResourceProfiler', () => {
     return process.pid;
   };
 
-  /** CPU time is counted in ticks of the system: up to one is missing of each process. */
+  /** Tick of the system's CPU times, in seconds. Up to one tick per process is missing. */
   const TICK = 0.01;
 
-  it('counts every thread', { timeout: 120_000 }, async () => {
+  it('counts the CPU time of every thread', { timeout: 120_000 }, async () => {
     await getThreaded({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
-    // Read before the first sample can be taken, and after the last one was.
+    // The CPU time is read before the first sample and after the last one.
     const before = process.cpuUsage();
     const rprof = new ResourceProfiler({ dt: NEVER });
-    // The two samples lie around the tasks. A task ends when the whole process has used so much since its start.
+    // One sample is taken before the tasks and one after them. A task ends when the process has used 0.4 s of CPU time.
     await getThreaded({ a: [burn, 0.4], b: [burn, 0.4] }, ['a', 'b'], { numWorkers: 2, callbacks: rprof });
     const seen = cpuSeconds(rprof);
     rprof.close();
@@ -160,7 +163,7 @@ describe('ResourceProfiler', () => {
     assert.ok(seen >= 0.4 - TICK && seen <= (user + system) / 1e6 + TICK, `${seen} s`);
   });
 
-  it('counts every child process', { timeout: 120_000 }, async () => {
+  it('counts the CPU time and memory of every child process', { timeout: 120_000 }, async () => {
     await getMultiprocessing({ a: [add, 1, 2] }, 'a', { numWorkers: 2 });
     const rprof = new ResourceProfiler({ dt: NEVER });
     const alone = process.memoryUsage.rss() / 1e6;
@@ -189,8 +192,8 @@ describe('ResourceProfiler', () => {
   });
 });
 
-describe('the ready-made profilers', () => {
-  it('run their scheduler and record', async () => {
+describe('threadProf and processProf', () => {
+  it('run a graph on their scheduler and record it', async () => {
     for (const ready of [threadProf, processProf]) {
       assert.equal(await ready.get(graph, 'e', { numWorkers: 2 }), 6);
       assert.deepEqual(ready.results.map(({ key }) => key).sort(), ['c', 'd', 'e']);
@@ -198,20 +201,20 @@ describe('the ready-made profilers', () => {
     }
   });
 
-  it('are the scheduler of a computation, by their get alone', async () => {
+  it('have a `get` that can be passed to compute() as its scheduler', async () => {
     const inc = delayed((x: number) => x + 1, { name: 'inc' });
     const one = inc(1);
     assert.equal(await inc(one).compute({ get: threadProf.get, numWorkers: 2 }), 3);
     assert.equal(threadProf.results.length, 2);
     threadProf.clear();
     const prof = new Profiler(getSync);
-    // The keys of one graph are no keys for the values of another one.
+    // A value that equals a key of another graph stays a value.
     const echo = delayed((text: string) => text, { name: 'echo' });
     assert.deepEqual(await compute(one, inc(one), echo(one.key), { get: prof.get }), [2, 3, one.key]);
     assert.equal(prof.results.length, 3);
   });
 
-  it('can be made of any scheduler', () => {
+  it('can be created from any scheduler', () => {
     const prof = new Profiler(getSync);
     assert.deepEqual(prof.get(graph, ['e', ['c']]), [6, [3]]);
     assert.equal(prof.results.length, 3);
@@ -219,7 +222,7 @@ describe('the ready-made profilers', () => {
 });
 
 describe('visualize', () => {
-  it('writes one page of all profilers and returns its path', async () => {
+  it('writes one page for all profilers and returns its path', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'longpole-page-'));
     try {
       const prof = new Profiler();

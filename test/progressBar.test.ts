@@ -19,7 +19,7 @@ const busy = (milliseconds: number): void => {
   while (performance.now() < stop);
 };
 
-/** Keeps its isolate busy until the file is there. */
+/** Keeps its isolate busy until the file exists. */
 const waitForFile = (path: string, _after: unknown): void => {
   const { existsSync } = process.getBuiltinModule('node:fs');
   while (!existsSync(path));
@@ -67,11 +67,11 @@ for (const [name, get] of Object.entries(schedulers)) {
         assert.match(out.lines.at(-1) ?? '', LINE);
         assert.ok(out.text.endsWith('\n'));
         assert.ok(bar.lastDuration > 0);
-        if (!isTTY) assert.equal(out.lines.length, 1, 'a log is not flooded');
+        if (!isTTY) assert.equal(out.lines.length, 1, 'an output that is no terminal gets one line');
       }
     });
 
-    it('is redrawn while tasks run, and only moves on', async () => {
+    it('is redrawn while tasks run, and never moves back', async () => {
       await withFolder(async (folder) => {
         const drawn = join(folder, 'drawn');
         const out = new Screen(true, (percent) => {
@@ -90,7 +90,7 @@ for (const [name, get] of Object.entries(schedulers)) {
       });
     });
 
-    it('stops where it was on an error', async () => {
+    it('keeps its last value after an error', async () => {
       const out = new Screen(true);
       using bar = new ProgressBar({ out });
       const fail = (): never => {
@@ -102,7 +102,7 @@ for (const [name, get] of Object.entries(schedulers)) {
       assert.ok(bar.lastDuration > 0);
     });
 
-    it('shows nothing of a run shorter than minimum', async () => {
+    it('prints nothing for a run that is shorter than `minimum`', async () => {
       const out = new Screen(true);
       using bar = new ProgressBar({ out, minimum: 100 });
       await get(graph, 'e');
@@ -123,7 +123,7 @@ describe('standard output', () => {
      ${body}`,
   ];
 
-  it('gets one line per run when it is a pipe', async () => {
+  it('gets one line per run if it is a pipe', async () => {
     const run = "getSync({ a: [add, 1, 2] }, 'a');";
     const { stdout } = await promisify(execFile)(process.execPath, program(run + run));
     const lines = stdout.split('\n');
@@ -132,7 +132,7 @@ describe('standard output', () => {
     assert.match(lines[1] ?? '', LINE);
   });
 
-  it('whose reader has gone does not stop the computation', async () => {
+  it('does not stop the computation if its reader has closed the pipe', async () => {
     const body = `
       process.stdin.once('data', () => {
         for (let i = 0; i < 50; i++) getSync({ a: [add, i, 2] }, 'a');
@@ -143,8 +143,8 @@ describe('standard output', () => {
     await once(child.stderr, 'data');
     child.stdout.destroy();
     child.stdin.write('go');
-    const [said] = await once(child.stderr, 'data');
-    assert.equal(String(said), 'computed');
+    const [output] = await once(child.stderr, 'data');
+    assert.equal(String(output), 'computed');
     const [code] = await once(child, 'exit');
     assert.equal(code, 0);
   });

@@ -1,5 +1,4 @@
-// The page for Prometheus of a cluster that has worked, read with a reader of its text format, against the scheduler's own
-// numbers; and the list of its names in the docs.
+// The page for Prometheus, parsed and compared with the numbers of the scheduler and with the list of metrics in the docs.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -22,10 +21,10 @@ class Page {
     this.families = new Map(parse(text).map((family) => [family.name, family]));
   }
 
-  /** The sum of the samples that have these labels; undefined: there is none. */
+  /** Returns the sum of the samples that have these labels; undefined without such samples. */
   value(name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
     const family = this.families.get(name);
-    assert.ok(family !== undefined, `there is no ${name}`);
+    assert.ok(family !== undefined, `the page has no metric ${name}`);
     const found = family.metrics.filter((sample) =>
       Object.entries(labels).every(([label, value]) => sample.labels?.[label] === value),
     );
@@ -40,10 +39,10 @@ async function scrape(client: Client): Promise<Page> {
   return new Page(await answer.text());
 }
 
-/** Only a figure that never comes takes so many milliseconds. */
+/** Time limit in milliseconds for an expected number. */
 const PATIENCE = 100_000;
 
-/** Scrapes until it is so: workers tell of what they did after their results. */
+/** Scrapes until a condition holds. Workers report measurements after their results. */
 async function scrapeUntil(client: Client, isSo: (page: Page) => boolean): Promise<Page> {
   const end = performance.now() + PATIENCE;
   for (;;) {
@@ -73,12 +72,12 @@ function checkScheduler(page: Page, { tasks, workers }: SchedulerInfo): void {
   }
 }
 
-/** Each fine performance metric in seconds, bytes or counts stands on the page with the scheduler's number. */
+/** Checks that the page has every fine performance metric with the value of the scheduler. */
 async function checkActivities(client: Client): Promise<void> {
   const metricsNow = () => client.runOnScheduler(({ scheduler }) => [...scheduler.cumulativeWorkerMetrics]);
   let metrics = await metricsNow();
   let page = await scrape(client);
-  // A worker may tell of a garbage collection between the two.
+  // A worker may report a garbage collection between the two reads.
   for (let again = await metricsNow(); !isDeepStrictEqual(metrics, again); again = await metricsNow()) {
     metrics = again;
     page = await scrape(client);
@@ -94,13 +93,13 @@ async function checkActivities(client: Client): Promise<void> {
 
 for (const processes of [false, true]) {
   describe(`the page for Prometheus on ${processes ? 'processes' : 'threads'}`, () => {
-    test('has the numbers of the scheduler', async () => {
+    test('has the expected numbers after a run with failures, transfers and spilling', async () => {
       const options = {
         workers: 2,
         processes,
         dashboard: { port: 0 },
         memoryLimit: '150MB',
-        // Whatever else the process holds: nothing waits for it to become less.
+        // No worker pauses or ends because of memory that is not part of results.
         memory: { pause: false, terminate: false },
       } as const;
       await using cluster = await LocalCluster.start(options);
@@ -129,7 +128,7 @@ for (const processes of [false, true]) {
           atLeast(one, 'dask_worker_transfer_incoming_bytes_total', { worker: second }, 8 * MEGA) &&
           atLeast(one, 'dask_worker_transfer_outgoing_bytes_total', { worker: first }, 8 * MEGA) &&
           atLeast(one, 'longpole_transfer_bytes_total', pair, 8 * MEGA) &&
-          // Everything of the first three computations; of the others the results are held.
+          // The results of the first two computations are released, those of the others are held.
           atLeast(one, 'dask_scheduler_tasks_forgotten_total', {}, 2) &&
           one.value('longpole_activity_seconds_total', { ...prefix('fail'), activity: 'failed' }) !==
             undefined &&
@@ -143,21 +142,21 @@ for (const processes of [false, true]) {
       assert.equal(page.value('dask_scheduler_client_connections_removed_total'), 1);
       assert.equal(page.value('dask_scheduler_workers_added_total'), 2);
       assert.equal(page.value('dask_scheduler_workers_removed_total'), 0);
-      assert.equal(page.value('dask_scheduler_desired_workers'), 0, 'nothing is left to do');
+      assert.equal(page.value('dask_scheduler_desired_workers'), 0, 'no task is unfinished');
       const ended = (name: string, state: string) =>
         page.value('dask_scheduler_prefix_state_totals_total', { ...prefix(name), state });
       assert.deepEqual(
         [ended('spin', 'memory'), ended('fail', 'erred'), ended('noise', 'memory')],
         [2, 1, 13],
       );
-      // Seconds since the epoch have steps of a quarter of a microsecond.
+      // Epoch times have a resolution of a quarter of a microsecond.
       assert.ok(
         (page.value('dask_scheduler_tasks_compute_seconds_total', prefix('spin')) ?? 0) >= 0.1 - 2e-6,
       );
       assert.ok((page.value('dask_scheduler_tasks_output_bytes', prefix('noise')) ?? 0) >= 12 * 8 * MEGA);
       assert.ok((page.value('dask_scheduler_tasks_transfer_seconds_total', prefix('noise')) ?? 0) > 0);
       assert.ok((page.value('longpole_transfer_seconds_total', pair) ?? 0) > 0);
-      // Since the look before, which may have been a moment ago.
+      // These numbers cover the time since the last scrape, which may be too short for a tick.
       await scrapeUntil(
         client,
         (one) =>
@@ -165,7 +164,7 @@ for (const processes of [false, true]) {
           (one.value('dask_scheduler_tick_count_total') ?? 0) > 0,
       );
       assert.equal(page.families.get('longpole_task_duration_seconds')?.type, 'HISTOGRAM');
-      // The reader puts histograms of different labels into one.
+      // The parser merges histograms with different labels, so the text is checked.
       assert.match(page.text, /^longpole_task_duration_seconds_count\{task_prefix_name="spin"\} 2$/m);
       assert.match(
         page.text,
@@ -186,13 +185,13 @@ for (const processes of [false, true]) {
             activity: 'thread-cpu',
           }) !== undefined,
       );
-      // Memory is looked at every half second while nothing runs: between two looks the numbers stand still.
+      // An idle worker measures its memory every half second, and the numbers are constant between two measurements.
       for (const end = performance.now() + PATIENCE; ; ) {
         const before = infoOf(client);
         const page = await scrape(client);
-        const isStill = isDeepStrictEqual(before, infoOf(client));
-        assert.ok(isStill || performance.now() < end, 'the numbers do not stand still');
-        if (!isStill) continue;
+        const isConstant = isDeepStrictEqual(before, infoOf(client));
+        assert.ok(isConstant || performance.now() < end, 'the numbers never stay constant');
+        if (!isConstant) continue;
         checkScheduler(page, before);
         break;
       }
@@ -202,12 +201,12 @@ for (const processes of [false, true]) {
   });
 }
 
-test('the docs have every name, and no other', async () => {
+test('the docs list exactly the metrics of the page for Prometheus', async () => {
   await using client = await connect({ workers: 1, dashboard: { port: 0 } });
   const page = await scrape(client);
   const text = readFileSync(repositoryPath('docs/metrics-reference.md'), 'utf8');
-  const told = new Set(text.match(/\b(?:dask_(?:scheduler|worker|stealing)|longpole)_[a-z_]+\b/g));
-  assert.deepEqual([...told].sort(), [...page.families.keys()].sort());
+  const listed = new Set(text.match(/\b(?:dask_(?:scheduler|worker|stealing)|longpole)_[a-z_]+\b/g));
+  assert.deepEqual([...listed].sort(), [...page.families.keys()].sort());
   for (const { name, help, type } of page.families.values()) {
     assert.ok(help.length > 0, name);
     if (type === 'COUNTER') assert.match(name, /_total$/);

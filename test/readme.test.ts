@@ -1,4 +1,4 @@
-// What the README shows must run as it stands there.
+// The samples of the README run, and the links of the documentation lead to files.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,14 +12,14 @@ const folder = mkdtempSync(join(tmpdir(), 'longpole-readme-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 symlinkSync(repositoryPath('node_modules'), join(folder, 'node_modules'));
 
-/** The code blocks of one language, in order. */
+/** Returns the code blocks of one language, in order. */
 function blocks(language: string): string[] {
   return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(
     (match) => match[1] ?? '',
   );
 }
 
-/** A program of a user's: `longpole` is what this repository built. */
+/** Writes a program in which `longpole` is the built package of this repository. Returns its path. */
 function writeProgram(name: string, source: string): string {
   const text = source.replaceAll(/'longpole(\/\w+)?'/g, (_, path: string | undefined) => {
     const file = path === undefined ? 'index' : path.slice(1);
@@ -29,17 +29,17 @@ function writeProgram(name: string, source: string): string {
   return join(folder, name);
 }
 
-test('the first program prints what the README says', async () => {
+test('the first program prints the output that the README shows', async () => {
   const program = blocks('js').find((block) => block.includes('countPrimes'));
   assert.ok(program !== undefined);
   const expected = /^\d+$/m.exec(blocks('text')[0] ?? '')?.[0];
   const output = await runOrThrow(process.execPath, [writeProgram('primes.mjs', program)], { cwd: folder });
-  // A run of more than five seconds has lines before this one.
+  // A run of more than five seconds prints lines before this line.
   assert.match(output, /^\[#{40}\] \| 100% Completed \| .+\n/m);
   assert.equal(output.trimEnd().split('\n').at(-1), expected);
 });
 
-test('the graph in Dask form runs, in TypeScript, without a build step', async () => {
+test('the graph in Dask form runs in TypeScript without a build step', async () => {
   const graph = blocks('ts').find((block) => block.includes('getThreaded'));
   assert.ok(graph !== undefined);
   const source = graph.replace(/^await (.*); \/\/ (\d+)$/m, 'console.log(await $1, $2);');

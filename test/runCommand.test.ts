@@ -1,4 +1,5 @@
-// `longpole run` as a shell runs it: the program's output, input, signals and exit code are its own; the summary is on stderr.
+// `longpole run` as a process: it passes on input, output, signals and the exit code of the program, and prints the summary
+// on stderr.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ const COMMAND = repositoryPath('dist/cli/main.js');
 const run = (...args: string[]): Promise<CommandResult> =>
   runCommand(process.execPath, [COMMAND, 'run', ...args], { cwd: folder });
 
-/** A program in the folder; `longpole` and its subpaths are what this repository built. */
+/** Writes a program in which `longpole` is the built package of this repository. Returns its name. */
 function program(name: string, source: string): string {
   const text = source.replaceAll(/'longpole(?:\/(local|diagnostics))?'/g, (_, path: 'local' | undefined) =>
     JSON.stringify(packageUrl(path ?? 'index')),
@@ -53,7 +54,7 @@ await client.close();
 `;
 
 describe('longpole run', () => {
-  it('a folder for temporary files that cannot be written is one sentence', async () => {
+  it('ends with 2 and one message if the folder for temporary files cannot be written', async () => {
     const { code, stdout, stderr } = await runCommand(
       process.execPath,
       [COMMAND, 'run', program('squares.mjs', SQUARES)],
@@ -66,7 +67,7 @@ describe('longpole run', () => {
     );
   });
 
-  it('passes arguments and output through, and sums up on stderr', async () => {
+  it('passes arguments and output on, and prints the summary on stderr', async () => {
     const script = program('squares.mjs', SQUARES);
     const { code, stdout, stderr } = await run(
       '--workers',
@@ -88,15 +89,18 @@ describe('longpole run', () => {
     assert.deepEqual([summary.exitCode, summary.signal], [0, null]);
     assert.ok(summary.workers.every(({ busy }) => busy >= 0 && busy <= 1));
     const onPath = summary.longPole.byKind.reduce((sum, { seconds }) => sum + seconds, 0);
-    assert.ok(Math.abs(onPath - summary.makespan) < 1e-6, 'the long pole adds up to the makespan');
+    assert.ok(
+      Math.abs(onPath - summary.makespan) < 1e-6,
+      'the kinds of the long pole add up to the makespan',
+    );
   });
 
-  it('leaves options behind -- to the program, also those that it knows itself', async () => {
+  it('passes all options after -- to the program, even its own options', async () => {
     const { stdout } = await run('--workers', '2', program('squares.mjs', SQUARES), '--', '--workers', '7');
     assert.equal(stdout, '1 4 9 16 25 --workers 7 2\n');
   });
 
-  it('runs TypeScript, with processes as workers and a memory limit, and leaves the environment as it was', async () => {
+  it('runs TypeScript with worker processes and a memory limit, without changing the environment', async () => {
     const script = program(
       'typed.mts',
       `import { config, connect, tasks } from 'longpole';
@@ -129,13 +133,9 @@ describe('longpole run', () => {
     console.log(await later(3).compute({ callbacks: [new ProgressBar({ minimum: 60 })] }));`;
 
   for (const [where, options, counts] of [
+    ['observes local computations without moving them to a cluster', [], ['main 2', 'threads-0 5']],
     [
-      'observes the program as it is: compute() stays where the program runs it',
-      [],
-      ['main 2', 'threads-0 5'],
-    ],
-    [
-      '--cluster moves compute() to a cluster, also one that a progress bar watches',
+      'moves compute() to a cluster with --cluster, even with a progress bar',
       ['--cluster'],
       ['main 2', 'threads-0 2', 'worker-0 3'],
     ],
@@ -160,7 +160,7 @@ describe('longpole run', () => {
       assert.deepEqual(workers.map(({ name, tasks: count }) => `${name} ${count}`).sort(), counts);
     });
 
-  it('keeps the trace if asked to, and does not write over another', async () => {
+  it('keeps the trace with --trace, and does not overwrite a trace', async () => {
     const script = program('squares.mjs', SQUARES);
     const first = await run('--trace', 'squares.trace', script);
     assert.equal(first.code, 0, first.stderr);
@@ -173,7 +173,7 @@ describe('longpole run', () => {
     assert.match(second.stderr, /holds a trace already.*ERR_LONGPOLE_TRACE_FILE/);
   });
 
-  it('tells two clusters of one program apart', async () => {
+  it('names the workers of two clusters differently', async () => {
     const script = program(
       'twice.mjs',
       `${SQUARES}${SQUARES.replace(/import.*\n/, '').replaceAll(/client|squares/g, '$&2')}`,
@@ -185,7 +185,7 @@ describe('longpole run', () => {
     assert.deepEqual(workers.map(({ name }) => name).sort(), ['worker-0', 'worker-0 (2)']);
   });
 
-  it('serves the dashboard, unless told not to, and writes the report', async () => {
+  it('serves the dashboard unless --no-dashboard is given, and writes the report with --report', async () => {
     const script = program('squares.mjs', SQUARES);
     const shown = await run('--port', '0', '--report', 'squares.html', script, 'x');
     assert.equal(shown.code, 0, shown.stderr);
@@ -197,7 +197,7 @@ describe('longpole run', () => {
     assert.doesNotMatch(hidden.stderr, /dashboard/);
   });
 
-  it('--json - is the last line of the output', async () => {
+  it('prints JSON as the last line of the output with --json -', async () => {
     const { stdout } = await run('--json', '-', program('squares.mjs', SQUARES));
     const lines = stdout.trimEnd().split('\n');
     assert.match(lines[0] ?? '', /^1 4 9 16 25 /);
@@ -207,8 +207,8 @@ describe('longpole run', () => {
   });
 });
 
-describe('programs that end otherwise', () => {
-  it('an error: exit code 1, its message, and the summary', async () => {
+describe('longpole run, if the program does not end normally,', () => {
+  it('prints the error and the summary, and ends with 1', async () => {
     const script = program(
       'throws.mjs',
       `import { delayed } from 'longpole';
@@ -223,7 +223,7 @@ describe('programs that end otherwise', () => {
     assert.deepEqual(readJson('throws.json').tasks.erred, 1);
   });
 
-  it('process.exit: its code, and all that was computed until then', async () => {
+  it('ends with the code of process.exit(), and summarises the tasks that have run', async () => {
     const script = program(
       'exits.mjs',
       `import { delayed } from 'longpole';
@@ -235,7 +235,7 @@ describe('programs that end otherwise', () => {
     assert.match(stderr, /exit code 7\ntasks {6}1 done in 1 computation/);
   });
 
-  it('no tasks: says that nothing was recorded, and hands input on', async () => {
+  it('prints that nothing was recorded if the program ran no tasks, and passes input on', async () => {
     const script = program('plain.mjs', 'process.stdin.pipe(process.stdout);');
     const child = spawn(process.execPath, [COMMAND, 'run', script], { cwd: folder });
     child.stdin.end('from a pipe\n');
@@ -244,7 +244,7 @@ describe('programs that end otherwise', () => {
     assert.match(stderr, /exit code 0\nnothing was recorded: the program ran no tasks/);
   });
 
-  it('signals reach the program; one that ends it gives 128 and its number', async () => {
+  it('passes signals on, and ends with 128 plus the number of a signal that ended the program', async () => {
     const script = program(
       'signals.mjs',
       `if (process.argv[2] === 'handles') process.on('SIGTERM', () => { console.log('bye'); process.exit(3); });
@@ -265,7 +265,7 @@ describe('programs that end otherwise', () => {
     }
   });
 
-  it('killed: what was written until then is summed up', async () => {
+  it('summarises the recorded tasks of a killed program', async () => {
     const script = program(
       'killed.mjs',
       `import { statSync } from 'node:fs';
@@ -281,7 +281,7 @@ describe('programs that end otherwise', () => {
     assert.match(stderr, /ended by SIGKILL\ntasks {6}1 done in 1 computation/);
   });
 
-  it('wrong usage ends with 2 before the program runs', async () => {
+  it('ends with 2 on wrong usage before the program runs', async () => {
     const script = program('never.mjs', `console.log('ran');`);
     for (const [args, message] of [
       [[], /missing the program; see longpole run --help/],
@@ -300,7 +300,7 @@ describe('programs that end otherwise', () => {
     assert.ok(!existsSync(join(folder, 'missing.mjs')));
   });
 
-  it("the program's own installation of Longpole runs it", async () => {
+  it('uses the installation of Longpole that belongs to the program', async () => {
     const other = join(folder, 'elsewhere');
     mkdirSync(join(other, 'node_modules/longpole'), { recursive: true });
     writeFileSync(

@@ -9,7 +9,7 @@ import { summaryText } from '#internal/cli/run/summaryText.js';
 import { LiveTrace } from '#internal/trace/live/liveTrace.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 
-/** Twenty seconds of tasks, two at a time. */
+/** Twenty tasks of one second each, two at a time. */
 const TASKS = Array.from({ length: 20 }, (_, i) => ({
   key: `a-${i}`,
   worker: 'w',
@@ -23,21 +23,21 @@ function busyOf(spec: SyntheticSpec): number | undefined {
   return summarise(syntheticTrace(spec)).workers[0]?.busy;
 }
 
-test('a worker is as busy as its threads are', () => {
+test('the busy share of a worker is the mean of its threads', () => {
   assert.equal(busyOf({ workers: [{ name: 'w', threads: 8, started: 0 }], tasks: TASKS }), 0.25);
-  // A trace that does not say how many threads there are shows those that ran tasks.
+  // If a trace lacks the number of threads, the threads that ran tasks count.
   const half = TASKS.filter((_, i) => i % 4 !== 1);
   assert.equal(busyOf({ workers: [{ name: 'w', threads: Number.NaN }], tasks: half }), 0.75);
   assert.equal(busyOf({ workers: [{ name: 'w', threads: 1 }], tasks: TASKS }), 1);
   assert.equal(busyOf({ tasks: TASKS.map((task) => ({ ...task, thread: -1 })) }), 1);
 });
 
-test('a run that took no time has no findings, and no workers that start', () => {
+test('the summary of a run without duration has no findings', () => {
   const trace = syntheticTrace({ tasks: [{ key: 'a-1', started: 0, stopped: 0, submitted: 0 }] });
   assert.match(summaryText(summarise(trace)), /\nfindings {3}No finding costs a twentieth of the run\.\n$/);
 });
 
-test('what is not recorded is not 0: a run of a local scheduler has no line for what was moved', async () => {
+test('the summary of a local scheduler has no line for moved bytes, because these are not recorded', async () => {
   const live = new LiveTrace();
   const stop = observeProgram(live);
   const bytes = (): Float64Array => new Float64Array(1000).fill(1);
@@ -52,7 +52,7 @@ test('what is not recorded is not 0: a run of a local scheduler has no line for 
   assert.equal(row['Results (MB)'], null);
 });
 
-test('a cluster in which nothing was moved says that', async () => {
+test('the summary of a cluster without transfers prints 0 moved bytes', async () => {
   await using client = await connect({ workers: 1 });
   const inc = (x: number): number => x + 1;
   assert.equal(await client.submit(inc, 1).result(), 2);

@@ -1,4 +1,4 @@
-// What the three schedulers have in common: Dask's graph form, results, errors.
+// The common behaviour of the three schedulers: Dask's graph form, results and errors.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { delayed, literal, TaskError } from 'longpole';
@@ -14,14 +14,14 @@ const sum = (xs: readonly number[]): number => xs.reduce((total, x) => total + x
 const identity = (x: unknown): unknown => x;
 
 for (const { name, get } of ALL) {
-  test(`${name} computes the graph of the documentation, with results in the shape of the keys`, async () => {
+  test(`${name} computes the graph of the documentation and returns results in the shape of the keys`, async () => {
     const graph = { a: [add, 1, 2], b: [add, 3, 'a'], c: [mul, 'a', 'b'] };
     assert.equal(await get(graph, 'c'), 18);
     assert.deepEqual(await get(graph, ['c', ['a', ['b']], 'c', []]), [18, [3, [6]], 18, []]);
     assert.deepEqual(await get(graph, []), []);
   });
 
-  test(`${name} takes a Map as a graph`, async () => {
+  test(`${name} accepts a Map as a graph`, async () => {
     const graph = new Map<string, unknown>([
       ['x', 1],
       ["('y', 0)", [inc, 'x']],
@@ -29,7 +29,7 @@ for (const { name, get } of ALL) {
     assert.equal(await get(graph, "('y', 0)"), 2);
   });
 
-  test(`${name} reads aliases, lists of keys, nested tasks and data as Dask does`, async () => {
+  test(`${name} interprets aliases, lists of keys, nested tasks and data as Dask does`, async () => {
     const graph = {
       one: 1,
       alias: 'two',
@@ -51,18 +51,18 @@ for (const { name, get } of ALL) {
     ]);
   });
 
-  test(`${name} passes a literal as it is`, async () => {
+  test(`${name} passes a literal unchanged`, async () => {
     const graph = { a: 1, b: [identity, literal('a')], c: [identity, literal(['a', 'b'])] };
     assert.deepEqual(await get(graph, ['b', 'c']), ['a', ['a', 'b']]);
   });
 
-  test(`${name} does not take the names of inherited properties for keys`, async () => {
+  test(`${name} does not treat names of inherited properties as keys`, async () => {
     const graph = { a: [identity, 'constructor'], b: [identity, '__proto__'] };
     assert.deepEqual(await get(graph, ['a', 'b']), ['constructor', '__proto__']);
     await assert.rejects(get(graph, 'toString'), { code: 'ERR_LONGPOLE_UNKNOWN_KEY' });
   });
 
-  test(`${name} brings back every kind of value`, async () => {
+  test(`${name} returns every kind of value`, async () => {
     const values: unknown[] = [
       undefined,
       null,
@@ -88,7 +88,7 @@ for (const { name, get } of ALL) {
     ];
     const graph: Record<string, unknown> = {};
     for (const [index, value] of values.entries()) graph[`v${index}`] = [identity, literal(value)];
-    // Once straight to the caller, once by way of another task.
+    // Each value is returned once directly and once through another task.
     for (const index of values.keys()) graph[`w${index}`] = [identity, `v${index}`];
     const keys = [...values.keys()];
     assert.deepEqual(
@@ -107,7 +107,7 @@ for (const { name, get } of ALL) {
     );
   });
 
-  test(`${name} runs a key once however often it is used`, async () => {
+  test(`${name} runs every key once, however often it is used`, async () => {
     const started: string[] = [];
     const graph = { a: [inc, 1], b: [add, 'a', 'a'], c: [sum, ['a', 'b', 'a']] };
     const callbacks = { pretask: (key: string) => void started.push(key) };
@@ -122,7 +122,7 @@ for (const { name, get } of ALL) {
     assert.deepEqual(started, ['a', 'b']);
   });
 
-  test(`${name} prints the cycle`, async () => {
+  test(`${name} refuses a graph with a cycle and names the cycle`, async () => {
     const graph = { a: [inc, 'c'], b: [inc, 'a'], c: [add, 'b', 'd'], d: [inc, 1] };
     await assert.rejects(get(graph, 'a'), { code: 'ERR_LONGPOLE_CYCLE', message: /a → c → b → a/ });
     await assert.rejects(get({ self: [inc, 'self'] }, 'self'), {
@@ -132,14 +132,14 @@ for (const { name, get } of ALL) {
     await assert.rejects(get({ a: 'b', b: 'a' }, 'a'), { code: 'ERR_LONGPOLE_CYCLE' });
   });
 
-  test(`${name} says which requested key is missing and which looks like it`, async () => {
+  test(`${name} names a missing requested key and a similar key`, async () => {
     await assert.rejects(get({ total: 1 }, 'Tot'), {
       code: 'ERR_LONGPOLE_UNKNOWN_KEY',
       message: /no key 'Tot'.*'total'/s,
     });
   });
 
-  test(`${name} refuses what is not a graph and what are not keys`, async () => {
+  test(`${name} refuses invalid graphs and keys`, async () => {
     const notGraphs: unknown[] = [null, 7, 'graph', ['a'], new Set(['a'])];
     for (const graph of notGraphs)
       await assert.rejects(Reflect.apply(get, undefined, [graph, 'a']), {
@@ -153,7 +153,7 @@ for (const { name, get } of ALL) {
     });
   });
 
-  test(`${name} refuses a task whose function is undefined, as that of a mistyped import`, async () => {
+  test(`${name} refuses a task whose function is undefined`, async () => {
     await assert.rejects(async () => get({ a: [undefined, 1] }, 'a'), {
       code: 'ERR_LONGPOLE_INVALID_GRAPH',
       message: /task 'a' begins with undefined/,
@@ -170,12 +170,12 @@ for (const { name, get } of ALL) {
     await assert.rejects(get({ a: [identity, loop] }, 'a'), { code: 'ERR_LONGPOLE_INVALID_GRAPH' });
   });
 
-  test(`${name} reports a task that throws with its key, function, worker and cause`, async () => {
+  test(`${name} reports the key, function, worker and cause of a task that throws`, async () => {
     const fail = (x: number): number => {
       throw Object.assign(new RangeError(`${x} is too much`), { code: 'E_TOO_MUCH', limit: 1 });
     };
     const error = await get({ a: [inc, 1], b: [fail, 'a'], c: [inc, 'b'] }, 'c').then(
-      () => assert.fail('it did not throw'),
+      () => assert.fail('the run did not fail'),
       (thrown: unknown) => thrown,
     );
     assert.ok(error instanceof TaskError);
@@ -202,7 +202,7 @@ for (const { name, get } of ALL) {
     });
   });
 
-  test(`${name} gives what a recursive evaluation gives, on any graph`, async () => {
+  test(`${name} returns the results of a recursive evaluation for any graph`, async () => {
     const lists = fc.array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: 1, maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(lists, async (raw) => {
@@ -221,19 +221,19 @@ for (const { name, get } of ALL) {
   });
 }
 
-test('getSync passes values by reference, also what could not be copied', () => {
+test('getSync passes values by reference, even values that cannot be cloned', () => {
   const secret = Symbol('secret');
   const object = { secret, method: () => 1 };
   assert.equal(getSync({ a: [identity, literal(object)] }, 'a'), object);
 });
 
-test('getSync says that it cannot wait for a promise, whatever becomes of that', async () => {
+test('getSync refuses a task that returns a promise, even if the promise rejects', async () => {
   const later = async (): Promise<number> => 1;
   const fail = async (): Promise<never> => {
-    throw new Error('of a promise that nobody awaits');
+    throw new Error('rejection of an ignored promise');
   };
   assert.throws(() => getSync({ a: [fail] }, 'a'), { code: 'ERR_LONGPOLE_ASYNC_IN_SYNC' });
-  // Node would report the rejection as unhandled, and fail this test, in this turn of the event loop.
+  // In this turn of the event loop, Node would report an unhandled rejection and fail the test.
   await new Promise((resolve) => setImmediate(resolve));
   assert.throws(() => getSync({ a: [later] }, 'a'), {
     code: 'ERR_LONGPOLE_ASYNC_IN_SYNC',
@@ -258,12 +258,12 @@ for (const { name, get } of PARALLEL) {
     await assert.rejects(get({ a: [fail] }, 'a'), { code: 'ERR_LONGPOLE_TASK', message: /TypeError: later/ });
   });
 
-  test(`${name} ships global functions by name`, async () => {
+  test(`${name} sends global functions by name`, async () => {
     const graph = { a: [Math.max, 1, 7, 3], b: [String, 'a'], c: [JSON.stringify, ['a', 'b']] };
     assert.deepEqual(await get(graph, ['a', 'b', 'c']), [7, '7', '[7,"7"]']);
   });
 
-  test(`${name}: the name of delayed() is in errors and stacks of functions without one`, async () => {
+  test(`${name} uses the name that delayed() gives to a function in errors and stacks`, async () => {
     const fail = delayed(
       () => {
         throw new RangeError('no');
@@ -282,7 +282,7 @@ for (const { name, get } of PARALLEL) {
     assert.equal(await get({ a: [apply, inc, 4] }, 'a'), 5);
   });
 
-  test(`${name} names the first free variable of a function before anything runs`, async () => {
+  test(`${name} names the first free variable of a function before any task runs`, async () => {
     const outside = 5;
     const started: string[] = [];
     const graph = { a: [inc, 1], b: [(x: number) => x + outside, 'a'] };
@@ -294,7 +294,7 @@ for (const { name, get } of PARALLEL) {
     assert.deepEqual(started, []);
   });
 
-  test(`${name} says which result or argument cannot be copied`, async () => {
+  test(`${name} names the task whose result or argument cannot be cloned`, async () => {
     const makeFunction = (): unknown => () => 1;
     const makeObject = (): unknown => ({ method() {} });
     for (const fn of [makeFunction, makeObject])
@@ -331,7 +331,7 @@ for (const { name, get } of PARALLEL) {
       });
   });
 
-  test(`${name} says of a missing method that instances of classes arrive as plain objects`, async () => {
+  test(`${name} explains a missing method by the conversion of class instances to plain objects`, async () => {
     class Point {
       x = 3;
       norm(): number {
@@ -350,7 +350,7 @@ for (const { name, get } of PARALLEL) {
     );
   });
 
-  test(`${name} gives dependents a copy of a class instance, wherever they run`, async () => {
+  test(`${name} passes a class instance to dependents as a plain copy, on any worker`, async () => {
     const make = (): unknown => {
       class Point {
         x = 1;
@@ -367,7 +367,7 @@ for (const { name, get } of PARALLEL) {
     assert.equal(await get({ bytes: [bytes], size: [size, 'bytes'] }, 'size'), 'Uint8Array 3');
   });
 
-  test(`${name} runs several graphs at once on the same workers`, async () => {
+  test(`${name} runs several graphs concurrently on the same workers`, async () => {
     const graphs = Array.from({ length: 8 }, (_unused, index) => {
       const graph: Record<string, unknown> = { t0: [inc, index] };
       for (let link = 1; link < 200; link++) graph[`t${link}`] = [inc, `t${link - 1}`];
@@ -379,8 +379,8 @@ for (const { name, get } of PARALLEL) {
     );
   });
 
-  test(`${name} runs two computations of one task each side by side`, async () => {
-    // Each task ends when both run.
+  test(`${name} runs two computations of one task each concurrently`, async () => {
+    // Each task ends when both tasks run.
     const meet = async (folder: string, own: string, other: string): Promise<string> => {
       const { existsSync, watch, writeFileSync } = await import('node:fs');
       const met = new Promise<void>((resolve) => {
@@ -403,7 +403,7 @@ for (const { name, get } of PARALLEL) {
     });
   });
 
-  test(`${name} computes beside a task that never ends`, async () => {
+  test(`${name} computes other graphs while a task never ends`, async () => {
     const controller = new AbortController();
     const never = (): Promise<never> => new Promise(() => undefined);
     const endless = get({ a: [never] }, 'a', { signal: controller.signal });
@@ -418,7 +418,7 @@ for (const { name, get } of PARALLEL) {
     await assert.rejects(endless, { code: 'ERR_LONGPOLE_ABORTED' });
   });
 
-  test(`${name} checks its options`, async () => {
+  test(`${name} refuses invalid options`, async () => {
     const bad: object[] = [
       { numWorkers: 0 },
       { numWorkers: 1.5 },
@@ -443,7 +443,7 @@ test('getThreaded shares large arrays between threads instead of copying them', 
     while (Atomics.load(cell, 0) < 2) Atomics.wait(cell, 0, 1, 5000);
     return a;
   };
-  // Two tasks that have to run at the same time, so that one of them is not where the array was made.
+  // Both tasks must run at the same time, so one of them runs on another thread than the task that created the array.
   const cell = new Int32Array(new SharedArrayBuffer(4));
   const graph = {
     made: [make],

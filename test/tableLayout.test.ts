@@ -12,7 +12,7 @@ const table = new Table([
   { title: 'Count', numbers: Float64Array.of(1, 22, 333) },
 ]);
 
-test('long titles stand on several lines', () => {
+test('long titles are wrapped into several lines', () => {
   assert.equal(
     layoutTable(table, Number.POSITIVE_INFINITY, 2),
     [
@@ -26,20 +26,20 @@ test('long titles stand on several lines', () => {
   );
 });
 
-test('long texts lose their middle', () => {
+test('long texts are shortened in the middle', () => {
   const lines = layoutTable(table, 40, 3).split('\n');
   assert.ok(lines.every((line) => line.length <= 40));
   assert.match(lines[3] ?? '', /^load-\w+…\w+cdef {2}0\.333333 {6}1$/);
 });
 
-test('a table of more rows than a call has arguments', () => {
+test('a table may have more rows than a function call may have arguments', () => {
   const long = new Table([{ title: 'Row', numbers: new Float64Array(300_000).fill(7) }]);
   const lines = layoutTable(long, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER).split('\n');
   assert.equal(lines.length, 300_001);
   assert.equal(lines.at(-1), '  7');
 });
 
-test('what does not fit goes below, behind the same texts', () => {
+test('columns that do not fit are printed below, after the same texts', () => {
   const lines = layoutTable(table, 22, 3).split('\n');
   assert.equal(lines.filter((line) => line.startsWith('load-')).length, 2);
   assert.ok(

@@ -1,4 +1,4 @@
-// Packed files that become gigabytes: reading stops with a code, before the memory is taken.
+// Compressed files that would unpack to gigabytes: reading stops with an error code before the memory is allocated.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { repositoryPath } from './support/repository.js';
 import { runCommand } from './support/runCommand.js';
 
 const MIB = 2 ** 20;
-/** More than what is always allowed. */
+/** More bytes than the minimum of the limit. */
 const BOMB = Buffer.alloc(130 * MIB, ' ');
 
 const folder = mkdtempSync(join(tmpdir(), 'longpole-unpacked-'));
@@ -37,8 +37,8 @@ const small = fileOf('small.json.gz', gzipSync(JSON.stringify([slice, slice])));
 
 const withCode = (code: string) => (error: unknown) => error instanceof LongpoleError && error.code === code;
 
-describe('packed files that become far larger than traces do', () => {
-  it('a report and a gzip file are not read beyond 100 times their packed bytes and 128 MiB', () => {
+describe('a compressed file that unpacks to far more bytes than a trace', () => {
+  it('is not read beyond 100 times its compressed size and 128 MiB', () => {
     for (const file of [report, gzip])
       assert.throws(
         () => openTrace(file),
@@ -53,8 +53,8 @@ describe('packed files that become far larger than traces do', () => {
       );
   });
 
-  it('maxUnpackedBytes raises the limit, and lowers it', () => {
-    // Beyond the limit the data is looked at: it is no trace.
+  it('is read up to the limit `maxUnpackedBytes`', () => {
+    // With a higher limit, the whole content is read, and it is not a trace.
     assert.throws(
       () => openTrace(report, { maxUnpackedBytes: 200 * MIB }),
       withCode('ERR_LONGPOLE_TRACE_FORMAT'),
@@ -68,7 +68,7 @@ describe('packed files that become far larger than traces do', () => {
       assert.throws(open, withCode('ERR_LONGPOLE_UNPACKED_SIZE'));
   });
 
-  it('the tables of a trace directory count together', () => {
+  it('counts together with the other tables of a trace directory', () => {
     const directory = repositoryPath('test/fixtures/version-1/recorded');
     assert.equal(openTrace(directory, { maxUnpackedBytes: 1e6 }).tasks.length, 127);
     assert.throws(
@@ -77,12 +77,12 @@ describe('packed files that become far larger than traces do', () => {
     );
   });
 
-  it('maxUnpackedBytes is a number of bytes', () => {
+  it('is refused with an invalid `maxUnpackedBytes`', () => {
     for (const maxUnpackedBytes of [-1, Number.NaN])
       assert.throws(() => openTrace(small, { maxUnpackedBytes }), withCode('ERR_LONGPOLE_INVALID_ARGUMENT'));
   });
 
-  it('longpole analyze --max-unpacked sets the limit', async () => {
+  it('is read up to the limit of `longpole analyze --max-unpacked`', async () => {
     const analyze = (...args: string[]) =>
       runCommand(process.execPath, [repositoryPath('dist/cli/main.js'), 'analyze', ...args]);
     const stopped = await analyze('--max-unpacked', '50B', small);

@@ -1,4 +1,4 @@
-// `longpole simulate` and `longpole diff` as a user runs them.
+// `longpole simulate` and `longpole diff` as processes.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const CLI = repositoryPath('dist/cli/main.js');
 const longpole = (...args: string[]) =>
   runCommand(process.execPath, [CLI, ...args], { cwd: folder, env: { ...process.env, COLUMNS: '80' } });
 
-/** A Chrome trace of 40 loads and 40 fits on two threads; `fit` says how many times longer fits take. */
+/** Writes a Chrome trace of 40 loads and 40 fits on two threads. `fit` multiplies the durations of the fits. */
 function record(name: string, fit: number): string {
   const events = [];
   const free = [0, 0];
@@ -35,7 +35,7 @@ const before = record('before.json', 1);
 const slower = record('slower.json', 1.5);
 
 describe('longpole simulate', () => {
-  it('prints the makespan for numbers of workers, in 80 columns', async () => {
+  it('prints the makespan for each number of workers, in 80 columns', async () => {
     const { code, stdout, stderr } = await longpole('simulate', before, '--workers', '1,2,4');
     assert.equal(code, 0, stderr);
     assert.match(stdout, /Workers +\(s\)/);
@@ -43,7 +43,7 @@ describe('longpole simulate', () => {
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
   });
 
-  it('prints JSON, with all the conditions', async () => {
+  it('prints JSON, with all options for the simulation', async () => {
     const conditions = [
       '--faster',
       'fit=2',
@@ -70,7 +70,7 @@ describe('longpole simulate', () => {
     assert.ok(rows[0]!.low < 20 && rows[0]!.high > 20);
   });
 
-  it('ends with 2 for what it does not understand', async () => {
+  it('ends with 2 on invalid options', async () => {
     for (const args of [
       ['--workers', '0'],
       ['--faster', 'fit'],
@@ -88,14 +88,14 @@ describe('longpole simulate', () => {
 });
 
 describe('longpole diff', () => {
-  it('says what got slower', async () => {
+  it('prints which prefix became slower', async () => {
     const { code, stdout, stderr } = await longpole('diff', before, slower);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /prefix +fit +slower/);
     assert.match(stdout, /prefix +load +noise/);
   });
 
-  it('is a gate: 1 for slower than allowed, 0 for what is allowed, 2 for no trace', async () => {
+  it('ends with 1 if the run is slower than --fail-over allows, and with 2 on invalid input', async () => {
     const failed = await longpole('diff', before, slower, '--fail-over', '5%');
     assert.equal(failed.code, 1);
     assert.match(failed.stdout, /Slower than allowed/);
@@ -108,7 +108,7 @@ describe('longpole diff', () => {
     assert.match(large.stderr, /'5' would be 500 %: write 5% or 0\.05/);
   });
 
-  it('--page writes what it printed as a page that loads nothing', async () => {
+  it('writes its result as a self-contained page with --page', async () => {
     const { code, stderr } = await longpole('diff', before, slower, '--page', 'diff.html');
     assert.equal(code, 0, stderr);
     assert.match(stderr, /diff\.html/);
@@ -120,7 +120,7 @@ describe('longpole diff', () => {
     assert.match(nowhere.stderr, /could not be written/);
   });
 
-  it('takes several runs of each side, and prints JSON', async () => {
+  it('accepts several runs of each side, and prints JSON', async () => {
     const runs = [1.49, 1.5, 1.51].map((times, i) => record(`slower-${i}.json`, times));
     const befores = [0.99, 1, 1.01].map((times, i) => record(`before-${i}.json`, times));
     const { code, stdout } = await longpole(
