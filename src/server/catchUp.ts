@@ -72,8 +72,8 @@ export class RowFeed {
   }
 
   /** Frames of samples are told again, for somebody who has not got them. */
-  retellFrames(): void {
-    this.#encoder.retellFrames();
+  repeatFrames(): void {
+    this.#encoder.repeatFrames();
   }
 
   /** Whether everything before `end` was sent. */

@@ -180,7 +180,7 @@ export class LiveHub {
       this.#shared = { feed: new RowFeed(this.#source.trace, viewer.cursor, true), pieces: undefined };
     if (this.#shared.pieces !== undefined) return;
     // It has those frames only that its own rows needed.
-    this.#shared.feed.retellFrames();
+    this.#shared.feed.repeatFrames();
     viewer.state = 'live';
   }
 

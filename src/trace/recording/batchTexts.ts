@@ -1,5 +1,5 @@
-// Texts of a dictionary column while it is recorded: each distinct text has a code. When there are many the codes begin anew
-// with the next batch, because a dictionary that grew is written again whole.
+// The dictionary of a column during recording: every distinct text has a code. Arrow rewrites a dictionary that grew,
+// so a large dictionary is replaced by an empty one after a batch.
 
 const MANY = 512;
 
@@ -16,7 +16,7 @@ export class BatchTexts {
     return code;
   }
 
-  /** Call it when a batch was written; true if codes begin anew. */
+  /** Call this after a batch was written. Returns true if codes restart at 0. */
   nextBatch(): boolean {
     if (this.texts.length <= MANY) return false;
     this.texts = [];

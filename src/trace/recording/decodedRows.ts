@@ -1,20 +1,20 @@
-// Tables of files as rows in memory, of any table: how each kind of column is read.
+// Decodes the tables of a file to rows in memory, column by column, according to the column's kind.
 import { columnsOf, type RecordedTable, type TableRows } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
 import type { StringTable } from '../stringTable.js';
 import { absentColumn, type ColumnArray, type IdLists, type MemoryColumn, rowsFrom } from '../tableRows.js';
 
-/** What columns refer to. */
+/** Objects that columns refer to. */
 export interface DecodingContext {
-  /** Texts become ids of it. */
+  /** Table of the decoded texts. */
   readonly strings: StringTable;
-  /** Number of workers; rows beyond it are damage, and absent. */
+  /** Number of workers; a larger index is damage and becomes absent. */
   readonly workers: number;
-  /** The row of a frame by its number. Default: rows have no frames. */
+  /** Returns the row of a frame by its id. Default: rows have no frames. */
   readonly frameRow?: (id: number) => number;
 }
 
-/** The rows of a table; columns that an earlier version did not write are absent. */
+/** Returns the rows of a table. Columns that an earlier version did not write are absent. */
 export function decodedRows<T extends RecordedTable>(
   table: T,
   stream: ArrowStream,
@@ -59,7 +59,7 @@ function decodedColumn(
   }
 }
 
-/** All texts but keys, so that no id appears in `strings` after a trace was opened. */
+/** Interns all texts except keys, so that `strings` does not grow after a trace was opened. */
 export function internTexts(table: RecordedTable, stream: ArrowStream, strings: StringTable): void {
   for (const { kind, title, among = [] } of columnsOf(table)) {
     for (const text of among) strings.internString(text);
@@ -68,14 +68,14 @@ export function internTexts(table: RecordedTable, stream: ArrowStream, strings: 
   }
 }
 
-/** Indices below `count`, others -1. */
+/** Replaces indices of at least `count` by -1. */
 export function indices(column: Int32Array | undefined, length: number, count: number): Int32Array {
   if (column === undefined) return new Int32Array(length).fill(-1);
   for (let row = 0; row < column.length; row++) if (column[row]! >= count) column[row] = -1;
   return column;
 }
 
-/** Places in a list of names; a name that is not there counts as the first. */
+/** Returns indices into `names`; an unknown name becomes 0. */
 export function listed(
   stream: ArrowStream,
   name: string,

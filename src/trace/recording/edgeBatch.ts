@@ -1,9 +1,9 @@
-// Edges of the graph until they are written as a batch.
+// Collects edges of the graph for a batch.
 import type { Computation } from '../../protocol/clusterObserver.js';
 import { Float64Column } from '../columns.js';
 import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 
-/** A computation of which the edges stand in a page of a live trace. */
+/** A computation whose edges are in a page of a live trace. */
 export interface ComputationEdges {
   readonly firstId: number;
   readonly size: number;
@@ -19,7 +19,7 @@ export class EdgeBatch {
     return this.#task.length;
   }
 
-  /** The edges of tasks from local id `from` on, until there are `rows`; returns the task where it stopped. */
+  /** Adds the edges of tasks from local id `from` on, until there are `rows` rows. Returns the next local id. */
   add(computation: Computation, from: number, rows: number): number {
     const { firstId, size, dependencyOffsets, dependencies, externals } = computation;
     let id = from;
@@ -34,7 +34,7 @@ export class EdgeBatch {
     return id;
   }
 
-  /** As `add`, from a page. */
+  /** Like `add`, for edges in a page. */
   addPage({ firstId, size, page, slot }: ComputationEdges, from: number, rows: number): number {
     let id = from;
     for (; id < size && this.length < rows; id++) {

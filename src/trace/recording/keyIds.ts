@@ -1,27 +1,33 @@
-// Equal keys get equal ids, without keeping their texts: of ten million keys those would be half a gigabyte, and most
-// analyses only ask which keys are the same.
+// Assigns equal ids to equal keys without keeping their texts. The texts of ten million keys would be half a gigabyte,
+// and most analyses only compare keys.
 import type { TextBatch } from '../formats/textColumns.js';
 
-/** Keys of one part fit into a processor's second cache with their table: looking each up in memory would cost thrice as much. */
+/**
+ * Keys are partitioned, so that a part and its hash table fit into the processor's second-level cache. Lookups in main
+ * memory would take three times as long.
+ */
 const PART_BITS = 8;
 const PARTS = 1 << PART_BITS;
 
 /**
- * Tells keys apart by 64 bits of hash: among ten million keys, two that are taken for one come once in 300,000 traces.
- * Cost: some 80 ns a key, 24 bytes until `ids` has answered.
+ * Compares keys by 64 bits of hash. A collision among ten million keys occurs in one of 300,000 traces. Cost: some 80
+ * ns a key, and 24 bytes a key until `ids` returns.
  */
 export class KeyIds {
   readonly #firsts: Int32Array;
   readonly #seconds: Int32Array;
   #length = 0;
 
-  /** For exactly so many keys. */
+  /** Expects exactly `count` keys. */
   constructor(count: number) {
     this.#firsts = new Int32Array(count);
     this.#seconds = new Int32Array(count);
   }
 
-  /** Appends the keys of a batch. Four bytes a step; the shifts bring the high bits, which multiplying mixes best, down. */
+  /**
+   * Appends the keys of a batch. Hashes four bytes per step; the shifts move the high bits, which multiplication mixes
+   * best, down.
+   */
   add({ offsets, bytes, view }: TextBatch): void {
     for (let i = 0; i + 1 < offsets.length; i++) {
       let at = offsets[i]!;
@@ -45,7 +51,7 @@ export class KeyIds {
     }
   }
 
-  /** Ids of all keys in the order in which they were added; they count up from 0 in the order of first appearance. */
+  /** Returns the ids of all keys in the order of `add`. Ids are 0, 1, 2, … in the order of first appearance. */
   ids(): Int32Array {
     const ids = this.#firstsOfEqual();
     let next = 0;
@@ -53,7 +59,7 @@ export class KeyIds {
     return ids;
   }
 
-  /** By key, the number of the first that equals it. */
+  /** Returns, for each key, the index of the first equal key. */
   #firstsOfEqual(): Int32Array {
     const { starts, order, firsts, seconds } = this.#parts();
     const result = new Int32Array(order.length);
@@ -66,7 +72,7 @@ export class KeyIds {
       else slots = new Int32Array(size);
       for (let at = from; at < to; at++) {
         let slot = firsts[at]! & (size - 1);
-        // Of each slot the place of a key, from 1 on.
+        // A slot holds the position of a key plus 1, or 0.
         for (let known = slots[slot]!; ; known = slots[slot]!) {
           if (known === 0) {
             slots[slot] = at - from + 1;
@@ -85,7 +91,7 @@ export class KeyIds {
     return result;
   }
 
-  /** The keys by the highest bits of their hash; those of one part as they were added. */
+  /** Partitions the keys by the highest bits of their hash. Keys of one part keep their order. */
   #parts(): { starts: Int32Array; order: Int32Array; firsts: Int32Array; seconds: Int32Array } {
     const length = this.#length;
     const starts = new Int32Array(PARTS + 1);

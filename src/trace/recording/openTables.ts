@@ -1,4 +1,4 @@
-// From the bytes of tables, wherever they lie, to a trace: what a trace directory, a report and a dashboard have in common.
+// Opens the tables of a trace from bytes. Trace directories, reports and dashboards use it.
 import { unpackedSizeError, unpackLimit } from '../../base/unpackLimit.js';
 import { appearedLater, type RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
@@ -9,29 +9,32 @@ import { streamsOf } from './recordedTasks.js';
 import { type KnownTotals, recordedTrace } from './recordedTrace.js';
 import type { TraceMeta } from './traceMeta.js';
 
-/** Bytes of all tables up to which every byte is checked at once: some 2,000,000 tasks, half a second. */
+/**
+ * Total size of tables up to which all bytes are checked when a trace is opened: some 2,000,000 tasks, half a second.
+ */
 export const CHECKED_BYTES = 64 * 2 ** 20;
 
 export interface TableSource {
-  /** What errors call it. */
+  /** Name for error messages. */
   readonly name: string;
-  /** Undefined: it is missing. */
+  /** Bytes of the table; undefined if the table is missing. */
   readonly bytes: ByteSource | undefined;
 }
 
 export interface OpenTablesOptions {
   readonly codec: ArrowCodec;
-  /** All bytes are read and checked at once; otherwise columns are read when they are used. */
+  /** Whether opening checks all bytes. Otherwise columns are read on first use. */
   readonly checked: boolean;
-  /** Default: the sums of the rows that are there. */
+  /** Known totals. Default: the totals of the rows in the streams. */
   readonly known?: KnownTotals;
-  /** Bytes that the tables in memory may become. Default: in proportion to their size. */
+  /** Limit for the unpacked size of tables in memory. Default: in proportion to their packed size. */
   readonly maxUnpackedBytes?: number | undefined;
 }
 
 /**
- * `ended` of the meta says whether streams without an end are damage. Throws ERR_LONGPOLE_UNPACKED_SIZE if tables in memory
- * become too large; of tables in files, columns are unpacked when they are used, and become at most 255 times as large.
+ * Opens the tables of a trace. `meta.ended` decides how `trace.damage` describes streams without an end. Throws
+ * ERR_LONGPOLE_UNPACKED_SIZE if tables in memory exceed the limit. Columns of tables in files are unpacked on first
+ * use, to at most 255 times their size.
  */
 export function openTables(
   meta: Pick<TraceMeta, 'ended' | 'reason'>,
@@ -60,7 +63,7 @@ export function openTables(
   return recordedTrace(streams, damage.summary(), known);
 }
 
-/** What is wrong with the tables of a trace. */
+/** Collects the damage of a trace's tables. */
 class DamageList {
   readonly #meta: Pick<TraceMeta, 'ended' | 'reason'>;
   #damage: TraceDamage | undefined;
@@ -70,7 +73,7 @@ class DamageList {
   }
 
   add(file: string, offset: number, bytes: number, reason: string): void {
-    // That a stream was not closed is no loss in itself; it is told once, for all.
+    // A stream that was not closed has lost nothing by itself; `summary` reports it once for all streams.
     const stretch = bytes > 0 || reason === 'it is missing' ? 1 : 0;
     const known = this.#damage;
     if (known === undefined || (known.stretches === 0 && stretch === 1)) {

@@ -1,11 +1,11 @@
-// Makes an Arrow stream easy to compress, and back, without changing its length or anything of its structure: what stands in
-// the buffers of numbers is replaced by differences, byte by byte in planes. A time differs little from the one in the row
-// before, or from the one in the column before, and a general compressor sees that only when it is spelled out.
+// Rearranges an Arrow stream so that it compresses well, and restores it. The length and the structure stay. Buffers of
+// numbers are replaced by differences, split into one plane per byte. A time differs little from the time in the
+// previous row or in the previous column; a general compressor does not find that by itself.
 
 import { type BatchMessage, bufferPlace, MemorySource } from '../formats/arrow/arrowMessages.js';
 import { scanStream } from '../formats/arrow/arrowScan.js';
 
-/** What a value is subtracted from. */
+/** Reference of a difference: the previous row or the previous column. */
 const FROM_ROW = 0;
 const FROM_COLUMN = 1;
 
@@ -13,18 +13,18 @@ interface Place {
   readonly at: number;
   readonly count: number;
   readonly width: 4 | 8;
-  /** Where the column of doubles before it lies; -1: none. */
+  /** Offset of the previous column of doubles, or -1. */
   readonly before: number;
 }
 
 /**
- * Packs an uncompressed stream of ours in place. Returns a byte for each buffer of numbers: how it was packed, which
- * `unpackColumns` needs. Lossless. Cost: some 10 ns a number.
+ * Packs an uncompressed stream of Longpole in place, without loss. Returns a byte for each buffer of numbers, which
+ * `unpackColumns` needs. Cost: some 10 ns a number.
  */
 export function packColumns(bytes: Uint8Array): Uint8Array {
   const places = placesOf(bytes);
   const ways = new Uint8Array(places.length);
-  // From the end: what a buffer is compared with is still as it was.
+  // From the end, because the reference of a buffer must still be unchanged.
   for (let i = places.length - 1; i >= 0; i--) {
     const place = places[i]!;
     const words = wordsAt(bytes, place.at, place.count * (place.width >> 2));
@@ -42,7 +42,7 @@ export function packColumns(bytes: Uint8Array): Uint8Array {
   return ways;
 }
 
-/** The inverse, in place. Of damaged bytes anything may come, of the same length. Cost: some 6 ns a number. */
+/** Unpacks a stream in place. Damaged bytes give arbitrary bytes of the same length. Cost: some 6 ns a number. */
 export function unpackColumns(bytes: Uint8Array, ways: Uint8Array): void {
   for (const [i, place] of placesOf(bytes).entries()) {
     const { at, count, width, before } = place;
@@ -59,7 +59,10 @@ function writeBytes(to: Uint8Array, words: Uint32Array): void {
   to.set(new Uint8Array(words.buffer, 0, to.length));
 }
 
-/** The buffers of numbers, in the order of batches and columns. Only descriptions are read, which packing leaves alone. */
+/**
+ * Returns the buffers of numbers in the order of batches and columns. Reads only the metadata, which packing does not
+ * change.
+ */
 function placesOf(bytes: Uint8Array): Place[] {
   const { fields, batches } = scanStream(new MemorySource(bytes));
   const places: Place[] = [];
@@ -93,14 +96,14 @@ function placeOf(
   return count === 0 ? undefined : { at: found.at, count, width, before };
 }
 
-/** A copy: buffers need not lie at a multiple of four in memory. */
+/** Returns a copy, because a buffer may be unaligned. */
 function wordsAt(bytes: Uint8Array, at: number, count: number): Uint32Array {
   const words = new Uint32Array(count);
   new Uint8Array(words.buffer).set(bytes.subarray(at, at + count * 4));
   return words;
 }
 
-/** Small differences to either side become small numbers. */
+/** Replaces values by zigzag-coded differences: small differences of either sign become small numbers. */
 function differences32(words: Uint32Array): void {
   for (let i = words.length - 1; i > 0; i--) {
     const difference = (words[i]! - words[i - 1]!) | 0;
@@ -108,7 +111,7 @@ function differences32(words: Uint32Array): void {
   }
 }
 
-/** Numbers of 32 bits from the planes of their differences to the row before. */
+/** Returns 32-bit numbers from the planes of their differences to the previous row. */
 function sums32(planes: Uint8Array, count: number): Uint32Array {
   const words = new Uint32Array(count);
   let sum = 0;
@@ -120,7 +123,7 @@ function sums32(planes: Uint8Array, count: number): Uint32Array {
   return words;
 }
 
-/** A number of 32 bits of which each byte lies in a plane of its own. */
+/** Returns a 32-bit number from four planes of bytes. */
 function wordAt(planes: Uint8Array, at: number, count: number): number {
   return (
     (planes[at]! |
@@ -131,10 +134,10 @@ function wordAt(planes: Uint8Array, at: number, count: number): number {
   );
 }
 
-/** Of 64-bit numbers, low word first, to the row before or to `column`. */
+/** Returns the zigzag-coded differences of 64-bit numbers, low word first, to `column` or else to the previous row. */
 function differences64(words: Uint32Array, column: Uint32Array | undefined): Uint32Array {
   const result = new Uint32Array(words.length);
-  // What a value is compared with lies in `other`, so many words before it.
+  // The reference of a value is in `other`, `back` words earlier.
   const other = column ?? words;
   const back = column === undefined ? 2 : 0;
   for (let i = 0; i < words.length; i += 2) {
@@ -150,7 +153,7 @@ function differences64(words: Uint32Array, column: Uint32Array | undefined): Uin
   return result;
 }
 
-/** Numbers of 64 bits from the planes of their differences to the row before. */
+/** Returns 64-bit numbers from the planes of their differences to the previous row. */
 function rowSums64(planes: Uint8Array, count: number): Uint32Array {
   const words = new Uint32Array(count * 2);
   let low = 0;
@@ -168,7 +171,7 @@ function rowSums64(planes: Uint8Array, count: number): Uint32Array {
   return words;
 }
 
-/** Numbers of 64 bits from the planes of their differences to those of another column. */
+/** Returns 64-bit numbers from the planes of their differences to another column. */
 function sums64(planes: Uint8Array, count: number, column: Uint32Array): Uint32Array {
   const words = new Uint32Array(count * 2);
   for (let i = 0; i < count; i++) {
@@ -182,7 +185,7 @@ function sums64(planes: Uint8Array, count: number, column: Uint32Array): Uint32A
   return words;
 }
 
-/** Bits that the numbers need, about. */
+/** Estimates the number of significant bits. */
 function weight(words: Uint32Array): number {
   let bits = 0;
   for (let i = 0; i < words.length; i += 2) {

@@ -9,8 +9,8 @@ const id = fc.integer({ min: -1, max: TASKS - 1 });
 const edges = fc.array(fc.tuple(id, id), { maxLength: 30 });
 const runs = fc.array(fc.tuple(id, fc.constantFrom(TASK_MEMORY, TASK_ERRED)), { maxLength: 20 });
 
-describe('edges of a recorded trace', () => {
-  it('come to rows as the list says, however it is sorted', () => {
+describe('dependencies of rows in a recorded trace', () => {
+  it('equal the list of edges, sorted or not', () => {
     fc.assert(
       fc.property(edges, runs, fc.boolean(), (list, rows, sorted) => {
         if (sorted) list.sort(([a], [b]) => a - b);

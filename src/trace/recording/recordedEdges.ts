@@ -1,20 +1,20 @@
-// The edges of a recorded trace, from the list of edges by id to lists by row of tasks. Ids are dense numbers of 4 bytes here,
-// and nothing but the result is kept: ten million edges as they stand in the file would be a gigabyte.
+// Converts the edges of a recorded trace from a list by task id to lists by row. Ids are dense numbers of 4 bytes, and
+// only the result is kept. Ten million edges as they are in the file would use a gigabyte.
 import { TASK_MEMORY } from '../../protocol/clusterObserver.js';
 
-/** `values` of row `i`: `[offsets[i] .. offsets[i + 1])`. */
+/** Values of row `i`: `values[offsets[i] .. offsets[i + 1])`. */
 interface RowLists<T> {
   readonly offsets: Int32Array;
   readonly values: T;
 }
 
-/** Edges by task: those of dense number `n` are the entries `order[starts[n] .. starts[n + 1])` of the list. */
+/** Groups edges by task: the edges of task `n` are `order[starts[n] .. starts[n + 1])`. Tasks are dense numbers. */
 export class EdgesByTask {
   readonly starts: Int32Array;
-  /** Undefined where the list already stands by task. */
+  /** Positions in the list; undefined if the list is sorted by task. */
   readonly #order: Int32Array | undefined;
 
-  /** `task`: dense numbers. */
+  /** `task` has the task of each edge, `count` is the number of tasks. */
   constructor(task: Int32Array, count: number) {
     this.starts = new Int32Array(count + 1);
     let sorted = true;
@@ -38,12 +38,12 @@ export class EdgesByTask {
     return order;
   }
 
-  /** The place in the list of the `i`-th edge by task. */
+  /** Returns the position in the list of the `i`-th edge by task. */
   edge(i: number): number {
     return this.#order === undefined ? i : this.#order[i]!;
   }
 
-  /** How many edges the rows have, added up. `task`: dense number by row. */
+  /** Returns the cumulated number of edges by row. `task` has the dense number of each row's task. */
   offsets(task: Int32Array): Int32Array {
     const { starts } = this;
     const offsets = new Int32Array(task.length + 1);
@@ -55,7 +55,9 @@ export class EdgesByTask {
   }
 }
 
-/** See `TaskRows.dependencyRows`. Runs that gave no result do not count. `task`: dense number by row. */
+/**
+ * Returns `TaskRows.dependencyRows`. Runs without a result are ignored. `task` has the dense number of each row's task.
+ */
 export function rowsOfDependencies(
   edges: EdgesByTask,
   dependency: Int32Array,
@@ -78,7 +80,7 @@ export function rowsOfDependencies(
   return { offsets, values };
 }
 
-/** The ids that each row needed. */
+/** Returns the ids of each row's dependencies. */
 export function idsOfDependencies(
   edges: EdgesByTask,
   dependency: Float64Array,

@@ -5,7 +5,7 @@ import type { TextColumn } from '../formats/textColumns.js';
 import { StringTable } from '../stringTable.js';
 import { RecordedKeys } from './recordedKeys.js';
 
-/** A column in batches, and how often one was read. */
+/** Returns a column in batches that counts its reads. */
 function column(batches: readonly (readonly string[])[]): TextColumn & { reads: number } {
   const firstRows = [0];
   for (const texts of batches) firstRows.push((firstRows.at(-1) ?? 0) + texts.length);
@@ -35,7 +35,7 @@ const key = fc.oneof(
 );
 
 describe('keys of a recorded trace', () => {
-  it('have ids in the order of first appearance, and their texts by id', () => {
+  it('have ids in the order of first appearance, and texts by id', () => {
     const batches = fc.array(fc.array(key, { maxLength: 8 }), { maxLength: 30 });
     fc.assert(
       fc.property(batches, fc.uniqueArray(key, { maxLength: 5 }), fc.boolean(), (parts, others, all) => {
@@ -64,7 +64,7 @@ describe('keys of a recorded trace', () => {
     );
   });
 
-  it('are read twice at most, however they are asked for', () => {
+  it('are read a bounded number of times in any order of access', () => {
     const parts = Array.from({ length: 40 }, (_, batch) =>
       Array.from({ length: 5 }, (_, i) => `key-${batch}-${i}`),
     );

@@ -1,30 +1,30 @@
-// The keys of a recorded trace. Which are equal is known; their texts stay in the file until somebody asks for one.
+// The keys of a recorded trace. Only their ids are in memory; a text is read from the file on use.
 import type { TextBatch, TextColumn } from '../formats/textColumns.js';
 import { decodeText, StringTable } from '../stringTable.js';
 import type { Texts } from '../texts.js';
 import { KeyIds } from './keyIds.js';
 
-/** Batches of texts that are kept for the next who asks: those of neighbours mostly lie together. */
+/** Number of cached batches. Neighbouring keys are mostly in one batch. */
 const KEPT = 8;
 
-/** Ids of keys of tasks come first, then those of other texts, in the order in which they were added. */
+/** Assigns ids first to keys of tasks, then to other texts in the order in which they were added. */
 export class RecordedKeys implements Texts {
-  /** By row of tasks. */
+  /** Id of the key by row of tasks. */
   readonly key: Int32Array;
-  /** By id of the texts of others, as they were given. */
+  /** Id of each text in the table `others` of the constructor. */
   readonly others: Int32Array;
   readonly #column: TextColumn;
-  /** How many keys tasks have. */
+  /** Number of distinct keys of tasks. */
   readonly #own: number;
-  /** By id of those, the first row that has it; undefined where ids are rows. */
+  /** First row of each key of a task; undefined if every key has one row. */
   readonly #rowOf: Int32Array | undefined;
   readonly #others = new StringTable();
   #batches = new Map<number, TextBatch>();
-  /** How often a batch had to be read. */
+  /** Number of reads of a batch. */
   #reads = 0;
   #strings: string[] = [];
 
-  /** `others`: keys that others than tasks name, e.g. transfers; each may be a key of a task. */
+  /** `others` are keys in other tables, e.g. of transfers. They may be keys of tasks. */
   constructor(column: TextColumn, others: StringTable) {
     this.#column = column;
     const rows = column.firstRows.at(-1) ?? 0;
@@ -51,12 +51,15 @@ export class RecordedKeys implements Texts {
     return this.#own + this.#others.length;
   }
 
-  /** The id of a text that is no key of a task. */
+  /** Adds a text that is no key of a task and returns its id. */
   add(text: string): number {
     return this.#own + this.#others.internString(text);
   }
 
-  /** Ids of texts that `read` adds to the table that it is given, -1 for null. They need not differ from keys of tasks. */
+  /**
+   * Returns the ids of the texts that `read` adds to a table; -1 stays. A text may have a further id as a key of a
+   * task.
+   */
   addAll(read: (table: StringTable) => Int32Array | undefined): Int32Array | undefined {
     const own = this.#own;
     return read(this.#others)?.map((id) => (id < 0 ? id : id + own));
@@ -106,7 +109,10 @@ export class RecordedKeys implements Texts {
     return low;
   }
 
-  /** Who asks for keys all over the trace has them all in memory soon: every batch is read twice at most. */
+  /**
+   * Reads a batch. Once there were as many reads as batches, all batches stay in memory, so that random access reads
+   * each batch at most twice.
+   */
   #read(batch: number): TextBatch {
     const known = this.#batches.get(batch);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-// The columns of tasks in a recorded trace. Each is read from its stream when somebody asks for it.
+// The columns of tasks in a recorded trace. Each is read from its stream on first use.
 import { recordOf } from '../../base/recordOf.js';
 import { RECORDED_TABLES, type RecordedTable, TASK_STATES } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
@@ -15,15 +15,15 @@ import { indices, listed } from './decodedRows.js';
 import { EdgesByTask, idsOfDependencies, rowsOfDependencies } from './recordedEdges.js';
 import { RecordedKeys } from './recordedKeys.js';
 
-/** The opened tables of a trace. */
+/** Opened tables of a trace. */
 export type Streams = Readonly<Record<RecordedTable, ArrowStream>>;
 
-/** The streams of all tables, each opened once and in this order: damage is told of in it. */
+/** Opens the stream of each table once, in the order in which damage is reported. */
 export function streamsOf(open: (table: RecordedTable) => ArrowStream): Streams {
   return recordOf(RECORDED_TABLES, open);
 }
 
-/** Ids of tasks are counted in arrays: more than this many that nothing in the trace knows are taken for damage. */
+/** Limit for task ids without a row or an edge. Arrays have an entry per id, so a larger number is damage. */
 const SPARE_IDS = 2e7;
 
 export class RecordedTasks {
@@ -49,13 +49,13 @@ export class RecordedTasks {
     this.rows = this.#makeRows(workers);
   }
 
-  /** Every key that a table names. */
+  /** All keys in the tables of the trace. */
   get keys(): Texts {
     this.#unknown();
     return this.#ownKeys().keys;
   }
 
-  /** Keys of transfers, ids in `keys`. */
+  /** Keys of transfers, as ids of `keys`. */
   get transferKeys(): TextLists {
     return this.#ownKeys().transfers;
   }
@@ -166,7 +166,7 @@ export class RecordedTasks {
     });
   }
 
-  /** Each once, in the order of ids. */
+  /** Returns the distinct keys of rows in the order of task ids. */
   #keysOf(rows: Int32Array): string[] {
     const { key, id } = this.rows;
     const { keys } = this.#ownKeys();
@@ -196,11 +196,11 @@ export class RecordedTasks {
     const ranges = Array.from(firstIds, (firstId, i) => ({ firstId, size: Math.max(0, sizes[i] ?? 0) }));
     const dense = new DenseIds(ranges.sort((a, b) => a.firstId - b.firstId));
     if (dense.length > SPARE_IDS + 64 * (tasks.length + dependencies.length))
-      unusableTrace('its computations are larger than anything in it');
+      unusableTrace('the sizes of its computations do not match its tasks');
     return dense;
   }
 
-  /** From the list of edges to lists by row. Several runs of one task have the same. */
+  /** Returns the dependencies by row. All runs of a task have the same dependencies. */
   #makeEdges(): { offsets: Int32Array; values: Int32Array } {
     return rowsOfDependencies(
       this.#edgesByTask(),
@@ -253,7 +253,7 @@ export class RecordedTasks {
     return this.#edges().values.map((row, edge) => (row >= 0 ? key[row]! : unknown.get(ids[edge]!)!));
   }
 
-  /** By id, keys of tasks whose run came later, or gave no result, or is not in the trace. */
+  /** Returns keys by id for dependencies without a row: the run came later, gave no result, or is not in the trace. */
   #makeUnknown(): Map<number, number> {
     const unknown = new Map<number, number>();
     const rows = this.#edges().values;
@@ -278,7 +278,7 @@ const NO_TEXTS: TextColumn = {
   }),
 };
 
-/** A column without which nothing can be done; a table of which not even the beginning is left has no rows. */
+/** Returns a required column. If it is missing, throws unless the table has no rows. */
 function needed<T>(stream: ArrowStream, column: T | undefined, empty: T, what: string): T {
   return column ?? (stream.length === 0 ? empty : unusableTrace(what));
 }

@@ -1,4 +1,4 @@
-// A recorded trace as a Trace: tables are read from their streams when they are first asked for.
+// Presents opened streams as a Trace. Tables are read on first use.
 
 import { columnsOf, RECORDED_TABLES } from '../../protocol/traceSchema.js';
 import type { ArrowStream } from '../formats/arrow/arrowDecoder.js';
@@ -24,21 +24,21 @@ import { hostsOf } from '../workerHosts.js';
 import { type DecodingContext, decodedRows, internTexts } from './decodedRows.js';
 import { RecordedTasks, type Streams } from './recordedTasks.js';
 
-/** Named figures beside those that have a column. */
+/** Limit for named figures without a column. */
 const MAX_OTHER_FIGURES = 64;
-/** More workers than any cluster has: an index beyond it is damage. */
+/** Limit for worker indices; a larger index is damage. */
 const MAX_WORKERS = 1e6;
 
-/** What a trace is told of rows that its streams do not hold. */
+/** Totals that cover rows outside the streams. */
 export interface KnownTotals {
-  /** Default: the sums of the rows that are there. */
+  /** Default: the totals of the rows in the streams. */
   readonly totals?: TraceTotals;
   readonly evicted?: EvictedRows;
-  /** Sums of samples that are older than those of the streams. */
+  /** Sums of samples older than those in the streams. */
   readonly older?: SampleSums;
 }
 
-/** The trace in opened streams. Reading a column throws DamagedBytes where a stream that was not checked is damaged. */
+/** Returns the trace in opened streams. Reading a column of an unchecked, damaged stream throws DamagedBytes. */
 export function recordedTrace(streams: Streams, damage: TraceDamage | undefined, known?: KnownTotals): Trace {
   const strings = new StringTable();
   for (const table of RECORDED_TABLES) internTexts(table, streams[table], strings);
@@ -47,7 +47,7 @@ export function recordedTrace(streams: Streams, damage: TraceDamage | undefined,
   const context = { strings, workers: workers.length };
   const tables = {
     intervals: once(() => decodedRows('intervals', streams.intervals, context)),
-    // All keys of the trace are made with those of transfers.
+    // The keys of transfers require all keys of the trace.
     transfers: once(() => decodedRows('transfers', streams.transfers, context, () => tasks.transferKeys)),
     memory: once(() => {
       const rows = decodedRows('memory', streams.memory, context);
@@ -107,7 +107,7 @@ export function recordedTrace(streams: Streams, damage: TraceDamage | undefined,
   return printable(trace);
 }
 
-/** A worker that went has a second row, which says all that the first says. */
+/** Returns one row per worker. A removed worker has a second row, which repeats the first and adds its end. */
 function workerRows(stream: ArrowStream, strings: StringTable): WorkerRows {
   const index = stream.int32('index') ?? new Int32Array(0);
   let length = 0;
@@ -121,7 +121,7 @@ function workerRows(stream: ArrowStream, strings: StringTable): WorkerRows {
   });
 }
 
-/** The figures of resource samples that some sample has. */
+/** Returns the figures that at least one sample has. */
 function figuresOf(stream: ArrowStream): Map<string, Float64Array> {
   const figures = new Map<string, Float64Array>();
   for (const { kind, title } of columnsOf('resources')) {
@@ -132,7 +132,7 @@ function figuresOf(stream: ArrowStream): Map<string, Float64Array> {
   return figures;
 }
 
-/** Figures without a column stand as JSON objects. */
+/** Adds the figures without a column, which are stored as JSON objects. */
 function addOthers(stream: ArrowStream, figures: Map<string, Float64Array>): void {
   const table = new StringTable();
   const ids = stream.texts('others', table) ?? new Int32Array(0);
@@ -169,7 +169,7 @@ function numbersOf(json: string): Map<string, number> {
   );
 }
 
-/** Frames are told again where somebody began to read; the first row of each counts. */
+/** Returns frames and samples. A stream may repeat a frame for readers that began later; its first row counts. */
 function profileRows(
   streams: Streams,
   context: DecodingContext,

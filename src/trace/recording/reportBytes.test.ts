@@ -65,7 +65,7 @@ const rows = (one: Trace) =>
   }));
 
 describe('a report', () => {
-  it('holds every cell of a trace, and its totals', () => {
+  it('contains every cell of a trace and its totals', () => {
     fc.assert(
       fc.property(trace, (one) => {
         const {
@@ -74,7 +74,7 @@ describe('a report', () => {
           facts,
         } = decodeReport(encodeReport(one, { title: 't', facts: { Node: 'v' } }));
         assert.deepEqual([title, facts], ['t', { Node: 'v' }]);
-        // The names of synthetic functions are derived, not recorded; hosts of samples are those of their workers.
+        // The comparison includes derived columns: function names, and the hosts of samples.
         assert.deepEqual(rows(back), rows(one));
         assert.deepEqual(back.totals, one.totals);
       }),
@@ -82,7 +82,7 @@ describe('a report', () => {
     );
   });
 
-  it('packs streams and gives them back bit for bit', () => {
+  it('packs streams and unpacks them bit for bit', () => {
     fc.assert(
       fc.property(trace, (one) => {
         for (const bytes of encodeTables(one).values()) {
@@ -95,7 +95,7 @@ describe('a report', () => {
     );
   });
 
-  it('that is damaged opens or is refused', () => {
+  it('opens or is rejected if it is damaged', () => {
     const whole = encodeReport(fc.sample(trace, { numRuns: 1, seed: 4 })[0]!, { title: '', facts: {} });
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 5 }), fc.nat(400), (flips, cut) => {

@@ -1,5 +1,5 @@
-// What a report carries, before it is compressed: a JSON head with the exact totals, and the tables of a trace directory as
-// Arrow streams, their columns packed (packedColumns.ts). docs/trace-format.md says how to read it without Longpole.
+// The uncompressed content of a report: a JSON head with exact totals, and the tables of a trace directory as Arrow
+// streams with packed columns (packedColumns.ts). docs/performance-report.md explains how to read it without Longpole.
 import { LongpoleError } from '../../base/errors.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { MemorySource } from '../formats/arrow/arrowMessages.js';
@@ -13,21 +13,23 @@ import { encodeTables } from './traceEncoder.js';
 declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
-/** `LPREPORT`, then the version of this container. */
+/** `LPREPORT`, followed by the version of this container. */
 const MAGIC = [0x4c, 0x50, 0x52, 0x45, 0x50, 0x4f, 0x52, 0x54];
 const VERSION = 1;
 /** Magic, version (32 bits, little endian), length of the head (32 bits). */
 const PREFIX = 16;
 
-/** The id of the script element that holds the compressed bytes as base64. */
+/** Id of the script element that holds the compressed bytes as base64. */
 export const REPORT_ELEMENT = 'longpole-trace';
 
-/** What a page shows of a trace beside its rows. */
+/** Content of a page besides the rows of a trace. */
 export interface ReportInfo {
   readonly title: string;
-  /** Facts to show, e.g. `Node` → `v20.19.0`. */
+  /** Facts by name, e.g. `Node` → `v20.19.0`. */
   readonly facts: Readonly<Record<string, string>>;
-  /** Where the page begins unless its address says so, e.g. `stream?from=1&to=2`. Default: at the summary. */
+  /**
+   * View that the page opens with, e.g. `stream?from=1&to=2`, unless its address names another. Default: the summary.
+   */
   readonly address?: string;
 }
 
@@ -38,11 +40,11 @@ export interface OpenedReport extends Required<ReportInfo> {
 interface TableEntry {
   readonly table: RecordedTable;
   readonly size: number;
-  /** How each buffer was packed: a digit each. */
+  /** Packing of each buffer, one digit each. */
   readonly ways: string;
 }
 
-/** The bytes of a report; a general compressor makes some 6 to 12 bytes of each task of them. */
+/** Returns the bytes of a report. A general compressor reduces them to some 6 to 12 bytes a task. */
 export function encodeReport(trace: Trace, { title, facts, address = '' }: ReportInfo): Uint8Array {
   const tables = Array.from(encodeTables(trace), ([table, bytes]) => {
     const ways = packColumns(bytes).join('');
@@ -76,13 +78,13 @@ export function encodeReport(trace: Trace, { title, facts, address = '' }: Repor
 }
 
 /**
- * The trace in the bytes of a report, which are unpacked in place. Throws ERR_LONGPOLE_TRACE_FORMAT if they are damaged,
- * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole wrote them.
+ * Returns the trace in the bytes of a report, which are unpacked in place. Throws ERR_LONGPOLE_TRACE_FORMAT if they are
+ * damaged, and ERR_LONGPOLE_TRACE_VERSION if a newer Longpole wrote them.
  */
 export function decodeReport(bytes: Uint8Array): OpenedReport {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < PREFIX || MAGIC.some((byte, i) => bytes[i] !== byte))
-    damagedReport('it does not begin like one');
+    damagedReport('it has no signature of a report');
   const version = view.getUint32(8, true);
   if (version > VERSION) {
     throw new LongpoleError(
@@ -94,8 +96,8 @@ export function decodeReport(bytes: Uint8Array): OpenedReport {
   const tables = new Map<RecordedTable, Uint8Array>();
   let at = PREFIX + view.getUint32(12, true);
   for (const { table, size, ways } of head.tables) {
-    if (at + size > bytes.length) damagedReport('it is not complete');
-    // A copy begins where buffers of eight bytes may lie.
+    if (at + size > bytes.length) damagedReport('it is incomplete');
+    // A copy is aligned for values of eight bytes.
     const stream = bytes.slice(at, at + size);
     unpackColumns(stream, Uint8Array.from(ways, Number));
     tables.set(table, stream);
@@ -119,7 +121,7 @@ export function decodeReport(bytes: Uint8Array): OpenedReport {
   return { title: head.title, facts: head.facts, address: head.address, trace };
 }
 
-/** Buffers of a report are not compressed each by itself. */
+/** Buffers of a report are not compressed individually. */
 const NO_CODEC = {
   compress: (bytes: Uint8Array) => bytes,
   decompress: (bytes: Uint8Array) => bytes,
@@ -139,7 +141,7 @@ function parseHead(bytes: Uint8Array): Head {
   } catch {
     value = undefined;
   }
-  if (typeof value !== 'object' || value === null) return damagedReport('its head is no JSON');
+  if (typeof value !== 'object' || value === null) return damagedReport('its head is not JSON');
   const of = (name: string): unknown => Reflect.get(value, name);
   const title = of('title');
   const address = of('address');
@@ -152,7 +154,9 @@ function parseHead(bytes: Uint8Array): Head {
     evicted: evictedOf(of('evicted')),
     damage: typeof damage === 'string' ? damage : null,
     totals: totalsFromJson(of('totals')),
-    tables: Array.isArray(tables) ? tables.map(tableEntry) : damagedReport('its head names no tables'),
+    tables: Array.isArray(tables)
+      ? tables.map(tableEntry)
+      : damagedReport('its head has no valid list of tables'),
   };
 }
 
@@ -174,12 +178,13 @@ function evictedOf(value: unknown): EvictedRows {
 }
 
 function tableEntry(value: unknown): TableEntry {
-  if (typeof value !== 'object' || value === null) return damagedReport('its head names no tables');
+  if (typeof value !== 'object' || value === null)
+    return damagedReport('its head has no valid list of tables');
   const table = RECORDED_TABLES.find((name) => name === Reflect.get(value, 'table'));
   const size: unknown = Reflect.get(value, 'size');
   const ways: unknown = Reflect.get(value, 'ways');
   if (table === undefined || typeof size !== 'number' || !(size >= 0) || typeof ways !== 'string')
-    return damagedReport('its head names tables that are none');
+    return damagedReport('its head contains an invalid table');
   return { table, size, ways };
 }
 

@@ -1,11 +1,10 @@
-// Rows of one table until they are written as a batch: one growing array per column.
+// Collects the rows of one table for a batch, with one growing array per column.
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
 import { type Column, fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
 import { Float64Column, Int32Column, Uint8Column } from '../columns.js';
 import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { BatchTexts } from './batchTexts.js';
 
-/** One column of one type. */
 interface ColumnBatch {
   push(value: unknown): void;
   values(): ArrowValues;
@@ -23,13 +22,13 @@ export class RowBatch {
     this.#columns = columns.map(columnBatch);
   }
 
-  /** Adds a row with texts and numbers as they are; what it does not have is absent. */
+  /** Adds a row. Missing values are absent. */
   add(row: object): void {
     for (let i = 0; i < this.#columns.length; i++) this.#columns[i]!.push(Reflect.get(row, this.#names[i]!));
     this.length++;
   }
 
-  /** The rows since the last call of `clear`; good until the next row. */
+  /** Returns the rows since `clear`. Valid until the next row. */
   values(): ArrowValues[] {
     return this.#columns.map((column) => column.values());
   }

@@ -1,4 +1,4 @@
-// Tables in memory as a trace: what a page does with the messages that it gets.
+// Opens tables in memory as a trace, as a page does with the messages that it receives.
 
 import type { RecordedTable } from '../../protocol/traceSchema.js';
 import { ArrowStream } from '../formats/arrow/arrowDecoder.js';
@@ -11,7 +11,7 @@ import { recordedTrace } from './recordedTrace.js';
 const UNPACKED: ArrowCodec = {
   compress: (bytes) => bytes,
   decompress: () => {
-    throw new RangeError('nothing here is packed');
+    throw new RangeError('the tables are not compressed');
   },
 };
 

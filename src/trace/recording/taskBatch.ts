@@ -1,5 +1,5 @@
-// Runs of tasks until they are written as a batch. The path that every task of a recorded program takes: arrays are copied
-// whole, texts become codes once per computation, keys wait as they are.
+// Collects runs of tasks for a batch. Every task of a recorded program passes here, so arrays are copied whole and
+// texts become codes once per computation.
 import { type Computation, TASK_MEMORY, TASK_STATES, type TaskRuns } from '../../protocol/clusterObserver.js';
 import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
 import { inGroup, keyGroup } from '../keyGroup.js';
@@ -32,7 +32,7 @@ export class TaskBatch {
   readonly #stopped: Float64Array;
   readonly #acknowledged: Float64Array;
   readonly #coreWait: Float64Array;
-  /** Engines do not say how a task stands in its graph. */
+  /** Engines do not report the call of a task. */
   readonly #noCalls: readonly null[];
   readonly #texts = {
     prefix: new BatchTexts(),
@@ -41,7 +41,7 @@ export class TaskBatch {
     span: new BatchTexts(),
     type: new BatchTexts(),
   };
-  /** Of the computation whose runs came last; UNKNOWN until asked for. */
+  /** Codes of the latest computation. */
   #codes: ComputationCodes | undefined;
   #typeCodes: { readonly names: readonly string[]; codes: Int32Array } = {
     names: [],
@@ -50,7 +50,7 @@ export class TaskBatch {
   #lastGroup = '';
   #lastGroupCode = UNKNOWN;
 
-  /** `rows`: when a batch is full. */
+  /** `rows` is the capacity of the batch. */
   constructor(rows: number) {
     this.#rows = rows;
     this.#id = new Float64Array(rows);
@@ -76,7 +76,7 @@ export class TaskBatch {
     this.#noCalls = new Array<null>(rows).fill(null);
   }
 
-  /** Adds runs from `from` on, as many as there is room for; returns where it stopped. */
+  /** Adds runs from `from` on until the batch is full. Returns the index of the next run. */
   add(runs: TaskRuns, from: number): number {
     const to = Math.min(runs.count, from + this.#rows - this.length);
     const at = this.length;
@@ -144,7 +144,7 @@ export class TaskBatch {
     return this.#typeCodes.codes;
   }
 
-  /** The runs since the last call of `clear`; good until the next run. */
+  /** Returns the runs since `clear`. Valid until the next run. */
   values(): ArrowValues[] {
     const { prefix, group, function: functions, span, type } = this.#texts;
     const coded = (values: Int32Array, { texts, generation }: BatchTexts) =>
@@ -189,7 +189,7 @@ export class TaskBatch {
   }
 }
 
-/** Codes of the texts that computations name, made when a run asks for them. */
+/** Codes of a computation's texts, assigned on first use. */
 class ComputationCodes {
   readonly #names: Names;
   readonly #texts: { readonly prefix: BatchTexts; readonly function: BatchTexts; readonly span: BatchTexts };
@@ -205,7 +205,7 @@ class ComputationCodes {
     this.#texts = texts;
   }
 
-  /** Whether a computation has its texts in the same lists. */
+  /** Returns whether a computation has the same lists of texts. */
   isOf({ prefixes, functions, spans }: Names): boolean {
     const names = this.#names;
     return names.prefixes === prefixes && names.functions === functions && names.spans === spans;

@@ -1,9 +1,9 @@
-// The exact sums of a trace as JSON: a report carries them beside its rows, which may be fewer than there were.
+// Totals of a trace as JSON. A report needs them because it may contain only a part of the rows.
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import type { PrefixSum } from '../../protocol/viewRows.js';
 import { DURATION_BUCKETS, type PrefixTotals, type TraceTotals } from '../totals.js';
 
-/** Numbers that JSON does not know become null. */
+/** Converts totals to JSON. Numbers that JSON lacks become null. */
 export function totalsToJson(totals: TraceTotals): unknown {
   return {
     states: [...totals.states],
@@ -16,12 +16,15 @@ export function totalsToJson(totals: TraceTotals): unknown {
   };
 }
 
-/** The sums by prefix, as they stand in that. */
+/** Converts the sums by prefix to JSON. */
 export function prefixesToJson(prefixes: Iterable<PrefixTotals>): PrefixSum[] {
   return Array.from(prefixes, (sums) => prefixToJson(sums, durationsToJson(sums.durations)));
 }
 
-/** Field by field: a server makes hundreds of them again and again, and spreads take several times as long. */
+/**
+ * Lists the fields, because a server makes hundreds of these objects repeatedly and a spread takes several times as
+ * long.
+ */
 export function prefixToJson(sums: PrefixTotals, durations: PrefixSum['durations']): PrefixSum {
   const known = (seconds: number): number | null => (Number.isFinite(seconds) ? seconds : null);
   return {
@@ -40,7 +43,7 @@ function durationsToJson(durations: Float64Array): PrefixSum['durations'] {
   return [...durations.entries()].filter(([, runs]) => runs > 0);
 }
 
-/** Undefined if they are not what `totalsToJson` makes. */
+/** Parses the result of `totalsToJson`; undefined if it is invalid. */
 export function totalsFromJson(value: unknown): TraceTotals | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const list = (name: string): unknown[] => {

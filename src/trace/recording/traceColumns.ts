@@ -1,4 +1,4 @@
-// The columns of a trace as an Arrow encoder takes them, of any table: how each kind of column is written.
+// Converts the columns of a trace to the form that an Arrow encoder takes, according to the column's kind.
 import { FILE_TYPES } from '../../protocol/schemaTypes.js';
 import { type Column, fileColumns, type RecordedTable } from '../../protocol/traceSchema.js';
 import type { ArrowValues } from '../formats/arrow/arrowTypes.js';
@@ -7,25 +7,28 @@ import { arrayOf } from '../tableRows.js';
 import type { Texts } from '../texts.js';
 import type { Trace, TraceComputation } from '../trace.js';
 
-/** A column of a whole table: returns rows `[from .. to)`. */
+/** Returns rows `[from .. to)` of a column. */
 type ColumnSource = (from: number, to: number) => ArrowValues;
 
 export interface TableSource {
   readonly rows: number;
-  /** In the order of `fieldsOf`. */
+  /** Columns in the order of `fieldsOf`. */
   readonly columns: readonly ColumnSource[];
 }
 
 export interface SourceOptions {
-  /** Every batch has dictionaries of its own. Otherwise a table has one, which grows. */
+  /** Whether every batch has its own dictionaries. Otherwise a table has one growing dictionary per column. */
   readonly standalone: boolean;
-  /** Frames have the numbers that recorders agree on. Otherwise their rows, which are fewer bits. */
+  /**
+   * Whether frames keep their ids, which are equal for all recorders. Otherwise their rows replace the ids, which needs
+   * fewer bits.
+   */
   readonly ownFrameIds: boolean;
 }
 
 /**
- * A table of a trace. A trace without computations gets one of all keys, and its tasks the ids of their keys: what else they are
- * called in may have gaps of any size.
+ * Returns the columns of a table. A trace without computations gets one that contains all keys, and the ids of keys
+ * replace the ids of its tasks, because those may have gaps of any size.
  */
 export function tableSource(trace: Trace, table: RecordedTable, options: SourceOptions): TableSource {
   const rows = rowsOf(trace, table);
@@ -68,7 +71,10 @@ function computationRows(list: readonly ComputationFacts[]): Rows {
   return rows;
 }
 
-/** Edges of each task once, however often it ran. Where the trace does not hold the dependency any more, its id is known all the same. */
+/**
+ * Returns the edges of each task once, even if the task ran several times. The id of a dependency is known even if the
+ * trace lacks its run.
+ */
 function edgeRows(trace: Trace): Rows {
   const { tasks } = trace;
   const { key, dependencyOffsets } = tasks;
@@ -92,7 +98,7 @@ function edgeRows(trace: Trace): Rows {
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++, at++) {
       task[at] = ids[row]!;
       const made = dependencyRows[edge]!;
-      // Most are rows of the trace; making the ids of all costs.
+      // Most dependencies have a row; the column of all ids is expensive.
       dependency[at] = made < 0 ? absent()[edge]! : ids[made]!;
     }
   }
@@ -146,7 +152,7 @@ function columnSource(trace: Trace, rows: Rows, column: Column, options: SourceO
   }
 }
 
-/** The values of a column of numbers by their type in the file; what is absent is -1 among whole numbers. */
+/** Returns numbers as the file's type. An absent whole number is -1. */
 function numbers(type: 'float64' | 'int64' | 'int32' | 'uint8', values: ArrayLike<number>): ColumnSource {
   switch (type) {
     case 'float64':
@@ -178,7 +184,7 @@ function frameIds(rows: ArrayLike<number>, { id }: Trace['frames'], options: Sou
 function taskIds(trace: Trace, rows: Rows, name: string): ArrayLike<number> {
   const { tasks } = trace;
   const ids = arrayOf(rows, name);
-  // Those of edges are what they must be already.
+  // Edges already have the right ids.
   if (hasIds(trace) || ids.length === 0 || !('worker' in rows)) return ids;
   if (rows === tasks) return tasks.key;
   const keyOf = new Map(Array.from(tasks.id, (one, row) => [one, tasks.key[row]!]));
@@ -198,7 +204,7 @@ function texts(text: (row: number) => string | null): ColumnSource {
   });
 }
 
-/** The texts of computations are no ids. */
+/** Returns texts by id. Computations hold texts instead of ids. */
 function textSource(rows: Rows, name: string, strings: Texts): ColumnSource {
   const values: unknown = Reflect.get(rows, name);
   if (Array.isArray(values)) return texts((row) => String(values[row]));
@@ -226,7 +232,7 @@ function keyLists({ transfers, keys }: Trace): ColumnSource {
   });
 }
 
-/** Figures without a column as a JSON object. */
+/** Returns the figures without a column as a JSON object. */
 function otherFigures({ resources }: Trace): (row: number) => string | null {
   const columns = new Set(fileColumns('resources').map(({ title }) => title));
   const others = [...resources.figures].filter(([name]) => !columns.has(name));
@@ -237,7 +243,7 @@ function otherFigures({ resources }: Trace): (row: number) => string | null {
   };
 }
 
-/** Texts in the order of first use. */
+/** Returns a dictionary column; texts have codes in the order of first use. */
 function words(ids: Int32Array, strings: Texts, standalone: boolean): ColumnSource {
   let codes = new Map<number, number>();
   let list: string[] = [];

@@ -1,6 +1,6 @@
-// The one encoder of the tables of a trace: as an observer of a cluster it encodes what an engine reports, for recordings; and it
-// encodes the rows that a trace holds, live or opened, for pages, reports and exports. It hands on the bytes of each table and
-// holds a batch of each and nothing else, so a program may be recorded for days.
+// Encodes the tables of a trace. As an observer of a cluster it encodes the events of an engine, for recordings. For
+// pages, reports and exports it encodes the rows of a live or opened trace. It holds at most one batch of each table,
+// so memory stays bounded in recordings of any length.
 import { recordOf } from '../../base/recordOf.js';
 import type {
   ClusterEvent,
@@ -31,23 +31,25 @@ import { TaskBatch } from './taskBatch.js';
 import { tableSource } from './traceColumns.js';
 import { fieldsOf } from './traceTables.js';
 
-/** Takes the bytes of a table, in order, and how many rows they are. What it keeps it has to copy: the arrays are used again. */
+/**
+ * Receives the bytes of a table in order, and the number of their rows. Copy the bytes to keep them, because the arrays
+ * are reused.
+ */
 export type TableSink = (table: RecordedTable, parts: readonly Uint8Array[], rows: number) => void;
 
 export interface TraceEncoderOptions {
-  /** Compresses the columns. Default: they are not. */
+  /** Compression of the columns. Default: none. */
   readonly codec?: ArrowCodec;
-  /** Rows of a table after which a batch is written. Default 16,384. */
+  /** Rows of a batch. Default 16,384. */
   readonly batchRows?: number;
-  /** Every batch brings its dictionaries, so that whoever reads may miss others. Default false. */
+  /** Whether every batch contains its dictionaries, so that a reader may miss earlier batches. Default false. */
   readonly standalone?: boolean;
 }
 
-/** A computation of a live trace. */
 export type LiveComputationRow = ComputationEdges &
   Pick<TraceComputation, 'number' | 'start' | 'client' | 'code'>;
 
-/** Rows of a table until they are written. */
+/** Collected rows of a table. */
 interface Batch {
   readonly length: number;
   values(): ArrowValues[];
@@ -55,9 +57,9 @@ interface Batch {
 }
 
 const BATCH_ROWS = 16_384;
-/** Texts of events may be long: of a batch that stands alone so many. */
+/** Rows of a standalone batch of events, whose texts may be long. */
 const BATCH_EVENTS = 256;
-/** Frames that are remembered as told, some 10 MB; beyond it they are told again. */
+/** Limit for the set of written frames, some 10 MB. Beyond it frames are written again. */
 const MAX_FRAMES = 200_000;
 
 const FIGURES = fileColumns('resources').filter(({ name }) => name !== 'time' && name !== 'worker');
@@ -71,7 +73,7 @@ export class TraceEncoder implements ClusterObserver {
   readonly #edges = new EdgeBatch();
   readonly #batches = recordOf(RECORDED_TABLES, (table) => new RowBatch(table));
   readonly #seen = new WeakSet<Computation>();
-  /** Numbers of the frames that were told. */
+  /** Ids of the frames that were written. */
   readonly #frames = new Set<number>();
   readonly #workers = new Map<number, object>();
 
@@ -89,17 +91,17 @@ export class TraceEncoder implements ClusterObserver {
     this.#tasks = once(() => new TaskBatch(batchRows));
   }
 
-  /** Call it first: every stream begins with its schema. */
+  /** Writes the schema of every stream. Call this first. */
   start(): void {
     for (const table of RECORDED_TABLES) this.#sink(table, this.#encoders[table].start(), 0);
   }
 
-  /** Hands on all rows that are held. */
+  /** Writes all collected rows. */
   flush(): void {
     for (const table of RECORDED_TABLES) this.#flushTable(table);
   }
 
-  /** Hands on what is left and ends the streams. */
+  /** Writes the remaining rows and ends the streams. */
   end(): void {
     this.flush();
     for (const table of RECORDED_TABLES) this.#sink(table, this.#encoders[table].end(), 0);
@@ -111,7 +113,7 @@ export class TraceEncoder implements ClusterObserver {
   }
 
   #flushTable(table: RecordedTable): void {
-    // What rows refer to is there before the rows.
+    // Frames come before the samples that refer to them.
     if (table === 'samples') this.#flushTable('frames');
     const batch = this.#batch(table);
     if (batch.length === 0) return;
@@ -129,7 +131,7 @@ export class TraceEncoder implements ClusterObserver {
     if (batch.length >= this.#rows) this.#flushTable(table);
   }
 
-  /** The rows of a table that a trace holds; yields after each batch. `ownFrameIds`: see SourceOptions. */
+  /** Writes the rows of a table of `trace`; yields after each batch. See SourceOptions for `ownFrameIds`. */
   *rows(trace: Trace, table: RecordedTable, ownFrameIds = false): Generator<undefined> {
     const options = { standalone: this.#standalone, ownFrameIds };
     const { rows, columns } = tableSource(trace, table, options);
@@ -145,7 +147,7 @@ export class TraceEncoder implements ClusterObserver {
     }
   }
 
-  /** Computations of a live trace; yields after each batch of their edges. */
+  /** Writes computations of a live trace; yields after each batch of their edges. */
   *liveComputations(list: readonly LiveComputationRow[]): Generator<undefined> {
     for (const { number, firstId, size, start, client, code } of list)
       this.#add('computations', { number, first_id: firstId, size, submitted: start, client, code });
@@ -161,7 +163,7 @@ export class TraceEncoder implements ClusterObserver {
     this.#flushTable('dependencies');
   }
 
-  /** Runs of tasks of a live trace; yields after each batch. Cheaper than `rows`. */
+  /** Writes runs of tasks of a live trace; yields after each batch. Cheaper than `rows`. */
   *liveRuns(batches: Iterable<TaskRuns>): Generator<undefined> {
     const batch = this.#tasks();
     for (const runs of batches) {
@@ -176,8 +178,8 @@ export class TraceEncoder implements ClusterObserver {
   }
 
   /**
-   * The other tables of a live trace; yields after each batch. Transfers as they were reported, because rows of them would cost the
-   * table of all keys; of frames those that samples name and that were not told.
+   * Writes the other tables of a live trace; yields after each batch. Transfers are given as reported, because their
+   * rows would need the table of all keys. Only frames of these samples that were not written before are written.
    */
   *liveRows(trace: Trace, transfers: readonly Transfer[]): Generator<undefined> {
     for (const transfer of transfers) this.transfer(transfer);
@@ -206,7 +208,7 @@ export class TraceEncoder implements ClusterObserver {
   }
 
   tasksEnded(runs: TaskRuns): void {
-    // An observer that came late meets a computation with its first runs.
+    // The first runs may be the first event about a computation, if the observer was added late.
     this.computationAdded(runs.computation);
     const batch = this.#tasks();
     for (let from = 0; from < runs.count; ) {
@@ -262,7 +264,7 @@ export class TraceEncoder implements ClusterObserver {
     }
   }
 
-  /** A frame of later samples; callers come first. PlayedScript once. */
+  /** Writes a frame before its samples, once. Write the caller first. */
   frame(frame: FrameFacts): void {
     if (this.#frames.has(frame.id)) return;
     if (this.#frames.size >= MAX_FRAMES) this.#frames.clear();
@@ -270,14 +272,14 @@ export class TraceEncoder implements ClusterObserver {
     this.#add('frames', frame);
   }
 
-  /** Its frame has been told before. */
+  /** Writes a sample whose frame was written before. */
   sample(row: SampleFacts): void {
     const known = (text: string): string | undefined => (text === '' ? undefined : text);
     this.#add('samples', { ...row, prefix: known(row.prefix), span: known(row.span) });
   }
 
-  /** A reader that may not know the frames of before begins here: they are told again. */
-  retellFrames(): void {
+  /** Makes later samples write their frames again, for a new reader. */
+  repeatFrames(): void {
     this.#frames.clear();
   }
 
@@ -286,10 +288,12 @@ export class TraceEncoder implements ClusterObserver {
   }
 }
 
-/** Rows of a batch of a whole table. Large ones pack better; a column of one is some 0.5 MB. */
+/**
+ * Rows of a batch when a whole table is encoded. Large batches compress better; one column of a batch is some 0.5 MB.
+ */
 const WHOLE_TABLE_ROWS = 1 << 16;
 
-/** The Arrow stream of each table of a trace. */
+/** Returns the Arrow stream of each table of a trace. */
 export function encodeTables(trace: Trace): ReadonlyMap<RecordedTable, Uint8Array> {
   const parts = recordOf(RECORDED_TABLES, (): Uint8Array[] => []);
   const encoder = new TraceEncoder((table, bytes) => parts[table].push(...bytes), {

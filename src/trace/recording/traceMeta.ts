@@ -1,28 +1,28 @@
-// The small file that says what a trace directory is: who recorded it where, and how the recording ended.
+// The metadata file of a trace directory: its recorder, its host, and how the recording ended.
 import { LongpoleError } from '../../base/errors.js';
 import { FORMAT_VERSION } from './traceTables.js';
 
 export const META_FILE = 'meta.json';
 export const FORMAT_NAME = 'longpole-trace';
 
-/** `recording`: it goes on, or its recorder was killed. */
+/** How a recording ended. `recording` means that it is still running or that its recorder was killed. */
 export type TraceEnding = 'recording' | 'closed' | 'failed';
 
 export interface TraceMeta {
   readonly format: typeof FORMAT_NAME;
   readonly version: number;
-  /** E.g. `longpole 0.1.0`. */
+  /** Recorder, e.g. `longpole 0.1.0`. */
   readonly tool: string;
   readonly host: string;
   readonly platform: string;
   /** Logical processors of the host. */
   readonly cores: number;
   readonly clock: string;
-  /** When the recording began and ended, in seconds since the epoch; null: not known. */
+  /** Start and end of the recording in seconds since the epoch; null if unknown. */
   readonly started: number;
   readonly stopped: number | null;
   readonly ended: TraceEnding;
-  /** Of a recording that failed. */
+  /** Reason of a failed recording. */
   readonly reason?: string;
 }
 
@@ -33,7 +33,7 @@ export function metaText(meta: TraceMeta): string {
 }
 
 /**
- * What stands in the file `name`. Throws ERR_LONGPOLE_TRACE_FORMAT if it is no meta.json of a trace,
+ * Parses the content of the file `name`. Throws ERR_LONGPOLE_TRACE_FORMAT if it is not the metadata of a trace, and
  * ERR_LONGPOLE_TRACE_VERSION if a newer Longpole wrote it.
  */
 export function parseMeta(name: string, text: string): TraceMeta {
@@ -49,13 +49,13 @@ export function parseMeta(name: string, text: string): TraceMeta {
   if (entries.get('format') !== FORMAT_NAME || typeof version !== 'number' || !(version >= 1)) {
     throw new LongpoleError(
       'ERR_LONGPOLE_TRACE_FORMAT',
-      `${name} is not that of a Longpole trace: it should be JSON with "format": "${FORMAT_NAME}" and a version.`,
+      `${name} is not the metadata of a Longpole trace: it must be JSON with "format": "${FORMAT_NAME}" and a version.`,
     );
   }
   if (version > FORMAT_VERSION) {
     throw new LongpoleError(
       'ERR_LONGPOLE_TRACE_VERSION',
-      `${name} says that the trace has version ${version} of the format; this Longpole reads up to version ${FORMAT_VERSION}. Open it with the Longpole that recorded it, or a later one.`,
+      `${name} has version ${version} of the trace format; this Longpole reads up to version ${FORMAT_VERSION}. Open it with the Longpole that recorded it, or a later one.`,
     );
   }
   const textOf = (key: string): string => {
