@@ -6,7 +6,7 @@ import { OP_CONSTANT, OP_OBJECT } from '../protocol/program.js';
 import { isScalar, kindOf } from '../protocol/resultKinds.js';
 import { taskFunctionName } from './runView.js';
 
-/** A batch could not be sent: the error that says which task has an argument that cannot be copied, and why. */
+/** Returns the error for a batch that could not be sent. It names the task with the argument that cannot be copied. */
 export function argumentError(plan: Plan, ids: Int32Array, cause: unknown): unknown {
   for (const id of ids) {
     const { values } = batchConstants(plan, Int32Array.of(id));
@@ -17,19 +17,19 @@ export function argumentError(plan: Plan, ids: Int32Array, cause: unknown): unkn
       const why = messageOf(reason);
       const message =
         `An argument of task '${where.key}' (function ${where.function}) cannot be copied to a worker: ${why} ` +
-        'Pass plain data, or make the value inside the task.';
+        'Pass plain data, or create the value inside the task.';
       return new TaskError(where, message, { cause: reason, code: 'ERR_LONGPOLE_NOT_CLONEABLE' });
     }
   }
   return cause;
 }
 
-/** Results of other workers that the batch needs. */
+/** Returns the results of other workers that the batch needs. */
 export function batchInputs(results: readonly unknown[], ids: Int32Array): Values {
   return ids.length === 0 ? NO_VALUES : { ids, values: Array.from(ids, (id) => results[id]) };
 }
 
-/** The constants that the tasks of a batch name. */
+/** Returns the constants that the tasks of a batch use. */
 export function batchConstants(
   { constants, program }: Pick<Plan, 'constants' | 'program'>,
   ids: Int32Array,
@@ -49,7 +49,7 @@ export function batchConstants(
   return indices.length === 0 ? NO_VALUES : { ids: Int32Array.from(indices), values };
 }
 
-/** Why a value cannot be sent as it is; undefined: it can. Used to find the culprit when a message could not be sent. */
+/** Returns why a value cannot be cloned; undefined if it can. */
 function cloneError(value: unknown): unknown {
   if (isScalar(kindOf(value))) return undefined;
   try {

@@ -15,7 +15,7 @@ describe('ClockOffset', () => {
     assert.equal(clock.correct(5), 5);
   });
 
-  it('takes the fastest answer of a window', () => {
+  it('uses the fastest answer of a window', () => {
     const clock = new ClockOffset(3);
     clock.add({ sent: 10, remote: 15.5, received: 11 });
     assert.deepEqual([clock.offset, clock.roundTrip], [5, 1]);
@@ -28,7 +28,7 @@ describe('ClockOffset', () => {
     assert.equal(clock.correct(100), 105);
   });
 
-  it('passes over impossible times', () => {
+  it('ignores impossible times', () => {
     const clock = new ClockOffset();
     clock.add({ sent: 2, remote: 5, received: 1 });
     clock.add({ sent: Number.NaN, remote: 5, received: 1 });
@@ -48,7 +48,7 @@ describe('ClockOffset', () => {
     fc.assert(
       fc.property(off, drift, fc.array(beat, { minLength: 1, maxLength: 100 }), (start, rate, beats) => {
         const clock = new ClockOffset();
-        // The worker's clock when the scheduler's shows `time`.
+        // Returns the worker's time at the scheduler's `time`.
         const local = (time: number): number => EPOCH + start + (time - EPOCH) * (1 + rate);
         let time = EPOCH;
         for (const { there, back, pause } of beats) {

@@ -1,22 +1,22 @@
-// How far this worker's clock is from the scheduler's. Every heartbeat carries the worker's time and brings back the
-// scheduler's; the answer that was fastest says most, because the scheduler read its clock somewhere between sending and
-// receiving. All recorded times are corrected by the estimate.
+// Estimates the offset between this worker's clock and the scheduler's. A heartbeat carries the worker's time, and its
+// answer the scheduler's time. The fastest answer is the most exact, because the scheduler read its clock between
+// sending and receiving. All recorded times are corrected by the estimate.
 
 /** Times of one heartbeat, in seconds. */
 export interface ClockSample {
-  /** On this worker's clock, when the heartbeat was sent. */
+  /** Sending of the heartbeat, on this worker's clock. */
   readonly sent: number;
-  /** On the scheduler's clock, when it answered. */
+  /** Time of the answer, on the scheduler's clock. */
   readonly remote: number;
-  /** On this worker's clock, when the answer came. */
+  /** Receipt of the answer, on this worker's clock. */
   readonly received: number;
 }
 
-/** Heartbeats that are remembered: some ten seconds. */
+/** Number of remembered heartbeats, about ten seconds. */
 const WINDOW = 20;
 /**
- * Seconds per second by which two clocks may drift apart; those of computers stay below a tenth of it. An old sample counts
- * as so much less exact than it was, so that the estimate follows the drift.
+ * Assumed drift between two clocks, in seconds per second; computers stay below a tenth of it. The uncertainty of a
+ * sample grows at this rate, so that the estimate follows the drift.
  */
 const DRIFT = 2e-4;
 
@@ -25,16 +25,16 @@ export class ClockOffset {
   readonly #samples: ClockSample[] = [];
   #best: ClockSample | undefined;
 
-  /** `window`: heartbeats that are remembered. Default: 20. */
+  /** @param window number of remembered heartbeats. Default: 20 */
   constructor(window = WINDOW) {
     this.#window = window;
   }
 
   /**
-   * Takes a heartbeat that has been answered. One with impossible times is passed over.
+   * Adds an answered heartbeat. Ignores one with impossible times.
    *
-   * @source the role of the heartbeat's time in Dask ("A note about times"), and the clock filter of NTP: the sample with
-   *   the lowest round trip of a window, where older ones grow less exact
+   * @source the heartbeat's time in Dask ("A note about times"), and the clock filter of NTP, which selects the sample
+   *   with the lowest round trip of a window and ages older ones
    */
   add(sample: ClockSample): void {
     if (!(roundTripOf(sample) >= 0) || !Number.isFinite(sample.remote)) return;
@@ -46,24 +46,24 @@ export class ClockOffset {
     );
   }
 
-  /** Seconds to add to this worker's times; 0 until the first heartbeat is answered. Exact to half of `roundTrip`. */
+  /** Seconds to add to this worker's times; 0 before the first answer. Exact to half of `roundTrip`. */
   get offset(): number {
     const best = this.#best;
     return best === undefined ? 0 : best.remote - (best.sent + best.received) / 2;
   }
 
-  /** Seconds that the heartbeat took on which the estimate rests; NaN until there is one. */
+  /** Round trip of the heartbeat behind the estimate, in seconds; NaN before the first answer. */
   get roundTrip(): number {
     return this.#best === undefined ? Number.NaN : roundTripOf(this.#best);
   }
 
-  /** Seconds that the last heartbeat took; NaN until there is one. */
+  /** Round trip of the last heartbeat, in seconds; NaN before the first answer. */
   get latency(): number {
     const last = this.#samples.at(-1);
     return last === undefined ? Number.NaN : roundTripOf(last);
   }
 
-  /** A time of this worker's clock, on the scheduler's clock. */
+  /** Converts a time of this worker's clock to the scheduler's clock. */
   correct(time: number): number {
     return time + this.offset;
   }
@@ -73,7 +73,7 @@ function roundTripOf({ sent, received }: ClockSample): number {
   return received - sent;
 }
 
-/** Seconds by which the estimate from a sample may be wrong at `now`. */
+/** Returns the uncertainty of a sample's estimate at `now`, in seconds. */
 function uncertainty(sample: ClockSample, now: number): number {
   return roundTripOf(sample) / 2 + DRIFT * Math.max(0, now - sample.received);
 }

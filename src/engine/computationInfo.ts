@@ -1,4 +1,4 @@
-// A computation as observers see it, made from a plan.
+// The description of a computation that observers receive, made from a plan.
 import type { Plan } from '../graph/compile.js';
 import { functionName } from '../graph/functionName.js';
 import type { Computation } from '../protocol/clusterObserver.js';
@@ -10,9 +10,9 @@ export interface ComputationOrigin {
   readonly client: string;
   readonly spans?: { readonly of: Int32Array | null; readonly names: readonly (readonly string[])[] };
   readonly code?: string;
-  /** When the program began to ask for it. */
+  /** Time of the call. */
   readonly called?: number;
-  /** There are no tasks, only results. */
+  /** Defined for scattered data, which has results and no tasks. */
   readonly data?: object;
 }
 
@@ -25,7 +25,7 @@ export interface ComputationNumbers {
   readonly number: number;
   readonly firstId: number;
   readonly prefixes: ComputationPrefixes;
-  /** Local id → the result of an earlier computation that it stands for. */
+  /** Local id of an import → result of an earlier computation. */
   readonly imports: ReadonlyMap<number, ImportedResult>;
   readonly submitted: number;
 }
@@ -71,7 +71,10 @@ export function computationInfo(
   return withPrefixes(info, prefixes);
 }
 
-/** A function of its own: what the getters can see is the prefixes alone, and not the plan with the caller's arguments. */
+/**
+ * Adds getters for prefixes. A separate function, so that the getters' closure does not hold the plan with its
+ * arguments.
+ */
 function withPrefixes(
   info: Omit<Computation, 'prefixOf' | 'prefixes'>,
   prefixes: ComputationPrefixes,

@@ -1,4 +1,4 @@
-// Runs a plan on the caller's own thread: the same scheduler, with a pool of one worker that is a loop.
+// Runs a plan on the caller's thread, with the same scheduler as other runs and one worker, which is a loop.
 import { LongpoleError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import { type CompletionColumns, completionColumns } from '../protocol/completionLog.js';
@@ -16,23 +16,23 @@ import { epochOffsetMs, isolateClock } from './worker/isolateClock.js';
 
 export interface InlineOptions {
   readonly observers?: readonly RunObserver[];
-  /** Looked at between two tasks. */
+  /** Checked between two tasks. */
   readonly signal?: { readonly aborted: boolean; readonly reason: unknown };
 }
 
-/** One batch at a time: there is nobody to share with. */
+/** Limits for one batch at a time, because there is only one worker. */
 const LIMITS = {
   maxTasks: 2048,
   targetSeconds: Number.POSITIVE_INFINITY,
   maxFollowSeconds: Number.POSITIVE_INFINITY,
   maxBatches: 1,
 };
-/** The caller's own thread. */
+/** The caller's thread. */
 const MAIN: Place = { name: 'main', pid: process.pid };
-/** How often observers without per-task calls get control, in seconds. */
+/** Time between two calls of observers without per-task calls, in seconds. */
 const PROGRESS_SECONDS = 0.025;
 
-/** Runs all tasks of the plan and returns the results by task id; those that were not requested are undefined. */
+/** Runs all tasks of the plan. Returns the results by task id; results that were not requested are undefined. */
 export function runInline(graph: Graph, plan: Plan, options: InlineOptions = {}): readonly unknown[] {
   return new InlineRun(graph, plan, options).run();
 }
@@ -41,16 +41,16 @@ class InlineRun {
   readonly #plan: Plan;
   readonly #scheduler: Scheduler;
   readonly #results: unknown[];
-  /** Dependents that have not run, and one more for a requested result. At 0 it is dropped. */
+  /** Number of dependents that have not run, plus 1 for a requested result. At 0 the result is dropped. */
   readonly #uses: Int32Array;
   readonly #evaluator: Evaluator;
   readonly #observers: RunObservers;
   readonly #view: RunView;
   readonly #clock = isolateClock(epochOffsetMs());
   readonly #signal: InlineOptions['signal'];
-  /** Tasks that have ended and were not told of. */
+  /** Ended tasks that observers have not received. */
   readonly #ended: CompletionColumns;
-  /** The moment in which the batch was taken: who sends and who takes it are one. */
+  /** Time at which the batch was sent and received, which is the same moment here. */
   #taken = 0;
   #nextProgress = 0;
   #worker = 0;
@@ -101,7 +101,7 @@ class InlineRun {
     return this.#scheduler.handle(this.#finished(ids, 0, 0));
   }
 
-  /** One task at a time, the scheduler's state exact at each call of an observer. */
+  /** Runs a batch task by task, so that the scheduler's state is exact at each call of an observer. */
   #runWatched(ids: Int32Array): void {
     const { running } = this.#view;
     for (let index = 0; index < ids.length; index++) {
@@ -150,7 +150,7 @@ class InlineRun {
     this.#notify(ids, reported, ids.length);
   }
 
-  /** Part of a batch has finished: the scheduler and the observers hear of it. */
+  /** Reports finished tasks of a batch to the scheduler and the observers. */
   #notify(ids: Int32Array, from: number, to: number): void {
     this.#observers.tick();
     this.#scheduler.finishQuietly(this.#finished(ids, from, to));
@@ -162,7 +162,7 @@ class InlineRun {
     this.#ended.count = 0;
   }
 
-  /** Notes that a task ended, for observers. Sizes of results are not measured here. */
+  /** Records the end of a task for observers. Sizes of results are not measured. */
   #note(id: number, kindOf: (value: unknown) => number, value: unknown, start: number, stop: number): void {
     if (!this.#observers.records) return;
     const { ids, kinds, types, numbers, received, starts, stops, coreWaits } = this.#ended;
@@ -177,12 +177,12 @@ class InlineRun {
     coreWaits[row] = Number.NaN;
   }
 
-  /** `start`: when the task began, where observers want to know. */
+  /** Runs a task. `start`: its start time, if observers need it. */
   #evaluate(id: number, start = Number.NaN): unknown {
     try {
       const value = this.#evaluator.run(id);
       if (isThenable(value)) {
-        // Nobody will ever await it; if it rejects, that must not end the program a moment after this error was caught.
+        // A later rejection of this promise must not end the program as an unhandled rejection.
         value.then(undefined, () => undefined);
         throw this.#asyncError();
       }

@@ -1,14 +1,14 @@
-// What the callers of a cluster wait for at this moment. The dump of a cluster lists the waits, so that a program that seems to
-// hang names the call that does not return. Costs about 0.2 µs per wait.
+// The pending calls of a cluster's callers. The dump of a cluster lists them, so that a program that seems to hang
+// shows the call that does not return. Costs about 0.2 µs per call.
 
-/** Waits of one kind. */
+/** Pending calls of one kind. */
 export interface WaitDump {
-  /** The call that waits, e.g. `Future.result`. */
+  /** Name of the call, e.g. `Future.result`. */
   readonly what: string;
-  /** What the oldest of them waits for, e.g. the key of a task. */
+  /** Subject of the oldest call, e.g. the key of a task. */
   readonly subject: string;
   readonly count: number;
-  /** Seconds since the oldest of them began. */
+  /** Seconds since the start of the oldest call. */
   readonly age: number;
 }
 
@@ -23,9 +23,9 @@ export class OpenWaits {
   readonly #open = new Set<OpenWait>();
 
   /**
-   * Lists the wait for `work` until that settles.
+   * Lists a call until `work` settles.
    *
-   * @param holds objects that the garbage collector must not take meanwhile
+   * @param holds objects that must not be garbage collected meanwhile
    * @returns the outcome of `work`
    */
   async during<R>(what: string, subject: string, work: Promise<R>, holds?: unknown): Promise<R> {
@@ -38,11 +38,11 @@ export class OpenWaits {
     }
   }
 
-  /** The oldest wait first. */
+  /** Returns the pending calls, the oldest first. */
   dump(): WaitDump[] {
     const now = performance.now();
     const byWhat = new Map<string, { what: string; subject: string; count: number; age: number }>();
-    // The set is in the order of time, so the first wait of each kind is the oldest.
+    // The set is in the order of insertion, so the first call of each kind is the oldest.
     for (const { what, subject, since } of this.#open) {
       const known = byWhat.get(what) ?? {
         what,

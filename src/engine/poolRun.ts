@@ -1,5 +1,5 @@
-// Runs a plan on a pool: the shell around the scheduler. Messages become events, instructions become messages; results
-// gather here; observers are told. Whatever happens, the run ends once: with its results, or with one error.
+// Runs a plan on a pool: the shell around the scheduler. Messages become events and instructions become messages. The
+// run collects results and notifies observers. It always ends once, with its results or with one error.
 import { TaskError } from '../base/errors.js';
 import type { Plan } from '../graph/compile.js';
 import type { AbortSignalLike } from '../graph/computeOptions.js';
@@ -29,18 +29,18 @@ export interface PoolRunOptions extends PoolShare {
   readonly functions: readonly FunctionRef[];
   readonly observers?: readonly RunObserver[];
   readonly signal?: AbortSignalLike;
-  /** How often a task may be running when its worker dies. Default 3. */
+  /** Deaths of a worker during one task after which the task fails. Default 3. */
   readonly allowedFailures?: number;
 }
 
-/** How often busy isolates are looked at, in milliseconds: observers hear of a task this much and a little later at most. */
+/** Time between two polls of busy isolates, in milliseconds. Observers receive a task slightly later at most. */
 const POLL_MS = 10;
-/** Isolates that die one after the other without a task running, while nothing at all gets done: more are no use. */
+/** Consecutive deaths of idle isolates, without a finished task, after which the run fails. */
 const MAX_IDLE_DEATHS = 5;
 
 let nextRun = 1;
 
-/** Runs all tasks of the plan; resolves with the results by task id (those that were not requested may be undefined). */
+/** Runs all tasks of the plan. Resolves with the results by task id; unrequested results may be undefined. */
 export function runOnPool(graph: Graph, plan: Plan, options: PoolRunOptions): Promise<readonly unknown[]> {
   return new Promise((resolve, reject) => {
     new PoolRun(graph, plan, options, resolve, reject).start();
@@ -141,7 +141,7 @@ class PoolRun implements RunHandler {
     this.#guard(() => this.#replace(isolate, running, cause));
   }
 
-  /** Any throw, from observers above all, ends the run. */
+  /** Calls `body`. An error, usually of an observer, ends the run. */
   #guard(body: () => void): void {
     if (this.#settled) return;
     try {
@@ -151,7 +151,7 @@ class PoolRun implements RunHandler {
     }
   }
 
-  /** Takes places that no run uses, as far as it may. A place in use may have a task that never ends. */
+  /** Takes free places of the pool within the limits. A place in use may have a task that never ends. */
   #join(): void {
     const places = this.#options.pool.places(this.#indices.size, this.#plan.program.size, this.#options);
     for (const place of places) this.#addIsolate(place);
@@ -223,7 +223,7 @@ class PoolRun implements RunHandler {
     if (this.#scheduler.isDone) this.#succeed();
   }
 
-  /** Stores results up to the first task that failed, which ends the run after those before it were counted. */
+  /** Stores results up to the first failed task. That task ends the run after the tasks before it are counted. */
   #storeResults(isolate: Isolate, columns: CompletionColumns, values: ReadonlyMap<number, unknown>): void {
     const { ids, kinds, numbers, count } = columns;
     for (let index = 0; index < count; index++) {
@@ -288,7 +288,7 @@ class PoolRun implements RunHandler {
     this.#observers.progress();
   }
 
-  /** How long each task ran, in seconds. Good until the next call. */
+  /** Returns the run time of each task in seconds. The array is valid until the next call. */
   #durations({ starts, stops, count }: CompletionColumns): Float64Array {
     if (this.#seconds.length < count) this.#seconds = new Float64Array(count * 2);
     for (let index = 0; index < count; index++) this.#seconds[index] = stops[index]! - starts[index]!;
@@ -313,7 +313,7 @@ class PoolRun implements RunHandler {
     this.#execute(this.#scheduler.handle(event));
   }
 
-  /** Instructions of an event that came up while others were carried out (a steal answers at once) wait for their turn. */
+  /** Carries out instructions in order. A nested event, e.g. the answer to a steal, appends its instructions. */
   #execute(instructions: readonly Instruction[]): void {
     for (const one of instructions) this.#pending.push(one);
     if (this.#executing) return;

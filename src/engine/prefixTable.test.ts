@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PrefixTable } from './prefixTable.js';
 
-test('prefixes: a task keeps its number; names that are used once do not make the table grow', () => {
+test('prefixes: a prefix in use keeps its number; prefixes that are used once do not grow the table', () => {
   const table = new PrefixTable();
   const { numbers } = table.of(['inc-1', 'inc-2', 'sum-1']);
   assert.deepEqual([...numbers], [0, 0, 1]);

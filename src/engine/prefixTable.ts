@@ -1,4 +1,4 @@
-// Prefixes of keys by number, in the order in which they came up: what durations are estimated by.
+// Numbers the prefixes of keys in the order of their first use. Durations are estimated by prefix.
 import { keySplit } from '../graph/key.js';
 
 export interface ComputationPrefixes {
@@ -9,7 +9,7 @@ export interface ComputationPrefixes {
   readonly numbers: Int32Array;
 }
 
-/** The prefixes of a run that nothing else has prefixes in common with. Keys are split when prefixes are first read. */
+/** The prefixes of a run that shares no table with others. Keys are split when prefixes are first read. */
 export class LazyPrefixes implements ComputationPrefixes {
   readonly #keys: readonly string[];
   #made: ComputationPrefixes | undefined;
@@ -36,18 +36,19 @@ export class LazyPrefixes implements ComputationPrefixes {
   }
 }
 
-/** A program may give each of its tasks a name of its own: twice so many prefixes are known at most. */
+/** Half of the largest number of known prefixes. A program may use a new name for every task. */
 const GENERATION = 5000;
 
 export class PrefixTable {
-  /** The prefixes that were used since the last change of generations, and those of the generation before. */
+  /** Prefixes that were used since the last change of generations. */
   #recent = new Map<string, number>();
+  /** Prefixes of the previous generation. */
   #older = new Map<string, number>();
   /** Numbers of prefixes that were forgotten. */
   readonly #free: number[] = [];
   #size = 0;
 
-  /** All numbers are below. */
+  /** Exclusive upper bound of the numbers. */
   get size(): number {
     return this.#size;
   }
@@ -73,7 +74,10 @@ export class PrefixTable {
     return { prefixOf, names, numbers };
   }
 
-  /** A new prefix may take the number of a forgotten one, and for its first tasks that one's expected duration. */
+  /**
+   * Returns the number of a prefix. A new prefix may reuse the number of a forgotten one, and at first its expected
+   * duration.
+   */
   #use(name: string): number {
     const known = this.#recent.get(name);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-// The observers of one run, told in order. What none of them wants is not done.
+// The observers of one run, called in order. Work that no observer needs is skipped.
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import type { CompletionColumns } from '../protocol/completionLog.js';
 import type { RunObserver } from '../protocol/runObserver.js';
@@ -8,15 +8,15 @@ import { QUEUED } from './scheduler/taskStates.js';
 import { type RecordedComputation, TaskRecorder } from './taskRecorder.js';
 
 export class RunObservers {
-  /** An observer wants one call per task. */
+  /** Whether an observer needs one call per task. */
   readonly perTask: boolean;
-  /** An observer wants every result. */
+  /** Whether an observer needs every result. */
   readonly results: boolean;
-  /** An observer wants to know which tasks ran, where and when. */
+  /** Whether an observer needs the tasks with their workers and times. */
   readonly records: boolean;
   readonly any: boolean;
   readonly #observers: readonly RunObserver[];
-  /** Those whose runStarted was called: only they hear of the end. */
+  /** Observers whose runStarted was called. Only these receive runFinished. */
   readonly #started: RunObserver[] = [];
   readonly #run: RunView;
   readonly #state: SchedulerState;
@@ -24,7 +24,7 @@ export class RunObservers {
   readonly #recorder = new TaskRecorder((call) => this.#notify(call));
   #recorded: RecordedComputation | undefined;
 
-  /** `clock`: seconds since the epoch. */
+  /** @param clock returns seconds since the epoch */
   constructor(observers: readonly RunObserver[], run: RunView, state: SchedulerState, clock: () => number) {
     this.#observers = observers;
     this.#run = run;
@@ -55,19 +55,19 @@ export class RunObservers {
     for (let id = 0; id < info.size; id++) if (state[id] === QUEUED) readyAt[id] = info.submitted;
   }
 
-  /** A worker takes part in the run; returns its index. */
+  /** Adds a worker to the run. Returns its index. */
   workerAdded(place: Place): number {
     const worker = this.#run.addWorker(place);
     this.#notify((observer) => observer.workerAdded?.(worker));
     return worker.index;
   }
 
-  /** The scheduler handles an event now. */
+  /** Sets the scheduler's time before an event. */
   tick(): void {
     if (this.records) this.#state.now = this.#clock();
   }
 
-  /** The tasks are being sent now. */
+  /** Records the time at which tasks are sent. */
   sent(ids: Int32Array): void {
     if (this.#recorded === undefined) return;
     const now = this.#clock();
@@ -89,7 +89,7 @@ export class RunObservers {
     this.#recorder.ended(this.#recorded, worker, columns, null, this.#state.readyAt, this.#clock());
   }
 
-  /** The task ended without a report of its worker; `state` as of TaskRecorder.lost. */
+  /** Records a task that ended without a report of its worker. `state`: see TaskRecorder.lost. */
   taskLost(worker: number, id: number, state?: number): void {
     if (this.#recorded === undefined) return;
     this.#recorder.lost(this.#recorded, worker, id, this.#state.readyAt[id]!, this.#clock(), state);
@@ -99,7 +99,7 @@ export class RunObservers {
     for (const observer of this.#observers) observer.progress?.(this.#run);
   }
 
-  /** Tells every observer, also if one throws; returns the run's error, or the first that an observer threw. */
+  /** Notifies every observer, also if one throws. Returns the run's error, or else the first error of an observer. */
   runFinished(error: unknown): unknown {
     let first = error;
     for (const observer of this.#started.splice(0)) {

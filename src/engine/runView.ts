@@ -1,5 +1,5 @@
-// What observers see of a run: the plan, the scheduler's state under Dask's names, and the results that the caller
-// holds. Everything is a view; nothing is built before somebody looks.
+// The view of a run that observers receive: the plan, the scheduler's state under Dask's names, and the caller's
+// results. Nothing is built before it is read.
 import { hostname } from 'node:os';
 import { LazyMap, LazySet } from '../base/lazyCollections.js';
 import { INSPECT, type Inspect, type InspectOptions } from '../base/printed.js';
@@ -17,16 +17,16 @@ import { CALLER } from './scheduler/schedulerColumns.js';
 import type { SchedulerState } from './scheduler/schedulerState.js';
 import { FORGOTTEN, MEMORY, PROCESSING, QUEUED, STATE_NAMES, WAITING } from './scheduler/taskStates.js';
 
-/** What computations of local schedulers name as their client. */
+/** Name of the client in computations of local schedulers. */
 const CLIENT = 'local';
 const NO_IMPORTS = new Map<number, never>();
 
 let computations = 0;
 let nextId = 0;
 
-/** Where the tasks of a run are run: an isolate, or the caller's thread. */
+/** A place that runs tasks: an isolate or the caller's thread. */
 export interface Place extends Pick<RunWorker, 'name' | 'pid' | 'vitals'> {
-  /** The task of the run that is run there now, as far as known, or -1. */
+  /** Returns the task of the run that was last known to run there, or -1. */
   running?(run: number): number;
 }
 
@@ -39,7 +39,7 @@ export class RunView implements RunInfo {
   readonly dependents: Int32Array;
   readonly requested: Uint8Array;
   readonly workers = new Map<number, RunWorker>();
-  /** Ids of tasks that observers were told have started and not yet that they have finished. */
+  /** Ids of tasks that were reported to observers as started and not yet as finished. */
   readonly running = new Set<number>();
   readonly state: RunState;
   readonly #plan: Plan;
@@ -48,7 +48,10 @@ export class RunView implements RunInfo {
   readonly #places = new Map<number, Place>();
   #computation: Computation | undefined;
 
-  /** `results` by task id: what the caller holds now. `run`: the number of the run at its places. */
+  /**
+   * @param results the caller's results, by task id
+   * @param run number of the run at its places
+   */
   constructor(graph: Graph, plan: Plan, scheduler: SchedulerState, results: readonly unknown[], run = -1) {
     this.graph = graph;
     this.#run = run;
@@ -78,7 +81,7 @@ export class RunView implements RunInfo {
     };
   }
 
-  /** Made when an observer first reads it: a run that nobody watches does not pay for it. */
+  /** Description of the computation, made on first use, so that a run without observers has no cost. */
   get computation(): Computation {
     this.#computation ??= this.#describe();
     return this.#computation;
@@ -123,14 +126,14 @@ export class RunView implements RunInfo {
   }
 }
 
-/** The names of tasks, by task id. A Plan has the functions themselves, a Computation, which holds none, their names. */
+/** The names of tasks, by task id. `functions` holds functions in a Plan, and names in a Computation. */
 export interface TaskNames {
   readonly keys: readonly string[];
   readonly functionOf: Int32Array;
   readonly functions: readonly (AnyFunction | string)[];
 }
 
-/** The name of the function that a task calls; what an alias or a list of results does has no function. */
+/** Returns the name of the function that a task calls; `alias` for an alias or a list of results. */
 export function taskFunctionName({ functions, functionOf }: TaskNames, id: number): string {
   const fn = functions[functionOf[id]!];
   if (fn === undefined) return 'alias';
@@ -233,7 +236,7 @@ class LazyRunState implements RunState {
     return at === PROCESSING && this.#scheduler.waiting[id]! > 0 && !this.#running.has(id);
   }
 
-  /** A map over the tasks that `includes` knows and, if `ofData` is given, the data keys. */
+  /** Returns a map over the tasks that satisfy `includes` and, with `ofData`, over the data keys. */
   #map<V>(
     includes: (id: number) => boolean,
     ofTask: (id: number) => V,
@@ -248,7 +251,7 @@ class LazyRunState implements RunState {
       has,
       get: (key) => {
         const id = ids.get(key);
-        // A key that is no task is data, or `has` would not know it.
+        // A key without a task is a data key, because `has` accepted it.
         return id === undefined && ofData !== undefined ? ofData(key) : ofTask(id ?? -1);
       },
       size: () => count(keys.length, includes) + (ofData === undefined ? 0 : data.size),
@@ -311,7 +314,7 @@ function count(size: number, includes: (id: number) => boolean): number {
   return found;
 }
 
-/** The data keys that a task names. The program has their values in place of the keys. */
+/** Returns the data keys in a task's definition. The program has their values instead. */
 function dataKeysOf(plan: Plan, id: number): Set<string> {
   const found = new Set<string>();
   if (plan.data.size > 0) collectDataKeys(plan, plan.sources[id], found);

@@ -1,7 +1,7 @@
 import type { Plan } from '../graph/compile.js';
 import type { SchedulerGraph } from './scheduler/taskGraph.js';
 
-/** The part of a plan that the scheduler looks at. */
+/** Returns the part of a plan that the scheduler needs. */
 export function schedulerGraph(plan: Plan): SchedulerGraph {
   return {
     size: plan.program.size,

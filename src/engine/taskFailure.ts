@@ -1,4 +1,4 @@
-// The errors that a run ends with, made from what an isolate reported.
+// The errors of runs, made from reports of isolates.
 
 import { ERROR_CODES, type ErrorCode, KilledWorkerError, LongpoleError, TaskError } from '../base/errors.js';
 import { isError } from '../base/isError.js';
@@ -8,7 +8,7 @@ function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && code in ERROR_CODES;
 }
 
-/** A task threw `thrown` on the worker of this name. */
+/** Returns the error of a task that threw `thrown` on this worker. */
 export function taskError(tasks: TaskNames, id: number, worker: string, thrown: unknown): TaskError {
   const where = { key: tasks.keys[id]!, function: taskFunctionName(tasks, id), worker };
   const what = isError(thrown)
@@ -19,7 +19,7 @@ export function taskError(tasks: TaskNames, id: number, worker: string, thrown: 
   return new TaskError(where, message, { cause: thrown, ...(isErrorCode(code) ? { code } : {}) });
 }
 
-/** A task was running each time its worker died. */
+/** Returns the error of a task during which `attempts` workers have died. */
 export function killedWorkerError(
   tasks: TaskNames,
   id: number,
@@ -34,7 +34,7 @@ export function killedWorkerError(
   return new KilledWorkerError(where, attempts, message, { cause });
 }
 
-/** A task ran longer than its `timeout` option allows; its isolate was ended. Times in seconds. */
+/** Returns the error of a task that exceeded its `timeout` option, so that its isolate was ended. Times in seconds. */
 export function taskTimeoutError(
   tasks: TaskNames,
   id: number,
@@ -49,7 +49,7 @@ export function taskTimeoutError(
   return new TaskError(where, message, { code: 'ERR_LONGPOLE_TASK_TIMEOUT' });
 }
 
-/** The worker of this name ended before it was up. */
+/** Returns the error of a worker that ended before it was up. */
 export function workerStartError(name: string, cause: Error): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_WORKER_START',
@@ -58,7 +58,9 @@ export function workerStartError(name: string, cause: Error): LongpoleError {
   );
 }
 
-/** Workers keep dying before they run anything, as they do when the import of a task's module ends its thread. */
+/**
+ * Returns the error for repeated deaths of idle workers, e.g. because the import of a task's module ends the thread.
+ */
 export function idleDeathsError(worker: string, cause: Error): LongpoleError {
   if (cause instanceof LongpoleError) return cause;
   return new LongpoleError(
@@ -69,19 +71,19 @@ export function idleDeathsError(worker: string, cause: Error): LongpoleError {
   );
 }
 
-/** The run was cancelled through its signal. `cause` is the signal's reason. */
+/** Returns the error of a run that was cancelled through its signal, with the signal's reason as the cause. */
 export function abortedError(reason: unknown, finished: number, size: number): LongpoleError {
   const error = new LongpoleError(
     'ERR_LONGPOLE_ABORTED',
     `The computation was cancelled after ${finished} of ${size} tasks.`,
     { cause: reason },
   );
-  // The name by which Node's own functions report a cancellation, so that one check serves for all.
+  // Node's functions report a cancellation under this name, so one check handles all.
   error.name = 'AbortError';
   return error;
 }
 
-/** Messages of Node and V8 end with or without a full stop. */
+/** Adds a missing full stop. Messages of Node and V8 end with or without one. */
 function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
@@ -94,16 +96,16 @@ function describe(value: unknown): string {
   }
 }
 
-/** Longer stacks are cut. */
+/** Largest length of a stack in an event, in characters. */
 const MAX_STACK = 8000;
 
-/** The failure of a task as an event says it: the message, which names the task, and where it was thrown. */
+/** Returns the failure of a task as the text of an event: the message, which names the task, and the stack. */
 export function failureText(error: unknown): string {
   if (!isError(error)) return String(error);
   const { cause } = error;
   const stack = isError(cause) ? (cause.stack ?? '') : '';
   if (stack === '') return error.message;
-  // Most stacks begin with the very words that the message ends with.
+  // Most stacks begin with the end of the message.
   const head = isError(cause) ? `${cause.name}: ${cause.message}\n` : '';
   const isSaid = stack.startsWith(head) && `${error.message}\n`.endsWith(head);
   return `${error.message}\n${(isSaid ? stack.slice(head.length) : stack).slice(0, MAX_STACK)}`;

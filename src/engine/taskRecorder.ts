@@ -1,5 +1,5 @@
-// Turns what workers report into TaskRuns for observers, for clusters and local schedulers: lifecycle times in order and on
-// the scheduler's clock. Columns are reused; about 10 stores per task.
+// Turns reports of workers into TaskRuns for observers, in clusters and local schedulers. Lifecycle times are in order
+// and on the scheduler's clock. Columns are reused; the cost is about 10 stores per task.
 import {
   type ClusterObserver,
   type Computation,
@@ -15,9 +15,9 @@ import { isScalar, KIND_ERROR, KIND_NUMBER, KIND_SKIPPED, RESULT_TYPES } from '.
 /** A computation whose runs are recorded. */
 export interface RecordedComputation {
   readonly info: Computation;
-  /** By local id: when the task was last sent to a worker. */
+  /** Local id → time at which the task was last sent to a worker. */
   readonly dispatchedAt: Float64Array;
-  /** By local id: how many runs of the task have ended, 254 at most. */
+  /** Local id → number of ended runs of the task, at most 254. */
   readonly runs: Uint8Array;
 }
 
@@ -63,10 +63,11 @@ export class TaskRecorder {
   }
 
   /**
-   * Tasks have ended at a worker, all of one computation. `accepted[i]` 0: the scheduler had given up on it; null: it accepts
-   * all. `readyAt` is the scheduler's column from the computation's first task on.
+   * Records ended tasks of one computation and worker.
    *
-   * @returns what observers were told, good until the next call; undefined: nothing
+   * @param accepted by row, 0 if the scheduler had reassigned the task; null: all rows are accepted
+   * @param readyAt the scheduler's column, from the computation's first task
+   * @returns the rows that observers received, valid until the next call; undefined: none
    */
   ended(
     computation: RecordedComputation,
@@ -86,7 +87,7 @@ export class TaskRecorder {
       if (accepted?.[index] === 0 || kind === KIND_SKIPPED) continue;
       const id = reported.ids[index]!;
       const dispatched = dispatchedAt[id]!;
-      // A worker's clock is known within the round trip of a message: it may be ahead of what is known to have happened.
+      // The worker's clock is known only within a round trip, so its times may contradict the known order of events.
       const received = between(reported.received[index]!, dispatched, now);
       const started = between(reported.starts[index]!, received, now);
       into.ids[rows] = id;
@@ -105,7 +106,7 @@ export class TaskRecorder {
     return rows === 0 ? undefined : this.#send(computation, worker, rows, now);
   }
 
-  /** The worker died, or was made to end, while it had this task. `state` is TASK_ERRED for a task that never began. */
+  /** Records a task of a worker that died or was ended. `state` is TASK_ERRED for a task that never began. */
   lost(
     computation: RecordedComputation,
     worker: number,

@@ -1,4 +1,4 @@
-/** Resolves when the promise does, or after so many milliseconds if that is earlier. */
+/** Waits for the promise, at most `milliseconds`. Rejects if the promise rejects in time. */
 export async function within(milliseconds: number, promise: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

@@ -188,8 +188,7 @@ export class ThreadIsolate implements Isolate {
    *
    * @returns (resolves) the return value
    * @throws (rejects) the error of the function, ERR_LONGPOLE_NOT_CLONEABLE if the argument cannot be copied, or
-   * ERR_LONGPOLE_WORKER_LOST
-   *   if the isolate ends before it answers
+   *   ERR_LONGPOLE_WORKER_LOST if the isolate ends before it answers
    */
   call(fn: FunctionRef, argument: unknown): Promise<unknown> {
     const answer = this.#calls.ask(this.name, `call ${fn.name}`, (call) => {
