@@ -48,7 +48,6 @@ export const NOT_YET = [
   'src/api/',
   'src/cli/',
   'src/dashboard/pages/',
-  'src/dashboard/views/',
   'src/dask/',
   'src/diagnostics/',
   'src/files/traceDirectory.test.ts',

@@ -10,7 +10,7 @@ import { ACTIVITY_SLOTS, type Scheme, slotColor } from '../model/palette.js';
 import { computingRows } from '../model/pathLanes.js';
 import { prefixColors } from '../model/prefixColors.js';
 import { GraphView } from '../views/graphView.js';
-import { Key } from '../views/parts.js';
+import { ColorKey } from '../views/parts.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
 import { GroupsGraph, MAX_DRAWN } from './groupsPage.js';
@@ -161,7 +161,7 @@ function PrefixKeys({ names, color, erred, scheme }: PrefixKeysProps) {
   if (others > 0) parts.push({ name: `and ${formatCount(others)} more`, color: 'transparent' });
   return (
     <div class="filters">
-      <Key parts={parts} />
+      <ColorKey parts={parts} />
     </div>
   );
 }

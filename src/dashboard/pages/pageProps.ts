@@ -8,5 +8,5 @@ export interface PageProps {
   readonly state: ShellState;
   readonly update: TraceUpdate;
   readonly stage: Stage;
-  readonly frames: AnimationFrames;
+  readonly animationFrames: AnimationFrames;
 }

@@ -18,13 +18,13 @@ import type { PageProps } from './pageProps.js';
 import { profileQuery } from './profileQuery.js';
 
 export function ProfilePage(props: PageProps) {
-  const { state, update, stage, frames } = props;
+  const { state, update, stage, animationFrames } = props;
   if (update.trace.samples.length === 0) return <NoSamples isLive={update.live !== undefined} />;
   return (
     <div class="profile">
       <Filters state={state} trace={update.trace} />
       <Flame {...props} />
-      <Plots state={state.view} stage={stage} frames={frames} />
+      <Plots state={state.view} stage={stage} animationFrames={animationFrames} />
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { prefixColors } from '../model/prefixColors.js';
 import { shortNames } from '../model/shortNames.js';
 import { MEMORY_SLOTS } from '../model/traceSeries.js';
 import { workersAt } from '../model/workersAt.js';
-import { type BarRow, Bars, Empty, Key, Panel, Panels } from '../views/parts.js';
+import { type BarRow, Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { useFlows } from '../views/useFlows.js';
 import type { PageProps } from './pageProps.js';
@@ -18,7 +18,7 @@ function momentNote(view: PageProps['state']['view']): string {
   return view.hover.value === undefined ? 'at the end, or the pointer' : 'at the pointer';
 }
 
-export function StatusPage({ state, update, stage, frames }: PageProps) {
+export function StatusPage({ state, update, stage, animationFrames }: PageProps) {
   const { view } = state;
   const { trace, live } = update;
   const scheme = view.scheme.value;
@@ -33,7 +33,12 @@ export function StatusPage({ state, update, stage, frames }: PageProps) {
   const workers = live === undefined ? workersAt(trace, at) : live.workers;
   return (
     <div class="split">
-      <Plots state={view} stage={stage} frames={frames} beside={<StreamKey state={state} />} />
+      <Plots
+        state={view}
+        stage={stage}
+        animationFrames={animationFrames}
+        streamNote={<StreamKey state={state} />}
+      />
       <Panels four>
         <Panel title="Progress" note={progressNote(update)}>
           <Progress trace={trace} live={live} scheme={scheme} />
@@ -75,7 +80,7 @@ function StreamKey({ state }: Pick<PageProps, 'state'>) {
   const parts = view.model.legend
     .filter(({ isActivity }) => isActivity)
     .map(({ name, slot }) => ({ name, color: slotColor(slot, scheme) }));
-  return parts.length === 0 ? null : <Key parts={parts} />;
+  return parts.length === 0 ? null : <ColorKey parts={parts} />;
 }
 
 function progressNote({ trace, live }: PageProps['update']): string {
@@ -194,7 +199,7 @@ function Memory({
     <>
       <Bars rows={rows} />
       <p class="muted">{memoryNote(workers)}</p>
-      <Key parts={Object.entries(colors).map(([name, color]) => ({ name, color }))} />
+      <ColorKey parts={Object.entries(colors).map(([name, color]) => ({ name, color }))} />
     </>
   );
 }

@@ -29,11 +29,11 @@ export function StreamPage(props: PageProps) {
  * A run over time, as seed 002 stacks its figures: the task stream, CPU and memory, results in the cache, with the legend and
  * what is known of the task that was clicked. What `visualize` and a MemorySampler write begins here.
  */
-export function RunPage({ state, update, stage, frames }: PageProps) {
+export function RunPage({ state, update, stage, animationFrames }: PageProps) {
   useFlows(state, update.trace);
   return (
     <div class="body">
-      <Plots state={state.view} stage={stage} frames={frames} />
+      <Plots state={state.view} stage={stage} animationFrames={animationFrames} />
       <SideBar state={state.view} more={(row) => <TaskMore state={state} trace={update.trace} row={row} />} />
     </div>
   );

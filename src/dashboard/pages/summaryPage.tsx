@@ -11,7 +11,7 @@ import { formatBytes, formatCount, formatDate, formatDuration, formatPercent } f
 import { kindColor } from '../model/kindColors.js';
 import type { Scheme } from '../model/palette.js';
 import { prefixColors } from '../model/prefixColors.js';
-import { Bars, Empty, Key, Panel, Panels } from '../views/parts.js';
+import { Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { useAnalysis } from '../views/useAnalysis.js';
 import { CRITICAL_PATH, FINDINGS, SPEEDUPS } from './analyses.js';
 import { pageOfQuestion } from './findingPages.js';
@@ -190,7 +190,7 @@ function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly schem
           />
         ))}
       </div>
-      <Key
+      <ColorKey
         parts={parts.map(({ name, seconds, color }) => ({
           name: `${name} ${formatDuration(seconds)} (${formatPercent((100 * seconds) / path.makespan)})`,
           color,

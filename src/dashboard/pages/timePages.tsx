@@ -8,7 +8,7 @@ import { formatBytes, formatCount, formatDuration, formatPercent } from '../mode
 import { kindColor } from '../model/kindColors.js';
 import { mix, type Scheme } from '../model/palette.js';
 import { shortNames } from '../model/shortNames.js';
-import { Bars, Empty, Key, Panel, Panels } from '../views/parts.js';
+import { Bars, ColorKey, Empty, Panel, Panels } from '../views/parts.js';
 import { Plots } from '../views/plots.js';
 import { TableView } from '../views/tables.js';
 import { useAnalysis } from '../views/useAnalysis.js';
@@ -131,10 +131,10 @@ export function SystemPage(props: PageProps) {
 export function TimePage({
   state,
   stage,
-  frames,
+  animationFrames,
   children,
 }: PageProps & { readonly children: ComponentChildren }) {
-  const plots = <Plots state={state.view} stage={stage} frames={frames} />;
+  const plots = <Plots state={state.view} stage={stage} animationFrames={animationFrames} />;
   if (children === null) return plots;
   return (
     <div class="split">
@@ -186,7 +186,7 @@ export function ContentionPage(props: PageProps) {
         ) : (
           <>
             <Bars rows={rows} />
-            <Key parts={Object.entries(colors).map(([name, color]) => ({ name, color }))} />
+            <ColorKey parts={Object.entries(colors).map(([name, color]) => ({ name, color }))} />
           </>
         )}
       </Panel>

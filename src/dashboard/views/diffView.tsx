@@ -1,4 +1,4 @@
-// What changed between two sets of runs: the verdict, the call stacks as a flame view of both, and the table.
+// The page of a diff between two sets of runs: the verdict, a flame view of both call trees, and a table.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DiffPageData, DiffPageRow } from '../../analysis/diff/diffPageData.js';
 import type { StackDiff } from '../../profile/stackDiff.js';

@@ -1,5 +1,5 @@
-// The flame view: a canvas with the functions, what is under the pointer or the keys, and the way back from a function that
-// was zoomed to. Profiles and differences of profiles are drawn by it; what a box says and how it looks is theirs.
+// The flame view: a canvas with the functions, details of the function under the pointer or the keyboard focus, and a
+// button that resets the zoom. The callers define details and colours, for profiles and for differences of profiles.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { drawFlame, type FlamePaint, flameBoxAt, flameHeight, flameName } from '../canvas/drawFlame.js';
@@ -18,12 +18,12 @@ import type { Scheme } from '../model/palette.js';
 
 interface Props {
   readonly layout: FlameLayout;
-  /** Identifiers of the functions down to the one that was zoomed to. */
+  /** Identifiers of the functions from the outermost to the zoomed function. */
   readonly path: readonly string[];
   readonly onPath: (path: readonly string[]) => void;
   readonly query: string;
   readonly scheme: Scheme;
-  /** The times of a box. */
+  /** Returns the times of a box. */
   readonly details: (box: FlameBox) => ComponentChildren;
   readonly paint?: FlamePaint;
 }

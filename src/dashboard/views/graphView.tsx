@@ -1,5 +1,5 @@
-// A graph from left to right, or from top to bottom where it is long: what is needed stands before what needs it. Tab leads
-// to one node, the arrows from there to the others, Enter does what a click does.
+// Draws a graph from left to right, or from top to bottom if it is long. A node stands after the nodes that it needs.
+// Tab moves the focus to a node, arrow keys move it to other nodes, and Enter acts like a click.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { layeredLayout, type NodeLayers } from '../../base/graphLayout/layers.js';
 import { visibleName } from '../../base/visibleText.js';
@@ -7,56 +7,56 @@ import { stepInGraph } from '../model/graphSteps.js';
 import { LABEL_GAP, RADIUS, routedLayout } from '../model/routedLayout.js';
 
 export interface GraphNode {
-  /** For the tooltip and for screen readers. */
+  /** Text of the tooltip, and for screen readers. */
   readonly name: string;
-  /** Beside the node; empty: none. */
+  /** Text beside the node; empty for none. */
   readonly label: string;
   readonly color: string;
   readonly strong?: boolean;
-  /** On the critical path: it and the edges between such nodes stand out. */
+  /** Whether the node is on the critical path. Such nodes and the edges between them are emphasised. */
   readonly critical?: boolean;
 }
 
 interface Props {
   readonly nodes: readonly GraphNode[];
-  /** Places in `nodes`. */
+  /** Pairs of indices into `nodes`. */
   readonly edges: readonly (readonly [number, number])[];
   readonly onNode: (node: number) => void;
-  /** What `onNode` does, e.g. `shows the task in the task stream`. */
+  /** Effect of `onNode` for screen readers, e.g. `shows the task in the task stream`. */
   readonly action: string;
-  /** Whether the strong node takes the focus that the graph has, or that nothing else has. */
+  /** Whether the strong node receives the keyboard focus if another node or no element has it. */
   readonly followsFocus?: boolean;
 }
 
 const MARGIN = 16;
-/** px of a letter. */
+/** Width of a letter, px. */
 const LETTER = 6.8;
 const LONGEST_LABEL = 44;
-/** Without labels: px between layers. */
+/** Distances between layers without labels, px. */
 const NARROW_LAYER = 60;
 const WIDEST_LAYER = 240;
 const DENSE_ROW = 10;
 const DENSE_RADIUS = 3;
-/** A layer with more nodes without labels stands in several columns. */
+/** Nodes without labels in a column. A layer with more nodes has several columns. */
 const MAX_ROWS = 64;
 
 type Edge = readonly [number, number];
 
-/** Where everything stands, px. */
+/** Positions of nodes and edges, px. */
 interface Drawing {
   readonly layout: NodeLayers;
-  /** Whether layers stand below each other. */
+  /** Whether layers stand from top to bottom. */
   readonly down: boolean;
   readonly x: (node: number) => number;
   readonly y: (node: number) => number;
   readonly width: number;
   readonly height: number;
   readonly radius: number;
-  /** Edge → the pieces of its path; edges may share them. */
+  /** Returns the pieces of an edge's path. Edges can share pieces. */
   readonly pieces: (edge: number) => readonly string[];
 }
 
-/** Layers share the room that there is. */
+/** Lays out nodes without labels. Layers share the available width. */
 function unlabelled(layout: NodeLayers, edges: readonly Edge[], room: number): Drawing {
   const { layer, place, sizes } = layout;
   const columnsOf = (size: number) => Math.max(1, Math.ceil(size / MAX_ROWS));
@@ -95,8 +95,8 @@ function unlabelled(layout: NodeLayers, edges: readonly Edge[], room: number): D
 }
 
 function labelled(labels: readonly string[], edges: readonly Edge[], room: number): Drawing {
-  const words = labels.map(({ length }) => length * LETTER);
-  const { x, y, routes, segment, ...rest } = routedLayout(words, edges, room);
+  const widths = labels.map(({ length }) => length * LETTER);
+  const { x, y, routes, segment, ...rest } = routedLayout(widths, edges, room);
   return {
     ...rest,
     x: (node) => x[node]!,
@@ -106,7 +106,7 @@ function labelled(labels: readonly string[], edges: readonly Edge[], room: numbe
   };
 }
 
-/** px inside of an element, as its size changes. */
+/** Returns the inner width of an element, px, and follows its changes. */
 function useWidth(element: { readonly current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
@@ -130,7 +130,7 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
     const shown = visibleName(label);
     return shown.length > LONGEST_LABEL ? `${shown.slice(0, LONGEST_LABEL - 1)}…` : shown;
   });
-  // Counts of tasks in labels change while a run goes on; what is drawn moves only when a width does.
+  // Counts of tasks in labels change during a live run. The drawing changes only if the width of a label changes.
   const widths = labels.map(({ length }) => length).join();
   const drawing = useMemo(
     () =>
@@ -158,7 +158,7 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
     if (acts) onNode(node);
     else if (to !== undefined) focus(to);
     if (!acts && to === undefined && !event.key.startsWith('Arrow')) return;
-    // The page's own keys move the time axis.
+    // Otherwise the keys of the page would move the time axis.
     event.preventDefault();
     event.stopPropagation();
   };
@@ -200,7 +200,7 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
   );
 }
 
-/** Where layers stand below each other, what leads to the next one is below. */
+/** Exchanges the axes of an arrow key, for layers that stand from top to bottom. */
 function turned(key: string): string {
   const across: Readonly<Record<string, string>> = {
     ArrowDown: 'ArrowRight',

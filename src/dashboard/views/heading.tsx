@@ -1,4 +1,4 @@
-// The bar on top: what this page is about in one line, the search, the buttons.
+// The bar at the top: title and facts of the trace, the search, and the buttons.
 import type { RefObject } from 'preact';
 import { formatCount, formatDate, formatDuration } from '../model/format.js';
 import { toArray } from '../model/profileModel.js';
@@ -10,7 +10,7 @@ interface Props {
   readonly searchBox: RefObject<HTMLInputElement | null>;
   /** Default: counts and times of the model. */
   readonly facts?: readonly string[] | undefined;
-  /** What the search looks for. Default `keys`. */
+  /** Objects of the search. Default: `keys`. */
   readonly searches?: string;
 }
 
@@ -36,13 +36,13 @@ export function Heading({ state, searchBox, facts: given, searches = 'keys' }: P
 }
 
 function facts({ model }: PageState): string[] {
-  // Rows are threads, of workers that have several.
+  // A worker with several threads has a row per thread.
   const workers = new Set(toArray(model.page.workers).map((name) => name.replace(/ · \d+$/, ''))).size;
   const list: string[] = [];
-  // A page of samples alone has neither.
+  // A page with only samples has neither tasks nor workers.
   const streams = model.taskCount > 0 || workers > 0;
   if (streams) list.push(plural(model.taskCount, 'task'));
-  // Of a run that goes on the sums come first: how many tasks there were is known, how long they took is not.
+  // The totals of a live run can arrive before its rows. The number of tasks is then known, but not their times.
   if (streams && model.taskCount > 0 && model.legend.length === 0) return list;
   if (streams) list.push(plural(workers, 'worker'));
   list.push(formatDuration(spanOf(model.run)));

@@ -1,4 +1,4 @@
-// The sheet with the keys and gestures.
+// The dialog that lists keys and gestures.
 import { useEffect, useRef } from 'preact/hooks';
 import { GRAPH_HELP, KEY_HELP, POINTER_HELP } from '../canvas/keys.js';
 import type { PageState } from './pageState.js';

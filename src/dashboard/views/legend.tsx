@@ -1,5 +1,5 @@
-// The legend of the task streams, which is also a table: runs and seconds of each prefix in the stretch of time that is
-// shown, tasks first, below them what else the workers did.
+// The legend of the task streams, with the runs and seconds of each prefix in the visible range of time. Tasks come
+// first, then other activities of the workers.
 import { effect } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { formatCount, formatDuration } from '../model/format.js';
@@ -10,10 +10,10 @@ import { showsAll, spanOf, type TimeWindow } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
 const NOTHING: PrefixSum = { runs: 0, seconds: 0 };
-/** Milliseconds that the window rests before its sums are made. */
-const REST = 60;
+/** Milliseconds without a move of the window before its sums are computed. */
+const SUM_DELAY = 60;
 
-/** The window once it rests; undefined: all of the run. */
+/** Returns the window after it has stopped moving; undefined if it shows the whole run. */
 function useShownRange(state: PageState): TimeWindow | undefined {
   const [range, setRange] = useState<TimeWindow | undefined>(undefined);
   useEffect(() => {
@@ -22,7 +22,7 @@ function useShownRange(state: PageState): TimeWindow | undefined {
       const window = state.window.value;
       clearTimeout(timer);
       if (showsAll(state.model.limits, window)) setRange(undefined);
-      else timer = setTimeout(() => setRange(window), REST);
+      else timer = setTimeout(() => setRange(window), SUM_DELAY);
     });
     return () => {
       clearTimeout(timer);
@@ -42,7 +42,7 @@ export function Legend({ state }: { readonly state: PageState }) {
     sums === undefined ? { runs: count, seconds } : (sums.get(index) ?? NOTHING);
   const all = model.legend.map((prefix) => ({ prefix, ...sumOf(prefix) }));
   const rows = all.filter(({ runs }) => runs > 0);
-  // A stretch in which something else takes most of the time begins with that.
+  // Prefixes are sorted by their time in the visible range, not in the whole run.
   if (sums !== undefined) rows.sort((a, b) => b.seconds - a.seconds);
   const streams = model.plots.some(({ type }) => type === 'tasks') && rows.some(({ seconds }) => seconds > 0);
   const largest = streams ? rows.reduce((most, { seconds }) => Math.max(most, seconds), 0) : 0;
@@ -104,7 +104,7 @@ function TotalRow({ name, rows }: { readonly name: string; readonly rows: readon
 interface RowProps {
   readonly state: PageState;
   readonly row: LegendEntry;
-  /** Seconds of the longest bar; 0: no bars. */
+  /** Seconds of the longest bar; 0 for rows without bars. */
   readonly largest: number;
 }
 

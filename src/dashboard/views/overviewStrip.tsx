@@ -1,4 +1,4 @@
-// The whole run in small, above the ruler: drag in it to choose a window, drag the window to move it.
+// The overview of the whole run above the time axis. Dragging selects a window, or moves the window under the pointer.
 import { useEffect, useRef } from 'preact/hooks';
 import { columnsOf, type Stage } from '../canvas/stage.js';
 import { LEFT_GUTTER, OVERVIEW_HEIGHT, RULER_HEIGHT } from '../model/pageLayout.js';
@@ -29,7 +29,7 @@ export function OverviewStrip({ state, stage }: { readonly state: PageState; rea
   );
 }
 
-/** The pointer's time, on the ruler. */
+/** Shows the pointer's time on the time axis. */
 function RulerTime({ state }: { readonly state: PageState }) {
   const hover = state.hover.value;
   if (hover === undefined) return null;
@@ -43,7 +43,7 @@ function RulerTime({ state }: { readonly state: PageState }) {
   );
 }
 
-/** Less than this is a click, which moves the window there, px. */
+/** Largest movement of a click, which moves the window to the pointer, px. */
 const SLOP = 4;
 
 function brush(state: PageState, canvas: HTMLCanvasElement): () => void {

@@ -1,9 +1,9 @@
-// What comes to the page from outside its controls: keys, and the colour scheme of the system.
+// Input of the whole page: keys, and the colour scheme of the system.
 import { runKey } from '../canvas/keys.js';
 import { spanOf, zoom } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
-/** Follows the system between light and dark. */
+/** Follows the colour scheme of the system. Returns a function that stops. */
 export function followScheme(state: PageState): () => void {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const apply = () => {
@@ -14,7 +14,7 @@ export function followScheme(state: PageState): () => void {
   return () => dark.removeEventListener('change', apply);
 }
 
-/** Whether keys that go there mean letters: in a checkbox they do not. */
+/** Returns whether an element takes keys as text or as a selection. A checkbox does not. */
 function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return target.type !== 'checkbox';
   return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;

@@ -1,5 +1,5 @@
-// Everything that can change while the page is open, as signals. Views read them and canvases are redrawn by them; the
-// only way to move the window of time is `moveTo`, so that motion has one owner.
+// The state of the page, as signals. Views and canvases are redrawn if a signal that they read changes. Only `moveTo`
+// moves the window of time.
 import { computed, signal } from '@preact/signals';
 import type { CriticalPath } from '../../analysis/criticalPath.js';
 import { firstWhere } from '../../base/lookUps.js';
@@ -12,14 +12,14 @@ import type { ProfileModel } from '../model/profileModel.js';
 import { findTasks, type Matches } from '../model/search.js';
 import { reveal, showsAll, showsEnd, spanOf, type TimeWindow, within } from '../model/timeView.js';
 
-/** What the pointer is over. */
+/** Position of the pointer over the plots. */
 export interface Hover {
   readonly plot: number;
   /** Seconds since the origin. */
   readonly time: number;
   /** px from the top of the plot's drawing. */
   readonly y: number;
-  /** In a task stream, what is there. */
+  /** Hit in a task stream. */
   readonly hit: Hit | undefined;
   /** Position in the viewport, for the tooltip. */
   readonly clientX: number;
@@ -32,33 +32,33 @@ export interface Pinned {
   readonly hit: Hit;
 }
 
-/** Share of the way to its target that the window moves per frame of a 60 Hz display. */
+/** Share of the distance to its target by which the window moves in an animation frame at 60 Hz. */
 const EASE = 0.38;
 
 export class PageState {
   readonly #model;
   readonly scheme = signal<Scheme>('light');
-  /** Of the plots with their gutters, px; 0 until the page is laid out. */
+  /** Width of the plots with their gutters, px; 0 before the first layout. */
   readonly width = signal(0);
   readonly boxes = signal<readonly PlotBox[]>([]);
-  /** What is shown now. */
+  /** Visible window, which approaches the target of `moveTo`. */
   readonly window = signal<TimeWindow>({ start: 0, stop: 1 });
   readonly hover = signal<Hover | undefined>(undefined);
-  /** Range that is being selected, px from the left of the plots. */
+  /** Range of the selection in progress, px from the left of the plots. */
   readonly selecting = signal<{ readonly from: number; readonly to: number } | undefined>(undefined);
   readonly pinned = signal<Pinned | undefined>(undefined);
   /** Prefix under the pointer in the legend. */
   readonly pointed = signal<number | undefined>(undefined);
-  /** Prefixes that were clicked in the legend. */
+  /** Prefixes that the user clicked in the legend. */
   readonly locked = signal<ReadonlySet<number>>(new Set());
-  /** The critical path where it is to be drawn over the tasks. */
+  /** Critical path to draw over the tasks. */
   readonly path = signal<CriticalPath | undefined>(undefined);
-  /** To and from the clicked task, where the trace knows its dependencies. */
+  /** Flows of the selected task, if the trace has its dependencies. */
   readonly flows = signal<Flows | undefined>(undefined);
   readonly query = signal('');
-  /** Shows a match where the page has no task stream; by row of the page's task table. */
-  showElsewhere: (task: number) => void = () => {};
-  /** Which match was jumped to last; -1 for none. */
+  /** Shows a match on a page without a task stream; by row of the page's task table. */
+  showMatch: (task: number) => void = () => {};
+  /** Index of the last match that was shown; -1 for none. */
   readonly matchIndex = signal(-1);
   readonly helpOpen = signal(false);
   readonly matches = computed<Matches | undefined>(() => findTasks(this.model, this.query.value));
@@ -69,7 +69,7 @@ export class PageState {
   });
 
   #target: TimeWindow;
-  /** Time of the last frame of the motion that goes on; undefined at rest. */
+  /** Time of the last animation frame of a motion; undefined without a motion. */
   #lastStep: number | undefined;
 
   constructor(model: ProfileModel) {
@@ -78,7 +78,7 @@ export class PageState {
     this.window.value = model.limits;
   }
 
-  /** Shows all of another run, of which nothing has been chosen. */
+  /** Shows the whole of another run, without selections. */
   reset(model: ProfileModel): void {
     this.#model.value = model;
     this.hover.value = undefined;
@@ -97,8 +97,8 @@ export class PageState {
   }
 
   /**
-   * Shows another model of the same run: the same one grown, or with other plots. A window that showed all of it, or its
-   * end, goes on to do so.
+   * Shows another model of the same run, with more rows or other plots. A window that showed the whole run, or its
+   * end, continues to do so.
    */
   setModel(model: ProfileModel): void {
     const before = this.#model.peek();
@@ -112,23 +112,25 @@ export class PageState {
     else this.moveTo(this.#target, false);
   }
 
-  /** Where the window is going: what a further zoom starts from. */
+  /** Window at the end of the current motion, from which the next zoom starts. */
   get target(): TimeWindow {
     return this.#target;
   }
 
-  /** Moves the window, smoothly unless the user's system asks for less motion. */
+  /**
+   * Moves the window. The motion is smooth if `smooth` is set and the user's system does not request reduced motion.
+   */
   moveTo(window: TimeWindow, smooth: boolean): void {
     this.#target = within(this.model.limits, window);
     const still = globalThis.matchMedia('(prefers-reduced-motion: reduce)').matches;
-    // Signals compare by identity: even a window that is reached at once must be a new object to be drawn.
+    // Signals compare by identity, so a new object is needed for the page to be drawn.
     if (!smooth || still) {
       this.window.value = this.#target;
       this.#lastStep = undefined;
     } else this.window.value = { ...this.window.value };
   }
 
-  /** Time 0 went back by so many seconds: what is shown stays the same. */
+  /** Keeps the visible part of the run after time 0 has moved back by some seconds. */
   shift(seconds: number): void {
     const before = this.#model.peek();
     const limits = { start: before.limits.start + seconds, stop: before.limits.stop + seconds };
@@ -137,15 +139,15 @@ export class PageState {
     this.moveTo({ start: start + seconds, stop: stop + seconds }, false);
   }
 
-  /** One frame of motion. Returns whether the window still moves. */
+  /** Moves the window for one animation frame. Returns whether the motion continues. */
   step(time: number): boolean {
     const { start, stop } = this.window.value;
     const target = this.#target;
     if (start === target.start && stop === target.stop) return false;
     const elapsed = this.#lastStep === undefined ? 1 : (time - this.#lastStep) / (1000 / 60);
-    const frames = Math.min(4, Math.max(0.5, elapsed));
+    const animationFrames = Math.min(4, Math.max(0.5, elapsed));
     this.#lastStep = time;
-    const share = 1 - (1 - EASE) ** frames;
+    const share = 1 - (1 - EASE) ** animationFrames;
     const next = { start: start + (target.start - start) * share, stop: stop + (target.stop - stop) * share };
     const near = spanOf(target) * 5e-4;
     const there = Math.abs(next.start - target.start) < near && Math.abs(next.stop - target.stop) < near;
@@ -159,7 +161,10 @@ export class PageState {
     this.matchIndex.value = -1;
   }
 
-  /** Jumps to the next (1) or previous (-1) match and pins it; who has moved on goes on from what is shown. */
+  /**
+   * Pins the next (1) or previous (-1) match. If the last match is outside the window, the search restarts at the
+   * window.
+   */
   stepMatch(direction: 1 | -1): void {
     const matches = this.matches.value;
     if (matches === undefined || matches.count === 0) return;
@@ -167,8 +172,7 @@ export class PageState {
     const { plot, position } = matches.inOrder[index]!;
     this.matchIndex.value = index;
     const searched = this.model.searched?.[plot];
-    if (searched?.type === 'tasks')
-      this.showElsewhere(searched.section.task[searched.lanes.entry[position]!]!);
+    if (searched?.type === 'tasks') this.showMatch(searched.section.task[searched.lanes.entry[position]!]!);
     else this.pin(plot, { kind: 'run', position });
   }
 
@@ -182,7 +186,7 @@ export class PageState {
     const before = last < 0 ? undefined : extentAt(last);
     if (before !== undefined && before.stop >= start && before.start <= stop)
       return (last + direction + count) % count;
-    // They stand in order of start.
+    // Matches are in order of start.
     const startOf = (index: number) => extentAt(index)?.start ?? 0;
     const next = firstWhere(0, count, (index) =>
       direction === 1 ? startOf(index) >= start : startOf(index) > stop,
@@ -190,7 +194,7 @@ export class PageState {
     return direction === 1 ? next % count : (next - 1 + count) % count;
   }
 
-  /** The task before (-1) or after (1) the clicked one on its thread; without one, the first or last that is shown. */
+  /** Pins the task before (-1) or after (1) the selected task on its thread, or the last or first visible task. */
   stepRun(direction: 1 | -1): void {
     const pinned = this.pinned.value;
     const plot = pinned?.plot ?? this.model.plots.findIndex(({ type }) => type === 'tasks');
@@ -203,7 +207,7 @@ export class PageState {
     if (position !== undefined) this.pin(plot, { kind: 'run', position });
   }
 
-  /** Shows the clicked task alone, with a margin. */
+  /** Zooms to the selected task with a margin. */
   zoomToPinned(): void {
     const extent = this.pinned.value === undefined ? undefined : this.extentOf(this.pinned.value);
     if (extent === undefined) return;
@@ -218,7 +222,7 @@ export class PageState {
       this.moveTo(reveal(this.model.limits, this.#target, extent.start, extent.stop), true);
   }
 
-  /** From when to when a hit lasts. */
+  /** Returns the time range of a hit. */
   extentOf({ plot, hit }: Pinned): TimeWindow | undefined {
     if (hit.kind === 'density') return { start: hit.start, stop: hit.stop };
     const shown = (this.model.searched ?? this.model.plots)[plot];
@@ -232,7 +236,7 @@ export class PageState {
     this.locked.value = next;
   }
 
-  /** Escape: gives up the last thing that was asked for. */
+  /** Handles Escape: closes the help, the selection or the search, or releases the prefixes, in this order. */
   dismiss(): void {
     if (this.helpOpen.value) this.helpOpen.value = false;
     else if (this.pinned.value !== undefined) this.pinned.value = undefined;

@@ -1,7 +1,7 @@
-// The pieces that pages are made of: panels, rows with bars, choices, and the sentence where there is nothing.
+// The parts of pages: panels, rows with bars, choices, and messages of empty panels.
 import type { ComponentChildren } from 'preact';
 
-/** The frame of a page of panels, which scrolls. */
+/** A page of panels, which scrolls. */
 export function Panels({
   children,
   four = false,
@@ -18,7 +18,7 @@ export function Panels({
 
 interface PanelProps {
   readonly title: string;
-  /** On the right of the title. */
+  /** Text to the right of the title. */
   readonly note?: ComponentChildren;
   readonly wide?: boolean;
   readonly children: ComponentChildren;
@@ -52,19 +52,19 @@ export interface BarPart {
 
 export interface BarRow {
   readonly name: string;
-  /** What stands for the name where it is long. Default: the name. */
+  /** Shown instead of a long name. Default: the name. */
   readonly short?: string | undefined;
   readonly parts: readonly BarPart[];
-  /** Right of the bar. */
+  /** Text to the right of the bar. */
   readonly label: string;
-  /** What fills the bar. Default: the largest of all rows. */
+  /** Value of a full bar. Default: the largest sum of all rows. */
   readonly largest?: number;
-  /** A mark, e.g. a limit; in the unit of the parts. */
+  /** Value of a mark on the bar, e.g. a memory limit, in the unit of the parts. */
   readonly limit?: number | undefined;
   readonly onClick?: () => void;
 }
 
-/** Rows with bars that share one scale, or have their own. */
+/** Rows with bars on a common scale, or each on its own scale. */
 export function Bars({ rows, largest }: { readonly rows: readonly BarRow[]; readonly largest?: number }) {
   const most =
     largest ??
@@ -112,7 +112,7 @@ export function Bars({ rows, largest }: { readonly rows: readonly BarRow[]; read
   );
 }
 
-export function Key({ parts }: { readonly parts: readonly Pick<BarPart, 'name' | 'color'>[] }) {
+export function ColorKey({ parts }: { readonly parts: readonly Pick<BarPart, 'name' | 'color'>[] }) {
   return (
     <p class="key-list">
       {parts.map(({ name, color }) => (
@@ -127,15 +127,15 @@ export function Key({ parts }: { readonly parts: readonly Pick<BarPart, 'name' |
 
 interface ChoiceProps {
   readonly label: string;
-  /** For screen readers. Default: the label. */
+  /** Name for screen readers. Default: the label. */
   readonly name?: string;
   readonly value: string;
-  /** Value and text of each. */
+  /** Values and texts of the options. */
   readonly options: Iterable<readonly [value: string, text: string]>;
   readonly onChoice: (value: string) => void;
 }
 
-/** A list of which one is chosen. */
+/** A drop-down list. */
 export function Choice({ label, name, value, options, onChoice }: ChoiceProps) {
   return (
     <label>
@@ -151,7 +151,7 @@ export function Choice({ label, name, value, options, onChoice }: ChoiceProps) {
   );
 }
 
-/** Options whose values are their texts, after one for all of them. */
+/** Returns options whose values are their texts, after an option for all. */
 export function withAll(all: string, names: Iterable<string>): [value: string, text: string][] {
   return [['', all], ...Array.from(names, (name): [string, string] => [name, name])];
 }

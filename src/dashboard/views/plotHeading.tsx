@@ -1,4 +1,4 @@
-// The line above each plot: what it shows, and its values at the pointer's time or, without a pointer, at their peak.
+// The heading of each plot: its title, and its values at the time under the pointer, or the peaks without a pointer.
 import type { ComponentChildren } from 'preact';
 import { columnsOf, gridOf, shownOfRun } from '../canvas/stage.js';
 import { THEMES } from '../canvas/theme.js';
@@ -11,7 +11,7 @@ import { valueLabel } from '../model/ticks.js';
 import { showsAll } from '../model/timeView.js';
 import type { PageState } from './pageState.js';
 
-/** What a plot is called, what it says to a screen reader, and what stands in it when it is empty. */
+/** Returns the title of a plot, its description for screen readers, and its message if it is empty. */
 export function plotSummary(
   state: PageState,
   plot: Plot,
@@ -60,15 +60,15 @@ export function plotSummary(
 interface Props {
   readonly state: PageState;
   readonly plot: Plot;
-  /** In the heading of a task stream. */
-  readonly beside?: ComponentChildren;
+  /** Added to the heading of a task stream. */
+  readonly streamNote?: ComponentChildren;
 }
 
-export function PlotHeading({ state, plot, beside }: Props) {
+export function PlotHeading({ state, plot, streamNote }: Props) {
   return (
     <header class="plot-heading">
       <h2>{plotSummary(state, plot).title}</h2>
-      {plot.type === 'tasks' ? beside : null}
+      {plot.type === 'tasks' ? streamNote : null}
       {plot.type === 'tasks' ? <StreamValues state={state} plot={plot} /> : null}
       {plot.type === 'resources' ? <ResourceValues state={state} plot={plot} /> : null}
       {plot.type === 'lines' ? <LineValues state={state} plot={plot} /> : null}
@@ -111,26 +111,26 @@ function ResourceValues({ state, plot }: { readonly state: PageState; readonly p
   const time = state.hover.value?.time;
   const cpu = time === undefined ? plot.cpu.largest : valueAt(plot.cpu, time);
   const memory = time === undefined ? plot.memory.largest : valueAt(plot.memory, time);
-  const word = time === undefined ? 'peak ' : '';
+  const peak = time === undefined ? 'peak ' : '';
   return (
     <p class="values">
       <span class="key" style={{ background: theme.cpu }} />
-      <span class="muted">CPU {word}</span>
+      <span class="muted">CPU {peak}</span>
       <b>{cpu === undefined ? '–' : formatPercent(cpu)}</b>
       <span class="key" style={{ background: theme.memory }} />
-      <span class="muted">Memory {word}</span>
+      <span class="muted">Memory {peak}</span>
       <b>{memory === undefined ? '–' : formatBytes(memory)}</b>
     </p>
   );
 }
 
-/** Widths in the heading, px: of a letter; of a value with its key; of `peak`; of what says that there are more. */
+/** Widths in the heading, px: of a letter, of a value with its colour, of `peak`, and of `and 3 more`. */
 const LETTER = 6.8;
 const VALUE = 90;
 const PEAK = 48;
 const MORE = 76;
 
-/** Lines whose values have a place in the heading. */
+/** Returns the number of lines whose values fit into the heading. */
 function fittingLines({ title, lines }: LinesPlot, width: number): number {
   const widths = lines.map(({ name }) => VALUE + name.length * LETTER);
   let room = columnsOf(width) - PEAK - title.length * LETTER;

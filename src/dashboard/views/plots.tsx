@@ -1,5 +1,5 @@
-// The stack of plots: one strip for the whole run, one ruler, and below them every section of the page on the same time
-// axis. Lays out the boxes, hands canvases to the stage, and turns gestures into changes of the state.
+// The plots of a page: an overview of the whole run, the time axis, and below them all plots on the same time axis. The
+// component lays out the plots, passes canvases to the stage, and applies gestures to the state.
 import { effect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
@@ -20,12 +20,12 @@ import { PlotHeading, plotSummary } from './plotHeading.js';
 interface Props {
   readonly state: PageState;
   readonly stage: Stage;
-  readonly frames: AnimationFrames;
-  /** In the heading of task streams. */
-  readonly beside?: ComponentChildren;
+  readonly animationFrames: AnimationFrames;
+  /** Added to the headings of task streams. */
+  readonly streamNote?: ComponentChildren;
 }
 
-/** What the stage has to draw now; undefined while the page is not laid out. */
+/** Returns the current scene for the stage; undefined before the first layout. */
 export function sceneOf(state: PageState): Scene | undefined {
   if (state.width.value === 0) return undefined;
   return {
@@ -40,12 +40,15 @@ export function sceneOf(state: PageState): Scene | undefined {
   };
 }
 
-export function Plots({ state, stage, frames, beside }: Props) {
+export function Plots({ state, stage, animationFrames, streamNote }: Props) {
   const scroller = useRef<HTMLElement>(null);
   const surface = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => followSize(state, scroller.current), [state, state.model]);
-  // Whatever a scene is made of asks for a frame when it changes.
-  useEffect(() => effect(() => void (sceneOf(state) === undefined || frames.request())), [state, frames]);
+  // A change of any signal that `sceneOf` reads requests an animation frame.
+  useEffect(
+    () => effect(() => void (sceneOf(state) === undefined || animationFrames.request())),
+    [state, animationFrames],
+  );
   useEffect(() => {
     const element = surface.current;
     return element === null ? undefined : listen(element, gestureHandler(state, element));
@@ -60,7 +63,7 @@ export function Plots({ state, stage, frames, beside }: Props) {
           const box = boxes[index];
           return (
             <section key={index} class="plot" aria-label={plotSummary(state, plot).title}>
-              <PlotHeading state={state} plot={plot} beside={beside} />
+              <PlotHeading state={state} plot={plot} streamNote={streamNote} />
               <div class="drawing" style={{ height: `${box?.height ?? 0}px` }}>
                 <canvas
                   ref={(canvas) => {
@@ -126,7 +129,7 @@ function gestureHandler(state: PageState, surface: HTMLElement): GestureHandler 
   };
 }
 
-/** What is at a point of the surface. */
+/** Returns the hover at a point of the surface; undefined outside the plots. */
 function hoverAt(state: PageState, surface: HTMLElement, x: number, y: number): Hover | undefined {
   const columns = columnsOf(state.width.value);
   if (x < LEFT_GUTTER || x >= LEFT_GUTTER + columns) return undefined;
@@ -148,7 +151,7 @@ function hoverAt(state: PageState, surface: HTMLElement, x: number, y: number): 
   };
 }
 
-/** Frame around the hovered and the clicked run. */
+/** Outlines of the hovered and the selected run. */
 function Outline({ state, plot }: { readonly state: PageState; readonly plot: number }) {
   const hover = state.hover.value;
   const pinned = state.pinned.value;
@@ -196,7 +199,7 @@ function laneOf(lanes: readonly (readonly { from: number; to: number }[])[], pos
   return lanes.findIndex((groups) => groups.some(({ from, to }) => position >= from && position < to));
 }
 
-/** One line through all plots at the pointer's time. */
+/** A vertical line through all plots at the pointer's time. */
 function Crosshair({ state }: { readonly state: PageState }) {
   const hover = state.hover.value;
   if (hover === undefined) return null;

@@ -1,4 +1,4 @@
-// What the page shows when it cannot show its data.
+// Shown instead of data that cannot be read.
 import { LongpoleError, messageOf } from '../../base/errors.js';
 
 export function Problem({ error }: { readonly error: unknown }) {

@@ -1,11 +1,12 @@
-// What is known of one run, gathered from the columns when someone asks.
+// Properties of one run, read from the columns on demand.
 import type { PrefixInfo, ProfileModel, TaskPlot } from '../model/profileModel.js';
 
 export interface RunDetails {
   readonly key: string;
   readonly text: string;
-  /** Its colour, and how that is called in the legend. */
+  /** Prefix of the run's colour. */
   readonly prefix: PrefixInfo;
+  /** Prefix of the task. It differs from `prefix` for failed tasks, which have a colour of their own. */
   readonly prefixName: string;
   readonly worker: string;
   /** Seconds since the origin. */
@@ -32,7 +33,7 @@ export function runDetails(model: ProfileModel, plot: TaskPlot, position: number
   };
 }
 
-/** When the results of a task were in the cache, if a CacheProfiler was there. Reads every entry: only on a click. */
+/** Returns how long the results of a task were in the cache, according to CacheProfilers. Cost: O(entries). */
 export function cacheStays(
   model: ProfileModel,
   task: number,

@@ -1,5 +1,5 @@
-// The frame of the dashboard: navigation, heading, banners, the page that is shown; keys, colour scheme, files that are
-// dropped, and the hooks for tests.
+// The shell of the dashboard: navigation, heading, banners and the current page. The shell also handles keys, the
+// colour scheme, dropped files, and the hooks for tests.
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { AnimationFrames } from '../canvas/animationFrames.js';
@@ -18,15 +18,15 @@ import { Problem } from './problem.js';
 import type { ShellState } from './shellState.js';
 import { Tooltip } from './tooltip.js';
 
-/** What `globalThis.longpoleDashboard` offers to tests and scripts. */
+/** Functions of `globalThis.longpoleDashboard` for tests and scripts. */
 export interface ShellHooks {
-  /** Resolves when a trace is shown and nothing waits to be drawn. */
+  /** Resolves when all effects have run and no animation frame is scheduled. */
   idle(): Promise<void>;
-  /** Milliseconds of each frame drawn since the last call, at most 240. */
+  /** Returns the drawing times of the animation frames since the last call in milliseconds, at most 240. */
   frameTimes(): number[];
-  /** Rectangles in the task streams of the last frame. */
+  /** Returns the number of rectangles in the task streams of the last animation frame. */
   rectangles(): number;
-  /** The shown window, seconds since the first event, and the pixels it is drawn on. */
+  /** Returns the visible window in seconds since the first event, and the pixels of its drawing. */
   view(): TimeWindow & { readonly left: number; readonly columns: number };
   show(start: number, stop: number): void;
   go(page: PageName): void;
@@ -43,28 +43,31 @@ export function Shell({ state, register }: Props) {
   const searchBox = useRef<HTMLInputElement>(null);
   const main = useRef<HTMLElement>(null);
   const stage = useMemo(() => new Stage(() => view.model), [view]);
-  const frames = useMemo(() => new AnimationFrames((time) => drawFrame(state, stage, time)), [state, stage]);
+  const animationFrames = useMemo(
+    () => new AnimationFrames((time) => drawFrame(state, stage, time)),
+    [state, stage],
+  );
   useEffect(() => followScheme(view), [view]);
   useEffect(() => listenToKeys(view, searchBox), [view]);
   useEffect(() => takeDroppedFiles(state), [state]);
   useEffect(() => {
     register({
-      idle: () => frames.idle(),
-      frameTimes: () => frames.takeTimes(),
+      idle: () => animationFrames.idle(),
+      frameTimes: () => animationFrames.takeTimes(),
       rectangles: () => stage.rectangles,
       view: () => ({ ...view.window.value, left: LEFT_GUTTER, columns: columnsOf(view.width.value) }),
       show: (start, stop) => view.moveTo({ start, stop }, false),
       go: (page) => state.go(page),
       pages: () => PAGES.map(({ name }) => name),
     });
-  }, [state, view, stage, frames, register]);
+  }, [state, view, stage, animationFrames, register]);
   const update = state.update.value;
   const content = (): JSX.Element => {
     if (state.problem.value !== undefined) return <Problem error={state.problem.value} />;
     if (!state.opened.value) return <Welcome state={state} />;
     if (update === undefined)
       return <p class="loading">{state.status.value === 'lost' ? '' : 'Reading the trace…'}</p>;
-    return <PageContent state={state} update={update} stage={stage} frames={frames} />;
+    return <PageContent state={state} update={update} stage={stage} animationFrames={animationFrames} />;
   };
   return (
     <>
@@ -152,7 +155,7 @@ function takeDroppedFiles(state: ShellState): () => void {
   };
 }
 
-// What a person must know before they read a number: the connection is lost, rows are missing, the trace is damaged.
+// Warnings above the page: the connection is lost, rows are missing, or the trace is damaged.
 
 function Banners({ state }: { readonly state: ShellState }) {
   const update = state.update.value;
@@ -196,7 +199,7 @@ function Banners({ state }: { readonly state: ShellState }) {
   );
 }
 
-// The page without a trace: how to get one onto it.
+// The page without a trace, which explains how to open one.
 
 function Welcome({ state }: { readonly state: ShellState }) {
   const open = (list: FileList | null) => {
@@ -219,7 +222,7 @@ function Welcome({ state }: { readonly state: ShellState }) {
           Choose a trace directory
           <input
             ref={(input) => {
-              // Preact's types do not know the attribute.
+              // Preact's types lack this attribute.
               input?.setAttribute('webkitdirectory', '');
             }}
             type="file"

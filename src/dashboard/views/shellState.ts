@@ -1,5 +1,5 @@
-// What the dashboard shows: which trace, which page of it, which range of time, which task. All of it is in the address,
-// so that a link leads to the same view.
+// The state of the dashboard: trace, page, range of time, search, selected task and choices. The address contains all
+// of it except the trace, so that a link leads to the same view.
 import { effect, signal } from '@preact/signals';
 import { visibleName } from '../../base/visibleText.js';
 import type { Trace } from '../../trace/trace.js';
@@ -12,13 +12,13 @@ import type { ProfileChoice } from '../pages/profileQuery.js';
 import type { SourceStatus, TraceSource, TraceUpdate } from '../source/traceSource.js';
 import { PageState } from './pageState.js';
 
-const NOTHING = buildModel({
+const EMPTY_MODEL = buildModel({
   title: '',
   workers: [],
   tasks: { keys: [], prefix: new Uint32Array(0), prefixes: [], texts: [] },
   sections: [],
 });
-/** What is chosen on single pages, by name in the address. */
+/** Choices of single pages, by their names in the address. */
 const CHOICES: Partial<Record<PageName, readonly string[]>> = {
   metrics: ['unit', 'in-span', 'functions'],
   events: ['topic'],
@@ -26,53 +26,53 @@ const CHOICES: Partial<Record<PageName, readonly string[]>> = {
   graph: ['node'],
   run: ['plots'],
 };
-/** Milliseconds after the last change until the address follows. */
+/** Milliseconds after the last change before the address is updated. */
 const ADDRESS_DELAY = 250;
 
-/** Characters of one value in the address: a browser refuses addresses of megabytes. */
+/** Longest value in the address, in characters, because browsers refuse addresses of megabytes. */
 const LONGEST_IN_ADDRESS = 4_000;
 
-/** How long after the page an address asks for rows that a live cluster has yet to send. */
-const WAIT_FOR_ROWS_MS = 10_000;
+/** Milliseconds for which the task and range of an address are retried while a live cluster sends rows. */
+const RETRY_MS = 10_000;
 
-interface Sought {
+interface PendingTarget {
   readonly key: string | null;
   readonly range: TimeWindow | undefined;
-  /** On performance.now(). */
-  readonly until: number;
+  /** Deadline on the clock of performance.now(). */
+  readonly deadline: number;
 }
 
 export class ShellState {
-  /** The range of time, what the pointer is over, the search: shared by all pages. */
-  readonly view = new PageState(NOTHING);
+  /** State that all pages share: the range of time, the hover, the search. */
+  readonly view = new PageState(EMPTY_MODEL);
   readonly update = signal<TraceUpdate | undefined>(undefined);
   readonly status = signal<SourceStatus>('loading');
-  /** A word of the source to its status. */
+  /** Details of the status from the source. */
   readonly detail = signal('');
   readonly problem = signal<unknown>(undefined);
   readonly page = signal<PageName>('summary');
-  /** Row of `trace.workers` that pages about workers show; undefined: all. */
+  /** Row of `trace.workers` that pages about workers show; undefined for all. */
   readonly worker = signal<number | undefined>(undefined);
-  /** Which samples the page of the profile shows; it shows those of `worker`, too. */
+  /** Samples that the profile page shows, in addition to the choice of `worker`. */
   readonly profile = signal<ProfileChoice>({});
-  /** What is chosen on pages of their own, by name; a choice that is absent is the page's default. */
+  /** Choices of single pages by name. An absent choice has the page's default. */
   readonly choices = signal<Readonly<Record<string, string>>>({});
   /** Whether a source was opened. */
   readonly opened = signal(false);
   #source: TraceSource | undefined;
-  /** The task stream of the trace, from which the models of all pages are made. */
-  #stream: ProfileModel = NOTHING;
+  /** Model of the trace's task stream, from which the models of all pages are made. */
+  #stream: ProfileModel = EMPTY_MODEL;
   #origin: number | undefined;
-  /** What was read from the address, or written to it, last. */
+  /** Address that was read or written last. */
   #address = '';
-  /** What the address asked for before there was a trace. */
-  #wanted: URLSearchParams | undefined;
-  /** What of it has not been found yet. */
-  #sought: Sought | undefined;
+  /** Parameters of an address that was read before the trace arrived. */
+  #requested: URLSearchParams | undefined;
+  /** Task and range of the address whose rows have not arrived. */
+  #pending: PendingTarget | undefined;
   #addressTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
-    this.view.showElsewhere = (row) => this.#showFound(row);
+    this.view.showMatch = (row) => this.#showFound(row);
     this.#readAddress();
     addEventListener('hashchange', () => this.#readAddress());
     effect(() => {
@@ -114,20 +114,20 @@ export class ShellState {
     });
   }
 
-  /** What was chosen of the trace before says nothing about another one. */
+  /** Resets the choices, which belong to the previous trace. */
   #forget(): void {
     this.update.value = undefined;
-    this.#stream = NOTHING;
-    this.#wanted = undefined;
-    this.#sought = undefined;
+    this.#stream = EMPTY_MODEL;
+    this.#requested = undefined;
+    this.#pending = undefined;
     this.worker.value = undefined;
     this.profile.value = {};
     this.choices.value = {};
-    this.view.reset(NOTHING);
+    this.view.reset(EMPTY_MODEL);
   }
 
   go(page: PageName): void {
-    this.#sought = undefined;
+    this.#pending = undefined;
     this.page.value = page;
     this.#showPage();
     this.#writeAddress('push');
@@ -138,12 +138,12 @@ export class ShellState {
     this.#showPage();
   }
 
-  /** Of one of the CHOICES; an empty value is the default. */
+  /** Sets one of the CHOICES. An empty value is the default. */
   choose(name: string, value: string): void {
     this.choices.value = { ...this.choices.value, [name]: value };
   }
 
-  /** Chooses samples; goes to their page from another one, and there begins with those of the whole run. */
+  /** Chooses samples for the profile page. From another page, goes to the profile page and shows the whole run. */
   showProfile(choice: ProfileChoice): void {
     this.profile.value = choice;
     if (this.page.value === 'profile') {
@@ -154,7 +154,7 @@ export class ShellState {
     this.view.moveTo(this.view.model.limits, false);
   }
 
-  /** Row of `trace.tasks` of the clicked task; undefined: none, or several. */
+  /** Row of `trace.tasks` of the selected task; undefined for no task or several tasks. */
   get selectedRow(): number | undefined {
     const pinned = this.view.pinned.value;
     if (pinned?.hit.kind !== 'run') return undefined;
@@ -164,7 +164,9 @@ export class ShellState {
     return row < (this.trace?.tasks.length ?? 0) ? row : undefined;
   }
 
-  /** Marks a task and brings it into view, on the page of the task stream unless this one has a stream. */
+  /**
+   * Selects a task and brings it into view. A page without a task stream is replaced by the page of the task stream.
+   */
   selectRow(row: number): void {
     if (!this.#hasStream()) this.go('stream');
     const plot = this.view.model.plots.findIndex(({ type }) => type === 'tasks');
@@ -204,19 +206,19 @@ export class ShellState {
       const position = row < 0 ? undefined : this.#positionOf(plot, row);
       if (position !== undefined) this.view.pinned.value = { plot, hit: { kind: 'run', position } };
     }
-    if (this.#wanted === undefined) this.#seek();
-    else this.#applyWanted();
+    if (this.#requested === undefined) this.#applyPending();
+    else this.#applyRequested();
   }
 
   /**
-   * Time 0 is the earliest start that was ever seen; before there is one, whatever was measured first. Returns by how many
-   * seconds it went back.
+   * Sets time 0 to the earliest start of all updates. Before the first task, the model uses its first measurement
+   * instead. Returns the seconds by which time 0 has moved back.
    */
   #findOrigin({ trace, live }: TraceUpdate): number {
     let first = this.#origin ?? Number.POSITIVE_INFINITY;
     for (const time of trace.tasks.started) if (time < first) first = time;
     for (const { started } of live?.running ?? []) if (started < first) first = started;
-    const before = this.#stream === NOTHING ? undefined : this.#stream.origin;
+    const before = this.#stream === EMPTY_MODEL ? undefined : this.#stream.origin;
     this.#origin = Number.isFinite(first) ? first : undefined;
     return before === undefined || this.#origin === undefined ? 0 : before - this.#origin;
   }
@@ -236,19 +238,19 @@ export class ShellState {
     const pinned = this.view.pinned.value;
     if (pinned !== undefined && pinned.plot !== stream)
       this.view.pinned.value = stream < 0 ? undefined : { ...pinned, plot: stream };
-    // The page of the profile searches its functions.
+    // The search of the profile page finds functions.
     const searched = stream >= 0 || this.page.value === 'profile' ? {} : { searched: this.#stream.plots };
     const model = { ...this.#stream, plots, ...searched };
-    this.view.setModel(shown === undefined ? model : asAsked(model));
+    this.view.setModel(shown === undefined ? model : profilerPage(model));
   }
 
-  /** The plots that the address of the page `run` names. */
+  /** Returns the plots that the address of the page `run` names. */
   #shownPlots(): readonly string[] | undefined {
     const { plots = '' } = this.page.value === 'run' ? this.choices.value : {};
     return plots === '' ? undefined : plots === 'none' ? [] : plots.split('\n');
   }
 
-  /** A task that was found, on a page without a task stream. */
+  /** Shows a matching task on a page without a task stream. */
   #showFound(row: number): void {
     const key = row < (this.trace?.tasks.length ?? 0) ? this.trace?.tasks.keyOf(row) : undefined;
     if (this.page.value === 'graph' && key !== undefined) this.choose('node', key);
@@ -259,56 +261,56 @@ export class ShellState {
     this.#address = location.hash;
     const [name = '', query = ''] = this.#address.slice(1).split('?');
     const page = PAGES.find((one) => one.name === name)?.name;
-    this.#wanted = new URLSearchParams(query);
+    this.#requested = new URLSearchParams(query);
     const { value: before } = this.page;
     if (page !== undefined) this.page.value = page;
-    this.#readChoices(this.#wanted);
-    // The choices of the page `run` say what is drawn on it.
+    this.#readChoices(this.#requested);
+    // The plots of the page `run` depend on its choices.
     if (this.page.value !== before || page === 'run') this.#showPage();
-    this.#applyWanted();
+    this.#applyRequested();
   }
 
-  /** Range, search and selection that the address asks for, once there is a trace to apply them to. */
-  #applyWanted(): void {
+  /** Applies range, search and selection of the address when there is a trace. */
+  #applyRequested(): void {
     const { trace } = this;
-    const wanted = this.#wanted;
+    const wanted = this.#requested;
     if (wanted === undefined || trace === undefined) return;
-    this.#wanted = undefined;
+    this.#requested = undefined;
     const query = wanted.get('search');
     if (query !== null) this.view.setQuery(query);
     this.#applyChoices(wanted, trace);
     const { limits } = this.view.model;
-    const number = (name: string, otherwise: number): number => Number(wanted.get(name) ?? otherwise);
+    const number = (name: string, fallback: number): number => Number(wanted.get(name) ?? fallback);
     const asks = wanted.has('from') || wanted.has('to');
     const range = { start: number('from', limits.start), stop: number('to', limits.stop) };
-    const until = performance.now() + WAIT_FOR_ROWS_MS;
-    this.#sought = {
+    const deadline = performance.now() + RETRY_MS;
+    this.#pending = {
       key: wanted.get('task'),
       range: asks && range.stop > range.start ? range : undefined,
-      until,
+      deadline,
     };
-    this.#seek();
+    this.#applyPending();
   }
 
-  /** Task and range of the address, as far as their rows are there: those of a live page come after it. */
-  #seek(): void {
+  /** Selects the task and range of the address as far as their rows have arrived. */
+  #applyPending(): void {
     const { trace } = this;
-    const sought = this.#sought;
-    if (sought === undefined || trace === undefined) return;
-    const { key, range, until } = sought;
+    const pending = this.#pending;
+    if (pending === undefined || trace === undefined) return;
+    const { key, range, deadline } = pending;
     const row = key === null ? undefined : rowOfKey(trace, key);
     if (row !== undefined && this.#hasStream()) this.selectRow(row);
     if (range !== undefined) this.view.moveTo(clip(this.view.model.limits, range), false);
     const missing = {
       key: row === undefined ? key : null,
       range: range !== undefined && range.stop > this.view.model.limits.stop ? range : undefined,
-      until,
+      deadline,
     };
-    const isThere = missing.key === null && missing.range === undefined;
-    const waits = this.update.value?.live !== undefined && performance.now() < until;
-    // A task that comes late is shown with its range.
-    this.#sought =
-      isThere || !waits ? undefined : { ...missing, range: missing.key === null ? missing.range : range };
+    const isComplete = missing.key === null && missing.range === undefined;
+    const waits = this.update.value?.live !== undefined && performance.now() < deadline;
+    // A task that arrives late is shown with its range.
+    this.#pending =
+      isComplete || !waits ? undefined : { ...missing, range: missing.key === null ? missing.range : range };
   }
 
   #applyChoices(wanted: URLSearchParams, { workers, strings }: Trace): void {
@@ -348,7 +350,7 @@ export class ShellState {
 
   #writeAddress(how: 'push' | 'replace' = 'replace'): void {
     if (this.trace === undefined) return;
-    // Somebody has followed a link, and its event is on its way: what it asks for counts.
+    // The user has followed a link whose event is pending. The address of the link must not be overwritten.
     if (how === 'replace' && location.hash !== this.#address) return;
     const query = new URLSearchParams();
     const { start, stop } = this.view.target;
@@ -370,17 +372,17 @@ export class ShellState {
   }
 }
 
-/** A page of profilers shows all that they recorded, and says of an empty stream how to switch on a Profiler. */
-function asAsked({ emptyStream: _, ...model }: ProfileModel): ProfileModel {
+/** Returns the model of a page of profilers: it shows all recorded time, and the default message of an empty stream. */
+function profilerPage({ emptyStream: _, ...model }: ProfileModel): ProfileModel {
   return { ...model, limits: extentOfPlots(model.plots, model.limits) };
 }
 
-/** As many digits as a pixel of the window needs. */
+/** Formats a time with the digits that a pixel of the window needs. */
 function shortNumber(value: number, span: number): string {
   return value.toFixed(Math.min(9, Math.max(0, 4 - Math.floor(Math.log10(span > 0 ? span : 1)))));
 }
 
-/** The last run of a task. */
+/** Returns the row of the last run of a task. */
 function rowOfKey({ tasks }: Trace, key: string): number | undefined {
   for (let row = tasks.length - 1; row >= 0; row--) if (tasks.keyOf(row) === key) return row;
   return undefined;

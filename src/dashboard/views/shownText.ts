@@ -1,17 +1,17 @@
-// Every text that the pages show goes through here. Keys, names, messages and code come from the trace: control characters
-// and overrides of direction become visible signs, and what is long loses its middle. Components need not think of it; what
-// a program reads (the address, `value` of a choice) keeps the true text.
+// Makes every text on the pages safe to read, because keys, names, messages and code come from the trace. Control
+// characters and direction overrides become visible signs, and long texts lose their middle. Components need no code
+// for it. Values for programs (the address, `value` of a choice) stay unchanged.
 import { type ComponentChildren, Fragment, options, type VNode } from 'preact';
 import { LONGEST_NAME, shortened, visibleText } from '../../base/visibleText.js';
 
-/** Attributes that are read by people. */
+/** Attributes that users read. */
 const READ = ['title', 'aria-label', 'placeholder'] as const;
-/** Characters of sentences, and of cells and attributes with several names. */
+/** Longest sentence, cell or attribute with several names, in characters. */
 const LONGEST_SENTENCE = 2_000;
-/** Characters of a log, a stack or code. */
+/** Longest log, stack or code, in characters. */
 const LONGEST_LOG = 200_000;
 
-/** From now on, all elements that Preact makes show safe texts. */
+/** Installs a hook of Preact, so that all elements made from now on show safe texts. */
 export function showTextsSafely(): void {
   const before = options.vnode;
   options.vnode = (vnode) => {
@@ -27,7 +27,7 @@ function guardElement(vnode: VNode, type: string): void {
     if (typeof text === 'string') Reflect.set(vnode.props, name, shownText(text, LONGEST_SENTENCE));
   }
   const { children } = vnode.props;
-  // A choice without a value stands for its own text.
+  // An option without a value has its text as value.
   if (type === 'option' && typeof children === 'string' && Reflect.get(vnode.props, 'value') === undefined)
     Reflect.set(vnode.props, 'value', children);
   guardChildren(vnode, longestIn(type, Reflect.get(vnode.props, 'class')));
@@ -46,7 +46,7 @@ function guardChildren(vnode: VNode, longest: number): void {
   if (shown !== children) vnode.props.children = shown;
 }
 
-/** The same array where nothing changes. */
+/** Returns safe children, or the same array if they need no change. */
 function shownChildren(children: ComponentChildren, longest: number): ComponentChildren {
   if (typeof children === 'string') return shownText(children, longest);
   if (!Array.isArray(children)) return children;

@@ -1,4 +1,4 @@
-// Right of the plots: the legend, which is also a table of the prefixes, and the task that was clicked.
+// The side bar to the right of the plots: the legend, figures of samples, and the selected task.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { formatBytes, formatClock, formatCount, formatDuration, formatNumber } from '../model/format.js';
@@ -10,7 +10,7 @@ import { cacheStays, type RunDetails, runDetails } from './runDetails.js';
 
 interface SideBarProps {
   readonly state: PageState;
-  /** More about the clicked task, by row of the page's task table. */
+  /** Returns more details of the selected task, by row of the page's task table. */
   readonly more?: (task: number) => ComponentChildren;
 }
 
@@ -24,7 +24,7 @@ export function SideBar({ state, more }: SideBarProps) {
   );
 }
 
-/** What a MemorySampler sampled: a line per label with its figures. */
+/** Figures of a MemorySampler: a line per label. */
 function Samples({ state }: { readonly state: PageState }) {
   const lines = state.model.plots.flatMap((plot) =>
     plot.type === 'lines' && plot.samples === true ? plot.lines : [],
@@ -108,7 +108,7 @@ interface ChosenProps {
   readonly children: ComponentChildren;
 }
 
-/** The frame around what was clicked. */
+/** The section with the selected task or activity. */
 function Chosen({ state, title, action, children }: ChosenProps) {
   return (
     <section class="details" aria-label="Selected task" aria-live="polite">
@@ -197,26 +197,28 @@ export function Fact({
   );
 }
 
-// A button that puts a text into the clipboard, and says so.
+// A button that copies a text to the clipboard and reports the outcome.
 
 interface Props {
   readonly text: string;
-  /** Of the button, e.g. `Copy key`. */
+  /** Label of the button, e.g. `Copy key`. */
   readonly label: string;
 }
 
 function CopyButton({ text, label }: Props) {
-  const [said, setSaid] = useState('');
-  useEffect(() => setSaid(''), [text]);
-  const copy = async () => setSaid((await toClipboard(text)) ? 'Copied' : 'Not allowed here');
+  const [outcome, setOutcome] = useState('');
+  useEffect(() => setOutcome(''), [text]);
+  const copy = async () => setOutcome((await toClipboard(text)) ? 'Copied' : 'Not allowed here');
   return (
     <button type="button" class="quiet" onClick={() => void copy()}>
-      <span aria-live="polite">{said === '' ? label : said}</span>
+      <span aria-live="polite">{outcome === '' ? label : outcome}</span>
     </button>
   );
 }
 
-/** Whether it worked. Pages that are neither from disk, nor of this machine, nor encrypted have the older way alone. */
+/**
+ * Returns whether the text was copied. Unencrypted pages of other hosts have no clipboard API and need `execCommand`.
+ */
 async function toClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-// Tables: rows of anything with columns that say what stands in them, and the result of an analysis.
+// Tables of rows with columns, and tables of the results of analyses.
 import type { ComponentChildren, HTMLAttributes } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Cell, Table } from '../../analysis/table.js';
@@ -6,26 +6,26 @@ import { formatBytes, formatCount, formatDuration, formatNumber, formatPercent }
 
 export interface Column<Row> {
   readonly title: string;
-  /** Of the cells. `number`, which is on the right, is also that of the title. */
+  /** Class of the cells. The class `number`, which aligns cells to the right, applies to the title, too. */
   readonly class?: string | undefined;
   readonly cell: (row: Row) => ComponentChildren;
-  /** What a cell says to the pointer. */
+  /** Returns the tooltip of a cell. */
   readonly hint?: (row: Row) => string | undefined;
-  /** In the last row, which is about all rows. */
+  /** Cell of the last row, which is about all rows. */
   readonly all?: ComponentChildren | undefined;
 }
 
 interface Props<Row> {
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** For screen readers, where no heading says it. */
+  /** Caption for screen readers, for tables without a heading. */
   readonly caption?: string;
-  /** What stays the same row when rows move. Default: its place. */
+  /** Returns the identity of a row whose position may change. Default: the position. */
   readonly keyOf?: (row: Row) => string | number;
   readonly attributes?: (row: Row) => HTMLAttributes<HTMLTableRowElement>;
 }
 
-/** A table that scrolls sideways where it is wider than its place. */
+/** A table that scrolls sideways if it is too wide. */
 export function RowTable<Row>(props: Props<Row>) {
   return (
     <div class="table-scroll">
@@ -75,20 +75,20 @@ export function BareTable<Row>({ rows, columns, caption, keyOf, attributes }: Pr
   );
 }
 
-/** Rows that a table shows before somebody asks for more. */
+/** Rows that a table shows at first, and rows that the button adds. */
 const FIRST_ROWS = 50;
 const MORE_ROWS = 500;
 
 interface TableProps {
   readonly table: Table;
   readonly caption: string;
-  /** Titles of the columns that are shown. Default: all. */
+  /** Titles of the visible columns. Default: all. */
   readonly columns?: readonly string[];
-  /** Titles of the columns that have their sum in a last row: over all rows, also over those that are not shown. */
+  /** Titles of the columns whose sum over all rows, including hidden rows, stands in the last row. */
   readonly sums?: readonly string[];
 }
 
-/** The result of an analysis, with the units of its titles; undefined: it is not there yet. */
+/** The result of an analysis, formatted in the units of its titles. Shows nothing before there is a result. */
 export function TableView({
   table,
   ...props
@@ -125,7 +125,7 @@ function KnownTable({ table, caption, columns = table.columns, sums = [] }: Tabl
   );
 }
 
-/** A cell with the unit that its title names. */
+/** Formats a cell in the unit that its title names. */
 function cellText(title: string, cell: Cell): string {
   if (cell === null) return '–';
   if (typeof cell === 'string') return cell;

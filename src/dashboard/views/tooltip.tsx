@@ -1,4 +1,4 @@
-// What is under the pointer, beside the pointer. All of it is text: a key that looks like HTML is shown as it is.
+// The tooltip beside the pointer. Keys are shown as text, even if they look like HTML.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { chartAxis } from '../canvas/drawCharts.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
@@ -13,7 +13,7 @@ import { runDetails } from './runDetails.js';
 
 /** Lines of a list before "and n more". */
 const MAX_LINES = 8;
-/** From the pointer, and from the edge of the page, px. */
+/** Distance from the pointer and from the edge of the page, px. */
 const DISTANCE = 14;
 
 export function Tooltip({ state }: { readonly state: PageState }) {

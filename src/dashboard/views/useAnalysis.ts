@@ -22,7 +22,10 @@ export class CachedAnalysis<T> {
   }
 }
 
-/** Returns the result for the trace. Until it is computed, returns the result for an earlier state of the trace, or undefined. */
+/**
+ * Returns the result for the trace. Until it is computed, returns the result for an earlier state of the trace, or
+ * undefined.
+ */
 export function useAnalysis<T>(trace: Trace, analysis: CachedAnalysis<T>): T | undefined {
   const [result, setResult] = useState<{ readonly value: T } | undefined>(undefined);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Keeps the lines to and from the clicked task in the state while a page with a task stream is shown.
+// Keeps the flows of the selected task in the state while a page with a task stream is shown.
 import { useEffect } from 'preact/hooks';
 import type { Trace } from '../../trace/trace.js';
 import { flowsOf } from '../model/flows.js';
