@@ -51,7 +51,6 @@ export const NOT_YET = [
   'src/dask/',
   'src/diagnostics/',
   'src/files/traceDirectory.test.ts',
-  'src/server/',
   'src/trace/',
   'test/',
 ];

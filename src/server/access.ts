@@ -1,47 +1,52 @@
-// Who may see a dashboard. A page of another site must not reach it through the browser of somebody who may (DNS rebinding,
-// cross-site WebSockets), and beyond this machine a secret is asked for. Every check is a pure function of a request.
+// Checks which requests may read a dashboard. Pages of other sites are refused, also in the browser of an allowed user
+// (DNS rebinding, cross-site WebSockets). Requests from other machines need a token. Every check is a pure function of
+// a request.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 
 export interface AccessRules {
-  /** Names, in small letters, by which a browser may call the server; addresses are always allowed. */
+  /** Lower-case host names under which a browser may call the server. IP addresses are always allowed. */
   readonly names: ReadonlySet<string>;
-  /** Asked for unless undefined. */
+  /** Secret that a request must contain; undefined if none is required. */
   readonly token: string | undefined;
-  /** The name of the cookie that holds the token; cookies do not tell ports apart, so it names the port. */
+  /** Name of the cookie with the token. Browsers share cookies between ports, so the name contains the port. */
   readonly cookie: string;
 }
 
-/** Only this machine reaches a server that listens there. */
+/** Returns true if only this machine can reach a server that listens at `host`. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 
 /**
- * Whether the request was meant for this server. A site that has its own name resolve to 127.0.0.1 makes a browser send
- * that name; nobody can do that with an address.
+ * Returns true if the Host header names this server. An attacker's host name that resolves to 127.0.0.1 (DNS rebinding)
+ * is refused. An IP address is allowed, because no DNS entry can redirect it.
  */
 export function isHostAllowed({ names }: AccessRules, header: string | undefined): boolean {
   const name = hostName(header);
   return name !== undefined && (isIP(name) !== 0 || names.has(name));
 }
 
-/** Without its port, in small letters; undefined if it is no host. */
+/** Returns the host of a Host header in lower case, without the port; undefined for an invalid header. */
 function hostName(header: string | undefined): string | undefined {
   if (header === undefined || header.length > 300) return undefined;
   const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header);
   return (match?.[1] ?? match?.[2])?.toLowerCase();
 }
 
-/** Browsers say which site opens a WebSocket: it must be this one. Programs that are no browsers say nothing. */
+/**
+ * Returns true if a WebSocket is opened by a page of this server. Programs other than browsers send no Origin header.
+ */
 export function isOriginAllowed(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers;
   if (origin === undefined) return true;
   return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
 }
 
-/** `query` is the token that stands in the URL. */
+/**
+ * Returns true if the URL (`query`), the Authorization header or the cookie holds the token, or if none is required.
+ */
 export function isTokenRight(
   { token, cookie }: AccessRules,
   headers: IncomingHttpHeaders,
@@ -49,7 +54,7 @@ export function isTokenRight(
 ): boolean {
   if (token === undefined) return true;
   const given = [query, bearer(headers.authorization), cookieOf(headers.cookie, cookie)];
-  // All are compared, whichever is right.
+  // Compare every one, so that the duration does not depend on the result.
   return given.map((one) => one !== null && isSame(one, token)).includes(true);
 }
 
@@ -65,7 +70,7 @@ function cookieOf(header: string | undefined, name: string): string | null {
   return null;
 }
 
-/** Takes as long for every wrong token. */
+/** Compares in a time that does not depend on the texts. */
 export function isSame(given: string, secret: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(given), hash(secret));

@@ -1,5 +1,5 @@
-// Rows of a trace as messages, piece by piece: of a live trace from where somebody is on, for one page that comes late or for
-// all that look; and all of a recorded one.
+// Encodes rows of a trace as messages, in pieces: the rows of a live trace after a cursor, for one page or for all live
+// pages, and all rows of a recorded trace.
 
 import { recordOf } from '../base/recordOf.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../protocol/traceSchema.js';
@@ -18,7 +18,9 @@ import { NO_ROWS, type Trace } from '../trace/trace.js';
 import type { Outgoing } from './outlet.js';
 import { recordedSums } from './sums.js';
 
-/** Rows of each table that one piece has at most: some milliseconds, and texts of events may be long. */
+/**
+ * Largest number of rows per table in one piece, which takes some milliseconds to encode. Texts of events may be long.
+ */
 const PIECE: WindowSizes = {
   tasks: 4096,
   intervals: 8192,
@@ -30,17 +32,17 @@ const PIECE: WindowSizes = {
   events: 256,
 };
 
-/** Rows of a batch at most. */
+/** Largest number of rows in an Arrow batch. */
 const BATCH_ROWS = 8192;
 
 export const BEGINNING: ViewCursor = { computations: 0, ...NO_ROWS };
 
-/** Up to where a live trace has rows. */
+/** Returns the cursor at the end of a live trace. */
 export function cursorOf(trace: LiveTrace): ViewCursor {
   return { computations: trace.lastComputation, ...trace.cursor };
 }
 
-/** Where to begin for a page that comes back; undefined: it has seen another run. */
+/** Returns the cursor from which to send rows to a page that reconnects; undefined if the page has seen another run. */
 export function resumeCursor(
   trace: LiveTrace,
   epoch: string,
@@ -51,39 +53,36 @@ export function resumeCursor(
   return CURSOR_TABLES.every((name) => from.cursor[name] <= now[name]) ? from.cursor : undefined;
 }
 
-/**
- * The rows of a live trace behind a cursor. A page that has got all pieces up to one that ends with a message `cursor` has
- * everything before it.
- */
+/** The rows of a live trace after a cursor. A message `cursor` says that all rows before this cursor have been sent. */
 export class RowFeed {
-  /** Up to where all pieces were made; between two pieces that belong together, where they began. */
+  /** Position after the last complete piece. */
   cursor: ViewCursor;
   readonly #live: LiveTrace;
   readonly #messages = new Messages();
   readonly #encoder = pageEncoder(this.#messages.sink);
-  /** `workerChanges` of the workers that were sent. */
+  /** Value of `workerChanges` when workers were sent last. */
   #workers: number | undefined;
 
-  /** `knowsWorkers`: those who take the pieces know the workers that are there now. */
+  /** @param knowsWorkers true if the receivers have the current workers already */
   constructor(live: LiveTrace, from: ViewCursor, knowsWorkers = false) {
     this.#live = live;
     this.cursor = from;
     if (knowsWorkers) this.#workers = live.workerChanges;
   }
 
-  /** Frames of samples are told again, for somebody who has not got them. */
+  /** Sends stack frames of samples again, for a receiver without the earlier messages. */
   repeatFrames(): void {
     this.#encoder.repeatFrames();
   }
 
-  /** Whether everything before `end` was sent. */
+  /** Returns true if all rows before `end` were sent. */
   isAt(end: ViewCursor): boolean {
     return isAt(this.cursor, end) && this.#workers === this.#live.workerChanges;
   }
 
   /**
-   * Yields messages up to where `end` is when they were yielded. Where more than `limit` tasks are to come, only the newest
-   * of them are sent.
+   * Yields messages until `end`, which is evaluated again before each piece. If more than `limit` tasks are to be sent,
+   * only the newest are sent.
    */
   *pieces(limit: number, end: () => ViewCursor = () => cursorOf(this.#live)): Outgoing {
     const live = this.#live;
@@ -95,7 +94,7 @@ export class RowFeed {
       const computations = live
         .computationsAfter(from.computations)
         .filter(({ number }) => number <= to.computations);
-      // As of the snapshot: a change between two messages goes out with the next piece.
+      // A worker that changes during this piece is sent with the next one.
       const { workerChanges } = live;
       const changes = this.#changes(from, to);
       missed = sumOf(missed, changes.missed);
@@ -108,7 +107,7 @@ export class RowFeed {
     } while (!isAt(from, end()) || this.#workers !== live.workerChanges);
   }
 
-  /** A trace of what changed is not made where only tasks did, which is most of the time. */
+  /** Returns the changes between two cursors, without a trace if only tasks were added, which is the usual case. */
   #changes(from: ViewCursor, to: ViewCursor): Changes {
     const live = this.#live;
     const onlyTasks = CURSOR_TABLES.every(
@@ -143,15 +142,15 @@ export class RowFeed {
   }
 }
 
-/** `trace`: undefined where no table but that of tasks has new rows. */
+/** `trace` is undefined if only the table of tasks has new rows. */
 type Changes = Omit<TraceChanges, 'trace'> & Partial<Pick<TraceChanges, 'trace'>>;
 
-/** Of each table so many rows as one piece may have, and none beyond `to`. */
+/** Returns the number of rows of each table for the next piece, up to `to`. */
 function limitsUpTo(from: ViewCursor, to: ViewCursor): WindowSizes {
   return recordOf(GROWING_TABLES, (table) => Math.max(0, Math.min(PIECE[table], to[table] - from[table])));
 }
 
-/** Everything that an opened trace has. */
+/** Yields messages with all rows and sums of an opened trace. */
 export function* wholeTrace(trace: Trace): Outgoing {
   const messages = new Messages();
   const encoder = pageEncoder(messages.sink);
@@ -161,8 +160,8 @@ export function* wholeTrace(trace: Trace): Outgoing {
 }
 
 /**
- * One table of an opened trace as an Arrow stream. Columns are read before the first piece comes, so a damaged trace throws
- * there.
+ * Yields one table of an opened trace as an Arrow stream. Reads all columns before the first piece, so that a damaged
+ * trace throws before anything is sent.
  */
 export function* wholeTable(trace: Trace, table: RecordedTable): Generator<Uint8Array> {
   let parts: Uint8Array[] = [];
@@ -178,12 +177,12 @@ export function* wholeTable(trace: Trace, table: RecordedTable): Generator<Uint8
   yield* take();
 }
 
-/** Batches of some milliseconds, each with its dictionaries. */
+/** Returns an encoder for self-contained batches, each of which takes some milliseconds. */
 export function pageEncoder(sink: TableSink): TraceEncoder {
   return new TraceEncoder(sink, { standalone: true, batchRows: BATCH_ROWS });
 }
 
-/** Messages until they are sent. */
+/** A list of encoded messages that have not been sent yet. */
 export class Messages {
   #list: Uint8Array[] = [];
 
@@ -202,7 +201,7 @@ export function isAt(cursor: ViewCursor, now: ViewCursor): boolean {
   return CURSOR_TABLES.every((name) => cursor[name] >= now[name]);
 }
 
-/** Undefined if nothing is missing. */
+/** Adds up numbers of rows that are not sent. Returns undefined if there are none. */
 function sumOf(known: ViewCursor | undefined, more: TraceCursor): ViewCursor | undefined {
   if (GROWING_TABLES.every((table) => more[table] === 0)) return known;
   return { ...more, computations: 0, tasks: more.tasks + (known?.tasks ?? 0) };

@@ -1,4 +1,5 @@
-// For tests of the dashboard's server: a cluster that tells a story step by step, and a page that collects what it is sent.
+// Test support for the dashboard's server: a cluster that plays a script step by step, and a page that collects
+// messages.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
@@ -30,7 +31,7 @@ import type { OutletSocket } from './outlet.js';
 import type { PageFile } from './pageFiles.js';
 import type { LiveSource } from './source.js';
 
-/** A page that does nothing. */
+/** A page without a script. */
 export const TEST_PAGE: PageFile = {
   html: Buffer.from('<!doctype html><title>dashboard</title>'),
   contentSecurityPolicy: "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
@@ -38,24 +39,24 @@ export const TEST_PAGE: PageFile = {
 
 type Step = (observer: ClusterObserver) => void;
 
-/** A cluster without workers: it tells what the script says when the test says so. */
-export class ToldCluster {
-  readonly told: PlayedScript;
+/** A cluster without workers. Each step of a script is played when the test calls `play`. */
+export class ScriptedCluster {
+  readonly played: PlayedScript;
   readonly trace: LiveTrace;
   readonly #steps: Step[] = [];
   #next = 0;
 
   constructor(options: ScriptOptions, trace: LiveTrace = new LiveTrace()) {
     this.trace = trace;
-    this.told = playScript(recorderOf(this.#steps), options);
+    this.played = playScript(recorderOf(this.#steps), options);
   }
 
   get steps(): number {
     return this.#steps.length;
   }
 
-  /** Tells the next `count` steps; by default all that are left. */
-  tell(count = Number.POSITIVE_INFINITY): void {
+  /** Plays the next `count` steps; by default all remaining ones. */
+  play(count = Number.POSITIVE_INFINITY): void {
     const end = Math.min(this.#steps.length, this.#next + count);
     for (; this.#next < end; this.#next++) this.#steps[this.#next]!(this.trace);
   }
@@ -64,7 +65,7 @@ export class ToldCluster {
     const none = new Map<string, number>();
     return {
       kind: 'live',
-      title: 'told',
+      title: 'scripted',
       facts: { Node: process.version },
       trace: this.trace,
       clock: () => 1_790_000_000,
@@ -99,7 +100,7 @@ export class ToldCluster {
   }
 }
 
-/** An observer that keeps every call as a step. */
+/** Returns an observer that records every call as a step. */
 function recorderOf(steps: Step[]): ClusterObserver {
   return {
     computationAdded: (one) => void steps.push((observer) => observer.computationAdded?.(one)),
@@ -120,7 +121,7 @@ function recorderOf(steps: Step[]): ClusterObserver {
   };
 }
 
-/** A socket whose other side takes what the test says. */
+/** A socket with a `bufferedAmount` that the test controls. */
 export class HeldSocket implements OutletSocket {
   bufferedAmount = 0;
   readonly readyState = 1;
@@ -143,7 +144,7 @@ export class HeldSocket implements OutletSocket {
   }
 }
 
-/** What a browser does: connects, keeps tables, and comes back where it was. */
+/** Does what the page in a browser does: connects, collects tables, and reconnects at its resume point. */
 export class TestPage {
   readonly tables = new TableBytes();
   readonly texts: ViewTextMessage[] = [];
@@ -154,10 +155,10 @@ export class TestPage {
   #waiting: { readonly is: (message: ViewMessage) => boolean; readonly done: () => void }[] = [];
   #socket: WebSocket | undefined;
   #hasSchemas = false;
-  /** Rows count from the message on that says how far they reach. */
+  /** Rows that become valid with the next message `cursor`. */
   #staged: TableMessage[] = [];
 
-  /** `link` is that of the server. Resolves when the stream has begun. */
+  /** Connects to the server with this `link`. Resolves when the stream has begun. */
   async connect(link: string, from?: ResumePoint): Promise<void> {
     const { origin, search } = new URL(link);
     const path = livePath(from);
@@ -213,14 +214,14 @@ export class TestPage {
     this.#staged = [];
   }
 
-  /** Resolves at the next message that `is` it. */
+  /** Resolves at the next message for which `is` returns true. */
   until(is: (message: ViewMessage) => boolean): Promise<void> {
     return new Promise((done) => {
       this.#waiting.push({ is, done });
     });
   }
 
-  /** Resolves when the page has what was there when it came. */
+  /** Resolves when the page has all rows of the time of its connection. */
   async hasBegun(): Promise<void> {
     while (this.cursor === undefined) await this.until(({ type }) => type === 'cursor');
   }
@@ -239,8 +240,8 @@ export class TestPage {
     this.#socket?.send(typeof message === 'string' ? message : encodePageMessage(message));
   }
 
-  /** Resolves when the server has what was said before, and the page what it was sent until then. */
-  async wasHeard(): Promise<void> {
+  /** Resolves when the server has received all earlier messages, and the page everything that was sent until then. */
+  async roundTrip(): Promise<void> {
     const socket = this.#socket;
     assert.ok(socket !== undefined);
     const answer = once(socket, 'pong');
@@ -248,16 +249,16 @@ export class TestPage {
     await answer;
   }
 
-  /** Takes nothing from the network any more. */
+  /** Stops reading from the network. */
   stopReading(): void {
     this.#socket?.pause();
   }
 
-  readOn(): void {
+  resumeReading(): void {
     this.#socket?.resume();
   }
 
-  /** Resolves with the code of the end. */
+  /** Resolves with the close code of the connection. */
   async ended(): Promise<number> {
     const socket = this.#socket;
     if (socket === undefined || socket.readyState === WebSocket.CLOSED) return 0;

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
 import { MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
-import { TEST_PAGE, TestPage, ToldCluster } from './dashboard.test.support.js';
+import { ScriptedCluster, TEST_PAGE, TestPage } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
 
 const TOKEN = 'a-secret-of-the-test-0001';
@@ -17,7 +17,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** A request as an attacker writes it: any path, any headers. */
+/** Sends a request with any path and headers, as an attacker would. */
 function ask(
   { port }: DashboardServer,
   path: string,
@@ -41,7 +41,7 @@ function ask(
   });
 }
 
-/** 101, or the status with which a WebSocket was refused. */
+/** Returns 101, or the status with which the server refused a WebSocket. */
 function askSocket(
   { port }: DashboardServer,
   path: string,
@@ -66,8 +66,8 @@ function askSocket(
 function started(
   options: { token?: string; host?: string; names?: string[] } = {},
 ): Promise<DashboardServer> {
-  const cluster = new ToldCluster(STORY);
-  cluster.tell();
+  const cluster = new ScriptedCluster(STORY);
+  cluster.play();
   return DashboardServer.start({ source: cluster.source(), port: 0, page: TEST_PAGE, ...options });
 }
 
@@ -78,7 +78,7 @@ describe('the server of the dashboard', () => {
   });
   after(() => server.close());
 
-  it('serves its page under a strict policy, and marks everything as no page to frame, sniff or keep', async () => {
+  it('serves its page under a strict policy, and forbids framing, sniffing and caching of every answer', async () => {
     const page = await ask(server, '/');
     assert.equal(page.status, 200);
     assert.equal(page.body, TEST_PAGE.html.toString());
@@ -96,14 +96,14 @@ describe('the server of the dashboard', () => {
 
   it('answers health, metrics and tasks', async () => {
     const health: unknown = JSON.parse((await ask(server, '/health')).body);
-    assert.deepEqual(health, { status: 'ok', source: 'live', title: 'told', viewers: 0 });
+    assert.deepEqual(health, { status: 'ok', source: 'live', title: 'scripted', viewers: 0 });
     assert.match((await ask(server, '/metrics')).body, /dask_scheduler_clients 1\n/);
     const task: { id: number } = JSON.parse((await ask(server, '/api/task/1000')).body);
     assert.equal(task.id, 1000);
     assert.equal((await ask(server, '/api/task/999999')).status, 404);
   });
 
-  it('listens at 127.0.0.1 and nowhere else', async () => {
+  it('listens only at 127.0.0.1', async () => {
     assert.match(server.link, /^http:\/\/127\.0\.0\.1:\d+\/$/);
     const reached = await new Promise<boolean>((resolve) => {
       const socket = connect({ host: '127.0.0.2', port: server.port });
@@ -116,7 +116,7 @@ describe('the server of the dashboard', () => {
     assert.equal(reached, false);
   });
 
-  it('refuses requests that were meant for another name (DNS rebinding)', async () => {
+  it('refuses requests with another host name (DNS rebinding)', async () => {
     const { port } = server;
     for (const host of [
       'evil.example',
@@ -135,7 +135,7 @@ describe('the server of the dashboard', () => {
       assert.equal((await ask(server, '/', { headers: { host } })).status, 200, host);
   });
 
-  it('opens its WebSocket to its own page, and to no page of another site', async () => {
+  it('opens a WebSocket for its own page, but not for a page of another site', async () => {
     const { port } = server;
     for (const origin of [
       'http://evil.example',
@@ -152,7 +152,7 @@ describe('the server of the dashboard', () => {
     assert.equal(await askSocket(server, '/api/other'), 404);
   });
 
-  it('gives out nothing but what it names, whatever the path', async () => {
+  it('answers only known paths', async () => {
     for (const path of [
       '/../package.json',
       '/..%2f..%2fpackage.json',
@@ -178,18 +178,18 @@ describe('the server of the dashboard', () => {
     }
   });
 
-  it('only reads: every other method is refused', async () => {
+  it('refuses every method but GET and HEAD', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])
       assert.equal((await ask(server, '/', { method })).status, 405, method);
     assert.equal((await ask(server, '/', { method: 'HEAD' })).body, '');
   });
 
-  it('refuses long addresses and large headers', async () => {
+  it('refuses long URLs and large headers', async () => {
     assert.equal((await ask(server, `/?${'a'.repeat(3000)}`)).status, 414);
     assert.equal((await ask(server, '/', { headers: { 'x-large': 'a'.repeat(20_000) } })).status, 400);
   });
 
-  it('disconnects a page that says too much, or something else', async () => {
+  it('disconnects a page that sends a long or unknown message', async () => {
     for (const [said, code] of [
       [`{"type":"pause","x":"${'a'.repeat(MAX_PAGE_MESSAGE_BYTES)}"}`, 1009],
       ['{"type":"run","code":"process.exit()"}', 1008],
@@ -204,8 +204,8 @@ describe('the server of the dashboard', () => {
     }
   });
 
-  it('takes only so many pages, and says so to one more', async () => {
-    const cluster = new ToldCluster(STORY);
+  it('limits the number of pages, with a message for a page beyond the limit', async () => {
+    const cluster = new ScriptedCluster(STORY);
     const crowded = await DashboardServer.start({
       source: cluster.source(),
       port: 0,
@@ -226,8 +226,8 @@ describe('the server of the dashboard', () => {
   });
 });
 
-describe('a dashboard that asks for a token', () => {
-  it('lets nobody in without it: not to the page, nor the trace, nor the WebSocket', async () => {
+describe('a dashboard that requires a token', () => {
+  it('refuses the page, the trace and the WebSocket without the token', async () => {
     const server = await started({ token: TOKEN });
     const cookie = `longpole-${server.port}`;
     for (const path of ['/', '/health', '/metrics', '/api/task/1000', '/nothing']) {
@@ -242,7 +242,7 @@ describe('a dashboard that asks for a token', () => {
     await server.close();
   });
 
-  it('lets those in who have it, and takes it out of the address', async () => {
+  it('allows requests with the token, and removes the token from the URL', async () => {
     const server = await started({ token: TOKEN });
     assert.equal(server.link, `http://127.0.0.1:${server.port}/?token=${TOKEN}`);
     const first = await ask(server, `/?token=${TOKEN}`);
@@ -257,13 +257,13 @@ describe('a dashboard that asks for a token', () => {
       (await ask(server, '/metrics', { headers: { authorization: `Bearer ${TOKEN}` } })).status,
       200,
     );
-    // The cookie comes along from another site's page too: its Origin gives it away.
+    // The browser sends the cookie for pages of other sites too, but their Origin header differs.
     const origin = 'http://evil.example';
     assert.equal(await askSocket(server, '/api/live', { ...headers, origin }), 403);
     await server.close();
   });
 
-  it('is what listens anywhere but at 127.0.0.1, with a random one if none is given', async () => {
+  it('is the default at every address but 127.0.0.1, with a random token', async () => {
     const servers = [await started({ host: '0.0.0.0' }), await started({ host: '0.0.0.0' })];
     const tokens = servers.map(({ link }) => new URL(link).searchParams.get('token') ?? '');
     assert.match(tokens[0]!, /^[\w-]{24}$/);
@@ -273,7 +273,7 @@ describe('a dashboard that asks for a token', () => {
     for (const server of servers) await server.close();
   });
 
-  it('refuses a token that is easily guessed, and answers to names that it was given', async () => {
+  it('refuses short or invalid tokens, and allows the given host names', async () => {
     const code = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
     for (const token of ['', 'short', 'with spaces in it, long enough', 'x'.repeat(300)])
       await assert.rejects(started({ token }), code, token);
@@ -283,10 +283,10 @@ describe('a dashboard that asks for a token', () => {
   });
 });
 
-describe('where a dashboard listens', () => {
-  it('is said when it cannot', async () => {
+describe('the address of a dashboard', () => {
+  it('is named in the error if the server cannot listen there', async () => {
     const server = await started();
-    const source = new ToldCluster(STORY).source();
+    const source = new ScriptedCluster(STORY).source();
     const page = TEST_PAGE;
     await assert.rejects(DashboardServer.start({ source, page, port: server.port }), {
       code: 'ERR_LONGPOLE_DASHBOARD',
@@ -302,8 +302,8 @@ describe('where a dashboard listens', () => {
     await server.close();
   });
 
-  it('is any free port if nothing was said and the usual one is taken', async () => {
-    const source = new ToldCluster(STORY).source();
+  it('has any free port if no port is given and the default port is taken', async () => {
+    const source = new ScriptedCluster(STORY).source();
     const first = await DashboardServer.start({ source, page: TEST_PAGE });
     const second = await DashboardServer.start({ source, page: TEST_PAGE });
     assert.notEqual(first.port, second.port);

@@ -1,5 +1,5 @@
-// The dashboard over HTTP: one page, a WebSocket with the trace, and a few answers in JSON. It only reads: there is no
-// request that changes or runs anything. docs/dashboard.md says who may connect.
+// The HTTP server of the dashboard: one page, a WebSocket with the trace, and some answers in JSON. No request changes
+// or runs anything. docs/dashboard.md describes who may connect.
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -19,16 +19,16 @@ import { type Stream, streamOf } from './stream.js';
 
 export interface DashboardServerOptions {
   readonly source: DashboardSource;
-  /** The address to listen at. Default 127.0.0.1: nobody but this machine. Elsewhere a token is asked for. */
+  /** Address to listen at. Default 127.0.0.1, which only this machine can reach. Other addresses require a token. */
   readonly host?: string;
-  /** Default 8787, or any that is free if that is taken; 0: any. One that is given has to be free. */
+  /** Port to listen at; 0 for any free port. Default 8787, or any free port if that one is taken. */
   readonly port?: number;
   /**
-   * A secret of at least 16 letters, digits, `-` or `_` that everybody needs who looks. Default: none at 127.0.0.1, a
-   * random one elsewhere; `link` has it.
+   * Secret of 16 to 256 letters, digits, `-` or `_` that requests must contain. Default: none at 127.0.0.1, otherwise a
+   * random token, which is part of `link`.
    */
   readonly token?: string;
-  /** Other names by which browsers call this server, e.g. that of a proxy. */
+  /** Other host names under which browsers call this server, e.g. the name of a proxy. */
   readonly names?: readonly string[];
   /** @internal */
   readonly limits?: Partial<ViewerLimits>;
@@ -42,14 +42,14 @@ const MAX_HEADER_BYTES = 8192;
 const MAX_CONNECTIONS = 256;
 const PAGE = 'dashboard.html';
 /**
- * What a connection has to end in good order: turns of this thread, and milliseconds between two. A thread that stood still
- * has sent nothing in the meantime.
+ * Number of polls, and milliseconds between two, in which connections can close after `close()`. The limit counts
+ * polls, because a blocked thread sends nothing.
  */
-const GOODBYE_TURNS = 6;
-const GOODBYE_TURN_MS = 50;
+const CLOSING_POLLS = 6;
+const CLOSING_POLL_MS = 50;
 
 export class DashboardServer {
-  /** What to open in a browser, with the token if there is one. */
+  /** URL to open in a browser, with the token if one is required. */
   readonly link: string;
   readonly port: number;
   readonly #server: Server;
@@ -59,10 +59,10 @@ export class DashboardServer {
   #closed: Promise<void> | undefined;
 
   /**
-   * Listens. The server does not keep the program alive; see `keepAlive`.
+   * Starts a server, which does not keep the program alive; see `keepAlive`.
    *
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_DASHBOARD if it cannot listen there; ERR_LONGPOLE_INVALID_ARGUMENT for a
-   *   token or port that is none; ERR_LONGPOLE_PAGE_FILE if the page is not part of the installation.
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_DASHBOARD if the server cannot listen at the host and port;
+   *   ERR_LONGPOLE_INVALID_ARGUMENT for an invalid token or port; ERR_LONGPOLE_PAGE_FILE if the installation lacks the page.
    */
   static async start(options: DashboardServerOptions): Promise<DashboardServer> {
     const { source, host = '127.0.0.1', names = [] } = options;
@@ -110,28 +110,28 @@ export class DashboardServer {
     server.unref();
   }
 
-  /** Pages that are connected. */
+  /** Number of connected pages. */
   get viewers(): number {
     return this.#stream.viewers;
   }
 
-  /** The program goes on until the server is closed. */
+  /** Keeps the program alive until the server is closed. */
   keepAlive(): void {
     this.#server.ref();
   }
 
-  /** Tells the pages that it is over, and ends all connections. */
+  /** Notifies the pages of the reason, and ends all connections. */
   close(reason = 'The server was closed.'): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       this.#stream.close(reason);
       this.#sockets.close();
-      // What was just sent gets out before; whoever does not take it, or does not say good-bye, is not waited for.
-      let turns = GOODBYE_TURNS;
-      const patience = setInterval(() => {
-        if (--turns <= 0) for (const socket of this.#open) socket.destroy();
-      }, GOODBYE_TURN_MS);
+      // Leave time for the last messages, then end connections that do not read them or do not close.
+      let polls = CLOSING_POLLS;
+      const timer = setInterval(() => {
+        if (--polls <= 0) for (const socket of this.#open) socket.destroy();
+      }, CLOSING_POLL_MS);
       this.#server.close(() => {
-        clearInterval(patience);
+        clearInterval(timer);
         resolve();
       });
       this.#server.closeIdleConnections();
@@ -156,7 +156,7 @@ export class DashboardServer {
       );
   }
 
-  /** The status with which a WebSocket is refused, for other reasons than any request. */
+  /** Returns the HTTP status with which to refuse a WebSocket, beyond the checks of every request. */
   #denySocket({ headers }: IncomingMessage, pathname: string): number | undefined {
     if (!isOriginAllowed(headers)) return 403;
     if (pathname !== `/${LIVE_PATH}`) return 404;
@@ -174,37 +174,38 @@ interface Listening {
   readonly page: PageFile;
 }
 
-/** Why a request is not answered. */
+/** Returns the status and text with which to refuse a request; undefined if the request is allowed. */
 function deny(
   rules: AccessRules,
   request: IncomingMessage,
 ): { readonly status: number; readonly text: string } | undefined {
   const { headers, method, url = '' } = request;
-  if (url.length > MAX_URL) return { status: 414, text: 'The address is too long.' };
+  if (url.length > MAX_URL) return { status: 414, text: 'The URL is too long.' };
   if (!isHostAllowed(rules, headers.host))
     return {
       status: 403,
-      text: 'This server is not called by that name. Open it by its address, or name it in { names }.',
+      text: 'The host name in the URL is not a name of this server. Use the IP address, or add the name to { names }.',
     };
-  if (method !== 'GET' && method !== 'HEAD') return { status: 405, text: 'Only GET is answered here.' };
+  if (method !== 'GET' && method !== 'HEAD')
+    return { status: 405, text: 'The dashboard answers only GET and HEAD requests.' };
   if (!isTokenRight(rules, headers, urlOf(request).searchParams.get('token')))
-    return { status: 401, text: 'Open the link that the program printed: its token is needed here.' };
+    return { status: 401, text: 'A token is required. Open the link that the program printed.' };
   return undefined;
 }
 
-/** A path that no request can have: slashes at the beginning are made one. */
+/** A URL that no request can have, because slashes at the beginning of a path become one. */
 const NOWHERE = 'http://dashboard//';
 
-/** Where the request goes; what cannot be read as a path goes nowhere. */
+/** Returns the URL of the request, or NOWHERE for an invalid path. */
 function urlOf({ url = '' }: IncomingMessage): URL {
-  // Two slashes, or a whole address, would bring a host of their own.
+  // Two slashes, or a whole URL, would replace the host.
   const path = url.replace(/^\/+/, '/');
   const isPath = path.startsWith('/') && URL.canParse(path, NOWHERE);
   return new URL(isPath ? path : NOWHERE, NOWHERE);
 }
 
 function refuse(socket: Duplex, status: number): void {
-  // The other side may never end the connection itself.
+  // The client may never end the connection.
   socket.once('finish', () => socket.destroy());
   if (socket.writable)
     socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
@@ -215,7 +216,7 @@ function checkToken(token: string | undefined, host: string): string | undefined
   if (token === undefined) return isLoopback(host) ? undefined : randomBytes(18).toString('base64url');
   if (/^[\w-]{16,256}$/.test(token)) return token;
   throw invalidArgument(
-    "token: expected 16 to 256 letters, digits, '-' or '_'. Leave it out, and a random one is made where one is needed.",
+    "token: expected 16 to 256 letters, digits, '-' or '_'. Without this option, a random token is made if one is required.",
   );
 }
 
@@ -224,7 +225,7 @@ function checkPort(port: number | undefined): number | undefined {
   throw invalidArgument(`port: expected a whole number from 0 to 65535, not ${port}.`);
 }
 
-/** The port that is taken. */
+/** Listens at the port, or at any free port if the default port is taken. Returns the port. */
 async function listen(server: Server, host: string, wanted: number | undefined): Promise<number> {
   try {
     return await listenAt(server, host, wanted ?? DEFAULT_PORT);
@@ -234,7 +235,7 @@ async function listen(server: Server, host: string, wanted: number | undefined):
     const what = isTaken ? 'the port is taken' : String(cause);
     throw new LongpoleError(
       'ERR_LONGPOLE_DASHBOARD',
-      `The dashboard cannot listen at ${host}, port ${wanted ?? DEFAULT_PORT}: ${what}. Choose another host or port, or port 0 for any.`,
+      `The dashboard cannot listen at ${host}, port ${wanted ?? DEFAULT_PORT}: ${what}. Choose another host or port, or port 0 for any free port.`,
       { cause },
     );
   }
@@ -254,7 +255,7 @@ function portOf(address: AddressInfo | string | null): number {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** By what a browser on this machine, or on another, reaches a server that listens at `host`. */
+/** Returns the host name under which a browser reaches a server bound to `host`. */
 function reachableName(host: string): string {
   if (host === '0.0.0.0' || host === '::') return hostname();
   return host.includes(':') ? `[${host}]` : host;

@@ -1,15 +1,15 @@
-// How much a dashboard's server gives to those who look, and takes from them.
+// Limits of a dashboard's server for its viewers, i.e. connected pages.
 
 export interface ViewerLimits {
-  /** Bytes that wait for one viewer; beyond it the viewer is left out until it has caught up. */
+  /** Buffered bytes of one viewer above which the viewer receives nothing until it has read them. */
   readonly maxBuffered: number;
-  /** Milliseconds after which a viewer that takes nothing is disconnected. */
+  /** Milliseconds after which a viewer that reads nothing is disconnected. */
   readonly stuckMs: number;
-  /** Tasks that are sent to a page that comes late; of the others it gets the sums. */
+  /** Largest number of past tasks sent to a new viewer, which receives only sums of older tasks. */
   readonly maxCatchUp: number;
-  /** WebSockets at a time. */
+  /** Largest number of open WebSockets. */
   readonly maxViewers: number;
-  /** Milliseconds between two times that rows are sent. */
+  /** Milliseconds between two messages with rows. */
   readonly intervalMs: number;
 }
 

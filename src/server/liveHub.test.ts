@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { decodeViewMessage, type SumsMessage, type TotalsMessage } from '../protocol/viewMessages.js';
 import { expectedTasks } from '../trace/live/plainRows.test.support.js';
-import { HeldSocket, ToldCluster } from './dashboard.test.support.js';
+import { HeldSocket, ScriptedCluster } from './dashboard.test.support.js';
 import { DEFAULT_LIMITS } from './limits.js';
 import { LiveHub } from './liveHub.js';
 
 const STORY = { seed: 7, sizes: [30, 5, 12], workers: 3, batch: 7 };
 
-/** A page that takes at once what it is sent, but for a while nothing. */
+/** A page that reads messages at once, unless `isStuck`. */
 class Page extends HeldSocket {
   isStuck = false;
 
@@ -17,7 +17,7 @@ class Page extends HeldSocket {
     if (!this.isStuck) this.bufferedAmount = 0;
   }
 
-  /** What it shows: runs that ended, and what the cluster has done. */
+  /** Figures that the page shows: ended runs, and steps of the cluster. */
   get figures(): { readonly runs: number; readonly done: number } {
     let [runs, done] = [0, 0];
     for (const text of this.sent.filter((one) => one.startsWith('{"type":"'))) {
@@ -33,44 +33,44 @@ const runsOf = ({ runs }: SumsMessage): number => Object.values(runs).reduce((su
 const doneOf = ({ states }: TotalsMessage): number => states['memory'] ?? 0;
 
 describe('sums and totals', () => {
-  let cluster: ToldCluster;
+  let cluster: ScriptedCluster;
   let hub: LiveHub;
   let all: Page['figures'];
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
-    cluster = new ToldCluster(STORY);
+    cluster = new ScriptedCluster(STORY);
     hub = new LiveHub(cluster.source(), DEFAULT_LIMITS);
-    all = { runs: expectedTasks(cluster.told).length, done: cluster.steps };
+    all = { runs: expectedTasks(cluster.played).length, done: cluster.steps };
   });
   afterEach(() => {
     hub.close('The test is over.');
     mock.timers.reset();
   });
 
-  /** As long as it takes until all that is due is sent. */
+  /** Waits until everything that is due was sent. */
   function pass(): void {
     for (let passed = 0; passed < 8 * DEFAULT_LIMITS.intervalMs; passed++) mock.timers.tick(1);
   }
 
-  it('come to a page also when another one joins just after they changed', () => {
+  it('reach a page if another page joins just after a change', () => {
     const [first, second] = [new Page(), new Page()];
     hub.add(first, undefined);
     pass();
-    cluster.tell();
+    cluster.play();
     hub.add(second, undefined);
     assert.deepEqual(second.figures, all);
     pass();
     assert.deepEqual(first.figures, all);
   });
 
-  it('come to a page that paused while they changed, when it goes on', () => {
+  it('reach a page that was paused during a change when it resumes', () => {
     const [hidden, other] = [new Page(), new Page()];
     const handle = hub.add(hidden, undefined);
     hub.add(other, undefined);
     pass();
     handle.pause();
-    cluster.tell();
+    cluster.play();
     pass();
     assert.deepEqual(other.figures, all);
     assert.deepEqual(hidden.figures, { runs: 0, done: 0 });
@@ -79,14 +79,14 @@ describe('sums and totals', () => {
     assert.deepEqual(hidden.figures, all);
   });
 
-  it('come to a page that had no room when they changed, as soon as it has', () => {
+  it('reach a page with a full buffer during a change as soon as the buffer has room', () => {
     const [slow, other] = [new Page(), new Page()];
     hub.add(slow, undefined);
     hub.add(other, undefined);
     pass();
     slow.isStuck = true;
     slow.bufferedAmount = DEFAULT_LIMITS.maxBuffered + 1;
-    cluster.tell();
+    cluster.play();
     pass();
     assert.deepEqual(other.figures, all);
     assert.deepEqual(slow.figures, { runs: 0, done: 0 });
@@ -96,12 +96,12 @@ describe('sums and totals', () => {
     assert.deepEqual(slow.figures, all);
   });
 
-  it('come with the last rows to a page that was catching up when the run was over', () => {
+  it('reach a page that was catching up at the end of the run, together with the last rows', () => {
     const page = new Page();
     page.isStuck = true;
     page.bufferedAmount = DEFAULT_LIMITS.maxBuffered + 1;
     hub.add(page, undefined);
-    cluster.tell();
+    cluster.play();
     page.isStuck = false;
     page.bufferedAmount = 0;
     hub.close('The run is over.');
@@ -110,10 +110,10 @@ describe('sums and totals', () => {
     assert.deepEqual(last, { type: 'closed', reason: 'The run is over.', complete: true });
   });
 
-  it('are sent once while they do not change', () => {
+  it('are sent only after a change', () => {
     const page = new Page();
     hub.add(page, undefined);
-    cluster.tell();
+    cluster.play();
     pass();
     const { length } = page.sent.filter((text) => /^\{"type":"(sums|totals)"/.test(text));
     pass();

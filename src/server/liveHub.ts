@@ -1,6 +1,6 @@
-// The live stream of one cluster: rows are encoded once, however many pages look, and every page gets the same bytes. While
-// nobody looks nothing is encoded. A page that is too slow is left out and catches up from where it was. While the scheduler
-// is busy rows come late instead of costing it more than a small share of its time; sums are always of now.
+// The live stream of one cluster. Rows are encoded once, and every page receives the same bytes. Without pages nothing
+// is encoded. A page that is too slow is skipped and catches up later. While the scheduler is busy, rows are delayed,
+// so that they cost only a small share of its time. Sums are always current.
 
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../base/errors.js';
@@ -20,51 +20,55 @@ import { Pace } from './pace.js';
 import type { LiveSource } from './source.js';
 import { liveSums } from './sums.js';
 
-/** Totals are sent with every second rows of tasks; sums and rows of the other tables, which are few, with every fourth. */
+/** Totals are sent at every second tick; sums and rows of all tables but tasks, which are few, at every fourth. */
 const TOTALS_EVERY = 2;
 const REST_EVERY = 4;
-/** For so long the thread is watched before rows are sent. */
+/** Milliseconds for which the load of the thread is measured before rows are sent. */
 const PROBE_MS = 10;
 /**
- * While tasks run, many rows come less often where they cost more than this share of the time, for a message costs something
- * however many rows it has. Few rows, and after so many milliseconds all of them, come in any case.
+ * Share of the time that rows may cost while tasks run. Above it, rows are collected into fewer messages, because every
+ * message has a fixed cost.
  */
 const ROWS_SHARE = 0.01;
+/** Milliseconds after which rows are sent in any case. */
 const LONGEST_WAIT = 250;
+/** Number of rows up to which rows are sent at once. */
 const FEW_ROWS = 500;
 
 /**
- * - `catching-up`: gets what it has not seen. - `live`: gets what all get. - `behind`: is too slow, and gets nothing until
- * it has taken what it was sent. - `paused`: wants nothing.
+ * - `catching-up`: receives past rows.
+ * - `live`: receives the rows that all live pages receive.
+ * - `behind`: receives nothing until it has read what was sent.
+ * - `paused`: receives nothing until the page resumes.
  */
 type ViewerState = 'catching-up' | 'live' | 'behind' | 'paused';
 
 interface Viewer {
   readonly outlet: Outlet;
   state: ViewerState;
-  /** Up to where it has been sent everything. */
+  /** Position up to which all rows were sent. */
   cursor: ViewCursor;
-  /** The contents that it was sent last: it may have been left out when they changed. */
-  readonly told: Record<Figures, string>;
+  /** Contents that were sent last. A skipped page may lack newer ones. */
+  readonly sent: Record<Figures, string>;
 }
 
-/** What is sent whole when it has changed. */
+/** Figures that are sent whole after a change. */
 type Figures = 'totals' | 'sums';
 
 interface FiguresText {
-  /** The message without its time: two of the same content are the same string, so that comparing them costs nothing. */
+  /** Message without the time. Equal contents are the same string object, so that comparisons are cheap. */
   readonly content: string;
   readonly message: string;
 }
 
-/** What all pages get that are live. */
+/** The rows that all live pages receive. */
 interface Shared {
   readonly feed: RowFeed;
-  /** Pieces that were begun; undefined: everything up to the cursor of the feed is sent. */
+  /** Pieces that are being sent; undefined if all rows before the feed's cursor were sent. */
   pieces: Outgoing | undefined;
 }
 
-/** What a page may do. */
+/** The actions of one page. */
 export interface ViewerHandle {
   pause(): void;
   resume(): void;
@@ -81,11 +85,11 @@ export class LiveHub {
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
   #ticks = 0;
-  /** The tick with which rows of the other tables were sent last. */
+  /** Tick at which rows of all tables but tasks were sent last. */
   #restAt = 0;
-  /** When rows may be sent next, on the clock of `performance`. */
+  /** Earliest time for the next rows, milliseconds of `performance.now()`. */
   #rowsFrom = 0;
-  /** The contents that were made last. */
+  /** Contents that were made last. */
   readonly #made: Record<Figures, string> = { totals: '', sums: '' };
 
   constructor(source: LiveSource, limits: ViewerLimits) {
@@ -98,7 +102,7 @@ export class LiveHub {
     return this.#viewers.size;
   }
 
-  /** Begins to send. */
+  /** Adds a page and starts to send rows to it, from its resume point if that is valid. */
   add(socket: OutletSocket, from: ResumePoint | undefined): ViewerHandle {
     const cursor = resumeCursor(this.#source.trace, this.#epoch, from);
     const [totals, sums] = [this.#figures('totals'), this.#figures('sums')];
@@ -106,7 +110,7 @@ export class LiveHub {
       outlet: new Outlet(socket, this.#limits, this.#pace),
       state: 'catching-up',
       cursor: cursor ?? BEGINNING,
-      told: { totals: totals.content, sums: sums.content },
+      sent: { totals: totals.content, sums: sums.content },
     };
     this.#viewers.add(viewer);
     viewer.outlet.send(...opening(this.#begin(cursor !== undefined)), totals.message, sums.message);
@@ -126,7 +130,7 @@ export class LiveHub {
     return { source: 'live', title, facts, epoch: this.#epoch, resumed };
   }
 
-  /** Says good-bye to all pages. */
+  /** Sends the last rows and the reason to all pages, and removes the pages. */
   close(reason: string): void {
     this.#flush(() => true, cursorOf(this.#source.trace));
     const figures = [this.#figures('totals').message, this.#figures('sums').message];
@@ -134,17 +138,17 @@ export class LiveHub {
     for (const viewer of this.#viewers) {
       const { outlet } = viewer;
       outlet.stop();
-      this.#sendRest(viewer, end);
+      this.#sendRemaining(viewer, end);
       const complete = isAt(viewer.cursor, end);
       if (complete) outlet.send(...figures);
       outlet.send(encodeViewMessage({ type: 'closed', reason, complete }));
     }
     this.#viewers.clear();
-    this.#rest();
+    this.#sleep();
   }
 
-  /** Sends what a page still lacks that reads, but was not live when the run ended: it has nothing to wait for any more. */
-  #sendRest(viewer: Viewer, end: ViewCursor): void {
+  /** Sends the remaining rows to a page that was catching up when the run ended. */
+  #sendRemaining(viewer: Viewer, end: ViewCursor): void {
     const { outlet, state, cursor } = viewer;
     if (state === 'live' || state === 'paused' || outlet.isFull) return;
     outlet.send(encodeViewMessage({ type: 'begin', version: VIEW_VERSION, ...this.#begin(true) }));
@@ -153,7 +157,7 @@ export class LiveHub {
     viewer.cursor = feed.cursor;
   }
 
-  /** Up to where those that are live have been sent everything, or all there is if nobody is. */
+  /** Returns the position of the live pages, or the end of the trace if no page is live. */
   #end(): ViewCursor {
     return this.#shared?.feed.cursor ?? cursorOf(this.#source.trace);
   }
@@ -166,20 +170,20 @@ export class LiveHub {
   }
 
   /**
-   * Goes on for a page that may have got a part of a piece: the message tells it to forget that. Figures that changed
-   * meanwhile come with the next tick that sends them.
+   * Continues to send rows to a page. The `begin` message makes the page discard an incomplete piece. Figures that have
+   * changed are sent at one of the next ticks.
    */
   #resume(viewer: Viewer): void {
     viewer.outlet.send(encodeViewMessage({ type: 'begin', version: VIEW_VERSION, ...this.#begin(true) }));
     this.#catchUp(viewer);
   }
 
-  /** It has what those have that are live. In the middle of a piece it has to wait for the end of it. */
+  /** Makes a page live that has all rows of the live pages, unless a piece is being sent: then after this piece. */
   #goLive(viewer: Viewer): void {
     if (this.#shared === undefined)
       this.#shared = { feed: new RowFeed(this.#source.trace, viewer.cursor, true), pieces: undefined };
     if (this.#shared.pieces !== undefined) return;
-    // It has those frames only that its own rows needed.
+    // The page received only the stack frames of its own rows.
     this.#shared.feed.repeatFrames();
     viewer.state = 'live';
   }
@@ -192,11 +196,11 @@ export class LiveHub {
   #leave(viewer: Viewer): void {
     viewer.outlet.stop();
     this.#viewers.delete(viewer);
-    if (this.#viewers.size === 0) this.#rest();
+    if (this.#viewers.size === 0) this.#sleep();
   }
 
-  /** Nobody looks. */
-  #rest(): void {
+  /** Stops all work until a page is added. */
+  #sleep(): void {
     clearInterval(this.#timer);
     clearTimeout(this.#soon);
     this.#timer = undefined;
@@ -204,20 +208,20 @@ export class LiveHub {
     this.#shared = undefined;
   }
 
-  /** Looks how busy the thread is, and then does what is due. */
+  /** Measures the load of the thread for some milliseconds before the next tick. */
   #probe(): void {
     this.#pace.probe();
     const { intervalMs } = this.#limits;
     this.#soon ??= setTimeout(() => this.#guardedTick(), Math.min(PROBE_MS, intervalMs / 4)).unref();
   }
 
-  /** A dashboard that fails must not end the program that it shows. */
+  /** Runs a tick. An error of the dashboard must not end the watched program. */
   #guardedTick(): void {
     this.#soon = undefined;
     try {
       this.#tick();
     } catch (error) {
-      this.#rest();
+      this.#sleep();
       const reason = `The dashboard has failed: ${messageOf(error)}`;
       const closed = encodeViewMessage({ type: 'closed', reason, complete: false });
       for (const { outlet } of this.#viewers) outlet.send(closed);
@@ -238,7 +242,10 @@ export class LiveHub {
     this.#pace.spend(watch());
   }
 
-  /** Gives milliseconds of this thread since it was called last; on a busy machine fewer than pass on the wall. */
+  /**
+   * Returns a function that gives the CPU milliseconds of this thread since its last call, or wall time if CPU is
+   * unknown.
+   */
   #stopwatch(): () => number {
     const cpu = this.#source.cpuClock();
     const read = (): number => (cpu === undefined ? performance.now() : cpu() * 1000);
@@ -265,7 +272,7 @@ export class LiveHub {
     this.#rowsFrom = before + wait;
   }
 
-  /** Up to where rows go out now. */
+  /** Returns the position up to which rows are to be sent at this tick. */
   #due(): ViewCursor {
     const now = cursorOf(this.#source.trace);
     const sent = this.#shared?.feed.cursor;
@@ -281,7 +288,7 @@ export class LiveHub {
     return count;
   }
 
-  /** Sends rows before `end` to those that are live, as long as there is time. */
+  /** Sends rows before `end` to the live pages, as long as `hasTime`. */
   #flush(hasTime: () => boolean, end: ViewCursor): void {
     const shared = this.#shared;
     if (shared === undefined) return;
@@ -296,7 +303,7 @@ export class LiveHub {
     }
   }
 
-  /** `reached`: where whoever gets the messages is then; undefined: in the middle of a piece. */
+  /** @param reached position of the receivers after these messages; undefined in the middle of a piece */
   #broadcast(messages: readonly (string | Uint8Array)[], reached: ViewCursor | undefined): void {
     for (const viewer of this.#viewers) {
       if (viewer.state !== 'live') continue;
@@ -321,12 +328,12 @@ export class LiveHub {
     }
   }
 
-  /** To whoever has not got them as they are now. */
+  /** Sends the current figures to the pages that lack them. */
   #sendFigures(which: Figures): void {
     const { content, message } = this.#figures(which);
-    for (const { outlet, state, told } of this.#viewers) {
-      if (told[which] === content || state === 'behind' || state === 'paused' || outlet.isFull) continue;
-      told[which] = content;
+    for (const { outlet, state, sent } of this.#viewers) {
+      if (sent[which] === content || state === 'behind' || state === 'paused' || outlet.isFull) continue;
+      sent[which] = content;
       outlet.send(message);
     }
   }
@@ -343,7 +350,7 @@ export class LiveHub {
   }
 }
 
-/** The pieces of a feed; the viewer's cursor follows. */
+/** Yields the pieces of a feed and keeps the viewer's cursor up to date. */
 function* following(pieces: Outgoing, viewer: Viewer, feed: RowFeed): Outgoing {
   for (const messages of pieces) {
     viewer.cursor = feed.cursor;

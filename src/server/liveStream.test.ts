@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LiveTrace, type TraceChanges } from '../trace/live/liveTrace.js';
 import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
-import { TEST_PAGE, TestPage, ToldCluster } from './dashboard.test.support.js';
+import { ScriptedCluster, TEST_PAGE, TestPage } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
 import type { ViewerLimits } from './limits.js';
 
 const STORY = { seed: 7, sizes: [30, 700, 5, 512, 90], workers: 3, batch: 7 };
-/** More bytes than the system takes at once. */
+/** More bytes than the buffers of the system can hold. */
 const MANY = { seed: 3, sizes: Array.from({ length: 40 }, () => 700), workers: 3, batch: 60 };
 
-function serve(cluster: ToldCluster, limits: Partial<ViewerLimits> = {}): Promise<DashboardServer> {
+function serve(cluster: ScriptedCluster, limits: Partial<ViewerLimits> = {}): Promise<DashboardServer> {
   return DashboardServer.start({
     source: cluster.source(),
     port: 0,
@@ -19,10 +19,10 @@ function serve(cluster: ToldCluster, limits: Partial<ViewerLimits> = {}): Promis
   });
 }
 
-/** Ends the server: what its pages have then is everything that was told, once and in order. */
+/** Closes the server, and checks that its pages have received every row once and in order. */
 async function assertWhole(
   server: DashboardServer,
-  cluster: ToldCluster,
+  cluster: ScriptedCluster,
   ...pages: TestPage[]
 ): Promise<void> {
   const ended = pages.map((page) => page.ended());
@@ -31,9 +31,9 @@ async function assertWhole(
   for (const page of pages) assertSame(page, cluster);
 }
 
-function assertSame(page: TestPage, cluster: ToldCluster): void {
+function assertSame(page: TestPage, cluster: ScriptedCluster): void {
   const trace = page.trace();
-  assert.deepEqual(tasksOf(trace), expectedTasks(cluster.told));
+  assert.deepEqual(tasksOf(trace), expectedTasks(cluster.played));
   assert.deepEqual(restOf(trace), restOf(cluster.trace.snapshot()));
   assert.deepEqual([...trace.tasks.dependencyRows], [...cluster.trace.snapshot().tasks.dependencyRows]);
   assert.deepEqual(
@@ -44,39 +44,39 @@ function assertSame(page: TestPage, cluster: ToldCluster): void {
 
 describe('the live stream', () => {
   for (const part of [0, 0.3, 0.999, 1]) {
-    it(`gives all rows to a page that comes when ${part * 100} % has been told`, async () => {
-      const cluster = new ToldCluster(STORY);
+    it(`sends all rows to a page that connects after ${part * 100} % of the steps`, async () => {
+      const cluster = new ScriptedCluster(STORY);
       const server = await serve(cluster);
-      cluster.tell(Math.floor(cluster.steps * part));
+      cluster.play(Math.floor(cluster.steps * part));
       const page = new TestPage();
       await page.connect(server.link);
       if (part > 0) await page.caughtUp(cluster.trace);
-      while (cluster.trace.cursor.tasks < expectedTasks(cluster.told).length) {
-        cluster.tell(50);
+      while (cluster.trace.cursor.tasks < expectedTasks(cluster.played).length) {
+        cluster.play(50);
         await page.caughtUp(cluster.trace);
       }
-      cluster.tell();
+      cluster.play();
       await page.caughtUp(cluster.trace);
       await assertWhole(server, cluster, page);
     });
   }
 
-  it('sends the same bytes to all pages that are there', async () => {
-    const cluster = new ToldCluster(STORY);
+  it('sends the same bytes to all live pages', async () => {
+    const cluster = new ScriptedCluster(STORY);
     const server = await serve(cluster);
     const pages = [new TestPage(), new TestPage(), new TestPage()];
     for (const page of pages) {
       await page.connect(server.link);
       await page.hasBegun();
     }
-    cluster.tell();
+    cluster.play();
     for (const page of pages) await page.caughtUp(cluster.trace);
     assert.deepEqual(pages[1]!.bytes, pages[0]!.bytes);
     assert.deepEqual(pages[2]!.bytes, pages[0]!.bytes);
     await server.close();
   });
 
-  it('encodes nothing while nobody looks', async () => {
+  it('encodes nothing while no page is connected', async () => {
     class CountingTrace extends LiveTrace {
       reads = 0;
       override changesSince(...args: Parameters<LiveTrace['changesSince']>): TraceChanges {
@@ -85,33 +85,33 @@ describe('the live stream', () => {
       }
     }
     const trace = new CountingTrace();
-    const cluster = new ToldCluster(STORY, trace);
+    const cluster = new ScriptedCluster(STORY, trace);
     const server = await serve(cluster);
     const page = new TestPage();
     await page.connect(server.link);
-    cluster.tell(100);
+    cluster.play(100);
     await page.caughtUp(trace);
     await page.leave();
     while (server.viewers > 0) await new Promise((resolve) => setImmediate(resolve));
     const { reads } = trace;
-    cluster.tell();
-    // Meanwhile the server does other things for longer than its interval.
+    cluster.play();
+    // The server has time for several intervals.
     for (let i = 0; i < 20; i++) await (await fetch(`${server.link}health`)).text();
     assert.equal(trace.reads, reads);
     await server.close();
   });
 
-  it('goes on where a connection broke', async () => {
-    const cluster = new ToldCluster(STORY);
+  it('continues after a broken connection', async () => {
+    const cluster = new ScriptedCluster(STORY);
     const server = await serve(cluster);
-    cluster.tell(400);
+    cluster.play(400);
     const page = new TestPage();
     await page.connect(server.link);
     await page.caughtUp(cluster.trace);
     await page.leave();
-    cluster.tell(300);
+    cluster.play(300);
     await page.connect(server.link, page.point);
-    cluster.tell();
+    cluster.play();
     await page.caughtUp(cluster.trace);
     const begins = page.texts.filter((message) => message.type === 'begin');
     assert.deepEqual(
@@ -121,10 +121,10 @@ describe('the live stream', () => {
     await assertWhole(server, cluster, page);
   });
 
-  it('begins anew for a page that saw another run, or claims to have seen more than there is', async () => {
-    const cluster = new ToldCluster(STORY);
+  it('restarts for a page that has seen another run, or with a cursor beyond the end', async () => {
+    const cluster = new ScriptedCluster(STORY);
     const server = await serve(cluster);
-    cluster.tell(400);
+    cluster.play(400);
     const page = new TestPage();
     await page.connect(server.link);
     await page.caughtUp(cluster.trace);
@@ -145,37 +145,37 @@ describe('the live stream', () => {
     await server.close();
   });
 
-  it('sends nothing to a page that paused, and the rest when it goes on', async () => {
-    const cluster = new ToldCluster(STORY);
+  it('sends nothing to a paused page, and the remaining rows when it resumes', async () => {
+    const cluster = new ScriptedCluster(STORY);
     const server = await serve(cluster);
     const [page, other] = [new TestPage(), new TestPage()];
     await page.connect(server.link);
     await page.hasBegun();
     await other.connect(server.link);
     page.send({ type: 'pause' });
-    await page.wasHeard();
+    await page.roundTrip();
     const rows = page.cursor?.tasks;
-    cluster.tell(500);
+    cluster.play(500);
     await other.caughtUp(cluster.trace);
-    // What it was sent until then has come before the answer.
-    await page.wasHeard();
+    // Messages that were sent before arrive before the answer.
+    await page.roundTrip();
     assert.equal(page.cursor?.tasks, rows);
     page.send({ type: 'resume' });
     await page.caughtUp(cluster.trace);
-    cluster.tell();
+    cluster.play();
     await page.caughtUp(cluster.trace);
     await assertWhole(server, cluster, page);
   });
 
   for (const [what, window, maxCatchUp] of [
-    ['rows let go', 400, 1e6],
-    ['more tasks than are sent', 1e6, 100],
+    ['evicted rows', 400, 1e6],
+    ['more tasks than the limit', 1e6, 100],
   ] as const) {
-    it(`says what a late page misses: ${what}`, async () => {
+    it(`reports the rows that a late page misses: ${what}`, async () => {
       const trace = new LiveTrace({ window: { tasks: window } });
-      const cluster = new ToldCluster(STORY, trace);
+      const cluster = new ScriptedCluster(STORY, trace);
       const server = await serve(cluster, { maxCatchUp });
-      cluster.tell();
+      cluster.play();
       const page = new TestPage();
       await page.connect(server.link);
       await page.caughtUp(trace);
@@ -191,30 +191,30 @@ describe('the live stream', () => {
     });
   }
 
-  it('gives all rows, later, when the thread has no time to send them', async () => {
-    const cluster = new ToldCluster(STORY);
+  it('sends all rows, but later, while the thread has no time', async () => {
+    const cluster = new ScriptedCluster(STORY);
     const server = await serve(cluster);
     const page = new TestPage();
     await page.connect(server.link);
     await page.hasBegun();
-    while (cluster.trace.cursor.tasks < expectedTasks(cluster.told).length) {
-      cluster.tell(100);
+    while (cluster.trace.cursor.tasks < expectedTasks(cluster.played).length) {
+      cluster.play(100);
       const end = performance.now() + 15;
       while (performance.now() < end);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    cluster.tell();
+    cluster.play();
     await page.caughtUp(cluster.trace);
     await assertWhole(server, cluster, page);
   });
 
-  it('says good-bye with the last rows when the run is over', async () => {
-    const cluster = new ToldCluster(STORY);
+  it('ends with the last rows when the run is over', async () => {
+    const cluster = new ScriptedCluster(STORY);
     const server = await serve(cluster, { intervalMs: 3_600_000 });
     const page = new TestPage();
     await page.connect(server.link);
     await page.hasBegun();
-    cluster.tell();
+    cluster.play();
     const closed = page.ended();
     await server.close('The test is over.');
     assert.equal(await closed, 1000);
@@ -226,15 +226,15 @@ describe('the live stream', () => {
     assertSame(page, cluster);
   });
 
-  it('tells a page that has not got everything so when the run is over', async () => {
-    const cluster = new ToldCluster(STORY);
+  it('notifies a page without all rows that its data is incomplete when the run is over', async () => {
+    const cluster = new ScriptedCluster(STORY);
     const server = await serve(cluster);
     const page = new TestPage();
     await page.connect(server.link);
     await page.hasBegun();
     page.send({ type: 'pause' });
-    await page.wasHeard();
-    cluster.tell();
+    await page.roundTrip();
+    cluster.play();
     const closed = page.ended();
     await server.close('The test is over.');
     assert.equal(await closed, 1000);
@@ -242,13 +242,13 @@ describe('the live stream', () => {
     assert.deepEqual(page.texts.at(-1), last);
   });
 
-  it('says good-bye to the end also where its thread stands still on the way', async () => {
-    const cluster = new ToldCluster(MANY);
+  it('sends the last messages even if the thread is blocked for a while', async () => {
+    const cluster = new ScriptedCluster(MANY);
     const server = await serve(cluster, { intervalMs: 3_600_000, maxBuffered: 2 ** 30 });
     const page = new TestPage();
     await page.connect(server.link);
     await page.hasBegun();
-    cluster.tell();
+    cluster.play();
     const ended = page.ended();
     const closed = server.close('The test is over.');
     const end = performance.now() + 500;
@@ -260,8 +260,8 @@ describe('the live stream', () => {
 });
 
 describe('a slow page', () => {
-  it('is left out, keeps nothing waiting without bound, and catches up', async () => {
-    const cluster = new ToldCluster(MANY);
+  it('is skipped, fills only a bounded buffer, and catches up', async () => {
+    const cluster = new ScriptedCluster(MANY);
     const maxBuffered = 64 * 1024;
     const server = await serve(cluster, { maxBuffered, stuckMs: 3_600_000 });
     const [slow, quick] = [new TestPage(), new TestPage()];
@@ -269,19 +269,19 @@ describe('a slow page', () => {
     await slow.hasBegun();
     await quick.connect(server.link);
     slow.stopReading();
-    while (cluster.trace.cursor.tasks < expectedTasks(cluster.told).length) {
-      cluster.tell(100);
+    while (cluster.trace.cursor.tasks < expectedTasks(cluster.played).length) {
+      cluster.play(100);
       await quick.caughtUp(cluster.trace);
     }
-    cluster.tell();
+    cluster.play();
     await quick.caughtUp(cluster.trace);
-    slow.readOn();
+    slow.resumeReading();
     await slow.caughtUp(cluster.trace);
     await assertWhole(server, cluster, quick, slow);
   });
 
-  it('that takes nothing for too long is disconnected', async () => {
-    const cluster = new ToldCluster({ seed: 3, sizes: [700], workers: 2, batch: 60 });
+  it('is disconnected if it reads nothing for too long', async () => {
+    const cluster = new ScriptedCluster({ seed: 3, sizes: [700], workers: 2, batch: 60 });
     const server = await serve(cluster, { maxBuffered: 1024, stuckMs: 50 });
     const page = new TestPage();
     await page.connect(server.link);
@@ -291,15 +291,15 @@ describe('a slow page', () => {
     // More than the system's own buffers hold.
     const text = 'x'.repeat(2 ** 17);
     await new Promise<void>((resolve) => {
-      const tell = setInterval(() => {
+      const timer = setInterval(() => {
         cluster.trace.event({ time: 1, worker: -1, topic: 'log', text });
         if (server.viewers > 0) return;
-        clearInterval(tell);
+        clearInterval(timer);
         resolve();
       }, 1);
     });
-    // A socket that is not read does not hear of its end.
-    page.readOn();
+    // A paused socket does not notice the end of its connection.
+    page.resumeReading();
     assert.equal(await ended, 1006);
     await server.close();
   });

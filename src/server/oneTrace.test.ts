@@ -27,7 +27,7 @@ const story = fc.record({
   tuples: fc.boolean(),
 });
 
-/** What a page makes of the messages that it gets. */
+/** Returns the trace that a page makes of messages. */
 function onPage(pieces: Outgoing): Trace {
   const tables = new TableBytes();
   const begin = opening({ source: 'live', title: '', epoch: '', resumed: false, facts: {} });
@@ -48,7 +48,7 @@ function exported(trace: Trace): Trace {
 
 const reported = (trace: Trace): Trace => decodeReport(encodeReport(trace, { title: '', facts: {} })).trace;
 
-/** Everything that a trace says, with texts for ids. */
+/** Returns all contents of a trace, with texts instead of ids. */
 function contents(trace: Trace) {
   return {
     tasks: tasksOf(trace),
@@ -67,12 +67,12 @@ describe('a trace read back', () => {
         const recording = new TableBytes();
         const recorder = new TraceEncoder((table, parts) => recording.add(table, parts), { batchRows });
         recorder.start();
-        const told = playScript(live, options);
+        const played = playScript(live, options);
         playScript(recorder, options);
         recorder.end();
         const trace = live.snapshot();
         const expected = contents(recording.trace());
-        assert.deepEqual(expected.tasks, expectedTasks(told));
+        assert.deepEqual(expected.tasks, expectedTasks(played));
         assert.deepEqual(restOf(recording.trace()), restOf(trace));
         assert.deepEqual(contents(onPage(new RowFeed(live, BEGINNING).pieces(1e9))), expected);
         assert.deepEqual(contents(reported(trace)), expected);
@@ -83,7 +83,7 @@ describe('a trace read back', () => {
     );
   });
 
-  it('has a worker that left between any two messages of a live page', () => {
+  it('has the end of a worker that left between any two messages of a live page', () => {
     const worker = {
       index: 0,
       name: 'w',
@@ -115,7 +115,7 @@ describe('a trace read back', () => {
     }
   });
 
-  it('names dependencies whose rows the live trace does not hold any more', () => {
+  it('has the keys of dependencies with rows that the live trace has evicted', () => {
     const live = new LiveTrace({ window: { tasks: 64 } });
     playScript(live, { seed: 7, sizes: [300, 200] });
     const trace = live.snapshot();
@@ -131,7 +131,7 @@ describe('a trace read back', () => {
     }
   });
 
-  it('has the ids of its keys everywhere if it has no computations', () => {
+  it('has the same ids of keys everywhere if it has no computations', () => {
     const builder = new TraceBuilder(new StringTable());
     const text = (value: string): number => builder.strings.internString(value);
     const task = (name: string, id: number, needs: readonly string[]): void => {
@@ -141,7 +141,7 @@ describe('a trace read back', () => {
       const facts = { recordedName: none, device: none, resultType: none, dtype: none, shape: none };
       builder.addTask({ key, host, worker, stop: 5, duration: 1, nbytes: 8, ...facts }, { id });
     };
-    // Ids with a gap that no array could hold.
+    // The gap between the ids is too large for an array.
     task('load-1', 2 ** 41, []);
     task('sum-1', 2 ** 41 + 7, ['load-1', 'scattered']);
     builder.intervals.add({

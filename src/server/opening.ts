@@ -1,4 +1,4 @@
-// The messages that begin every stream to a page: what it is, and how the bytes of each table begin.
+// Makes the messages that begin every stream to a page: facts about the trace, and the Arrow schema of each table.
 
 import type { RecordedTable } from '../protocol/traceSchema.js';
 import {
@@ -10,10 +10,10 @@ import {
 } from '../protocol/viewMessages.js';
 import { TraceEncoder } from '../trace/recording/traceEncoder.js';
 
-/** The tables of pages are those of trace directories. */
+/** Tables that are sent to pages, which are the tables of trace directories. */
 export const TABLES: readonly RecordedTable[] = VIEW_TABLES satisfies readonly RecordedTable[];
 
-/** The same for all. */
+/** Schema messages, encoded once for all streams. */
 let schemas: readonly Uint8Array[] | undefined;
 
 export function opening(begin: Omit<BeginMessage, 'type' | 'version'>): (string | Uint8Array)[] {

@@ -10,12 +10,12 @@ function* pieces(count: number, size: number): Generator<string[], void> {
 }
 
 describe('an outlet', () => {
-  it('pulls no more of a stream than there is room for', async () => {
+  it('reads a stream only while the buffer has room', async () => {
     const socket = new HeldSocket();
     const outlet = new Outlet(socket, { ...DEFAULT_LIMITS, maxBuffered: 1000 });
     let done = 0;
     outlet.stream(pieces(50, 100), () => done++);
-    // A slow machine needs several turns for it.
+    // A slow machine needs several turns.
     while (!outlet.isFull) await setImmediate();
     assert.equal(socket.sent.length, 11);
     assert.ok(outlet.isFull && outlet.isStreaming);
@@ -31,7 +31,7 @@ describe('an outlet', () => {
     assert.equal(socket.ended, '');
   });
 
-  it('ends the connection of one that takes nothing, not of one that takes little', () => {
+  it('ends the connection of a page that reads nothing, but not of a slow page', () => {
     const socket = new HeldSocket();
     const outlet = new Outlet(socket, { ...DEFAULT_LIMITS, stuckMs: 0 });
     assert.equal(outlet.dropIfStuck(), false);
@@ -49,7 +49,7 @@ describe('an outlet', () => {
     assert.equal(slow.ended, '');
   });
 
-  it('tells the page when the stream fails, and ends it', async () => {
+  it('notifies the page if the stream fails, and ends the connection', async () => {
     const socket = new HeldSocket();
     const outlet = new Outlet(socket, DEFAULT_LIMITS);
     const failing = function* (): Generator<string[], void> {
@@ -57,7 +57,7 @@ describe('an outlet', () => {
       throw new Error('the file is gone');
     };
     outlet.stream(failing(), () => assert.fail('it has not ended well'));
-    // What takes longer than a slice goes on in the next turn.
+    // A stream that takes longer than a slice continues in the next turn.
     while (outlet.isStreaming) await setImmediate();
     assert.deepEqual(socket.sent, [
       'first',

@@ -1,26 +1,25 @@
-// One viewer's socket with an end to its patience: what the viewer does not take is not buffered. Whoever writes asks
-// `isFull` first; long answers are generators that are pulled as far as there is room, a few milliseconds at a time, so
-// that the thread, which is the scheduler's, stays free.
+// One viewer's socket with a bounded buffer. A writer checks `isFull` before it sends. Long answers are generators that
+// run while the buffer has room, for a few milliseconds at a time, because the thread is the scheduler's.
 import { LongpoleError, messageOf } from '../base/errors.js';
 import { encodeViewMessage } from '../protocol/viewMessages.js';
 import type { ViewerLimits } from './limits.js';
 import type { Pace } from './pace.js';
 
-/** What of a page's socket is used here. */
+/** The used part of a page's socket. */
 export interface OutletSocket {
   readonly bufferedAmount: number;
   readonly readyState: number;
-  /** Several go out together. */
+  /** Sends all messages in one system call. */
   send(...messages: readonly (string | Uint8Array)[]): void;
   close(code: number, reason: string): void;
   terminate(): void;
 }
 
-/** Of a WebSocket: the server failed. */
+/** Close code of a WebSocket for an error of the server. */
 const FAILED = 1011;
 
 const OPEN = 1;
-/** Of encoding in one go. */
+/** Milliseconds after which a stream yields to the event loop. */
 const SLICE_MS = 4;
 
 export type Outgoing = Generator<readonly (string | Uint8Array)[], void>;
@@ -34,14 +33,14 @@ export class Outlet {
   #waiting = 0;
   #lastProgress = performance.now();
 
-  /** `pace`: how much time streams may take; without one as much as there is. */
+  /** @param pace limits the time of streams; without it there is no limit */
   constructor(socket: OutletSocket, limits: ViewerLimits, pace?: Pace) {
     this.#socket = socket;
     this.#limits = limits;
     this.#pace = pace;
   }
 
-  /** It has not taken what it was sent: nothing more should be. */
+  /** True if the viewer has not read what was sent, so that nothing more should be sent. */
   get isFull(): boolean {
     return this.#socket.bufferedAmount > this.#limits.maxBuffered;
   }
@@ -58,7 +57,7 @@ export class Outlet {
     if (this.#socket.readyState === OPEN) this.#socket.send(...messages);
   }
 
-  /** Sends what the generator yields; `done` runs in the same turn in which it ends. Replaces one that still goes on. */
+  /** Sends what the generator yields, and calls `done` in the turn in which it ends. Replaces a running stream. */
   stream(pieces: Outgoing, done: () => void): void {
     this.#stream = { pieces, done };
     this.pump();
@@ -70,7 +69,7 @@ export class Outlet {
     this.#stream = undefined;
   }
 
-  /** Goes on with the stream; call it now and then, for a socket that was full or a pace that had no time. */
+  /** Continues the stream. Must be called regularly, because the socket may have been full or the pace out of time. */
   pump(): void {
     if (this.#next !== undefined) return;
     const start = performance.now();
@@ -101,7 +100,7 @@ export class Outlet {
       this.#stream = undefined;
       done();
     } catch (error) {
-      // E.g. the files of a recorded trace are gone: the page is told, the program goes on.
+      // The files of a recorded trace may have been deleted. Only the page's stream ends, not the program.
       this.#stream = undefined;
       const message = messageOf(error);
       const reason = error instanceof LongpoleError ? `${message} (${error.code})` : message;
@@ -110,7 +109,7 @@ export class Outlet {
     }
   }
 
-  /** Ends the connection if the viewer has taken nothing for too long; call it now and then. */
+  /** Ends the connection if the viewer has read nothing for `stuckMs`. Must be called regularly. */
   dropIfStuck(): boolean {
     const buffered = this.#socket.bufferedAmount;
     const now = performance.now();

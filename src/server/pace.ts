@@ -1,55 +1,56 @@
-// How much of the scheduler's thread those who look may take: a small share of its time while it is busy, more while it would
-// only wait. What is left over of a stretch of time is not saved, so that nobody who was idle bursts into a busy moment.
+// Limits the time that viewers take from the scheduler's thread: a small share while the thread is busy, more while it
+// is idle. Unused time is not saved, so that no burst follows an idle period.
 
-/** Of the time, whatever the thread does. */
+/** Share of the time that is always allowed. */
 const LEAST_SHARE = 0.015;
 /**
- * Of the time, while the thread does nothing; half idle is a sixteenth of it: a scheduler at full speed waits now and then.
- * While tasks run little more, though the thread waits for them: the cores may be needed.
+ * Additional share of the time while the thread is idle. It falls with the fourth power of the idle fraction, because a
+ * scheduler at full speed also waits now and then.
  */
 const IDLE_SHARE = 0.5;
+/** Additional share while the thread is idle but tasks run, which may need the cores. */
 const COMPUTING_SHARE = 0.005;
-/** Of the time, the same for the second page and each after it, up to so many: what they get is made once, but sent to each. */
+/** Additional share per page after the first, up to MOST_PAGES. Rows are encoded once but sent to each page. */
 const PAGE_SHARE = 0.005;
 const MOST_PAGES = 10;
 
 /**
- * Milliseconds that are owed at most, paid off in half a second while the thread is busy: what takes longer on the clock was
- * held up by other programs, and whoever looks must not wait for that.
+ * Largest debt in milliseconds, which takes half a second to pay off while the thread is busy. A longer duration is due
+ * to other programs on the machine, and must not delay the viewers.
  */
 const MOST_DEBT = 8;
-/** So many of the first things done are new to V8 and take many times as long as later: little of it is owed. */
+/** Number of first calls that V8 has not optimised yet; each adds at most FIRST_DEBT milliseconds of debt. */
 const FIRST_TIMES = 60;
 const FIRST_DEBT = 1;
 
 export class Pace {
-  /** Milliseconds. */
+  /** Returns milliseconds. */
   readonly #clock: () => number;
-  /** Milliseconds; below 0 something took longer than it was meant to. */
+  /** Milliseconds that may be spent; negative values are debt. */
   #left: number;
   #last: number;
-  /** How often time was spent. */
+  /** Number of calls of `spend`. */
   #times = 0;
   #probed = performance.eventLoopUtilization();
 
-  /** `first`: milliseconds that may be taken before the first call of `refill`. */
+  /** @param first milliseconds that may be spent before the first call of `refill` */
   constructor(first: number, clock: () => number = () => performance.now()) {
     this.#clock = clock;
     this.#left = first;
     this.#last = clock();
   }
 
-  /** Whether anything may be done now. */
+  /** True if time may be spent now. */
   get hasTime(): boolean {
     return this.#left > 0;
   }
 
-  /** Call it some milliseconds before `refill`: how busy the thread is in between counts for what comes. */
+  /** Starts to measure the load of the thread. Must be called some milliseconds before `refill`. */
   probe(): void {
     this.#probed = performance.eventLoopUtilization();
   }
 
-  /** Gives time for the stretch since the last call; `pages`: how many look. */
+  /** Adds the time allowed since the last call, for `pages` viewers. */
   refill(isComputing: boolean, pages: number): void {
     const now = this.#clock();
     const idle = 1 - performance.eventLoopUtilization(this.#probed).utilization;

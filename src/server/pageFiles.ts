@@ -1,11 +1,10 @@
-// The pages that a server gives out: the HTML files that the build made, read once, each with the policy that it was built
-// with. A name is looked up in this list, so there is no path that a request could leave.
+// Reads the HTML pages that the server sends: the files of the build, each with its Content-Security-Policy.
 import { readFileSync } from 'node:fs';
 import { LongpoleError, messageOf } from '../base/errors.js';
 
 export interface PageFile {
   readonly html: Buffer;
-  /** For the header of this name: only the page's own script and style, and connections to its own server. */
+  /** Value of the header, which allows the page's own script and style, and connections to its own server. */
   readonly contentSecurityPolicy: string;
 }
 
@@ -13,9 +12,9 @@ const FOLDER = new URL('../dashboard/', import.meta.url);
 const POLICY_TAG = /[ \t]*<meta\s+http-equiv="Content-Security-Policy"\s+content="([^"]*)"\s*\/?>\n?/i;
 
 /**
- * The page of this name, e.g. `dashboard.html`.
+ * Reads a page of the installation, e.g. `dashboard.html`.
  *
- * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if it is not part of the installation.
+ * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be read or has no policy
  */
 export function readPage(name: string, folder: URL = FOLDER): PageFile {
   const url = new URL(name, folder);
@@ -37,7 +36,7 @@ export function readPage(name: string, folder: URL = FOLDER): PageFile {
     );
   }
   return {
-    // A page that opens from disk may connect to nothing; one that is served may, to its server. Of two policies both hold.
+    // The policy in the file forbids all connections and would apply besides the header, so remove it from the page.
     html: Buffer.from(text.replace(POLICY_TAG, '')),
     contentSecurityPolicy: servedPolicy(policy),
   };

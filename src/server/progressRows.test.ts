@@ -61,7 +61,7 @@ function ended(
 const rowsOf = (progress: LiveTrace) =>
   new Map(progressRows(progress.totals, new Map()).map(({ prefix, ...row }) => [prefix, row]));
 
-test('a result that a later computation was given counts once', () => {
+test('a result that a later computation reuses counts once', () => {
   const progress = new LiveTrace();
   const first = computation(1, [0, 0]);
   progress.computationAdded(first);
@@ -78,7 +78,7 @@ test('a result that a later computation was given counts once', () => {
   assert.equal(after.get('load')?.cancelled, 0);
 });
 
-test('the shortest and the longest run are known of prefixes of which any ran', () => {
+test('a prefix has a shortest and a longest run if any of its tasks ran', () => {
   const progress = new LiveTrace();
   const one = computation(1, [0, 0, 1]);
   progress.computationAdded(one);
@@ -89,7 +89,7 @@ test('the shortest and the longest run are known of prefixes of which any ran', 
   assert.deepEqual([fit?.shortest, fit?.longest], [null, null]);
 });
 
-test('a task counts as its latest run ended; what never ends is cancelled', () => {
+test('a task counts by the end of its latest run; a task that never ends is cancelled', () => {
   const progress = new LiveTrace();
   const one = computation(1, [0, 0, 0]);
   progress.computationAdded(one);
@@ -104,7 +104,7 @@ test('a task counts as its latest run ended; what never ends is cancelled', () =
   );
 });
 
-test('beyond 500 prefixes one row has all others, also those beyond 10,000', () => {
+test('beyond 500 prefixes, one row sums up all others, also beyond 10,000', () => {
   const progress = new LiveTrace();
   const size = 12_000;
   const ids = Array.from({ length: size }, (_, id) => id);

@@ -4,14 +4,14 @@ import type { TaskDetails } from '../protocol/taskDetails.js';
 import { VIEW_TABLES } from '../protocol/viewMessages.js';
 import { expectedTasks, restOf, tasksOf } from '../trace/live/plainRows.test.support.js';
 import { TableBytes } from '../trace/recording/tableBytes.test.support.js';
-import { TEST_PAGE, TestPage, ToldCluster } from './dashboard.test.support.js';
+import { ScriptedCluster, TEST_PAGE, TestPage } from './dashboard.test.support.js';
 import { DashboardServer } from './dashboardServer.js';
 
 const STORY = { seed: 11, sizes: [30, 700, 5, 90], workers: 3, batch: 7 };
 
-async function served(): Promise<{ server: DashboardServer; cluster: ToldCluster }> {
-  const cluster = new ToldCluster(STORY);
-  cluster.tell();
+async function served(): Promise<{ server: DashboardServer; cluster: ScriptedCluster }> {
+  const cluster = new ScriptedCluster(STORY);
+  cluster.play();
   const server = await DashboardServer.start({
     source: { kind: 'recorded', title: 'a trace', facts: {}, trace: cluster.trace.snapshot() },
     port: 0,
@@ -21,13 +21,13 @@ async function served(): Promise<{ server: DashboardServer; cluster: ToldCluster
 }
 
 describe('a recorded trace', () => {
-  it('is sent whole, with its sums, and said to be complete', async () => {
+  it('is sent whole, with its sums and a message that it is complete', async () => {
     const { server, cluster } = await served();
     const page = new TestPage();
     await page.connect(server.link);
     while (page.texts.at(-1)?.type !== 'complete') await page.until(() => true);
     const trace = page.trace();
-    assert.deepEqual(tasksOf(trace), expectedTasks(cluster.told));
+    assert.deepEqual(tasksOf(trace), expectedTasks(cluster.played));
     assert.deepEqual(restOf(trace), restOf(cluster.trace.snapshot()));
     const [begin] = page.texts;
     assert.ok(begin?.type === 'begin' && begin.source === 'recorded' && begin.title === 'a trace');
@@ -36,7 +36,7 @@ describe('a recorded trace', () => {
     await server.close();
   });
 
-  it('is given out table by table', async () => {
+  it('can be read table by table', async () => {
     const { server, cluster } = await served();
     const tables = new TableBytes();
     for (const table of VIEW_TABLES) {
@@ -44,21 +44,21 @@ describe('a recorded trace', () => {
       assert.equal(response.headers.get('content-type'), 'application/vnd.apache.arrow.stream');
       tables.add(table, [new Uint8Array(await response.arrayBuffer())]);
     }
-    assert.deepEqual(tasksOf(tables.trace()), expectedTasks(cluster.told));
+    assert.deepEqual(tasksOf(tables.trace()), expectedTasks(cluster.played));
     assert.deepEqual(restOf(tables.trace()), restOf(cluster.trace.snapshot()));
     assert.equal((await fetch(`${server.link}api/trace/others.arrow`)).status, 404);
     assert.equal((await fetch(`${server.link}metrics`)).status, 404);
     await server.close();
   });
 
-  it('tells everything of a task', async () => {
+  it('has all details of a task', async () => {
     const { server, cluster } = await served();
-    const told = expectedTasks(cluster.told);
+    const played = expectedTasks(cluster.played);
     const trace = cluster.trace.snapshot();
     const ofTask = async (id: unknown): Promise<TaskDetails> =>
       JSON.parse(await (await fetch(`${server.link}api/task/${id}`)).text());
-    const needsOf = (id: unknown): unknown => told.find((task) => task['id'] === id)?.['needs'];
-    const dependent = told.find(({ needs }) => Array.isArray(needs) && needs.length > 1);
+    const needsOf = (id: unknown): unknown => played.find((task) => task['id'] === id)?.['needs'];
+    const dependent = played.find(({ needs }) => Array.isArray(needs) && needs.length > 1);
     assert.ok(dependent !== undefined);
     const details = await ofTask(dependent['id']);
     assert.equal(details.key, dependent.key);
@@ -67,7 +67,7 @@ describe('a recorded trace', () => {
       details.dependencies.map(({ key }) => key),
       needsOf(details.id),
     );
-    const runs = told.filter(({ id }) => id === details.id);
+    const runs = played.filter(({ id }) => id === details.id);
     assert.deepEqual(
       details.runs.map(({ state, worker, attempt, started }) => [state, worker, attempt, started]),
       runs.map((run) => [
@@ -85,7 +85,7 @@ describe('a recorded trace', () => {
     const withInterval = trace.intervals.task.find((id) => trace.tasks.id.includes(id));
     assert.ok((await ofTask(withInterval)).intervals.length > 0);
     const moved = trace.keys.get(trace.transfers.keys[0]!);
-    const movedTask = told.find(({ key }) => key === moved);
+    const movedTask = played.find(({ key }) => key === moved);
     assert.ok((await ofTask(movedTask?.['id'])).transfers.length > 0);
     await server.close();
   });

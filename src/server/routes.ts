@@ -1,5 +1,4 @@
-// The answers of the dashboard's server to requests that were let in. Everything that is given out is text of a kind that
-// no browser runs, but the page.
+// Answers allowed requests of the dashboard's server. Only the page has a content type that a browser executes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,7 +17,7 @@ const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const ARROW_TYPE = 'application/vnd.apache.arrow.stream';
-/** The request is right, but the trace is damaged where the answer would come from. */
+/** Status for a valid request if the needed part of the trace is damaged. */
 const UNPROCESSABLE = 422;
 /** Task ids are whole numbers below 2^53. */
 const TASK_PATH = /^\/api\/task\/(\d{1,16})$/;
@@ -40,7 +39,7 @@ export class Routes {
   }
 
   answer(request: IncomingMessage, response: ServerResponse, url: URL): void {
-    // Nobody needs what comes with a GET.
+    // Discard the body.
     request.resume();
     this.#route(response, url).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
@@ -56,10 +55,10 @@ export class Routes {
     if (task !== undefined) return this.#sendTask(response, Number(task));
     const name = TABLE_PATH.exec(pathname)?.[1];
     if (name !== undefined) return this.#sendTable(response, name);
-    this.sendText(response, 404, 'There is nothing here.');
+    this.sendText(response, 404, 'The dashboard has no page at this path.');
   }
 
-  /** The token moves from the address, where others may see it, into a cookie that no script reads. */
+  /** Sends the page. Moves a token from the URL, which others may see, into a cookie that no script can read. */
   #sendPage(response: ServerResponse, query: URLSearchParams): void {
     const { token, cookie } = this.#rules;
     if (token !== undefined && query.has('token')) {
@@ -85,7 +84,7 @@ export class Routes {
 
   async #sendMetrics(response: ServerResponse): Promise<void> {
     if (this.#metrics === undefined)
-      return this.sendText(response, 404, 'A recorded trace has no metrics of a cluster that runs.');
+      return this.sendText(response, 404, 'A recorded trace has no metrics. Only a running cluster has.');
     const text = await this.#metrics.text();
     this.#head(response, 200, this.#metrics.contentType);
     response.end(text);
@@ -95,7 +94,11 @@ export class Routes {
     const { trace } = this.#source;
     const details = taskDetails('snapshot' in trace ? trace.snapshot() : trace, id);
     if (details === undefined)
-      this.sendText(response, 404, 'The trace holds no run of this task: it has not ended, or was let go.');
+      this.sendText(
+        response,
+        404,
+        'The trace has no run of this task. The task is still running, or its row was evicted.',
+      );
     else this.#sendJson(response, details);
   }
 
@@ -103,7 +106,7 @@ export class Routes {
     const source = this.#source;
     const table = TABLES.find((one) => one === name);
     if (table === undefined || source.kind === 'live')
-      return this.sendText(response, 404, 'There is no such table of a recorded trace.');
+      return this.sendText(response, 404, 'Not a table of a recorded trace.');
     const pieces = wholeTable(source.trace, table);
     const first = pieces.next();
     this.#head(response, 200, ARROW_TYPE);
@@ -118,7 +121,7 @@ export class Routes {
   #sendError(response: ServerResponse, error: unknown): void {
     const known = error instanceof LongpoleError;
     const code = known ? error.code : 'ERR_LONGPOLE_INTERNAL';
-    const message = known ? error.message : `The answer could not be made: ${visibleText(String(error))}`;
+    const message = known ? error.message : `The request failed: ${visibleText(String(error))}`;
     this.#sendJson(response, { error: { code, message } }, known ? UNPROCESSABLE : 500);
   }
 

@@ -1,31 +1,31 @@
-// Where a dashboard's data comes from: a cluster that runs, or a trace that was opened.
+// The data source of a dashboard: a running cluster or an opened trace.
 import type { TotalsMessage } from '../protocol/viewMessages.js';
 import type { LiveTrace } from '../trace/live/liveTrace.js';
 import type { Trace } from '../trace/trace.js';
 import type { ClusterFigures } from './prometheus/figures.js';
 
 interface SourceFacts {
-  /** What stands above the pages. */
+  /** Title of the pages. */
   readonly title: string;
-  /** Facts to show, e.g. `Node` → `v20.19.0`. */
+  /** Facts about the run by name, e.g. `Node` → `v20.19.0`. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** What a cluster does now. */
+/** The current state of a cluster. */
 export type ClusterStatus = Omit<TotalsMessage, 'type'>;
 
 export interface LiveSource extends SourceFacts {
   readonly kind: 'live';
-  /** Watches the cluster since it started. */
+  /** Trace of the cluster since its start. */
   readonly trace: LiveTrace;
   /** Seconds since the epoch. */
   clock(): number;
   status(): ClusterStatus;
-  /** Reads the seconds of CPU that this thread used; undefined while nothing can, or not yet. */
+  /** Returns a function that reads the CPU seconds of this thread; undefined if they cannot be read (yet). */
   cpuClock(): (() => number) | undefined;
-  /** Whether any worker has a task. */
+  /** Returns true if any worker has a task. */
   isComputing(): boolean;
-  /** For Prometheus. */
+  /** Returns the figures for Prometheus. */
   figures(): ClusterFigures;
 }
 

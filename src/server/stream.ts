@@ -1,4 +1,4 @@
-// The WebSockets of a server: who is connected, and what they get: the rows of a cluster as they come, or all of a trace.
+// Sends traces over the WebSockets of a server: the new rows of a cluster, or a whole recorded trace.
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
@@ -12,12 +12,12 @@ import type { DashboardSource, LiveSource, RecordedSource } from './source.js';
 
 const NORMAL = 1000;
 const POLICY = 1008;
-/** Between two looks whether a page that reads a recorded trace has room. */
-const LOOK_MS = 50;
+/** Milliseconds between two polls whether the socket of a page has room for more of a recorded trace. */
+const POLL_MS = 50;
 
 export interface Stream {
   readonly viewers: number;
-  /** `connection`: what the socket lies on. */
+  /** Starts to send. `connection` is the TCP connection below the socket. */
   connect(socket: WebSocket, connection: Duplex, query: URLSearchParams): void;
   close(reason: string): void;
 }
@@ -26,12 +26,12 @@ export function streamOf(source: DashboardSource, limits: ViewerLimits): Stream 
   return source.kind === 'live' ? new LiveStream(source, limits) : new RecordedStream(source, limits);
 }
 
-/** Sockets that are open, and what every kind of stream does with them. */
+/** The open sockets of a stream. */
 class Connections {
   readonly #open = new Set<WebSocket>();
   readonly #most: number;
 
-  /** `most`: sockets at a time. */
+  /** @param most largest number of open sockets */
   constructor(most: number) {
     this.#most = most;
   }
@@ -40,7 +40,7 @@ class Connections {
     return this.#open.size;
   }
 
-  /** True where there are enough: then the socket is closed with a sentence for the page. */
+  /** Closes the socket with a message for the page, and returns true, if too many sockets are open. */
   refuse(socket: WebSocket): boolean {
     if (this.size < this.#most) return false;
     socket.on('error', () => socket.terminate());
@@ -62,7 +62,7 @@ class Connections {
     socket.on('message', (data, isBinary) => {
       const message =
         isBinary || !Buffer.isBuffer(data) ? undefined : decodePageMessage(data.toString('utf8'));
-      if (message === undefined) socket.close(POLICY, 'A page says pause or resume.');
+      if (message === undefined) socket.close(POLICY, 'Expected a pause or resume message.');
       else if (message.type === 'pause') handle?.pause();
       else handle?.resume();
     });
@@ -100,7 +100,7 @@ class LiveStream implements Stream {
   }
 }
 
-/** Each page gets the whole trace, as fast as it takes it. */
+/** Sends the whole trace to each page, as fast as the page reads it. */
 class RecordedStream implements Stream {
   readonly #source: RecordedSource;
   readonly #limits: ViewerLimits;
@@ -128,10 +128,10 @@ class RecordedStream implements Stream {
     const begin = { source: 'recorded', title, facts, epoch: this.#epoch, resumed: false } as const;
     outlet.send(...opening(begin));
     let paused = false;
-    const look = setInterval(() => {
+    const timer = setInterval(() => {
       if (!paused && !outlet.dropIfStuck()) outlet.pump();
-    }, LOOK_MS).unref();
-    outlet.stream(wholeTrace(trace), () => clearInterval(look));
+    }, POLL_MS).unref();
+    outlet.stream(wholeTrace(trace), () => clearInterval(timer));
     return {
       pause: () => {
         paused = true;
@@ -140,7 +140,7 @@ class RecordedStream implements Stream {
         paused = false;
       },
       leave: () => {
-        clearInterval(look);
+        clearInterval(timer);
         outlet.stop();
       },
     };
@@ -151,9 +151,10 @@ class RecordedStream implements Stream {
   }
 }
 
-// A page's WebSocket together with the connection below it: messages that go out together leave in one system call. Each
-// call costs some 20 µs, most of what sending costs, and is paid for every page.
-
+/**
+ * A page's WebSocket and the connection below it. Messages of one call leave in one system call, because a system call
+ * takes some 20 µs per page, most of the cost of sending.
+ */
 class PageSocket implements OutletSocket {
   readonly #socket: WebSocket;
   readonly #connection: Duplex;

@@ -5,7 +5,7 @@ import { OTHERS } from '../protocol/metrics.js';
 import { DURATION_BOUNDS, durationHistogram, TotalSums } from '../trace/totals.js';
 import { liveSums, recordedSums } from './sums.js';
 
-/** Prefix `p` and its number computes for so many seconds, of the last a run is lost, too. */
+/** Prefix `p` with its number computes for that number of seconds. A run of the last prefix is lost. */
 function totalsOf(prefixes: number): TotalSums {
   const totals = new TotalSums();
   for (let i = 1; i <= prefixes; i++) totals.prefix(`p${i}`).add(TASK_MEMORY, i, 8);
@@ -13,8 +13,8 @@ function totalsOf(prefixes: number): TotalSums {
   return totals;
 }
 
-describe('the sums of a run that goes on', () => {
-  it('have every prefix of which a run has ended', () => {
+describe('the sums of a live trace', () => {
+  it('have every prefix with an ended run', () => {
     const totals = totalsOf(500);
     totals.prefix('not yet');
     const { prefixes } = liveSums(totals, 1);
@@ -32,15 +32,15 @@ describe('the sums of a run that goes on', () => {
     assert.deepEqual(prefixes[0], last);
   });
 
-  it('tell 499 of many prefixes apart, those with the most seconds, and sum the others', () => {
+  it('list the 499 prefixes with the most seconds, and sum up the others', () => {
     const totals = totalsOf(1500);
     totals.prefix('0').add(TASK_LOST, Number.NaN, 0);
     totals.prefix(OTHERS).add(TASK_ERRED, 5000, 0);
     const { prefixes } = liveSums(totals, 1);
-    const told = new Map(prefixes.map((sums) => [sums.prefix, sums]));
-    assert.deepEqual([prefixes.length, told.size], [500, 500]);
-    assert.ok(Array.from({ length: 499 }, (_, i) => told.has(`p${1500 - i}`)).every(Boolean));
-    assert.deepEqual(told.get(OTHERS), {
+    const listed = new Map(prefixes.map((sums) => [sums.prefix, sums]));
+    assert.deepEqual([prefixes.length, listed.size], [500, 500]);
+    assert.ok(Array.from({ length: 499 }, (_, i) => listed.has(`p${1500 - i}`)).every(Boolean));
+    assert.deepEqual(listed.get(OTHERS), {
       prefix: OTHERS,
       count: 1001 + 2,
       erred: 1,
@@ -52,7 +52,7 @@ describe('the sums of a run that goes on', () => {
     });
   });
 
-  it('are all told of a recorded trace, with their durations', () => {
+  it('list every prefix of a recorded trace, with its durations', () => {
     const { prefixes } = recordedSums(totalsOf(1500).copy(1));
     assert.equal(prefixes.length, 1500);
     assert.ok(prefixes.every(({ durations }) => durations.length === 1));
@@ -60,7 +60,7 @@ describe('the sums of a run that goes on', () => {
 });
 
 describe('the histogram of durations', () => {
-  it('counts a run below the first bound that its duration does not reach', () => {
+  it('counts a run in the first bucket with a bound above its duration', () => {
     const inc = new TotalSums().prefix('inc');
     for (const seconds of [1e-9, 0.3, 0.49, 5000]) inc.add(TASK_MEMORY, seconds, 8);
     inc.add(TASK_LOST, Number.NaN, 0);

@@ -1,4 +1,4 @@
-// Exact sums as messages: of a trace that grows or of one that was opened.
+// Makes messages with exact sums of a live or a recorded trace.
 
 import { TASK_STATES } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
@@ -7,18 +7,18 @@ import type { MetricSum, PrefixSum, ProgressRow } from '../protocol/viewRows.js'
 import { prefixesToJson, prefixToJson } from '../trace/recording/totalsJson.js';
 import { type LiveTotals, PrefixSums, type TraceTotals } from '../trace/totals.js';
 
-/** Metrics that one message has at most, the largest of each unit: a span per request would make it grow for ever. */
+/** Largest number of metrics in a message. A program with a span per request would make more and more of them. */
 const MAX_METRICS = 5000;
-/** Prefixes that one message of a run that goes on tells apart: a program that names its tasks badly has thousands. */
+/** Largest number of prefixes in a message of a live trace. A program with unusual task names may have thousands. */
 const MAX_PREFIXES = 500;
 const NO_DURATIONS: PrefixSum['durations'] = [];
 
-/** Of a run that goes on. */
+/** Returns the sums of a live trace. */
 export function liveSums(totals: LiveTotals, time: number): SumsMessage {
   return sumsMessage(totals, fewPrefixes(totals), time);
 }
 
-/** Of a recorded trace: every prefix, and how many of its runs took how long. */
+/** Returns the sums of a recorded trace: every prefix, with its distribution of durations. */
 export function recordedSums(totals: TraceTotals): SumsMessage {
   return sumsMessage(totals, prefixesToJson(totals.prefixes.values()), 0);
 }
@@ -46,7 +46,8 @@ function sumsMessage(totals: TraceTotals, prefixes: PrefixSum[], time: number): 
 }
 
 /**
- * How far each prefix has come: most seconds first, then most tasks. `processing`: prefix → tasks that workers have now.
+ * Returns the progress of each prefix, those with the most seconds, then the most tasks, first. `processing` gives the
+ * tasks that workers have now, by prefix.
  */
 export function progressRows(
   { prefixes }: LiveTotals,
@@ -59,7 +60,7 @@ export function progressRows(
   return few.map((sums) => progressRow(sums, sums.prefix === OTHERS ? others : processing.get(sums.prefix)));
 }
 
-/** Field by field: there may be hundreds, several times a second, and spreads take several times as long. */
+/** Copies field by field, because object spread is several times slower and hundreds of rows are made per second. */
 function progressRow(
   { prefix, tasks, seconds, shortest, longest, nbytes }: PrefixSums,
   processing = 0,
@@ -79,13 +80,15 @@ function progressRow(
   };
 }
 
-/** Without durations, which no page draws and which are most of the bytes. */
+/** Returns the prefixes without durations, which no page shows and which would be most of the bytes. */
 function fewPrefixes({ prefixes }: LiveTotals): PrefixSum[] {
   const known = Array.from(prefixes.values()).filter(({ count }) => count > 0);
   return mostSeconds(known).map((sums) => prefixToJson(sums, NO_DURATIONS));
 }
 
-/** Those with the most seconds, and one that sums all others. Some of a trace may be summed so already. */
+/**
+ * Returns the prefixes with the most seconds, and a sum of all others, which includes those that the trace has summed.
+ */
 function mostSeconds(known: PrefixSums[]): PrefixSums[] {
   known.sort((a, b) => b.seconds - a.seconds || b.tasks.total - a.tasks.total);
   if (known.length <= MAX_PREFIXES) return known;
@@ -99,7 +102,7 @@ function mostSeconds(known: PrefixSums[]): PrefixSums[] {
   return few;
 }
 
-/** What is left out is summed by context, activity and unit, so that totals stay whole. */
+/** Returns the largest metrics, and the sum of the others by context, activity and unit, so that totals stay exact. */
 function fewMetrics(metrics: readonly MetricSum[]): MetricSum[] {
   const known = metrics.map((metric) => ({ ...metric, value: finite(metric.value) }));
   if (known.length <= MAX_METRICS) return known;

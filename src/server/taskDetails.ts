@@ -1,4 +1,4 @@
-// Everything that a trace knows of one task, for the panel that a click opens. Walks over the tables: some 10 ns a row.
+// Collects all facts about one task for the panel that a click opens. Scans all tables, which takes some 10 ns per row.
 import { ACTIONS, TASK_STATES } from '../protocol/clusterObserver.js';
 import type {
   TaskDetails,
@@ -11,13 +11,13 @@ import type {
 import { mentions, textOf } from '../trace/names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 
-/** Entries of each list that are given out. */
+/** Largest number of entries in each list. */
 const MAX_ENTRIES = 1000;
 const MAX_EVENTS = 200;
-/** Letters of one event. */
+/** Largest number of characters of an event. */
 const MAX_TEXT = 20_000;
 
-/** Undefined if the trace holds no run of the task. */
+/** Returns the facts about a task; undefined if the trace has no run of it. */
 export function taskDetails(trace: Trace, id: number): TaskDetails | undefined {
   const { tasks, strings, keys, computations } = trace;
   const rows: number[] = [];
@@ -54,7 +54,7 @@ function known(value: number | undefined): number | null {
   return value === undefined || !Number.isFinite(value) ? null : value;
 }
 
-/** Empty for none. */
+/** Returns the name of a worker; empty if there is none. */
 function nameOf({ workers, strings }: Trace, worker: number): string {
   return textOf(strings, workers.name[worker]);
 }
@@ -133,7 +133,7 @@ function intervalsOf(trace: Trace, id: number): TaskInterval[] {
   return list;
 }
 
-/** Those whose text has the key as a word of its own. */
+/** Returns the events with the key as a separate word in their text. */
 function eventsOf(trace: Trace, key: string): TaskEvent[] {
   const { events, strings } = trace;
   const list: TaskEvent[] = [];

@@ -1,6 +1,6 @@
 // More pages than a dashboard's server takes.
 import { test } from 'node:test';
-import { ToldCluster } from '#internal/server/dashboard.test.support.js';
+import { ScriptedCluster } from '#internal/server/dashboard.test.support.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
 import { useBrowser } from '../support/browser.js';
 import { said } from '../support/dashboardPage.js';
@@ -8,8 +8,8 @@ import { said } from '../support/dashboardPage.js';
 const browser = useBrowser();
 
 test('one page too many says so in words, and shows the run once another page has gone', async () => {
-  const cluster = new ToldCluster({ seed: 3, sizes: [20], workers: 2, batch: 5 });
-  cluster.tell();
+  const cluster = new ScriptedCluster({ seed: 3, sizes: [20], workers: 2, batch: 5 });
+  cluster.play();
   const server = await DashboardServer.start({
     source: cluster.source(),
     port: 0,

@@ -6,7 +6,7 @@ import { diff } from '#internal/analysis/diff/diff.js';
 import { writeDiffPage } from '#internal/diagnostics/diffPage.js';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
 import type { ProgressRow, WorkerRow } from '#internal/protocol/viewRows.js';
-import { ToldCluster } from '#internal/server/dashboard.test.support.js';
+import { ScriptedCluster } from '#internal/server/dashboard.test.support.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
 import type { LiveSource } from '#internal/server/source.js';
 import { type SyntheticSpec, syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
@@ -201,8 +201,8 @@ describe('names that would turn, hide or widen the page', () => {
     });
 
   it('a cluster that runs: its progress, its workers and what runs now', async () => {
-    const cluster = new ToldCluster({ seed: 3, sizes: [20], workers: 2, batch: 5 });
-    cluster.tell();
+    const cluster = new ScriptedCluster({ seed: 3, sizes: [20], workers: 2, batch: 5 });
+    cluster.play();
     const time = 1_790_000_000;
     const source: LiveSource = {
       ...cluster.source(),

@@ -1,5 +1,5 @@
-// A family is one name on the page of metrics with its samples, as prom-client and Prometheus call it: what its labels are
-// and how they are read from the figures. Families are data; the page is made in prometheus.ts.
+// A family (a term of Prometheus) is one metric name with its labels and samples. Families are declared as data;
+// prometheus.ts makes the text.
 
 import { shortened } from '../../base/visibleText.js';
 import { OTHERS } from '../../protocol/metrics.js';
@@ -14,14 +14,14 @@ export interface Family {
   readonly type: 'gauge' | 'counter';
   readonly help: string;
   readonly labels: readonly string[];
-  /** Samples with equal labels are added up; those that are NaN are not known and left out. */
+  /** Reads the samples. Samples with equal labels are added up. NaN means an unknown value, which is left out. */
   readonly read: Read;
 }
 
-/** Beyond so many prefixes, those with the least weight are one: a scrape must stay small. */
+/** Largest number of prefixes in a scrape, which must stay small. The others are added up. */
 const MAX_PREFIXES = 500;
 
-/** A family of one sample. */
+/** Returns a family of one sample without labels. */
 export function single(
   name: string,
   type: Family['type'],

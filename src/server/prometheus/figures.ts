@@ -1,23 +1,23 @@
-// What a cluster is asked for when Prometheus scrapes it: plain numbers, which the families of this folder turn into samples.
+// The figures of a cluster at a scrape of Prometheus, which the families of this folder turn into samples.
 import type { MetricKey } from '../../protocol/metrics.js';
 
-/** Sums are since the cluster started. */
+/** Figures of a cluster. Sums count from its start. */
 export interface ClusterFigures {
   readonly clients: number;
   readonly clientsAdded: number;
   readonly clientsRemoved: number;
-  /** Workers that would have the work done in five seconds. */
+  /** Number of workers that would finish the current work in five seconds. */
   readonly desiredWorkers: number;
   readonly workersAdded: number;
   readonly workersRemoved: number;
-  /** Task state (`waiting`, `processing`, `memory`, …) → tasks; those that are forgotten are not among them. */
+  /** Number of tasks by state (`waiting`, `processing`, `memory`, …), without forgotten tasks. */
   readonly tasks: ReadonlyMap<string, number>;
   readonly tasksForgotten: number;
   readonly workers: readonly WorkerFigures[];
   readonly prefixes: Iterable<PrefixFigures>;
   /** Scheduler.cumulativeWorkerMetrics. */
   readonly metrics: Iterable<readonly [MetricKey, number]>;
-  /** Stimulus → how often the scheduler had it, and seconds. */
+  /** Number of times and seconds for which the scheduler handled each stimulus. */
   readonly stimuli: ReadonlyMap<string, { readonly count: number; readonly seconds: number }>;
   readonly thread: ThreadFigures;
   readonly transfers: readonly TransferFigures[];
@@ -26,11 +26,11 @@ export interface ClusterFigures {
   readonly durationBounds: readonly number[];
 }
 
-/** The scheduler's own thread. */
+/** Figures of the scheduler's thread. */
 export interface ThreadFigures {
-  /** Seconds by which its timers were late at most since the last scrape. */
+  /** Longest delay of a timer since the last scrape, seconds. */
   readonly eventLoopDelay: number;
-  /** Seconds between two turns of its event loop at most since the last scrape. */
+  /** Longest time between two turns of the event loop since the last scrape, seconds. */
   readonly longestTick: number;
   readonly ticks: number;
   /** Seconds of garbage collection. */
@@ -39,28 +39,31 @@ export interface ThreadFigures {
 
 export interface WorkerFigures {
   readonly name: string;
-  /** As Dask: `idle`, `partially_saturated`, `saturated`, `paused`. */
+  /** State as in Dask: `idle`, `partially_saturated`, `saturated`, `paused`. */
   readonly state: string;
   readonly threads: number;
   /** Bytes. */
   readonly managed: number;
   readonly unmanaged: number;
   readonly spilled: number;
-  /** State (`executing`, `ready`, `memory`, `disk`, …) → tasks. */
+  /** Number of tasks by state (`executing`, `ready`, `memory`, `disk`, …). */
   readonly tasks: ReadonlyMap<string, number>;
   readonly incomingBytes: number;
   readonly incomingCount: number;
   readonly outgoingBytes: number;
   readonly outgoingCount: number;
-  /** Transfers that are under way. NaN: not known. */
+  /** Transfers in progress; NaN if unknown. */
   readonly open: OpenTransfers;
-  /** Seconds of a round trip to it; NaN: it is in the scheduler's process, or not known yet. */
+  /**
+   * Seconds of a round trip to the worker; NaN if the worker is in the scheduler's process, or before the first
+   * message.
+   */
   readonly latency: number;
-  /** Seconds of garbage collection; NaN: not known. */
+  /** Seconds of garbage collection; NaN if unknown. */
   readonly gcSeconds: number;
-  /** Seconds by which its thread's event loop is late; NaN: not known. */
+  /** Delay of the event loop of the worker's thread, seconds; NaN if unknown. */
   readonly eventLoopDelay: number;
-  /** Work of its store: `[activity, unit]` → sum. */
+  /** Sums of the work of the worker's store, by activity and unit. */
   readonly spill: Iterable<readonly [activity: string, unit: string, value: number]>;
 }
 
@@ -73,17 +76,17 @@ export interface OpenTransfers {
 
 export interface PrefixFigures {
   readonly prefix: string;
-  /** Final state → how many tasks have come to it. */
+  /** Number of tasks that have reached each final state. */
   readonly states: ReadonlyMap<string, number>;
   readonly computeSeconds: number;
-  /** Seconds in which its results were moved between workers. */
+  /** Seconds of transfers of results between workers. */
   readonly transferSeconds: number;
   readonly outputBytes: number;
-  /** Runs that were lost with their worker. */
+  /** Number of task runs that were lost with their worker. */
   readonly suspicious: number;
 }
 
-/** From one worker to another. */
+/** Transfers from one worker to another. */
 export interface TransferFigures {
   readonly from: string;
   readonly to: string;
@@ -95,6 +98,6 @@ export interface DurationFigures {
   readonly prefix: string;
   readonly count: number;
   readonly sum: number;
-  /** Tasks per bucket; one more than there are bounds. */
+  /** Number of tasks per bucket. There is one bucket more than there are bounds. */
   readonly buckets: ArrayLike<number>;
 }

@@ -1,4 +1,4 @@
-// Histograms of task durations as prom-client tells them. The engine counts them; here they only become text.
+// Histograms of task durations for prom-client, with counts from the engine.
 import {
   Histogram,
   type HistogramConfiguration,
@@ -15,9 +15,9 @@ export const DURATIONS: HistogramConfiguration<string> = {
   registers: [],
 };
 
-/** Histograms that are counted elsewhere: observing task by task would cost a microsecond each. */
+/** Histograms with given counts. Observing each task with prom-client would take a microsecond per task. */
 export class DurationHistograms extends Histogram {
-  /** One of prom-client's own, for everything but the values. */
+  /** Empty histogram of prom-client, for everything but the values. */
   readonly #empty: Histogram;
   readonly #figures: () => ClusterFigures;
 
@@ -27,7 +27,7 @@ export class DurationHistograms extends Histogram {
     this.#figures = figures;
   }
 
-  /** What the registry asks for when it writes text; prom-client has it, its types do not. */
+  /** Returns the values when the registry writes text. The method is missing in the types of prom-client. */
   getForPromString(): Promise<MetricObjectWithValues<MetricValueWithName<string>>> {
     return this.get();
   }
@@ -60,7 +60,7 @@ export class DurationHistograms extends Histogram {
   }
 }
 
-/** One histogram per label: those of the prefixes that are told as one are added up. */
+/** Returns one histogram per label. The histograms of prefixes that share a label are added up. */
 function mergeDurations(durations: Iterable<DurationFigures>): DurationFigures[] {
   const merged = new Map<string, { prefix: string; count: number; sum: number; buckets: Float64Array }>();
   for (const [{ count, sum, buckets }, prefix] of busiest(durations, (each) => each.sum)) {

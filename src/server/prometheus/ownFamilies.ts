@@ -1,5 +1,5 @@
-// The families that only Longpole has; their names begin with `longpole_`. The histograms of task durations are beside them,
-// in histograms.ts.
+// The families that only Longpole has, with names that begin with `longpole_`. histograms.ts has the histograms of task
+// durations.
 import type { MetricKey } from '../../protocol/metrics.js';
 import { busiest, type Family, type Sample, single } from './family.js';
 import type { TransferFigures } from './figures.js';
@@ -11,27 +11,27 @@ export const OWN_FAMILIES: readonly Family[] = [
   {
     name: 'longpole_scheduler_busy_seconds_total',
     type: 'counter',
-    help: 'Seconds that the scheduler worked, by stimulus',
+    help: 'Seconds for which the scheduler handled stimuli, by stimulus',
     labels: ['stimulus'],
     read: ({ stimuli }) => Array.from(stimuli, ([stimulus, { seconds }]): Sample => [{ stimulus }, seconds]),
   },
   {
     name: 'longpole_scheduler_stimuli_total',
     type: 'counter',
-    help: 'Stimuli that the scheduler had',
+    help: 'Stimuli that the scheduler has handled',
     labels: ['stimulus'],
     read: ({ stimuli }) => Array.from(stimuli, ([stimulus, { count }]): Sample => [{ stimulus }, count]),
   },
   single(
     'longpole_scheduler_event_loop_delay_seconds',
     'gauge',
-    "How late timers of the scheduler's thread were at most since the last scrape",
+    "Longest delay of a timer of the scheduler's thread since the last scrape",
     ({ thread }) => thread.eventLoopDelay,
   ),
   {
     name: 'longpole_worker_event_loop_delay_seconds',
     type: 'gauge',
-    help: "How late the event loop of the worker's thread is: how long a task has not let it turn",
+    help: "Delay of the event loop of the worker's thread, while a task blocks it",
     labels: ['worker'],
     read: ({ workers }) =>
       workers.map(({ name: worker, eventLoopDelay }): Sample => [{ worker }, eventLoopDelay]),
@@ -67,7 +67,7 @@ function ofActivity(unit: string, units: string): Family {
   };
 }
 
-/** The prefix of an execute metric; empty for the others. */
+/** Returns the prefix of an execute metric; empty for other metrics. */
 function prefixOf(key: MetricKey): string {
   return key[0] === 'execute' ? (key[1] ?? '') : '';
 }

@@ -62,7 +62,7 @@ const FIGURES: ClusterFigures = {
   durationBounds: [0.1, 1],
 };
 
-/** `name{labels}` → value, of all samples; a line that is none fails. */
+/** Returns all samples as `name{labels}` → value. Fails at an invalid line. */
 async function scrape(metrics: PrometheusMetrics): Promise<Map<string, number>> {
   const samples = new Map<string, number>();
   for (const line of (await metrics.text()).split('\n')) {
@@ -70,13 +70,13 @@ async function scrape(metrics: PrometheusMetrics): Promise<Map<string, number>> 
     const match = /^([a-z_]+(?:\{.*\})?) (\S+)$/.exec(line);
     assert.ok(match !== null, `no sample: ${line}`);
     const [, name = '', value] = match;
-    assert.ok(!samples.has(name), `${name} is told twice`);
+    assert.ok(!samples.has(name), `${name} occurs twice`);
     samples.set(name, Number(value));
   }
   return samples;
 }
 
-test('figures have the names of Dask where Dask has one', async () => {
+test('figures that Dask has, too, have the names of Dask', async () => {
   const samples = await scrape(new PrometheusMetrics(() => FIGURES));
   const expected: Record<string, number> = {
     dask_scheduler_clients: 1,
@@ -115,11 +115,11 @@ test('figures have the names of Dask where Dask has one', async () => {
     longpole_scheduler_event_loop_delay_seconds: 0.02,
   };
   for (const [name, value] of Object.entries(expected)) assert.equal(samples.get(name), value, name);
-  // What is not known is not told.
+  // Unknown values are left out.
   assert.ok(!samples.has('dask_worker_latency_seconds{worker="threads-0"}'));
 });
 
-test('names of a megabyte are shortened in every label', async () => {
+test('very long names are shortened in every label', async () => {
   const long = `long-${'x'.repeat(1_000_000)}-end`;
   const workers = FIGURES.workers.map((worker) => ({ ...worker, name: `${long}-${worker.name}` }));
   const metrics = [[['execute', long, long, 'seconds'], 1] as const];
@@ -133,7 +133,7 @@ test('names of a megabyte are shortened in every label', async () => {
   assert.ok(page.length < 200_000, `${page.length} characters`);
 });
 
-test('fine performance metrics, with any label that a user chose', async () => {
+test('fine performance metrics have any label that a user chose', async () => {
   const samples = await scrape(new PrometheusMetrics(() => FIGURES));
   const seconds = 'longpole_activity_seconds_total';
   assert.equal(
@@ -159,7 +159,7 @@ test('histograms of task durations accumulate', async () => {
   assert.equal(at('count{task_prefix_name="inc"}'), 4);
 });
 
-test('each scrape tells what is then, and what is gone is not told', async () => {
+test('each scrape has the current samples, without those of earlier scrapes', async () => {
   let workers = FIGURES.workers;
   const metrics = new PrometheusMetrics(() => ({ ...FIGURES, workers }));
   assert.ok((await scrape(metrics)).has('dask_worker_threads{worker="threads-2"}'));
@@ -169,7 +169,7 @@ test('each scrape tells what is then, and what is gone is not told', async () =>
   assert.equal(samples.get('dask_scheduler_workers{state="idle"}'), 1);
 });
 
-test('a scrape stays small with 10,000 prefixes, and its sums whole', async () => {
+test('a scrape stays small with 10,000 prefixes, and its sums are exact', async () => {
   const names = Array.from({ length: 10_000 }, (_, index) => `prefix-${index}`);
   const metrics = new PrometheusMetrics(() => ({
     ...FIGURES,

@@ -1,5 +1,5 @@
-// The text that Prometheus scrapes at `/metrics`. What Dask exports has Dask's name (`dask_scheduler_…`, `dask_worker_…`),
-// so that dashboards made for Dask work; what only Longpole has begins with `longpole_`.
+// Makes the text that Prometheus scrapes at `/metrics`. Metrics that Dask exports have Dask's names
+// (`dask_scheduler_…`, `dask_worker_…`), so that dashboards made for Dask work. Other names begin with `longpole_`.
 import { Counter, Gauge, Registry } from 'prom-client';
 import { LONGEST_NAME, shortened } from '../../base/visibleText.js';
 import type { Family, Labels } from './family.js';
@@ -11,7 +11,7 @@ import { WORKER_FAMILIES } from './workerFamilies.js';
 
 const FAMILIES: readonly Family[] = [...SCHEDULER_FAMILIES, ...WORKER_FAMILIES, ...OWN_FAMILIES];
 
-/** Answers scrapes. The figures are asked for once per scrape. */
+/** Makes the text of each scrape from figures that are read once per scrape. */
 export class PrometheusMetrics {
   readonly #registry = new Registry();
   readonly #source: () => ClusterFigures;
@@ -24,7 +24,7 @@ export class PrometheusMetrics {
     this.#registry.registerMetric(new DurationHistograms(() => this.#figures));
   }
 
-  /** To be sent as the Content-Type. */
+  /** Value of the Content-Type header. */
   get contentType(): string {
     return this.#registry.contentType;
   }
@@ -51,7 +51,7 @@ export class PrometheusMetrics {
   }
 }
 
-/** A scrape must stay small, whatever workers, activities and spans are called. */
+/** Shortens long names of workers, activities and spans, because a scrape must stay small. */
 function shortLabels(labels: Labels): Labels {
   if (Object.values(labels).every(({ length }) => length <= LONGEST_NAME)) return labels;
   return Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, shortened(text)]));

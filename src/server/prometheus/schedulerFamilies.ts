@@ -1,9 +1,9 @@
-// The families of Dask's scheduler, with Dask's names, labels and meanings (distributed/http/scheduler/prometheus). Left
-// out are those that have no meaning here: the GIL's, semaphores', and those of Dask's own system monitor.
+// The families of Dask's scheduler, with Dask's names, labels and meanings (distributed/http/scheduler/prometheus).
+// Families without a meaning here are left out: the GIL, semaphores, and Dask's system monitor.
 import { busiest, type Family, type Read, type Sample, single } from './family.js';
 import type { PrefixFigures, WorkerFigures } from './figures.js';
 
-/** Dask tells of each, also when there is none. */
+/** States that Dask always exports, also without a worker in them. */
 const WORKER_STATES = ['idle', 'partially_saturated', 'saturated', 'paused'];
 
 export const SCHEDULER_FAMILIES: readonly Family[] = [
@@ -17,13 +17,13 @@ export const SCHEDULER_FAMILIES: readonly Family[] = [
   single(
     'dask_scheduler_client_connections_removed_total',
     'counter',
-    'Clients that have gone',
+    'Clients that have disconnected',
     ({ clientsRemoved }) => clientsRemoved,
   ),
   single(
     'dask_scheduler_desired_workers',
     'gauge',
-    'Workers that would have the work done in five seconds',
+    'Workers that would finish the current work in five seconds',
     ({ desiredWorkers }) => desiredWorkers,
   ),
   {
@@ -36,13 +36,13 @@ export const SCHEDULER_FAMILIES: readonly Family[] = [
   single(
     'dask_scheduler_workers_added_total',
     'counter',
-    'Workers that have come',
+    'Workers that have joined',
     ({ workersAdded }) => workersAdded,
   ),
   single(
     'dask_scheduler_workers_removed_total',
     'counter',
-    'Workers that have gone, whatever the reason',
+    'Workers that have left, for any reason',
     ({ workersRemoved }) => workersRemoved,
   ),
   single(
@@ -61,7 +61,7 @@ export const SCHEDULER_FAMILIES: readonly Family[] = [
   single(
     'dask_scheduler_tasks_forgotten_total',
     'counter',
-    'Tasks whose results nobody needs any more',
+    'Tasks whose results are no longer needed',
     ({ tasksForgotten }) => tasksForgotten,
   ),
   ofPrefix(
@@ -91,7 +91,7 @@ export const SCHEDULER_FAMILIES: readonly Family[] = [
   {
     name: 'dask_scheduler_prefix_state_totals_total',
     type: 'counter',
-    help: 'Tasks that have come to a state, by prefix',
+    help: 'Tasks that have reached a state, by prefix',
     labels: ['task_prefix_name', 'state'],
     read: ({ prefixes }) =>
       Array.from(busiest(prefixes, ({ computeSeconds }) => computeSeconds)).flatMap(([{ states }, name]) =>
@@ -107,13 +107,13 @@ export const SCHEDULER_FAMILIES: readonly Family[] = [
   single(
     'dask_scheduler_tick_count_total',
     'counter',
-    "Turns of the scheduler's event loop that were looked at",
+    "Measured turns of the scheduler's event loop",
     ({ thread }) => thread.ticks,
   ),
   single(
     'dask_stealing_request_count_total',
     'counter',
-    'Requests to give back tasks, as a worker answered them',
+    'Answered requests to workers to give back tasks',
     ({ stimuli }) => stimuli.get('tasks-stolen')?.count ?? 0,
   ),
 ];

@@ -1,5 +1,5 @@
-// The families of Dask's workers, with Dask's names and meanings (distributed/http/worker/prometheus). In Dask each worker has a
-// page of its own; here one page has all, so that every sample has the label `worker` besides.
+// The families of Dask's workers, with Dask's names and meanings (distributed/http/worker/prometheus). Dask has a page
+// per worker. Here one page has all workers, so every sample has the additional label `worker`.
 import type { Family, Sample } from './family.js';
 import type { WorkerFigures } from './figures.js';
 
@@ -43,7 +43,7 @@ export const WORKER_FAMILIES: readonly Family[] = [
   ofWorker(
     'dask_worker_transfer_incoming_count',
     'gauge',
-    'Requests to peers that the worker waits for',
+    'Open requests of the worker to peers',
     ({ open }) => open.incomingCount,
   ),
   ofWorker(
@@ -67,7 +67,7 @@ export const WORKER_FAMILIES: readonly Family[] = [
   ofWorker(
     'dask_worker_transfer_outgoing_count',
     'gauge',
-    'Requests of peers that the worker is answering',
+    'Open requests of peers to the worker',
     ({ open }) => open.outgoingCount,
   ),
   ofWorker(
@@ -83,7 +83,7 @@ export const WORKER_FAMILIES: readonly Family[] = [
     ({ outgoingCount }) => outgoingCount,
   ),
   ofStore('dask_worker_spill_bytes_total', 'Bytes that the store read and wrote, by activity', 'bytes'),
-  ofStore('dask_worker_spill_count_total', 'How often the store read and wrote, by activity', 'count'),
+  ofStore('dask_worker_spill_count_total', 'Reads and writes of the store, by activity', 'count'),
   ofStore('dask_worker_spill_time_seconds_total', 'Seconds of spilling, by activity', 'seconds'),
 ];
 
