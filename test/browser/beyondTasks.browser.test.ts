@@ -1,4 +1,4 @@
-// What the dashboard shows of a run before its first task, after its last one, and without any.
+// Measurements on the dashboard before the first task of a run, after the last task, and without tasks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, delayed, LocalCluster } from 'longpole';
@@ -24,7 +24,7 @@ const memory: SyntheticSpec['memory'] = [1, 5, 9].map((at) => ({
   managed: at * 1e6,
 }));
 
-test('workers that left just after the run are there at its end', async () => {
+test('the last state of a run contains workers that left just after the run', async () => {
   const workers = [{ name: 'w0', started: EPOCH - 1, stopped: EPOCH + 10.01, memoryLimit: 1e9 }];
   const tasks = [{ key: 'inc-0', worker: 'w0', started: EPOCH, stopped: EPOCH + 10 }];
   const { page, complaints } = await open('left', syntheticTrace({ workers, tasks, memory }), '#status');
@@ -33,7 +33,7 @@ test('workers that left just after the run are there at its end', async () => {
   await page.context().close();
 });
 
-test('samples after the last task count where the window shows the end of the run', async () => {
+test('samples after the last task count if the time window contains the end of the run', async () => {
   const sample = (at: number) => ({ time: EPOCH + at, worker: 'w1', prefix: 'fit', stack: ['fit', 'solve'] });
   const trace = loadsAndFits({ samples: [1, 2, 6, 9.7, 10.5].map(sample) });
   for (const [range, count] of [
@@ -49,7 +49,7 @@ test('samples after the last task count where the window shows the end of the ru
   }
 });
 
-test('a page that a client writes has the samples from the time that was asked for, also after a worker was lost', async () => {
+test('the page of client.profile() has the samples since `start`, even after a worker was lost', async () => {
   const lost = { key: 'inc-0', state: 'lost', started: Number.NaN, stopped: Number.NaN } as const;
   const tasks = [lost, { key: 'inc-1', started: EPOCH, stopped: EPOCH + 10 }];
   const samples = [1, 2, 6, 10.5].map((at) => ({
@@ -67,7 +67,7 @@ test('a page that a client writes has the samples from the time that was asked f
   await page.context().close();
 });
 
-test('what was measured without any task is shown when it was', async () => {
+test('measurements of a run without tasks are shown at their times', async () => {
   const workers = [{ name: 'w0', started: EPOCH }];
   const { page, complaints } = await open('idle', syntheticTrace({ workers, memory }), '#memory');
   const { start, stop } = await viewOf(page);
@@ -89,12 +89,12 @@ const reaches = (page: Page, what: string, isSo: (view: Awaited<ReturnType<typeo
   );
 };
 
-test('the page of a cluster shows what its workers measure before the first task, and then the tasks', async () => {
+test('the page of a cluster shows measurements before the first task, and then the tasks', async () => {
   await using cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
   await using client = await connect(cluster);
   const { page } = await browser.open(browser.blank());
   await page.goto(`${cluster.dashboardLink ?? ''}#memory`);
-  // Memory is told twice a second.
+  // Workers report their memory twice a second.
   await reaches(page, 'the window does not grow', ({ start, stop }) => stop - start > 1.5);
   const square = delayed(function square(x: number) {
     return x * x;

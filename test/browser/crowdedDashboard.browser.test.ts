@@ -1,4 +1,4 @@
-// More pages than a dashboard's server takes.
+// More open pages than the server of a dashboard allows.
 import { test } from 'node:test';
 import { ScriptedCluster } from '#internal/server/dashboard.test.support.js';
 import { DashboardServer } from '#internal/server/dashboardServer.js';
@@ -7,7 +7,7 @@ import { said } from '../support/dashboardPage.js';
 
 const browser = useBrowser();
 
-test('one page too many says so in words, and shows the run once another page has gone', async () => {
+test('a page above the limit shows a message, and shows the run after another page is closed', async () => {
   const cluster = new ScriptedCluster({ seed: 3, sizes: [20], workers: 2, batch: 5 });
   cluster.play();
   const server = await DashboardServer.start({

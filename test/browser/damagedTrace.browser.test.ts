@@ -1,4 +1,4 @@
-// Traces that are damaged: what a page says, from a server and from files that were chosen.
+// Damaged traces on a page, from a server and from chosen files.
 import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,18 +13,18 @@ import { repositoryPath } from '../support/repository.js';
 
 const browser = useBrowser();
 const FIXTURE = repositoryPath('test/fixtures/version-1/recorded');
-/** Begins every packed buffer. */
+/** The first bytes of every compressed buffer. */
 const LZ4_MAGIC = Uint8Array.of(0x04, 0x22, 0x4d, 0x18);
 
-/** The first packed buffer of a table, which holds keys, cannot be unpacked. */
+/** Returns a table whose first compressed buffer, which contains keys, is damaged. */
 function damaged(table: string): Buffer {
   const bytes = readFileSync(join(FIXTURE, `${table}.arrows`));
   bytes[bytes.indexOf(LZ4_MAGIC)]! ^= 1;
   return bytes;
 }
 
-test('a server that finds the damage while it sends says so on the page, with its code', async () => {
-  // As of a large trace, columns are read when they are sent.
+test('a page shows the error code of damage that its server finds while sending', async () => {
+  // Columns are read when they are sent, as with a large trace.
   const trace = openTables(
     { ended: 'closed' },
     (table) => ({
@@ -44,7 +44,7 @@ test('a server that finds the damage while it sends says so on the page, with it
   await server.close();
 });
 
-test('a damaged trace directory that was chosen opens with what could be read, on every page', async () => {
+test('a chosen trace directory with damaged tables opens on every page with the readable rows', async () => {
   const directory = browser.path('damaged.trace');
   cpSync(FIXTURE, directory, { recursive: true });
   for (const table of ['dependencies', 'transfers', 'intervals'])

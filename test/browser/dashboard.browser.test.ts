@@ -1,4 +1,4 @@
-// The dashboard as a report from disk in a real browser. Numbers on the page are compared with the analyses of the same trace.
+// The dashboard as a report from disk in a browser. Numbers on the page are compared with the analyses of the same trace.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ import { everyPage, go, panel, plain, said, tabTo, textOf, whole } from '../supp
 const browser = useBrowser();
 const EPOCH = 1_700_000_000;
 
-/** Something for every page. */
+/** Returns a trace with rows for every page. */
 function sampleTrace(hostile = ''): Trace {
   const tasks = Array.from({ length: 60 }, (_, i) => ({
     key: `${i % 3 === 0 ? 'load' : `fit${hostile}`}-${i}`,
@@ -59,7 +59,7 @@ async function openReport(trace: Trace, hash = '', title = 'sample') {
   return { ...opened, path };
 }
 
-test('report: every page opens from disk without complaint, and openTrace reads the file', async () => {
+test('every page of a report opens from disk without errors, and openTrace reads the file', async () => {
   const trace = sampleTrace();
   const { page, complaints, path } = await openReport(trace);
   await everyPage(page);
@@ -70,7 +70,7 @@ test('report: every page opens from disk without complaint, and openTrace reads 
   await page.context().close();
 });
 
-test('report: the numbers are those of the analyses', async () => {
+test('the numbers of a report equal the results of the analyses', async () => {
   const trace = sampleTrace();
   const { page } = await openReport(trace);
   const path = criticalPath(trace);
@@ -102,7 +102,7 @@ test('report: the numbers are those of the analyses', async () => {
   await page.context().close();
 });
 
-test('report: a line per GPU', async () => {
+test('a report shows one line per GPU', async () => {
   const times = Array.from({ length: 40 }, (_, i) => EPOCH + i * 0.15);
   const share = (time: number, gpu: number) => 50 + 40 * Math.sin(time - EPOCH + gpu);
   const trace = syntheticTrace({
@@ -131,16 +131,16 @@ test('report: a line per GPU', async () => {
   await page.context().close();
 });
 
-test('report: the graphs are operable by keyboard, and every node has a name', async () => {
+test('the graphs of a report can be used by keyboard, and every node has a name', async () => {
   const { page, complaints } = await openReport(sampleTrace());
-  /** The node of this name gets the focus. */
+  /** Waits until the node with this name has the focus. */
   const focused = (name: string) => page.locator(`.graph-view .node[aria-label^="${name}"]:focus`).waitFor();
   await go(page, 'graph');
-  // Tab leads to the last task, once the page has found it.
+  // Tab leads to the last task after the page has laid out the graph.
   await page.locator('.graph-view .node[tabindex="0"][aria-label^="fit-59"]').waitFor();
   await tabTo(page, '.node');
   await focused('fit-59');
-  // Twenty layers are too many to stand beside each other: what it needs is above.
+  // Twenty layers do not fit side by side, so the dependencies of a task are above it.
   await page.keyboard.press('ArrowUp');
   await focused('fit-56');
   await page.keyboard.press('Enter');
@@ -162,7 +162,7 @@ test('report: the graphs are operable by keyboard, and every node has a name', a
   await page.context().close();
 });
 
-test('report: Tab leads to every control of every page and shows where it is, past the navigation if one wants', async () => {
+test('Tab reaches every control of every page with a visible focus, and a link skips the navigation', async () => {
   const { page, complaints } = await openReport(sampleTrace());
   const focused = () =>
     page.evaluate(() => {
@@ -191,7 +191,7 @@ test('report: Tab leads to every control of every page and shows where it is, pa
   await page.context().close();
 });
 
-test('report: a link leads to a page, a range and a task; keys and search work', async () => {
+test('a link to a report opens a page, a time range and a task, and keys and search work there', async () => {
   const trace = sampleTrace();
   const { page, complaints } = await openReport(trace, '#stream?from=1&to=2&task=load-15');
   await said(page, '.details .key', /^load-15$/);
@@ -213,7 +213,7 @@ test('report: a link leads to a page, a range and a task; keys and search work',
   await page.context().close();
 });
 
-test('report: names, texts and titles are text and never HTML', async () => {
+test('a report shows names, texts and titles as text and never as HTML', async () => {
   const hostile = '</script><img src=x onerror=globalThis.harmed=1>$&';
   const { page, complaints } = await openReport(sampleTrace(hostile), '', hostile);
   await everyPage(page);
@@ -222,7 +222,7 @@ test('report: names, texts and titles are text and never HTML', async () => {
   await page.context().close();
 });
 
-test('report: data that is cut off is said on the page', async () => {
+test('a report with truncated data shows an error', async () => {
   const path = writeReport(sampleTrace(), browser.path('cut.html'));
   const opened = openTrace(path);
   assert.equal(opened.tasks.length, 60);
@@ -234,7 +234,7 @@ test('report: data that is cut off is said on the page', async () => {
   await page.context().close();
 });
 
-test('report: every page fits 1,024 pixels, in the dark, too', async () => {
+test('every page of a report fits a width of 1,024 pixels in dark colours', async () => {
   const path = writeReport(sampleTrace(), browser.path('dark.html'));
   const { page, complaints } = await browser.open(path, {
     viewport: { width: 1024, height: 768 },
@@ -248,7 +248,7 @@ test('report: every page fits 1,024 pixels, in the dark, too', async () => {
   await page.context().close();
 });
 
-test('report: a run without tasks says what to do on every page', async () => {
+test('every page of a report without tasks explains how to get data', async () => {
   const { page, complaints } = await openReport(syntheticTrace({ workers: [], tasks: [] }));
   await everyPage(page);
   await go(page, 'summary');

@@ -1,4 +1,4 @@
-// The page of a diff in a browser: the flame view of both sides, by pointer and by keys, in light and dark.
+// The page of a diff in a browser: the flame graph of both sides, by pointer and by keyboard, in light and dark colours.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -10,7 +10,7 @@ import { said } from '../support/dashboardPage.js';
 
 const browser = useBrowser();
 
-/** Load calls read, which takes 0.5 s, and parse, which takes so many hundredths. */
+/** Returns a trace in which `load` calls `read` for 0.5 s and `parse` for the given hundredths of a second. */
 const run = (parse: number, isSampled = true) =>
   syntheticTrace({
     tasks: [{ key: 'load-1', started: 0, stopped: 1 + parse / 100 }],
@@ -22,11 +22,11 @@ const run = (parse: number, isSampled = true) =>
       : [],
   });
 
-/** It is as wide as its place, and drawn, once the page takes keys. */
+/** The flame graph, which is drawn in its final width when the page accepts keys. */
 const FLAME = 'section[aria-label="Call stacks"] canvas';
 const LINE = '.flame-line';
 
-/** The colour in the middle of a row of the flame view, this far from the left: red, green, blue. */
+/** Returns red, green and blue of a row of the flame graph at a share of its width. */
 async function colorAt(page: Page, row: number, share: number): Promise<readonly number[]> {
   const place = [row, share] as const;
   return await page.locator(FLAME).evaluate((element, [depth, part]) => {
@@ -48,12 +48,12 @@ describe('the page of a diff', () => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`${colorScheme}: what took longer is orange, what did not is grey; blue the other way round`, async () => {
+    it(`draws slower functions orange, faster ones blue and others grey in ${colorScheme} colours`, async () => {
       const { page, complaints } = await browser.open(slower, { colorScheme });
       await page.locator(FLAME).waitFor();
       await said(page, 'header', /What changed\s+from main to branch/);
       await said(page, '.diff-reason', /Slower than allowed/);
-      // Parse, the widest, stands first.
+      // The widest function, `parse`, is the first.
       const [red = 0, , blue = 0] = await colorAt(page, 2, 0.3);
       assert.ok(red > blue + 60, `${red} ${blue}`);
       const grey = await colorAt(page, 2, 0.8);
@@ -67,7 +67,7 @@ describe('the page of a diff', () => {
     });
   }
 
-  it('hovering tells both times and the difference, a click zooms, the button goes back', async () => {
+  it('shows both times and their difference on hover, zooms on a click, and zooms out with a button', async () => {
     const { page } = await browser.open(slower);
     const canvas = page.locator(FLAME);
     await canvas.waitFor();
@@ -81,7 +81,7 @@ describe('the page of a diff', () => {
     await said(page, LINE, /all samples/);
   });
 
-  it('keys go from box to box, zoom and go back; a slash searches', async () => {
+  it('moves from function to function, zooms in and out, and searches by keyboard', async () => {
     const { page } = await browser.open(slower);
     await page.locator(FLAME).waitFor();
     await page.locator('.flame-scroll').focus();
@@ -98,13 +98,13 @@ describe('the page of a diff', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('parse');
     await said(page, '.search .found', /^6[12](\.\d)? ?%$/);
-    // What is not found fades.
+    // Functions that do not match are faded.
     const [red = 0, green = 0] = await colorAt(page, 2, 0.3);
     const faded = await colorAt(page, 2, 0.8);
     assert.ok(red > green + 30 && Math.min(...faded) > 230, `${red} ${green}, ${faded.join()}`);
   });
 
-  it('says so where the profiler did not look', async () => {
+  it('shows a message if there are no samples', async () => {
     const path = writeDiffPage(diff(run(20, false), run(20, false)), browser.path('plain.html'));
     const { page, complaints } = await browser.open(path);
     await said(page, 'main', /no call stacks to compare/);

@@ -1,4 +1,4 @@
-// Files that somebody drops on the page that was opened from disk, as a mouse does it, and those that are chosen by keyboard.
+// Files that are dropped on a page from disk, through events of the mouse, and files that are chosen by keyboard.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -18,7 +18,7 @@ async function drop(page: Page, path: string): Promise<void> {
     await session.send('Input.dispatchDragEvent', { type, x: 500, y: 400, data });
 }
 
-test('a report, a trace directory and a Chrome trace open when they are dropped, one after the other', async () => {
+test('a report, a trace directory and a Chrome trace open when they are dropped one after the other', async () => {
   await using cluster = await LocalCluster.start({ workers: 1 });
   await using client = await connect(cluster);
   const square = delayed(function square(x: number) {
@@ -33,7 +33,7 @@ test('a report, a trace directory and a Chrome trace open when they are dropped,
   await stop();
   const chrome = browser.path('dropped.json');
   exportTrace(openTrace(directory), { to: 'chrome', output: chrome });
-  // Read back, every slice is a task: garbage collections and starts of the profiler, if there were any, too.
+  // In a Chrome trace every slice is read as a task, also garbage collections and starts of the profiler.
   const slices = openTrace(chrome).tasks.length;
   assert.ok(slices >= 40);
   const { page, complaints } = await browser.open(browser.template());
@@ -49,7 +49,7 @@ test('a report, a trace directory and a Chrome trace open when they are dropped,
     assert.equal(await page.locator('.search input').inputValue(), '');
     await go(page, 'summary');
     await said(page, panel('The run'), new RegExp(`Tasks\\s+${tasks}\\b`));
-    // What is chosen of one run is not asked of the next.
+    // The time range and the search of one run are not applied to the next run.
     const { start, stop } = await viewOf(page);
     assert.ok(start <= 0, `it begins ${start} s after the first task`);
     await page.evaluate(
@@ -62,7 +62,7 @@ test('a report, a trace directory and a Chrome trace open when they are dropped,
   await page.context().close();
 });
 
-test('a file that is no trace says so', async () => {
+test('a dropped file that is not a trace is refused with a message', async () => {
   const path = browser.path('notes.txt');
   writeFileSync(path, 'nothing of the kind');
   const { page } = await browser.open(browser.template());
@@ -72,7 +72,7 @@ test('a file that is no trace says so', async () => {
   await page.context().close();
 });
 
-test('packed files that would become gigabytes are refused with a sentence, and the page goes on', async () => {
+test('compressed files that would unpack to gigabytes are refused with a message, and the page still works', async () => {
   const bomb = Buffer.alloc(130 * 2 ** 20, ' ');
   const gzip = browser.path('bomb.json.gz');
   writeFileSync(gzip, gzipSync(bomb));
@@ -89,9 +89,9 @@ test('packed files that would become gigabytes are refused with a sentence, and 
   await page.context().close();
 });
 
-test('the choice of a file is reached by keyboard and shows where it is', async () => {
+test('the file input can be reached by keyboard and has a visible focus', async () => {
   const { page } = await browser.open(browser.template());
-  // Chromium shows a dialog of its own unless the page was told before the key comes: keys overtake what pages are told.
+  // The listener must exist before the key is pressed, because Chromium otherwise opens its own dialog.
   const choosers: FileChooser[] = [];
   page.on('filechooser', (chooser) => choosers.push(chooser));
   await ready(page);

@@ -1,4 +1,4 @@
-// Keys, names and messages that would turn, hide or widen the page: every page shows them by visible signs and shortened.
+// Keys, names and messages with control characters or extreme length: every page shows visible symbols and short names.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -51,12 +51,12 @@ const PROGRESS: ProgressRow = {
 
 const HOSTILE = '\u001b]0;T\u0007\u001b[2J\u202e\u009b31m\u2066\0name\u200b';
 const LONG = `long-${'x'.repeat(1_000_000)}-end`;
-/** Characters that one page may show, whatever the names are. */
+/** Limit of the characters on one page. */
 const MOST_TEXT = 400_000;
-/** px of anything, also of what scrolls inside of the page. */
+/** Limit of the width of any element in px, including elements that scroll within the page. */
 const MOST_WIDTH = 20_000;
 
-/** A run in which everything that has a name is called so. */
+/** Returns a trace in which every name contains `name`. */
 function traceOf(name: string): Trace {
   const worker = `${name}-worker`;
   const tasks: SyntheticSpec['tasks'] = Array.from({ length: 6 }, (_, i) => ({
@@ -130,7 +130,7 @@ interface Look {
   readonly text: string;
 }
 
-/** What is wrong with the page as it is now, and all that it shows. */
+/** Returns the faults of the page in its present state, and its whole text. */
 async function look(page: Page, where: string): Promise<Look> {
   const { texts, width, page: pageWidth, window } = await page.evaluate(shown);
   const wrong = texts.flatMap((text) => {
@@ -145,7 +145,7 @@ async function look(page: Page, where: string): Promise<Look> {
   return { wrong, text: texts.join('\n') };
 }
 
-/** Moves the pointer over the first plot until there is a tooltip. */
+/** Moves the pointer over the first plot until a tooltip appears. */
 async function pointAtTask(page: Page): Promise<void> {
   const box = await page.locator('section.plot canvas').first().boundingBox();
   assert.ok(box !== null);
@@ -157,7 +157,7 @@ async function pointAtTask(page: Page): Promise<void> {
   assert.fail('No task has a tooltip.');
 }
 
-describe('names that would turn, hide or widen the page', () => {
+describe('hostile names', () => {
   const reports = { hostile: '', long: '' };
   before(() => {
     for (const [kind, name] of [
@@ -170,7 +170,7 @@ describe('names that would turn, hide or widen the page', () => {
   });
 
   for (const kind of ['hostile', 'long'] as const)
-    it(`${kind}: every page shows visible signs, shortened, within the window`, async () => {
+    it(`are shown with visible symbols, shortened and within the window on every page of a report (${kind})`, async () => {
       const { page, complaints } = await browser.open(reports[kind]);
       await whole(page);
       const names = await page.evaluate(() => globalThis.longpoleDashboard?.pages() ?? []);
@@ -200,7 +200,7 @@ describe('names that would turn, hide or widen the page', () => {
       await page.context().close();
     });
 
-  it('a cluster that runs: its progress, its workers and what runs now', async () => {
+  it('are shown with visible symbols on every page of a running cluster', async () => {
     const cluster = new ScriptedCluster({ seed: 3, sizes: [20], workers: 2, batch: 5 });
     cluster.play();
     const time = 1_790_000_000;
@@ -234,7 +234,7 @@ describe('names that would turn, hide or widen the page', () => {
     await server.close();
   });
 
-  it('the page of a diff', async () => {
+  it('are shown with visible symbols on the page of a diff', async () => {
     const path = browser.path('diff.html');
     writeDiffPage(diff(traceOf(HOSTILE), traceOf(HOSTILE)), path, { before: HOSTILE, after: LONG });
     const { page, complaints } = await browser.open(path);

@@ -1,5 +1,5 @@
-// Links to a view of the dashboard: page, range of time, selection, search and what is chosen on a page, from a report, a
-// server of a recorded trace, and a cluster that runs.
+// Links to a view of the dashboard: page, time range, selection, search and options of a page, in a report, on the server of
+// a recorded trace, and on a running cluster.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, delayed, LocalCluster } from 'longpole';
@@ -23,7 +23,7 @@ const trace = loadsAndFits({
   ],
 });
 
-/** The same link in a report and on the page of a server. */
+/** Opens the same link in a report and on the page of a server. */
 async function openBoth(hash: string) {
   const report = await browser.open(writeReport(trace, browser.path('links.html')), {}, hash);
   const server = await viewTrace(trace, { port: 0 });
@@ -39,14 +39,14 @@ async function openBoth(hash: string) {
   return { pages, close };
 }
 
-test('a link restores page, range, search and task, from a report and from a server', async () => {
+test('a link restores the page, time range, search and task in a report and on a server', async () => {
   const { pages, close } = await openBoth('#stream?from=5.5&to=8.5&search=fit&task=fit-2');
   for (const page of pages) {
     await said(page, '.details .key', /^fit-2$/);
     assert.equal(await page.locator('.search input').inputValue(), 'fit');
     const view = await viewOf(page);
     assert.ok(Math.abs(view.start - 5.5) < 1e-3 && Math.abs(view.stop - 8.5) < 1e-3);
-    // The way back through pages keeps the range.
+    // Going back in the history keeps the time range.
     await go(page, 'workers');
     await page.goBack();
     await page.locator('main.page[data-page="stream"]').waitFor();
@@ -55,7 +55,7 @@ test('a link restores page, range, search and task, from a report and from a ser
   await close();
 });
 
-test('a link restores what is chosen on a page, and the address follows the choice', async () => {
+test('a link restores the options of a page, and the address contains changed options', async () => {
   const { pages, close } = await openBoth('#metrics?unit=bytes&functions=fit');
   for (const page of pages) {
     assert.match(await said(page, panel('Task execution, by function'), /total 7 MB/), /fit/);
@@ -73,10 +73,10 @@ test('a link restores what is chosen on a page, and the address follows the choi
   await close();
 });
 
-test('a link to a running cluster leads to the same range and task', async () => {
+test('a link to a running cluster opens its time range and task', async () => {
   await using cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
   await using client = await connect(cluster);
-  // So long that the range of the link is a part of the run.
+  // The tasks are long enough that the range of the link is only a part of the run.
   const square = delayed(function square(x: number) {
     const end = performance.now() + 1;
     while (performance.now() < end);
@@ -93,7 +93,7 @@ test('a link to a running cluster leads to the same range and task', async () =>
   await page.context().close();
 });
 
-test('a link to a task of a running cluster waits for its rows', async () => {
+test('a link to a task of a running cluster waits for the rows of the task', async () => {
   await using cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
   await using client = await connect(cluster);
   const cube = delayed(function cube(x: number) {

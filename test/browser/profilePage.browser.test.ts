@@ -1,4 +1,4 @@
-// The page of `visualize` in a real browser, opened from disk.
+// The page of `visualize` in a browser, opened from disk.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ async function openPage(data: SamplePage, options: Parameters<typeof browser.ope
   return opened;
 }
 
-test('opens from disk, draws a rectangle per task, and asks nothing of the network', async () => {
+test('the page opens from disk, draws a rectangle per task, and sends no requests', async () => {
   const data = tsqrPage();
   const { page, complaints } = await openPage(data);
   assert.ok((await rectanglesOf(page)) >= 200, `${await rectanglesOf(page)} rectangles`);
@@ -40,7 +40,7 @@ test('opens from disk, draws a rectangle per task, and asks nothing of the netwo
   await page.context().close();
 });
 
-test('hover shows key, task, worker and times; a click keeps them', async () => {
+test('hovering shows the key, task, worker and times, and a click keeps them visible', async () => {
   const data = tsqrPage();
   const { page, complaints } = await openPage(data);
   const entry = 45;
@@ -59,19 +59,19 @@ test('hover shows key, task, worker and times; a click keeps them', async () => 
   await page.context().close();
 });
 
-/** Where the time axis begins, px from the left of the window. */
+/** Returns the position at which the time axis begins, in px from the left of the window. */
 async function leftOf(page: Page): Promise<number> {
   return (await page.locator('.drawing').first().boundingBox())!.x + (await viewOf(page)).left;
 }
 
-test('zoom keeps the time under the pointer, and all plots on one axis', async () => {
+test('zooming keeps the time under the pointer and the common axis of all plots', async () => {
   const { page, complaints } = await openPage(tsqrPage());
   const before = await viewOf(page);
   const x = (await leftOf(page)) + 400;
   const timeAt = (view: typeof before) => view.start + (400 / view.columns) * (view.stop - view.start);
   await page.mouse.move(x, 300);
   await page.mouse.wheel(0, -400);
-  // A wheel is not waited for until the page has seen it.
+  // The call for the wheel returns before the page has handled the event.
   await comes(
     page,
     () => 'it does not zoom',
@@ -80,7 +80,7 @@ test('zoom keeps the time under the pointer, and all plots on one axis', async (
   await idle(page);
   const after = await viewOf(page);
   assert.ok(Math.abs(timeAt(after) - timeAt(before)) < (after.stop - after.start) / 500);
-  // The vertical line of a tick is at the same x in every plot, and nowhere near it is another.
+  // The vertical lines of the ticks are at the same x positions in every plot.
   const lines = await page.evaluate(() =>
     [...document.querySelectorAll<HTMLCanvasElement>('.drawing canvas')].slice(1).map((canvas) => {
       const row = canvas.getContext('2d')!.getImageData(104, 2, canvas.width - 180, 1).data;
@@ -97,7 +97,7 @@ test('zoom keeps the time under the pointer, and all plots on one axis', async (
   await page.context().close();
 });
 
-test('drag and keys pan, shift-drag zooms to a range, double click shows the whole run', async () => {
+test('dragging and keys pan, shift-dragging zooms to a range, and a double click shows the whole run', async () => {
   const { page } = await openPage(tsqrPage());
   const all = await viewOf(page);
   const left = await leftOf(page);
@@ -132,7 +132,7 @@ test('drag and keys pan, shift-drag zooms to a range, double click shows the who
   await page.context().close();
 });
 
-test('search finds keys, counts them, and steps through them', async () => {
+test('the search finds keys, counts them, and steps through them', async () => {
   const data = tsqrPage();
   const { page } = await openPage(data);
   await page.keyboard.press('/');
@@ -149,7 +149,7 @@ test('search finds keys, counts them, and steps through them', async () => {
   await page.context().close();
 });
 
-test('a prefix has one colour in legend, stream and cache, in light and in dark', async () => {
+test('a prefix has one colour in the legend, the stream and the cache, in light and dark colours', async () => {
   const data = tsqrPage();
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, complaints } = await openPage(data, { colorScheme });
@@ -161,7 +161,7 @@ test('a prefix has one colour in legend, stream and cache, in light and in dark'
       .evaluate((element) => getComputedStyle(element).backgroundColor.match(/\d+/g)!.join());
     const at = await placeOf(page, data, 45);
     const box = (await page.locator('.drawing').first().boundingBox())!;
-    // Above the label of the rectangle.
+    // The pixel is above the label of the rectangle.
     assert.equal(await pixelOf(page, 0, at.x - box.x, at.y - box.y - 15), `${swatch},255`);
     const inCache = await page.evaluate((color) => {
       const canvas = document.querySelectorAll<HTMLCanvasElement>('.drawing canvas')[2]!;
@@ -176,7 +176,7 @@ test('a prefix has one colour in legend, stream and cache, in light and in dark'
   }
 });
 
-test('the legend counts, and a click on it dims every other prefix', async () => {
+test('the legend counts tasks, and a click on a prefix dims the others', async () => {
   const data = tsqrPage();
   const { page } = await openPage(data);
   const row = page.locator('.entry', { hasText: 'random_sample' });
@@ -211,7 +211,7 @@ test('names that look like HTML stay text', async () => {
     const at = await placeOf(page, data, entry);
     const shown = async () => (await page.locator('.details').allInnerTexts()).join();
     const key = visibleName(data.runs[entry]!.key);
-    // Rows are ordered by name: find the one of this worker.
+    // Rows are ordered by name, so the test searches for the row of this worker.
     for (let row = 0; row < 5; row++) {
       const box = (await page.locator('.drawing').first().boundingBox())!;
       await page.mouse.click(at.x, box.y + ((row + 0.5) * box.height) / 5);
@@ -230,7 +230,7 @@ test('names that look like HTML stay text', async () => {
   await page.context().close();
 });
 
-test('of 100,000 tasks a frame draws pixels, not tasks, wherever one pans and zooms', async () => {
+test('a frame of 100,000 tasks draws far fewer rectangles than tasks at every pan and zoom', async () => {
   const { page, complaints } = await openPage(largePage(100_000));
   const left = await leftOf(page);
   const drawsLittle = async (what: string, gesture: () => Promise<void>) => {
@@ -262,7 +262,7 @@ test('of 100,000 tasks a frame draws pixels, not tasks, wherever one pans and zo
   await page.context().close();
 });
 
-test('damaged data and a page without profilers say so', async () => {
+test('a page with damaged data, without profilers or without records shows a message', async () => {
   const cutOff = browser.path('damaged.html');
   const html = readFileSync(writeSample(tsqrPage(), cutOff), 'utf8');
   writeFileSync(cutOff, html.replace(/(octet-stream">.{400}).*?</, '$1<'));
@@ -280,7 +280,7 @@ test('damaged data and a page without profilers say so', async () => {
   await idleRun.page.context().close();
 });
 
-test('fits 1024 px and twice the device pixels, controls have names', async () => {
+test('the page fits a width of 1024 px and high pixel densities, and its controls have names', async () => {
   const { page } = await openPage(tsqrPage(), {
     viewport: { width: 1024, height: 768 },
     deviceScaleFactor: 2,
@@ -304,7 +304,7 @@ test('fits 1024 px and twice the device pixels, controls have names', async () =
   await page.context().close();
 });
 
-test('the page of a MemorySampler: a line per label, and its figures', async () => {
+test('the page of a MemorySampler shows a line and a table row per label', async () => {
   const { page, complaints } = await openPage(
     samplePage({
       title: 'Memory over time',

@@ -1,5 +1,5 @@
-// What a person reads on pages that are full: names of workers that begin alike, numbers beside long notes, graphs whose nodes
-// have words, what a search finds on any page.
+// Readability of full pages: similar names of workers, numbers beside long notes, labels in graphs, search results on every
+// page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -12,7 +12,7 @@ import { EPOCH } from '../support/sampleTraces.js';
 const browser = useBrowser();
 
 const address = (worker: number): string => `tcp://10.20.30.${40 + worker}:${41_000 + worker}`;
-/** Ten steps after each other; each also needs the one before the last. Six workers, thousands of short tasks at the end. */
+/** Ten tasks in sequence, each of which depends on the two tasks before. Thousands of short tasks follow on six workers. */
 const steps = Array.from({ length: 10 }, (_, i) => `step-number-${String.fromCharCode(97 + i)}`);
 const tasks: SyntheticTask[] = steps.map((prefix, i) => ({
   key: `${prefix}-0`,
@@ -52,13 +52,13 @@ async function open(hash: string, width = 1440, height = 900) {
   return opened;
 }
 
-/** Whether words and numbers are cut off, by selector. */
+/** Returns for each matching element whether its text is cut off. */
 const isCut = (page: Page, selector: string) =>
   page
     .locator(selector)
     .evaluateAll((elements) => elements.map(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1));
 
-test('workers whose addresses begin alike are told apart by what is shown of them', async () => {
+test('workers whose addresses begin alike have different short names', async () => {
   const { page, complaints } = await open('#status');
   const names = await page.locator(`${panel('Memory per worker')} .name`).allInnerTexts();
   assert.deepEqual(names, ['…40:41000', '…41:41001', '…42:41002', '…43:41003', '…44:41004', '…45:41005']);
@@ -75,7 +75,7 @@ test('workers whose addresses begin alike are told apart by what is shown of the
   await page.context().close();
 });
 
-test('plots have the room that panels leave', async () => {
+test('plots fill the height that panels leave', async () => {
   const { page } = await open('#memory', 1440, 1000);
   const box = async (selector: string) => {
     const found = await page.locator(selector).boundingBox();
@@ -91,18 +91,18 @@ test('plots have the room that panels leave', async () => {
   await page.context().close();
 });
 
-test('where many tasks share a pixel, the note about it gives way to the numbers', async () => {
+test('the note about several tasks per pixel does not hide the numbers', async () => {
   const { page } = await open('#stream?from=10&to=11.8', 1024, 768);
   await said(page, '.plot-heading', /tasks per pixel[\s\S]*Busy in this window\s*\d+/);
   const values = await page.locator('.plot-heading .values').first().boundingBox();
   const drawing = await page.locator('.drawing canvas').first().boundingBox();
   assert.ok(values !== null && drawing !== null);
-  // Up to where the lanes end, and not into what stands beside them.
+  // The numbers end before the column to the right of the lanes.
   assert.ok(values.x + values.width <= drawing.x + drawing.width - 70);
   await page.context().close();
 });
 
-test('a search finds the same on every page, and leads from any to the task', async () => {
+test('a search finds the same tasks on every page, and leads to a task from every page', async () => {
   const { page, complaints } = await open('#workers');
   await page.keyboard.press('/');
   await page.keyboard.type('step');
@@ -124,19 +124,19 @@ test('a search finds the same on every page, and leads from any to the task', as
   await page.context().close();
 });
 
-test('a task that failed says its prefix and that it failed', async () => {
+test('the details of a failed task show its prefix and its failure', async () => {
   const { page } = await open('#stream?task=step-number-e-0');
   assert.match(await said(page, '.details', /Prefix/), /Prefix\s+step-number-e\s*erred/);
   await page.context().close();
 });
 
-test('the page of memory begins with the largest results', async () => {
+test('the memory page lists the largest results first', async () => {
   const { page } = await open('#memory');
   await said(page, `${panel('Results by prefix')} tbody tr`, /^step-number-j\s+10 kB/);
   await page.context().close();
 });
 
-test('no line of a graph goes through a word, and a long graph goes down the page', async () => {
+test('no edge of a graph crosses a label, and a long graph runs down the page', async () => {
   const { page, complaints } = await open('#groups');
   const graph = page.locator('.graph-view');
   await graph.locator('.node').first().waitFor();
@@ -160,7 +160,7 @@ test('no line of a graph goes through a word, and a long graph goes down the pag
     room: parentElement?.clientWidth ?? 0,
   }));
   assert.ok(size.width <= size.room && size.height > 400, JSON.stringify(size));
-  // Down the page is along its edges.
+  // The arrow key down follows the edges.
   await graph.locator('.node[tabindex="0"]').focus();
   await page.keyboard.press('Home');
   const before = await page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '');
@@ -171,7 +171,7 @@ test('no line of a graph goes through a word, and a long graph goes down the pag
   await page.context().close();
 });
 
-test('nothing moves in the navigation when a page is chosen', async () => {
+test('the links of the navigation keep their positions when a page is chosen', async () => {
   const { page } = await open('#summary');
   const places = () =>
     page
@@ -185,10 +185,10 @@ test('nothing moves in the navigation when a page is chosen', async () => {
   await page.context().close();
 });
 
-test('a link that is followed while the address is about to change leads where it says', async () => {
+test('a link that is followed while the page updates its address opens the page of the link', async () => {
   const { page } = await open('#status');
   for (const wanted of ['stream', 'workers', 'groups']) {
-    // What would write the address runs between the link and its event.
+    // The timers that update the address run between the change of the hash and its event.
     await page.evaluate((name) => {
       const { setTimeout } = globalThis;
       const later: (() => void)[] = [];

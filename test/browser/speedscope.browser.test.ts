@@ -1,4 +1,4 @@
-// speedscope's own importer, as it is shipped: it opens what Longpole exports.
+// The importer of the released speedscope opens exported traces.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
@@ -14,7 +14,7 @@ import { repositoryPath } from '../support/repository.js';
 const browser = useBrowser();
 const release = repositoryPath('node_modules/speedscope/dist/release/index.html');
 
-/** Waits until speedscope shows a file with this title; it complains of nothing. Files reach it as its own command gives them. */
+/** Loads a file as speedscope's command does, and waits for the title of its profile. Fails on errors and dialogs. */
 async function opened(file: string, title: RegExp): Promise<void> {
   const script = `${file}.js`;
   const content = JSON.stringify(readFileSync(file).toString('base64'));
@@ -37,7 +37,7 @@ async function opened(file: string, title: RegExp): Promise<void> {
   );
 }
 
-it('speedscope opens samples of the profiler', async () => {
+it('speedscope opens the samples of the profiler', async () => {
   const directory = browser.path('sampled.trace');
   await using client = await connect({ workers: 1, profile: { interval: 0.002, cycleInterval: 0.1 } });
   const stop = client.record(directory);
@@ -59,7 +59,7 @@ for (const to of ['chrome', 'speedscope']) {
     const trace = openTrace(unpackFixture('TracePlugin-c096.msgpack', browser.path('tasks.msgpack')));
     const file = browser.path(`${to}.json`);
     exportTrace(trace, { to, output: file });
-    // The name of the profile that it shows first: the thread of a worker, one of four.
+    // speedscope shows the profile of one of the four threads first.
     await opened(file, /worker-c096-\d.* \(\d\/4\)/);
   });
 }

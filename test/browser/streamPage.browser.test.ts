@@ -1,5 +1,5 @@
-// What a person does with the task stream of the dashboard: sums of a stretch of time, steps from task to task, what a task
-// needed, a search from where they are, a key in the clipboard.
+// The task stream of the dashboard: sums of a time window, steps from task to task, dependencies of a task, search, and
+// copying a key.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -26,7 +26,7 @@ async function openStream(hash = '#stream') {
 const show = (page: Page, start: number, stop: number) =>
   page.evaluate(([from, to]) => globalThis.longpoleDashboard?.show(from!, to!), [start, stop]);
 
-test('the legend sums what the window shows, tasks apart from what goes on beside them', async () => {
+test('the legend sums the tasks in the time window, and separately the activities beside tasks', async () => {
   const { page, complaints } = await openStream();
   const whole = await said(page, '.legend', /Prefix/);
   assert.match(whole, /fit\s+5\s+3\.75 s[\s\S]*load\s+5\s+2\.50 s[\s\S]*All tasks\s+10\s+6\.25 s/);
@@ -42,7 +42,7 @@ test('the legend sums what the window shows, tasks apart from what goes on besid
   await page.context().close();
 });
 
-test('keys step from task to task of a thread, and zoom to the one that is reached', async () => {
+test('keys step from task to task of a thread and zoom to the selected task', async () => {
   const { page, complaints } = await openStream();
   await page.keyboard.press('.');
   await said(page, '.details .key', /^load-0$/);
@@ -62,7 +62,7 @@ test('keys step from task to task of a thread, and zoom to the one that is reach
   await page.context().close();
 });
 
-test('a search goes on from what is shown', async () => {
+test('a search continues from the shown time window', async () => {
   const { page, complaints } = await openStream();
   await show(page, 6.5, 8.5);
   await page.keyboard.press('/');
@@ -79,7 +79,7 @@ test('a search goes on from what is shown', async () => {
   await page.context().close();
 });
 
-test('a task leads to what it needed, from the status page, too, and its key to the clipboard', async () => {
+test('the details of a task link to its dependencies and copy its key, also from the status page', async () => {
   const { page, complaints } = await openStream('#stream?task=fit-3');
   assert.match(await said(page, '.details', /Needs 1 task/), /load-3/);
   const flowPixels = async () => {
@@ -88,7 +88,7 @@ test('a task leads to what it needed, from the status page, too, and its key to 
       const canvas = document.querySelector<HTMLCanvasElement>('.drawing canvas');
       const data = canvas?.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
       let count = 0;
-      // #0b57d0, the line from a task that was needed.
+      // #0b57d0 is the colour of a line from a dependency.
       for (let i = 0; i < data.length; i += 4)
         if (data[i] === 11 && data[i + 1] === 87 && data[i + 2] === 208) count++;
       return count;
@@ -123,7 +123,7 @@ test('a task leads to what it needed, from the status page, too, and its key to 
   await page.context().close();
 });
 
-test('what is told after the last task makes nobody less busy', async () => {
+test('measurements after the last task do not lower the busy share of workers', async () => {
   const late = syntheticTrace({
     workers: [{ name: 'w0', threads: 1 }],
     tasks: [{ key: 'a-1', worker: 'w0', started: EPOCH, stopped: EPOCH + 5 }],
