@@ -1,4 +1,4 @@
-// Files that earlier versions wrote still open, cell for cell. test/fixtures/version-1/README.md says what they are.
+// Files of earlier versions open with the same cells. test/fixtures/version-1/README.md describes the files.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { openTrace } from './openTrace.js';
 
 const FOLDER = new URL('../../test/fixtures/version-1/', import.meta.url);
 
-/** Known cells, and the sum of the numbers or a checksum of the texts. */
+/** Number of known cells of a column, and the sum of its numbers or a checksum of its texts. */
 type Summary = readonly [known: number, sum: number];
 type Expected = Readonly<Record<string, { rows: number; columns: Readonly<Record<string, Summary>> }>>;
 
@@ -30,7 +30,7 @@ function summaryOf(cells: readonly TableCell[]): Summary {
 
 describe('files of format version 1', () => {
   for (const [file, tables] of Object.entries(expected)) {
-    it(`${file} opens with every cell that it had`, () => {
+    it(`${file} opens with all its cells`, () => {
       const trace = openTrace(new URL(file, FOLDER).pathname);
       assert.equal(trace.damage, undefined);
       for (const table of plainTables(trace)) {

@@ -8,14 +8,14 @@ import { makeFolders } from './makeFolders.js';
 const folder = mkdtempSync(join(tmpdir(), 'longpole-folders-'));
 after(() => rmSync(folder, { recursive: true }));
 
-test('folders are made with those around them, and may be there already', () => {
+test('folders are made with their missing parents, and may exist already', () => {
   const path = join(folder, 'a/b/c');
   makeFolders(path, 0o700);
   makeFolders(path);
   assert.equal(statSync(path).mode & 0o777, 0o700);
 });
 
-test('where no folder can be made, the system says why, at once', {
+test('a folder that cannot be made is an error of the system, without delay', {
   skip: process.platform !== 'linux',
 }, () => {
   writeFileSync(join(folder, 'file'), '');

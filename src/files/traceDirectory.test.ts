@@ -30,7 +30,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 let traces = 0;
 const newName = (): string => join(folder, `${traces++}.trace`);
 
-/** Looks at every column, as an analysis of everything would. */
+/** Reads every column. */
 function readAll(trace: Trace): unknown {
   return [
     tasksOf(trace),
@@ -44,13 +44,13 @@ function recorded(options: Parameters<typeof playScript>[1], batchRows?: number)
   const directory = newName();
   const live = new LiveTrace();
   const writer = TraceWriter.create(directory, batchRows === undefined ? {} : { batchRows });
-  const told = playScript(writer, options);
+  const played = playScript(writer, options);
   playScript(live, options);
   writer.close();
-  return { directory, told, live: live.snapshot() };
+  return { directory, played, live: live.snapshot() };
 }
 
-/** A sum of doubles depends on its order; everything else is equal. */
+/** Rounds sums of doubles, which depend on the order of summation. */
 const rounded = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, one: unknown) => {
@@ -61,7 +61,7 @@ const rounded = (value: unknown): unknown =>
   );
 
 describe('a trace directory', () => {
-  it('gives back everything that was told', () => {
+  it('contains everything that was recorded', () => {
     const story = fc.record({
       seed: fc.integer({ min: 1, max: 1e9 }),
       sizes: fc.array(fc.oneof(fc.integer({ min: 0, max: 40 }), fc.constantFrom(511, 700)), { maxLength: 6 }),
@@ -71,10 +71,10 @@ describe('a trace directory', () => {
     });
     fc.assert(
       fc.property(story, fc.constantFrom(5, 64, 16_384), (options, batchRows) => {
-        const { directory, told, live } = recorded(options, batchRows);
+        const { directory, played, live } = recorded(options, batchRows);
         const trace = openTrace(directory);
         assert.equal(trace.damage, undefined);
-        assert.deepEqual(tasksOf(trace), expectedTasks(told));
+        assert.deepEqual(tasksOf(trace), expectedTasks(played));
         assert.deepEqual(restOf(trace), restOf(live));
         assert.deepEqual([...trace.tasks.dependencyRows], [...live.tasks.dependencyRows]);
         assert.deepEqual(rounded(trace.totals), rounded(live.totals));
@@ -87,7 +87,7 @@ describe('a trace directory', () => {
             code,
             keys,
           ]),
-          told.computations.map(({ number, submitted, client, code, keys }, i) => [
+          played.computations.map(({ number, submitted, client, code, keys }, i) => [
             number,
             submitted,
             live.computations[i]?.stop,
@@ -102,7 +102,7 @@ describe('a trace directory', () => {
     );
   });
 
-  it('does not begin a recording over another', () => {
+  it('is not overwritten by another recording', () => {
     const { directory } = recorded({ seed: 1, sizes: [3] });
     assert.throws(() => TraceWriter.create(directory), {
       code: 'ERR_LONGPOLE_TRACE_FILE',
@@ -115,7 +115,7 @@ describe('a trace directory', () => {
     });
   });
 
-  it('can be opened while it is recorded', () => {
+  it('can be opened during the recording', () => {
     const directory = newName();
     const writer = TraceWriter.create(directory);
     playScript(writer, { seed: 4, sizes: [40] });
@@ -128,7 +128,7 @@ describe('a trace directory', () => {
     assert.equal(openTrace(directory).damage, undefined);
   });
 
-  it('of a newer Longpole is refused with the version', () => {
+  it('of a newer Longpole is refused with an error that names the version', () => {
     const { directory } = recorded({ seed: 1, sizes: [3] });
     const file = join(directory, 'meta.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('"version": 1', '"version": 7'));
@@ -138,7 +138,7 @@ describe('a trace directory', () => {
     });
   });
 
-  it('is refused where it is none', () => {
+  it('is refused if the folder has no trace', () => {
     const empty = newName();
     mkdirSync(empty);
     assert.throws(() => openTrace(empty), {
@@ -151,14 +151,14 @@ describe('a trace directory', () => {
     }
   });
 
-  it('without one of its files opens and says which', () => {
+  it('without one of its files opens and reports the missing file', () => {
     const { directory } = recorded({ seed: 1, sizes: [30] });
     for (const table of RECORDED_TABLES) {
       const copy = newName();
       cpSync(directory, copy, { recursive: true });
       rmSync(join(copy, tableFile(table)));
       const trace = openTrace(copy);
-      // Traces recorded before there were tables for them are whole without.
+      // Older traces do not have these tables.
       if (table === 'frames' || table === 'samples') assert.equal(trace.damage, undefined);
       else assert.match(trace.damage?.reason ?? '', new RegExp(`${table}.arrows: it is missing`));
       if (table === 'tasks') continue;
@@ -167,15 +167,15 @@ describe('a trace directory', () => {
   });
 });
 
-describe('a torn trace directory', () => {
-  it('has all batches before the byte at which it was torn', () => {
-    const { directory, told } = recorded({ seed: 9, sizes: [20, 25] }, 16);
-    const rows = expectedTasks(told);
+describe('a truncated trace directory', () => {
+  it('has all batches before the byte at which it was truncated', () => {
+    const { directory, played } = recorded({ seed: 9, sizes: [20, 25] }, 16);
+    const rows = expectedTasks(played);
     const file = join(directory, tableFile('tasks'));
     const meta = join(directory, 'meta.json');
     writeFileSync(meta, readFileSync(meta, 'utf8').replace('"closed"', '"recording"'));
     let last = rows.length;
-    // Arrow pads to 8 bytes: steps of 7 meet every place within a word.
+    // Arrow pads to 8 bytes, so steps of 7 test every offset within a word.
     for (let size = statSync(file).size - 1; size >= 0; size -= size > 7 ? 7 : 1) {
       truncateSync(file, size);
       const trace = openTrace(directory);
@@ -185,7 +185,7 @@ describe('a torn trace directory', () => {
         length === last || length === last - 16 || last === rows.length,
         `${length} rows after ${last}`,
       );
-      // Looking at everything is slow: once for every number of rows.
+      // Reading all columns is slow, so do it once for every number of rows.
       if (length !== last) {
         assert.deepEqual(
           tasksOf(trace).map(({ needs, ...task }) => task),
@@ -197,7 +197,7 @@ describe('a torn trace directory', () => {
     assert.equal(last, 0);
   });
 
-  it('in any of its tables, at any byte, opens', () => {
+  it('opens if any table is truncated at any byte', () => {
     const { directory } = recorded({ seed: 9, sizes: [20, 25] }, 16);
     fc.assert(
       fc.property(fc.constantFrom(...RECORDED_TABLES), fc.nat(), (table, at) => {
@@ -214,7 +214,7 @@ describe('a torn trace directory', () => {
     );
   });
 
-  it('with flipped bits opens, or is refused with a reason', () => {
+  it('with changed bits opens, or is refused with a reason', () => {
     const { directory } = recorded({ seed: 12, sizes: [20, 25] }, 16);
     const names = readdirSync(directory);
     const flips = fc.array(fc.tuple(fc.constantFrom(...names), fc.nat(), fc.nat(7)), {
@@ -245,14 +245,14 @@ describe('a torn trace directory', () => {
     );
   });
 
-  it('that a killed process left has what it had written', () => {
+  it('of a killed process has everything that was written', () => {
     const directory = newName();
     const here = new URL('.', import.meta.url);
     const program = `
       import { TraceWriter } from '${new URL('traceWriter.js', here)}';
       import { playScript } from '${new URL('../trace/live/clusterScript.test.support.js', here)}';
       const writer = TraceWriter.create(process.argv[1], { batchRows: 16 });
-      const told = playScript(writer, { seed: 5, sizes: [100] });
+      const played = playScript(writer, { seed: 5, sizes: [100] });
       process.kill(process.pid, 'SIGKILL');`;
     const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', program, directory]);
     assert.equal(signal, 'SIGKILL');
@@ -262,7 +262,7 @@ describe('a torn trace directory', () => {
     readAll(trace);
   });
 
-  it('that a program left which ended without closing it is whole', () => {
+  it('of a program that ended without closing it is complete', () => {
     const directory = newName();
     const program = `
       import { TraceWriter } from '${new URL('traceWriter.js', new URL('.', import.meta.url))}';
@@ -275,7 +275,7 @@ describe('a torn trace directory', () => {
     assert.ok(trace.tasks.length >= 100);
   });
 
-  it('of a recorder that could not write any more says so, and has what was before', (context) => {
+  it('of a recorder with a failed write reports the failure, and has all earlier rows', (context) => {
     if (process.platform !== 'linux')
       return context.skip('limits the size of files with the ulimit of Linux');
     const directory = newName();
@@ -306,11 +306,11 @@ describe('a torn trace directory', () => {
 });
 
 describe('other programs', () => {
-  it('read every table: pyarrow, and pandas, polars and DuckDB where they are there', (context) => {
+  it('can read every table: pyarrow, and pandas, polars and DuckDB if installed', (context) => {
     const python = pythonWith('pyarrow');
     if (python === undefined)
       return context.skip('no Python here has pyarrow (set LONGPOLE_PYTHON to one that has)');
-    const { directory, told, live } = recorded({ seed: 21, sizes: [700, 30], tuples: true }, 64);
+    const { directory, played, live } = recorded({ seed: 21, sizes: [700, 30], tuples: true }, 64);
     const program = `
 import glob, json, sys, importlib
 import pyarrow as pa
@@ -339,7 +339,7 @@ print(json.dumps(result))`;
     });
     assert.notEqual(stdout, '', stderr);
     const result: PythonsView = JSON.parse(stdout);
-    const rows = expectedTasks(told);
+    const rows = expectedTasks(played);
     assert.deepEqual(
       result.keys,
       rows.map(({ key }) => key),

@@ -76,7 +76,7 @@ export class TraceFileReader implements ByteReader {
     const where = this.#options.packed === true ? 'inside its gzip, ' : '';
     return new LongpoleError(
       'ERR_LONGPOLE_TRACE_FORMAT',
-      `${this.#name} is no trace that Longpole knows: ${where}${what}. It should be ${KNOWN}.`,
+      `${this.#name} is not a trace of a known format: ${where}${what}. It should be ${KNOWN}.`,
     );
   }
 }
