@@ -1,7 +1,7 @@
-// Which page shows more of what a finding says.
+// The page with the details of a finding.
 import { PAGES, type PageName } from './pageNames.js';
 
-/** Name of the question that a finding's evidence names → page. */
+/** Name of a question in the evidence of a finding → page. */
 const PAGE_OF: Readonly<Record<string, PageName>> = {
   concurrency: 'stream',
   'critical-path': 'stream',
@@ -17,7 +17,7 @@ const PAGE_OF: Readonly<Record<string, PageName>> = {
   'worker-balance': 'workers',
 };
 
-/** The page's name in the address, and its title; undefined if none shows it. */
+/** Returns the page's name in the address and its title; undefined for a question without a page. */
 export function pageOfQuestion(
   question: string,
 ): { readonly name: PageName; readonly title: string } | undefined {

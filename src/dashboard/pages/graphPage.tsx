@@ -1,5 +1,6 @@
-// The graph of tasks. Up to 5,000 it is drawn whole. A larger one begins with its groups, or with its prefixes where there are
-// too many groups; a click goes on to the tasks around the last one of a group, and from there from task to task.
+// The graph of tasks. Up to 5,000 tasks are drawn as a whole. A larger graph starts with its groups, or with its
+// prefixes if there are too many groups. A click shows the tasks around the last task of a group, and then around the
+// clicked task.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { textOf } from '../../trace/names.js';
@@ -16,9 +17,9 @@ import { CRITICAL_PATH, GROUPS, PREFIX_GRAPH } from './analyses.js';
 import { GroupsGraph, MAX_DRAWN } from './groupsPage.js';
 import type { PageProps } from './pageProps.js';
 
-/** Tasks that are drawn at most at once. */
+/** Largest graph that is drawn as a whole, in tasks. */
 const WHOLE = 5000;
-/** Of a larger graph: tasks around the chosen one. */
+/** Tasks of a larger graph that are drawn around the chosen task. */
 const WINDOW = 400;
 
 export function GraphPage(props: PageProps) {
@@ -28,7 +29,7 @@ export function GraphPage(props: PageProps) {
   const setChosen = (key: string | undefined) => props.state.choose('node', key ?? '');
   const { tasks } = props.update.trace;
   const query = view.query.value.trim();
-  // Who searches wants what was found, whatever was clicked before.
+  // A new search replaces the clicked task.
   const before = useRef(query);
   useEffect(() => {
     if (query !== '' && query !== before.current) setChosen(undefined);
@@ -116,7 +117,7 @@ function TaskGraph({ state, update: { trace }, chosen, onChosen }: TaskGraphProp
           </button>
         )}
       </div>
-      <PrefixKeys names={rows.map(text)} color={colors} erred={erred} scheme={state.view.scheme.value} />
+      <PrefixColors names={rows.map(text)} color={colors} erred={erred} scheme={state.view.scheme.value} />
       <div class="graph">
         <GraphView
           nodes={rows.map((row) => ({
@@ -136,21 +137,21 @@ function TaskGraph({ state, update: { trace }, chosen, onChosen }: TaskGraphProp
   );
 }
 
-/** Prefixes that are named above the graph; most tasks first. */
-const MAX_KEYS = 12;
+/** Prefixes in the colour key above the graph, most tasks first. */
+const MAX_PREFIXES = 12;
 
-interface PrefixKeysProps {
+interface PrefixColorsProps {
   readonly names: readonly string[];
   readonly color: (prefix: string) => string;
-  /** Of all these tasks; they have a colour of their own. */
+  /** Number of failed tasks, which have a colour of their own. */
   readonly erred: number;
   readonly scheme: Scheme;
 }
 
-function PrefixKeys({ names, color, erred, scheme }: PrefixKeysProps) {
+function PrefixColors({ names, color, erred, scheme }: PrefixColorsProps) {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const shown = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_KEYS);
+  const shown = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_PREFIXES);
   const others = counts.size - shown.length;
   const parts = shown.map(([name, count]) => ({ name: `${name} ${formatCount(count)}`, color: color(name) }));
   if (erred > 0)
@@ -166,7 +167,7 @@ function PrefixKeys({ names, color, erred, scheme }: PrefixKeysProps) {
   );
 }
 
-/** Places in `rows`: from what is needed to what needs it. */
+/** Returns edges as indices into `rows`: the needed task, then the task that needs it. */
 function edgesAmong({ tasks }: Trace, rows: readonly number[]): [number, number][] {
   const places = new Map(rows.map((row, i) => [row, i]));
   const edges: [number, number][] = [];
@@ -181,19 +182,17 @@ function edgesAmong({ tasks }: Trace, rows: readonly number[]): [number, number]
 
 const shortened = (key: string): string => (key.length > 28 ? `${key.slice(0, 27)}…` : key);
 
-/** The task that was clicked or searched for, or the last. */
+/** Returns the row of the clicked task, of the last match of the search, or of the last task. */
 function centreOf({ tasks }: Trace, chosen: string | undefined, query: string): number {
   const wanted = query.trim().toLowerCase();
   if (chosen === undefined && wanted === '') return tasks.length - 1;
-  const isIt = (key: string): boolean =>
+  const isCentre = (key: string): boolean =>
     chosen === undefined ? key.toLowerCase().includes(wanted) : key === chosen;
-  for (let row = tasks.length - 1; row >= 0; row--) if (isIt(tasks.keyOf(row))) return row;
+  for (let row = tasks.length - 1; row >= 0; row--) if (isCentre(tasks.keyOf(row))) return row;
   return tasks.length - 1;
 }
 
-// The tasks nearest to one: what it needs and what needs it, breadth first.
-
-/** At most `most` rows, in the order of rows; with room left, others fill it. */
+/** Returns the rows of at most `most` tasks around a task: its dependencies and dependents, breadth first. */
 function neighbourhood(trace: Trace, centre: number, most: number): number[] {
   const { tasks } = trace;
   if (tasks.length <= most) return Array.from({ length: tasks.length }, (_, row) => row);

@@ -1,4 +1,4 @@
-// Groups of tasks: how many, how long, how large, and which groups they need.
+// Groups of tasks: counts, seconds, sizes of results, and the groups that they need.
 
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
@@ -11,7 +11,7 @@ import { useAnalysis } from '../views/useAnalysis.js';
 import { GROUPS } from './analyses.js';
 import type { PageProps } from './pageProps.js';
 
-/** Groups that are drawn; the table has all. */
+/** Most groups that are drawn. The table lists more. */
 export const MAX_DRAWN = 150;
 const MAX_ROWS = 500;
 
@@ -50,20 +50,21 @@ const shortened = (name: string): string => (name.length > 24 ? `${name.slice(0,
 
 type GraphProps = Pick<PageProps, 'state' | 'update'> & {
   readonly graph: GroupGraph;
-  /** Gets the row of the last run of the group. */
+  /** Receives the row of the last run of the clicked group. */
   readonly onNode: (row: number) => void;
-  /** What it does with it. */
+  /** Effect of `onNode` for screen readers. */
   readonly action: string;
 };
 
-/** Groups or prefixes as a graph, with how far they are while the run goes on. */
+/** Groups or prefixes as a graph, with their progress during a live run. */
 export function GroupsGraph({ graph, state, update: { trace, live }, onNode, action }: GraphProps) {
   const colors = prefixColors(trace, state.view.scheme.value);
   const nodesOf = new Map<string, number>();
   for (const { prefix } of graph.nodes) nodesOf.set(prefix, (nodesOf.get(prefix) ?? 0) + 1);
   const progress = new Map(live?.progress.map((row) => [row.prefix, row]));
   const countOf = ({ prefix, count }: GroupNode): string => {
-    // The scheduler counts by prefix: of a group alone it is known where the prefix has no other.
+    // The scheduler counts tasks by prefix. The progress of a group is known only if it is the only group of its
+    // prefix.
     const row = nodesOf.get(prefix) === 1 ? progress.get(prefix) : undefined;
     return row === undefined
       ? formatCount(count)

@@ -1,4 +1,4 @@
-// What happened beside tasks, and what went wrong: texts as they came, never as HTML.
+// The pages of events and errors. Texts of the trace are shown as text, never as HTML.
 import { TASK_ERRED } from '../../protocol/clusterObserver.js';
 import { textOf } from '../../trace/names.js';
 import type { Trace } from '../../trace/trace.js';
@@ -8,9 +8,9 @@ import { RowTable } from '../views/tables.js';
 import type { PageProps } from './pageProps.js';
 
 const MAX_EVENTS = 1000;
-/** Topics of events that tell of an error. */
+/** Topics of events about errors. */
 export const ERROR_TOPIC = /(?<!std)err|lost|killed|fail/i;
-/** What tasks have printed. The Logs page has it. */
+/** Topics of output that tasks printed, which is on the Logs page. */
 const OUTPUT_TOPIC = /^std(out|err)$/;
 
 export interface Line {
@@ -20,7 +20,7 @@ export interface Line {
   readonly text: string;
 }
 
-/** Newest first, at most 1,000. */
+/** Returns the newest events first, at most 1,000. */
 export function linesOf(trace: Trace, wanted: (topic: string, row: number) => boolean): Line[] {
   const { events, strings, workers } = trace;
   const lines: Line[] = [];
@@ -78,7 +78,7 @@ function Lines({ lines }: { readonly lines: readonly Line[] }) {
   );
 }
 
-/** The first line; the others, as of a stack, once somebody asks. */
+/** The first line of a text. The other lines, e.g. of a stack, can be unfolded. */
 function LongText({ text }: { readonly text: string }) {
   const end = text.indexOf('\n');
   if (end < 0) return <span class="text">{text}</span>;
@@ -127,10 +127,10 @@ export function ErrorsPage({ state, update: { trace } }: PageProps) {
   );
 }
 
-/** What a failure begins with: `Task 'key' (function f, worker w) failed. `. */
+/** Beginning of the message of a failed task: `Task 'key' (function f, worker w) failed. `. */
 const FAILURE = /^Task '(.+?)' \(function [^)]*\) failed\. (.*)/;
 
-/** Key → its last error in one line, of those that were told. */
+/** Returns the last error of each key in one line. */
 function messagesOf(lines: readonly Line[]): Map<string, string> {
   const messages = new Map<string, string>();
   for (const { text } of lines) {
@@ -144,7 +144,7 @@ interface ErredProps {
   readonly state: PageProps['state'];
   readonly trace: Trace;
   readonly rows: readonly number[];
-  /** By key. */
+  /** Messages by key. */
   readonly errors: ReadonlyMap<string, string>;
 }
 

@@ -1,4 +1,4 @@
-// What scheduler and workers said, line by line, oldest first as a log is read: of all or of one, everything or problems.
+// The log of scheduler and workers, oldest entries first. Filters restrict it to one of them, or to problems.
 import { workerName } from '../../trace/names.js';
 import { formatClock, formatCount } from '../model/format.js';
 import { Choice, Empty, Panel, Panels, withAll } from '../views/parts.js';
@@ -8,12 +8,12 @@ import type { PageProps } from './pageProps.js';
 const SCHEDULER = -1;
 
 export function LogsPage({ state, update: { trace } }: PageProps) {
-  const { 'from-worker': speaker = '', problems = '' } = state.choices.value;
+  const { 'from-worker': source = '', problems = '' } = state.choices.value;
   const onlyProblems = problems !== '';
   const { events, strings } = trace;
-  const speakers = [...new Set(events.worker)].sort((a, b) => a - b);
+  const sources = [...new Set(events.worker)].sort((a, b) => a - b);
   const nameOf = (worker: number): string => (worker === SCHEDULER ? 'scheduler' : workerName(trace, worker));
-  const from = speakers.find((worker) => nameOf(worker) === speaker);
+  const from = sources.find((worker) => nameOf(worker) === source);
   const query = state.view.query.value.trim().toLowerCase();
   const isFound = (row: number): boolean =>
     query === '' || (events.text[row]! >= 0 && strings.get(events.text[row]!).toLowerCase().includes(query));
@@ -29,8 +29,8 @@ export function LogsPage({ state, update: { trace } }: PageProps) {
       <div class="filters">
         <Choice
           label="Of"
-          value={from === undefined ? '' : speaker}
-          options={withAll('scheduler and workers', speakers.map(nameOf))}
+          value={from === undefined ? '' : source}
+          options={withAll('scheduler and workers', sources.map(nameOf))}
           onChoice={(value) => state.choose('from-worker', value)}
         />
         <label>

@@ -1,5 +1,5 @@
-// Fine performance metrics, seed 001: task execution by function, by activity, and sending of data by activity; filtered by
-// function and span, in any unit that was measured. Sums are exact over the whole run.
+// Fine performance metrics, as in Dask's page of this name (seed 001): task execution by function and by activity, and
+// sending of data by activity. Filters choose functions, a span and a unit. Sums are exact over the whole run.
 import { getOrMake } from '../../base/lookUps.js';
 import { CACHE_CONTEXT, SAMPLER_CONTEXT } from '../../trace/localMetrics.js';
 import type { MetricTotals } from '../../trace/totals.js';
@@ -12,11 +12,11 @@ import type { PageProps } from './pageProps.js';
 const EXECUTE = 'execute';
 const SEND = 'get-data';
 const LEVELS: ReadonlySet<string> = new Set([CACHE_CONTEXT, SAMPLER_CONTEXT]);
-/** Between the chosen functions, which are names. */
+/** Separator of the chosen functions in the address. */
 const SEPARATOR = '\n';
 
 export function MetricsPage({ state, update: { trace } }: PageProps) {
-  // What is in a cache is no cost of a task.
+  // Levels of caches and of sampled memory are not costs of tasks.
   const metrics = trace.totals.metrics.filter(({ context }) => !LEVELS.has(context));
   const units = [...new Set(metrics.map(({ unit }) => unit))].sort(secondsFirst);
   const { unit: chosenUnit = 'seconds', 'in-span': span = '', functions: names = '' } = state.choices.value;
@@ -106,7 +106,7 @@ function MetricBars({ rows }: { readonly rows: readonly BarRow[] }) {
   return rows.length === 0 ? <Empty>Nothing was measured in this unit.</Empty> : <Bars rows={rows} />;
 }
 
-/** Most first; each bar in the colours of its activities. */
+/** Returns bars in the colours of their activities, largest first. */
 function barRows(
   list: readonly MetricTotals[],
   rowOf: (metric: MetricTotals) => string,

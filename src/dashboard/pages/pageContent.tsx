@@ -1,4 +1,4 @@
-// Which component shows which page.
+// The components of the pages.
 import type { FunctionComponent } from 'preact';
 import { GraphPage } from './graphPage.js';
 import { GroupsPage } from './groupsPage.js';

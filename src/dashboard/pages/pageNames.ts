@@ -1,4 +1,4 @@
-// The pages of the dashboard: what they are called in the address, in the navigation, and in which order they stand there.
+// The pages of the dashboard in the order of the navigation, with their names in the address and their titles.
 
 export const PAGES = [
   { name: 'summary', title: 'Summary', group: '' },

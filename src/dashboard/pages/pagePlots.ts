@@ -1,4 +1,4 @@
-// What each page draws over time. All of it shares the axis, the zoom and the pointer of the page.
+// The plots of each page. They share the time axis, the zoom and the pointer of the page.
 import { memoryByPrefix } from '../../analysis/memoryByPrefix.js';
 import { windowOf } from '../../analysis/path/pathWalk.js';
 import { type ProfileTreeOptions, profileTimeline, samplingInterval } from '../../analysis/profile.js';
@@ -24,10 +24,10 @@ import { chosenSamples, type ProfileChoice } from './profileQuery.js';
 export interface PlotContext {
   readonly trace: Trace;
   readonly stream: ProfileModel;
-  /** The worker that is chosen; undefined: all. */
+  /** Chosen worker; undefined for all. */
   readonly worker: number | undefined;
   readonly profile: ProfileChoice;
-  /** Names of the plots of the page `run`, in order; undefined: those of which the trace has rows. */
+  /** Names of the plots of the page `run`, in order. Undefined for all plots of which the trace has rows. */
   readonly shown: readonly string[] | undefined;
 }
 
@@ -72,7 +72,7 @@ export function plotsOfPage(page: PageName, context: PlotContext): readonly Plot
   }
 }
 
-/** The task stream, what the machine did meanwhile, and which results were held. */
+/** Returns the task stream, CPU and memory, and the results that were held. */
 function runPlots({ trace, stream, shown }: PlotContext): Plot[] {
   const { origin } = stream;
   const streams = stream.plots.filter(({ type }) => type === 'tasks');
@@ -97,10 +97,10 @@ function runPlots({ trace, stream, shown }: PlotContext): Plot[] {
   ];
 }
 
-/** Before the name of a CacheProfiler's metric. */
+/** Precedes the name of a CacheProfiler's metric in the name of a plot. */
 const CACHE = 'cache ';
 
-/** From the first to the last sample of the plots of the page `run`: they begin earlier and end later than what they watch. */
+/** Extends the limits to the samples of the plots, which can begin before the first task and end after the last. */
 export function extentOfPlots(plots: readonly Plot[], limits: TimeWindow): TimeWindow {
   let { start, stop } = limits;
   const include = ({ time }: Series): void => {
@@ -155,11 +155,11 @@ function figures(
   return list.map((figure) => figurePlot(trace, origin, { ...figure, of }));
 }
 
-/** Bins of samples over time at most, and of sampling intervals in one at least: fewer samples would be noise. */
+/** Largest number of bins, and smallest number of sampling intervals per bin, because few samples are noise. */
 const MAX_BINS = 300;
 const MIN_SAMPLES = 10;
 
-/** How many threads were busy, as samples saw it. */
+/** Returns the number of busy threads over time, estimated from samples. */
 function samplesPlot(trace: Trace, origin: number, chosen: ProfileTreeOptions): LinesPlot {
   const { time: times } = trace.samples;
   const span =
@@ -179,7 +179,7 @@ function samplesPlot(trace: Trace, origin: number, chosen: ProfileTreeOptions): 
   );
 }
 
-/** Results held over time, by prefix; the numbers of the question `memory-by-prefix`. */
+/** Returns the bytes of held results over time by prefix, as in the question `memory-by-prefix`. Cached per trace. */
 function heldPlot(trace: Trace, origin: number): LinesPlot {
   return getOrMake(held, trace, () => makeHeldPlot(trace, origin));
 }

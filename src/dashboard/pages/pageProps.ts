@@ -1,4 +1,4 @@
-// What every page gets.
+// Properties of every page.
 import type { AnimationFrames } from '../canvas/animationFrames.js';
 import type { Stage } from '../canvas/stage.js';
 import type { TraceUpdate } from '../source/traceSource.js';

@@ -1,5 +1,5 @@
-// The statistical profile: where inside tasks the time went. Samples of the window of time that all pages share, of all
-// workers, one, or the scheduler, of all tasks, a prefix, or one task.
+// The statistical profile: the time inside tasks by function. Filters choose samples of the shared window of time, of
+// all workers, one worker or the scheduler, and of all tasks, a prefix or one task.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { profiledPrefixes, profileTree, samplingInterval } from '../../analysis/profile.js';
 import { type CallTree, selfCount } from '../../profile/callTree.js';
@@ -29,10 +29,10 @@ export function ProfilePage(props: PageProps) {
   );
 }
 
-/** Milliseconds between two trees, so that moving the window stays smooth. */
+/** Shortest pause between two trees in milliseconds, so that moving the window stays smooth. */
 const MIN_PAUSE = 60;
 
-/** The tree of what is chosen; the one before until it is made. */
+/** Returns the call tree of the chosen samples. Returns the previous tree until the new one is computed. */
 function useTree(state: ShellState, trace: Trace): CallTree | undefined {
   const [tree, setTree] = useState<CallTree | undefined>(undefined);
   const throttle = useMemo(() => new Throttle(MIN_PAUSE), []);

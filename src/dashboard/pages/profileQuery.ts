@@ -1,29 +1,29 @@
-// What the page of the profile asks for: the choices of the page, and the window of time that all pages share.
+// The query of the profile page: the choices of the page, and the window of time that all pages share.
 import type { ProfileTreeOptions } from '../../analysis/profile.js';
 import type { Trace } from '../../trace/trace.js';
 import { showsEnd, showsStart } from '../model/timeView.js';
 import type { PageState } from '../views/pageState.js';
 
-/** Which samples are chosen. */
+/** Choice of samples. */
 export interface ProfileChoice {
-  /** Of tasks with this prefix. */
+  /** Prefix of the tasks. */
   readonly key?: string;
-  /** Of tasks in spans whose names begin so. */
+  /** Span of the tasks, or the first names of a nested span. */
   readonly span?: readonly string[];
-  /** Of this task, by its id. */
+  /** Id of a single task. */
   readonly task?: number;
-  /** Of the scheduler's own thread. */
+  /** Whether to show the scheduler's thread instead of workers. */
   readonly scheduler?: boolean;
 }
 
-/** What the user has chosen on the page. */
+/** State of the page that determines the query. */
 export interface ProfileView {
   readonly view: PageState;
   readonly profile: { readonly value: ProfileChoice };
   readonly worker: { readonly value: number | undefined };
 }
 
-/** Without the time. */
+/** Returns the query without the window of time. */
 export function chosenSamples(
   { key, span, task, scheduler }: ProfileChoice,
   worker: number | undefined,
@@ -39,7 +39,10 @@ export function chosenSamples(
   };
 }
 
-/** A window that shows the start or the end of the run is no limit there: samples may lie beyond its tasks. */
+/**
+ * Returns the query. A window at the start or end of the run has no limit there, because samples may lie beyond its
+ * tasks.
+ */
 export function profileQuery(state: ProfileView, trace: Trace): ProfileTreeOptions {
   const { window, model } = state.view;
   const { limits, origin } = model;

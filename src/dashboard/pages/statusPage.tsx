@@ -1,5 +1,5 @@
-// The page to look at while a program runs: the task stream, and below it how far each prefix is, what the workers hold
-// and what they have to do. Of a trace that is over the panels show the moment under the pointer, or the end of the window.
+// The page for a running program: the task stream, and panels for the progress of prefixes and the memory and load of
+// workers. The panels of a finished trace show the time under the pointer, or the end of the window.
 import type { WorkerRow } from '../../protocol/viewRows.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
@@ -13,7 +13,7 @@ import { Plots } from '../views/plots.js';
 import { useFlows } from '../views/useFlows.js';
 import type { PageProps } from './pageProps.js';
 
-/** Of which moment the panels are. */
+/** Returns the time that the panels show. */
 function momentNote(view: PageProps['state']['view']): string {
   return view.hover.value === undefined ? 'at the end, or the pointer' : 'at the pointer';
 }
@@ -23,7 +23,7 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
   const { trace, live } = update;
   const scheme = view.scheme.value;
   useFlows(state, trace);
-  // The window goes on for a little beyond the run, when its workers may have left.
+  // The window extends a little beyond the run, to a time when its workers may have left.
   const end = Math.min(
     view.window.value.stop,
     live === undefined ? view.model.run.stop : Number.POSITIVE_INFINITY,
@@ -37,7 +37,7 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
         state={view}
         stage={stage}
         animationFrames={animationFrames}
-        streamNote={<StreamKey state={state} />}
+        streamNote={<StreamNote state={state} />}
       />
       <Panels four>
         <Panel title="Progress" note={progressNote(update)}>
@@ -67,8 +67,8 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
   );
 }
 
-/** What colours mean that are not those of a prefix; and the way to more about the task that was clicked. */
-function StreamKey({ state }: Pick<PageProps, 'state'>) {
+/** The colour key of activities, or a link to details of the selected task. */
+function StreamNote({ state }: Pick<PageProps, 'state'>) {
   const { view, selectedRow, trace } = state;
   const scheme = view.scheme.value;
   if (selectedRow !== undefined && trace !== undefined)
@@ -98,7 +98,7 @@ interface ProgressProps {
   readonly scheme: Scheme;
 }
 
-/** Prefixes with a bar of their own. */
+/** Prefixes with a bar. */
 const MAX_PREFIXES = 60;
 
 function Progress({ trace, live, scheme }: ProgressProps) {
@@ -140,7 +140,7 @@ function Progress({ trace, live, scheme }: ProgressProps) {
           return {
             name: prefix,
             parts: parts.filter(({ value }) => value > 0),
-            // Each prefix fills its own bar: what counts is how far it is.
+            // Each bar has its own scale, so that it shows the progress of its prefix.
             largest: total,
             label: erred > 0 ? `${label}, ${formatCount(erred)} erred` : label,
           };
@@ -236,7 +236,7 @@ function Load({ trace, workers, at, scheme }: WorkersProps & { readonly trace: T
   );
 }
 
-/** Worker → percent of one core, as told last before a time. */
+/** Returns the last CPU sample of each worker before a time, in percent of one core. */
 function cpuAt({ resources }: Trace, at: number): Map<number, number> {
   const values = resources.figures.get('cpu');
   const found = new Map<number, number>();

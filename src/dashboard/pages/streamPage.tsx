@@ -1,4 +1,4 @@
-// The task stream as large as the window, with the legend and what is known of the task that was clicked.
+// The task stream in full size, with the legend and details of the selected task.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
 import { textOf } from '../../trace/names.js';
@@ -26,8 +26,9 @@ export function StreamPage(props: PageProps) {
 }
 
 /**
- * A run over time, as seed 002 stacks its figures: the task stream, CPU and memory, results in the cache, with the legend and
- * what is known of the task that was clicked. What `visualize` and a MemorySampler write begins here.
+ * The plots of a run over time, stacked as by Dask's `visualize` (seed 002): the task stream, CPU and memory, results
+ * in the cache. The side bar has the legend and details of the selected task. Reports of `visualize` and of a
+ * MemorySampler open this page first.
  */
 export function RunPage({ state, update, stage, animationFrames }: PageProps) {
   useFlows(state, update.trace);
@@ -39,7 +40,7 @@ export function RunPage({ state, update, stage, animationFrames }: PageProps) {
   );
 }
 
-/** Whether the critical path is drawn, and how much of it is computing. */
+/** A switch that shows or hides the critical path, and the seconds of computing on the path. */
 function PathSwitch({ state, trace }: { readonly state: ShellState; readonly trace: Trace }) {
   const [shown, setShown] = useState(true);
   const path = useAnalysis(trace, CRITICAL_PATH);
@@ -72,7 +73,8 @@ interface MoreProps {
 }
 
 /** Entries of a list before "and n more". */
-const MOST = 12;
+const MAX_ENTRIES = 12;
+
 function TaskMore({ state, trace, row }: MoreProps) {
   const { tasks, strings } = trace;
   if (row >= tasks.length) return null;
@@ -155,7 +157,7 @@ function Log({ trace, row }: Omit<MoreProps, 'state'>) {
   );
 }
 
-/** From a task to where its time went. */
+/** Links from a task to its profile and to that of its prefix. */
 function ProfileLink({ state, trace: { tasks, strings, samples }, row }: MoreProps) {
   const prefix = tasks.prefix[row]!;
   if (samples.length === 0 || prefix < 0) return null;
@@ -179,7 +181,7 @@ interface ListProps {
   readonly state: ShellState;
   readonly trace: Trace;
   readonly title: string;
-  /** Of the lines in the stream that lead there. */
+  /** Colour of the flows between the selected task and the listed tasks. */
   readonly color: string;
   readonly rows: readonly number[];
 }
@@ -195,7 +197,7 @@ function TaskList({ state, trace, title, color, rows }: ListProps) {
         {bytes > 0 ? `, ${formatBytes(bytes)}` : ''}
       </h3>
       <ul>
-        {rows.slice(0, MOST).map((row) => (
+        {rows.slice(0, MAX_ENTRIES).map((row) => (
           <li key={row}>
             <button type="button" class="link code" onClick={() => state.selectRow(row)}>
               {trace.tasks.keyOf(row)}
@@ -203,7 +205,9 @@ function TaskList({ state, trace, title, color, rows }: ListProps) {
           </li>
         ))}
       </ul>
-      {rows.length > MOST ? <p class="muted">and {formatCount(rows.length - MOST)} more</p> : null}
+      {rows.length > MAX_ENTRIES ? (
+        <p class="muted">and {formatCount(rows.length - MAX_ENTRIES)} more</p>
+      ) : null}
     </>
   );
 }

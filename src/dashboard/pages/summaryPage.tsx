@@ -1,5 +1,5 @@
-// The first page: how long the run took, what it was waiting for, what to do about it, and the facts that a report must
-// have. Counts and sums are those of `trace.totals`, exact also where rows were let go.
+// The first page: the duration of the run, the waits on its critical path, findings with advice, and facts about the
+// run. Counts and sums come from `trace.totals`, which stay exact if rows were evicted.
 import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
 import type { Finding } from '../../analysis/findings/finding.js';
 import { nothingFound } from '../../analysis/findings/nothingFound.js';
@@ -47,7 +47,7 @@ export function SummaryPage(props: PageProps) {
   );
 }
 
-/** What the critical path says; it is made of the rows of tasks. */
+/** Panels about the critical path, which is computed from the rows of tasks. */
 function PathPanels({ state, update: { trace } }: PageProps) {
   const scheme = state.view.scheme.value;
   const path = useAnalysis(trace, CRITICAL_PATH);
@@ -204,7 +204,7 @@ function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly schem
   );
 }
 
-/** Kinds of the path that no prefix causes. */
+/** Kinds of parts of the path that belong to no prefix. */
 const WITHOUT_PREFIX: readonly PathKind[] = ['worker start', 'paused', 'client time'];
 
 function PathPrefixes({ path, scheme }: { readonly path: CriticalPath; readonly scheme: Scheme }) {
@@ -224,7 +224,7 @@ function PathPrefixes({ path, scheme }: { readonly path: CriticalPath; readonly 
   return rows.length === 0 ? <Empty>No task ran.</Empty> : <Bars rows={rows} />;
 }
 
-/** Seconds that the run would get shorter. */
+/** Bars with the seconds that the run would save. */
 function Speedups({
   found,
   trace,
@@ -301,7 +301,7 @@ function traceFacts(trace: Trace): Record<string, string> {
   return { From: formatDate(start), To: formatDate(stop) };
 }
 
-/** Lines of code before the others are left out. */
+/** Lines of calling code that are shown. */
 const MAX_LINES = 40;
 
 function CallingCode({ trace }: { readonly trace: Trace }) {

@@ -1,4 +1,4 @@
-// Pages that are an analysis and its picture: compute time by key, time by action.
+// Pages with one analysis as bars and as a table: compute time by key, time by action.
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration } from '../model/format.js';
 import { kindColor } from '../model/kindColors.js';
@@ -11,7 +11,7 @@ import { QUEUEING, TIME_BY_ACTION, TIME_BY_PREFIX } from './analyses.js';
 import type { PageProps } from './pageProps.js';
 
 const MAX_BARS = 30;
-/** Columns of the table of prefixes of which a sum says something. */
+/** Columns of the table of prefixes whose sum is meaningful. */
 export const PREFIX_SUMS = ['Duration (s)', 'Share (%)', 'Tasks', 'Erred', 'Results (MB)'];
 
 export function ComputePage({ state, update }: PageProps) {
@@ -75,7 +75,7 @@ interface ActionProps {
   readonly none: string;
 }
 
-/** Seconds by action; `none` where there is no action. */
+/** Bars of seconds by action, or the message `none` without actions. */
 export function ActionBars({ trace, scheme, none }: ActionProps) {
   const actions = [...trace.totals.actions].sort((a, b) => b.seconds - a.seconds);
   const rows = actions.map(({ action, seconds, nbytes }) => ({

@@ -1,4 +1,4 @@
-// Pages with plots over time and a table below them: memory, bandwidth, the host.
+// Pages with plots over time and panels below: memory, bandwidth, contention, the host.
 
 import type { ComponentChildren } from 'preact';
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
@@ -35,9 +35,9 @@ export function BandwidthPage(props: PageProps) {
   );
 }
 
-/** Columns of the tables of transfers of which a sum says something. */
+/** Columns of the tables of transfers whose sum is meaningful. */
 const MOVED_SUMS = ['Transfers', 'Results', 'Size (MB)', 'Compressed (MB)', 'Duration (s)'];
-/** Workers in the matrix; those that moved most. */
+/** Workers in the matrix, those with the most transferred bytes. */
 const MAX_WORKERS = 24;
 
 function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Scheme }) {
@@ -127,7 +127,7 @@ export function SystemPage(props: PageProps) {
   return <TimePage {...props}>{null}</TimePage>;
 }
 
-/** Plots above, panels below. */
+/** A page with plots above and panels below. */
 export function TimePage({
   state,
   stage,
@@ -144,8 +144,7 @@ export function TimePage({
   );
 }
 
-// What stands in the way of tasks on their own machine: event loops that are late, threads that wait for a core or for
-// something else than a core.
+// The page about contention on a machine: late event loops, and threads that wait for a core or for something else.
 
 const CPU = 'thread-cpu';
 const WAIT = 'thread-noncpu';

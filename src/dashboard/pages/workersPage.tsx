@@ -1,4 +1,4 @@
-// The workers: who they are and what they had to do; of the one that is chosen also what it runs now and what it moved.
+// The workers: their properties and their work. A chosen worker has its running task and its transfers, too.
 import { textOf } from '../../trace/names.js';
 import { formatBytes, formatClock, formatCount, formatDate, formatDuration } from '../model/format.js';
 import { callStackOf, transferLog } from '../model/workerLog.js';
@@ -130,7 +130,7 @@ function OneWorker(props: WorkerProps) {
   );
 }
 
-/** The task that a worker runs, and its call stack as the profiler saw it last. */
+/** The running task of a worker, and the task's newest sampled call stack. */
 function RunningNow({ update: { trace, live }, worker }: WorkerProps) {
   const running = live?.running.find((one) => one.worker === worker);
   const stack = running === undefined ? undefined : callStackOf(trace, worker, running.id);
