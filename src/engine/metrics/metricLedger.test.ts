@@ -42,7 +42,7 @@ test('changes sent in any portions add up to the totals on the other side', () =
   );
 });
 
-test('only what has changed is sent', () => {
+test('only changed metrics are sent', () => {
   const ledger = new MetricLedger();
   const cpu = ['execute', 'default', 'inc', 'thread-cpu', 'seconds'];
   ledger.add(cpu, 1);
@@ -54,7 +54,7 @@ test('only what has changed is sent', () => {
   assert.equal(ledger.get(cpu), 1.5);
 });
 
-test('beyond the capacity the sums stay whole and the memory bounded', () => {
+test('beyond the capacity the sums stay exact and the memory is bounded', () => {
   const ledger = new MetricLedger(100);
   for (let index = 0; index < 5000; index++) {
     ledger.add(['execute', `span-${index % 50}`, `prefix-${index}`, 'thread-cpu', 'seconds'], 1);

@@ -1,4 +1,4 @@
-// Synthetic calls of a cluster to an observer: computations, task runs and metrics in a few words.
+// Creates a cluster's calls of an observer: computations, task runs and metrics.
 import {
   type Computation,
   type MetricSample,
@@ -7,7 +7,7 @@ import {
   type WorkerInfo,
 } from '../../protocol/clusterObserver.js';
 
-/** A computation of tasks without dependencies, one per span given: `["Alice", "load"]`. */
+/** Returns a computation of tasks without dependencies, one per given span, e.g. `["Alice", "load"]`. */
 export function computationOf(
   spans: readonly (readonly string[])[],
   { submitted = 100, code = '' }: { readonly submitted?: number; readonly code?: string } = {},
@@ -34,7 +34,7 @@ export function computationOf(
   };
 }
 
-/** Runs of tasks; each took from `start` to `stop`. */
+/** Returns runs of tasks, each from `start` to `stop`. */
 export function runsOf(
   computation: Computation,
   ids: readonly number[],

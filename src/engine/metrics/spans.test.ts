@@ -14,7 +14,7 @@ function idle(spans: Spans, tags: readonly string[]): number | undefined {
   return new Map([...metrics].map(([key, value]) => [key.join(), value])).get('execute,N/A,idle,seconds');
 }
 
-test('a span has its tasks, states, bytes and times, and its parent has those too', () => {
+test('a span counts tasks, states, bytes and times, and its parent includes them', () => {
   const spans = new Spans(() => 200);
   spans.workerAdded(workerOf(2, 90));
   const computation = computationOf([LOAD, LOAD, ALICE, BOB], { submitted: 100, code: 'main.ts:3' });
@@ -34,7 +34,7 @@ test('a span has its tasks, states, bytes and times, and its parent has those to
   assert.equal(spans.get()?.tasks, 4);
 });
 
-test('what no metric accounts for while a span had tasks is idle', () => {
+test('time of a span with tasks that no metric accounts for is idle', () => {
   const spans = new Spans(() => 999);
   spans.workerAdded(workerOf(2, 90));
   const computation = computationOf([LOAD, BOB], { submitted: 100 });

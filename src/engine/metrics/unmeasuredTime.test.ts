@@ -13,7 +13,7 @@ const KINDS = {
   ],
 };
 
-/** One after the other, `[id, seconds]` each, taken in at `received`. */
+/** Returns completions of consecutive tasks, given as `[id, seconds]`, of a batch received at `received`. */
 function completions(received: number, start: number, tasks: readonly [number, number][]): CompletionColumns {
   const columns = completionColumns(tasks.length);
   columns.count = tasks.length;
@@ -37,7 +37,7 @@ function open(): UnmeasuredTime {
   return time;
 }
 
-test('what ran when the isolate died has failed, or was cancelled', () => {
+test('the task that ran when the isolate died counts as failed or cancelled', () => {
   for (const activity of ['failed', 'cancelled'] as const) {
     const time = open();
     assert.deepEqual(asRecord(time.died({ run: 1, id: 2, since: 10 }, activity, 14)), {
@@ -47,7 +47,7 @@ test('what ran when the isolate died has failed, or was cancelled', () => {
   }
 });
 
-test('tasks whose measures have not come count as other, what lay between them as the executor', () => {
+test('tasks without measurements count as other, and the time between them as executor', () => {
   const time = open();
   time.measured(10);
   time.ended(
@@ -58,7 +58,7 @@ test('tasks whose measures have not come count as other, what lay between them a
       [4, 1],
     ]),
   );
-  // The second of the three has been measured; it is known by its time.
+  // The first two of the three tasks have been measured.
   time.measured(13.5);
   assert.deepEqual(asRecord(time.died({ run: 1, id: 5, since: 15 }, 'failed', 16)), {
     'execute,Alice,load,other,seconds': 1,
@@ -67,7 +67,7 @@ test('tasks whose measures have not come count as other, what lay between them a
   });
 });
 
-test('an isolate that is between two tasks runs none, whatever it said last', () => {
+test('an isolate between two tasks runs no task, whatever its last report was', () => {
   const time = open();
   time.ended(1, completions(5, 5, [[3, 2]]));
   assert.deepEqual(asRecord(time.died({ run: 1, id: 3, since: 5 }, 'failed', 7.5)), {
@@ -75,7 +75,7 @@ test('an isolate that is between two tasks runs none, whatever it said last', ()
   });
 });
 
-test('a run that was closed while its task ran is known still', () => {
+test('a run that was closed while its task ran still counts', () => {
   const time = open();
   time.closed(1, true);
   assert.deepEqual(asRecord(time.died({ run: 1, id: 0, since: 2 }, 'cancelled', 3)), {
@@ -86,13 +86,13 @@ test('a run that was closed while its task ran is known still', () => {
   assert.deepEqual(asRecord(other.died({ run: 1, id: 0, since: 2 }, 'cancelled', 3)), {});
 });
 
-test('no second is lost and none counts twice, whenever the measures come and the isolate dies', () => {
+test('every second counts once, whenever measurements arrive and the isolate dies', () => {
   const task = fc.tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 1, max: 40 }));
   const batch = fc.tuple(fc.array(task, { maxLength: 8 }), fc.boolean());
   fc.assert(
     fc.property(fc.array(batch, { maxLength: 400 }), fc.integer({ min: 0, max: 50 }), (batches, last) => {
       const time = open();
-      // Times are whole multiples of 1/8 s, so that sums are exact; batches follow each other at once.
+      // Times are multiples of 1/8 s, so that sums are exact. Batches follow one another at once.
       let now = 1000;
       let measured = now;
       time.measured(now);

@@ -1,8 +1,8 @@
-// A worker thread that is busy for as long as a test wants: `workerData` is shared memory whose first word says when to
-// stop, and the second counts rounds; `spin` fills the time. The test looks for these lines in a profile.
+// A worker thread that is busy until a test stops it. `workerData` is shared memory: a first word other than 0 stops
+// the thread, and the second counts rounds. The test looks for the lines of `spin` in a profile.
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
-/** Runs synchronously until the word is not 0. */
+/** Runs synchronously until the first word is not 0. */
 export function spinUntilOpen(gate: Int32Array): number {
   let sum = 0;
   while (Atomics.load(gate, 0) === 0) {

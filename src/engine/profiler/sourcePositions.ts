@@ -1,6 +1,6 @@
-// Converts positions in a running script to positions in the user's file. A script that was compiled to disk names
-// its source map. A script that a loader such as tsx compiled has its map only in the isolate that loaded it, which
-// is asked once.
+// Converts positions in a running script to positions in the user's file. A script that was compiled to disk names its
+// source map. A script that a loader such as tsx compiled has its map only in the isolate that loaded it, which
+// receives one request for it.
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';

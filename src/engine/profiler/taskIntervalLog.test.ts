@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TaskIntervalLog } from './taskIntervalLog.js';
 
-test('short tasks of one kind are kept as one, others apart', () => {
+test('consecutive short tasks of one kind are one interval, other tasks are separate', () => {
   const log = new TaskIntervalLog();
   log.add(1, 1.0001, 10, 0);
   log.add(1.0001, 1.0002, 11, 0);
@@ -15,7 +15,7 @@ test('short tasks of one kind are kept as one, others apart', () => {
   });
 });
 
-test('only what overlaps, what runs still, and nothing that was forgotten', () => {
+test('a query returns overlapping intervals and the running task, and nothing forgotten', () => {
   const log = new TaskIntervalLog();
   for (let task = 0; task < 5; task++) log.add(task, task + 1, task, task);
   assert.deepEqual(log.between(1.5, 2.5).tasks, [1, 2]);

@@ -1,5 +1,5 @@
-// Records when a thread ran which task, as long as samples may need it. Tasks of a microsecond come by the million
-// and samples by the hundred. So consecutive short tasks of one kind are kept as one interval.
+// Records which task a thread ran at which time, for as long as samples may need it. There may be millions of tasks of
+// a microsecond and only hundreds of samples. So consecutive short tasks of one kind are kept as one interval.
 import type { TaskIntervals } from '../../protocol/profileCycle.js';
 
 /** Longest interval of merged tasks, and longest gap inside it, in seconds. */

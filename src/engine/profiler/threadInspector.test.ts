@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { type InspectorChannel, inspectThread, whenThreadIsQuiet } from './threadInspector.js';
 
-/** A thread that is in a loop without end. */
+/** Starts a thread in an endless loop. */
 async function spinning(name: string): Promise<Worker> {
   const worker = new Worker(
     "require('node:worker_threads').parentPort.postMessage('up'); let sum = 0; for (;;) sum += Math.sqrt(sum + 1);",
@@ -16,12 +16,12 @@ async function spinning(name: string): Promise<Worker> {
   return worker;
 }
 
-test('a thread ends although an inspector asks it something when it is terminated', async () => {
+test('a thread ends also if it is terminated during a request of the inspector', async () => {
   for (let round = 0; round < 10; round++) {
     const name = `asked-${round}`;
     const worker = await spinning(name);
     const channel = await new Promise<InspectorChannel>((resolve) => inspectThread(name, resolve));
-    // Without waiting for the answer most of these threads would run for ever.
+    // Without the wait for the answer most of these threads would run for ever.
     channel.send('Runtime.evaluate', { expression: 'let q = 0; for (let k = 0; k < 3e5; k++) q += k; q' });
     const exited = once(worker, 'exit');
     const order: string[] = [];
@@ -58,7 +58,8 @@ test('threads that end while the inspector is being opened do not crash the proc
   const program = `
     const { once } = require('node:events');
     const { Worker } = require('node:worker_threads');
-    // None ends before the inspector has seen it: that ends Node 20 while it looks through its threads.
+    // Node 20 crashes if a thread ends while the inspector lists the threads, so all wait until the inspector has seen
+    // them.
     const gate = new Int32Array(new SharedArrayBuffer(4));
     const body = \`const { parentPort, workerData } = require('node:worker_threads');
       parentPort.postMessage('up');

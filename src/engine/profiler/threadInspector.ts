@@ -11,7 +11,7 @@ import { getOrMake } from '../../base/lookUps.js';
 
 /** The session of one thread, which may also be the scheduler's own. */
 export interface InspectorChannel {
-  /** Sends a request. `answer` receives the result, or undefined if the thread refused or is gone. */
+  /** Sends a request. `answer` receives the result, or undefined if the thread refused the request or has ended. */
   send(method: string, params: object, answer?: (result: unknown) => void): void;
   /** Calls `handler` with the parameters of every event of this name, until the returned function is called. */
   on(event: string, handler: (params: unknown) => void): () => void;

@@ -13,7 +13,7 @@ const SOURCE = fileURLToPath(new URL('../../../src/engine/profiler/busy.test.sup
 const LINES = readFileSync(SOURCE, 'utf8').split('\n');
 const lineOf = (text: string): number => LINES.findIndex((line) => line.includes(text)) + 1;
 
-/** Enough samples to show where a thread is most of the time. */
+/** Number of samples that suffices to show where a thread spends most of its time. */
 const SAMPLES = 100;
 
 const workers: Worker[] = [];
@@ -27,7 +27,7 @@ after(() => {
 interface Busy {
   readonly gate: Int32Array;
   readonly worker: Worker;
-  /** The next cycle that satisfies the condition. */
+  /** Resolves with the next cycle that satisfies the condition. */
   seen(condition: (cycle: ProfileCycle) => boolean): Promise<ProfileCycle>;
   readonly profiler: ThreadProfiler;
 }
@@ -65,7 +65,7 @@ function open(gate: Int32Array): void {
   Atomics.store(gate, 0, 1);
 }
 
-/** `outer>inner` of every sample. */
+/** Returns `outer>inner` of every sample. */
 function stacks({ stacks: samples, parents, names }: ProfileCycle): string[] {
   return Array.from(samples, (stack) => {
     if (stack < 0) return stack === STACK_IDLE ? 'idle' : 'runtime';
@@ -78,12 +78,12 @@ function stacks({ stacks: samples, parents, names }: ProfileCycle): string[] {
 const spinning = (cycle: ProfileCycle): boolean =>
   stacks(cycle).some((stack) => stack.includes('>spinUntilOpen'));
 
-test('sees inside a task that runs synchronously for many cycles, while it runs', async () => {
+test('samples a synchronous task of many cycles while it runs', async () => {
   const { gate, worker, profiler, seen } = startBusy('profiled-sync', 'busy.test.support.js');
   worker.postMessage('go');
   let previous = 0;
   for (let round = 0; round < 5; round++) {
-    // The gate is closed: what is seen here is seen in the middle of the task.
+    // The gate is closed, so these samples arrive during the task.
     const cycle = await seen(spinning);
     assert.equal(Atomics.load(gate, 0), 0);
     assert.ok(cycle.start >= previous, 'cycles follow each other');
@@ -105,8 +105,8 @@ test("positions are those of the user's TypeScript, functions and lines", async 
     lineOf('while (Atomics.load'),
     lineOf('sum += burn'),
   ];
-  // The first samples may be the caller's, while V8 compiles. How many samples a cycle has is up to the machine, so cycles are
-  // taken until enough samples are in the loops.
+  // The first samples may be in the caller, while V8 compiles. The number of samples per cycle depends on the machine,
+  // so cycles are collected until enough samples are in the loops.
   let within = 0;
   const cycle = await seen((one) => {
     within += one.sampleLines.filter((line) => inner.includes(line)).length;
@@ -140,7 +140,7 @@ test('flush reports the samples so far; close reports the rest', async () => {
     reported += cycle.times.length;
     return false;
   });
-  // The cycle lasts an hour, so only flush can have reported it. Samples take time, hence the rounds of the task.
+  // The cycle lasts an hour, so only flush can have reported it. Samples take time, so the task runs several rounds.
   while (reported === 0) {
     const round = Atomics.load(gate, 1);
     while (Atomics.load(gate, 1) < round + 500) await new Promise((resolve) => setImmediate(resolve));

@@ -33,13 +33,16 @@ export interface ThreadProfilerOptions {
 }
 
 /**
- * Milliseconds that a thread must be busy before it is profiled. Starting costs 20 ms of its time, and 50 while it
- * loads modules. The cost depends on its heap, which is small then.
+ * Milliseconds that a thread must be busy before it is profiled. Starting takes 20 ms of its time, and 50 ms while it
+ * loads modules. The cost grows with its heap.
  */
 const START_AFTER_MS = 50;
 /** Multiple of the starting cost for which an idle thread is still profiled, so that another start costs 1 % at most. */
 const IDLE_FACTOR = 100;
-/** Milliseconds between two discards of a thread's optimised code, because recompiling takes 60 to 180 of its time. */
+/**
+ * Least time between two discards of a thread's optimised code, in milliseconds. Recompiling takes 60 to 180 ms of its
+ * time.
+ */
 const FORGETTING_MS = 12_000;
 /** Milliseconds that `flush` waits for a thread in a native call. */
 const FLUSH_PATIENCE_MS = 2000;

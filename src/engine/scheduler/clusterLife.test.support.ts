@@ -209,7 +209,7 @@ export class Life {
       cluster.run(worker);
       if (cluster.workers.get(worker.index) !== worker) continue;
       while (worker.fetches.length > 0) worker.answerFetch();
-      while (worker.said.length > 0) cluster.receive(worker, 100);
+      while (worker.outbox.length > 0) cluster.receive(worker, 100);
     }
   }
 

@@ -36,7 +36,7 @@ test('a task leaves its bytes when their worker is busy for longer than it takes
   assert.deepEqual(sent(user.instructions), [[0, user.segment.base + 1]]);
 });
 
-test('small inputs do not matter', () => {
+test('small inputs do not affect the placement', () => {
   addWorkers('a', 'b');
   const data = scatter(1, 1000);
   const { segment, instructions } = addUser(data);
@@ -186,7 +186,7 @@ test('a lost result fails if one of its dependencies has failed meanwhile', () =
   finish(0, base + 1, KIND_STORED);
   const [lost] = only(handle({ type: 'results-missing', worker: 0, ids: [data.base] }), 'erred');
   assert.deepEqual([[...lost!.ids], lost!.lost], [[data.base], true]);
-  assert.equal(scheduler.stateName(base + 1), 'memory', 'what was computed before stays');
+  assert.equal(scheduler.stateName(base + 1), 'memory', 'the earlier result stays');
   const [doomed] = only(handle({ type: 'results-missing', worker: 0, ids: [base + 1] }), 'erred');
   assert.equal(scheduler.stateName(base + 1), 'erred');
   assert.ok(doomed!.ids.includes(base + 1));

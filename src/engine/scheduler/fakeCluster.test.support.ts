@@ -187,11 +187,11 @@ export class FakeCluster implements FakeWorld {
   receive(worker: FakeWorker, most: number): void {
     const finished: Finished[] = [];
     for (
-      let next = worker.said[0];
+      let next = worker.outbox[0];
       next?.type === 'finished' && finished.length < most;
-      next = worker.said[0]
+      next = worker.outbox[0]
     ) {
-      worker.said.shift();
+      worker.outbox.shift();
       if (this.idOf(next.name) < 0) worker.drop(next.name);
       else finished.push(next);
     }
@@ -199,22 +199,22 @@ export class FakeCluster implements FakeWorld {
       this.#receiveFinished(worker.index, finished);
       return;
     }
-    const said = worker.said.shift();
-    if (said === undefined || said.type === 'finished') return;
+    const message = worker.outbox.shift();
+    if (message === undefined || message.type === 'finished') return;
     const { index } = worker;
-    if (said.type === 'threw') {
-      const id = this.idOf(said.name);
-      if (id >= 0) this.handle({ type: 'task-erred', worker: index, id, final: said.final });
-    } else if (said.type === 'stolen') {
-      this.handle({ type: 'tasks-stolen', worker: index, ids: this.#idsOf(said.names) });
-    } else if (said.type === 'missing') {
-      this.handle({ type: 'results-missing', worker: said.holder, ids: this.#idsOf([said.name]) });
+    if (message.type === 'threw') {
+      const id = this.idOf(message.name);
+      if (id >= 0) this.handle({ type: 'task-erred', worker: index, id, final: message.final });
+    } else if (message.type === 'stolen') {
+      this.handle({ type: 'tasks-stolen', worker: index, ids: this.#idsOf(message.names) });
+    } else if (message.type === 'missing') {
+      this.handle({ type: 'results-missing', worker: message.holder, ids: this.#idsOf([message.name]) });
     } else {
-      for (const name of said.stored) if (this.idOf(name) < 0) worker.drop(name);
-      for (const [name, value] of said.inline) if (this.idOf(name) >= 0) this.inline.set(name, value);
-      const stored = this.#idsOf(said.stored).map((id) => ({ id, nbytes: 10 ** (id % 10) }));
-      const ids = this.#idsOf([...said.inline.keys(), ...said.stored]);
-      const missing = this.#idsOf(said.missing);
+      for (const name of message.stored) if (this.idOf(name) < 0) worker.drop(name);
+      for (const [name, value] of message.inline) if (this.idOf(name) >= 0) this.inline.set(name, value);
+      const stored = this.#idsOf(message.stored).map((id) => ({ id, nbytes: 10 ** (id % 10) }));
+      const ids = this.#idsOf([...message.inline.keys(), ...message.stored]);
+      const missing = this.#idsOf(message.missing);
       this.handle({ type: 'results-fetched', worker: index, ids, stored, missing });
     }
   }
@@ -263,8 +263,8 @@ export class FakeCluster implements FakeWorld {
         break;
       case 'steal': {
         const names = worker?.steal(this.#namesOf(instruction.ids)) ?? [];
-        if (this.#options.stealsAtOnce) worker?.said.unshift({ type: 'stolen', names });
-        else worker?.said.push({ type: 'stolen', names });
+        if (this.#options.stealsAtOnce) worker?.outbox.unshift({ type: 'stolen', names });
+        else worker?.outbox.push({ type: 'stolen', names });
         break;
       }
       case 'fetch':

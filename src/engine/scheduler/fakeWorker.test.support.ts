@@ -43,7 +43,7 @@ export interface Finished {
 }
 
 /** Messages of the worker, in this order. */
-export type Said =
+export type SentMessage =
   | Finished
   | { readonly type: 'threw'; readonly name: Name; readonly final: boolean }
   | { readonly type: 'missing'; readonly holder: number; readonly name: Name }
@@ -91,7 +91,7 @@ export class FakeWorker {
   readonly gathers = new Map<Name, Gather>();
   readonly queue: { readonly name: Name; publish: boolean }[] = [];
   readonly store = new Map<Name, number>();
-  readonly said: Said[] = [];
+  readonly outbox: SentMessage[] = [];
   readonly fetches: Name[][] = [];
   readonly #world: FakeWorld;
 
@@ -104,12 +104,12 @@ export class FakeWorker {
 
   /** Starts a new isolate beside the same store. Unreported completions of the old isolate are lost. */
   restart(): void {
-    for (const said of this.said) {
-      if (said.type === 'finished' && said.kind === KIND_STORED) this.store.delete(said.name);
-      if (said.type === 'fetched') for (const name of said.stored) this.store.delete(name);
+    for (const message of this.outbox) {
+      if (message.type === 'finished' && message.kind === KIND_STORED) this.store.delete(message.name);
+      if (message.type === 'fetched') for (const name of message.stored) this.store.delete(name);
     }
     for (const part of [this.results, this.uses, this.failed, this.gathers]) part.clear();
-    for (const list of [this.queue, this.said, this.fetches]) list.splice(0);
+    for (const list of [this.queue, this.outbox, this.fetches]) list.splice(0);
   }
 
   receive(name: Name, value: number): void {
@@ -162,7 +162,7 @@ export class FakeWorker {
     for (const dependency of dependencies) this.gather(dependency);
     if (dependencies.some((dependency) => this.failed.has(dependency))) {
       this.failed.add(name);
-      this.said.push({ type: 'finished', name, kind: KIND_SKIPPED, value: 0 });
+      this.outbox.push({ type: 'finished', name, kind: KIND_SKIPPED, value: 0 });
       return undefined;
     }
     const inputs = dependencies.map((dependency) => {
@@ -175,7 +175,7 @@ export class FakeWorker {
     this.#world.runs.set(name, runs);
     if (runs <= task.throws || (task.size === 'bound' && entry.publish)) {
       this.failed.add(name);
-      this.said.push({ type: 'threw', name, final: false });
+      this.outbox.push({ type: 'threw', name, final: false });
     } else {
       this.#complete(name, task, resultOf(name, inputs), entry.publish);
       for (const dependency of dependencies) this.#countUse(dependency);
@@ -193,13 +193,13 @@ export class FakeWorker {
       const value = this.results.get(name);
       if (value === undefined) missing.push(name);
       else if (taskOf(this.#world, name).size === 'bound')
-        this.said.push({ type: 'threw', name, final: true });
+        this.outbox.push({ type: 'threw', name, final: true });
       else if (taskOf(this.#world, name).size === 'large') {
         this.store.set(name, value);
         stored.push(name);
       } else inline.set(name, value);
     }
-    this.said.push({ type: 'fetched', inline, stored, missing });
+    this.outbox.push({ type: 'fetched', inline, stored, missing });
   }
 
   #complete(name: Name, task: FakeTask, value: number, publish: boolean): void {
@@ -214,7 +214,7 @@ export class FakeWorker {
     if (task.size !== 'scalar')
       kind = publish ? (task.size === 'large' ? KIND_STORED : KIND_VALUE) : KIND_PRIVATE;
     if (kind === KIND_STORED) this.store.set(name, value);
-    this.said.push({ type: 'finished', name, kind, value });
+    this.outbox.push({ type: 'finished', name, kind, value });
   }
 
   #countUse(name: Name): void {
@@ -236,6 +236,9 @@ export class FakeWorker {
       return;
     }
     this.failed.add(name);
-    this.said.push({ type: 'missing', holder, name: origin }, { type: 'missing', holder: this.index, name });
+    this.outbox.push(
+      { type: 'missing', holder, name: origin },
+      { type: 'missing', holder: this.index, name },
+    );
   }
 }

@@ -7,7 +7,7 @@ import type { Segment } from './taskGraph.js';
 import { ERRED, MEMORY, RELEASED } from './taskStates.js';
 
 /** A task that fails at once; `lost` if it is data that is lost already. */
-export interface StillBorn {
+export interface FailedAddition {
   readonly id: number;
   readonly lost: boolean;
   /** The task that failed earlier: the task itself, or the task that it stands for. */
@@ -15,7 +15,7 @@ export interface StillBorn {
 }
 
 /** Adds a graph behind the others. Returns the tasks that must fail. */
-export function addGraph(state: SchedulerState, event: GraphAdded): StillBorn[] {
+export function addGraph(state: SchedulerState, event: GraphAdded): FailedAddition[] {
   const { graph, policy, imports } = event;
   const segment = state.graph.add(graph, policy, imports);
   makeRoom(state, graph.functionCount);
@@ -25,7 +25,7 @@ export function addGraph(state: SchedulerState, event: GraphAdded): StillBorn[] 
   if (imports !== undefined)
     for (const local of imports.keys()) state.needs[state.graph.originOf(segment.base + local)]!++;
   place(state, segment.base, segment.base + segment.size);
-  const failed: StillBorn[] = [];
+  const failed: FailedAddition[] = [];
   for (const [local, given] of imports ?? [])
     if (state.state[given] === ERRED) failed.push({ id: segment.base + local, lost: false, because: given });
   return failed;
@@ -45,8 +45,8 @@ function makeRoom(state: SchedulerState, functionCount: number): void {
   state.expected = expected;
 }
 
-function addData(state: SchedulerState, segment: Segment, { holders, nbytes }: GraphAdded): StillBorn[] {
-  const lost: StillBorn[] = [];
+function addData(state: SchedulerState, segment: Segment, { holders, nbytes }: GraphAdded): FailedAddition[] {
+  const lost: FailedAddition[] = [];
   for (let local = 0; local < segment.size; local++) {
     const id = segment.base + local;
     const holder = holders?.[local] ?? CALLER;

@@ -1,4 +1,4 @@
-// Recovers from the loss of a worker. Losses are rare, so nothing is patched. Lost tasks return to released, and
+// Recovers from the loss of a worker. Losses are rare, so counters are not patched. Lost tasks return to released, and
 // released results that are needed again are resurrected from their lineage. All counters are derived anew from the
 // states, in O(tasks + edges).
 import { awaitPrivateResults } from './privacy.js';
@@ -64,7 +64,10 @@ export function forgetWorker(state: SchedulerState, index: number, keepsStore: b
   return resurrect(state, lost);
 }
 
-/** Selects another worker that was sent the result. If its store lacks the result, the worker reports that when asked. */
+/**
+ * Selects another worker to which the result was sent. If its store lacks the result, the worker reports that on
+ * request.
+ */
 function moveToCopy(state: SchedulerState, id: number): boolean {
   for (const worker of state.workers.values()) {
     if (!worker.storeCopies.has(id)) continue;

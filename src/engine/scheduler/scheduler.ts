@@ -365,7 +365,7 @@ export class Scheduler {
       this.#instructions.push({ type: 'steal', worker: worker.index, ids });
     }
     if (state.workers.size < 2) return;
-    // If no place matters, all idle workers are alike: what one cannot get, the next cannot get either.
+    // Without placements all idle workers are alike: if one gets no task, the next one gets none either.
     const differ = state.storedCount > 0 || state.restricted;
     for (const worker of state.workers.values()) {
       if (worker.batches.length > 0 || worker.paused) continue;

@@ -27,11 +27,11 @@ export interface WorkerState {
   /** Tasks whose results were sent to the worker as inputs, and are in its isolate. */
   replicas: Set<number>;
   /**
-   * Tasks whose results came from another worker's store, so that the own store may have them too. The set outlives
-   * the isolate.
+   * Tasks with results that came from another worker's store, so that this worker's store may have copies. The set
+   * outlives the isolate.
    */
   storeCopies: Set<number>;
-  /** Tasks of whose results the worker may have an unused copy. The worker is notified when they are released. */
+  /** Tasks with results of which the worker may have an unused copy. The worker is notified when they are released. */
   unusedCopies: Set<number>;
   /** True while a task that may kill its worker runs here alone. */
   quarantined: boolean;

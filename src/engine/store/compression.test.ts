@@ -22,7 +22,7 @@ describe('pays', () => {
     assert.ok(!pays(new Uint8Array(9_999)), 'too few bytes');
   });
 
-  it('looks everywhere, the end included', () => {
+  it('samples all regions of the bytes, including the end', () => {
     const mixed = random(50_000);
     mixed.fill(0, 0, 10_000);
     assert.ok(!pays(bytesOf(mixed)));
@@ -32,7 +32,7 @@ describe('pays', () => {
 });
 
 describe('compressParts', () => {
-  it('gives parts from which the same bytes come back, from shared memory or not', async () => {
+  it('returns parts that decompress to the same bytes, from shared memory or not', async () => {
     const large = new Uint8Array(new SharedArrayBuffer(2 * PART_BYTES + 13));
     large.set(rounded(2 * (PART_BYTES / 8)));
     for (const bytes of [large, rounded(5_000)]) {
@@ -45,7 +45,7 @@ describe('compressParts', () => {
     }
   });
 
-  it('leaves a part that does not shrink as it is', async () => {
+  it('does not change a part that does not shrink', async () => {
     const mixed = new Uint8Array(2 * PART_BYTES);
     mixed.set(bytesOf(random(PART_BYTES / 8)));
     const parts = await compressParts(mixed);
@@ -58,7 +58,7 @@ describe('compressParts', () => {
 });
 
 describe('decompress', () => {
-  it('refuses damaged parts, whatever they claim', async () => {
+  it('refuses damaged parts with any stated length', async () => {
     const [first] = await compressParts(rounded(2_000));
     const part = first!;
     await fc.assert(

@@ -45,7 +45,7 @@ export function pays(bytes: Frame): boolean {
   return loadPackage('lz4-napi').compressSync(sample).byteLength <= MAX_RATIO * sample.byteLength;
 }
 
-/** On another machine there may be no binary for it. */
+/** Whether lz4 is available. Some platforms have no binary. */
 function hasLz4(): boolean {
   try {
     return loadPackage('lz4-napi') !== undefined;

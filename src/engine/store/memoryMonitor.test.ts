@@ -14,7 +14,7 @@ import {
 const LIMIT = 1000;
 const NEVER: MemoryThresholds = { target: false, spill: false, pause: false, terminate: false };
 
-/** Readings one after the other, 100 ms apart: process and managed bytes; what is done, without `collect`. */
+/** Returns the actions for readings of process and managed bytes, 100 ms apart, without `collect`. */
 function run(
   readings: readonly (readonly [number, number])[],
   thresholds: Partial<MemoryThresholds> = {},
@@ -49,7 +49,7 @@ describe('MemoryMonitor', () => {
       ['spill 600', ''],
     ],
     [
-      'the process beyond spill goes down to the target',
+      'a process beyond `spill` is reduced to the target',
       [
         [710, 400],
         [650, 340],
@@ -80,9 +80,9 @@ describe('MemoryMonitor', () => {
       ['pause', '', '', 'resume', 'pause'],
     ],
     ['spill and pause at once', [[850, 500]], ['spill 250, pause']],
-    ['terminate at once where there is no hope', [[1201, 100]], ['terminate']],
+    ['far beyond the limit the worker is terminated at once', [[1201, 100]], ['terminate']],
     [
-      'terminate where garbage had a chance to go',
+      'the worker is terminated after a garbage collection was possible',
       [
         [1101, 100],
         [1101, 100],
@@ -90,7 +90,7 @@ describe('MemoryMonitor', () => {
       ['spill 0, pause', 'terminate'],
     ],
     [
-      'a worker is full as long as results take the room, whether they may be spilled or not',
+      'a worker is full while results fill the memory, whether they may be spilled or not',
       [
         [875, 875],
         [876, 876],
@@ -102,7 +102,7 @@ describe('MemoryMonitor', () => {
       { target: false, spill: false },
     ],
     [
-      'without target spilling ends where it began',
+      'without target spilling ends at its threshold',
       [
         [710, 690],
         [700, 680],
@@ -127,7 +127,7 @@ describe('MemoryMonitor', () => {
     it(name, () => assert.deepEqual(run(readings, thresholds), actions));
   }
 
-  it('does nothing without a limit, and resumes when the limit goes', () => {
+  it('does nothing without a limit, and resumes when the limit is removed', () => {
     const monitor = new MemoryMonitor();
     const reading = { process: 900, managed: 0, spilled: 0, time: 0 };
     assert.deepEqual(monitor.update({ ...reading, limit: 0 }), []);
@@ -137,7 +137,7 @@ describe('MemoryMonitor', () => {
     assert.ok(!monitor.paused);
   });
 
-  it('asks for a garbage collection under pressure, not more often than every 2 s', () => {
+  it('collects garbage under pressure, at most every 2 s', () => {
     const monitor = new MemoryMonitor();
     const collects = (process: number, time: number): boolean =>
       monitor
@@ -156,7 +156,7 @@ describe('MemoryMonitor', () => {
     );
   });
 
-  it('terminates when it stays beyond the threshold for 2 s, not when garbage and spilling make room meanwhile', () => {
+  it('terminates after 2 s beyond the threshold, unless garbage collection or spilling frees memory', () => {
     const monitor = new MemoryMonitor();
     const at = (process: number, time: number): string[] =>
       monitor.update({ process, managed: 50, spilled: 0, limit: LIMIT, time }).map(({ type }) => type);
@@ -171,20 +171,20 @@ describe('MemoryMonitor', () => {
     assert.deepEqual(at(500, 4.2), ['resume']);
   });
 
-  it('does not terminate while results go to disk, unless there is no hope', () => {
+  it('does not terminate while results are being spilled, unless the memory is far beyond the limit', () => {
     const monitor = new MemoryMonitor();
     const at = (process: number, spilled: number, time: number): boolean =>
       monitor
         .update({ process, managed: 100, spilled, limit: LIMIT, time })
         .some(({ type }) => type === 'terminate');
     for (let second = 0; second < 60; second++) assert.ok(!at(990, second, second));
-    // The last went to disk at 59 s; that results come back is no progress.
+    // The last result was spilled at 59 s. Results that are read back are not progress.
     for (let time = 59.25; time < 61; time += 0.25) assert.ok(!at(990, 10, time));
     assert.ok(at(990, 9, 61));
     assert.ok(at(1101, 20, 61.1));
   });
 
-  it('keeps results that are not spilled, unless a task takes the rest', () => {
+  it('keeps results that cannot be spilled, unless a task fills the rest of the memory', () => {
     const monitor = new MemoryMonitor();
     const at = (process: number, managed: number, time: number, busy = false): string[] =>
       monitor
@@ -192,7 +192,7 @@ describe('MemoryMonitor', () => {
         .filter(({ type }) => type !== 'spill' && type !== 'collect')
         .map((action) => (action.type === 'full' ? `full ${action.full}` : action.type));
     assert.deepEqual(at(960, 900, 0), ['pause', 'full true']);
-    // For as long as it takes.
+    // There is no time limit.
     for (let time = 1; time < 60; time++) assert.deepEqual(at(1200, 1150, time), []);
     assert.deepEqual(at(870, 850, 60), ['full false']);
     assert.deepEqual(at(1101, 850, 61, true), ['full true']);
@@ -205,11 +205,11 @@ describe('MemoryMonitor', () => {
     assert.deepEqual(
       types,
       [false, false, false, false, true],
-      'without its results it is beyond the limit, too',
+      'it exceeds the limit also without its results',
     );
   });
 
-  it('does not terminate a worker for the time in which it stood still', () => {
+  it('does not count the time of a pause of the worker', () => {
     const monitor = new MemoryMonitor();
     const at = (time: number): boolean =>
       monitor
@@ -221,7 +221,7 @@ describe('MemoryMonitor', () => {
     assert.ok(at(30.5));
   });
 
-  it('refuses thresholds that make no sense', () => {
+  it('refuses invalid thresholds', () => {
     const wrong: Partial<MemoryThresholds>[] = [
       { target: 0 },
       { spill: 1.1 },

@@ -21,7 +21,7 @@ import { removeStaleDirectories, SpillDirectory } from './spillDirectory.js';
 const parent = mkdtempSync(join(tmpdir(), 'longpole-test-'));
 after(() => rmSync(parent, { recursive: true, force: true }));
 
-/** Another process that has made its directory under `parent`; `then` runs in it afterwards. */
+/** Starts a process that creates its directory under `parent` and then runs the code `then`. */
 async function otherProcess(then: string): Promise<{ child: ChildProcess; path: string }> {
   const module = new URL('./spillDirectory.js', import.meta.url).href;
   const code = `
@@ -44,7 +44,7 @@ function fake(name: string, owner: unknown): string {
 }
 
 describe('SpillDirectory', () => {
-  it('is for this user alone, and goes when it is closed', async () => {
+  it('is accessible to this user only, and is removed when it is closed', async () => {
     const directory = SpillDirectory.create(join(parent, 'deep', 'er'));
     assert.ok(directory.path.startsWith(join(parent, 'deep', 'er', `longpole-${process.pid}-`)));
     if (process.platform !== 'win32') assert.equal(statSync(directory.path).mode & 0o777, 0o700);
@@ -61,7 +61,7 @@ describe('SpillDirectory', () => {
     await directory.close();
   });
 
-  it('says so when it cannot be made', () => {
+  it('reports that it cannot be created', () => {
     const file = join(parent, 'a-file');
     writeFileSync(file, '');
     assert.throws(
@@ -73,14 +73,14 @@ describe('SpillDirectory', () => {
     );
   });
 
-  it('goes when its process exits', async () => {
+  it('is removed when its process exits', async () => {
     const { child, path } = await otherProcess('process.exit(3)');
     if (child.exitCode === null) await once(child, 'exit');
     assert.equal(child.exitCode, 3);
     assert.ok(!existsSync(path));
   });
 
-  it('removes what a killed process has left, and nothing of a live one', async () => {
+  it('removes the directory of a killed process, and keeps that of a live one', async () => {
     const killed = await otherProcess('setInterval(() => {}, 1000)');
     const alive = await otherProcess('setInterval(() => {}, 1000)');
     try {
@@ -101,7 +101,7 @@ describe('SpillDirectory', () => {
 });
 
 describe('removeStaleDirectories', () => {
-  it('is not fooled by a process number that is used again', { skip: process.platform === 'win32' }, () => {
+  it('does not mistake a reused process id for the owner', { skip: process.platform === 'win32' }, () => {
     const own = ownIdentity();
     const reused = fake(`longpole-${own.pid}-0a`, { ...own, startTime: `${own.startTime}1` });
     const current = fake(`longpole-${own.pid}-0b`, own);
@@ -109,7 +109,7 @@ describe('removeStaleDirectories', () => {
     assert.ok(existsSync(current));
   });
 
-  it('leaves alone what it cannot judge', () => {
+  it('keeps directories with an owner of unknown state', () => {
     const gone = { pid: 2 ** 22 + 1, startTime: '1', place: ownIdentity().place };
     const elsewhere = fake('longpole-1-a0', { ...gone, place: 'another-host' });
     const container = fake('longpole-1-a1', { ...gone, place: `${gone.place}-other` });
@@ -124,13 +124,13 @@ describe('removeStaleDirectories', () => {
     assert.equal(readFileSync(join(elsewhere, 'result'), 'utf8'), 'bytes');
   });
 
-  it('knows that no process survives a reboot', { skip: process.platform !== 'linux' }, () => {
+  it('removes directories from before a reboot', { skip: process.platform !== 'linux' }, () => {
     const own = ownIdentity();
     const earlier = fake('longpole-1-b0', { ...own, place: `${hostname()} an-earlier-boot pid:[1]` });
     assert.deepEqual(removeStaleDirectories(parent), [earlier]);
   });
 
-  it('finds nothing where there is nothing', () => {
+  it('returns nothing for a missing directory', () => {
     assert.deepEqual(removeStaleDirectories(join(parent, 'missing')), []);
   });
 });

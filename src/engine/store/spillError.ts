@@ -34,8 +34,8 @@ export function spillError(
     `${megabytes(nbytes)} of results cannot be spilled to ${folder}: ${why}.${free} The worker keeps ${megabytes(managed)} of results in memory and ` +
     `${megabytes(spilled)} on disk. ` +
     (isFull
-      ? 'Make room in that folder, pass a localDirectory on a larger disk, raise memoryLimit, or release results that are not needed.'
-      : 'Pass a localDirectory that can be written, raise memoryLimit, or release results that are not needed.');
+      ? 'Free space in that folder, pass a localDirectory on a larger disk, raise memoryLimit, or release results that are not needed.'
+      : 'Pass a writable localDirectory, raise memoryLimit, or release results that are not needed.');
   return new LongpoleError(isFull ? 'ERR_LONGPOLE_DISK_FULL' : 'ERR_LONGPOLE_SPILL_WRITE', message, {
     cause,
   });

@@ -1,4 +1,4 @@
-// A store in a directory of its own, with a stopped clock and a file system that waits or fails on request.
+// A store in a new directory, with a stopped clock and a file system that waits or fails on request.
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -76,7 +76,7 @@ export function gate(): { promise: Promise<void>; open: () => void } {
   return { promise, open };
 }
 
-/** Under their places as ids. */
+/** Puts the values under their indices as ids. */
 export function putAll(store: Store, values: readonly unknown[]): void {
   for (const [id, value] of values.entries()) store.put(id, packFrames(value));
 }

@@ -26,7 +26,7 @@ describe('Store', () => {
     assert.deepEqual(readdirSync(directory), []);
   });
 
-  it('spills what was used longest ago, and reads it back into shared memory', async () => {
+  it('spills the least recently used results, and reads them back into shared memory', async () => {
     const { store, directory, intervals } = setup();
     const values = Array.from({ length: 5 }, () => noise(100_000));
     putAll(store, values);
@@ -64,7 +64,7 @@ describe('Store', () => {
     await store.close();
   });
 
-  it('compresses what shrinks', async () => {
+  it('compresses results that shrink', async () => {
     const { store, directory, intervals } = setup();
     const value = {
       zeros: new Float64Array(3_000_000),
@@ -103,7 +103,7 @@ describe('Store', () => {
     assert.deepEqual(readdirSync(directory), []);
   });
 
-  it('keeps what is used while it is written', async () => {
+  it('keeps results that are used while they are written', async () => {
     const writing = gate();
     const reached = gate();
     const files = gated((action) => {
@@ -116,7 +116,7 @@ describe('Store', () => {
     putAll(store, values);
     const spilling = store.spill(0);
     await reached.promise;
-    // In the middle of the write: one is used, one deleted, one replaced.
+    // During the write one result is used, one deleted and one replaced.
     assert.ok(!(store.get(0) instanceof Promise));
     store.delete(1);
     store.put(2, packFrames('new'));
@@ -149,7 +149,7 @@ describe('Store', () => {
     assert.deepEqual(readdirSync(directory), []);
   });
 
-  it('closes in the middle of everything', async () => {
+  it('closes during reads and writes', async () => {
     const { store, directory } = setup();
     for (let id = 0; id < 20; id++) store.put(id, packFrames(noise(20_000)));
     await store.spill(framesBytes(packFrames(noise(20_000))) * 10);
@@ -162,7 +162,7 @@ describe('Store', () => {
     assert.equal(store.has(1), false);
   });
 
-  it('holds what it was given under any sequence of calls', async () => {
+  it('returns the stored results after any sequence of calls', async () => {
     const small = fc.record({ kind: fc.constant('small' as const), size: fc.nat(300) });
     const large = fc.record({
       kind: fc.constant('large' as const),

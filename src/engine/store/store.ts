@@ -226,7 +226,7 @@ export class Store {
     }
   }
 
-  /** Spills a batch. If it has no room on disk, a part of it may have. */
+  /** Spills a batch. If the disk has no room for the batch, it may have room for a part. */
   async #spillBatch(batch: readonly Entry[]): Promise<void> {
     let failure = await this.#writeOut(batch);
     if (failure !== undefined && batch.length > 1) {

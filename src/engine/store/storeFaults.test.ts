@@ -43,7 +43,7 @@ describe('Store on a disk that fails', () => {
     await own.store.close();
   });
 
-  it('says what fails when it is not a full disk', async () => {
+  it('names a failure that is not a full disk', async () => {
     const files = gated((action) =>
       action === 'open'
         ? Promise.reject(Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' }))
@@ -57,7 +57,7 @@ describe('Store on a disk that fails', () => {
     await own.store.close();
   });
 
-  it('counts attempts, and forgets the failure after one that succeeds', async () => {
+  it('counts failed attempts, and clears the failure after a success', async () => {
     let full = true;
     const files = gated((action) =>
       action === 'write' && full ? Promise.reject(new Error('ENOSPC')) : undefined,
@@ -80,7 +80,7 @@ describe('Store on a disk that fails', () => {
     let room = 2;
     const files = gated((action) => {
       if (action === 'open' && room-- <= 0) return Promise.reject(new Error('ENOSPC'));
-      // A file for all of them has no room at all.
+      // There is no room for a file with all results.
       return action === 'write' && room === 1 ? Promise.reject(new Error('ENOSPC')) : undefined;
     });
     const own = setup({ files });
@@ -93,7 +93,7 @@ describe('Store on a disk that fails', () => {
     await own.store.close();
   });
 
-  it('gives up copies of what is in memory when the disk is full', async () => {
+  it('removes copies of results in memory when the disk is full', async () => {
     let full = false;
     const files = gated((action) =>
       action === 'write' && full ? Promise.reject(new Error('ENOSPC')) : undefined,
@@ -129,7 +129,7 @@ describe('Store on a disk that fails', () => {
       const { cause } = own.errors[0]!;
       assert.ok(cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC');
       for (const [id, value] of values.entries()) assert.deepEqual(await valueIn(own.store, id), value);
-      // Two of them fit.
+      // Two results fit.
       for (let id = 2; id < 8; id++) own.store.delete(id);
       own.clock += 10;
       assert.equal(await own.store.spill(0), true);
@@ -141,7 +141,7 @@ describe('Store on a disk that fails', () => {
     }
   });
 
-  it('says which file is missing, cut off or damaged, and then has not got the result', async () => {
+  it('names a missing, truncated or damaged file, and lacks the result afterwards', async () => {
     const damage: Record<string, (path: string) => void> = {
       missing: (path) => rmSync(path),
       short: (path) => truncateSync(path, 100_000),
@@ -171,7 +171,7 @@ describe('Store on a disk that fails', () => {
     }
   });
 
-  it('notices every changed bit', async () => {
+  it('detects every changed bit', async () => {
     const values = [
       'a short result',
       new Float64Array(20_000),

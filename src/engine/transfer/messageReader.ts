@@ -30,7 +30,7 @@ export class MessageReader {
     return this.#payload !== undefined;
   }
 
-  /** Takes the next bytes. Throws ERR_LONGPOLE_PEER if they are no messages; the stream is unusable then. */
+  /** Takes the next bytes. Throws ERR_LONGPOLE_PEER if the bytes are not messages; the stream is unusable then. */
   push(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.byteLength; ) {
       at =
@@ -105,8 +105,8 @@ function lengthOf(target: Uint8Array | number): number {
 /** Returns the length of the message that begins at `at`; undefined if its head is incomplete. */
 function messageLength(bytes: Uint8Array, at: number): number | undefined {
   if (bytes.byteLength - at < HEAD_BYTES) return undefined;
-  if (bytes[at + 1] !== VERSION) throw malformed(`it speaks version ${bytes[at + 1]}, not ${VERSION}`);
+  if (bytes[at + 1] !== VERSION) throw malformed(`its protocol has version ${bytes[at + 1]}, not ${VERSION}`);
   const length = new DataView(bytes.buffer, bytes.byteOffset + at, HEAD_BYTES).getUint32(4, true);
-  if (length > MAX_BODY_BYTES) throw malformed(`a message claims to have ${length} bytes`);
+  if (length > MAX_BODY_BYTES) throw malformed(`a message has a stated length of ${length} bytes`);
   return HEAD_BYTES + length;
 }

@@ -1,11 +1,11 @@
-// How much is being moved right now, in one direction: a gauge that transfers keep while they last.
+// A gauge of the transfers in progress in one direction.
 
 export class OpenTransfers {
-  /** Bytes of what is under way, as far as their sizes are known. */
+  /** Bytes of the transfers in progress, as far as their sizes are known. */
   nbytes = 0;
   count = 0;
 
-  /** One more; call `end` of what it returns once, whatever became of it. */
+  /** Adds a transfer. Call its `end` once, also if the transfer fails. */
   begin(nbytes: number): OpenTransfer {
     this.count++;
     const transfer = new OpenTransfer(this);
@@ -22,7 +22,7 @@ class OpenTransfer {
     this.#all = all;
   }
 
-  /** It carries so much more than was known. */
+  /** Adds bytes to the known size of the transfer. */
   add(nbytes: number): void {
     this.#nbytes += nbytes;
     this.#all.nbytes += nbytes;

@@ -10,11 +10,11 @@ const TCP = 'tcp://';
 const UNIX = 'unix://';
 const PIPE = 'pipe://';
 const PIPE_FOLDER = '\\\\.\\pipe\\';
-/** A socket's path may have 103 bytes on macOS and 107 on Linux; the system cuts longer ones off without a word. */
+/** A socket's path may have 103 bytes on macOS and 107 on Linux; the system truncates longer ones silently. */
 const MAX_PATH_BYTES = 103;
 
 export interface Endpoint {
-  /** For a server of `net`. */
+  /** Options for a server of `net`. */
   readonly options: ListenOptions;
   /** Returns the address. `bound` is that of the listening server. */
   readonly address: (bound?: AddressInfo | string | null) => string;
@@ -25,7 +25,7 @@ export interface Endpoint {
 /**
  * `file`: path of a file of this name in the worker's directory.
  *
- * @param listen address of this machine at which peers on other machines reach it; undefined: peers are on this machine
+ * @param listen address at which peers on other machines reach this machine; undefined: all peers are on this machine
  */
 export function makeEndpoint(file: (name: string) => string, name: string, listen?: string): Endpoint {
   if (listen !== undefined) return tcpEndpoint(listen);
@@ -64,7 +64,7 @@ function tcpEndpoint(host: string): Endpoint {
   };
 }
 
-/** What `net` connects to. Throws ERR_LONGPOLE_INVALID_ARGUMENT. */
+/** Returns options for a connection of `net`. Throws ERR_LONGPOLE_INVALID_ARGUMENT for an invalid address. */
 export function connectionTo(
   address: string,
 ): { readonly path: string } | { readonly host: string; readonly port: number } {

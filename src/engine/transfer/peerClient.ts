@@ -24,10 +24,10 @@ export interface PeerClientOptions {
 }
 
 export interface FetchOptions {
-  /** Index of the peer; -1, the default: not known. */
+  /** Index of the peer. Default: -1, unknown. */
   readonly peer?: number;
   readonly signal?: AbortSignal | undefined;
-  /** Seconds without a byte after which the peer is given up. Default: 30. */
+  /** Seconds without a byte after which the fetch fails. Default: 30. */
   readonly timeout?: number;
   /** Default: `gather-dep`. */
   readonly what?: Transfer['what'];

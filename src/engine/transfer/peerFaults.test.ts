@@ -20,7 +20,7 @@ function isPeerError(address: string, what = ''): (error: unknown) => boolean {
   };
 }
 
-/** A peer that says what it likes as soon as it is asked; returns its address. */
+/** Starts a peer that calls `say` at the first request of each connection. Returns its address. */
 async function strange(test: TestContext, name: string, say: (socket: Socket) => void): Promise<string> {
   const path = join(folder, `${name}.sock`);
   const sockets: Socket[] = [];
@@ -43,8 +43,8 @@ async function strange(test: TestContext, name: string, say: (socket: Socket) =>
 }
 
 /**
- * A process that serves: 1 a small result, 2 a large one, 3 never. It sends its address, and the number of every result
- * before it begins to send it.
+ * Starts a process that serves result 1 (small) and 2 (large), and never answers for 3. It sends its address, and the
+ * id of each result before it serves the result.
  */
 async function otherProcess(
   test: TestContext,
@@ -67,7 +67,7 @@ function asked(child: ChildProcess, id: number): Promise<void> {
   });
 }
 
-/** Serves one connection: an answer to each request, and a word when the second is on its way. */
+/** Program that answers each request of one connection, and sets the word when the last answer is written. */
 const ANSWERING = `
   const { createServer } = require('node:net');
   const { parentPort, workerData: { path, words, answers, first, each } } = require('node:worker_threads');
@@ -88,7 +88,7 @@ const ANSWERING = `
 `;
 
 describe('a peer that fails', () => {
-  it('is named when it is not there', async () => {
+  it('is named when it does not exist', async () => {
     const { client } = clientOf();
     const address = `unix://${join(folder, 'missing.sock')}`;
     await assert.rejects(client.fetch(address, [1]), isPeerError(address));
@@ -98,7 +98,7 @@ describe('a peer that fails', () => {
     await assert.rejects(client.fetch(address, [1]), isPeerError(address, 'closing'));
   });
 
-  it('is named when it is killed in the middle of a result', async (test) => {
+  it('is named when it is killed during a transfer', async (test) => {
     const { child, address } = await otherProcess(test, 'killed');
     const { client, incoming } = clientOf();
     assert.equal((await client.fetch(address, [1])).frames.size, 1);
@@ -113,14 +113,14 @@ describe('a peer that fails', () => {
     client.close();
   });
 
-  it('is given up when it stands still', { skip: process.platform === 'win32' }, async (test) => {
+  it('is given up when it is stopped', { skip: process.platform === 'win32' }, async (test) => {
     const { child, address } = await otherProcess(test, 'stopped');
     const { client } = clientOf();
     const begun = asked(child, 2);
     await client.fetch(address, [1]);
     const fetching = client.fetch(address, [2, 3], { timeout: 0.3 });
     const rejected = assert.rejects(fetching, isPeerError(address, 'nothing for 0.3 s'));
-    // Where the machine itself makes the process stand still, it may be given up before it is stopped.
+    // A slow machine may pause the process, so that it is given up before it is stopped.
     await Promise.race([begun, rejected]);
     child.kill('SIGSTOP');
     await rejected;
@@ -134,8 +134,8 @@ describe('a peer that fails', () => {
     client.close();
   });
 
-  it('is not given up for what this process has not read yet', async (test) => {
-    // A thread of its own answers while this one stands still.
+  it('is not given up because of a pause of this process', async (test) => {
+    // Another thread answers while this thread is blocked.
     const words = new Int32Array(new SharedArrayBuffer(4));
     const [hello, request] = [
       encodeHello({ worker: 1, token: 'secret' }),
@@ -166,7 +166,7 @@ describe('a peer that fails', () => {
     client.close();
   });
 
-  it('is named when it talks nonsense', async (test) => {
+  it('is named when it sends invalid messages', async (test) => {
     const result = (id: number, length = 5): Buffer =>
       Buffer.concat([encodeResult({ request: 1, id, frames: [length] }), new Uint8Array(length)]);
     const end = (...ids: number[]): Uint8Array => encodeIds(DONE, { request: 1, ids });
@@ -187,7 +187,7 @@ describe('a peer that fails', () => {
     client.close();
   });
 
-  it('is named when it closes in the middle', async (test) => {
+  it('is named when it closes the connection during a transfer', async (test) => {
     const { client, address, server } = await peers(test, {
       get: () => new Promise<Frames>(() => undefined),
     });
@@ -221,7 +221,7 @@ describe('a fetch that is cancelled', () => {
   const isAborted = (reason: unknown) => (error: unknown) =>
     error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_ABORTED' && error.cause === reason;
 
-  it('rejects at once, and leaves other requests alone', async (test) => {
+  it('rejects at once, and does not affect other requests', async (test) => {
     const asking: number[] = [];
     let seen = (): void => undefined;
     const reached = new Promise<void>((resolve) => {
@@ -246,7 +246,7 @@ describe('a fetch that is cancelled', () => {
     await reached;
     abort.abort('enough');
     await assert.rejects(cancelled, isAborted('enough'));
-    // By the answer to a later request the server has read the cancellation.
+    // The server has read the cancellation when it answers a later request.
     await client.fetch(address, [4]);
     release(packFrames('late'));
     assert.deepEqual([...(await other).frames.keys()], [1, 3]);
@@ -255,7 +255,7 @@ describe('a fetch that is cancelled', () => {
     await assert.rejects(client.fetch(address, [1], { signal: abort.signal }), isAborted('enough'));
   });
 
-  it('in the middle of a large result is over as well', async (test) => {
+  it('rejects also during a large result', async (test) => {
     const { child, address } = await otherProcess(test, 'aborted');
     const { client } = clientOf();
     const abort = new AbortController();

@@ -27,7 +27,7 @@ describe('PeerClient and PeerServer', () => {
     ['on one machine', undefined],
     ['over TCP', '127.0.0.1'],
   ] as const)
-    it(`bring results from one to the other ${where}, and say what is missing`, async (test) => {
+    it(`bring results from one to the other ${where}, and report missing results`, async (test) => {
       const values = {
         1: { a: [1, 2], b: noise(3) },
         2: 'text',
@@ -108,7 +108,7 @@ describe('PeerClient and PeerServer', () => {
     });
   });
 
-  it('serve what has been spilled; what cannot be read back is missing', async (test) => {
+  it('serve spilled results; results that cannot be read back are missing', async (test) => {
     const store = new Store({ file: (name) => join(folder, name), name: 'spilled', now: () => 0 });
     const value = noise(100_000);
     store.put(1, packFrames(value));
@@ -122,7 +122,7 @@ describe('PeerClient and PeerServer', () => {
     await store.close();
   });
 
-  it('a result that has to be read back first does not hold up a request after it', async (test) => {
+  it('a result that is read back from disk does not delay a later request', async (test) => {
     let release = (_: Frames): void => undefined;
     const late = new Promise<Frames>((resolve) => {
       release = resolve;
@@ -137,7 +137,7 @@ describe('PeerClient and PeerServer', () => {
     assert.equal(valueIn(frames, 1), 'late');
   });
 
-  it('listen at a short path where the directory has a long one', async (test) => {
+  it('listen at a short path if the path of the directory is long', async (test) => {
     const long = join(folder, 'l'.repeat(100));
     mkdirSync(long);
     const { client, address, server } = await peers(test, results({ 1: 'x' }), {
@@ -149,7 +149,7 @@ describe('PeerClient and PeerServer', () => {
     assert.ok(!existsSync(address.replace('unix://', '')));
   });
 
-  it('give nothing to who does not know the secret', async (test) => {
+  it('serve nothing to a peer without the secret', async (test) => {
     const { address } = await peers(test, results({ 1: 'x' }));
     const { client } = await peers(test, results({}), { client: { token: 'guessed' } });
     await assert.rejects(client.fetch(address, [1]), { code: 'ERR_LONGPOLE_PEER' });

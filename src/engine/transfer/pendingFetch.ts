@@ -26,7 +26,7 @@ export class PendingFetch {
 
   /** Makes room for a result. Throws ERR_LONGPOLE_PEER if it was not requested. */
   expect({ id, frames }: ResultHead): Payload {
-    if (!this.#awaited.delete(id)) throw malformed(`result ${id} was not asked for`);
+    if (!this.#awaited.delete(id)) throw malformed(`result ${id} was not requested`);
     const targets = frames.map(emptyFrame);
     const done = (): void => {
       const [header, ...buffers] = targets;
@@ -42,9 +42,10 @@ export class PendingFetch {
   /** Ends the request. Throws ERR_LONGPOLE_PEER if a result is still open. */
   end(missing: readonly ResultId[]): void {
     for (const id of missing) {
-      if (!this.#awaited.delete(id)) throw malformed(`result ${id} is said to be missing, but it is not`);
+      if (!this.#awaited.delete(id))
+        throw malformed(`result ${id} is reported as missing, and was sent before or not requested`);
     }
-    if (this.#awaited.size > 0) throw malformed(`${this.#awaited.size} results were left out`);
+    if (this.#awaited.size > 0) throw malformed(`${this.#awaited.size} results are neither sent nor missing`);
     this.#settle({ frames: this.#frames, missing, nbytes: this.#nbytes });
   }
 

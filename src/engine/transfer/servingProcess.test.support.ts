@@ -1,5 +1,5 @@
-// A process of its own that serves results to a test: 1 is small, 2 has 64 MB, 3 never comes. It sends its parent its
-// address, and which result it is asked for before it sends it.
+// A process that serves results to a test: 1 is small, 2 has 64 MB, 3 is never served. It sends its parent its address,
+// and the id of each requested result before it serves the result.
 import { join } from 'node:path';
 import type { Frames } from '../../protocol/frames.js';
 import { packFrames } from '../worker/packFrames.js';

@@ -7,7 +7,7 @@ function transfer(start: number): Parameters<TransferLog['add']>[0] {
 }
 
 describe('TransferLog', () => {
-  it('has the five facts of every transfer', () => {
+  it('has the five fields of every transfer', () => {
     const log = new TransferLog();
     log.add(transfer(5), 'unix:///tmp/a');
     assert.deepEqual(log.toArray(), [
@@ -15,7 +15,7 @@ describe('TransferLog', () => {
     ]);
   });
 
-  it('keeps the newest, the oldest first', () => {
+  it('keeps the newest entries, oldest first', () => {
     const log = new TransferLog(3);
     for (let start = 0; start < 8; start++) log.add(transfer(start), 'peer');
     assert.deepEqual(

@@ -25,7 +25,7 @@ const isPeerError = (error: unknown): boolean =>
 
 const FRAMES = [Uint8Array.of(1, 2, 3), new Uint8Array(), Uint8Array.of(9, 9, 5, 6)];
 
-/** What a reader makes of a stream that comes in pieces that end at `cuts`. */
+/** Returns the messages that a reader decodes from a stream in pieces that end at `cuts`. */
 function read(stream: Uint8Array, cuts: readonly number[]): unknown[] {
   const seen: unknown[] = [];
   const reader = new MessageReader((type, body) => {
@@ -61,7 +61,7 @@ function everything(): Uint8Array {
 }
 
 describe('messages between peers', () => {
-  it('arrive as they were sent, however the stream is cut', () => {
+  it('are decoded from pieces of any size', () => {
     const stream = everything();
     const whole = read(stream, []);
     assert.deepEqual(whole, [
@@ -87,7 +87,7 @@ describe('messages between peers', () => {
     assert.deepEqual(read(stream, [5, 100, 70_000]), [[REQUEST, { request: 1, ids }]]);
   });
 
-  it('are refused when damaged, before anything is allocated for them', () => {
+  it('are refused when damaged, before memory is allocated for them', () => {
     const stream = everything();
     fc.assert(
       fc.property(fc.nat(stream.byteLength - 1), fc.nat(255), (at, byte) => {

@@ -111,20 +111,20 @@ export function decodeResult(body: Uint8Array, maxBytes: number): ResultHead {
   const count = view.getUint32(12, true);
   if (count === 0) throw malformed('a result has no frames');
   if (body.byteLength !== RESULT_BYTES + count * FRAME_BYTES)
-    throw malformed('a result has another length than it says');
+    throw malformed('a result differs from its stated length');
   let total = 0;
   const frames = Array.from({ length: count }, (_, index) => {
     const nbytes = view.getFloat64(RESULT_BYTES + index * FRAME_BYTES, true);
-    if (!Number.isSafeInteger(nbytes) || nbytes < 0) throw malformed('a frame has an impossible length');
+    if (!Number.isSafeInteger(nbytes) || nbytes < 0) throw malformed('a frame has an invalid length');
     total += nbytes;
     return nbytes;
   });
-  if (!(total <= maxBytes)) throw malformed(`a result claims to have ${total} bytes`);
+  if (!(total <= maxBytes)) throw malformed(`a result has a stated length of ${total} bytes`);
   return { request: view.getUint32(0, true), id: view.getFloat64(4, true), frames };
 }
 
 export function malformed(what: string): LongpoleError {
-  return new LongpoleError('ERR_LONGPOLE_PEER', `A peer sent what cannot be understood: ${what}.`);
+  return new LongpoleError('ERR_LONGPOLE_PEER', `A peer sent an invalid message: ${what}.`);
 }
 
 function message(type: number, length: number): { bytes: Uint8Array<ArrayBuffer>; view: DataView } {

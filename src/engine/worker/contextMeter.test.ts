@@ -8,10 +8,10 @@ import { contextMeter } from './contextMeter.js';
 import { meterContext } from './meterContext.js';
 import { type Outcome, type TaskKind, TaskMetering } from './taskMetering.js';
 
-/** Ends a test that waits for an entry of Node's which never comes. */
+/** Time limit of tests that wait for a performance entry of Node. */
 const LIMIT = { timeout: 60_000 };
 
-/** Time passes only where a test says so, in milliseconds. */
+/** Time of the fake clock, in milliseconds. */
 let nowMs = 0;
 beforeEach(() => {
   mock.method(performance, 'now', () => nowMs);
@@ -32,7 +32,7 @@ interface Bench {
   wall: number;
   run<T>(kind: TaskKind, body: () => T): T;
   runAsync<T>(kind: TaskKind, body: () => Promise<T>): Promise<T>;
-  /** The sums of the prefix in this unit, by activity. */
+  /** Returns the sums of the prefix in this unit, by activity. */
   sums(prefix: string, unit?: string): Record<string, number>;
 }
 
@@ -215,7 +215,7 @@ test('promises that one task awaits together do not count a second twice', async
   near(total(fixture.sums('task')), fixture.wall);
 });
 
-test('the time of a failed task is lost, but its own metrics are not', () => {
+test('the time of a failed task counts as lost, and its other metrics count as usual', () => {
   const fixture = bench();
   const kind = fixture.metering.kind('task');
   const failing = (): void => {
@@ -230,7 +230,7 @@ test('the time of a failed task is lost, but its own metrics are not', () => {
   assert.deepEqual(fixture.sums('task', 'bytes'), { 'S3 Infrequent Access': 1000 });
 });
 
-test('a promise that outlives its task counts for it, but not its seconds', async () => {
+test('metrics of a promise that outlives its task count for the task, except seconds', async () => {
   const fixture = bench();
   const kind = fixture.metering.kind('task');
   const late = fixture.run(kind, () =>
@@ -246,7 +246,7 @@ test('a promise that outlives its task counts for it, but not its seconds', asyn
   assert.deepEqual(fixture.sums('task', 'count'), { rows: 3 });
 });
 
-test('seconds that a task reports itself are taken from the meter around them', () => {
+test('seconds that a task reports itself are subtracted from the enclosing meter', () => {
   const fixture = bench();
   fixture.run(fixture.metering.kind('task'), () => {
     using _meter = contextMeter.meter('I/O');
@@ -268,7 +268,7 @@ class Reader {
   }
 }
 
-test('as a decorator of a method, also in the older form', () => {
+test('a meter decorates a method, also in the older form of decorators', () => {
   const fixture = bench();
   const legacy = { value: () => pass(1e-6), writable: true };
   const decorated = contextMeter.meter('old')({}, 'method', legacy);
@@ -280,7 +280,7 @@ test('as a decorator of a method, also in the older form', () => {
   assert.ok('I/O' in fixture.sums('task') && 'old' in fixture.sums('task'));
 });
 
-test('outside a task everything works and nothing is counted', async () => {
+test('outside a task a meter counts nothing and does not fail', async () => {
   using _meter = contextMeter.meter('I/O');
   contextMeter.digestMetric('rows', 1, 'count');
   assert.equal(new Reader().read(1), 'reader 1');
@@ -322,7 +322,7 @@ async function collectingTask(time: () => number, ended: () => void = () => unde
 }
 
 test('a garbage collection inside a task moves from its time to gc', LIMIT, async () => {
-  // Node measures collections with its own clock, so this test has no other.
+  // Node measures collections with its own clock, so this test uses no fake clock.
   mock.restoreAll();
   const { wall, gc, other } = await collectingTask(clock);
   assert.ok(gc > 0);

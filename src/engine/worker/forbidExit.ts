@@ -27,7 +27,7 @@ function patch(): void {
     throw new LongpoleError(
       'ERR_LONGPOLE_MODULE_TASK',
       `process.exit(${code ?? ''}) was called while a worker imported the module of a task. Workers import that module to find ` +
-        'the task, and run what stands before its first awaited result. Put tasks into a module of their own',
+        'the task, and run the code before its first awaited result. Put tasks into a separate module',
     );
   };
 }

@@ -375,7 +375,7 @@ export function notCloneable(reason: unknown): LongpoleError {
   const why = messageOf(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
-    `The result cannot leave its isolate: ${why} Return plain data, and let the next task build from it what it needs.`,
+    `The result cannot leave its isolate: ${why} Return plain data, and create other objects from it in the next task.`,
     { cause: reason },
   );
 }

@@ -1,5 +1,5 @@
-// The task whose code runs, also after an await, by which contextMeter finds its task. It is a property of the global
-// object, because the user's module may load another copy of the package.
+// The task of the running code, also after an await. contextMeter reads it. It is a property of the global object,
+// because the user's module may load another copy of the package.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { OpenMeter } from './taskMeter.js';
 

@@ -11,7 +11,7 @@ import { SHARE_BYTES } from './shareBuffers.js';
 const LARGE = SHARE_BYTES / 8;
 const back = (value: unknown): unknown => unpackFrames(packFrames(value));
 
-/** As another process gets them: nothing in common with the original. */
+/** Returns frames as another process receives them, without shared memory. */
 function carried({ header, buffers }: Frames): Frames {
   const copy = (bytes: Uint8Array): Uint8Array<SharedArrayBuffer> => {
     const shared = new Uint8Array(new SharedArrayBuffer(bytes.byteLength));
@@ -47,7 +47,7 @@ function floats(value: unknown): Float64Array {
 }
 
 describe('packFrames', () => {
-  it('keeps what a structured clone keeps', () => {
+  it('keeps everything that a structured clone keeps', () => {
     const cyclic: { self?: unknown; [name: string]: unknown } = {
       name: 'ü日本',
       list: Object.assign([1], { 2: 3 }),
@@ -83,7 +83,7 @@ describe('packFrames', () => {
     });
     fc.assert(
       fc.property(anything, (value) => {
-        // By their bytes: for assert, one invalid date does not equal another.
+        // Compares bytes, because assert treats two invalid dates as different.
         assert.deepEqual(
           serialize(unpackFrames(carried(packFrames(value)))),
           serialize(structuredClone(value)),
@@ -167,7 +167,7 @@ describe('packFrames', () => {
     assert.ok(packFrames({ text: Buffer.from('a few bytes of a pool') }).header.byteLength < 200);
   });
 
-  it('an ArrayBuffer stays one, and keeps its views', () => {
+  it('an ArrayBuffer stays an ArrayBuffer, and keeps its views', () => {
     const buffer = new ArrayBuffer(SHARE_BYTES);
     const deep = { a: { b: { c: { d: { e: [buffer] } } } }, view: new Int32Array(buffer, 4, 2) };
     for (const value of [{ e: buffer, view: new Int32Array(buffer, 4, 2) }, deep]) {
@@ -197,7 +197,7 @@ describe('packFrames', () => {
     assert.equal(ints(apart[1])[1], 5);
   });
 
-  it('bytes that look like the mark of a shared buffer change nothing', () => {
+  it('bytes that equal the mark of a shared buffer are kept', () => {
     const mark = String.fromCharCode(0x75, 0x80, 0x80, 0x80, 0x80, 0x0e);
     const memory = new SharedArrayBuffer(8);
     assert.deepEqual(back([mark, memory, mark]), [mark, memory, mark]);

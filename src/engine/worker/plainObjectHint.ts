@@ -17,7 +17,7 @@ export function withPlainObjectHint(thrown: unknown, argumentsOf: () => readonly
   const all = argumentsOf().flatMap((one) => (Array.isArray(one) ? one.slice(0, MOST_ELEMENTS) : [one]));
   if (!all.some(lacks)) return thrown;
   const without = name === undefined ? '' : ` without '${name}'`;
-  const hinted = `${message}. An argument of the task is a plain object${without}: instances of classes arrive as plain objects. Pass data, and make the instance inside the task.`;
+  const hinted = `${message}. An argument of the task is a plain object${without}: instances of classes arrive as plain objects. Pass data, and create the instance inside the task.`;
   const { stack } = thrown;
   thrown.message = hinted;
   if (stack !== undefined) thrown.stack = stack.replace(message, () => hinted);

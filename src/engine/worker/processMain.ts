@@ -1,4 +1,4 @@
-// Entry point of a child process. Its main thread computes nothing. It connects the channel to the isolate, so that a
+// Entry point of a child process. Its main thread runs no tasks. It connects the channel to the isolate, so that a
 // steal, a fetch or a poll of completions is answered while a task computes.
 import { LongpoleError } from '../../base/errors.js';
 import type { CompletionColumns } from '../../protocol/completionLog.js';

@@ -6,7 +6,7 @@ import { encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import fc from '../../base/properties.test.support.js';
 import { relined } from './relined.js';
 
-/** Code in one line that was written with a token of `lines` on each, where it says `at`. */
+/** Returns code in one line with a source map that assigns each marked text to a line of the original. */
 function compiled(code: string, marks: readonly (readonly [text: string, line: number])[]): string {
   let from = 0;
   const segments = marks.map(([text, line]): SourceMapSegment => {
@@ -25,12 +25,12 @@ function mapOf(text: string): SourceMap {
   return new SourceMap(JSON.parse(Buffer.from(encoded, 'base64').toString('utf8')));
 }
 
-/** Without the map. */
+/** Returns the code without its map. */
 function codeOf(text: string): string {
   return text.slice(0, text.indexOf('//# sourceMappingURL'));
 }
 
-test('statements have lines of their own again, and the map leads to the same lines', () => {
+test('statements get their original lines, and the map leads to the same lines', () => {
   const text = relined(
     compiled('function f(a){let s=0;for(const x of a){s+=g(x)}return s}', [
       ['function', 0],
@@ -68,7 +68,7 @@ test('no line is broken where a break would change the meaning', () => {
         ['x', 4],
       ],
     ],
-    // The text of a template is data.
+    // The text of a template must not change.
     [
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
       'const s=`a;${b}{c}`',
@@ -97,13 +97,13 @@ test('no line is broken where a break would change the meaning', () => {
     ],
   ] as const) {
     const text = codeOf(relined(compiled(code, marks))).trimEnd();
-    // Every line break that is there stands before `b` of the template or after an operator, none of which matters.
+    // All line breaks are at places without a meaning: before `b` of the template or after an operator.
     assert.equal(text.replaceAll('\n', ''), code);
     assert.doesNotMatch(text, /(return|async|break)\n|\n(=>|\+\+)|`[^`$]*\n/, text);
   }
 });
 
-test('a chain of calls is one line for each call', () => {
+test('a chain of calls gets one line per call', () => {
   const text = codeOf(
     relined(
       compiled('export const a=[1].map(f).filter(g);', [
@@ -116,7 +116,7 @@ test('a chain of calls is one line for each call', () => {
   assert.deepEqual(text.trimEnd().split('\n'), ['export const a=[1]', '.map(f)', '.filter(g);']);
 });
 
-test('text that is no JavaScript, or has no valid map, is not changed', () => {
+test('text that is not JavaScript or has no valid map is not changed', () => {
   for (const source of [
     'let a = 1;\n',
     'let = = 1\n//# sourceMappingURL=data:application/json;base64,e30=\n',
@@ -126,7 +126,7 @@ test('text that is no JavaScript, or has no valid map, is not changed', () => {
     assert.equal(relined(source), source);
 });
 
-test('code computes the same for any lines of the map', () => {
+test('code returns the same value for any lines of the map', () => {
   const code =
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code
     'const f=(n)=>{let s=0,t="";for(let i=0;i<n;i++){if(i%2){s+=i;continue}t+=`${i};{${s}}`}return{s,t:t.split(";").map(x=>x+"!").join("|")}};f(9)';

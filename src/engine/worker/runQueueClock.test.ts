@@ -1,4 +1,4 @@
-// The clock of the run queue on files as kernels write them.
+// Tests the clock of the run queue with files in the kernel's format.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,13 +22,13 @@ describe('the clock of the run queue', () => {
     assert.equal(clock?.(), 2);
   });
 
-  it('is not there where the kernel counts nothing, writes something else, or has no such file', () => {
+  it('is undefined if the kernel counts nothing, writes another format, or has no such file', () => {
     for (const text of ['0 0 0\n', '', 'no statistics', '12 13'])
       assert.equal(runQueueClock(file(text)), undefined);
     assert.equal(runQueueClock(join(folder, 'missing')), undefined);
   });
 
-  it('is not known any more once the file cannot be read', () => {
+  it('is NaN once the file cannot be read', () => {
     const clock = runQueueClock(file('1 2 3\n'));
     file('');
     assert.ok(Number.isNaN(clock?.()));

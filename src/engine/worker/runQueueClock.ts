@@ -1,5 +1,5 @@
-// Measures how long this thread was ready to run but had no core. Only the system knows: for the CPU clock, a thread
-// that waits for a core looks like one that sleeps.
+// Measures how long this thread was ready to run but had no core. Only the system has this figure, because the CPU
+// clock does not distinguish a thread that waits for a core from a sleeping one.
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /** Returns the seconds in which the thread waited for a core since its start; NaN once they cannot be read. */

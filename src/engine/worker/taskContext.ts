@@ -1,6 +1,5 @@
-// An isolate's data about itself. Every isolate imports a user's script that defines tasks and computes at its top
-// level, and must not start that computation again. So an isolate computes only when a running task asks for it, and
-// api/ checks that here.
+// An isolate's data about itself. Every isolate imports the user's script, which may compute at its top level, and must
+// not start that computation again. So an isolate computes only for a running task, and api/ checks that here.
 
 const CONTEXT: unique symbol = Symbol.for('longpole.taskContext');
 

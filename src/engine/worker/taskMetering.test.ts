@@ -1,4 +1,4 @@
-// Where the seconds of an isolate go: to its tasks, to what is done for them, and to the executor, and none to two of them.
+// Tests that each second of an isolate counts once: for a task, for work beside tasks, or for the executor.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
@@ -15,7 +15,7 @@ describe('the seconds of a garbage collection', () => {
     assert.deepEqual(parts, { 'thread-cpu': 0.375, 'thread-noncpu': 2.625, other: 0 });
   });
 
-  it('are of unknown kind where there is no CPU clock', () => {
+  it('are of unknown kind without a CPU clock', () => {
     assert.deepEqual(collectionParts(3, 0, 0, 5), { 'thread-cpu': 0, 'thread-noncpu': 0, other: 3 });
   });
 
@@ -35,7 +35,7 @@ describe('the seconds of a garbage collection', () => {
   });
 });
 
-/** What an isolate does while it works on a batch. All times are whole eighths of a second, so that sums are exact. */
+/** A step of an isolate's work on a batch. All times are whole eighths of a second, so that sums are exact. */
 type Step =
   | { readonly type: 'task'; readonly eighths: number; readonly cpu: number; readonly outcome: Outcome }
   | { readonly type: 'serialize' | 'report' | 'executor'; readonly eighths: number };
@@ -51,7 +51,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ type: fc.constantFrom('serialize', 'report', 'executor'), eighths }),
 );
 
-/** An isolate on a clock of its own: seconds that it was busy, and what it has counted. */
+/** Simulates an isolate with a fake clock. Returns its busy seconds and the counted seconds. */
 function work(batches: readonly { readonly before: number; readonly steps: readonly Step[] }[]) {
   const ledger = new MetricLedger();
   let now = 1000;
@@ -71,7 +71,7 @@ function work(batches: readonly { readonly before: number; readonly steps: reado
     busy += seconds;
   };
   for (const { before, steps } of batches) {
-    // No batch is there: this time is not the isolate's.
+    // Time without a batch does not count for the isolate.
     now += before / 8;
     metering.enterBatch();
     for (const one of steps) {
@@ -121,8 +121,8 @@ describe('the seconds of an isolate', () => {
   });
 });
 
-describe('how long a task waited for a core', () => {
-  /** A thread whose clocks are driven: `pass` is time on a core, `wait` is time in the run queue. */
+describe('the time for which a task waited for a core', () => {
+  /** Returns a thread with fake clocks: `pass` adds time on a core, `wait` adds time in the run queue. */
   function thread(hasQueue = true) {
     let [now, queued, readings] = [1000, 0, 0];
     const runQueue = (): number => {
@@ -186,7 +186,7 @@ describe('how long a task waited for a core', () => {
         task(() => wait(9e-6)),
         0,
       );
-    // 0.9 ms in which no task is as long as a window: a reading for each window at most.
+    // All tasks in these 0.9 ms are shorter than a window, so there is at most one reading per window.
     assert.ok(readings() - before <= 9, `${readings() - before}`);
     assert.ok(task(() => pass(0.01)) <= 1e-4);
   });

@@ -184,8 +184,8 @@ export class TaskMetering {
   }
 
   /**
-   * Does the isolate's own work for a task, `serialize` or `deserialize`. It counts as `execute` of the task's kind,
-   * in seconds, bytes and number of calls.
+   * * Runs work of the isolate for a task, `serialize` or `deserialize`. The work counts as `execute` of the task's
+   * kind, in seconds, bytes and number of calls.
    */
   beside<T>(
     kind: Kind,
@@ -228,8 +228,8 @@ export class TaskMetering {
   }
 
   /**
-   * The isolate has worked on a batch up to `now`. Time that was neither a task's own nor work for one is `executor`:
-   * claiming tasks, reading messages, reporting.
+   * The isolate has worked on a batch up to `now`. Time that belongs to no task is `executor`: claiming tasks, reading
+   * messages, reporting.
    */
   leaveBatch(kind: Kind, now: number): void {
     const seconds = now - this.#busySince - (this.#accounted - this.#accountedThen);

@@ -11,7 +11,7 @@ const MOST_LINES = 10_000;
 /** Most characters of a line in the trace. */
 const MOST_CHARACTERS = 1000;
 const STDERR = 2;
-const MOST_REACHED = `The worker has printed ${MOST_LINES} lines. Further lines are only where the program prints.`;
+const MOST_REACHED = `The worker has printed ${MOST_LINES} lines. Further lines are printed and not recorded.`;
 
 type Post = (output: IsolateOutput) => void;
 

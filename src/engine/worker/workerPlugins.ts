@@ -96,7 +96,7 @@ function makePlugin(made: unknown, { url, export: name = 'default', options }: W
   if (typeof made === 'object' && made !== null) return made;
   if (isCallable(made)) return isClass(made) ? Reflect.construct(made, [options]) : made(options);
   throw invalidArgument(
-    `The module ${url} exports no '${name}' that is a worker plugin, or a class or function that makes one.`,
+    `The module ${url} exports no '${name}' that is a worker plugin, or a class or function that creates one.`,
   );
 }
 
@@ -148,7 +148,7 @@ function checked(context: unknown): { worker: { readonly name: string }; plugin:
     const { worker, plugin } = context;
     if (isNamed(worker) && isSpec(plugin)) return { worker, plugin };
   }
-  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'A worker plugin was sent without saying which.');
+  throw new LongpoleError('ERR_LONGPOLE_INTERNAL', 'The message for a worker plugin names no plugin.');
 }
 
 function isNamed(value: unknown): value is { readonly name: string } {
