@@ -1,12 +1,12 @@
-// Tables of a trace as Parquet, row group by row group, so that no table has to be in memory as cells.
+// Writes tables of a trace as Parquet, one row group at a time, so that memory holds the cells of one group only.
 import { ByteWriter, ParquetWriter, schemaFromColumnData } from 'hyparquet-writer';
 import type { PlainTable, TableColumn } from '../plainTables.js';
 
-/** Rows of a row group: some 100,000 are what readers like. */
+/** Rows of a row group, in the range that readers recommend. */
 const GROUP = 100_000;
 const TYPES = { text: 'STRING', float: 'DOUBLE', integer: 'INT64' } as const;
 
-/** The bytes of the file in pieces, one for each row group. All columns may have nulls: absent cells. */
+/** Yields the bytes of the file, one piece per row group. Absent cells are null. */
 export function* parquetTable({ columns, length }: PlainTable): Generator<Uint8Array> {
   const writer = new ByteWriter();
   const schema = schemaFromColumnData({
@@ -25,7 +25,7 @@ export function* parquetTable({ columns, length }: PlainTable): Generator<Uint8A
   yield taken(writer);
 }
 
-/** What was written since the last call. */
+/** Returns the bytes written since the last call. */
 function taken(writer: ByteWriter): Uint8Array {
   const bytes = writer.getBytes().slice();
   writer.index = 0;
@@ -37,7 +37,7 @@ function cellsOf(column: TableColumn, from: number, rows: number): (string | num
     const cell = column.cell(from + i);
     if (cell === undefined) return null;
     if (column.type !== 'integer' || typeof cell !== 'number') return cell;
-    // A size that is no whole number is a damaged one; Parquet's integers have no place for it.
+    // Integers beyond 2^53 are damage and have no INT64 value.
     return Number.isSafeInteger(Math.round(cell)) ? BigInt(Math.round(cell)) : null;
   });
 }

@@ -1,8 +1,8 @@
-// Tables of a trace as text: CSV by RFC 4180 with line feeds, and JSON.
+// Writes tables of a trace as CSV (RFC 4180, with line feeds) and as JSON.
 import type { PlainTable, TableCell } from '../plainTables.js';
 import { TextPieces } from './json/jsonText.js';
 
-/** A header and a line for each row; absent cells are empty. Numbers are written so that reading them gives the same. */
+/** Yields a header and a line per row. Absent cells are empty. Numbers keep their exact value. */
 export function* csvTable({ columns, length }: PlainTable): Generator<string> {
   const pieces = new TextPieces();
   pieces.add(`${columns.map(({ title }) => csvText(title)).join(',')}\n`);
@@ -13,7 +13,7 @@ export function* csvTable({ columns, length }: PlainTable): Generator<string> {
   yield pieces.take();
 }
 
-/** One object: the name of each table → an array of rows, objects by title; absent cells are null. */
+/** Yields an object with an array of rows for each table name. Rows are objects by title; absent cells are null. */
 export function* jsonTables(tables: readonly PlainTable[]): Generator<string> {
   const pieces = new TextPieces();
   for (const [i, { name, columns, length }] of tables.entries()) {
@@ -35,7 +35,7 @@ function csvCell(cell: TableCell): string {
   return typeof cell === 'number' ? String(cell) : csvText(cell);
 }
 
-/** Quotes where CSV needs them. An empty text is quoted, so that it is not an absent one. */
+/** Quotes a text if necessary. An empty text is quoted, because an absent cell is empty. */
 function csvText(text: string): string {
   return text === '' || /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

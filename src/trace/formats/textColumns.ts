@@ -1,24 +1,27 @@
-// How columns of texts come out of an Arrow stream: as bytes, so that no string is made for a text that nobody looks at.
+// Columns of texts in an Arrow stream. Texts are bytes, so that a string is created only for a text that is read.
 
-/** The texts of some rows; good until the next read. */
+/** Texts of consecutive rows. Valid until the next read. */
 export interface TextBatch {
   /** Text `i` is `bytes[offsets[i] .. offsets[i + 1])`. */
   readonly offsets: Int32Array;
   readonly bytes: Uint8Array;
-  /** Over `bytes`. */
+  /** View of `bytes`. */
   readonly view: DataView;
 }
 
-/** A column of texts that are read batch by batch. */
+/** A column of texts, read in batches. */
 export interface TextColumn {
-  /** Row with which each batch begins; one more entry for the end. */
+  /** First row of each batch, and the number of rows as last entry. */
   readonly firstRows: Int32Array;
-  /** `target`: memory to use again, if it is large enough. Throws ERR_LONGPOLE_TRACE_FORMAT if the batch is damaged. */
+  /**
+   * Returns the texts of a batch, in `target` if that is large enough. Throws ERR_LONGPOLE_TRACE_FORMAT if the batch is
+   * damaged.
+   */
   read(batch: number, target?: Uint8Array): TextBatch;
 }
 
 export interface TextLists {
-  /** Row `i` has the ids `[offsets[i] .. offsets[i + 1])`. */
+  /** Ids of row `i`: `ids[offsets[i] .. offsets[i + 1])`. */
   readonly offsets: Int32Array;
   readonly ids: Int32Array;
 }

@@ -7,7 +7,7 @@ import { ArrowStream } from './arrowDecoder.js';
 import { ArrowEncoder } from './arrowEncoder.js';
 import type { ArrowCodec, ArrowValues } from './arrowTypes.js';
 
-/** Run lengths: a codec that makes some buffers smaller and others not. */
+/** Run-length encoding, a codec that shrinks some buffers and enlarges others. */
 const codec: ArrowCodec = {
   compress(bytes) {
     const packed: number[] = [];
@@ -25,7 +25,7 @@ const codec: ArrowCodec = {
       target.fill(bytes[i + 1]!, at, at + bytes[i]!);
       at += bytes[i]!;
     }
-    if (at !== target.length) throw new RangeError('not as long as it should be');
+    if (at !== target.length) throw new RangeError('wrong length');
   },
 };
 
@@ -53,7 +53,7 @@ const row = fc.record(
   { noNullPrototype: true },
 );
 type Row = typeof row extends fc.Arbitrary<infer T> ? T : never;
-/** Long ones of equal rows are worth compressing. */
+/** Batches of many equal rows compress well. */
 const batches = fc.array(
   fc.oneof(
     fc.array(row, { maxLength: 12 }),
@@ -132,7 +132,7 @@ const open = (bytes: Uint8Array, checked = true): ArrowStream =>
   new ArrowStream('stream', new Sink(bytes), codec, checked);
 
 describe('an Arrow stream', () => {
-  it('gives back what was written, compressed or not', () => {
+  it('returns the written rows, compressed or not', () => {
     fc.assert(
       fc.property(batches, fc.boolean(), fc.boolean(), (list, compressed, checked) => {
         const stream = open(encoded(list, compressed ? codec : undefined), checked);
@@ -162,7 +162,7 @@ describe('an Arrow stream', () => {
     );
   });
 
-  it('torn at any byte has all batches that are whole', () => {
+  it('that is truncated at any byte has all complete batches', () => {
     const list = fc.sample(batches, { numRuns: 40, seed: 7 }).filter((one) => one.length > 2)[0] ?? [];
     const bytes = encoded(list, codec);
     let before = 0;
@@ -172,7 +172,7 @@ describe('an Arrow stream', () => {
       const [damage] = stream.damage;
       assert.equal((damage?.offset ?? 0) + (damage?.bytes ?? 0), length);
       assert.ok(stream.length >= before);
-      // Reading every row is slow: once for every number of rows.
+      // Reading every row is slow, so it is done once for every number of rows.
       if (stream.length !== before || length === 0)
         assert.deepEqual(decoded(stream), list.flat().slice(0, stream.length));
       before = stream.length;
@@ -180,7 +180,7 @@ describe('an Arrow stream', () => {
     assert.equal(before, list.flat().length);
   });
 
-  it('with flipped bits is read as far as it makes sense, or says that it is damaged', () => {
+  it('with flipped bits is read in part or reported as damaged', () => {
     fc.assert(
       fc.property(
         batches,
@@ -202,7 +202,7 @@ describe('an Arrow stream', () => {
     );
   });
 
-  it('that is no stream has no rows and says so', () => {
+  it('has no rows and reports damage if the bytes are no stream', () => {
     for (const bytes of [
       new Uint8Array(0),
       new Uint8Array(100),

@@ -1,5 +1,5 @@
-// An Arrow IPC stream as columns. Opening it walks over the descriptions of its messages; a column is read from the source,
-// unpacked and checked when it is asked for, so that memory holds what is looked at and not what there is.
+// Decodes an Arrow IPC stream to columns. Opening reads the metadata of all messages. A column is read, unpacked and
+// checked on use, so memory holds only the columns that are used.
 
 import { LongpoleError } from '../../../base/errors.js';
 import { getOrMake } from '../../../base/lookUps.js';
@@ -21,9 +21,9 @@ import type { ArrowCodec, ArrowType } from './arrowTypes.js';
 
 interface Batch {
   readonly message: BatchMessage;
-  /** Of the stream. */
+  /** Number of its first row in the stream. */
   readonly firstRow: number;
-  /** The dictionary that was valid, by its number. */
+  /** Dictionaries that apply to this batch, by id. */
   readonly dictionaries: ReadonlyMap<number, BatchMessage>;
 }
 
@@ -37,9 +37,9 @@ export class ArrowStream {
   readonly #batches: readonly Batch[];
 
   /**
-   * `checked`: all bytes are unpacked once, and batches that are damaged are left out; otherwise the last two, which a fall
-   * of the system may have torn, and damage elsewhere is an ERR_LONGPOLE_TRACE_FORMAT when a column is read. `name` is
-   * what errors call the source.
+   * `checked` unpacks all bytes once and skips damaged batches. Otherwise only the last two batches are checked, which
+   * a crash of the system may have truncated, and reading a damaged column throws ERR_LONGPOLE_TRACE_FORMAT. `name`
+   * names the source in errors.
    */
   constructor(name: string, source: ByteSource, codec: ArrowCodec, checked: boolean) {
     this.#name = name;
@@ -65,7 +65,7 @@ export class ArrowStream {
     if (firstRow >= 2 ** 31) unusableTrace(`${name} has more rows than Longpole can open`);
   }
 
-  /** Bytes that its packed buffers become when all columns are read. Reads from the source. */
+  /** Returns the unpacked size of all columns in bytes. Reads from the source. */
   unpackedSize(): number {
     return unpackedBytes(this.#source, this.#batches);
   }
@@ -74,7 +74,7 @@ export class ArrowStream {
     return this.#fields.has(name);
   }
 
-  /** Undefined if the stream has no such column. */
+  /** Returns a column of doubles, or undefined if the stream lacks it. */
   float64(name: string): Float64Array | undefined {
     return this.#guarded(() => this.#float64(name));
   }
@@ -87,7 +87,7 @@ export class ArrowStream {
     return column;
   }
 
-  /** Null is -1. */
+  /** Returns a column of integers; null is -1. */
   int32(name: string): Int32Array | undefined {
     return this.#guarded(() => this.#int32(name));
   }
@@ -97,7 +97,7 @@ export class ArrowStream {
     return field === undefined ? undefined : this.#codes(field);
   }
 
-  /** As doubles; null is -1. */
+  /** Returns a column of 64-bit integers as doubles; null is -1. */
   int64(name: string): Float64Array | undefined {
     return this.#guarded(() => this.#int64(name));
   }
@@ -107,7 +107,7 @@ export class ArrowStream {
     if (field === undefined) return undefined;
     const column = new Float64Array(this.length);
     this.#fill(field, column);
-    // In place: of each row the two words become the number.
+    // In place: the two words of a row become a double.
     const words = new Uint32Array(column.buffer);
     for (let row = 0; row < column.length; row++)
       column[row] = words[row * 2 + 1]! * 2 ** 32 + words[row * 2]!;
@@ -117,7 +117,7 @@ export class ArrowStream {
     return column;
   }
 
-  /** What `map` makes of each value; null is what it makes of -1. Half the memory, where few values are needed as they are. */
+  /** Returns the results of `map` for each value; null is mapped as -1. Uses half the memory of `int64`. */
   mappedInt64(name: string, map: (value: number) => number): Int32Array | undefined {
     return this.#guarded(() => this.#mappedInt64(name, map));
   }
@@ -154,7 +154,7 @@ export class ArrowStream {
     return column;
   }
 
-  /** Interns what the column says; ids by row, -1 for null. */
+  /** Interns the texts of a column in `into` and returns ids by row; null is -1. */
   texts(name: string, into: StringTable): Int32Array | undefined {
     return this.#guarded(() => this.#texts(name, into));
   }
@@ -177,7 +177,9 @@ export class ArrowStream {
     return column;
   }
 
-  /** A column of texts without null that is not read now; undefined if there is none. */
+  /**
+   * Returns a column of texts that is read later; undefined if the stream lacks it. The column must not contain null.
+   */
   textColumn(name: string): TextColumn | undefined {
     const field = this.#guarded(() => this.#field(name, ['utf8']));
     if (field === undefined) return undefined;
@@ -191,7 +193,7 @@ export class ArrowStream {
     };
   }
 
-  /** All texts that stand in dictionaries of the column, some maybe in no row. */
+  /** Interns all texts of the column's dictionaries, including unused ones. */
   dictionary(name: string, into: StringTable): void {
     this.#guarded(() => this.#dictionary(name, into));
   }
@@ -243,7 +245,7 @@ export class ArrowStream {
   #field(name: string, types: readonly ArrowType[]): Field | undefined {
     const field = this.#fields.get(name);
     if (field !== undefined && !types.includes(field.type))
-      damaged(`its column '${name}' is not of its usual type`);
+      damaged(`its column '${name}' has an unexpected type`);
     return field;
   }
 
@@ -282,7 +284,7 @@ export class ArrowStream {
     );
   }
 
-  /** The values of a column of fixed width, unpacked to where they shall be. */
+  /** Unpacks the values of a column of fixed width into `column`. */
   #fill(field: Field, column: Float64Array | Int32Array | Uint8Array): void {
     const width = column.BYTES_PER_ELEMENT;
     for (const { message, firstRow } of this.#batches) {
@@ -306,27 +308,27 @@ export class ArrowStream {
     return { offsets, bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
   }
 
-  /** Ascending, from 0. */
+  /** Returns the offsets of texts. Checks that they start at 0 and ascend. */
   #offsets(message: BatchMessage, buffer: number, count: number): Int32Array {
-    // A column of no rows may have no offsets at all.
+    // A column without rows may lack offsets.
     if (count === 0) return new Int32Array(1);
-    // Memory is taken when the bytes are there.
+    // Allocated after the bytes were read, because a damaged count could be huge.
     const bytes = this.#read(message, buffer, (count + 1) * 4);
     const offsets = new Int32Array(count + 1);
     asBytes(offsets, 0, bytes.length).set(bytes);
-    if (offsets[0] !== 0) damaged('its texts do not begin at their beginning');
+    if (offsets[0] !== 0) damaged('the first offset of its texts is not 0');
     for (let i = 0; i < count; i++) if (offsets[i + 1]! < offsets[i]!) damaged('its texts overlap');
     return offsets;
   }
 
-  /** The first `size` bytes of a buffer, unpacked. */
+  /** Returns the first `size` unpacked bytes of a buffer. */
   #read(message: BatchMessage, buffer: number, size: number, target?: Uint8Array): Uint8Array {
     const place = bufferPlace(message, buffer) ?? damaged('a batch has too few buffers');
     if (size === 0) return new Uint8Array(0);
     return readBuffer(this.#source, place, message.compressed ? this.#codec : undefined, size, target);
   }
 
-  /** Why a batch cannot be read; undefined if it can. */
+  /** Returns the damage of a batch, or undefined. */
   #faultOf(
     message: BatchMessage,
     dictionaries: ReadonlyMap<number, BatchMessage> | undefined,
@@ -359,7 +361,7 @@ export class ArrowStream {
     asBytes(codes, 0, bytes.length).set(bytes);
     const nulls = nullsOf(message, field.node) > 0;
     for (const code of codes) {
-      // Under a null may stand anything.
+      // The code of a null may be any number.
       if ((code < 0 && !nulls) || code >= Math.max(1, dictionary.rows)) damaged('a code has no text');
     }
   }

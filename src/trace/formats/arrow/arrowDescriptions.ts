@@ -1,19 +1,22 @@
-// The descriptions that begin the messages of an Arrow IPC stream, as `arrowMessages` reads them. apache-arrow would write them
-// too: its classes take as long to load as a hundred modules, in every program that records or writes a table.
+// Writes the metadata of Arrow IPC messages, which `arrowMessages` reads. apache-arrow could write it, but its classes
+// take as long to load as a hundred modules, in every program that records or writes a table.
 import { type ArrowField, type ArrowType, DOUBLE, HEADER, LZ4_FRAME, TYPE } from './arrowTypes.js';
 import { type FlatField, type FlatFields, flatBuffer } from './flatWriter.js';
 
-/** The columns of a batch: by column, those in columns of lists behind them, rows and nulls; by buffer, place and size. */
+/**
+ * Columns of a batch. `nodes` has rows and nulls by column, where the columns inside a list follow the list. `buffers`
+ * has offset and size by buffer.
+ */
 export interface BatchParts {
   readonly rows: number;
   readonly nodes: readonly number[];
   readonly buffers: readonly number[];
   readonly compressed: boolean;
-  /** Bytes of the body. */
+  /** Size of the body in bytes. */
   readonly size: number;
 }
 
-/** Arrow's number of the version since 1.0. */
+/** Arrow's number for the format version since 1.0. */
 const VERSION_5 = 4;
 
 const uint8 = (value: number): FlatField => ({ type: 'uint8', value });
@@ -22,7 +25,7 @@ const table = (...value: FlatFields): FlatField => ({ type: 'table', value });
 const tables = (value: readonly FlatFields[]): FlatField => ({ type: 'tables', value });
 const pairs = (value: readonly number[]): FlatField => ({ type: 'pairs', value });
 
-/** Dictionaries are numbered as their fields. */
+/** Describes a schema. The id of a dictionary is the index of its field. */
 export function describeSchema(fields: readonly ArrowField[]): Uint8Array {
   const described = fields.map(({ name, type }, id) => fieldOf(name, type, id));
   return message(HEADER.schema, table(undefined, tables(described)), 0);
@@ -32,7 +35,7 @@ export function describeBatch(parts: BatchParts): Uint8Array {
   return message(HEADER.batch, batchOf(parts), parts.size);
 }
 
-/** A whole dictionary: it takes the place of the one that was there. */
+/** Describes a complete dictionary, which replaces the previous one. */
 export function describeDictionary(id: number, parts: BatchParts): Uint8Array {
   return message(HEADER.dictionary, table(size(id), batchOf(parts)), parts.size);
 }
@@ -46,7 +49,7 @@ function batchOf({ rows, nodes, buffers, compressed }: BatchParts): FlatField {
   return table(size(rows), pairs(nodes), pairs(buffers), compression);
 }
 
-/** Other readers insist on the list of children, which is empty for most. */
+/** Other readers require the list of children, even if it is empty. */
 function fieldOf(name: string, type: ArrowType, id: number): FlatFields {
   const { number, facts, dictionary, child } = typeOf(type, id);
   return [

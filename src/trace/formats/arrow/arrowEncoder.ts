@@ -1,4 +1,4 @@
-// Tables as Arrow IPC streams. A dictionary that grew is written again whole, as a replacement: polars refuses deltas.
+// Writes tables as Arrow IPC streams. A dictionary that grew is written again in full, because polars rejects deltas.
 import { LongpoleError } from '../../../base/errors.js';
 import { type BatchParts, describeBatch, describeDictionary, describeSchema } from './arrowDescriptions.js';
 import { type ArrowCodec, type ArrowField, type ArrowValues, CONTINUATION } from './arrowTypes.js';
@@ -8,43 +8,46 @@ declare const TextEncoder: new () => {
 };
 const encoder = new TextEncoder();
 
-/** Buffers shorter than this stay as they are. */
+/** Size in bytes from which buffers are compressed. */
 const COMPRESS_FROM = 64;
-/** A buffer that did not become smaller by a tenth is left alone for so many batches. */
-const REST = 15;
+/** Number of batches for which a buffer is not compressed, after compression saved less than a tenth. */
+const SKIPPED_BATCHES = 15;
 const NO_BYTES = new Uint8Array(0);
 
 export class ArrowEncoder {
   readonly #fields: readonly ArrowField[];
   readonly #codec: ArrowCodec | undefined;
   readonly #standalone: boolean;
-  readonly #rests = new Int32Array(256);
-  /** By field: what was written of its dictionary. */
+  readonly #skips = new Int32Array(256);
+  /** Written state of the dictionaries, by field. */
   readonly #written = new Map<string, { readonly generation: number; readonly length: number }>();
 
-  /** `standalone`: every batch brings its dictionaries, so that batches before it may be missing. */
+  /** `standalone` repeats the dictionaries in every batch, so that earlier batches may be missing. */
   constructor(fields: readonly ArrowField[], codec?: ArrowCodec, standalone = false) {
     this.#fields = fields;
     this.#codec = codec;
     this.#standalone = standalone;
   }
 
-  /** The bytes that begin the stream. */
+  /** Returns the start of the stream. */
   start(): Uint8Array[] {
     return framed(describeSchema(this.#fields), []);
   }
 
   /**
-   * The bytes of a batch of `rows` rows, dictionaries before it included. `columns` stand in the order of the fields.
-   * Throws ERR_LONGPOLE_INTERNAL if they are others.
+   * Returns the bytes of a batch of `rows` rows, preceded by changed dictionaries. `columns` are in the order of the
+   * fields. Throws ERR_LONGPOLE_INTERNAL if a column has another type than its field.
    */
   batch(rows: number, columns: readonly ArrowValues[]): Uint8Array[] {
     const parts: Uint8Array[] = [];
-    const body = new Body(this.#codec, this.#rests);
+    const body = new Body(this.#codec, this.#skips);
     for (const [id, { name, type }] of this.#fields.entries()) {
       const column = columns[id];
       if (column?.type !== type) {
-        throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `The column ${name} is not one of ${type}.`);
+        throw new LongpoleError(
+          'ERR_LONGPOLE_INTERNAL',
+          `The column ${name} does not have the type ${type}.`,
+        );
       }
       if (column.type === 'dictionary') parts.push(...this.#dictionary(name, id, column));
       body.add(rows, column);
@@ -63,7 +66,7 @@ export class ArrowEncoder {
     return framed(describeDictionary(id, body.described(texts.length)), body.parts);
   }
 
-  /** The bytes that end the stream. */
+  /** Returns the end of the stream. */
   end(): Uint8Array[] {
     const bytes = new Uint8Array(8);
     new DataView(bytes.buffer).setUint32(0, CONTINUATION, true);
@@ -71,7 +74,7 @@ export class ArrowEncoder {
   }
 }
 
-/** A message: its mark, the length of its description, the description, the body; all in multiples of 8 bytes. */
+/** Returns a message: marker, length of the metadata, metadata and body, each padded to multiples of 8 bytes. */
 function framed(description: Uint8Array, body: readonly Uint8Array[]): Uint8Array[] {
   const size = (description.length + 7) & ~7;
   const head = new Uint8Array(8 + size);
@@ -82,19 +85,18 @@ function framed(description: Uint8Array, body: readonly Uint8Array[]): Uint8Arra
   return [head, ...body];
 }
 
-/** The buffers of one batch. */
 class Body {
   readonly parts: Uint8Array[] = [];
   size = 0;
   readonly #codec: ArrowCodec | undefined;
-  /** By buffer: batches for which it is not worth trying. */
-  readonly #rests: Int32Array;
+  /** Number of further batches without compression, by buffer. */
+  readonly #skips: Int32Array;
   readonly #nodes: number[] = [];
   readonly #buffers: number[] = [];
 
-  constructor(codec: ArrowCodec | undefined, rests: Int32Array) {
+  constructor(codec: ArrowCodec | undefined, skips: Int32Array) {
     this.#codec = codec;
-    this.#rests = rests;
+    this.#skips = skips;
   }
 
   described(rows: number): BatchParts {
@@ -120,7 +122,7 @@ class Body {
         break;
       case 'int32':
       case 'dictionary':
-        // Under a null stands 0: polars takes every code for one of a text.
+        // The code of a null is 0, because polars looks up every code.
         if (this.#numbersNode(rows, column.values) === 0) this.#buffer(bytesOf(column.values, rows));
         else
           this.#buffer(
@@ -149,13 +151,13 @@ class Body {
     this.#texts(lists.slice(0, rows).flat(), offsets[rows]!);
   }
 
-  /** The entry of a column, and which of its rows are not null: no bytes where all are. */
+  /** Adds the entry of a column and its validity bits; no bits if no row is null. */
   #node(rows: number, nulls = 0, bits: Uint8Array = NO_BYTES): void {
     this.#nodes.push(rows, nulls);
     this.#buffer(bits);
   }
 
-  /** Numbers below 0 stand for null, as what is no number. Returns how many there are. */
+  /** Adds a node in which negative numbers and NaN are null. Returns the number of nulls. */
   #numbersNode(rows: number, values: Int32Array | Float64Array): number {
     let known = 0;
     for (let row = 0; row < rows; row++) if (values[row]! >= 0) known++;
@@ -179,7 +181,7 @@ class Body {
   #buffer(bytes: Uint8Array): void {
     const from = this.size;
     if (bytes.length > 0 && this.#codec !== undefined) {
-      // What is compressed begins with its length before, -1 for what was left as it is.
+      // A compressed buffer starts with its unpacked length, or with -1 if it is stored uncompressed.
       const packed = this.#packed(bytes, this.#codec);
       const smaller = packed.length < bytes.length;
       const prefix = new Uint8Array(8);
@@ -195,12 +197,12 @@ class Body {
   #packed(bytes: Uint8Array, codec: ArrowCodec): Uint8Array {
     const buffer = this.#buffers.length / 2;
     if (bytes.length < COMPRESS_FROM) return bytes;
-    if (this.#rests[buffer]! > 0) {
-      this.#rests[buffer]! -= 1;
+    if (this.#skips[buffer]! > 0) {
+      this.#skips[buffer]! -= 1;
       return bytes;
     }
     const packed = codec.compress(bytes);
-    if (packed.length > bytes.length * 0.9) this.#rests[buffer] = REST;
+    if (packed.length > bytes.length * 0.9) this.#skips[buffer] = SKIPPED_BATCHES;
     return packed;
   }
 
@@ -221,7 +223,7 @@ function bytesOf(values: Float64Array | Int32Array | Uint8Array, rows: number): 
   return new Uint8Array(values.buffer, values.byteOffset, rows * values.BYTES_PER_ELEMENT);
 }
 
-/** Whole numbers from 0 to 2^53 as 64 bits; anything else as 0. */
+/** Returns integers from 0 to 2^53 as 64 bits; other values become 0. */
 function int64Bytes(values: Float64Array, rows: number): Uint8Array {
   const words = new Uint32Array(rows * 2);
   for (let row = 0; row < rows; row++) {
@@ -233,7 +235,7 @@ function int64Bytes(values: Float64Array, rows: number): Uint8Array {
   return new Uint8Array(words.buffer);
 }
 
-/** All texts behind each other. Where all is ASCII one call encodes them, some 40 ns a text, against 150 one by one. */
+/** Concatenates texts. If all are ASCII, one call encodes them, some 40 ns a text instead of 150. */
 export function encodeTexts(
   texts: readonly (string | null)[],
   rows: number,
@@ -241,7 +243,7 @@ export function encodeTexts(
   const all = (texts.length === rows ? texts : texts.slice(0, rows)).join('');
   const ascii = new Uint8Array(all.length);
   const offsets = new Int32Array(rows + 1);
-  // Anything but ASCII takes more bytes than it has letters, and does not fit.
+  // Text that is not ASCII does not fit, because it has more bytes than code units.
   if (encoder.encodeInto(all, ascii).read === all.length) {
     for (let row = 0; row < rows; row++) offsets[row + 1] = offsets[row]! + (texts[row]?.length ?? 0);
     return { offsets, bytes: ascii };

@@ -1,4 +1,4 @@
-// The messages of an Arrow IPC stream: where each begins, what it is, where its buffers lie. Nothing of a body is read here.
+// Parses the messages of an Arrow IPC stream: their positions, kinds and buffers. Reads no body.
 
 import { DamagedBytes, damaged } from '../damage.js';
 import {
@@ -12,14 +12,13 @@ import {
 } from './arrowTypes.js';
 import { FlatTable } from './flatTable.js';
 
-/** The bytes of a file, in memory or on a disk. */
+/** Bytes of a file, in memory or on a disk. */
 export interface ByteSource {
   readonly length: number;
-  /** Bytes `[from .. to)`; fewer if the file has become shorter. Good until the next call. */
+  /** Returns bytes `[from .. to)`, or fewer if the file has become shorter. Valid until the next call. */
   read(from: number, to: number): Uint8Array;
 }
 
-/** Bytes in memory. */
 export class MemorySource implements ByteSource {
   readonly #bytes: Uint8Array;
   readonly length: number;
@@ -34,7 +33,7 @@ export class MemorySource implements ByteSource {
   }
 }
 
-/** A buffer of a body: where it lies in the file. */
+/** Position of a buffer in the file. */
 export interface BufferPlace {
   readonly at: number;
   readonly size: number;
@@ -42,32 +41,32 @@ export interface BufferPlace {
 
 export interface BatchMessage {
   readonly kind: 'batch' | 'dictionary';
-  /** Where the message begins in the file, and where the next one does. */
+  /** Range of the message in the file. */
   readonly from: number;
   readonly to: number;
-  /** Of a dictionary: its number. */
+  /** Id of the dictionary, for dictionaries. */
   readonly id: number;
   readonly rows: number;
   readonly compressed: boolean;
-  /** By column, those in columns of lists behind them: rows and how many are null, one after the other. */
+  /** Rows and nulls by column, in turn. The columns inside a list follow the list. */
   readonly nodes: Float64Array;
-  /** Where each buffer lies in the file, and its size, one after the other: a large trace has a hundred thousand. */
+  /** Offset and size by buffer, in turn. A typed array, because a large trace has 100,000 buffers. */
   readonly buffers: Float64Array;
 }
 
-/** Undefined if there are not so many. */
+/** Returns the position of a buffer, or undefined if the message has fewer buffers. */
 export function bufferPlace({ buffers }: BatchMessage, buffer: number): BufferPlace | undefined {
   if (buffer * 2 >= buffers.length) return undefined;
   return { at: buffers[buffer * 2]!, size: buffers[buffer * 2 + 1]! };
 }
 
-/** How many rows of a column are null. */
+/** Returns the number of nulls in a column. */
 export function nullsOf({ nodes }: BatchMessage, node: number): number {
   return nodes[node * 2 + 1] ?? 0;
 }
 
 export interface SchemaField extends ArrowField {
-  /** Of the dictionary; -1 without one. */
+  /** Id of the dictionary, or -1. */
   readonly dictionary: number;
 }
 
@@ -79,27 +78,27 @@ export interface SchemaMessage {
 
 export interface StreamEnd {
   readonly kind: 'end';
-  /** Where what can be read ends. */
+  /** End of the readable bytes. */
   readonly to: number;
-  /** Undefined if the stream was closed. */
+  /** Reason of the damage; undefined if the stream was closed. */
   readonly damage: string | undefined;
 }
 
 const METADATA_LIMIT = 1 << 24;
 
-/** The message that begins at `at`. Never throws: what cannot be read ends the stream. */
+/** Returns the message at `at`. Unreadable bytes end the stream; this never throws. */
 export function readMessage(source: ByteSource, at: number): SchemaMessage | BatchMessage | StreamEnd {
   try {
     if (at === source.length) return { kind: 'end', to: at, damage: 'it was not closed' };
     const prefix = source.read(at, at + 8);
     if (prefix.length < 8) damaged('the last message is not complete');
     const view = new DataView(prefix.buffer, prefix.byteOffset, 8);
-    if (view.getUint32(0, true) !== CONTINUATION) damaged('there is no message where one should begin');
+    if (view.getUint32(0, true) !== CONTINUATION) damaged('a message has no marker');
     const size = view.getUint32(4, true);
     if (size === 0) {
       return at + 8 === source.length
         ? { kind: 'end', to: at + 8, damage: undefined }
-        : { kind: 'end', to: at + 8, damage: 'there are bytes behind its end' };
+        : { kind: 'end', to: at + 8, damage: 'there are bytes after its end' };
     }
     if (size > METADATA_LIMIT) damaged('a message has an impossible length');
     const bytes = source.read(at + 8, at + 8 + size).slice();
@@ -122,7 +121,7 @@ function parsed(bytes: Uint8Array, length: number, from: number, body: number): 
     case HEADER.batch:
       return { kind: 'batch', from, to, id: -1, ...batchParts(header, body, to) };
     case HEADER.dictionary: {
-      if (header.uint8(2) !== 0) damaged('it has a dictionary in pieces, which Longpole does not write');
+      if (header.uint8(2) !== 0) damaged('it has a partial dictionary, which Longpole does not write');
       const data = header.table(1) ?? damaged('a dictionary has no content');
       return { kind: 'dictionary', from, to, id: header.size(0), ...batchParts(data, body, to) };
     }
@@ -138,7 +137,7 @@ function batchParts(
 ): Pick<BatchMessage, 'rows' | 'compressed' | 'nodes' | 'buffers'> {
   const compression = batch.table(3);
   if (compression !== undefined && (compression.uint8(0) !== LZ4_FRAME || compression.uint8(1) !== 0))
-    damaged('it is compressed in a way that Longpole does not use');
+    damaged('it has a compression that Longpole does not use');
   const buffers = batch.pairs(2);
   for (let i = 0; i < buffers.length; i += 2) {
     buffers[i]! += body;

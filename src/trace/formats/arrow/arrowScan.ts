@@ -1,5 +1,4 @@
-// What an Arrow IPC stream holds, from the descriptions of its messages alone: columns, batches, the dictionaries that are
-// valid for each, and where it is damaged.
+// Scans the metadata of an Arrow IPC stream: columns, batches, the dictionaries of each batch, and damage.
 
 import { damaged } from '../damage.js';
 import {
@@ -12,7 +11,7 @@ import {
 } from './arrowMessages.js';
 import type { ArrowCodec, ArrowType } from './arrowTypes.js';
 
-/** Bytes that an LZ4 frame can at most become, per byte. Guards the memory against damaged lengths. */
+/** Maximal ratio of unpacked to packed bytes in an LZ4 frame. Protects memory against damaged lengths. */
 const LZ4_RATIO = 256;
 const COLUMN_BUFFERS: Readonly<Record<ArrowType, number>> = {
   float64: 2,
@@ -25,22 +24,25 @@ const COLUMN_BUFFERS: Readonly<Record<ArrowType, number>> = {
 };
 
 export interface Field extends SchemaField {
-  /** Of its first node and first buffer in every batch. */
+  /** Index of its first node and first buffer in every batch. */
   readonly node: number;
   readonly buffer: number;
 }
 
-/** What could not be read. */
+/** A part that could not be read. */
 export interface StreamDamage {
   readonly offset: number;
   readonly bytes: number;
   readonly reason: string;
 }
 
-/** Whether the buffers of a column can hold its rows, without reading them: nobody takes memory for rows that are not there. */
+/**
+ * Checks that the buffers of a column can hold its rows, without reading them. Prevents allocations for impossible row
+ * counts.
+ */
 export function checkLengths(message: BatchMessage, { type, node, buffer }: Field): void {
   const { rows, nodes, compressed } = message;
-  if (nodes[node * 2] !== rows) damaged('a column of a batch has another length than the batch');
+  if (nodes[node * 2] !== rows) damaged('a column and its batch have different lengths');
   const needed = type === 'utf8' || type === 'utf8-list' ? 4 : WIDTH[type];
   const size = bufferPlace(message, buffer + 1)?.size ?? 0;
   if (rows * needed > size * (compressed ? LZ4_RATIO : 1))
@@ -50,8 +52,8 @@ export function checkLengths(message: BatchMessage, { type, node, buffer }: Fiel
 export const WIDTH = { float64: 8, int64: 8, int32: 4, uint8: 1, dictionary: 4 } as const;
 
 /**
- * The first `wanted` bytes of a buffer, unpacked if there is a codec: at the beginning of `target` if that has room for the
- * whole buffer, otherwise where they are good until the next read.
+ * Returns the first `wanted` bytes of a buffer, unpacked if there is a codec. They are in `target` if that has room for
+ * the whole buffer, and otherwise valid until the next read.
  */
 export function readBuffer(
   source: ByteSource,
@@ -84,7 +86,7 @@ export function readBuffer(
   return unpacked.subarray(0, wanted);
 }
 
-/** Bytes that packed buffers become, as they say themselves; those of a dictionary count once. Impossible sizes are 0. */
+/** Returns the stated unpacked size of all buffers. A dictionary counts once, an impossible size as 0. */
 export function unpackedBytes(
   source: ByteSource,
   batches: readonly {
@@ -113,7 +115,7 @@ export interface Scan {
   readonly damage: StreamDamage[];
 }
 
-/** Walks over all messages; what cannot be read ends the walk. */
+/** Reads the metadata of all messages up to the first unreadable one. */
 export function scanStream(source: ByteSource): Scan {
   const batches: BatchMessage[] = [];
   const dictionaries: Scan['dictionaries'] = new Map();

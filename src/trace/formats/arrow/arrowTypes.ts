@@ -1,8 +1,12 @@
-// The few Arrow types that Longpole's tables are made of, and what goes into a column of each.
+// The Arrow types of Longpole's tables, and the values of their columns.
 
 /**
- * - `float64`: NaN is NaN, not null. - `int64`, `int32`: -1 is null, there is nothing else below 0. - `uint8`: never null.
- * - `utf8`: one text a row. - `dictionary`: texts of which few are different. - `utf8-list`: several texts a row.
+ * - `float64`: NaN is stored as NaN, not as null.
+ * - `int64`, `int32`: a negative value is null.
+ * - `uint8`: never null.
+ * - `utf8`: one text per row.
+ * - `dictionary`: texts with few distinct values.
+ * - `utf8-list`: several texts per row.
  */
 export type ArrowType = 'float64' | 'int64' | 'int32' | 'uint8' | 'utf8' | 'dictionary' | 'utf8-list';
 
@@ -11,14 +15,14 @@ export interface ArrowField {
   readonly type: ArrowType;
 }
 
-/** The values of a column by its type; arrays may be longer than the batch. */
+/** Values of a column by its type. Arrays may be longer than the batch. */
 export type ArrowValues =
   | { readonly type: 'float64'; readonly values: Float64Array }
   | { readonly type: 'int64'; readonly values: Float64Array }
   | { readonly type: 'int32'; readonly values: Int32Array }
   | { readonly type: 'uint8'; readonly values: Uint8Array }
   | { readonly type: 'utf8'; readonly values: readonly (string | null)[] }
-  /** Codes of `texts`, -1 for null. `generation` changes when the texts begin anew. */
+  /** Indices into `texts`, -1 for null. `generation` changes when `texts` is replaced. */
   | {
       readonly type: 'dictionary';
       readonly values: Int32Array;
@@ -27,21 +31,21 @@ export type ArrowValues =
     }
   | { readonly type: 'utf8-list'; readonly values: readonly (readonly string[])[] };
 
-/** Compresses the buffers of a batch, each by itself: LZ4 frames, which every Arrow library reads. */
+/** Compresses single buffers as LZ4 frames, which every Arrow library reads. */
 export interface ArrowCodec {
   compress(bytes: Uint8Array): Uint8Array;
-  /** Fills `target` with what comes out. Throws whatever it likes on damaged bytes, also if it is more or less than that. */
+  /** Unpacks `bytes` into `target`. Throws any error if the bytes are damaged or the result has another length. */
   decompress(bytes: Uint8Array, target: Uint8Array): void;
 }
 
-/** Begins every message; a message of no bytes ends a stream. */
+/** Marker of a message; a message without bytes ends a stream. */
 export const CONTINUATION = 0xffffffff;
 
-/** Arrow's numbers of the kinds of messages. */
+/** Arrow's numbers for kinds of messages. */
 export const HEADER = { schema: 1, dictionary: 2, batch: 3 } as const;
-/** Arrow's numbers of types. */
+/** Arrow's numbers for types. */
 export const TYPE = { int: 2, float: 3, utf8: 5, list: 12 } as const;
-/** Arrow's number of the precision of `float64`. */
+/** Arrow's number for the precision of `float64`. */
 export const DOUBLE = 2;
-/** Arrow's number of the compression. */
+/** Arrow's number for LZ4 frames. */
 export const LZ4_FRAME = 0;

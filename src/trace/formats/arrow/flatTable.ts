@@ -1,8 +1,8 @@
-// Reads flatbuffers, as Arrow describes its messages in, without trusting them: every offset is checked before it is followed
-// and every vector before it is walked. apache-arrow's own reader believes a damaged length and fills the memory.
+// Reads flatbuffers, the format of Arrow's metadata, from untrusted bytes. Checks every offset and vector before using
+// it. apache-arrow's reader trusts a damaged length and exhausts the memory.
 import { damaged } from '../damage.js';
 
-/** A table within a flatbuffer. Fields have numbers; an absent one has its default. */
+/** A table in a flatbuffer. Fields have numbers; an absent field has its default. */
 export class FlatTable {
   readonly #view: DataView;
   readonly #at: number;
@@ -14,7 +14,7 @@ export class FlatTable {
     this.#at = at;
     this.#vtable = at - view.getInt32(at, true);
     this.#vtableSize = check(view, this.#vtable, 4) ? view.getUint16(this.#vtable, true) : 0;
-    if (!check(view, this.#vtable, this.#vtableSize)) damaged('a description points outside itself');
+    if (!check(view, this.#vtable, this.#vtableSize)) damaged('metadata has an invalid offset');
   }
 
   static root(bytes: Uint8Array): FlatTable {
@@ -22,22 +22,22 @@ export class FlatTable {
     return FlatTable.#follow(view, 0);
   }
 
-  /** The table that the offset at `at` leads to. */
+  /** Returns the table that the offset at `at` refers to. */
   static #follow(view: DataView, at: number): FlatTable {
-    if (!check(view, at, 4)) damaged('a description ends too early');
+    if (!check(view, at, 4)) damaged('metadata is truncated');
     const to = at + view.getUint32(at, true);
-    if (!check(view, to, 4)) damaged('a description points outside itself');
+    if (!check(view, to, 4)) damaged('metadata has an invalid offset');
     return new FlatTable(view, to);
   }
 
-  /** Where a field of `size` bytes stands; -1 if it is absent. */
+  /** Returns the position of a field of `size` bytes, or -1 if it is absent. */
   #field(number: number, size: number): number {
     const entry = 4 + number * 2;
     if (entry + 2 > this.#vtableSize) return -1;
     const offset = this.#view.getUint16(this.#vtable + entry, true);
     if (offset === 0) return -1;
     const at = this.#at + offset;
-    if (!check(this.#view, at, size)) damaged('a description points outside itself');
+    if (!check(this.#view, at, size)) damaged('metadata has an invalid offset');
     return at;
   }
 
@@ -56,7 +56,7 @@ export class FlatTable {
     return at < 0 ? 0 : this.#view.getInt32(at, true);
   }
 
-  /** A length or an offset: from 0 to 2^53. */
+  /** Returns a length or an offset, from 0 to 2^53. */
   size(number: number): number {
     const at = this.#field(number, 8);
     return at < 0 ? 0 : sizeAt(this.#view, at);
@@ -77,7 +77,7 @@ export class FlatTable {
     return Array.from({ length }, (_, i) => FlatTable.#follow(view, at + i * 4));
   }
 
-  /** Pairs of lengths or offsets: FieldNodes and Buffers. */
+  /** Returns pairs of lengths or offsets: FieldNodes or Buffers. */
   pairs(number: number): Float64Array {
     const { view, at, length } = this.#vector(number, 16);
     const values = new Float64Array(length * 2);
@@ -90,9 +90,9 @@ export class FlatTable {
     const field = this.#field(number, 4);
     if (field < 0) return { view, at: 0, length: 0 };
     const at = field + view.getUint32(field, true);
-    if (!check(view, at, 4)) damaged('a description points outside itself');
+    if (!check(view, at, 4)) damaged('metadata has an invalid offset');
     const length = view.getUint32(at, true);
-    if (!check(view, at + 4, length * size)) damaged('a list in a description is longer than it');
+    if (!check(view, at + 4, length * size)) damaged('metadata has an impossible length');
     return { view, at: at + 4, length };
   }
 }

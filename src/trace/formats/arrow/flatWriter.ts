@@ -1,7 +1,7 @@
-// Writes flatbuffers, as Arrow describes its messages in: what FlatTable reads. From front to back, each table before what it
-// refers to, so that every offset leads forwards.
+// Writes flatbuffers, the format of Arrow's metadata. Works from front to back: a table precedes everything that it
+// refers to, so all offsets are positive.
 
-/** What a field of a table holds; a list of `pairs` is of FieldNodes or Buffers: two sizes each, one after the other. */
+/** Value of a field. `pairs` are FieldNodes or Buffers: two sizes each, in turn. */
 export type FlatField =
   | { readonly type: 'uint8' | 'int16' | 'int32' | 'size'; readonly value: number }
   | { readonly type: 'table'; readonly value: FlatFields }
@@ -9,15 +9,15 @@ export type FlatField =
   | { readonly type: 'tables'; readonly value: readonly FlatFields[] }
   | { readonly type: 'pairs'; readonly value: readonly number[] };
 
-/** The fields of a table by their numbers; those that are undefined have their defaults. */
+/** Fields of a table by number. An undefined field has its default. */
 export type FlatFields = readonly (FlatField | undefined)[];
 
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
-/** Bytes of a field within its table. What is no number is an offset to what is elsewhere. */
+/** Size of a field in its table. A field that is no number is an offset. */
 const SIZES = { uint8: 1, int16: 2, int32: 4, size: 8, table: 4, text: 4, tables: 4, pairs: 4 } as const;
 
-/** The flatbuffer whose root is a table of these fields. */
+/** Returns a flatbuffer whose root is a table with these fields. */
 export function flatBuffer(root: FlatFields): Uint8Array {
   const writer = new FlatWriter();
   const at = writer.reserve(4, 4);
@@ -33,7 +33,7 @@ class FlatWriter {
     return new Uint8Array(this.#view.buffer, 0, this.#size);
   }
 
-  /** Where `size` bytes of zeros lie from now on, at a multiple of `alignment` if `ahead` more are counted. */
+  /** Reserves `size` zero bytes and returns their position. The position plus `ahead` is a multiple of `alignment`. */
   reserve(size: number, alignment: number, ahead = 0): number {
     const at = Math.ceil((this.#size + ahead) / alignment) * alignment - ahead;
     this.#size = at + size;
@@ -49,7 +49,7 @@ class FlatWriter {
     this.#view.setUint32(at, to - at, true);
   }
 
-  /** Returns where the table lies; what its fields refer to lies behind it. */
+  /** Writes a table, then the values that its fields refer to. Returns the position of the table. */
   table(fields: FlatFields): number {
     const entries = this.reserve(4 + fields.length * 2, 2);
     const table = this.reserve(4, 4);
@@ -99,13 +99,13 @@ class FlatWriter {
     }
   }
 
-  /** From 0 to 2^53. */
+  /** Writes a number from 0 to 2^53. */
   #setSize(at: number, value: number): void {
     this.#view.setUint32(at, value % 2 ** 32, true);
     this.#view.setUint32(at + 4, value / 2 ** 32, true);
   }
 
-  /** A text ends with a zero that its length does not count. */
+  /** Writes a text. The terminating zero is not part of its length. */
   #text(text: string): number {
     const bytes = new TextEncoder().encode(text);
     const at = this.reserve(4 + bytes.length + 1, 4);

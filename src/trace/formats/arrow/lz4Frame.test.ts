@@ -14,7 +14,7 @@ function unpacked(frame: Uint8Array, size: number): Uint8Array {
   return result;
 }
 
-/** Runs, repeats and noise: what literals and matches of all lengths are made of. */
+/** Runs, repetitions and noise, which give literals and matches of all lengths. */
 const content = fc
   .array(
     fc.oneof(
@@ -28,7 +28,7 @@ const content = fc
   .map((parts) => Uint8Array.from(parts.flatMap((part) => [...part])));
 
 describe('an LZ4 frame', () => {
-  it('gives back what the library packed', () => {
+  it('unpacks the output of the library', () => {
     fc.assert(
       fc.property(content, (bytes) => {
         assert.deepEqual(unpacked(packed(bytes), bytes.length), bytes);
@@ -39,7 +39,7 @@ describe('an LZ4 frame', () => {
     assert.deepEqual(unpacked(packed(large, true), large.length), large);
   });
 
-  it('that is damaged is refused or fills what it should', () => {
+  it('that is damaged is rejected or fills the result', () => {
     fc.assert(
       fc.property(
         content,
@@ -59,7 +59,7 @@ describe('an LZ4 frame', () => {
     );
   });
 
-  it('of which one byte of the content is another is refused by its checksum', () => {
+  it('with one changed byte of content is rejected by its checksum', () => {
     const noise = Uint8Array.from({ length: 5000 }, (_, i) => Math.imul(i, 0x9e3779b1) >>> 13);
     const frame = Uint8Array.from(packed(noise, true));
     frame[frame.length >> 1]! ^= 1;

@@ -1,5 +1,5 @@
-// Unpacks LZ4 frames without any library, straight to where the bytes shall be. The native one makes new memory for each
-// buffer of a batch, and then a copy: three times as slow over a trace of ten million tasks, and not there in a browser.
+// Unpacks LZ4 frames in plain JavaScript, directly into the result. The native library allocates memory for each buffer
+// and copies it, which takes three times as long for a trace of ten million tasks. Browsers lack the native library.
 import { damaged } from '../damage.js';
 
 const MAGIC = 0x184d2204;
@@ -8,22 +8,22 @@ const CONTENT_CHECKSUM = 0x04;
 const CONTENT_SIZE = 0x08;
 const BLOCK_CHECKSUM = 0x10;
 const DICTIONARY = 0x01;
-/** A block of which this bit is set was left as it is. */
+/** Bit of a block that is stored uncompressed. */
 const UNCOMPRESSED = 0x80000000;
 const MIN_MATCH = 4;
-/** Fewer bytes are copied faster by four than by a call. */
+/** Number of bytes below which a loop copies faster than a call. */
 const FEW = 64;
 
 /**
- * Fills `result` with what is packed in the frame `packed`. Throws DamagedBytes if that is not what comes out: another
- * number of bytes, or others than its checksum is of. Cost: about 1 ns per byte.
+ * Unpacks the frame `packed` into `result`. Throws DamagedBytes if the content has another length or another checksum.
+ * Cost: about 1 ns per byte.
  *
  * @source the LZ4 frame and block formats, https://github.com/lz4/lz4/tree/dev/doc
  */
 export function unpackLz4Frame(packed: Uint8Array, result: Uint8Array): void {
   const size = result.length;
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
-  if (packed.length < 7 || view.getUint32(0, true) !== MAGIC) damaged('a buffer is no LZ4 frame');
+  if (packed.length < 7 || view.getUint32(0, true) !== MAGIC) damaged('a buffer is not an LZ4 frame');
   const flags = packed[4]!;
   let at = 7 + ((flags & CONTENT_SIZE) === 0 ? 0 : 8) + ((flags & DICTIONARY) === 0 ? 0 : 4);
   let filled = 0;
@@ -36,19 +36,19 @@ export function unpackLz4Frame(packed: Uint8Array, result: Uint8Array): void {
     if (at + length > packed.length) damaged('an LZ4 frame is not complete');
     const block = packed.subarray(at, at + length);
     if ((word & UNCOMPRESSED) !== 0) {
-      if (filled + length > size) damaged('an LZ4 frame holds more than it should');
+      if (filled + length > size) damaged('an LZ4 frame has too many bytes');
       result.set(block, filled);
       filled += length;
     } else filled = unpackBlock(block, result, filled);
     at += length + ((flags & BLOCK_CHECKSUM) === 0 ? 0 : 4);
   }
-  if (filled < size) damaged('an LZ4 frame holds less than it should');
+  if (filled < size) damaged('an LZ4 frame has too few bytes');
   if ((flags & CONTENT_CHECKSUM) === 0) return;
   if (at + 4 > packed.length) damaged('an LZ4 frame is not complete');
-  if (view.getUint32(at, true) !== xxHash32(result)) damaged('an LZ4 frame has another checksum');
+  if (view.getUint32(at, true) !== xxHash32(result)) damaged('an LZ4 frame has a wrong checksum');
 }
 
-/** Matches may reach into earlier blocks of the frame. Returns where the result ends now. */
+/** Unpacks a block and returns the new end of the result. Matches may refer to earlier blocks. */
 function unpackBlock(block: Uint8Array, result: Uint8Array, filled: number): number {
   const from = new DataView(block.buffer, block.byteOffset, block.byteLength);
   const into = new DataView(result.buffer, result.byteOffset, result.byteLength);
@@ -62,7 +62,7 @@ function unpackBlock(block: Uint8Array, result: Uint8Array, filled: number): num
         more = block[at++] ?? damaged('an LZ4 block ends early');
     }
     if (at + literals > block.length || to + literals > result.length) damaged('an LZ4 block is too long');
-    // Four at a time, some bytes too many: what is written behind the end is written again.
+    // Copies words of four bytes. The next write overwrites the surplus.
     const roomy = to + literals + 4 <= result.length && at + literals + 4 <= block.length;
     if (literals < FEW && roomy) {
       for (let i = 0; i < literals; i += 4) into.setInt32(to + i, from.getInt32(at + i, true), true);
@@ -73,7 +73,7 @@ function unpackBlock(block: Uint8Array, result: Uint8Array, filled: number): num
     if (at === block.length) break;
     const offset = block[at]! | ((block[at + 1] ?? 0) << 8);
     at += 2;
-    if (offset === 0 || offset > to) damaged('an LZ4 block refers to what is not there');
+    if (offset === 0 || offset > to) damaged('an LZ4 block has an invalid offset');
     let match = token & 15;
     if (match === 15) {
       for (let more = 255; more === 255; match += more)
@@ -89,14 +89,14 @@ function unpackBlock(block: Uint8Array, result: Uint8Array, filled: number): num
   return to;
 }
 
-/** What lies `offset` bytes before `to`, again; a match that is longer than its offset repeats itself. */
+/** Copies `match` bytes from `offset` bytes before `to`. A match that is longer than its offset repeats itself. */
 function copyMatch(result: Uint8Array, to: number, offset: number, match: number): void {
   if (match < FEW) {
     for (let i = 0; i < match; i++) result[to + i] = result[to - offset + i]!;
     return;
   }
   let done = 0;
-  // Every step doubles what there is to copy from.
+  // Every step doubles the available source.
   for (let step = offset; done < match; step *= 2) {
     const count = Math.min(step, match - done);
     result.copyWithin(to + done, to - offset, to - offset + count);
@@ -113,7 +113,7 @@ const PRIME_4 = 0x27d4eb2f;
 const PRIME_5 = 0x165667b1;
 
 /**
- * xxHash32 with seed 0, unsigned. Cost: some 0.4 ns per byte.
+ * Returns xxHash32 with seed 0, unsigned. Cost: some 0.4 ns per byte.
  *
  * @source the xxHash specification, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
  */

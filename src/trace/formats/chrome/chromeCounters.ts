@@ -1,12 +1,12 @@
-// Counters of Chrome traces: figures of a process at a time. Counters that follow each other for one process and one time
-// are one sample.
+// Counters of Chrome traces: figures of a process at a time. Consecutive counters of one process and one time form one
+// sample.
 import type { TraceBuilder } from '../../traceBuilder.js';
 import { COLON, COMMA, type JsonCursor, numberAt, OPEN_BRACE, QUOTE } from '../json/jsonCursor.js';
 import { type JsonFields, unescaped } from '../json/jsonFields.js';
 import type { ChromeOrigins, ChromeProcess } from './chromeOrigins.js';
 import { EventField } from './chromeText.js';
 
-/** Series that one event may have; a damaged event has as many as it likes. */
+/** Limit for the series of one event; a damaged event may have any number. */
 const MAX_SERIES = 256;
 
 interface Sample {
@@ -20,9 +20,9 @@ export class ChromeCounters {
   readonly #builder: TraceBuilder;
   readonly #origins: ChromeOrigins;
   readonly #cursor: JsonCursor;
-  /** Names of the workers of the samples may still come. */
+  /** Samples of processes whose names may still follow. */
   readonly #waiting: Sample[] = [];
-  /** What is being collected. */
+  /** Sample that is being collected. */
   #sample: Sample | undefined;
 
   constructor(builder: TraceBuilder, origins: ChromeOrigins, cursor: JsonCursor) {
@@ -31,7 +31,10 @@ export class ChromeCounters {
     this.#cursor = cursor;
   }
 
-  /** A counter called `name` with a series called `name` or `value` is the figure `name`, others are `name.series`. */
+  /**
+   * Adds a counter. A series `name` or `value` of the counter `name` becomes the figure `name`; other series become
+   * `name.series`.
+   */
   add(fields: JsonFields, time: number): void {
     const { strings } = this.#builder;
     const pid = fields.text(EventField.pid, strings);
@@ -49,7 +52,7 @@ export class ChromeCounters {
     }
   }
 
-  /** The last samples, and those that waited for the names of their processes. */
+  /** Adds the last sample and the samples that waited for the names of their processes. */
   finish(): void {
     this.#endSample();
     for (const { time, process, device, figures } of this.#waiting) {
@@ -65,7 +68,7 @@ export class ChromeCounters {
     if (sample !== undefined && sample.figures.size > 0) this.#waiting.push(sample);
   }
 
-  /** The numbers of the object at the cursor by their names, as far as it is one. */
+  /** Returns the numbers in the object at the cursor by name, up to the first invalid field. */
   #readSeries(): [string, number][] {
     const cursor = this.#cursor;
     const series: [string, number][] = [];

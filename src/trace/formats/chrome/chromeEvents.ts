@@ -1,4 +1,4 @@
-// From the events of a Chrome trace to rows: slices become tasks, counters become figures, instants become events.
+// Converts the events of a Chrome trace to rows: slices to tasks, counters to figures, instants to events.
 import { getOrMake, pushTo } from '../../../base/lookUps.js';
 import { Float64Column } from '../../columns.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
@@ -30,10 +30,10 @@ const PHASE = {
   flowEnd: code('f'),
 } as const;
 
-/** Bytes of an event's arguments that are kept as its text. */
+/** Limit for an event's arguments as text, in bytes. */
 const MAX_TEXT = 1000;
 
-/** A slice that has begun. */
+/** A slice without an end yet. */
 interface OpenSlice {
   readonly name: number;
   readonly key: number;
@@ -46,12 +46,12 @@ export class ChromeEvents {
   readonly #slices = new ChromeSlices();
   readonly #counters: ChromeCounters;
   readonly #args: JsonFields;
-  /** By lane: `B` without their `E`, the innermost last. */
+  /** Slices with a `B` but no `E`, by lane; the innermost is the last. */
   readonly #open = new Map<number, OpenSlice[]>();
-  /** By category, id and name: `b` without their `e`. */
+  /** Slices with a `b` but no `e`, by category, id and name. */
   readonly #openAsync = new Map<string, (OpenSlice & { readonly lane: number })[]>();
   readonly #flows = new Map<string, number>();
-  /** Instants wait for the names of their processes: time, process, topic, text. */
+  /** Instants, until the names of their processes are known: time, process, topic, text. */
   readonly #instants = new Float64Column();
 
   constructor(builder: TraceBuilder, cursor: JsonCursor, args: JsonFields) {
@@ -61,7 +61,7 @@ export class ChromeEvents {
     this.#args = args;
   }
 
-  /** Whether there was any event that says something. */
+  /** Whether there was no usable event. */
   get empty(): boolean {
     return this.#builder.eventCount === 0;
   }
@@ -75,7 +75,9 @@ export class ChromeEvents {
     return known;
   }
 
-  /** An event of a phase without a table is read and counted; one without a time is none. */
+  /**
+   * Handles an event with a time. Returns false if it has no time. Events of phases without a table are only counted.
+   */
   #timed(fields: JsonFields, phase: number, time: number): boolean {
     if (!Number.isFinite(time)) return false;
     switch (phase) {
@@ -119,7 +121,7 @@ export class ChromeEvents {
 
   #complete(fields: JsonFields, time: number): boolean {
     const duration = fields.number(EventField.dur) / 1e6;
-    // A slice without a duration never ended.
+    // A slice without a duration did not end.
     if (!(duration >= 0 && duration < Number.POSITIVE_INFINITY)) return !fields.has(EventField.dur);
     this.#slices.add(this.#name(fields), this.#argument(Arg.key), this.#lane(fields), time, duration);
     return true;
@@ -131,7 +133,7 @@ export class ChromeEvents {
     pushTo(this.#open, lane, slice);
   }
 
-  /** Ends the innermost slice; its name, where it has one, is not asked: threads nest their slices. */
+  /** Ends the innermost slice. Its name is ignored, because the slices of a thread nest. */
   #end(fields: JsonFields, stop: number): void {
     const lane = this.#lane(fields);
     const slice = this.#open.get(lane)?.pop();
@@ -174,7 +176,7 @@ export class ChromeEvents {
     row.push(this.#argumentText(fields));
   }
 
-  /** The argument `text`, or all arguments as they stand. */
+  /** Returns the argument `text`, or the JSON text of all arguments. */
   #argumentText(fields: JsonFields): number {
     const text = this.#argument(Arg.text);
     if (text >= 0) return text;
@@ -193,7 +195,7 @@ export class ChromeEvents {
     return true;
   }
 
-  /** All events were read: what waited for names becomes rows. */
+  /** Creates the rows that waited for names. Call this after the last event. */
   finish(): void {
     const origins = this.#origins;
     for (const process of origins.processes) origins.workerOf(process);
@@ -215,7 +217,7 @@ export class ChromeEvents {
     return fields.text(field, this.#builder.strings);
   }
 
-  /** An event without a name is called nothing. */
+  /** Returns the name of an event, or an empty name. */
   #name(fields: JsonFields): number {
     const name = this.#text(fields, EventField.name);
     return name < 0 ? this.#builder.strings.internString('') : name;
@@ -229,7 +231,7 @@ export class ChromeEvents {
     return this.#args.text(field, this.#builder.strings);
   }
 
-  /** What async events and flows of one chain have in common; local ids are those of one process. */
+  /** Returns the common identity of the events of an async slice or a flow. Local ids are specific to a process. */
   #id(fields: JsonFields): string {
     const category = this.#text(fields, EventField.cat);
     const name = this.#text(fields, EventField.name);

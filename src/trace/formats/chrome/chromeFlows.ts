@@ -1,27 +1,27 @@
-// Flows of Chrome traces as edges between slices. A flow is a list of points in time on threads; each belongs to the
-// innermost slice that is open there, and an end without `bp: "e"` to the next slice that begins.
+// Converts flows of Chrome traces to edges between slices. A flow is a list of points in time on threads. A point
+// belongs to the innermost open slice; an end without `bp: "e"` belongs to the next slice that begins.
 import { getOrMake } from '../../../base/lookUps.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
 import type { Float64Column, Int32Column } from '../../columns.js';
 
-/** Phase `s`: in the slice around it. Nothing leads to it, whatever stood there before. */
+/** Phase `s`: start of a flow, in the enclosing slice. */
 export const FLOW_BEGIN = 0;
-/** Phase `t`: in the slice around it. */
+/** Phase `t`: step, in the enclosing slice. */
 export const FLOW_STEP = 1;
-/** Phase `f` with `bp: "e"`: in the slice around it. A flow may end in several places. */
+/** Phase `f` with `bp: "e"`: end, in the enclosing slice. A flow may have several ends. */
 export const FLOW_END = 2;
-/** Phase `f` alone: in the slice that begins next on its thread. */
+/** Phase `f` alone: end, in the next slice of its thread. */
 export const FLOW_END_NEXT = 3;
 
 export interface SliceTimes {
   readonly length: number;
-  /** Below 0: on no thread, flows do not reach it. */
+  /** Lane of the thread. A slice with a negative lane is on no thread and has no flows. */
   readonly lane: Int32Array;
   readonly start: Float64Array;
   readonly duration: Float64Array;
 }
 
-/** Points in the order of the file. `flow` numbers the flows from 0. */
+/** Points of flows in the order of the file. `flow` numbers the flows from 0. */
 export interface FlowPoints {
   readonly time: Float64Column;
   readonly lane: Int32Column;
@@ -29,7 +29,7 @@ export interface FlowPoints {
   readonly phase: Int32Column;
 }
 
-/** By slice: the slices that it came from, `sources[offsets[slice] .. offsets[slice + 1])`, each once. */
+/** Sources of each slice, without duplicates: `sources[offsets[slice] .. offsets[slice + 1])`. */
 export interface SliceEdges {
   readonly offsets: Int32Array;
   readonly sources: Int32Array;
@@ -37,7 +37,7 @@ export interface SliceEdges {
 
 const NONE = -1;
 
-/** Cost: two sorts by time, 4 walks. */
+/** Returns the edges between slices. Cost: two sorts by time and four passes. */
 export function bindFlows(slices: SliceTimes, points: FlowPoints): SliceEdges {
   const count = points.time.length;
   if (count === 0) return { offsets: new Int32Array(slices.length + 1), sources: new Int32Array(0) };
@@ -48,7 +48,7 @@ export function bindFlows(slices: SliceTimes, points: FlowPoints): SliceEdges {
   const phases = points.phase.take();
   let flowCount = 0;
   for (const flow of flows) if (flow >= flowCount) flowCount = flow + 1;
-  /** By flow: the slice of its point before. */
+  /** Slice of the previous point, by flow. */
   const latest = new Int32Array(flowCount).fill(NONE);
   const froms: number[] = [];
   const tos: number[] = [];
@@ -65,14 +65,14 @@ export function bindFlows(slices: SliceTimes, points: FlowPoints): SliceEdges {
   return edgesBySlice(slices.length, froms, tos);
 }
 
-/** For every point the slice that it belongs to, -1 where there is none. */
+/** Returns the slice of every point, or -1. */
 function slicesAtPoints(slices: SliceTimes, points: FlowPoints, pointOrder: Int32Array): Int32Array {
   const times = points.time.take();
   const lanes = points.lane.take();
   const phases = points.phase.take();
   const found = new Int32Array(times.length).fill(NONE);
   const sliceOrder = sortedOrder(slices.start, false);
-  /** By lane: open slices, the innermost last, and the points that wait for the next. */
+  /** Open slices, the innermost last, and points that wait for the next slice, both by lane. */
   const open = new Map<number, number[]>();
   const waiting = new Map<number, number[]>();
   const stop = (slice: number): number => slices.start[slice]! + slices.duration[slice]!;
@@ -97,7 +97,7 @@ function slicesAtPoints(slices: SliceTimes, points: FlowPoints, pointOrder: Int3
     while (stack.length > 0 && stop(stack[stack.length - 1]!) < time) stack.pop();
     const slice = stack[stack.length - 1] ?? NONE;
     if (phases[point] !== FLOW_END_NEXT) found[point] = slice;
-    // A slice that begins at this very moment is the next one.
+    // A slice that begins at the time of the point counts as the next slice.
     else if (slice >= 0 && slices.start[slice] === time) found[point] = slice;
     else listOf(waiting, lane).push(point);
   }
@@ -105,7 +105,10 @@ function slicesAtPoints(slices: SliceTimes, points: FlowPoints, pointOrder: Int3
   return found;
 }
 
-/** Of slices that begin together the longer one is outside. Slices that only overlap are not nested: the later ends last. */
+/**
+ * Inserts a slice by its end. If slices begin together, the longer one encloses the other. Slices that overlap without
+ * nesting are ordered by their end.
+ */
 function insertByStop(stack: number[], slice: number, stop: (slice: number) => number): void {
   stack.push(slice);
   for (let at = stack.length - 1; at > 0 && stop(stack[at - 1]!) < stop(slice); at--) {

@@ -1,14 +1,13 @@
-// Who recorded the events of a Chrome trace: processes and threads by the ids that the file uses, whose names may come at
-// any time.
+// Processes and threads of a Chrome trace by the ids in the file. Their names may appear anywhere in the file.
 import type { TraceBuilder } from '../../traceBuilder.js';
 
-/** A process of the file. Each is a worker. */
+/** A process of the file, which becomes a worker. */
 export interface ChromeProcess {
-  /** Text id of the pid. */
+  /** Pid, as id of a text. */
   readonly pid: number;
-  /** Text id, -1: the file gave none. */
+  /** Name, as id of a text; -1 if unknown. */
   name: number;
-  /** Row of the trace's workers; -1 until it is asked for. */
+  /** Row among the trace's workers; -1 until `workerOf` creates it. */
   row: number;
   readonly threads: Map<number, number>;
 }
@@ -17,7 +16,7 @@ export class ChromeOrigins {
   readonly processes: ChromeProcess[] = [];
   readonly #builder: TraceBuilder;
   readonly #byPid = new Map<number, number>();
-  /** Lane → process and thread. */
+  /** Process and thread, by lane. */
   readonly #laneProcess: number[] = [];
   readonly #laneThread: number[] = [];
   readonly #names = new Set<string>();
@@ -27,7 +26,7 @@ export class ChromeOrigins {
     this.#builder = builder;
   }
 
-  /** The number of a process; ids of texts, -1 where an event names none. */
+  /** Returns the index of a process. `pid` is the id of a text, or -1. */
   process(pid: number): number {
     const last = this.#last;
     if (pid === last.pid) return last.process;
@@ -43,7 +42,7 @@ export class ChromeOrigins {
     return process;
   }
 
-  /** The number of a thread among all of the trace. */
+  /** Returns the index of a thread among all threads of the trace. */
   lane(pid: number, tid: number): number {
     const process = this.process(pid);
     const last = this.#last;
@@ -65,12 +64,15 @@ export class ChromeOrigins {
     return this.processes[this.#laneProcess[lane]!]!;
   }
 
-  /** Threads of a process are numbered in the order in which they come up. */
+  /** Returns the number of a thread in its process, in the order of first appearance. */
   threadOf(lane: number): number {
     return this.#laneThread[lane]!;
   }
 
-  /** The row of a process among the workers, made at the first question: ask when its name is known. */
+  /**
+   * Returns the row of a process among the workers. The first call creates the row, so call this when the name is
+   * known.
+   */
   workerOf(process: ChromeProcess): number {
     if (process.row < 0) {
       process.name = this.#uniqueName(process);
@@ -79,7 +81,7 @@ export class ChromeOrigins {
     return process.row;
   }
 
-  /** Processes may share a name, workers may not: those that come later get their pid behind it. */
+  /** Returns a unique name for a worker. Further processes of the same name get their pid as suffix. */
   #uniqueName({ name, pid }: ChromeProcess): number {
     const { strings } = this.#builder;
     const number = pid < 0 ? '' : strings.get(pid);

@@ -13,7 +13,7 @@ interface Read {
   readonly problem: string | undefined;
 }
 
-/** Feeds `bytes` in chunks of at most `size` bytes, as a file comes. */
+/** Feeds `bytes` in chunks of at most `size` bytes. */
 function read(bytes: Uint8Array, size = bytes.length): Read {
   const builder = new TraceBuilder();
   const reader = new ChromeReader(builder);
@@ -33,7 +33,7 @@ const encoded = (text: string): Uint8Array => new TextEncoder().encode(text);
 const readText = (text: string): Read => read(encoded(text));
 const readEvents = (...events: object[]): Trace => readText(JSON.stringify(events)).trace;
 
-/** Tasks as text: function, worker, thread, start, stop. */
+/** Returns tasks as text: function, worker, thread, start, stop. */
 function tasksOf({ tasks, strings, workers }: Trace): string[] {
   return Array.from({ length: tasks.length }, (_, row) =>
     [
@@ -46,7 +46,7 @@ function tasksOf({ tasks, strings, workers }: Trace): string[] {
   );
 }
 
-/** Edges as `needed > needing`, by function. */
+/** Returns edges as `dependency > dependent`, by function. */
 function edgesOf({ tasks, strings }: Trace): string[] {
   const name = (row: number): string => strings.get(tasks.functionName[row]!);
   return Array.from({ length: tasks.length }, (_, row) =>
@@ -68,7 +68,7 @@ const x = (name: string, pid: number, tid: number, ts: number, dur: number, more
 });
 
 describe('events of other programs', () => {
-  it('complete events are tasks, in the order in which they ended', () => {
+  it('complete events become tasks in the order of their ends', () => {
     const trace = readEvents(x('b', 1, 7, 50, 100), x('a', 1, 5, 10, 20), x('c', 2, 5, 200, 0.5));
     assert.deepEqual(tasksOf(trace), ['a 1 1 10 30', 'b 1 0 50 150', 'c 2 0 200 201']);
     assert.deepEqual(
@@ -77,7 +77,7 @@ describe('events of other programs', () => {
     );
   });
 
-  it('an argument `key` is the key', () => {
+  it('the argument `key` becomes the key', () => {
     assert.equal(readEvents(x('f', 1, 1, 0, 1, { args: { key: 'f-12' } })).tasks.keyOf(0), 'f-12');
   });
 
@@ -96,13 +96,13 @@ describe('events of other programs', () => {
       event('E', 1, 20),
       event('E', 2, 21, 'other'),
       event('E', 1, 30),
-      event('E', 1, 40, 'nobody'),
+      event('E', 1, 40, 'unmatched'),
       event('B', 1, 50, 'never ends'),
     );
     assert.deepEqual(tasksOf(trace), ['inner 1 0 10 20', 'other 1 1 11 21', 'outer 1 0 0 30']);
   });
 
-  it('async events belong together by category, id and name', () => {
+  it('async events are matched by category, id and name', () => {
     const event = (ph: string, id: object, ts: number): object => ({
       ph,
       name: 'get',
@@ -124,7 +124,7 @@ describe('events of other programs', () => {
     assert.deepEqual(tasksOf(trace), ['get 1 0 1 5', 'get 1 0 0 10', 'get 1 0 20 30']);
   });
 
-  it('names of processes may come at the end, and twice', () => {
+  it('names of processes may appear at the end and repeatedly', () => {
     const name = (pid: number): object => ({
       ph: 'M',
       name: 'process_name',
@@ -135,7 +135,7 @@ describe('events of other programs', () => {
     assert.deepEqual(tasksOf(trace), ['a Renderer 0 0 1', 'b 2 0 1 2', 'c Renderer (3) 0 2 3']);
   });
 
-  it('counters of one moment are a row of figures', () => {
+  it('counters of one time form a row of figures', () => {
     const c = (name: string, ts: number, args: object): object => ({ ph: 'C', name, pid: 1, ts, args });
     const { resources } = readEvents(
       c('memory', 1, { rss: 5, heap: '7' }),
@@ -151,7 +151,7 @@ describe('events of other programs', () => {
     });
   });
 
-  it('instants are events with their arguments as text', () => {
+  it('instants become events with their arguments as text', () => {
     const { events, strings } = readEvents(
       { ph: 'i', s: 'g', name: 'gc', pid: 1, ts: 5, args: { why: 'full', text: 'major' } },
       { ph: 'I', name: 'mark', pid: 1, ts: 6, args: { n: 1 } },
@@ -190,12 +190,12 @@ describe('flows are dependencies', () => {
   });
   const slices = [x('a', 1, 1, 0, 10), x('b', 2, 1, 20, 10), x('c', 3, 1, 40, 10), x('inner', 1, 1, 4, 2)];
 
-  it('from the innermost slice around the begin to the slice around the end', () => {
+  it('a flow leads from the innermost slice around its start to the slice around its end', () => {
     const trace = readEvents(...slices, flow('s', 1, 1, 5), flow('f', 1, 2, 20, { bp: 'e' }));
     assert.deepEqual(edgesOf(trace), ['inner > b']);
   });
 
-  it('an end without binding point leads to the next slice', () => {
+  it('an end without a binding point belongs to the next slice', () => {
     const trace = readEvents(
       ...slices,
       flow('s', 1, 1, 8),
@@ -206,14 +206,14 @@ describe('flows are dependencies', () => {
     assert.deepEqual(edgesOf(trace), ['a > b', 'a > c']);
   });
 
-  it('steps are links of a chain, several ends fan out', () => {
+  it('steps form a chain; several ends fan out', () => {
     const ends = [flow('f', 1, 3, 41, { bp: 'e' }), flow('t', 1, 2, 25), flow('s', 1, 1, 9)];
     assert.deepEqual(edgesOf(readEvents(...slices, ...ends)), ['a > b', 'b > c']);
     const fan = [flow('s', 1, 1, 9), flow('f', 1, 2, 21, { bp: 'e' }), flow('f', 1, 3, 41, { bp: 'e' })];
     assert.deepEqual(edgesOf(readEvents(...slices, ...fan)), ['a > b', 'a > c']);
   });
 
-  it('points outside any slice lead nowhere', () => {
+  it('points outside of slices give no edge', () => {
     const trace = readEvents(
       ...slices,
       flow('s', 1, 1, 15),
@@ -224,19 +224,19 @@ describe('flows are dependencies', () => {
   });
 });
 
-describe('forms of the text', () => {
+describe('variants of the text', () => {
   const events = [x('a', 1, 1, 0, 1), x('b', 1, 1, 2, 1), x('c', 1, 1, 4, 1)];
   const array = JSON.stringify(events);
   const around = { otherData: { deep: [{ a: '}]"' }] }, traceEvents: events, displayTimeUnit: 'ms' };
   for (const [what, text] of [
     ['an array', array],
     ['an object', JSON.stringify({ traceEvents: events })],
-    ['an object with more in it', JSON.stringify(around)],
+    ['an object with other fields', JSON.stringify(around)],
     ['indented', JSON.stringify(around, null, 2)],
     ['with a byte order mark', `\ufeff${array}`],
     ['an array without its end', array.slice(0, -1)],
     [
-      'a line for each event, a comma behind the last',
+      'one line per event and a trailing comma',
       `[\n${events.map((one) => `${JSON.stringify(one)},\n`).join('')}`,
     ],
   ] as const) {
@@ -251,7 +251,7 @@ describe('forms of the text', () => {
     });
   }
 
-  it('an object that was cut off says so, also between two events', () => {
+  it('a truncated object is reported, also between two events', () => {
     const text = JSON.stringify({ traceEvents: events });
     assert.deepEqual(readText(text.slice(0, -2)).trace.damage, {
       stretches: 1,
@@ -265,7 +265,7 @@ describe('forms of the text', () => {
     assert.equal((torn.damage?.offset ?? 0) + (torn.damage?.bytes ?? 0), text.length - 10);
   });
 
-  it('reading goes on behind damage', () => {
+  it('reading continues after damage', () => {
     const lines = events.map((one) => JSON.stringify(one));
     const text = `[${lines[0]},${lines[1]!.replace('"ph"', '"ph')},${lines[2]}]`;
     const { trace } = readText(text);
@@ -274,7 +274,7 @@ describe('forms of the text', () => {
     assert.equal(trace.damage?.offset, 1 + lines[0]!.length + 1);
   });
 
-  it('an event of more than 16 MB is left out, a field of any size beside the events is not kept', () => {
+  it('an event of more than 16 MB is skipped; other fields may have any size', () => {
     const big = 'x'.repeat(17e6);
     const { trace } = read(
       encoded(`{"big":"${big}","traceEvents":[{"ph":"X","args":"${big}"},${array.slice(1)}}`),
@@ -284,7 +284,7 @@ describe('forms of the text', () => {
     assert.ok((trace.damage?.bytes ?? 0) > 17e6);
   });
 
-  it('what is no trace is told', () => {
+  it('a text that is no trace is reported', () => {
     assert.match(
       readText('{"nodes":[],"samples":[1]}').problem ?? '',
       /the fields nodes, samples, but without traceEvents/,
@@ -320,7 +320,7 @@ describe('damaged texts', () => {
   );
   const texts = fc.constantFrom(own, foreign);
 
-  /** What holds of any trace, whatever it was read from. */
+  /** Checks properties of any trace. */
   function check({ trace: { tasks, workers, damage } }: Read, length: number): void {
     assert.ok(tasks.length <= 12);
     assert.ok(workers.length <= 40);
@@ -328,7 +328,7 @@ describe('damaged texts', () => {
     if (damage !== undefined) assert.ok(damage.bytes <= length && damage.offset <= length);
   }
 
-  it('cut anywhere: what stands before the cut is there', () => {
+  it('truncated anywhere: the events before the cut are read', () => {
     fc.assert(
       fc.property(texts, fc.nat(), fc.integer({ min: 1, max: 500 }), (text, cut, size) => {
         const length = cut % text.length;
@@ -342,7 +342,7 @@ describe('damaged texts', () => {
     );
   });
 
-  it('with bits turned: a trace or a problem, in any chunks', () => {
+  it('with flipped bits: a trace or a problem, in any chunks', () => {
     const flips = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 7 })), {
       minLength: 1,
       maxLength: 30,
@@ -361,7 +361,7 @@ describe('damaged texts', () => {
     );
   });
 
-  it('nested without end: neither the stack nor the time runs away', () => {
+  it('nested deeply: stack and time stay bounded', () => {
     for (const part of ['{"args":', '[{"name":[', '{"ph":"X","args":{"a":[']) {
       const { trace: read1 } = readText(`[${part.repeat(50_000)}`);
       assert.equal(read1.tasks.length, 0);

@@ -1,11 +1,12 @@
-// Chrome Trace JSON as a trace: chunks of text in, rows of a TraceBuilder out.
+// Reads Chrome Trace JSON from chunks of text into a TraceBuilder.
 import type { TraceBuilder } from '../../traceBuilder.js';
 import type { ByteReader } from '../dasf/dasfReader.js';
 import { ChromeEvents } from './chromeEvents.js';
 import { ChromeText } from './chromeText.js';
 
 /**
- * Reads one text into `builder`. Damage is reported there; after the last chunk `problem` says if the text was no trace.
+ * Reads one text into `builder` and reports damage there. After the last chunk, `problem` explains why the text is no
+ * trace.
  *
  * @source the Trace Event Format, as chrome://tracing and Perfetto read it
  */
@@ -24,7 +25,7 @@ export class ChromeReader implements ByteReader {
     sink.events = this.#events;
   }
 
-  /** Bytes are kept by nobody: every text is in the trace's strings. */
+  /** `bytes` may be reused after the call, because all texts are interned. */
   feed(bytes: Uint8Array, length: number, last: boolean): number {
     const consumed = this.#text.feed(bytes, length, last);
     if (last && !this.#over) {
@@ -34,7 +35,10 @@ export class ChromeReader implements ByteReader {
     return consumed;
   }
 
-  /** Why the text is no Chrome trace; undefined if it is one, and before its end. A clause without a full stop. */
+  /**
+   * Reason why the text is no Chrome trace, a clause without a full stop. Undefined for a trace, and before the last
+   * chunk.
+   */
   get problem(): string | undefined {
     if (!this.#over) return undefined;
     const { found, otherFields, whole } = this.#text;

@@ -1,12 +1,12 @@
-// Tasks of Chrome traces that other programs wrote: slices of time on threads, and flows between them. Names of processes
-// and the other ends of flows may come later in the file, so rows are made when it is over.
+// Tasks of Chrome traces: slices of threads, and flows between them. Rows are created at the end of the file, because
+// names of processes and ends of flows may come late.
 import { sortedOrder } from '../../../base/sortedOrder.js';
 import { Float64Column, Int32Column } from '../../columns.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
 import { bindFlows, type FlowPoints, type SliceTimes } from './chromeFlows.js';
 import type { ChromeOrigins } from './chromeOrigins.js';
 
-/** Digits of a slice's number in its key. */
+/** Maximal digits of a slice's number in its key. */
 const MAX_DIGITS = 12;
 const [OPEN, MIDDLE, CLOSE] = ["('", "', ", ')'].map((text) =>
   Uint8Array.from(text, (one) => one.charCodeAt(0)),
@@ -29,7 +29,10 @@ export class ChromeSlices {
     return this.#name.length;
   }
 
-  /** Seconds; `key` is -1 where the event names none; `~lane` for a slice that only names a thread, as async ones do. */
+  /**
+   * Adds a slice; times are seconds. `key` is -1 if the event has none. `lane` is inverted (`~lane`) for an async
+   * slice, which has a thread but is not on its stack.
+   */
   add(name: number, key: number, lane: number, start: number, duration: number): void {
     this.#name.push(name);
     this.#key.push(key);
@@ -39,8 +42,8 @@ export class ChromeSlices {
   }
 
   /**
-   * Adds a task for every slice, in the order in which they ended, so that what a flow comes from stands before where it
-   * goes. A slice without a key gets one of its own, `('name', 12)`, because every slice is a run of its own.
+   * Adds a task for every slice in the order of their ends, so that the source of a flow precedes its target. A slice
+   * without a key gets a unique one, `('name', 12)`, because every slice is a separate run.
    */
   finish(builder: TraceBuilder, origins: ChromeOrigins): void {
     const slices: SliceTimes = {

@@ -1,7 +1,7 @@
-// The frame of Chrome Trace JSON: an array of events, or an object whose `traceEvents` is that array; recorders that are
-// killed leave out the end. The text comes in chunks, of which only the event that is being read is kept. After a damaged
-// stretch reading goes on at the next event. Fields are read from the bytes, because JSON.parse of every single event takes
-// three times as long (300,000 events of 48 MB: 0.81 s of CPU time instead of 0.27 s).
+// Splits Chrome Trace JSON into events: an array of events, or an object with an array `traceEvents`. Recorders that
+// are killed omit the end. The text comes in chunks; only the current event is buffered. After damage, reading
+// continues at the next event. Fields are read from the bytes, because JSON.parse of every event takes three times as
+// long (300,000 events of 48 MB: 0.81 s of CPU time instead of 0.27 s).
 import {
   BACKSLASH,
   CLOSE_BRACE,
@@ -17,14 +17,14 @@ import {
 } from '../json/jsonCursor.js';
 import { FieldNames, JsonFields } from '../json/jsonFields.js';
 
-/** Bytes of one event. A longer one is left out, so that a quote that was lost does not collect the whole file. */
+/** Limit for the bytes of an event. Longer events are skipped, so that a lost quote does not buffer the whole file. */
 const MAX_EVENT = 1 << 24;
-/** Bytes of the first event behind damage: what looks like an event there may be none. */
+/** Limit for the bytes of the first event after damage, which may not be a real event. */
 const MAX_CANDIDATE = 1 << 16;
-/** Names of top-level fields that are kept for error messages. */
+/** Limit for the names of top-level fields in error messages. */
 const MAX_NAMES = 8;
 
-/** Fields of an event that are looked at, as numbers. */
+/** Fields of an event that are read, by number. */
 export const EventField = {
   ph: 0,
   name: 1,
@@ -40,7 +40,7 @@ export const EventField = {
   s: 11,
 } as const;
 
-/** Arguments of an event that are looked at, as numbers. */
+/** Arguments of an event that are read, by number. */
 export const Arg = { key: 0, name: 1, text: 2 } as const;
 
 const EVENT_FIELDS = new FieldNames(Object.keys(EventField));
@@ -48,41 +48,41 @@ const ARGS = new FieldNames(Object.keys(Arg));
 const TRACE_EVENTS = new FieldNames(['traceEvents']);
 
 export interface ChromeEventSink {
-  /** The event whose fields were read. The cursor may be moved. False: it is no event of a trace. */
+  /** Receives the fields of an event; may move the cursor. Returns false if the fields are no event of a trace. */
   event(fields: JsonFields): boolean;
-  /** `size` bytes from `offset` of the text on were left out. */
+  /** Receives a skipped part: `size` bytes at `offset` of the text. */
   damage(offset: number, size: number, reason: string): void;
 }
 
 type State = 'start' | 'fields' | 'skip' | 'events' | 'lost' | 'end';
 
-/** Cuts chunks of text into events. */
+/** Splits chunks of text into events. */
 export class ChromeText {
   readonly cursor = new JsonCursor();
-  /** The arguments of the event that was read last. */
+  /** Arguments of the latest event. */
   readonly args = new JsonFields(this.cursor, ARGS);
   readonly #fields = new JsonFields(this.cursor, EVENT_FIELDS, { field: EventField.args, fields: this.args });
   readonly #skip = new TopLevelSkip();
   readonly #sink: ChromeEventSink;
   #state: State = 'start';
-  /** The array is the whole text; otherwise it is a field of an object. */
+  /** Whether the array is the whole text, not a field of an object. */
   #bare = false;
-  /** Where the chunk begins in the text. */
+  /** Offset of the chunk in the text. */
   #offset = 0;
   #lostFrom = 0;
   #reason = '';
-  /** Whether there was an array of events. */
+  /** Whether the text has an array of events. */
   found = false;
-  /** Whether nothing was left out. */
+  /** Whether nothing was skipped. */
   whole = true;
-  /** Other fields of the object, the first few. */
+  /** The first few other fields of the object. */
   readonly otherFields: string[] = [];
 
   constructor(sink: ChromeEventSink) {
     this.#sink = sink;
   }
 
-  /** As `ByteReader.feed`. */
+  /** See `ByteReader.feed`. */
   feed(bytes: Uint8Array, length: number, last: boolean): number {
     const { cursor } = this;
     cursor.use(bytes, length);
@@ -94,7 +94,7 @@ export class ChromeText {
     return consumed;
   }
 
-  /** Goes on by one event or field; false where that needs more text. The cursor stands where reading goes on. */
+  /** Reads one event or field. Returns false if that needs more text. The cursor stays at the next byte to read. */
   #step(last: boolean): boolean {
     switch (this.#state) {
       case 'start':
@@ -110,7 +110,7 @@ export class ChromeText {
       case 'lost':
         return this.#resume(last);
       case 'end':
-        return this.cursor.peek() >= 0 && this.#lose('something follows the end');
+        return this.cursor.peek() >= 0 && this.#lose('there is text after the end');
     }
   }
 
@@ -125,12 +125,13 @@ export class ChromeText {
     cursor.at++;
     this.#bare = first === OPEN_BRACKET;
     if (this.#bare) this.found = true;
-    if (!this.#bare && first !== OPEN_BRACE) return this.#lose('it does not begin like JSON');
+    if (!this.#bare && first !== OPEN_BRACE)
+      return this.#lose('it does not begin with an array or an object');
     this.#state = this.#bare ? 'events' : 'fields';
     return true;
   }
 
-  /** A field of the object around the events, or its end. */
+  /** Reads a field of the object around the events, or its end. */
   #field(): boolean {
     const { cursor } = this;
     let first = cursor.peek();
@@ -168,7 +169,7 @@ export class ChromeText {
   #event(): boolean {
     const { cursor } = this;
     let first = cursor.peek();
-    // Recorders that append events leave a comma behind the last.
+    // Recorders that append events leave a trailing comma.
     while (first === COMMA) {
       cursor.at++;
       first = cursor.peek();
@@ -184,7 +185,7 @@ export class ChromeText {
     if (!this.#fields.read()) {
       const incomplete = cursor.failure === INCOMPLETE && cursor.end - begin < MAX_EVENT;
       cursor.at = begin;
-      return !incomplete && this.#lose('an event is no JSON');
+      return !incomplete && this.#lose('an event is not valid JSON');
     }
     const behind = cursor.at;
     if (!this.#sink.event(this.#fields)) {
@@ -194,7 +195,7 @@ export class ChromeText {
     return true;
   }
 
-  /** What stands at the cursor cannot be read. */
+  /** Starts a damaged part at the cursor. */
   #lose(reason: string): true {
     this.#reason = reason;
     this.#lostFrom = this.#offset + this.cursor.at;
@@ -202,16 +203,16 @@ export class ChromeText {
     return true;
   }
 
-  /** A field that is no JSON, or not whole yet. */
+  /** Handles a field that is invalid or incomplete. */
   #stop(begin: number): boolean {
     const { cursor } = this;
     const incomplete = cursor.failure === INCOMPLETE && cursor.end - begin < MAX_EVENT;
     cursor.at = begin;
     if (incomplete) return false;
-    return this.#lose('a field around the events is no JSON');
+    return this.#lose('a field around the events is not valid JSON');
   }
 
-  /** Looks for the next event: an object that begins with a field of events, can be read, and has a phase. */
+  /** Searches for the next event: a readable object that begins with a field of events and has a phase. */
   #resume(last: boolean): boolean {
     const { cursor } = this;
     const { bytes, end } = cursor;
@@ -255,7 +256,7 @@ export class ChromeText {
     return read && (this.#fields.has(EventField.ph) || cursor.fail(INVALID));
   }
 
-  /** The text is over, and from `at` on not all of it was read. */
+  /** Ends the text, whose bytes from `at` on are unread. */
   #finish(at: number): void {
     const { end } = this.cursor;
     if (this.#state === 'lost') {
@@ -266,7 +267,7 @@ export class ChromeText {
         this.#leaveOut(this.#offset + at, end - at, 'the last event is not complete');
       }
     } else if (this.#state !== 'end' && !this.#bare && this.found) {
-      // Of an array the bracket may be missing; an object that ends early was cut off, perhaps between two events.
+      // An array may lack its bracket. An object without an end was truncated, perhaps between two events.
       this.#leaveOut(this.#offset + end, 0, 'the end of the text is missing');
     }
     this.#state = 'end';
@@ -275,7 +276,9 @@ export class ChromeText {
 
 const BYTE_ORDER_MARK = 3;
 
-/** Whether a text may be a Chrome trace: an array of objects, or an object. What it holds shows when it is read. */
+/**
+ * Returns whether a text may be a Chrome trace: an array of objects, or an object. Reading it shows whether it is one.
+ */
 export function looksLikeChrome(bytes: Uint8Array): boolean {
   const cursor = new JsonCursor();
   cursor.use(bytes, bytes.length);
@@ -291,8 +294,8 @@ function ascii(bytes: Uint8Array, start: number, stop: number): string {
   return String.fromCharCode(...bytes.subarray(start, Math.min(stop, start + 40)));
 }
 
-// Steps over one JSON value of any size, whose text comes in chunks: a trace may carry megabytes of stack frames beside
-// its events, and none of it has to be in memory at once.
+// Skips a JSON value of any size that comes in chunks. A trace may have megabytes of stack frames beside its events,
+// which need not be in memory.
 
 class TopLevelSkip {
   #depth = 0;
@@ -306,8 +309,8 @@ class TopLevelSkip {
   }
 
   /**
-   * Moves the cursor to the comma or the bracket behind the value, and returns true; or to the end of the bytes, and
-   * returns false: go on with the next chunk.
+   * Moves the cursor to the comma or bracket after the value and returns true. At the end of the chunk it returns
+   * false; call it again with the next chunk.
    */
   skip(cursor: JsonCursor): boolean {
     const { bytes, end } = cursor;

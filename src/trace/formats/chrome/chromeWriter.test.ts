@@ -15,7 +15,7 @@ function reread(trace: Trace): Trace {
   return builder.build();
 }
 
-/** Everything that a trace may hold, at times since the epoch. */
+/** Returns a trace with rows in all tables, at times since the epoch. */
 function everything(t: number): Trace {
   return syntheticTrace({
     workers: [
@@ -113,10 +113,10 @@ function everything(t: number): Trace {
 const CLOCKS = [
   ['since the epoch', 1_700_000_000.25],
   ['from zero', 0],
-  ['of a clock of its own', 12345.678901234],
+  ['of another clock', 12345.678901234],
 ] as const;
 
-/** Tasks of one thread, each of which begins when the one before ends; the shortest take no time. */
+/** Returns tasks of one thread without gaps; the shortest have no duration. */
 function chain(t: number): Trace {
   let now = t;
   return syntheticTrace({
@@ -128,13 +128,13 @@ function chain(t: number): Trace {
   });
 }
 
-/** How Perfetto has made nanoseconds of the microseconds in a file. */
+/** Perfetto's conversions from microseconds to nanoseconds. */
 const NANOSECONDS = [
   ['truncates', (microseconds: number) => Math.trunc(microseconds * 1e3)],
   ['rounds', (microseconds: number) => Math.round(microseconds * 1e3)],
 ] as const;
 
-describe('tasks that follow each other without a gap', () => {
+describe('consecutive tasks without gaps', () => {
   for (const [what, t] of CLOCKS) {
     const trace = chain(t);
     const text = [...chromeTrace(trace)].join('');
@@ -152,7 +152,7 @@ describe('tasks that follow each other without a gap', () => {
         assert.deepEqual(overlapping, []);
       });
 
-    it(`are drawn as long as they are but for two nanoseconds, at times ${what}`, () => {
+    it(`are drawn with their duration up to two nanoseconds, at times ${what}`, () => {
       const { duration } = trace.tasks;
       for (const [i, { dur }] of slices.entries()) assert.ok(Math.abs(dur - duration[i]! * 1e6) < 2e-3);
     });
@@ -161,7 +161,7 @@ describe('tasks that follow each other without a gap', () => {
 
 describe('a trace written as Chrome Trace JSON and read again', () => {
   for (const [what, t] of CLOCKS) {
-    it(`is a Chrome trace like any other, at times ${what}`, () => {
+    it(`is read as any Chrome trace, at times ${what}`, () => {
       const trace = reread(everything(t));
       const { tasks, strings, workers, resources, events } = trace;
       assert.equal(trace.damage, undefined);

@@ -1,24 +1,24 @@
-// A trace as Chrome Trace JSON, for Perfetto, speedscope and chrome://tracing: workers are processes, tasks are slices on
-// their threads, dependencies are flows, figures are counters. Arguments say more of
-// each task. Read back, the file is a Chrome trace like any other: every slice is a task.
+// Writes a trace as Chrome Trace JSON for Perfetto, speedscope and chrome://tracing. Workers become processes, tasks
+// slices of their threads, dependencies flows, and figures counters. Arguments hold further properties of a task. If
+// the file is read back, every slice is a task.
 import { ACTIONS, TASK_STATES } from '../../../protocol/clusterObserver.js';
 import { workerName } from '../../names.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace.js';
 import { JsonObjectText, QuotedStrings, TextPieces } from '../json/jsonText.js';
 import { layOut, type Tracks, taskTracks, trackName } from './tracks.js';
 
-/** Tracks that stand below the threads of a worker. */
+/** Sort index of tracks below the threads of a worker. */
 const BELOW = 1000;
 const LIFECYCLE = ['submitted', 'ready', 'dispatched', 'received', 'acknowledged'] as const;
 
-/** Counters made of the memory table: name of the counter → its series, columns of the table. */
+/** Counters from the table `memory`: series by name of the counter. A series is a column of the table. */
 const MEMORY_COUNTERS = {
   memory: ['managed', 'unmanaged', 'spilled'],
   'process memory': ['process'],
   'results in memory': ['tasks'],
 } as const;
 
-/** The text of the file in pieces. Memory: some 20 bytes for each row of tasks. */
+/** Yields the text of the file. Memory: some 20 bytes per row of tasks. */
 export function* chromeTrace(trace: Trace): Generator<string> {
   const writer = new ChromeWriter(trace);
   const pieces = new TextPieces();
@@ -33,7 +33,7 @@ export function* chromeTrace(trace: Trace): Generator<string> {
   yield pieces.take();
 }
 
-/** The tracks of one table and the ids of their threads. */
+/** Tracks of one table and the ids of their threads. */
 interface Placed {
   readonly tracks: Tracks;
   readonly firstTid: number;
@@ -46,7 +46,7 @@ class ChromeWriter {
   readonly #tasks: Placed;
   readonly #intervals: Placed;
   readonly #transfers: Placed;
-  /** Host → pid of the process that stands for it. */
+  /** Pid of the process that represents a host. */
   readonly #hostPids = new Map<number, number>();
   #flows = 0;
 
@@ -54,7 +54,8 @@ class ChromeWriter {
     this.#trace = trace;
     this.#clock = new ChromeClock(trace);
     this.#texts = new QuotedStrings(trace.strings);
-    // Pids and tids are counted together, because some viewers take a thread with the number of its process for its first.
+    // Pids and tids share one sequence, because some viewers take a thread with its process's number for the first
+    // thread.
     let next = trace.workers.length + 2;
     for (const host of this.#hostsWithoutWorkers()) this.#hostPids.set(host, next++);
     const place = (tracks: Tracks): Placed => {
@@ -69,12 +70,12 @@ class ChromeWriter {
     this.#transfers = place(layOut({ ...transfers, thread: noThread(transfers.length) }));
   }
 
-  /** Seconds since the epoch at the file's time 0. */
+  /** Time 0 of the file, in seconds since the epoch. */
   get origin(): number {
     return this.#clock.origin;
   }
 
-  /** Metadata first, then the tables. */
+  /** Yields the metadata, then the tables. */
   *events(): Generator<string> {
     yield* this.#metadata();
     yield* this.#taskEvents();
@@ -166,7 +167,7 @@ class ChromeWriter {
     return args;
   }
 
-  /** Of a task that never ran: the last stage of its life that is known. */
+  /** Returns the last known time of a task that never ran. */
   #lastKnown(row: number): number {
     const { tasks } = this.#trace;
     for (const stage of [...LIFECYCLE].reverse()) {
@@ -175,14 +176,14 @@ class ChromeWriter {
     return this.#clock.origin;
   }
 
-  /** An arrow from the end of what was needed to the start of what needed it. */
+  /** Yields a flow from the end of each dependency to the start of the task. */
   *#flowEvents(row: number): Generator<string> {
     const { dependencyOffsets, dependencyRows, started, stopped, worker } = this.#trace.tasks;
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
       const source = dependencyRows[edge]!;
       if (source < 0 || !(stopped[source]! >= started[source]!)) continue;
       const head = `{"name":"dependency","cat":"dependency","id":${++this.#flows}`;
-      // Just before the end: at the end itself the next slice of the thread may have begun.
+      // Just before the end, because the next slice of the thread may begin at the end.
       const end = this.#clock.inside(started[source]!, stopped[source]!);
       yield `${head},"ph":"s","ts":${end},"pid":${this.#pid(worker[source]!)},"tid":${this.#tid(this.#tasks, source)}}`;
       const start = this.#clock.micros(started[row]!);
@@ -289,10 +290,10 @@ function keyList(ids: Int32Array, keys: Trace['keys']): string {
   return `[${Array.from(ids, (id) => JSON.stringify(keys.get(id))).join(',')}]`;
 }
 
-// Times of a trace in the microseconds of Chrome Trace JSON.
+// Converts times of a trace to the microseconds of Chrome Trace JSON.
 
 class ChromeClock {
-  /** Seconds: the last whole second before everything in the trace; 0 for a trace without times. */
+  /** Last whole second before all times of the trace; 0 for a trace without times. */
   readonly origin: number;
 
   constructor(trace: Trace) {
@@ -310,18 +311,21 @@ class ChromeClock {
     this.origin = Number.isFinite(first) ? Math.floor(first) : 0;
   }
 
-  /** Microseconds since the origin, to the nanosecond. */
+  /** Returns microseconds since the origin, rounded to nanoseconds. */
   micros(seconds: number): number {
     return wholeNanoseconds((seconds - this.origin) * 1e6);
   }
 
-  /** `"ts":…,"dur":…` */
+  /** Returns the fields `"ts":…,"dur":…`. */
   slice(start: number, stop: number, duration: number): string {
     const ts = this.micros(start);
     return `"ts":${ts},"dur":${withinSlice(wholeNanoseconds(duration * 1e6), ts, this.micros(stop))}`;
   }
 
-  /** A moment within a slice, where it is long enough before its end by more than `slice` may take off. */
+  /**
+   * Returns a time within a slice: 3 ns before its end, because `slice` may shorten the slice by less, or the middle of
+   * a very short slice.
+   */
   inside(start: number, stop: number): number {
     const [from, to] = [this.micros(start), this.micros(stop)];
     return to - from > 6e-3 ? to - 3e-3 : (from + to) / 2;
@@ -333,10 +337,10 @@ function wholeNanoseconds(microseconds: number): number {
 }
 
 /**
- * How long a viewer draws a slice. Tasks of a thread follow each other without a gap, and Perfetto drops a slice that begins
- * a nanosecond before the end of the one before. It adds start and duration as whole nanoseconds, which it makes by
- * truncating (1.001 µs are 1000 then) or, depending on its version, by rounding. Whichever it does, the end must not come out
- * behind the end of the slice, where the next one may begin.
+ * Limits the duration of a slice so that it does not overlap the next one. Consecutive tasks have no gap, and Perfetto
+ * drops a slice that begins a nanosecond before the end of the previous one. Perfetto adds start and duration as whole
+ * nanoseconds. It truncates them (1.001 µs become 1000 ns) or, in some versions, rounds them. In both cases the sum
+ * must not exceed the end of the slice.
  */
 function withinSlice(dur: number, ts: number, end: number): number {
   const most = Math.max(0, Math.trunc(end * 1e3) - Math.round(ts * 1e3));

@@ -1,25 +1,25 @@
-// Where rows with a start and a stop are drawn: viewers want slices of one track to follow each other, but a worker's
-// thread may have several tasks under way at once. Those that overlap get tracks of their own.
+// Assigns rows with a start and a stop to tracks. Viewers require that slices of a track do not overlap, but a thread
+// of a worker may run several tasks at once. Overlapping rows get separate tracks.
 import { getOrMake } from '../../../base/lookUps.js';
 import { sortedOrder } from '../../../base/sortedOrder.js';
 import type { Trace } from '../../trace.js';
 
-/** A sequence of rows that do not overlap. */
+/** Rows that do not overlap. */
 export interface Track {
-  /** Row of the trace's workers, -1 for none. */
+  /** Row of the trace's workers, or -1. */
   readonly worker: number;
-  /** Thread of the worker; -1 where the rows name none. */
+  /** Thread of the worker, or -1 if unknown. */
   readonly thread: number;
-  /** 0 for the first track of a thread, 1 for what overlaps with that, … */
+  /** 0 for the first track of a thread, 1 for rows that overlap with track 0, … */
   readonly layer: number;
 }
 
 export interface Tracks {
-  /** By worker, thread and layer. */
+  /** Tracks in the order of worker, thread and layer. */
   readonly tracks: readonly Track[];
-  /** Row → index into `tracks`. */
+  /** Index into `tracks`, by row. */
   readonly trackOf: Int32Array;
-  /** Rows by their start; those that never started come last, on the first layer of their thread. */
+  /** Rows in the order of their starts. Rows without a start come last, on layer 0 of their thread. */
   readonly order: Int32Array;
 }
 
@@ -31,9 +31,9 @@ export interface TimedRows {
   readonly stop: Float64Array;
 }
 
-/** More layers than anybody looks at: what overlaps with all of them goes to the last. */
+/** Limit for layers. Rows that overlap with all layers go to the last one. */
 const MAX_LAYERS = 256;
-/** Threads of one worker that are told apart. */
+/** Limit for the distinct threads of a worker. */
 const THREADS = 2 ** 20;
 
 interface Layer {
@@ -42,7 +42,7 @@ interface Layer {
   until: number;
 }
 
-/** Each row goes to the lowest layer of its thread that is free. Cost: a sort by start, a walk. */
+/** Assigns each row to the lowest free layer of its thread. Cost: a sort by start and one pass. */
 export function layOut(rows: TimedRows): Tracks {
   const order = sortedOrder(rows.start, false);
   const layersOf = new Map<number, Layer[]>();
@@ -54,7 +54,7 @@ export function layOut(rows: TimedRows): Tracks {
     const key = (worker + 1) * THREADS + (thread + 1);
     const layers = getOrMake(layersOf, key, () => []);
     const start = rows.start[row]!;
-    // Not "later than": what has no start fits everywhere.
+    // Negated, so that a row without a start fits everywhere.
     let layer = layers.find(({ until }) => !(until > start));
     if (layer === undefined && layers.length >= MAX_LAYERS) layer = layers[MAX_LAYERS - 1];
     if (layer === undefined) {
@@ -79,13 +79,13 @@ export function layOut(rows: TimedRows): Tracks {
   };
 }
 
-/** The tracks of a trace's tasks. */
+/** Returns the tracks of a trace's tasks. */
 export function taskTracks({ tasks }: Trace): Tracks {
   const { length, worker, thread, started, stopped } = tasks;
   return layOut({ length, worker, thread, start: started, stop: stopped });
 }
 
-/** `thread 2`; of further layers `thread 2 (overlapping 1)`. */
+/** Returns `thread 2`, or `thread 2 (overlapping 1)` for layer 1. */
 export function trackName({ thread, layer }: Track, what = 'thread'): string {
   const name = thread < 0 ? what : `${what} ${thread}`;
   return layer === 0 ? name : `${name} (overlapping ${layer})`;

@@ -1,4 +1,4 @@
-// From an event object to a row: for events that were made by a program, and for records that are not in the usual form.
+// Converts event objects to rows: events that a program created, and records in an unusual form.
 import type { Encoded } from '../../../protocol/traceSchema.js';
 import type { TraceBuilder } from '../../traceBuilder.js';
 import {
@@ -12,7 +12,7 @@ import {
 
 const ABSENT = -1;
 
-/** Fields of `args` that become columns. */
+/** Fields of `args` that have a column. */
 interface KnownArgs {
   readonly key?: unknown;
   readonly name?: unknown;
@@ -26,7 +26,7 @@ interface KnownArgs {
   readonly device?: unknown;
 }
 
-/** Adds the row of a task, of managed memory or of a resource sample; other events have no table. */
+/** Adds the row of a task, of managed memory or of a resource sample. Ignores other events. */
 export function addEvent(builder: TraceBuilder, event: DasfEvent): void {
   const { strings } = builder;
   const text = (value: unknown): number => (typeof value === 'string' ? strings.internString(value) : ABSENT);
@@ -67,7 +67,7 @@ export function addEvent(builder: TraceBuilder, event: DasfEvent): void {
   }
 }
 
-/** DASF knows what a worker manages, and nothing else. */
+/** Returns a row of memory. DASF records only managed memory. */
 export function managedMemory(
   time: number,
   host: number,
@@ -90,7 +90,7 @@ function pushKeys(builder: TraceBuilder, column: { push(id: number): void }, key
   for (const key of keys) column.push(builder.strings.internString(keyText(key)));
 }
 
-/** Tuple keys, which reach msgpack as arrays, are spelled as Python does: `('x', 0, 1)`. */
+/** Returns the text of a key. Tuple keys, which are arrays in msgpack, are spelled as in Python: `('x', 0, 1)`. */
 function keyText(key: unknown): string {
   if (typeof key === 'string') return key;
   if (!Array.isArray(key)) return String(key);

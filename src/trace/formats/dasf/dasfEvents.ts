@@ -1,7 +1,7 @@
-// DASF's events: those of the Chrome Trace Event Format, with seconds for times. On disk the fields are called
-// process_id and thread_id and stand in the order of DASF's dataclasses.
+// DASF's events: those of the Chrome Trace Event Format with times in seconds. In files the fields are named process_id
+// and thread_id and have the order of DASF's dataclasses.
 
-/** Every phase that DASF names. Events of four of them have a class of their own, the others are `PhaseEvent`s. */
+/** Phases of DASF. Events of four phases have a class of their own; the others are `PhaseEvent`s. */
 export const EventPhases = {
   COMPLETE: 'X',
   DURATION_BEGIN: 'B',
@@ -21,19 +21,19 @@ export const EventPhases = {
   MARK: 'R',
 } as const;
 
-/** How far an instant event reaches: the whole trace, one process, one thread. */
+/** Scope of an instant event: the whole trace, a process or a thread. */
 export const InstantEventScope = { GLOBAL: 'g', PROCESS: 'p', THREAD: 't' } as const;
 
-/** Who recorded an event: for DASF the host's name, and the worker's; null where there is none. */
+/** Recorder of an event: the name of the host and of the worker in DASF; null if there is none. */
 export type EventOrigin = string | number | null;
 
-/** Whatever else the event says; anything that msgpack can hold. */
+/** Further properties of an event; all values of msgpack are allowed. */
 export type EventArgs = Record<string, unknown>;
 
-/** The name of DASF's events of a resource monitor. */
+/** Name of DASF's resource monitor events. */
 export const RESOURCE_EVENT = 'Resource Usage';
 
-/** What an event may have beside its name and time. */
+/** Optional properties of an event. */
 export interface EventFields {
   /** Default 0, as in DASF. */
   readonly processId?: EventOrigin;
@@ -42,11 +42,11 @@ export interface EventFields {
   readonly args?: EventArgs;
 }
 
-/** An event of any phase. `timestamp` is in seconds on the recorder's own clock. */
+/** An event of any phase. `timestamp` is in seconds on the recorder's clock. */
 export class PhaseEvent {
   readonly name: string;
   readonly timestamp: number;
-  /** One of `EventPhases`, or whatever a file says. */
+  /** One of `EventPhases`, or another text from a file. */
   readonly phase: string;
   readonly processId: EventOrigin;
   readonly threadId: EventOrigin;
@@ -61,7 +61,7 @@ export class PhaseEvent {
     this.args = fields.args ?? {};
   }
 
-  /** E.g. `CompleteEvent(name: "fit", timestamp: 12.5, …)`. */
+  /** Returns e.g. `CompleteEvent(name: "fit", timestamp: 12.5, …)`. */
   toString(): string {
     const written = (value: unknown): string =>
       JSON.stringify(value, (_name, part: unknown) => (typeof part === 'bigint' ? Number(part) : part));
@@ -70,7 +70,7 @@ export class PhaseEvent {
   }
 }
 
-/** Something that took `duration` seconds. In DASF's own traces `timestamp` is when it ended. */
+/** An event with a `duration` in seconds. In DASF's traces `timestamp` is its end. */
 export class CompleteEvent extends PhaseEvent {
   readonly duration: number;
 
@@ -80,7 +80,7 @@ export class CompleteEvent extends PhaseEvent {
   }
 }
 
-/** Something without duration. */
+/** An event without a duration. */
 export class InstantEvent extends PhaseEvent {
   /** One of `InstantEventScope`; default `g`. */
   readonly scope: string;
@@ -91,14 +91,14 @@ export class InstantEvent extends PhaseEvent {
   }
 }
 
-/** The begin of something whose end is an event of its own. */
+/** The start of a duration that ends with a `DurationEndEvent`. */
 export class DurationBeginEvent extends PhaseEvent {
   constructor(name: string, timestamp: number, fields: EventFields = {}) {
     super(EventPhases.DURATION_BEGIN, name, timestamp, fields);
   }
 }
 
-/** The end of what a `DurationBeginEvent` began. Written with phase `E`; DASF writes `B`, and then cannot tell them apart. */
+/** The end of a duration. Written with phase `E`; DASF writes `B`, as for the start. */
 export class DurationEndEvent extends PhaseEvent {
   constructor(name: string, timestamp: number, fields: EventFields = {}) {
     super(EventPhases.DURATION_END, name, timestamp, fields);
@@ -118,9 +118,9 @@ interface EventRecord {
   readonly args?: unknown;
 }
 
-/** The event that a decoded record describes, or what is wrong with the record. */
+/** Returns the event of a decoded record, or the reason why the record is invalid. */
 export function eventFromRecord(record: unknown): DasfEvent | string {
-  if (!isRecord(record)) return 'the record is no map';
+  if (!isRecord(record)) return 'the record is not a map';
   const { name, timestamp, phase, duration, scope, process_id, thread_id, args }: EventRecord = record;
   if (typeof name !== 'string') return 'the event has no name';
   const time = asNumber(timestamp);
@@ -148,7 +148,7 @@ export function eventFromRecord(record: unknown): DasfEvent | string {
   }
 }
 
-/** What a monitor does not know stands in files as NaN, because DASF computes with it, and is null everywhere else. */
+/** Replaces NaN by null. Unknown figures are NaN in files, because DASF computes with them. */
 function knownFigures(args: EventArgs): EventArgs {
   let known = args;
   for (const name in args) {
@@ -163,7 +163,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
 }
 
-/** A number of any size, or NaN. */
+/** Returns a number or bigint as a number, and NaN for other values. */
 export function asNumber(value: unknown): number {
   return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : Number.NaN;
 }

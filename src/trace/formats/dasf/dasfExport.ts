@@ -1,17 +1,17 @@
-// A trace as DASF's events: tasks that gave a result, what workers held, samples of resources, in the order in which DASF's
-// plugins would have recorded them. Everything else has no event in DASF. Its analyses divide by durations, split the names
-// of workers and look up the figures of GPUs, so none of these is 0 or left out.
+// Converts a trace to DASF's events: tasks with a result, memory of workers and resource samples, in the order of
+// DASF's plugins. DASF has no events for other rows. DASF's analyses divide by durations, split the names of workers
+// and read figures of GPUs, so the events always have these values, and durations are positive.
 import { TASK_MEMORY } from '../../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace.js';
 import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent } from './dasfEvents.js';
 import { DasfEncoder } from './dasfWriter.js';
 
-/** Bytes that are collected before they are handed on. */
+/** Bytes of a piece. */
 const PIECE = 1 << 20;
-/** Seconds of a task that took no measurable time. */
+/** Duration of a task without a measurable duration, in seconds. */
 const SHORTEST = 1e-9;
 
-/** The bytes of an event file in pieces. A piece is good until the next is asked for. */
+/** Yields the bytes of an event file in pieces. A piece is valid until the next one is requested. */
 export function* dasfEventFile(trace: Trace): Generator<Uint8Array> {
   const encoder = new DasfEncoder();
   for (const event of dasfEvents(trace)) {
@@ -23,7 +23,10 @@ export function* dasfEventFile(trace: Trace): Generator<Uint8Array> {
   yield encoder.bytes;
 }
 
-/** The events of a trace: each table in its own order, the tables merged by time; of equal times tasks come first. */
+/**
+ * Yields the events of a trace. Each table keeps its order; the tables are merged by time. At equal times, tasks come
+ * first.
+ */
 export function* dasfEvents(trace: Trace): Generator<DasfEvent> {
   const { tasks, memory, resources } = trace;
   const dependents = new DependentKeys(trace);
@@ -41,14 +44,13 @@ export function* dasfEvents(trace: Trace): Generator<DasfEvent> {
   }
 }
 
-/** The rows of one table. */
 interface Source {
-  /** Of the next row; NaN behind the last. */
+  /** Time of the next row; NaN after the last row. */
   readonly time: number;
   take(): DasfEvent | undefined;
 }
 
-/** Rows without a time are left out. */
+/** Returns the rows of a table, without rows that have no time. */
 function source(times: Float64Array, eventOf: (row: number) => DasfEvent | undefined): Source {
   let at = 0;
   return {
@@ -129,7 +131,7 @@ function shapeOf(text: string | null): unknown {
   }
 }
 
-/** Keys of the tasks that needed a task's result: as recorded, or from the other side of the edges. */
+/** Keys of the dependents of a task, as recorded or derived from the dependencies. */
 class DependentKeys {
   readonly #trace: Trace;
   readonly #recorded: boolean;

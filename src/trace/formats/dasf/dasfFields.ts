@@ -1,6 +1,6 @@
-// The field names of DASF's events as numbers, recognised by their bytes.
+// Field names of DASF's events as numbers, recognised by their bytes.
 
-/** `Field.name` and so on are the numbers that `fieldAt` returns. */
+/** Numbers that `fieldAt` returns. */
 export const Field = {
   name: 0,
   timestamp: 1,
@@ -26,7 +26,7 @@ const SLOTS = 1024;
 
 const encoded = Object.keys(Field).map((name) => Uint8Array.from(name, (letter) => letter.charCodeAt(0)));
 
-/** No two fields share length and first two letters. */
+/** Unique, because no two fields have the same length and first two letters. */
 const fieldOfSlot = new Int8Array(SLOTS).fill(UNKNOWN);
 for (const [field, name] of encoded.entries()) fieldOfSlot[slotOf(name.length, name[0]!, name[1]!)] = field;
 
@@ -34,7 +34,10 @@ function slotOf(length: number, first: number, second: number): number {
   return (length * 67 + first * 31 + second) & (SLOTS - 1);
 }
 
-/** The field whose name, a msgpack string of at most 31 bytes, begins at `at`; -1 if it is none of these or not whole. */
+/**
+ * Returns the field whose name, a msgpack string of at most 31 bytes, begins at `at`. Returns -1 for unknown or
+ * truncated names.
+ */
 export function fieldAt(bytes: Uint8Array, at: number, end: number): number {
   if (at + 3 > end) return UNKNOWN;
   const length = bytes[at]! - 0xa0;

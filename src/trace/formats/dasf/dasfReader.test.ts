@@ -82,7 +82,7 @@ function encoded(list: readonly DasfEvent[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(encoder.bytes);
 }
 
-/** Passes bytes in pieces of `size`, as a file is read. */
+/** Feeds bytes in pieces of `size`, as if reading a file. */
 function feed(reader: ByteReader, bytes: Uint8Array<ArrayBuffer>, size: number): void {
   let from = 0;
   for (let to = 0; ; to = Math.min(bytes.length, to + size)) {
@@ -104,7 +104,7 @@ function readEvents(bytes: Uint8Array<ArrayBuffer>, size = 1 << 20): DasfEvent[]
   return reader.take();
 }
 
-/** All columns with texts for ids, to compare traces whose strings were met in another order. */
+/** Returns all columns with texts instead of ids, because the order of strings differs between traces. */
 function plain({ strings, workers, tasks, memory: held, resources, eventCount }: Trace): unknown {
   const text = (id: number): string | null => (id < 0 ? null : strings.get(id));
   const cells = (table: object): unknown =>
@@ -138,7 +138,7 @@ function plain({ strings, workers, tasks, memory: held, resources, eventCount }:
 }
 
 describe('the event file', () => {
-  it('returns the events that were written, whatever the pieces it is read in', () => {
+  it('returns the written events, read in pieces of any size', () => {
     fc.assert(
       fc.property(events, fc.integer({ min: 1, max: 400 }), (list, size) => {
         assert.deepEqual(readEvents(encoded(list), size), list);
@@ -168,7 +168,7 @@ describe('the event file', () => {
     assert.equal(strings.get(tasks.dependencies[0] ?? -1), "('y',)");
   });
 
-  it('tells the begin of a duration from its end', () => {
+  it('distinguishes the start of a duration from its end', () => {
     const [begin, end] = readEvents(encoded([new DurationBeginEvent('b', 1), new DurationEndEvent('b', 2)]));
     assert.ok(begin instanceof DurationBeginEvent);
     assert.ok(end instanceof DurationEndEvent);
@@ -196,7 +196,7 @@ describe('a damaged event file', () => {
   );
   const bytes = encoded(list);
 
-  it('holds what lies before the place where it was torn, and says that it is torn', () => {
+  it('has the events before a truncation, and reports the truncation', () => {
     for (let cut = 0; cut < bytes.length; cut++) {
       const trace = opened(bytes.slice(0, cut));
       const whole = readEvents(bytes.slice(0, cut));
@@ -212,7 +212,7 @@ describe('a damaged event file', () => {
     }
   });
 
-  it('goes on behind a damaged record', () => {
+  it('is read after a damaged record', () => {
     const broken = bytes.slice();
     broken.fill(0xc1, 40, 60);
     const trace = opened(broken, 64);
@@ -223,7 +223,7 @@ describe('a damaged event file', () => {
     assert.equal(opened(length).eventCount, list.length - 1);
   });
 
-  it('with any bits flipped and any tail torn off, is a trace with at most as many events', () => {
+  it('with flipped bits and a truncated end is a trace with at most as many events', () => {
     const flips = fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 })), {
       minLength: 1,
       maxLength: 6,
@@ -242,7 +242,7 @@ describe('a damaged event file', () => {
     );
   });
 
-  it('of random bytes is a trace, too', () => {
+  it('of random bytes is a trace', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (random) => void opened(Uint8Array.from(random))),
       {

@@ -1,4 +1,4 @@
-// DASF's files as a trace: chunks of bytes in, rows of a TraceBuilder out.
+// Reads DASF's files from chunks of bytes into a TraceBuilder.
 import { TraceBuilder } from '../../traceBuilder.js';
 import { addEvent } from './dasfEventRows.js';
 import { type DasfEvent, eventFromRecord } from './dasfEvents.js';
@@ -6,27 +6,27 @@ import { RecordCutter } from './dasfRecords.js';
 import { DasfScanner } from './dasfScanner.js';
 import { unpackValue } from './msgpack.js';
 
-/** Takes the bytes of one file, in chunks of any size. */
+/** Reads the bytes of one file in chunks of any size. */
 export interface ByteReader {
   /**
-   * `bytes[0 .. length)` begins where the last call stopped. Returns how many bytes are done with; pass the others again,
-   * with more behind them. With `last`, the end of the file, all are.
+   * Reads `bytes[0 .. length)` and returns the number of consumed bytes. Pass the remaining bytes again, followed by
+   * more. `last` marks the end of the file, where all bytes are consumed.
    */
   feed(bytes: Uint8Array<ArrayBuffer>, length: number, last: boolean): number;
 }
 
-/** Reads one file into `builder`, after what the builder already holds. Damage is reported there. */
+/** Appends the events of one file to `builder`, and reports damage there. */
 export class DasfReader implements ByteReader {
   /**
-   * One reader that never dies. V8 drops compiled code when the last object of a class is collected, and the next file
-   * would be read by the interpreter again: 250 ms instead of 90 for 120,000 events.
+   * A reader that is never collected. V8 drops compiled code when the last object of a class is collected, and the next
+   * file would start in the interpreter: 250 ms instead of 90 for 120,000 events.
    */
   static readonly idle = new DasfReader(new TraceBuilder());
   readonly #cutter: RecordCutter;
   readonly #scanner: DasfScanner;
   #bytes = new Uint8Array();
   #view = new DataView(this.#bytes.buffer);
-  /** Where the current bytes begin in the file. */
+  /** Offset of the current bytes in the file. */
   #offset = 0;
 
   constructor(builder: TraceBuilder) {
@@ -62,7 +62,7 @@ export class DasfReader implements ByteReader {
   }
 }
 
-/** Reads one file into event objects; every event costs some microseconds. */
+/** Reads one file into event objects, some microseconds each. */
 export class DasfEventReader implements ByteReader {
   readonly #cutter: RecordCutter;
   #bytes = new Uint8Array();
@@ -87,7 +87,7 @@ export class DasfEventReader implements ByteReader {
     return this.#cutter.feed(bytes, this.#view, length, last);
   }
 
-  /** The events that were read since the last call. */
+  /** Returns the events since the last call. */
   take(): DasfEvent[] {
     const events = this.#events;
     this.#events = [];

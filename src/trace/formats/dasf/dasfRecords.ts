@@ -1,31 +1,31 @@
-// The frame of DASF's files: records of an 8-byte big-endian length and a msgpack map, one after the other. Files come in
-// chunks; a torn end is normal (a recorder was killed), and after a damaged stretch reading goes on at the next record.
+// Splits DASF's files into records: an 8-byte big-endian length and a msgpack map each. Files come in chunks. A
+// truncated end is normal, because recorders are killed. After a damaged part, reading continues at the next record.
 
-/** No event is as large: a length beyond it is damage, not a reason to wait for more bytes. */
+/** Limit for the size of a record. A larger length is damage. */
 const MAX_RECORD = 1 << 28;
-/** The length, and of the map the header and the first key, `name`. */
+/** Size of the length, the header of the map and its first key, `name`. */
 const HEAD = 14;
 const HEADER = 8;
 
 export interface RecordSink {
-  /** A whole record, `bytes[start .. end)`. Returns what is wrong with it, or undefined. */
+  /** Receives the complete record `bytes[start .. end)`. Returns the reason why it is invalid, or undefined. */
   record(start: number, end: number): string | undefined;
-  /** `size` bytes from `start` on were left out. */
+  /** Receives a skipped part: `size` bytes from `start` on. */
   damage(start: number, size: number, reason: string): void;
 }
 
-/** Whether bytes look like DASF's: nothing at all, or the beginning of a record whose first field is the event's name. */
+/** Returns whether bytes may be a DASF file: empty, or the beginning of a record whose first field is the name. */
 export function looksLikeDasf(bytes: Uint8Array): boolean {
   return bytes.length === 0 || (bytes.length >= HEAD && recordStartsAt(bytes, 0, bytes.length));
 }
 
 /**
- * Cuts chunks into records. Feed `bytes[0 .. length)`, keep what it did not consume for the beginning of the next chunk,
- * and pass `last` with the end of the file. One pass; a damaged stretch costs another pass over it.
+ * Splits chunks into records. Feed `bytes[0 .. length)`, prepend the unconsumed bytes to the next chunk, and pass
+ * `last` at the end of the file. Takes one pass, and a second one over damaged parts.
  */
 export class RecordCutter {
   readonly #sink: RecordSink;
-  /** Bytes left out so far of a stretch whose end is not in sight, and why. */
+  /** Bytes skipped so far in an open damaged part, and the reason. */
   #lost = 0;
   #reason = '';
 
@@ -33,7 +33,7 @@ export class RecordCutter {
     this.#sink = sink;
   }
 
-  /** Returns how many bytes are done with. */
+  /** Returns the number of consumed bytes. */
   feed(bytes: Uint8Array, view: DataView, length: number, last: boolean): number {
     let at = 0;
     if (this.#lost > 0) at = this.#skipDamage(bytes, 0, length, last);
@@ -45,7 +45,7 @@ export class RecordCutter {
       }
       const end = at + HEADER + size;
       if (end > length) {
-        // Either the file was torn here, or the length is wrong and records follow.
+        // Either the file is truncated here, or the length is wrong and records follow.
         if (!last) return at;
         at = this.#damaged(bytes, at, length, last, 'the last record is not complete');
         continue;
@@ -60,7 +60,7 @@ export class RecordCutter {
     return at;
   }
 
-  /** A record at `at` cannot be read: returns where to go on. */
+  /** Starts a damaged part at `at`. Returns where reading continues. */
   #damaged(bytes: Uint8Array, at: number, length: number, last: boolean, reason: string): number {
     this.#reason = reason;
     this.#lost = 1;
@@ -81,7 +81,7 @@ export class RecordCutter {
   }
 }
 
-/** Four zero bytes, a length, a map of at least one entry, the key `name`. */
+/** Returns whether a record may begin at `at`: four zero bytes, a length, a non-empty map, the key `name`. */
 function recordStartsAt(bytes: Uint8Array, at: number, length: number): boolean {
   return (
     at + HEAD <= length &&

@@ -1,6 +1,6 @@
-// From a record of DASF's to a row, without making objects: the two events that fill such a file (a task that was
-// computed, the memory that a worker manages) are read byte by byte into columns. What is not written the way DASF writes
-// it is left to the msgpack codec; this file has to be fast and right for the usual, and to notice the rest.
+// Converts records of DASF to rows without creating objects. The two most frequent events, completed tasks and managed
+// memory of workers, are read byte by byte into columns. The msgpack codec handles records in another form than DASF's;
+// this file must be fast for the usual form and detect the others.
 import { StringTable } from '../../stringTable.js';
 import type { TaskRow, TraceBuilder } from '../../traceBuilder.js';
 import { managedMemory } from './dasfEventRows.js';
@@ -12,22 +12,22 @@ const INSTANT = 'I'.charCodeAt(0);
 const NIL = 0xc0;
 const ABSENT = -1;
 
-/** Fields whose last two strings are remembered. */
+/** Slots of the fields whose last two strings are cached. */
 const [NAME, HOST, WORKER, DTYPE, RESULT_TYPE] = [0, 2, 4, 6, 8] as const;
 
-/** Where a scan stands when the record is not in the usual form. */
+/** Position that marks a record in an unusual form. */
 const STOP = -1;
 
-/** Cost: 0.3 to 0.6 µs an event, most of it for the keys of dependencies and dependents. */
+/** Reads 0.3 to 0.6 µs per event, mostly for the keys of dependencies and dependents. */
 export class DasfScanner {
   readonly #builder: TraceBuilder;
   readonly #computeName: number;
   readonly #memoryName: number;
-  /** Shapes by their msgpack bytes, so that each is turned into text once. */
+  /** Shapes by their msgpack bytes; each is converted to text once. */
   readonly #shapes = new StringTable();
   readonly #shapeTexts: number[] = [];
   readonly #shapeText: (start: number, end: number) => string;
-  /** The last two strings of some fields. Any id will do to begin with. */
+  /** Last two strings of some fields. Any initial id is valid. */
   readonly #recent = new Int32Array(10);
   #bytes = new Uint8Array();
   #view = new DataView(this.#bytes.buffer);
@@ -51,7 +51,7 @@ export class DasfScanner {
     shape: ABSENT,
   };
 
-  /** `shapeText` writes the value at a place in the current bytes as JSON. */
+  /** `shapeText` returns the JSON of the value at a position in the current bytes. */
   constructor(builder: TraceBuilder, shapeText: (start: number, end: number) => string) {
     this.#builder = builder;
     this.#shapeText = shapeText;
@@ -59,13 +59,13 @@ export class DasfScanner {
     this.#memoryName = builder.strings.internString('Managed Memory');
   }
 
-  /** The bytes that positions refer to from now on. */
+  /** Sets the bytes that later positions refer to. */
   use(bytes: Uint8Array<ArrayBuffer>, view: DataView<ArrayBuffer>): void {
     this.#bytes = bytes;
     this.#view = view;
   }
 
-  /** Adds the row of the record `[start .. end)`; false, and nothing added, if it is not in the usual form. */
+  /** Adds the row of the record `[start .. end)`. Returns false and adds nothing if the record has an unusual form. */
   scan(start: number, end: number): boolean {
     this.#reset();
     if (this.#envelope(start, end) === end && this.#add()) return true;
@@ -265,7 +265,7 @@ export class DasfScanner {
     return next;
   }
 
-  /** Where a short list of unsigned integers, which every shape is, ends. */
+  /** Returns the end of a short list of unsigned integers, the form of every shape. */
   #skipSizes(start: number, end: number): number {
     const header = this.#bytes[start]!;
     if ((header & 0xf0) !== 0x90) return STOP;
@@ -281,7 +281,7 @@ export class DasfScanner {
     return at <= end ? at : STOP;
   }
 
-  /** The id of a string in `#string`, -1 for nil; returns where it ends. */
+  /** Reads the id of a string into `#string`, -1 for nil. Returns its end. */
   #readString(at: number, end: number): number {
     this.#string = ABSENT;
     const next = this.#skipString(at, end);
@@ -292,7 +292,7 @@ export class DasfScanner {
     return next;
   }
 
-  /** The same for strings that mostly are what they were in one of the last two events: that is looked at first. */
+  /** Like `#readString`, but first compares with the strings of the last two events. */
   #readRepeated(at: number, end: number, slot: number): number {
     const next = this.#skipString(at, end);
     if (next === STOP || this.#bytes[at] === NIL) {
@@ -315,7 +315,7 @@ export class DasfScanner {
     return next;
   }
 
-  /** Where a string or nil ends. */
+  /** Returns the end of a string or nil. */
   #skipString(at: number, end: number): number {
     if (at >= end) return STOP;
     const type = this.#bytes[at]!;
@@ -328,7 +328,7 @@ export class DasfScanner {
     return next <= end ? next : STOP;
   }
 
-  /** A number in `#number`, NaN for nil; returns where it ends. */
+  /** Reads a number into `#number`, NaN for nil. Returns its end. */
   #readNumber(at: number, end: number): number {
     if (at >= end) return STOP;
     const type = this.#bytes[at]!;
@@ -356,7 +356,7 @@ export class DasfScanner {
   }
 }
 
-/** Bytes before the text of a string. */
+/** Returns the size of a string's header. */
 function headerSize(type: number): number {
   return type === 0xd9 ? 2 : type === 0xda ? 3 : 1;
 }

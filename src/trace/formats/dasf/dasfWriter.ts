@@ -1,5 +1,5 @@
-// Events as DASF writes them: an 8-byte big-endian length, then a msgpack map whose fields stand in the order of DASF's
-// dataclasses. Times are always floats, as in Python; arguments go through the msgpack codec.
+// Writes events as DASF does: an 8-byte big-endian length, then a msgpack map with fields in the order of DASF's
+// dataclasses. Times are always floats, as in Python. The msgpack codec writes the arguments.
 import { resizedUint8 } from '../../../base/resized.js';
 import { CompleteEvent, type DasfEvent, type EventOrigin, InstantEvent } from './dasfEvents.js';
 import { exactIntegers, packValue } from './msgpack.js';
@@ -7,17 +7,17 @@ import { exactIntegers, packValue } from './msgpack.js';
 const encoder = new TextEncoder();
 const LENGTH = 8;
 
-// What Node, workers and browsers have and the language's own library does not.
+// Node, workers and browsers provide this class; the type library of pure code lacks it.
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
-/** Collects the records of many events. About 1.5 µs an event. */
+/** Encodes events as records, about 1.5 µs each. */
 export class DasfEncoder {
   #bytes = new Uint8Array(1 << 16);
   #view = new DataView(this.#bytes.buffer);
   #length = 0;
   readonly #names = new Map<string, Uint8Array>();
 
-  /** What was encoded since the last `clear`; good until the next event. */
+  /** Bytes since the last `clear`. Valid until the next event. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -68,7 +68,7 @@ export class DasfEncoder {
     this.#length += 9;
   }
 
-  /** Names of fields, hosts and workers come again and again: their bytes are kept, up to some number of them. */
+  /** Appends a text. Frequent texts (names of fields, hosts and workers) are cached up to a limit. */
   #text(text: string): void {
     let bytes = this.#names.get(text);
     if (bytes === undefined) {

@@ -5,14 +5,14 @@ import { exactIntegers, packValue, skipValue, unpackValue } from './msgpack.js';
 
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-/** Values that are equal after a round trip: the codec renames a field that would set a prototype. */
+/** Values that survive a round trip; the codec renames a field that would set a prototype. */
 const value = fc
   .json({ maxDepth: 4 })
   .filter((json) => !json.includes('__proto__'))
   .map((json): unknown => JSON.parse(json.replaceAll('-0', '0')));
 
 describe('skipValue', () => {
-  it('finds the end of every value, and that each beginning of it is not whole', () => {
+  it('finds the end of every value, and rejects every truncated value', () => {
     fc.assert(
       fc.property(value, (json) => {
         const bytes = Uint8Array.from([...packValue(json), 0xc1, 0xc1]);
@@ -24,7 +24,7 @@ describe('skipValue', () => {
     );
   });
 
-  it('knows all types', () => {
+  it('supports all types', () => {
     for (const [bytes, what] of [
       [[0xc4, 1, 9], 'bin 8'],
       [[0xc5, 0, 1, 9], 'bin 16'],
@@ -50,7 +50,7 @@ describe('skipValue', () => {
     }
   });
 
-  it('refuses lengths beyond the bytes, and values that are nested too deeply', () => {
+  it('rejects lengths beyond the bytes, and values that are nested too deeply', () => {
     const huge = Uint8Array.from([0xdd, 0xff, 0xff, 0xff, 0xff, 1, 1]);
     assert.equal(skipValue(huge, viewOf(huge), 0, huge.length), -1);
     const deep = new Uint8Array(100_000).fill(0x91);
@@ -58,7 +58,7 @@ describe('skipValue', () => {
   });
 });
 
-it('whatever the bytes are, unpackValue returns', () => {
+it('unpackValue returns for any bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
       unpackValue(bytes, viewOf(bytes), 0, bytes.length);
@@ -67,7 +67,7 @@ it('whatever the bytes are, unpackValue returns', () => {
   );
 });
 
-it('integers beyond 32 bits stay integers', () => {
+it('integers beyond 32 bits are preserved', () => {
   for (const bytes of [5e9, 2 ** 53 - 1, -(2 ** 40), 2 ** 32 - 1, 0.5]) {
     const packed = Uint8Array.from(packValue(exactIntegers({ bytes })));
     assert.notEqual(packed[7], Number.isInteger(bytes) ? 0xcb : 0);

@@ -1,9 +1,9 @@
-// What Longpole needs of msgpack beyond the codec: to know where a value ends, and that it is whole, before anything is
-// decoded. A decoder that is given damaged bytes may allocate what a damaged length says; it never sees such bytes here.
+// Finds the end of msgpack values and checks that they are complete before anything is decoded. A decoder may allocate
+// the memory that a damaged length demands; here it receives no such bytes.
 import { Packr } from 'msgpackr/pack';
 import { Unpackr } from 'msgpackr/unpack';
 
-/** Values nested deeper than this are refused, because decoders and everything after them recurse. */
+/** Limit for nesting. Decoders and later code recurse, so deeper values are rejected. */
 const MAX_DEPTH = 64;
 
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' });
@@ -14,12 +14,14 @@ const packr = new Packr({
   largeBigIntToFloat: true,
 });
 
-/** Bytes of one value; they are only good until the next call. Integers beyond 32 bits become floats: see `exactIntegers`. */
+/**
+ * Returns the bytes of a value, valid until the next call. Integers beyond 32 bits become floats; see `exactIntegers`.
+ */
 export function packValue(value: unknown): Uint8Array {
   return packr.pack(value);
 }
 
-/** The same map with its large integers as bigints, which the codec writes as integers: sizes of 4 GiB stay whole numbers. */
+/** Returns the map with large integers as bigints, which the codec writes as integers, e.g. sizes above 4 GiB. */
 export function exactIntegers(map: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   let copy: Record<string, unknown> | undefined;
   for (const name in map) {
@@ -32,7 +34,7 @@ export function exactIntegers(map: Readonly<Record<string, unknown>>): Readonly<
   return copy ?? map;
 }
 
-/** The one value that `bytes[start .. end)` is, or undefined if that is not exactly one whole value. Never throws. */
+/** Returns the value in `bytes[start .. end)`, or undefined if that is not exactly one complete value. Never throws. */
 export function unpackValue(bytes: Uint8Array, view: DataView, start: number, end: number): unknown {
   if (skipValue(bytes, view, start, end) !== end) return undefined;
   try {
@@ -42,9 +44,9 @@ export function unpackValue(bytes: Uint8Array, view: DataView, start: number, en
   }
 }
 
-/** Where the value that begins at `at` ends, or -1 if it is not whole before `end`, nested too deeply, or no msgpack. */
+/** Returns the end of the value at `at`. Returns -1 if it is incomplete, nested too deeply, or no msgpack. */
 export function skipValue(bytes: Uint8Array, view: DataView, at: number, end: number): number {
-  // Values still to come on each level. Every value takes a byte at least, so a count beyond the bytes left is a lie.
+  // Remaining values by level. A value takes at least a byte, so a count above the remaining bytes is invalid.
   const pending = [1];
   let position = at;
   while (pending.length > 0) {
@@ -71,7 +73,7 @@ export function skipValue(bytes: Uint8Array, view: DataView, at: number, end: nu
 
 const NOT_A_CONTAINER = -1;
 
-/** How many values an array or map holds: a map two for each entry. */
+/** Returns the number of values in an array or map; a map has two per entry. */
 function itemsIn(bytes: Uint8Array, view: DataView, at: number, end: number): number {
   const type = bytes[at]!;
   if (type >= 0x80 && type <= 0x8f) return (type & 15) * 2;
@@ -94,7 +96,7 @@ function contentStart(type: number, at: number): number {
   return at + (type < 0xa0 ? 1 : type === 0xdc || type === 0xde ? 3 : 5);
 }
 
-/** Bytes of the scalars 0xc0 to 0xdb without those that state a length: header and content; 0 for these, -1 for no msgpack. */
+/** Sizes of the scalars 0xc0 to 0xdb with header. 0 marks scalars with a stated length, -1 invalid types. */
 const FIXED_SIZES = [1, -1, 1, 1, 0, 0, 0, 0, 0, 0, 5, 9, 2, 3, 5, 9, 2, 3, 5, 9, 3, 4, 6, 10, 18, 0, 0, 0];
 
 function scalarEnd(bytes: Uint8Array, view: DataView, at: number, end: number): number {
@@ -103,7 +105,7 @@ function scalarEnd(bytes: Uint8Array, view: DataView, at: number, end: number): 
   if (type < 0xc0) return at + 1 + (type & 31);
   const fixed = FIXED_SIZES[type - 0xc0]!;
   if (fixed !== 0) return fixed < 0 ? -1 : at + fixed;
-  // bin 0xc4 to 0xc6, ext 0xc7 to 0xc9 (one more byte for its type), str 0xd9 to 0xdb: lengths of 1, 2, 4 bytes.
+  // bin 0xc4 to 0xc6, ext 0xc7 to 0xc9 (with a byte for the type), str 0xd9 to 0xdb: lengths of 1, 2 or 4 bytes.
   const width = 1 << ((type - (type >= 0xd9 ? 0xd9 : type >= 0xc7 ? 0xc7 : 0xc4)) & 3);
   if (at + 1 + width > end) return -1;
   const length = width === 1 ? bytes[at + 1]! : width === 2 ? view.getUint16(at + 1) : view.getUint32(at + 1);

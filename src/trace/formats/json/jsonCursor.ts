@@ -1,13 +1,13 @@
-// JSON on UTF-8 bytes without making values: where tokens begin and end. A reader of large files looks at the bytes of the
-// few fields that it knows and steps over the rest.
+// Tokenises JSON as UTF-8 bytes without creating values. A reader of large files reads the few fields that it needs and
+// skips the rest.
 
-/** The text ends before the value does: pass more of it. */
+/** The text ends before the value; pass more text. */
 export const INCOMPLETE = 1;
-/** This is no JSON. */
+/** The text is not valid JSON. */
 export const INVALID = 2;
 export type JsonFailure = typeof INCOMPLETE | typeof INVALID;
 
-/** Values nested deeper are refused. Steps are counted, nothing recurses; the limit is for what makes values afterwards. */
+/** Limit for nesting. The cursor does not recurse; the limit protects code that creates values. */
 const MAX_DEPTH = 256;
 
 export const QUOTE = 0x22;
@@ -19,27 +19,27 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** Powers of ten that a float64 holds exactly. */
+/** Powers of ten that are exact in float64. */
 const TENS = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`));
 
 /**
- * A place in `bytes`. The methods that read return false where they cannot; then `failure` says why, and `at` is anywhere.
- * A number that touches the end of the bytes is incomplete, because its next digit may follow.
+ * A position in `bytes`. Reading methods return false on failure; then `failure` has the reason and `at` is unspecified.
+ * A number at the end of the bytes is incomplete, because more digits may follow.
  */
 export class JsonCursor {
   bytes: Uint8Array = new Uint8Array();
-  /** Over the same bytes. */
+  /** View of `bytes`. */
   view = new DataView<ArrayBufferLike>(this.bytes.buffer);
   at = 0;
   end = 0;
   failure: JsonFailure = INVALID;
-  /** The content of the string that was read last, without its quotes: `bytes[start .. stop)`. */
+  /** Content of the latest string without its quotes: `bytes[start .. stop)`. */
   start = 0;
   stop = 0;
-  /** Whether that string holds a backslash, so that its bytes are not its text. */
+  /** Whether that string has a backslash and needs unescaping. */
   escaped = false;
 
-  /** Goes to the beginning of `bytes[0 .. end)`. */
+  /** Moves to the beginning of `bytes[0 .. end)`. */
   use(bytes: Uint8Array, end: number): void {
     if (bytes !== this.bytes) this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.bytes = bytes;
@@ -47,7 +47,7 @@ export class JsonCursor {
     this.at = 0;
   }
 
-  /** Steps over white space. The byte that follows, or -1 at the end. */
+  /** Skips white space. Returns the next byte, or -1 at the end. */
   peek(): number {
     const { bytes, end } = this;
     let at = this.at;
@@ -63,7 +63,7 @@ export class JsonCursor {
     return -1;
   }
 
-  /** Steps over white space and `byte`. */
+  /** Skips white space and `byte`. */
   expect(byte: number): boolean {
     const found = this.peek();
     if (found !== byte) return this.fail(found < 0 ? INCOMPLETE : INVALID);
@@ -71,7 +71,7 @@ export class JsonCursor {
     return true;
   }
 
-  /** The string whose quote stands here. */
+  /** Reads the string at the cursor. */
   readString(): boolean {
     const { bytes, end } = this;
     let at = this.at;
@@ -90,17 +90,14 @@ export class JsonCursor {
         this.escaped = true;
         at++;
       } else if (byte < 0x20 && byte !== 0x09) {
-        // A line end in a string is damage. A bare tab is not JSON either, but recorders write it.
+        // A line break in a string is damage. A bare tab is invalid JSON too, but recorders write it.
         return this.fail(INVALID);
       }
     }
     return this.fail(INCOMPLETE);
   }
 
-  /**
-   * Steps over the value that stands here. Brackets and strings are checked, what stands between them only as far as it
-   * is made of bytes that JSON has.
-   */
+  /** Skips the value at the cursor. Checks brackets and strings; other bytes must merely be allowed in JSON. */
   skipValue(): boolean {
     const first = this.peek();
     if (first < 0) return this.fail(INCOMPLETE);
@@ -121,7 +118,7 @@ export class JsonCursor {
       }
       if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
         if (closing.length >= MAX_DEPTH) return this.fail(INVALID);
-        // Both closing brackets are two behind the opening ones.
+        // The code of a closing bracket is 2 more than that of its opening one.
         closing.push(byte + 2);
       } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
         if (closing.pop() !== byte) return this.fail(INVALID);
@@ -133,7 +130,7 @@ export class JsonCursor {
     return true;
   }
 
-  /** A number, true, false or null. */
+  /** Skips a number, true, false or null. */
   #skipScalar(): boolean {
     const { bytes, end } = this;
     const start = this.at;
@@ -150,7 +147,7 @@ export class JsonCursor {
   }
 }
 
-/** Letters, digits, `+`, `-` and `.`: what numbers and the three words are made of, NaN and Infinity included. */
+/** Returns whether a byte may occur in numbers (including NaN and Infinity), true, false or null. */
 function isScalarByte(byte: number): boolean {
   return (
     (byte >= 0x30 && byte <= 0x39) ||
@@ -163,8 +160,8 @@ function isScalarByte(byte: number): boolean {
 }
 
 /**
- * The number that `bytes[start .. end)` spells, exactly as `Number` reads it, or NaN. Numbers of at most 15 digits cost
- * some nanoseconds; others go through a string.
+ * Returns the number in `bytes[start .. end)`, exactly as `Number` reads it, or NaN. Numbers of at most 15 digits take
+ * some nanoseconds; others are converted through a string.
  */
 export function numberAt(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
@@ -186,13 +183,13 @@ export function numberAt(bytes: Uint8Array, start: number, end: number): number 
   }
   const decimals = point < 0 ? 0 : at - point - 1;
   if (at < end || digits === 0 || digits > 15) return slowNumberAt(bytes, start, end);
-  // Both are exact, so the quotient is rounded once: that is what reading the text means.
+  // Both operands are exact, so the quotient is rounded once, as required.
   const value = decimals === 0 ? mantissa : mantissa / TENS[decimals]!;
   return negative ? -value : value;
 }
 
 function slowNumberAt(bytes: Uint8Array, start: number, end: number): number {
-  // Longer than any number that a recorder writes: damage, and not worth a string.
+  // Longer than any number of a recorder, so it is damage.
   if (end === start || end - start > 64) return Number.NaN;
   let text = '';
   for (let at = start; at < end; at++) {

@@ -1,5 +1,4 @@
-// One JSON object at a time: where the values of the fields that a reader knows stand, by the bytes of their names. No
-// value is made before it is asked for.
+// Locates the values of known fields in a JSON object by the bytes of their names. A value is created on use.
 import type { StringTable } from '../../stringTable.js';
 import {
   CLOSE_BRACE,
@@ -15,22 +14,22 @@ import {
 
 const ABSENT = -1;
 
-// What Node, workers and browsers have and the language's own library does not.
+// Node, workers and browsers provide this class; the type library of pure code lacks it.
 declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
 const decoder = new TextDecoder();
 
 const SLOTS = 1024;
 const NO_BYTES = new Uint8Array();
 
-/** Names of fields as numbers: their place in the list that they were made from. */
+/** Maps names of fields to their indices in a list. */
 export class FieldNames {
   readonly names: readonly string[];
   readonly #encoded: readonly Uint8Array[];
-  /** Slot → the first field in it, field → the next one in its slot; -1: none. */
+  /** First field of a slot and next field in the same slot, or -1. */
   readonly #firsts = new Int16Array(SLOTS).fill(ABSENT);
   readonly #nexts: Int16Array;
 
-  /** ASCII names of at least one letter. */
+  /** `names` are ASCII and not empty. */
   constructor(names: readonly string[]) {
     this.names = names;
     this.#encoded = names.map((name) => Uint8Array.from(name, (letter) => letter.charCodeAt(0)));
@@ -42,7 +41,7 @@ export class FieldNames {
     }
   }
 
-  /** The field whose name `bytes[start .. end)` is, or -1. */
+  /** Returns the field with the name `bytes[start .. end)`, or -1. */
   at(bytes: Uint8Array, start: number, end: number): number {
     if (start === end) return ABSENT;
     let field = this.#firsts[slotOf(bytes, start, end)]!;
@@ -63,22 +62,22 @@ function slotOf(bytes: Uint8Array, start: number, end: number): number {
   return ((end - start) * 67 + bytes[start]! * 31 + bytes[end - 1]!) & (SLOTS - 1);
 }
 
-/** A field that is an object whose own fields are read together with those around it. */
+/** A field that holds an object whose fields are read together with the outer ones. */
 export interface InnerFields {
   readonly field: number;
   readonly fields: JsonFields | undefined;
 }
 
 /**
- * The fields of the object that was read last; of a field that stands twice the last counts. Spans are good as long as
- * the bytes are.
+ * Fields of the latest object. If a field occurs twice, the last value counts. Positions are valid as long as the bytes
+ * are.
  */
 export class JsonFields {
   readonly #fields: FieldNames;
   readonly #cursor: JsonCursor;
   readonly #starts: Int32Array;
   readonly #stops: Int32Array;
-  /** 1 where the value is a string with backslashes. */
+  /** 1 if the value is a string with backslashes. */
   readonly #escaped: Uint8Array;
 
   readonly #inner: InnerFields;
@@ -96,7 +95,7 @@ export class JsonFields {
     this.#escaped = new Uint8Array(fields.names.length);
   }
 
-  /** Reads the object at the cursor, and leaves the cursor behind it; false as the cursor's own methods. */
+  /** Reads the object at the cursor and moves the cursor after it. Returns false like the cursor's methods. */
   read(): boolean {
     const cursor = this.#cursor;
     const starts = this.#starts.fill(ABSENT);
@@ -127,7 +126,7 @@ export class JsonFields {
     }
   }
 
-  /** Over a value, which is read on the way if it is the inner object. */
+  /** Skips a value, and reads it if it is the inner object. */
   #step(field: number): boolean {
     const { field: inner, fields } = this.#inner;
     const cursor = this.#cursor;
@@ -137,7 +136,7 @@ export class JsonFields {
     return fields.read();
   }
 
-  /** Forgets what was read. */
+  /** Clears the fields. */
   clear(): void {
     this.#starts.fill(ABSENT);
   }
@@ -146,13 +145,13 @@ export class JsonFields {
     return this.#starts[field]! >= 0;
   }
 
-  /** The first byte of a value, which tells its type; -1 where there is none. */
+  /** Returns the first byte of a value, which determines its type, or -1. */
   type(field: number): number {
     const start = this.#starts[field]!;
     return start < 0 ? -1 : this.#cursor.bytes[start]!;
   }
 
-  /** Puts the cursor where the value stands; false where there is none. */
+  /** Moves the cursor to a value. Returns false if the field is absent. */
   enter(field: number): boolean {
     const start = this.#starts[field]!;
     if (start < 0) return false;
@@ -160,19 +159,19 @@ export class JsonFields {
     return true;
   }
 
-  /** Bytes of a value. */
+  /** Returns the size of a value in bytes. */
   size(field: number): number {
     return this.has(field) ? this.#stops[field]! - this.#starts[field]! : 0;
   }
 
-  /** The id of a value's text as it stands, whatever it is; -1 where there is none. */
+  /** Returns the id of a value's JSON text, or -1. */
   raw(field: number, strings: StringTable): number {
     if (!this.has(field)) return ABSENT;
     const { bytes, view } = this.#cursor;
     return strings.intern(bytes, view, this.#starts[field]!, this.#stops[field]!);
   }
 
-  /** A number, also one in quotes; NaN where there is none. */
+  /** Returns a number, which may be quoted; NaN if there is none. */
   number(field: number): number {
     const start = this.#starts[field]!;
     if (start < 0) return Number.NaN;
@@ -180,14 +179,14 @@ export class JsonFields {
     return numberAt(this.#cursor.bytes, start + quotes, this.#stops[field]! - quotes);
   }
 
-  /** The first byte of a string of one letter, or -1. */
+  /** Returns the byte of a string of one letter, or -1. */
   letter(field: number): number {
     const start = this.#starts[field]!;
     if (start < 0 || this.type(field) !== QUOTE || this.#stops[field]! - start !== 3) return -1;
     return this.#cursor.bytes[start + 1]!;
   }
 
-  /** The id of a string, or of the text of a number; -1 where there is neither. */
+  /** Returns the id of a string, or of the text of a number; -1 if the value is neither. */
   text(field: number, strings: StringTable): number {
     const start = this.#starts[field]!;
     if (start < 0) return ABSENT;
@@ -204,7 +203,10 @@ function isNumberStart(byte: number): boolean {
   return byte === 0x2d || (byte >= 0x30 && byte <= 0x39);
 }
 
-/** The text of a string with its quotes at `bytes[start .. stop)`; with an escape that JSON does not have, as it stands. */
+/**
+ * Returns the text of the quoted string at `bytes[start .. stop)`. A string with an invalid escape is returned as it
+ * is.
+ */
 export function unescaped(bytes: Uint8Array, start: number, stop: number): string {
   const text = decoder.decode(bytes.subarray(start, stop));
   try {

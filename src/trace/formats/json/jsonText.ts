@@ -1,10 +1,10 @@
-// JSON as text in pieces, for writers of files that are larger than memory should be.
+// Writes JSON as pieces of text, for files that should not be in memory at once.
 import type { StringTable } from '../../stringTable.js';
 
-/** Characters that are collected before they are handed on. */
+/** Characters of a piece. */
 const PIECE = 1 << 16;
 
-/** Collects text; `full` says when to hand it on. */
+/** Collects text; write it out when it is `full`. */
 export class TextPieces {
   #text = '';
 
@@ -16,7 +16,7 @@ export class TextPieces {
     return this.#text.length >= PIECE;
   }
 
-  /** What was collected since the last call. */
+  /** Returns the text since the last call. */
   take(): string {
     const text = this.#text;
     this.#text = '';
@@ -24,7 +24,7 @@ export class TextPieces {
   }
 }
 
-/** Strings as JSON, in quotes; those of a table that come again are kept. Ids below 0 are null. */
+/** Returns strings of a table as JSON, with quotes, and caches them. Negative ids are null. */
 export class QuotedStrings {
   readonly #strings: StringTable;
   readonly #quoted: string[] = [];
@@ -44,11 +44,11 @@ export class QuotedStrings {
   }
 }
 
-/** One object's fields, in order; absent values are left out. */
+/** Writes the fields of an object in order, without absent values. */
 export class JsonObjectText {
   #text = '';
 
-  /** `value` is JSON. */
+  /** Adds a field; `value` is JSON. */
   raw(name: string, value: string): this {
     this.#text += this.#text === '' ? `"${name}":${value}` : `,"${name}":${value}`;
     return this;
@@ -62,7 +62,7 @@ export class JsonObjectText {
     return this.raw(name, JSON.stringify(value));
   }
 
-  /** A text of a table; left out below 0. */
+  /** Adds a text of a table; skips negative ids. */
   text(name: string, strings: QuotedStrings, id: number): this {
     return id < 0 ? this : this.raw(name, strings.get(id));
   }

@@ -1,14 +1,17 @@
-// The samples of the statistical profiler in speedscope's own format: one sampled profile for each thread that has samples, in the
-// order of time, with a gap as long as the thread had nothing to do.
+// Writes the samples of the statistical profiler in speedscope's format: one sampled profile per thread, in the order
+// of time. Idle times are gaps.
 import { pushTo } from '../../../base/lookUps.js';
 import { workerName } from '../../names.js';
 import type { Trace } from '../../trace.js';
 import type { QuotedStrings, TextPieces } from '../json/jsonText.js';
 
-/** Samples that lie further apart than this many intervals have a gap between them. */
+/** Distance of samples, in intervals, above which there is a gap. */
 const GAP_INTERVALS = 1.5;
 
-/** The frames of the profiler, as JSON: first one for what has no frame, then one for each row of `trace.frames`. */
+/**
+ * Yields the frames of the profiler as JSON: first one for samples without a frame, then one for each row of
+ * `trace.frames`.
+ */
 export function* sampleFrames({ frames }: Trace, quoted: QuotedStrings): Generator<string> {
   yield '{"name":"(others)"}';
   for (let row = 0; row < frames.length; row++) {
@@ -18,7 +21,7 @@ export function* sampleFrames({ frames }: Trace, quoted: QuotedStrings): Generat
   }
 }
 
-/** Rows of `samples` by worker, -1 for the scheduler's own thread, in the order of time. */
+/** Returns rows of `samples` in the order of time, by worker; -1 is the scheduler's thread. */
 export function samplesByThread({ samples }: Trace): Map<number, number[]> {
   const rows = new Map<number, number[]>();
   for (let row = 0; row < samples.length; row++) {
@@ -30,7 +33,8 @@ export function samplesByThread({ samples }: Trace): Map<number, number[]> {
 }
 
 /**
- * One thread's profile. Times are seconds since `origin`; `firstFrame` is the index of the first of `sampleFrames`.
+ * Yields the profile of a thread. Times are seconds since `origin`; `firstFrame` is the index of the first of
+ * `sampleFrames`.
  *
  * @source speedscope's file-format-spec.ts
  */
@@ -66,7 +70,7 @@ export function* sampledProfile(
   pieces.add(`],"startValue":${start},"endValue":${at}}`);
 }
 
-/** The stack of a frame, from the outermost inwards, as JSON; those that come again are kept. */
+/** Returns stacks as JSON, the outermost frame first, and caches them. */
 class Stacks {
   readonly #parent: Int32Array;
   readonly #firstFrame: number;

@@ -1,6 +1,6 @@
-// A trace in speedscope's own format. First the samples of the statistical profiler, where there are some, a profile for each
-// thread; then the task stream, one evented profile for each thread of each worker, its tasks as frames. Tasks of a thread
-// that overlap get profiles of their own, because frames of a profile must nest.
+// Writes a trace in speedscope's format. First come the samples of the statistical profiler, one profile per thread, if
+// there are samples. Then comes the task stream, one evented profile per thread of a worker, with tasks as frames.
+// Overlapping tasks of a thread get separate profiles, because the frames of a profile must nest.
 import { workerName } from '../../names.js';
 import type { Trace } from '../../trace.js';
 import { type Track, taskTracks, trackName } from '../chrome/tracks.js';
@@ -9,7 +9,9 @@ import { sampledProfile, sampleFrames, samplesByThread } from './speedscopeSampl
 
 const SCHEMA = 'https://www.speedscope.app/file-format-schema.json';
 
-/** The text of the file in pieces; times in seconds since the first start or sample. Tasks that never ran are left out. */
+/**
+ * Yields the text of the file. Times are seconds since the first start or sample. Tasks that never ran are left out.
+ */
 export function* speedscopeProfile(trace: Trace, name = 'Longpole'): Generator<string> {
   const { tracks, trackOf, order } = taskTracks(trace);
   const { functionName } = trace.tasks;
@@ -67,7 +69,7 @@ function* profileOf(
   let at = start;
   for (const [i, row] of ran.entries()) {
     const frame = frameOf.get(functionName[row]!);
-    // Never before the event before: the last layer of a thread may hold tasks that overlap.
+    // Not before the previous event: the last layer of a thread may have overlapping tasks.
     const opened = Math.max(at, started[row]! - origin);
     at = Math.max(opened, stopped[row]! - origin);
     pieces.add(
@@ -78,14 +80,14 @@ function* profileOf(
   pieces.add(']}');
 }
 
-/** When the first task began, or the first sample was. */
+/** Returns the start of the first task or sample. */
 function firstTime({ tasks, samples }: Trace, order: Int32Array): number {
   let first = order.length === 0 ? Number.POSITIVE_INFINITY : tasks.started[order[0]!]!;
   for (const [row, time] of samples.time.entries()) first = Math.min(first, time - samples.interval[row]!);
   return Number.isFinite(first) ? first : 0;
 }
 
-/** Every function once, its name as JSON. */
+/** Returns the names of distinct functions as JSON. */
 function frameList(functionName: Int32Array, quoted: QuotedStrings) {
   const frameOf = new Map<number, number>();
   const texts: string[] = [];
@@ -97,7 +99,7 @@ function frameList(functionName: Int32Array, quoted: QuotedStrings) {
   return { frameOf, texts };
 }
 
-/** The rows of each track, in order. */
+/** Returns the rows of each track in order. */
 function rowsByTrack(tracks: number, trackOf: Int32Array, order: Int32Array): Int32Array[] {
   const counts = new Int32Array(tracks);
   for (const track of trackOf) counts[track]! += 1;
