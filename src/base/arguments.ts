@@ -1,19 +1,18 @@
-// What is wrong with an argument, said in one way. The options of a function are data: a name and a kind for each. One check
-// refuses what is not an object of options, an option that does not exist, and a value of another kind, so that nothing that
-// a caller passes is ignored silently.
+// Checks of arguments, with uniform messages. A table lists the name and the kind of every option of a function. One check
+// refuses a value that is no options object, an unknown option, and a value of another kind, so that no option is ignored.
 import { LongpoleError } from './errors.js';
 
-/** The values that an option or an argument may have. */
+/** The set of valid values of an option or an argument. */
 export interface Kind {
-  /** For the message: what the value must be, e.g. `a whole number from 1`. */
+  /** Description of the valid values for messages, e.g. `a whole number from 1`. */
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
 }
 
-/** A kind for every option of `O`. The compiler refuses a table that lacks an option or has one too many. */
+/** A kind for every option of `O`. The compiler refuses a table with a missing or an additional option. */
 export type OptionKinds<O extends object> = { readonly [N in keyof O]-?: Kind };
 
-/** The function that takes the option checks it, and its message says more. */
+/** Accepts any value. The called function checks the option with a more detailed message. */
 export const ANY: Kind = { expected: 'any value', accepts: () => true };
 export const FLAG: Kind = kind('true or false', (value) => typeof value === 'boolean');
 export const TEXT: Kind = kind('a text', (value) => typeof value === 'string' && value !== '');
@@ -23,9 +22,9 @@ export const COUNT: Kind = kind(
   (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1,
 );
 export const SECONDS: Kind = kind('seconds, at least 0', (value) => typeof value === 'number' && value >= 0);
-/** Node turns a longer delay of a timer, 2^31 ms or more, into 1 ms. */
+/** Longest delay of a timer in seconds. Node turns a delay of 2^31 ms or more into 1 ms. */
 export const MAX_TIMER_SECONDS = 2_147_483;
-/** Of a timer. */
+/** Interval of a timer in seconds. */
 export const INTERVAL: Kind = kind(
   `seconds, more than 0 and at most ${MAX_TIMER_SECONDS}`,
   (value) => typeof value === 'number' && value > 0 && value <= MAX_TIMER_SECONDS,
@@ -46,15 +45,15 @@ export const RESOURCES: Kind = kind(
     isOptionsObject(value) &&
     Object.values(value).every((amount) => typeof amount === 'number' && amount > 0),
 );
-/** Rows of a recorded or a live run; pages and analyses take one. */
+/** A recorded or a live trace. */
 export const TRACE: Kind = kind(
   'a trace, e.g. client.trace or openTrace(file)',
   (value) => typeof value === 'object' && value !== null && 'tasks' in value && 'strings' in value,
 );
-/** The name of a file that an HTML page is written to. */
+/** Name of a file for an HTML page. */
 export const PAGE_FILE: Kind = fileName(['.html', '.htm']);
 
-/** The name of a file with one of these endings: a page in a file called `.png` would be lost on its reader. */
+/** Returns the kind of file names with one of these endings. A page in a file named `.png` could not be opened. */
 export function fileName(endings: readonly string[]): Kind {
   return kind(
     `the name of a file that ends in ${endings.join(', ')}`,
@@ -70,7 +69,10 @@ export function oneOf(values: readonly unknown[]): Kind {
   return kind(`one of ${values.map(String).join(', ')}`, (value) => values.includes(value));
 }
 
-/** @param expected what it should have been, e.g. `a whole number from 1` */
+/**
+ * Returns the error for an invalid argument.
+ * @param expected description of the valid values, e.g. `a whole number from 1`
+ */
 export function invalid(name: string, value: unknown, expected: string): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_INVALID_ARGUMENT',
@@ -83,19 +85,19 @@ export function checkArgument(name: string, value: unknown, { expected, accepts 
   if (!accepts(value)) throw invalid(name, value, expected);
 }
 
-/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT unless it is a whole number from 1 */
+/** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT unless the value is a whole number from 1 */
 export function checkCount(name: string, value: unknown): number {
   if (typeof value === 'number' && COUNT.accepts(value)) return value;
   throw invalid(name, value, COUNT.expected);
 }
 
 /**
- * Checks the options of a call against the options that there are. Undefined options, and options that are undefined, count as
- * left out, whatever their name: callers hand on what they were given themselves.
+ * Checks the options of a call against the known options. Undefined options objects and undefined values are ignored, even
+ * for unknown names, because callers may pass on optional values.
  *
- * @param where what takes the options, e.g. `ProgressBar`
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT that names the option, and for an unknown one the option that was
- *   probably meant
+ * @param where name of the called function or class, e.g. `ProgressBar`
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT with the name of the option, and for an unknown option with the most
+ *   similar known name
  */
 export function checkOptions<O extends object>(where: string, options: unknown, kinds: OptionKinds<O>): void {
   if (options === undefined) return;
@@ -111,7 +113,7 @@ export function checkOptions<O extends object>(where: string, options: unknown, 
   }
 }
 
-/** For arguments behind the last one that a function takes. */
+/** Throws if a call has more arguments than the function accepts. `more` are the additional arguments. */
 export function checkNoMore(where: string, more: readonly unknown[], advice: string): void {
   if (more.length === 0) return;
   throw new LongpoleError(
@@ -129,14 +131,14 @@ function unknownOption(where: string, name: string, names: readonly string[]): L
   );
 }
 
-/** An object literal, also one of another realm, and no instance of a class. */
+/** Returns whether a value is an object literal, also of another realm, and not an instance of a class. */
 export function isOptionsObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** The name that was probably meant: one that contains the other, or that differs in few letters. */
+/** Returns the known name that contains the given name, is contained in it, or differs in few letters. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const wanted = letters(name);
   const isPart = (known: string): boolean => wanted.includes(known) || known.includes(wanted);
@@ -157,7 +159,7 @@ function letters(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** How many letters have to be inserted, removed or replaced. */
+/** Returns the number of letters that must be inserted, removed or replaced. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [at, letter] of [...a].entries()) {
@@ -169,7 +171,7 @@ function editDistance(a: string, b: string): number {
   return row[b.length]!;
 }
 
-/** A value in a message. */
+/** Returns a short description of a value for a message. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`;
   if (typeof value === 'function') return 'a function';

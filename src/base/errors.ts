@@ -4,7 +4,7 @@
 import { isError } from './isError.js';
 import { shortened, visibleText } from './visibleText.js';
 
-/** Longest message in characters. A longer one, for example with a key of a megabyte, loses its middle. */
+/** Longest message in characters. A longer message, e.g. with a key of a megabyte, is shortened in the middle. */
 const LONGEST_MESSAGE = 10_000;
 
 /** One general sentence for each code. The message of an error says what happened to which task. */
@@ -62,7 +62,7 @@ export class LongpoleError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-    // Messages name keys and files, which may hold anything.
+    // Messages name keys and files, which may contain any character.
     super(visibleText(shortened(message, LONGEST_MESSAGE)), options);
     this.name = new.target.name;
     this.code = code;

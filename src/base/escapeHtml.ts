@@ -1,4 +1,4 @@
-/** Returns the text as HTML and SVG show it, also inside attributes. */
+/** Escapes a text for HTML and SVG, also for attributes. */
 export function escapeHtml(text: string): string {
   const entities: Record<string, string> = {
     '&': '&amp;',

@@ -1,7 +1,7 @@
-// Errors from other realms. In a test of Jest this package and the program have globals of their own, and what Node itself throws
-// is an instance of another Error.
+// Errors from other realms. Under Jest this package and the program run in a separate realm, and errors that Node throws are
+// instances of another Error class.
 
-/** Whether a value is an Error of any realm, or a DOMException. */
+/** Returns whether a value is an Error of any realm, or a DOMException. */
 export function isError(value: unknown): value is Error {
   if (value instanceof Error) return true;
   const text = Object.prototype.toString.call(value);

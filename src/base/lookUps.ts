@@ -1,6 +1,6 @@
-// Looking something up, and making it where it is missing.
+// Look-ups in maps and sorted ranges.
 
-/** What a map has for a key; it is made, and kept there, where the map has nothing. */
+/** Returns the value of a key. Creates and stores the value if the map lacks the key. */
 export function getOrMake<K, V>(
   map: { get(key: K): V | undefined; set(key: K, value: V): unknown },
   key: K,
@@ -13,7 +13,7 @@ export function getOrMake<K, V>(
   return made;
 }
 
-/** `make` with a memory: for each key it is called once, as long as the key lives. */
+/** Returns a memoized `make`, which is called once per key. The results are held weakly by their keys. */
 export function oncePer<K extends WeakKey, V>(make: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, V>();
   return (key) => getOrMake(known, key, () => make(key));
@@ -26,12 +26,15 @@ export function pushTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value);
 }
 
-/** The first number from `from` on that `isBehind` holds of, `to` if there is none; it must hold of all behind that, too. */
-export function firstWhere(from: number, to: number, isBehind: (at: number) => boolean): number {
+/**
+ * Returns the smallest number in `[from, to)` for which `holds` is true, or `to`. If `holds` is true for a number, it must
+ * be true for all larger numbers.
+ */
+export function firstWhere(from: number, to: number, holds: (at: number) => boolean): number {
   let [low, high] = [from, to];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (isBehind(middle)) high = middle;
+    if (holds(middle)) high = middle;
     else low = middle + 1;
   }
   return low;

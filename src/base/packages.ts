@@ -35,10 +35,10 @@ declare const process: {
 let require: (<N extends keyof Packages>(name: N) => Packages[N]) | undefined;
 
 /**
- * Returns a package, loaded by the first call. Takes its CommonJS build, which an `import` elsewhere would load a
- * second time.
+ * Returns the CommonJS build of a package. The first call loads it. An `import` of the same package would load its other
+ * build as well.
  *
- * @throws LongpoleError ERR_LONGPOLE_INSTALLATION, or what the package throws
+ * @throws LongpoleError ERR_LONGPOLE_INSTALLATION if the package is missing, or the error of the package
  */
 export function loadPackage<N extends keyof Packages>(name: N): Packages[N] {
   require ??= process.getBuiltinModule('node:module').createRequire(import.meta.url);

@@ -1,18 +1,21 @@
-// How objects print: `console.log` of Node asks them through a symbol, also in folders that know no Node.
+// Printing of objects with `console.log`, without imports of Node.
 
-/** What `util.inspect` calls. */
+/** Symbol of the method that Node's `util.inspect` calls. */
 export const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
-/** The part of the options of `util.inspect` that is used. */
+/** The options of `util.inspect` that this file uses. */
 export interface InspectOptions {
-  /** Entries of a collection that are printed; null: all. */
+  /** Largest number of printed entries of a collection; null for no limit. */
   readonly maxArrayLength?: number | null | undefined;
 }
 
-/** `util.inspect`, as it hands itself over. */
+/** The function `util.inspect`, which Node passes to the method. */
 export type Inspect = (value: unknown, options: InspectOptions) => string;
 
-/** Prints a collection that only looks like a Map or a Set as one, with no more entries read than are printed. */
+/**
+ * Prints a collection that implements the interface of Map or Set like a real one. `made` returns a real Map or Set with
+ * the first entries, so that only printed entries are read.
+ */
 export function printedCollection(
   made: (entries: number) => ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>,
   size: number,
@@ -26,7 +29,7 @@ export function printedCollection(
   return text.replace(/\(\d+\)/, `(${size})`).replace(/\s*\}$/, rest);
 }
 
-/** The first entries of an iterable. */
+/** Yields the first `count` values of an iterable. */
 export function* firstOf<T>(values: Iterable<T>, count: number): Generator<T> {
   let left = count;
   if (left <= 0) return;

@@ -1,4 +1,5 @@
-// Makes typed arrays from others: copies with another length, of which what does not fit is left out, and one from many.
+// Typed arrays from other typed arrays: copies with another length, which are truncated if they are shorter, and joined
+// arrays.
 
 export function resizedInt32(column: Int32Array, capacity: number): Int32Array<ArrayBuffer> {
   const resized = new Int32Array(capacity);
@@ -18,7 +19,7 @@ export function resizedFloat64(column: Float64Array, capacity: number): Float64A
   return resized;
 }
 
-/** Fills an array with parts, one behind the other, and returns it. */
+/** Copies parts into an array, one after the other, and returns the array. */
 export function filledWith<A extends { set(values: A, at: number): void; readonly length: number }>(
   all: A,
   parts: Iterable<A>,

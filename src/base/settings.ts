@@ -3,7 +3,7 @@
 import { MAX_TIMER_SECONDS } from './arguments.js';
 import { LongpoleError } from './errors.js';
 
-/** Durations are in seconds, sizes in bytes. Where a value is undefined, the program derives it from the machine. */
+/** Durations are in seconds, sizes in bytes. If a value is undefined, the program derives it from the machine. */
 export interface Settings {
   /** Whether workers and the scheduler are profiled. Default true. */
   readonly profile: boolean;
@@ -106,7 +106,7 @@ export function defaultSetting<N extends SettingName>(name: N): Settings[N] {
 }
 
 /**
- * Returns the value of a setting from a configured one.
+ * Converts a configured value to the value of a setting.
  *
  * @param where source of the value, e.g. `LONGPOLE_WORKERS` or `profile-interval in /app/longpole.config.yaml`
  * @throws LongpoleError ERR_LONGPOLE_CONFIG if the setting cannot have this value
@@ -132,12 +132,12 @@ export function unknownSetting(name: string, where: string): LongpoleError {
   return new LongpoleError('ERR_LONGPOLE_CONFIG', `${where}: there is no setting '${name}'. ${advice}`);
 }
 
-/** Reads a duration in seconds from a number or a text such as `10ms`, `1.5 s`, `2min`, `1h`; undefined if it is none. */
+/** Returns seconds from a number or a text such as `10ms`, `1.5 s`, `2min`, `1h`; undefined for invalid values. */
 export function readDuration(value: unknown): number | undefined {
   return readQuantity(value, { '': 1, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 });
 }
 
-/** Reads a size in bytes from a number or a text such as `512 MiB`, `2GB`, `1e9`; undefined if it is none. */
+/** Returns bytes from a number or a text such as `512 MiB`, `2GB`, `1e9`; undefined for invalid values. */
 export function readBytes(value: unknown): number | undefined {
   const units: Record<string, number> = { '': 1, b: 1 };
   for (const [index, letter] of ['k', 'm', 'g', 't', 'p'].entries()) {

@@ -34,6 +34,6 @@ for (const descending of [false, true]) {
   });
 }
 
-test('an empty column', () => {
+test('an empty column has an empty order', () => {
   assert.equal(sortedOrder(new Float64Array(), true).length, 0);
 });

@@ -17,7 +17,7 @@ export function unpackLimit(packed: number): number {
 
 /**
  * Checks the option `maxUnpackedBytes`.
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it is no number of bytes
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it is not a number of bytes
  */
 export function checkMaxUnpackedBytes(max: number | undefined): void {
   if (max === undefined || (typeof max === 'number' && max >= 0)) return;

@@ -8,7 +8,7 @@
  */
 const UNSAFE = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** Matches most texts, and avoids testing the properties of each character. */
+/** Matches most texts and is faster than the test for unsafe characters. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /** Offset of Unicode's pictures of control characters, e.g. ␛ for ESC. */
@@ -17,7 +17,7 @@ const PICTURE_OF_DELETE = '␡';
 const REPLACEMENT = '\ufffd';
 
 /**
- * Returns the text with a visible sign for every character that a terminal would execute or hide: `␛` for ESC, `␡`
+ * Returns the text with a visible symbol for every character that a terminal would execute or hide: `␛` for ESC, `␡`
  * for DEL, `<U+202E>` for other controls, `\ufffd` for lone surrogates. Line feeds and tabs are kept.
  */
 export function visibleText(text: string): string {
@@ -31,7 +31,7 @@ export function visibleText(text: string): string {
   });
 }
 
-/** Longest name in a table, a label or a message, in characters. A longer one loses its middle. */
+/** Longest name in a table, a label or a message, in characters. A longer name is shortened in the middle. */
 export const LONGEST_NAME = 300;
 
 /**

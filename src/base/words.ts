@@ -1,23 +1,23 @@
 // Formats numbers for sentences.
 
-/** `1.5 s`, `230 ms`, `12 µs`, `4.2 min`. */
+/** Returns e.g. `1.5 s`, `230 ms`, `12 µs` or `4.2 min`. */
 export function secondsText(seconds: number): string {
   if (seconds >= 120) return `${short(seconds / 60)} min`;
-  // What rounds to the next unit is in that unit.
+  // A value that rounds up to the next unit is printed in that unit.
   if (seconds >= 0.9995) return `${short(seconds)} s`;
   return seconds >= 0.9995e-3 ? `${short(seconds * 1e3)} ms` : `${short(seconds * 1e6)} µs`;
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** `80 B`, `1.5 MB`. */
+/** Returns e.g. `80 B` or `1.5 MB`. */
 export function bytesText(bytes: number): string {
   let [value, unit] = [bytes, 0];
   for (; value >= 1000 && unit < UNITS.length - 1; unit++) value /= 1000;
   return `${short(value)} ${UNITS[unit]}`;
 }
 
-/** `1120 MB`, `0.4 MB`: the same unit for all sizes, so that a reader can compare a size with a limit. */
+/** Returns e.g. `1120 MB` or `0.4 MB`. All sizes have the same unit, so that a size can be compared with a limit. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
 }
@@ -27,14 +27,14 @@ export function percentText(share: number): string {
   return `${short(share * 100)} %`;
 }
 
-/** `1 task`, `20 tasks`. */
+/** Returns e.g. `1 task` or `20 tasks`. */
 export function countText(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /**
- * @param threads of each worker; NaN: workers differ, and `workers` counts threads
- * @returns e.g. `4 workers`, `2 workers of 2 threads` or `5 threads`
+ * Returns e.g. `4 workers`, `2 workers of 2 threads` or `5 threads`.
+ * @param threads threads of each worker; NaN if the workers differ, and then `workers` is the number of threads
  */
 export function crewText(workers: number, threads: number): string {
   if (Number.isNaN(threads)) return countText(workers, 'thread');

@@ -1,12 +1,12 @@
-// A graph in which tasks were made under several sets of options, as parts with one set each. A part needs results of earlier
-// parts only.
+// Splits a graph whose tasks were created under different options into stages with one set of options each. A stage needs
+// only results of earlier stages.
 import { type Annotations, annotationsInUse, annotationsOf } from './annotationContext.js';
 import { type Delayed, dependenciesOf, nodesOf } from './delayed.js';
 
 export interface AnnotatedStage {
-  /** Undefined for tasks that were made outside any block. */
+  /** Options of the tasks. Undefined for tasks that were created outside any block. */
   readonly annotations: Annotations | undefined;
-  /** The tasks of this part whose results later parts need, or the caller. */
+  /** Tasks whose results the caller or later stages need. */
   readonly delayeds: readonly Delayed<unknown>[];
 }
 
@@ -17,8 +17,8 @@ interface Part {
 }
 
 /**
- * The parts in the order in which they can be submitted; none if no task was annotated. Tasks that need each other and have the
- * same options are one part, unless a task with other options lies between them.
+ * Returns the stages in an order in which they can be submitted; none if no task was annotated. Connected tasks with the
+ * same options are one stage, unless a task with other options lies between them.
  *
  * @throws LongpoleError ERR_LONGPOLE_CYCLE, ERR_LONGPOLE_INVALID_GRAPH
  */

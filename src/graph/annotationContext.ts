@@ -7,7 +7,7 @@ export type Annotations = Omit<ClusterTaskOptions, 'timeout'>;
 let source: (() => Annotations | undefined) | undefined;
 const defined = new WeakMap<object, Annotations>();
 
-/** Sets the source of annotations. The last one counts. */
+/** Sets the source of annotations. A later call replaces the source. */
 export function setAnnotationSource(current: () => Annotations | undefined): void {
   source = current;
 }

@@ -1,6 +1,6 @@
 // Defines what counts as a function, and which function a TaskFunction represents.
 
-/** Any function. Calling one requires a narrower type. */
+/** Any function. A call requires a narrower type. */
 export type AnyFunction = (...args: never[]) => unknown;
 
 /**

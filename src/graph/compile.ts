@@ -173,8 +173,8 @@ function rankAdjacency(
 
 /** Returns dependents for dependencies. The dependents of a task are in ascending order. */
 export function invert(size: number, edges: Adjacency): Adjacency {
-  // While targets are filled, entry t + 1 is the position of the next dependent of t. At the end it is where those of
-  // t end.
+  // While targets are filled, entry t + 1 is the position of the next dependent of t. At the end it is the position after
+  // the last dependent of t.
   const offsets = new Int32Array(size + 2);
   const { offsets: from, targets: to } = edges;
   for (let edge = 0; edge < to.length; edge++) offsets[to[edge]! + 2]!++;
@@ -195,7 +195,7 @@ function countDependents(dependents: Adjacency, options: CompileOptions): Int32A
   return counts;
 }
 
-/** Keys of a cycle that an error prints in full. */
+/** Largest number of keys of a cycle in an error. */
 const CYCLE_KEYS = 12;
 
 function cycleError(compiler: Compiler, dependencies: Adjacency): LongpoleError {
@@ -233,7 +233,7 @@ function planSpans(size: number, spanOf: (id: number) => SpanRef | undefined): P
     const ref = spanOf(id) ?? outside;
     let index = byRef.get(ref);
     if (index === undefined) {
-      // A block that ran twice has opened two spans with the same name. They count as one.
+      // A block that ran twice opened two spans with the same name. They count as one span.
       const name = JSON.stringify(ref.tags);
       index = byTags.get(name) ?? refs.push(ref) - 1;
       byTags.set(name, index);

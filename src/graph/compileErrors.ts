@@ -22,7 +22,7 @@ export function tooManyFunctionsError(): LongpoleError {
   );
 }
 
-/** Edit distance is not worth its code here: keys that differ only in case or contain the wanted one are named. */
+/** Returns the error for an unknown key. Suggests up to three keys that contain the key, in any case of letters. */
 export function unknownKeyError(key: string, keys: readonly string[]): LongpoleError {
   const wanted = key.toLowerCase();
   const similar: string[] = [];

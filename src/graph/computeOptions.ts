@@ -2,7 +2,7 @@
 import type { SchedulerSetting } from '../base/settings.js';
 import type { Graph, Keys } from '../protocol/graph.js';
 
-/** The members of an AbortSignal that are used. */
+/** The members of an AbortSignal that Longpole uses. */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -30,7 +30,7 @@ export interface ClusterTaskOptions {
   readonly timeout?: number | undefined;
 }
 
-/** Options of local schedulers. `Callbacks` is what the callbacks option takes; see `longpole/local`. */
+/** Options of local schedulers. `Callbacks` is the type of the option `callbacks`; see `longpole/local`. */
 export interface LocalOptions<Callbacks = unknown> {
   /** Cancels the computation, including running tasks. */
   readonly signal?: AbortSignalLike | undefined;
@@ -42,7 +42,7 @@ export interface LocalOptions<Callbacks = unknown> {
   readonly allowedFailures?: number | undefined;
 }
 
-/** A method, so that its `options` may be those of any scheduler. */
+/** Declares `get` as a method, so that the function may have the options of any scheduler. */
 interface Scheduler {
   get(graph: Graph, keys: Keys, options?: object): unknown;
 }
@@ -54,13 +54,14 @@ export interface ComputeOptions<Callbacks = unknown> extends LocalOptions<Callba
    * setting `scheduler`, else `'threads'`.
    */
   readonly scheduler?: SchedulerName | undefined;
-  /** As for `Client.submit`; no effect here, because the tasks of a graph have keys. */
+  /** Accepted as for `Client.submit`. Has no effect here, because the tasks of a graph have keys. */
   readonly key?: string | undefined;
-  /** As for `Client.submit`; no effect here, because equal keys are one task. */
+  /** Accepted as for `Client.submit`. Has no effect here, because equal keys are one task. */
   readonly pure?: boolean | undefined;
   /**
-   * Runs the graph instead: `getThreaded`, or `threadProf.get`. It is called with the graph in Dask's form, the key, or for
-   * `compute()` the array of keys, and the other options. It returns the results in the shape of the keys, or a promise.
+   * Function that runs the graph instead of `scheduler`, e.g. `getThreaded` or `threadProf.get`. Its arguments are the graph
+   * in Dask's form, the key (for `compute()`: the array of keys), and the other options. It must return the results in the
+   * shape of the keys, or a promise of them.
    */
   readonly get?: Scheduler['get'] | undefined;
 }

@@ -19,7 +19,7 @@ function hasCode(code: string, pattern: RegExp) {
   };
 }
 
-test('compute needs an engine, and passes itself and the options to it', async () => {
+test('compute passes the Delayed and the options to the engine, and rejects without an engine', async () => {
   const one = task('one');
   await assert.rejects(one.compute(), hasCode('ERR_LONGPOLE_INTERNAL', /before an engine was set up/));
   const seen: unknown[] = [];
@@ -32,7 +32,7 @@ test('compute needs an engine, and passes itself and the options to it', async (
   assert.deepEqual(seen[1], { numWorkers: 2 });
 });
 
-test('a graph lists dependencies first, equal keys once', () => {
+test('a graph lists dependencies first, and equal keys once', () => {
   const plus = delayed(add, { pure: true });
   const a = plus(1, 2);
   const b = plus(1, 2);
@@ -48,14 +48,14 @@ test('a graph lists dependencies first, equal keys once', () => {
   );
 });
 
-test('arguments that are shared by several tasks are one task', () => {
+test('a Delayed that is an argument of several tasks is one task', () => {
   const x = task('x', 1);
   const graph = task('z', task('y1', x), task('y2', x), x).toGraph();
   assert.ok(graph instanceof Map);
   assert.deepEqual([...graph.keys()], ['x', 'y1', 'y2', 'z']);
 });
 
-test('nested arrays name keys; other containers keep the Delayed', () => {
+test('a Delayed becomes its key in nested arrays and stays a Delayed in other containers', () => {
   const x = task('x');
   const map = new Map([['m', x]]);
   const object = { deep: [x] };
@@ -82,11 +82,11 @@ test('a value that the graph would read as a key or a task is a literal', () => 
   assert.deepEqual(task('own', 'own').toGraph(), new Map([['own', [collect, literal('own')]]]));
 });
 
-test('toTask shows the task with keys for Delayed', () => {
+test('toTask returns the task with keys instead of Delayed', () => {
   assert.deepEqual(task('y', task('x'), [task('x')], 'x').toTask(), [collect, 'x', ['x'], 'x']);
 });
 
-test('a chain of 200,000 does not overflow', () => {
+test('a chain of 200,000 tasks does not overflow the stack', () => {
   const inc = delayed((a: number) => a + 1);
   let last: Delayed<number> = inc(0);
   for (let index = 1; index < 200_000; index++) last = inc(last);

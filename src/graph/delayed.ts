@@ -11,17 +11,17 @@ import { literal } from './literal.js';
 import { checkNesting, forEachPart } from './nesting.js';
 import { rememberSpan } from './spanContext.js';
 
-/** Computes one Delayed: what stands behind its `compute()`. */
+/** Implementation of `Delayed.compute()`. */
 export type ComputeRunner = (delayed: Delayed<unknown>, options: ComputeOptions) => Promise<unknown>;
 
 let runner: ComputeRunner | undefined;
 
-/** Sets the function that runs graphs. This folder may not import the engine. The last runner counts. */
+/** Sets the function that runs graphs, because this folder may not import the engine. A later call replaces it. */
 export function setComputeRunner(run: ComputeRunner): void {
   runner = run;
 }
 
-/** A result that will be computed. `T` is the type of the result. */
+/** A task whose result has not been computed. `T` is the type of the result. */
 export class Delayed<T> {
   readonly key: string;
   /** @internal The function that the task calls; never a TaskFunction. */
@@ -83,7 +83,7 @@ export class Delayed<T> {
   }
 }
 
-/** The union of the graphs of some Delayed, as `Delayed.toGraph` gives that of one. */
+/** Returns the union of the graphs of some Delayed, in the form of `Delayed.toGraph`. */
 export function graphOf(roots: readonly Delayed<unknown>[]): Graph {
   const nodes = new Map<string, Delayed<unknown>>();
   for (const root of roots) nodesOf(root, nodes);
@@ -124,7 +124,7 @@ export function nodesOf(
   return done;
 }
 
-/** The Delayed that stand in the arguments of a task, also several times. */
+/** Returns the Delayed in the arguments of a task. A Delayed may occur several times. */
 export function dependenciesOf(node: Delayed<unknown>): Delayed<unknown>[] {
   const dependencies: Delayed<unknown>[] = [];
   for (const arg of node.args) findDelayed(arg, dependencies, 0);

@@ -1,5 +1,5 @@
-// Finds what a function uses from outside itself. eslint-scope resolves the variables. `this`, `super` and
-// `import.meta` are no variables, so they are found in the syntax tree.
+// Finds the names that a function uses from outside itself. eslint-scope resolves the variables. `this`, `super` and
+// `import.meta` are not variables, so they are found in the syntax tree.
 import type { MetaProperty, Node, UnaryExpression } from 'acorn';
 import type { Program as EstreeProgram } from 'estree';
 import { loadPackage } from '../base/packages.js';

@@ -4,10 +4,10 @@ import { taskDefinition } from './taskRegistry.js';
 /** Longest name. As in Dask, longer names are cut, because a name is the prefix of every key made from it. */
 const MAX_NAME = 50;
 
-/** Names of functions that have none of their own. */
+/** Names of functions without their own name. */
 const givenNames = new WeakMap<AnyFunction, string>();
 
-/** Names a function, unless it has a name of its own. The first name counts. */
+/** Sets the name of a function that has no own name. Only the first call for a function has an effect. */
 export function nameFunction(fn: AnyFunction, name: string): void {
   if (!givenNames.has(fn)) givenNames.set(fn, name);
 }

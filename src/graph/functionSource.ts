@@ -1,5 +1,5 @@
-// Converts the source text of a function to an expression that evaluates to an equal function elsewhere. The text of
-// a method is no expression, the text of an arrow function lacks its name, and no text shows whether it is strict.
+// Converts the source text of a function to an expression that evaluates to an equal function in another isolate. The text
+// of a method is not an expression, the text of an arrow function lacks its name, and no text shows whether it is strict.
 
 import type { FunctionExpression, Node, Options, parse as Parse, Program } from 'acorn';
 import { messageOf } from '../base/errors.js';
@@ -52,7 +52,7 @@ export function functionSource(fn: AnyFunction): FunctionSource | NoFunctionSour
   return { reason: `its source text cannot be parsed on its own: ${likeliest(problems)}` };
 }
 
-/** Returns the most useful of several parse errors: that of the attempt that got furthest. */
+/** Returns the message of the parse error at the furthest position, which is the most useful of several errors. */
 function likeliest(problems: readonly unknown[]): string {
   const position = (problem: unknown): number =>
     problem instanceof SyntaxError && 'pos' in problem ? Number(problem.pos) : -1;

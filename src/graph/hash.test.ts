@@ -16,7 +16,7 @@ test('a digest is 32 hexadecimal digits and begins with a decimal digit', () => 
     );
 });
 
-test('equal words give equal digests, and their number counts', () => {
+test('equal words give equal digests, and another number of words gives another digest', () => {
   const feed = (count: number) => (hasher: Hasher) => {
     for (let index = 0; index < count; index++) hasher.word(0);
   };
@@ -44,12 +44,12 @@ test('every bit of the digest changes in about half of the cases when one bit of
       if (bit !== b[index]) changes[index]!++;
     });
   }
-  assert.equal(changes[0], 0, 'the bit that is kept free');
+  assert.equal(changes[0], 0, 'the first bit is always 0');
   for (const count of changes.slice(1))
     assert.ok(Math.abs(count / trials - 0.5) < 0.06, `changed ${count} of ${trials}`);
 });
 
-test('bytes at the end of a text or a buffer count', () => {
+test('every character of a text and every byte of a buffer changes the digest', () => {
   const digests = ['', 'a', 'ab', 'abc', 'abcd', 'abce', 'acbd'].map((text) =>
     digestOf((hasher) => hasher.text(text)),
   );

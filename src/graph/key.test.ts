@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LongpoleError } from '../base/errors.js';
 import { key, keySplit } from './key.js';
 
-/** Answers of Dask 2026.8's `key_split` for each key. */
+/** Results of `key_split` in Dask 2026.8. */
 const RECORDED_PREFIXES: readonly (readonly [key: string, prefix: string])[] = [
   ['x', 'x'],
   ['x-1', 'x'],
@@ -126,7 +126,7 @@ test('strings in a key are quoted and escaped as Python does', () => {
   assert.equal(key('é𝒳 日本'), "('é𝒳 日本',)");
 });
 
-test('numbers that are no integers are spelled as Python floats', () => {
+test('numbers that are not integers are spelled as Python floats', () => {
   assert.equal(key(1.5, -0.1, 123456789.123), '(1.5, -0.1, 123456789.123)');
   assert.equal(key(0.0001, 0.00001, 1e-7), '(0.0001, 1e-05, 1e-07)');
   assert.equal(key(1e16, 1.5e300, 1e22, 5e-324), '(1e+16, 1.5e+300, 1e+22, 5e-324)');
@@ -142,19 +142,19 @@ test('a part that a key cannot contain is refused', () => {
   );
 });
 
-test('keySplit answers what Dask answers', () => {
+test('keySplit returns the prefixes of Dask', () => {
   for (const [spelled, prefix] of RECORDED_PREFIXES)
     assert.equal(keySplit(spelled), prefix, `prefix of ${JSON.stringify(spelled)}`);
 });
 
-test('keySplit takes bytes and tuples, and calls the rest Other', () => {
+test('keySplit accepts bytes and tuples, and returns Other for other values', () => {
   assert.equal(keySplit(new TextEncoder().encode('hello-world-1')), 'hello-world');
   assert.equal(keySplit([['y-1', 2], 3]), 'y');
   for (const other of [null, undefined, 5, {}, [], new Uint8Array([0xff])])
     assert.equal(keySplit(other), 'Other');
 });
 
-test('keySplit stays right when keys have more prefixes than are kept', () => {
+test('keySplit returns right prefixes when the table of prefixes overflows', () => {
   for (let index = 0; index < 25_000; index++) {
     const prefix = `p${index}q`;
     assert.equal(keySplit(`${prefix}-1`), prefix);

@@ -1,8 +1,8 @@
-// Objects of which a structured clone makes an empty or a meaningless object without an error: what they are lies outside
-// their properties. A task would receive something that looks like an argument and is none.
+// Objects that a structured clone silently turns into empty or meaningless objects, because their content is not in their
+// properties. A task would receive a useless argument without an error.
 import { LongpoleError } from '../base/errors.js';
 
-/** Global class → what to pass in place of an instance. */
+/** Global class → advice what to pass instead of an instance. */
 const LOSSY: Readonly<Record<string, string>> = {
   URL: 'its `href`',
   URLSearchParams: 'its text, `String(params)`',
@@ -20,8 +20,8 @@ const LOSSY: Readonly<Record<string, string>> = {
 /**
  * Checks an object that is neither plain nor a container.
  *
- * @param where the beginning of the message. Default: none, for a caller that adds its own
- * @throws LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if a copy of the object would be another thing
+ * @param where beginning of the message. Default: empty, for a caller that adds another one
+ * @throws LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if a copy of the object would lose its content
  */
 export function checkCopyable(value: object, where = ''): void {
   if (ArrayBuffer.isView(value) || value instanceof Date) return;
@@ -35,7 +35,7 @@ export function checkCopyable(value: object, where = ''): void {
 }
 
 function lossyClass(value: object): readonly [name: string, instead: string] | undefined {
-  // Streams, sockets, servers and child processes: their handles stay in this isolate.
+  // Streams, sockets, servers and child processes have handles that stay in this isolate.
   if (isEmitter(value))
     return [`a ${value.constructor.name} (an event emitter)`, 'a path, an address or the data itself'];
   for (

@@ -3,7 +3,7 @@
 // cyclic.
 import { LongpoleError } from '../base/errors.js';
 
-/** Deepest nesting of an argument. A deeper one counts as a cyclic object. */
+/** Deepest nesting of an argument. A deeper argument counts as cyclic. */
 export const MAX_NESTING = 1000;
 
 /** Returns whether a value is an object literal or an object without a prototype. Other objects are data as a whole. */

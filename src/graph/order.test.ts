@@ -5,7 +5,7 @@ import { findCycle, order } from './order.js';
 import { peakHeld } from './order.test.support.js';
 import { type Edges, edgesOfRows } from './ordering/families.test.support.js';
 
-/** Dependencies of each task among the tasks before it; ids are then shuffled, so that they contain no hint. */
+/** Generates graphs in which each task depends on earlier tasks. The ids are shuffled, so that they do not hint at the order. */
 const acyclic = (maxTasks: number) =>
   fc
     .array(fc.array(fc.nat(), { maxLength: 4, size: 'max' }), { maxLength: maxTasks, size: 'max' })
@@ -16,7 +16,7 @@ const acyclic = (maxTasks: number) =>
         .map((ids) => renumbered(rows, ids).map((row) => [...new Set(row)])),
     );
 
-/** Graphs in which each task has at most one dependent. */
+/** Generates graphs in which each task has at most one dependent. */
 const forest = (maxTasks: number) =>
   fc.array(fc.nat(), { maxLength: maxTasks, size: 'max' }).map((draws) => {
     const rows: number[][] = draws.map(() => []);
@@ -44,15 +44,15 @@ function assertRunnable(sequence: Int32Array, { size, dependencies }: Edges): vo
   const rank = new Int32Array(size).fill(-1);
   for (const [position, task] of sequence.entries()) rank[task] = position;
   assert.equal(sequence.length, size);
-  assert.ok(!rank.includes(-1), 'every task once');
+  assert.ok(!rank.includes(-1), 'every task runs once');
   for (let task = 0; task < size; task++) {
     for (let edge = dependencies.offsets[task]!; edge < dependencies.offsets[task + 1]!; edge++) {
-      assert.ok(rank[dependencies.targets[edge]!]! < rank[task]!, 'dependencies first');
+      assert.ok(rank[dependencies.targets[edge]!]! < rank[task]!, 'dependencies run first');
     }
   }
 }
 
-/** Implements the definition literally: recomputes the held results after every task. */
+/** Computes the peak by its definition, with the held results counted again after every task. */
 function peakByDefinition(sequence: Int32Array, rows: number[][], requested: Uint8Array): number {
   const done = new Set<number>();
   let held: number[] = [];
@@ -104,7 +104,7 @@ test('every task runs once, after its dependencies, and always in the same order
   );
 });
 
-test('peakHeld counts what its definition says', () => {
+test('peakHeld equals the peak by its definition', () => {
   fc.assert(
     fc.property(acyclic(20), fc.nat(), (rows, seed) => {
       const edges = edgesOfRows(rows);
@@ -116,7 +116,7 @@ test('peakHeld counts what its definition says', () => {
   );
 });
 
-test('in a forest no order holds fewer results', () => {
+test('the order of a forest is optimal: no other order holds fewer results', () => {
   fc.assert(
     fc.property(forest(11), (rows) => {
       assert.equal(peakOf(edgesOfRows(rows)), optimum(rows, none(rows.length)));
@@ -124,7 +124,7 @@ test('in a forest no order holds fewer results', () => {
   );
 });
 
-test('in a small graph hardly any order holds fewer results', () => {
+test('the order of a small graph holds at most one result more than the optimum', () => {
   fc.assert(
     fc.property(acyclic(10), fc.nat(), (rows, seed) => {
       const requested = flags(rows.length, seed);
@@ -133,23 +133,23 @@ test('in a small graph hardly any order holds fewer results', () => {
   );
 });
 
-test('the subtree that needs most comes first, and the residue of requested results counts', () => {
-  // 6 joins 0 and 5; 5 joins 1, 2, 3 and 4.
+test('the subtree that needs most results comes first, and requested results count as its residue', () => {
+  // Task 6 depends on 0 and 5; task 5 depends on 1, 2, 3 and 4.
   const edges = edgesOfRows([[], [], [], [], [], [1, 2, 3, 4], [0, 5]]);
   assert.deepEqual([...ordered(edges)], [1, 2, 3, 4, 5, 0, 6]);
-  // 4 joins 2 and 3, which need two results each; 2 leaves two behind, as 0 is requested as well.
+  // Task 4 depends on 2 and 3, which need two results each. Task 2 leaves two results behind if 0 is requested, too.
   const chains = edgesOfRows([[], [], [0], [1], [2, 3]]);
   assert.deepEqual([...ordered(chains)], [0, 2, 1, 3, 4]);
   assert.deepEqual([...ordered(chains, Uint8Array.of(1, 0, 0, 0, 0))], [1, 3, 0, 2, 4]);
 });
 
 test('ready tasks that free a result run before anything new is computed', () => {
-  // Two loads, each with a slow and a quick user; the users of one load follow it at once.
+  // Each of two loads has two dependents, which run directly after it.
   const edges = edgesOfRows([[], [], [0], [0], [1], [1], [2, 3], [4, 5]]);
   assert.deepEqual([...ordered(edges)], [0, 2, 3, 6, 1, 4, 5, 7]);
 });
 
-test('no graph, one task, and many tasks without edges', () => {
+test('an empty graph, one task, and many tasks without edges can be ordered', () => {
   assert.deepEqual(ordered(edgesOfRows([])), new Int32Array());
   assert.deepEqual([...ordered(edgesOfRows([[]]))], [0]);
   const wide = edgesOfRows(Array.from({ length: 1_000 }, () => []));
@@ -170,14 +170,14 @@ function chain(size: number): Edges {
   };
 }
 
-test('a chain of a million tasks overflows no stack', () => {
+test('a chain of a million tasks does not overflow the stack', () => {
   const edges = chain(1_000_000);
   const sequence = ordered(edges);
   assert.ok(sequence.every((task, position) => task === position));
   assert.equal(peakOf(edges), 2);
 });
 
-test('a ladder of 300,000 rungs, which is no forest, overflows no stack', () => {
+test('a ladder of 300,000 rungs, which is not a forest, does not overflow the stack', () => {
   // Tasks 2i depend on 2i - 2 and 2i - 1, tasks 2i + 1 on 2i - 1.
   const rows = Array.from({ length: 600_000 }, (_, task) =>
     task < 2 ? [] : task % 2 === 0 ? [task - 2, task - 1] : [task - 2],
@@ -185,7 +185,7 @@ test('a ladder of 300,000 rungs, which is no forest, overflows no stack', () => 
   assert.equal(peakOf(edgesOfRows(rows)), 3);
 });
 
-test('a stencil of 300,000 tasks holds little more than one level', () => {
+test('the order of a stencil of 300,000 tasks holds at most three results more than one level', () => {
   const width = 300;
   const rows = Array.from({ length: width * 1_000 }, (_, task) =>
     task < width
@@ -199,20 +199,20 @@ function isNear(task: number, below: number, width: number): boolean {
   return below >= 0 && Math.abs((task % width) - (below % width)) <= 1;
 }
 
-test('with a cycle the order omits tasks that depend on it, and findCycle returns it', () => {
-  // 0 → 1 → 2 → 0 is needed by 3; 4 is free; 5 is needed by the cycle.
+test('the order omits tasks on a cycle and their dependents, and findCycle returns the cycle', () => {
+  // Task 3 depends on the cycle 0 → 1 → 2 → 0, and the cycle depends on 5. Task 4 has no dependencies.
   const edges = edgesOfRows([[1], [5, 2], [0], [2, 4], [], []]);
   assert.deepEqual([...ordered(edges)], [4, 5]);
   assert.deepEqual([...(findCycle(edges.size, edges.dependencies) ?? [])], [0, 1, 2]);
 });
 
-test('a task that needs itself is a cycle of one', () => {
+test('a task that depends on itself is a cycle of one task', () => {
   const edges = edgesOfRows([[], [0, 1], [1]]);
   assert.deepEqual([...ordered(edges)], [0]);
   assert.deepEqual([...(findCycle(edges.size, edges.dependencies) ?? [])], [1]);
 });
 
-test('findCycle finds a cycle where there is one, and only there', () => {
+test('findCycle returns a cycle exactly if the graph has one', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(fc.nat(), { maxLength: 2, size: 'max' }), {
@@ -229,7 +229,10 @@ test('findCycle finds a cycle where there is one, and only there', () => {
         assert.equal(new Set(cycle).size, cycle.length);
         assert.equal(cycle[0], Math.min(...cycle));
         for (const [index, task] of cycle.entries()) {
-          assert.ok(rows[task]!.includes(cycle[(index + 1) % cycle.length]!), 'each depends on the next');
+          assert.ok(
+            rows[task]!.includes(cycle[(index + 1) % cycle.length]!),
+            'each task depends on the next',
+          );
         }
       },
     ),

@@ -1,5 +1,5 @@
-// Compares the number of results held at once with that of Dask's order, over ten families of graphs. Dask's numbers
-// are recorded: test/fixtures/order/order-graphs.json has whole graphs, dask-peaks.json sizes and seeds of generated ones.
+// Compares the number of results held at once with that of Dask's order, for ten families of graphs. Dask's numbers are
+// recorded: test/fixtures/order/order-graphs.json has complete graphs, dask-peaks.json sizes and seeds of generated graphs.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ const recorded: { peaks: [family: string, parameters: number[], daskPeak: number
   read('dask-peaks.json'),
 );
 
-/** Returns the peak of our order for each numbering of the keys. */
+/** Returns the peak of Longpole's order for each numbering of the keys. */
 function peaks(graph: Dependencies): [numbering: string, peak: number][] {
   return Object.entries(numberings).map(([name, keysOf]) => {
     const { size, dependencies, dependents } = edgesOf(graph, keysOf(graph));
@@ -39,13 +39,13 @@ const generated: Record<string, [string, number[]]> = {
   'anomaly-12x20': ['anomaly', [12, 20]],
 };
 
-test('the generators rebuild the recorded graphs', () => {
+test('the generators return the recorded graphs', () => {
   for (const [name, [family, parameters]] of Object.entries(generated)) {
     assert.deepEqual(familyGraph(family, parameters), graphs[name]?.graph, name);
   }
 });
 
-test('no recorded graph holds more than under the order of Dask, and together they hold 4 % less', () => {
+test('no recorded graph holds more results than with the order of Dask, and the sum of the peaks is 4 % smaller', () => {
   let ours = 0;
   let dask = 0;
   for (const [name, { graph, daskPeakHeld }] of Object.entries(graphs)) {
@@ -61,7 +61,7 @@ test('no recorded graph holds more than under the order of Dask, and together th
 });
 
 for (const family of new Set(recorded.peaks.map(([name]) => name))) {
-  test(`${family}: any size, seed and numbering stays at or below the order of Dask`, () => {
+  test(`graphs of the family ${family} hold at most as many results as with the order of Dask`, () => {
     for (const [name, parameters, daskPeak] of recorded.peaks) {
       if (name !== family) continue;
       for (const [numbering, peak] of peaks(familyGraph(family, parameters))) {

@@ -56,7 +56,7 @@ test('plain functions of every form run after shipping', async () => {
   assert.equal(
     call(
       function (this: unknown, ...args: number[]) {
-        // biome-ignore lint/complexity/noArguments: what is tested
+        // biome-ignore lint/complexity/noArguments: the test needs `arguments`
         return arguments.length + args.length;
       },
       1,
@@ -220,7 +220,7 @@ test('a variable that a function defines is not free', () => {
   );
 });
 
-test('globals of every isolate may be used, and helpers of compilers', () => {
+test('a shipped function may use the globals of every isolate and helpers of compilers', () => {
   assert.equal(
     call((x: number) => Math.max(x, Number.parseInt('4', 10)) + Buffer.from([1]).length, 1),
     5,
@@ -232,7 +232,7 @@ test('globals of every isolate may be used, and helpers of compilers', () => {
   assert.equal(functionRef(() => __name(() => 1, 'one')).type, 'source');
 });
 
-test('the first free variable in the text is named, and what to do', () => {
+test('the error for free variables names the first one in the text and a solution', () => {
   refusedFor(() => outer, 'outer');
   refusedFor((a = outer) => a, 'outer');
   refusedFor((a: unknown) => ({ a, outer }), 'outer');
@@ -255,7 +255,7 @@ test('a property of the global object of the caller is a free variable', () => {
   }
 });
 
-test('the error for an arrow function that calls itself through a variable has a solution', () => {
+test('the error for an arrow function that calls itself through a variable names a solution', () => {
   const fact = (n: number): number => (n < 2 ? 1 : n * fact(n - 1));
   refusedFor(fact, 'fact');
   assert.match(refusal(fact).message, /write it as `function` with a name/);
@@ -263,7 +263,7 @@ test('the error for an arrow function that calls itself through a variable has a
 
 test('an arrow function that needs the code around it is refused', () => {
   function around(this: unknown): AnyFunction[] {
-    // biome-ignore lint/complexity/noArguments: what is tested
+    // biome-ignore lint/complexity/noArguments: the test needs `arguments`
     return [() => this, () => arguments.length];
   }
   const [usesThis, usesArguments] = around.call(1);
@@ -273,7 +273,7 @@ test('an arrow function that needs the code around it is refused', () => {
   refusedFor(usesArguments, 'arguments');
 });
 
-test('functions without text of their own are refused, with the reason', () => {
+test('functions that cannot be rebuilt from their text are refused with the reason', () => {
   class Base {}
   class Derived extends Base {
     #own = 1;
@@ -321,7 +321,7 @@ test('built-in functions are shipped by their path', () => {
   });
 });
 
-test('strict code stays strict, sloppy code stays sloppy', () => {
+test('strict code stays strict, and sloppy code stays sloppy', () => {
   assert.equal(
     call(function (this: unknown) {
       return this;
@@ -350,7 +350,7 @@ test('a task whose name its module has given to another function is refused', ()
   assert.match(error.message, /twice\.js has defined the task 'run' again/);
 });
 
-test('a function is parsed once: the same reference comes back, and a refusal is repeated', () => {
+test('a function is parsed once: later calls return the same reference or throw an equal error', () => {
   const good = (a: number): number => a;
   assert.equal(functionRef(good), functionRef(good));
   const bad = (): number => outer;

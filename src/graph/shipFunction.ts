@@ -8,13 +8,13 @@ import { functionName } from './functionName.js';
 import { functionSource } from './functionSource.js';
 import { registeredTasks, taskDefinition } from './taskRegistry.js';
 
-/** A function is parsed once; the result or the error is kept. */
+/** Function → its reference or its error, so that every function is parsed once. */
 const sourceRefs = new WeakMap<AnyFunction, FunctionRef | LongpoleError>();
 
 /**
- * Returns how another isolate finds or rebuilds a function. A function of tasks() is imported with its module. A
- * global such as `Math.max` is looked up. For any other function the source text is sent; it must not use variables
- * from outside, except globals of every isolate. The text of a function is parsed once.
+ * Returns the reference by which another isolate finds or rebuilds a function. A function of tasks() is imported with its
+ * module. A global such as `Math.max` is looked up. For any other function the source text is sent; it must not use
+ * variables from outside, except globals of every isolate. The text of a function is parsed once.
  *
  * @throws LongpoleError ERR_LONGPOLE_FREE_VARIABLE if the function uses a variable from outside itself;
  * ERR_LONGPOLE_NOT_SHIPPABLE if it cannot be rebuilt from its text (bound and native functions, classes, getters,

@@ -30,7 +30,7 @@ describe('nbytes', () => {
     assert.equal(nbytes({ nbytes: 1000 }), 6 + 8);
   });
 
-  it('believes instances that know their size', () => {
+  it('uses the `nbytes` of class instances', () => {
     class Frame {
       readonly nbytes = 123;
     }
@@ -74,7 +74,7 @@ describe('nbytes', () => {
 });
 
 describe('sizeOf', () => {
-  it('is nbytes below the limit and more than the limit above it', () => {
+  it('equals nbytes up to the limit, and is larger than the limit for larger values', () => {
     const values = [
       1,
       'abc',
@@ -91,7 +91,7 @@ describe('sizeOf', () => {
     }
   });
 
-  it('stops early', () => {
+  it('stops measuring above the limit', () => {
     let visited = 0;
     const counting = {
       get nbytes(): number {
@@ -109,6 +109,6 @@ describe('sizeOf', () => {
     assert.equal(nbytes(parts), 90_000);
     visited = 0;
     assert.ok(sizeOf(parts, 1000) > 1000);
-    assert.ok(visited < 50, `${visited} parts were looked at`);
+    assert.ok(visited < 50, `${visited} parts were measured`);
   });
 });

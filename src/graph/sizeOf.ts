@@ -10,15 +10,15 @@ const BOOLEAN_BYTES = 4;
 const DATE_BYTES = 8;
 
 /**
- * Bytes of payload in `value`, for `new CacheProfiler({ metric: nbytes })`.
+ * Returns the bytes of payload in `value`, e.g. for `new CacheProfiler({ metric: nbytes })`.
  *
- * - Typed arrays, DataView, Buffer, ArrayBuffer, SharedArrayBuffer: their byteLength. Instances of other classes
- *   with a numeric `nbytes` or `byteLength` are believed.
- * - Strings: as V8 stores them, one byte per character if all are Latin-1, else two.
+ * - Typed arrays, DataView, Buffer, ArrayBuffer, SharedArrayBuffer: their byteLength. Instances of other classes: their
+ *   `nbytes` or `byteLength` if it is a number.
+ * - Strings: one byte per character if all characters are Latin-1, else two, as in V8.
  * - Numbers and dates 8, booleans 4, bigints their 64-bit words; null, undefined, symbols and functions 0.
- * - Arrays, Map, Set and objects: the sum of their parts, with the names of properties; V8's own bookkeeping is left out.
- *   Each object counts once, so that cycles end. Of more than 1,000 parts some 500 at even distances are measured and the
- *   sum is scaled up. Getters are not called.
+ * - Arrays, Map, Set and objects: the sum of their parts and of the names of properties, without V8's overhead. Each object
+ *   counts once, so that cycles end. In a container of more than 1,000 parts, about 500 evenly spaced parts are measured and
+ *   their sum is scaled up. Getters are not called.
  *
  * @source the role of `cachey.nbytes` in Dask's documentation, and the sampling of Dask's `sizeof`
  */
@@ -27,8 +27,8 @@ export function nbytes(value: unknown): number {
 }
 
 /**
- * Returns `nbytes`, or some number above `limit` as soon as more than `limit` bytes are counted. The test whether a
- * result is small is then cheap for large results too.
+ * Returns `nbytes`, or some number above `limit` as soon as more than `limit` bytes are counted, so that the test whether a
+ * result is small is cheap even for large results.
  */
 export function sizeOf(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return primitiveBytes(value, limit);
@@ -125,7 +125,7 @@ function stride(count: number): number {
   return count > SAMPLE_ABOVE ? Math.ceil(count / SAMPLES) : 1;
 }
 
-/** Visits all of 0 .. count, or an even sample. `scale` is the number of parts for which each visited one stands. */
+/** Visits all parts, or an evenly spaced sample. `scale` is the number of parts that each visited part represents. */
 function sampled<T>(count: number, at: (index: number) => T, visit: (part: T, scale: number) => void): void {
   const every = stride(count);
   const scale = count / Math.ceil(count / every);

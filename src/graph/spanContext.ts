@@ -12,7 +12,7 @@ export interface SpanRef {
 let source: (() => SpanRef | undefined) | undefined;
 const defined = new WeakMap<object, SpanRef>();
 
-/** Sets the source of spans. The last one counts. */
+/** Sets the source of spans. A later call replaces the source. */
 export function setSpanSource(current: () => SpanRef | undefined): void {
   source = current;
 }

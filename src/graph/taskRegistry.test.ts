@@ -5,7 +5,7 @@ import { registeredTasks, registerTasks, taskDefinition, whenRegistered } from '
 const one = (): number => 1;
 const two = (): number => 2;
 
-test('a module may register several times; names are added or replaced', () => {
+test('a module may register functions several times, which adds or replaces names', () => {
   const url = 'file:///several.js';
   assert.equal(registeredTasks(url), undefined);
   registerTasks(url, new Map([['one', one]]));
@@ -22,7 +22,7 @@ test('a module may register several times; names are added or replaced', () => {
   assert.deepEqual(taskDefinition(two), { url, name: 'two' });
 });
 
-test('whenRegistered resolves at the registration, also of a name that comes later', async () => {
+test('whenRegistered resolves when the module has registered any function, or the given name', async () => {
   const url = 'file:///later.js';
   const seen: string[] = [];
   const any = whenRegistered(url).then((functions) => seen.push(`any ${functions.size}`));
@@ -36,7 +36,7 @@ test('whenRegistered resolves at the registration, also of a name that comes lat
   assert.equal((await whenRegistered(url, 'one')).get('one'), one);
 });
 
-test('the registry is found through the global object, by other copies of the package too', () => {
+test('the registry is a property of the global object, so that copies of the package share it', () => {
   const url = 'file:///shared.js';
   registerTasks(url, new Map([['one', one]]));
   const shared: unknown = Reflect.get(globalThis, Symbol.for('longpole.tasks'));

@@ -39,7 +39,7 @@ export function registerTasks(url: string, functions: ReadonlyMap<string, AnyFun
   for (const listener of listeners.get(url) ?? []) listener();
 }
 
-/** The modules that have called tasks() in this isolate. */
+/** Returns the URLs of the modules that have called tasks() in this isolate. */
 export function registeredUrls(): Iterable<string> {
   return registry().modules.keys();
 }

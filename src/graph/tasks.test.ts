@@ -26,7 +26,7 @@ function refused(make: () => unknown, pattern: RegExp): void {
   });
 }
 
-test('calling a task makes a Delayed with function and arguments, and does not run it', () => {
+test('calling a task returns a Delayed with the function and the arguments, and does not run the function', () => {
   const first = add(1, 2);
   const second = add(first, 3);
   assert.ok(second instanceof Delayed);
@@ -36,7 +36,7 @@ test('calling a task makes a Delayed with function and arguments, and does not r
   assert.notEqual(first.key, add(1, 2).key);
 });
 
-test('a TaskFunction stands for its function', () => {
+test('a TaskFunction is resolved to its function', () => {
   assert.equal(add.fn, functions.add);
   assert.equal(resolveFunction(add), functions.add);
   assert.equal(resolveFunction(functions.add), functions.add);
@@ -44,12 +44,12 @@ test('a TaskFunction stands for its function', () => {
   assert.equal(functionName(load), 'load');
 });
 
-test('the functions are registered under the module', () => {
+test('tasks() registers the functions under the URL of the module', () => {
   assert.equal(registeredTasks(import.meta.url)?.get('add'), functions.add);
   assert.equal(registeredTasks(import.meta.url)?.get('load'), functions.load);
 });
 
-test('the name in tasks() counts, not the name of the function', () => {
+test('the name in tasks() takes precedence over the name of the function', () => {
   const anonymous = (
     () => () =>
       1
@@ -59,7 +59,7 @@ test('the name in tasks() counts, not the name of the function', () => {
   assert.equal(functionName(anonymous), 'renamed');
 });
 
-test('options of a call: key, name, pure', () => {
+test('withOptions sets the key, the prefix of the key, and `pure`', () => {
   assert.equal(add.withOptions({ key: 'total' })(1, 2).key, 'total');
   assert.equal(keySplit(add.withOptions({ name: 'plus' })(1, 2).key), 'plus');
   const pure = add.withOptions({ pure: true });
@@ -70,7 +70,7 @@ test('options of a call: key, name, pure', () => {
   assert.equal(keySplit(pure.withOptions({ name: 'plus' })(1, 2).key), 'plus');
 });
 
-test('delayed takes any function, also a TaskFunction', () => {
+test('delayed accepts any function, also a TaskFunction', () => {
   const inc = delayed((a: number) => a + 1, { name: 'inc', pure: true });
   assert.equal(inc(1).key, inc(1).key);
   assert.equal(keySplit(inc(1).key), 'inc');
@@ -91,7 +91,7 @@ test('delayed takes any function, also a TaskFunction', () => {
   assert.equal(functionName({ [long]: () => 1 }[long] ?? assert.fail()), 'x'.repeat(50));
 });
 
-test('wrong arguments are refused with what to do', () => {
+test('wrong arguments are refused with a solution', () => {
   const wrong = (...args: unknown[]) => Reflect.apply(tasks, undefined, args);
   refused(() => wrong(undefined, functions), /not undefined\. Write tasks\(import\.meta\.url/);
   refused(() => wrong('/home/me/file.js', functions), /not '\/home\/me\/file\.js'/);
@@ -111,7 +111,7 @@ test('wrong arguments are refused with what to do', () => {
   );
 });
 
-test('nothing is registered when one of the functions is wrong', () => {
+test('no function is registered if one of the values is not a function', () => {
   refused(() => Reflect.apply(tasks, undefined, ['file:///wrong.js', { good: () => 1, bad: 1 }]), /'bad'/);
   assert.equal(registeredTasks('file:///wrong.js'), undefined);
 });

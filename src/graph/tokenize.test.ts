@@ -21,7 +21,7 @@ class Place {
 
 const closureOver = (value: number) => (): number => value;
 
-/** Values that are all different from each other, each created by a call. */
+/** Functions that return distinct values. */
 const DISTINCT: readonly (() => unknown)[] = [
   () => undefined,
   () => null,
@@ -103,7 +103,7 @@ const DISTINCT: readonly (() => unknown)[] = [
   () => literal('key-1'),
 ];
 
-test('equal values give equal tokens, different values different ones', () => {
+test('equal values give equal tokens, and different values give different tokens', () => {
   const seen = new Map<string, string>();
   for (const make of DISTINCT) {
     const token = tokenize(make());
@@ -114,14 +114,14 @@ test('equal values give equal tokens, different values different ones', () => {
   }
 });
 
-test('the order of properties does not count, that of arguments does', () => {
+test('the order of properties does not change the token, and the order of arguments does', () => {
   assert.equal(tokenize({ a: 1, b: [2] }), tokenize({ b: [2], a: 1 }));
   assert.notEqual(tokenize(1, 2), tokenize(2, 1));
   assert.notEqual(tokenize('a', 'b'), tokenize('ab', ''));
   assert.notEqual(tokenize([1], 2), tokenize([1, 2]));
 });
 
-test('views of a part of a buffer count by that part', () => {
+test('the token of a view depends only on its part of the buffer', () => {
   const buffer = new Uint8Array([9, 1, 2, 3, 9]).buffer;
   assert.equal(tokenize(new Uint8Array(buffer, 1, 3)), tokenize(new Uint8Array([1, 2, 3])));
 });

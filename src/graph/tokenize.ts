@@ -116,7 +116,7 @@ function addFunction(hasher: Hasher, fn: AnyFunction): void {
 
 const functionTokens = new WeakMap<AnyFunction, string>();
 
-/** Adds a function. One that other isolates can have counts by its FunctionRef; a closure equals only itself. */
+/** Returns the token of a function: from its FunctionRef, or a unique token for a closure, which equals only itself. */
 function functionToken(fn: AnyFunction): string {
   return getOrMake(functionTokens, fn, () => shippedToken(fn) ?? uniqueToken());
 }

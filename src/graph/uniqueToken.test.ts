@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { keySplit } from './key.js';
 import { uniqueToken } from './uniqueToken.js';
 
-test('tokens differ and are no part of the prefix', () => {
+test('tokens are unique and are not part of the prefix of a key', () => {
   const tokens = new Set<string>();
   for (let index = 0; index < 20_000; index++) {
     const token = uniqueToken();

@@ -1,7 +1,7 @@
 // Tokens for tasks that are not pure. A token costs two string concatenations. A random part per isolate makes tokens
 // unique across processes.
 
-/** 64 random bits. The first digit is no letter, so that a token never looks like a part of the key's prefix. */
+/** Returns about 64 random bits. The first digit is not a letter, so that a token never looks like part of a prefix. */
 const randomPart = (): string => {
   const word = (): string =>
     Math.floor(Math.random() * 2 ** 32)

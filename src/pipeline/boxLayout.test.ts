@@ -18,7 +18,7 @@ const drawables = fc
   );
 
 describe('layout', () => {
-  it('puts dependencies above their dependents, and boxes beside each other', () => {
+  it('places dependencies above their dependents, and boxes without overlap', () => {
     fc.assert(
       fc.property(drawables, ({ widths, edges }) => {
         const { nodes, edges: lines, width, height } = layout({ widths, edges });
@@ -64,7 +64,7 @@ describe('drawBoxes', () => {
     assert.equal(svg.match(/class="edge"/g)?.length, 1);
   });
 
-  it('draws nothing, too', () => {
+  it('draws an empty graph', () => {
     assert.match(drawBoxes('empty', { nodes: [], edges: [] }), /<\/svg>/);
   });
 });

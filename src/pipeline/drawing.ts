@@ -1,5 +1,5 @@
-// Draws a pipeline, or the graph of a Delayed, as an image: a box per step, an arrow per input with the input's name. The SVG file refers to no
-// other file, and is readable on light and dark backgrounds.
+// Draws a pipeline or the graph of a Delayed as an SVG image: a box per step, and an arrow with a name per input. The image
+// refers to no other file and is readable on light and dark backgrounds.
 import { escapeHtml } from '../base/escapeHtml.js';
 import { BOX_HEIGHT, layout, type Point } from './boxLayout.js';
 
@@ -10,7 +10,7 @@ export interface BoxDrawing {
 
 const MARGIN = 16;
 const TITLE = 28;
-/** Width of a letter of the font below, in pixels: wide enough for every usual system font. */
+/** Width of a letter in pixels, which is enough for every usual system font. */
 const LETTER = 7.6;
 const PADDING = 28;
 

@@ -22,7 +22,7 @@ export interface OperatorContext {
   persist(value: unknown): Promise<unknown>;
 }
 
-/** A source or a step, with a box of its own in the drawing. */
+/** A source or a step, which is a box in the drawing. */
 export interface Operator {
   /** Identity of the operator. The same object given twice is one operator. */
   readonly identity: object;
@@ -46,7 +46,7 @@ export function asOperator(value: unknown): Operator | undefined {
 
 /**
  * Returns the operator for a value.
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the value is no operator
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the value is not an operator
  */
 export function toOperator(value: unknown): Operator {
   const operator = asOperator(value);

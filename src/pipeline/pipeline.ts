@@ -1,5 +1,5 @@
-// A pipeline: named steps and the steps whose results they need. Runs each step as soon as its inputs are there. At
-// the end, computes the Delayed values that the last steps returned.
+// A pipeline: named steps and the steps whose results they need. Each step runs as soon as its inputs exist. At the end,
+// the Delayed values that the last steps returned are computed.
 import { invalidArgument, LongpoleError, messageOf } from '../base/errors.js';
 import { Delayed } from '../graph/delayed.js';
 import { External } from '../graph/external.js';
@@ -144,7 +144,7 @@ export class StepGraph {
     this.#log(`Task '${name}': Starting task run...`);
     try {
       const returned = step.operator.run(inputs, context);
-      // A future stays a reference: awaited, it would bring its result here.
+      // A future stays a reference. Awaiting it would transfer its result to this program.
       step.result = { value: returned instanceof External ? returned : await returned };
     } catch (cause) {
       const reason = messageOf(cause);

@@ -7,7 +7,7 @@ export interface Adjacency {
   readonly targets: Int32Array;
 }
 
-/** Number of neighbours of `task`. */
+/** Returns the number of neighbours of `task`. */
 export function degree(edges: Adjacency, task: number): number {
   return edges.offsets[task + 1]! - edges.offsets[task]!;
 }

@@ -1,5 +1,5 @@
-// Graphs for the tests of the ordering: ten families of any size as lists of dependencies by key, the ids that their
-// keys may be given, and their edges in compressed rows. Compiled beside the tests, left out of the package like them.
+// Graphs for the tests of the ordering: ten families of any size as lists of dependencies by key, numberings of their keys,
+// and their edges in compressed rows.
 import type { Adjacency } from './adjacency.js';
 
 /** Key → keys of its dependencies. */
@@ -7,7 +7,7 @@ export type Dependencies = Record<string, string[]>;
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-/** Deterministic numbers in [0, 1): the mulberry32 generator. */
+/** Returns a generator of deterministic numbers in [0, 1) (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -131,7 +131,7 @@ function anomaly(months: number, years: number): Dependencies {
   return { ...graph, all: range(years).map((year) => `red${year}`) };
 }
 
-/** `most` dependencies at most for each task, among the `window` tasks before it; `sink` collects the loose ends. */
+/** Each task has up to `most` dependencies among the `window` tasks before it. `sink` depends on all tasks without dependents. */
 function random(size: number, seed: number, window = 40, most = 3): Dependencies {
   const next = randomNumbers(seed);
   const graph: Dependencies = {};
@@ -168,12 +168,12 @@ export function familyGraph(family: string, parameters: readonly number[]): Depe
   return build(a, b, c, d);
 }
 
-/** How ids may be given to the keys of a graph. */
+/** Numberings of the keys of a graph: each returns the keys in the order of their ids. */
 export const numberings: Record<string, (graph: Dependencies) => string[]> = {
   'as inserted': (graph) => Object.keys(graph),
   'last first': (graph) => Object.keys(graph).reverse(),
-  'from the results, in breadth': (graph) => walkFromResults(graph, false),
-  'from the results, in depth': (graph) => walkFromResults(graph, true),
+  'from the results, breadth first': (graph) => walkFromResults(graph, false),
+  'from the results, depth first': (graph) => walkFromResults(graph, true),
   shuffled: (graph) => {
     const next = randomNumbers(77);
     const keys = Object.keys(graph);
@@ -203,13 +203,13 @@ export interface Edges {
   readonly dependents: Adjacency;
 }
 
-/** Edges of `graph` where the id of `keys[i]` is `i`. */
+/** Returns the edges of `graph`. The id of `keys[i]` is `i`. */
 export function edgesOf(graph: Dependencies, keys: readonly string[]): Edges {
   const ids = new Map(keys.map((key, id) => [key, id]));
   return edgesOfRows(keys.map((key) => (graph[key] ?? []).map((dependency) => ids.get(dependency) ?? -1)));
 }
 
-/** Edges of a graph given as the dependencies of task 0, 1, … */
+/** Returns the edges of a graph that is given as the dependencies of task 0, 1, … */
 export function edgesOfRows(rows: readonly (readonly number[])[]): Edges {
   const above: number[][] = rows.map(() => []);
   for (const [task, row] of rows.entries()) for (const dependency of row) above[dependency]!.push(task);

@@ -5,7 +5,7 @@ import { MinBuckets } from './minBuckets.js';
 
 const SIZE = 40;
 
-test('first() is the latest id of the smallest key, after() the one set before it', () => {
+test('first() returns the latest id of the smallest key, and after() the id that was set before', () => {
   const keys = fc.oneof(fc.nat(40), fc.nat(2_000), fc.nat(70_000));
   const steps = fc.array(fc.tuple(fc.nat(SIZE - 1), fc.option(keys)), { maxLength: 200, size: 'max' });
   fc.assert(

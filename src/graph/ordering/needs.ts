@@ -34,10 +34,10 @@ export interface Visit {
 }
 
 /**
- * Numbers tasks like Sethi and Ullman number expression trees, for any number of children. A subtree holds `need`
- * results at its worst moment and leaves `residue` of them behind. Subtrees with a larger difference of the two come
- * first. For trees the resulting postorder is optimal. Where tasks share dependencies the numbers are estimates,
- * because each task counts shared ones as its own.
+ * Numbers tasks like Sethi and Ullman number expression trees, for any number of children. A subtree holds at most `need`
+ * results at once and leaves `residue` results behind. Subtrees with a larger difference of the two come first. For trees
+ * the resulting postorder is optimal. If tasks share dependencies, the numbers are estimates, because each task counts
+ * the shared dependencies.
  */
 export function planVisit(
   topological: Int32Array,
@@ -70,7 +70,7 @@ export function planVisit(
   return { dependencies: { offsets, targets }, ...rootsAndBound(dependents, requested, spare, widest) };
 }
 
-/** Upper limit of estimates. Shared dependencies are counted many times; sums must stay integers. */
+/** Upper limit of estimates, so that sums with shared dependencies, which count several times, stay integers. */
 const MANY = 2 ** 30;
 
 /**

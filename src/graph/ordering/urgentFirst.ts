@@ -1,5 +1,5 @@
-// The strategy for graphs whose tasks share dependencies: next finish the held result with the fewest dependents
-// left. It proceeds level by level over a wide stencil, and row by row through a matrix product.
+// The strategy for graphs whose tasks share dependencies: the next goal frees the held result with the fewest remaining
+// dependents. The strategy proceeds level by level over a wide stencil, and row by row through a matrix product.
 import { type Adjacency, degree } from './adjacency.js';
 import { MinBuckets } from './minBuckets.js';
 import type { Visit } from './needs.js';
