@@ -1,4 +1,4 @@
-// Futures as they end, and waiting for several of them.
+// `asCompleted` and `wait`: iterates over futures in the order in which they end, and waits for several futures.
 import {
   checkOptions,
   FLAG,
@@ -10,31 +10,33 @@ import {
 import { type Future, futureList } from './future.js';
 
 export interface AsCompletedOptions {
-  /** Gives pairs `[future, result]`. The iteration ends with the error of a task that failed. Default false. */
+  /**
+   * Whether items are pairs `[future, result]`. The iteration rejects with the error of a failed task. Default false.
+   */
   readonly withResults?: boolean;
-  /** Gives arrays: all that have ended since the last one. Default false. */
+  /** Whether items are arrays of all futures that have ended since the last item. Default false. */
   readonly batches?: boolean;
 }
 
-/** What a future brings. */
+/** Type of a future's result. */
 type ResultOf<F extends Future<unknown>> = F extends Future<infer T> ? T : never;
 
 const AS_COMPLETED_OPTIONS: OptionKinds<AsCompletedOptions> = { withResults: FLAG, batches: FLAG };
 
-/** Futures in the order in which they end. `Item` is what one step of the iteration gives. */
+/** Asynchronous iterator over futures in the order in which they end. `Item` is the type of its items. */
 export class AsCompleted<F extends Future<unknown>, Item> {
   readonly #itemOf: (ended: F[]) => Promise<{ readonly value: Item }>;
   readonly #ended: F[] = [];
   #running = 0;
-  /** Of the calls of `next` that wait. */
+  /** Functions that resume the waiting calls of `next`. */
   readonly #wakers: (() => void)[] = [];
 
-  /** @internal Made by `asCompleted`. The item is in an object, because a promise would look into a future. */
+  /** @internal Use `asCompleted`. The item is in an object, because a promise of a future would wait for its result. */
   constructor(itemOf: (ended: F[]) => Promise<{ readonly value: Item }>) {
     this.#itemOf = itemOf;
   }
 
-  /** How many futures have not been given yet. */
+  /** Number of futures that the iteration has not returned yet. */
   get count(): number {
     return this.#running + this.#ended.length;
   }
@@ -49,10 +51,10 @@ export class AsCompleted<F extends Future<unknown>, Item> {
     const ended = (): void => {
       this.#running--;
       this.#ended.push(future);
-      // There may be nothing left for those that come later: they see that, too.
+      // Every waiting call checks again, because the iteration may be over.
       for (const wake of this.#wakers.splice(0)) wake();
     };
-    // A future that was released has ended, too.
+    // A released future has ended, too.
     future.wait().then(ended, ended);
   }
 
@@ -60,7 +62,7 @@ export class AsCompleted<F extends Future<unknown>, Item> {
     return this;
   }
 
-  /** The next item; the iteration is over when no future is left. */
+  /** Returns the next item. The iteration is over when no future is left. */
   async next(): Promise<IteratorResult<Item, undefined>> {
     while (this.#ended.length === 0) {
       if (this.#running === 0) return { done: true, value: undefined };
@@ -71,12 +73,15 @@ export class AsCompleted<F extends Future<unknown>, Item> {
 }
 
 /**
- * Gives futures in the order in which they end, whether they have a result or an error. More can be added meanwhile.
+ * Iterates over futures in the order in which they end, with a result or an error. `add` adds futures during the
+ * iteration.
  *
  *     const ended = asCompleted(futures);
  *     for await (const future of ended) if (await isWrong(future)) ended.add(client.submit(again));
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT; the iteration rejects with the error of a task if `withResults` is set
+ * @returns an asynchronous iterable of futures; with `withResults` of pairs, with `batches` of arrays
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT; with `withResults`, the iteration rejects with the error of a
+ *   failed task
  * @source Dask, `distributed.as_completed`
  */
 export function asCompleted<F extends Future<unknown>>(
@@ -112,27 +117,29 @@ export function asCompleted<F extends Future<unknown>>(
 }
 
 export interface WaitOptions {
-  /** Seconds after which the call returns what has ended until then. Default: no limit, as with Infinity. */
+  /** Time limit in seconds, after which the call returns. Default: no limit, as with Infinity. */
   readonly timeout?: number;
-  /** `first`: until one of them has ended. Default `all`. */
+  /** Whether to wait for all futures, or for the first one that ends. Default `all`. */
   readonly returnWhen?: 'all' | 'first';
 }
 
 const WAIT_OPTIONS: OptionKinds<WaitOptions> = { timeout: SECONDS, returnWhen: oneOf(['all', 'first']) };
 
-/** Futures that have ended, with a result or an error, and those that have not, each in the order of the call. */
+/** Result of `wait`. Both arrays have the order of the call. */
 export interface Waited<F extends Future<unknown>> {
+  /** Futures that have a result or an error, or were cancelled. */
   readonly done: F[];
   readonly notDone: F[];
 }
 
 /**
- * Waits until futures have ended: with a result, an error, or because they were cancelled. Never brings a result here.
+ * Waits until futures have a result or an error, or were cancelled. Does not fetch results.
  *
  *     const { done, notDone } = await wait(futures, { timeout: 10 });
  *
- * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT; not the error of a task
- * @source Dask, `distributed.wait`, which raises an error after the timeout
+ * @returns (resolves) the futures that have ended, and those that have not when the time limit is reached
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT; never the error of a task
+ * @source Dask, `distributed.wait`, which however raises an error at the time limit
  */
 export async function wait<F extends Future<unknown>>(
   futures: F | Iterable<F>,

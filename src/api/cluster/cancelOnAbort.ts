@@ -1,10 +1,10 @@
-// The signal of a submission: aborting cancels its tasks.
+// Connects the option `signal` of a submission with its tasks.
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
 import { abortedError } from '../../engine/taskFailure.js';
 import type { AbortSignalLike } from '../../graph/computeOptions.js';
 
-/** Cancels the results when the signal aborts, until all of them are settled. */
+/** Cancels the results when the signal aborts. Removes its listener when all results are settled. */
 export function cancelOnAbort(
   engine: ClusterEngine,
   signal: AbortSignalLike | undefined,
@@ -21,7 +21,7 @@ export function cancelOnAbort(
     return;
   }
   signal.addEventListener('abort', onAbort);
-  // One that fails, or is released, ends the computation for whoever waits for all of it, but not its other tasks.
+  // A result that fails or is released settles `computation.done()`, but other tasks may still run. So wait for all.
   void Promise.all(handles.map((handle) => handle.settled())).then(() =>
     signal.removeEventListener('abort', onAbort),
   );

@@ -1,7 +1,6 @@
-// Client: what a program does with a cluster.
-
+// `Client`: the interface of a program to a cluster.
 import { checkOptions, invalid } from '../../base/arguments.js';
-import { LongpoleError } from '../../base/errors.js';
+import { invalidArgument, LongpoleError } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import { watchersForRun } from '../../diagnostics/callbackObservers.js';
 import { callingLine } from '../../diagnostics/callingLine.js';
@@ -48,13 +47,13 @@ import { persistStages } from './persistStages.js';
 import { SCATTER_OPTIONS, type ScatterOptions, scatterValues } from './scatter.js';
 import { watched } from './watchedComputation.js';
 
-/** A function that runs on a worker, see `Client.run`. */
+/** A function, as itself or as a TaskFunction. */
 type Callable<F extends AnyFunction> = F | TaskFunction<F>;
 
 let nextClient = 1;
 
 /**
- * A connection to a cluster. Several clients may use one cluster; each holds its own futures.
+ * A connection to a cluster, returned by `connect()`. Several clients may use one cluster; each holds separate futures.
  *
  * @source Dask, `distributed.Client`
  */
@@ -66,12 +65,11 @@ export class Client extends ClientCalls implements AsyncDisposable {
   readonly #submissions: PendingSubmissions;
   readonly #held: HeldHandles;
 
-  /** @internal Made by `connect`. */
+  /** @internal Use `connect()`. */
   constructor(cluster: Cluster, ownsCluster: boolean) {
     super(cluster);
     if (typeof ownsCluster !== 'boolean')
-      throw new LongpoleError(
-        'ERR_LONGPOLE_INVALID_ARGUMENT',
+      throw invalidArgument(
         'new Client() does not connect. Write `await connect({ workers: 4 })` or `await connect(cluster)`.',
       );
     this.#engine = cluster.engine;
@@ -83,10 +81,10 @@ export class Client extends ClientCalls implements AsyncDisposable {
       awaiting: (call, future, work) => this.#engine.waits.during(call, future.key, work, future),
       untilClosed: (call) => (this.isClosed ? call : untilClosed(call, () => this.isClosed)),
       hold: (handle) => this.#held.hold(handle),
-      letGo: (handle) => {
-        // What waits to be submitted may use it.
+      release: (handle) => {
+        // Pending submissions may use the result.
         this.#submissions.flush();
-        this.#held.letGo(handle);
+        this.#held.release(handle);
       },
       cancel: (handles) => {
         this.#submissions.flush();
@@ -102,10 +100,10 @@ export class Client extends ClientCalls implements AsyncDisposable {
   }
 
   /**
-   * Computes a Delayed, or several in one pass over the union of their graphs.
-   *
-   * @returns the result, or the results in the same order
-   * @throws (rejects) TaskError, KilledWorkerError, and LongpoleError for what cannot be run
+   * Computes a Delayed, or several in one pass over the union of their graphs. Tasks with equal keys run once.
+   * @returns (resolves) the result of a single Delayed, else an array of the results in the order of the arguments
+   * @throws (rejects) the errors of `getThreaded`; LongpoleError ERR_LONGPOLE_CLOSED
+   * @source Dask, `Client.compute`, which however returns futures
    */
   compute<T>(delayed: Delayed<T>, options?: SubmitOptions): Promise<T>;
   compute<T>(delayeds: readonly Delayed<T>[], options?: SubmitOptions): Promise<T[]>;
@@ -122,7 +120,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
     });
   }
 
-  /** @internal As `compute`, with what watches beside the callbacks that are active. */
+  /** @internal Implements `compute` with the given watchers. */
   computeWatched(
     list: readonly Delayed<unknown>[],
     options: SubmitOptions,
@@ -152,9 +150,10 @@ export class Client extends ClientCalls implements AsyncDisposable {
 
   /**
    * Computes keys of a graph in Dask's form.
-   *
-   * @returns the results in the shape of `keys`
-   * @throws (rejects) as `compute`
+   * @param keys one key, or arrays of keys nested to any depth
+   * @returns (resolves) the results in the shape of `keys`
+   * @throws (rejects) the errors of `compute`
+   * @source Dask, `Client.get`
    */
   get(graph: Graph, keys: Keys, options: SubmitOptions = {}): Promise<unknown> {
     return this.call(async () => {
@@ -165,18 +164,19 @@ export class Client extends ClientCalls implements AsyncDisposable {
         shared: this.#engine.options.threads,
         known: (key) => this.#engine.results.known(key),
       });
-      const watchers = watchersForRun();
-      const values = await this.#collect(plan, flat, policy, {
-        called,
-        watchers,
-        code: callingLine(this.get),
-      });
+      const call = { called, watchers: watchersForRun(), code: callingLine(this.get) };
+      const values = await this.#collect(plan, flat, policy, call);
       const byKey = new Map(flat.map((key, index) => [key, values[index]]));
       return shapeLike(keys, (key) => byKey.get(key));
     });
   }
 
-  /** Starts to compute; the results stay on the workers. Returns a Future, or one for each. */
+  /**
+   * Starts a computation. The results stay on the workers.
+   * @returns a future of a single Delayed, else an array of futures in the order of the arguments
+   * @throws LongpoleError ERR_LONGPOLE_CLOSED, and the errors of `getThreaded` for a graph that cannot be run
+   * @source Dask, `Client.persist`
+   */
   persist<T>(delayed: Delayed<T>, options?: SubmitOptions): Future<T>;
   persist<T>(delayeds: readonly Delayed<T>[], options?: SubmitOptions): Future<T>[];
   persist(...args: readonly [...delayeds: Delayed<unknown>[], options: SubmitOptions]): Future<unknown>[];
@@ -208,10 +208,11 @@ export class Client extends ClientCalls implements AsyncDisposable {
   }
 
   /**
-   * Has a function called with these arguments, which may be Futures or hold them. The last argument may be options: a
-   * plain object with names of options only.
-   *
-   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT; what else is wrong is the error of the future
+   * Submits a call of a function as a task. Arguments may be futures, or contain futures; the function receives their
+   * results. A plain object as the last argument counts as options if it has only names of options.
+   * @returns a future of the result
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_CLOSED. Other errors are errors of the future
+   * @source Dask, `Client.submit`
    */
   submit<F extends AnyFunction>(
     fn: Callable<F>,
@@ -230,9 +231,11 @@ export class Client extends ClientCalls implements AsyncDisposable {
   }
 
   /**
-   * Has a function called once for each element; with several iterables, with one element of each, as long as the shortest.
-   *
-   * @returns one future per call
+   * Submits a call of a function for each element of an iterable. With several iterables, each call receives one
+   * element of each, up to the end of the shortest.
+   * @returns an array of one future per call
+   * @throws LongpoleError as `submit`
+   * @source Dask, `Client.map`
    */
   map<A, R>(
     fn: TaskFunction<(item: A) => R>,
@@ -262,21 +265,17 @@ export class Client extends ClientCalls implements AsyncDisposable {
     if (lists.length === 0) throw notIterable('nothing');
     const length = Math.min(...lists.map((list) => list.length));
     return Array.from({ length }, (_, index) => {
-      const key = options.key === undefined ? undefined : `${options.key}-${index}`;
-      return this.#submit(
-        fn,
-        lists.map((list) => list[index]),
-        key === undefined ? options : { ...options, key },
-        () => callingLine(this.map),
-      );
+      const items = lists.map((list) => list[index]);
+      const own = options.key === undefined ? options : { ...options, key: `${options.key}-${index}` };
+      return this.#submit(fn, items, own, () => callingLine(this.map));
     });
   }
 
   /**
-   * The results of futures, which may stand in (nested) arrays or plain objects. The first argument may be one future.
-   *
-   * @returns the same shape with each result in the place of its future
-   * @throws (rejects) the error of the first future that failed, unless `errors` is `'skip'`: then its place is undefined
+   * Fetches the results of one future, or of futures in nested arrays and plain objects.
+   * @returns (resolves) the same shape with each future replaced by its result
+   * @throws (rejects) the error of the first failed future. With `errors: 'skip'`, its place is undefined instead
+   * @source Dask, `Client.gather`
    */
   gather<const T>(futures: T, options?: GatherOptions): Promise<Gathered<T>>;
   gather(futures: unknown, options: GatherOptions = {}): Promise<unknown> {
@@ -291,11 +290,12 @@ export class Client extends ClientCalls implements AsyncDisposable {
   }
 
   /**
-   * Brings values to the workers, each to one of them, or to all of them with `broadcast`.
-   *
-   * @returns (resolves) a future, or one for each element of an array. The future of one value is not awaitable: `await` would
-   *   bring the value back
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if a value cannot be copied; ERR_LONGPOLE_INVALID_ARGUMENT
+   * Copies values to the workers: each value to one worker, or with `broadcast` to every worker.
+   * @returns (resolves) a future, or for an array one future per element. The future of a single value has no `then`,
+   *   because `await client.scatter(value)` would fetch the value again; use its `result()`
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if a value cannot be copied, ERR_LONGPOLE_WORKER_LOST if
+   *   five workers in a row die, ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_CLOSED
+   * @source Dask, `Client.scatter`
    */
   scatter<T>(values: readonly T[], options?: ScatterOptions): Promise<Future<T>[]>;
   scatter<T>(value: T, options?: ScatterOptions): Promise<ScatteredFuture<T>>;
@@ -310,7 +310,11 @@ export class Client extends ClientCalls implements AsyncDisposable {
     });
   }
 
-  /** The tasks are not run, or their results are not kept, whoever else holds a future of them. */
+  /**
+   * Cancels the tasks of futures, and discards their results, also if other futures of the same results exist.
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_FUTURE for a future of another cluster
+   * @source Dask, `Client.cancel`
+   */
   cancel(...futures: readonly (Future<unknown> | readonly Future<unknown>[])[]): void {
     this.#submissions.flush();
     const handles = futureList('Client.cancel', futures.flat()).flatMap(({ handle }) => handle ?? []);
@@ -318,11 +322,11 @@ export class Client extends ClientCalls implements AsyncDisposable {
     this.#engine.results.cancel(handles);
   }
 
-  /** Lets go of all futures of this client; ends the cluster if `connect` has started it. */
+  /** Releases all futures of this client, and closes the cluster if `connect` has started it. */
   async close(): Promise<void> {
     if (!this.beginClosing()) return;
     await this.runClosing();
-    this.#held.letGoOfAll(
+    this.#held.releaseAll(
       new LongpoleError(
         'ERR_LONGPOLE_FUTURE',
         'The client was closed, which releases its futures. Wait for their results before you close it.',
@@ -331,7 +335,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
     if (this.#ownsCluster) await this.cluster.close();
   }
 
-  /** E.g. `<Client 'client-1': 4 threads, 8 GB, http://127.0.0.1:8787/>`. */
+  /** Returns a text such as `<Client 'client-1': 4 threads, 8 GB, http://127.0.0.1:8787/>`. */
   override toString(): string {
     return `<Client '${this.name}': ${this.isClosed ? 'closed' : this.cluster.summary}>`;
   }

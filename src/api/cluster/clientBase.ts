@@ -1,5 +1,4 @@
-// What every client can tell about its cluster: the trace, recordings, the state of the scheduler, plugins. Client adds
-// the work.
+// The part of Client that reports on its cluster: the trace, recordings, the state of the scheduler, plugins.
 import { checkArgument, checkNoMore, checkOptions, invalid, kind } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
 import type { ClusterMemory } from '../../diagnostics/memorySampler.js';
@@ -43,8 +42,8 @@ export class ClientBase {
   }
 
   /**
-   * The live trace as it stands now: the newest rows, and exact totals over the whole life of the cluster. `letGo` says how
-   * many rows are not held any more.
+   * Snapshot of the live trace: the newest rows, and exact totals since the start of the cluster. `evicted` has the
+   * number of rows that the trace no longer holds.
    *
    * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the cluster was started with `record: false`
    */
@@ -59,12 +58,13 @@ export class ClientBase {
   }
 
   /**
-   * Records everything from now on in a trace directory, which other tools read while it grows.
+   * Records all tasks and measurements from now on in a trace directory. Other programs can read the trace while it
+   * grows.
    *
-   * @returns what ends the recording: called, it writes what has happened until then, so that the directory is a whole trace. Its
-   *   promise resolves when what workers had sampled and measured until then is in it, too, after three seconds at the latest. It rejects
-   *   with ERR_LONGPOLE_TRACE_FILE if something could not be written
-   * @throws LongpoleError ERR_LONGPOLE_TRACE_FILE if the directory cannot be written, or has a trace
+   * @returns a function that ends the recording and completes the trace. Its promise resolves when the trace also has
+   *   the samples and metrics that workers send afterwards, at most three seconds later. It rejects with
+   *   ERR_LONGPOLE_TRACE_FILE if a row could not be written
+   * @throws LongpoleError ERR_LONGPOLE_TRACE_FILE if the directory cannot be written, or already has a trace
    */
   record(directory: string, options: TraceWriterOptions = {}): () => Promise<void> {
     if (typeof directory !== 'string' || directory === '')
@@ -75,11 +75,13 @@ export class ClientBase {
   }
 
   /**
-   * The runs of tasks in a range of time, in the order in which they ended. A run that was lost with its worker is there from
-   * `dispatched` to `acknowledged`; its `started` and `stopped` are NaN.
+   * Returns one row for each run of a task that overlaps a range of time, in the order in which the runs ended. A run
+   * that was lost with its worker counts from `dispatched` to `acknowledged`; its `started` and `stopped` are NaN.
    *
-   * @param options.filename a performance report that begins at the task stream of this range is written to this file
-   * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
+   * @param options.start begin of the range in seconds since the epoch; default: the first run
+   * @param options.stop end of the range; default: the last run
+   * @param options.filename path of a performance report that opens at the task stream of this range; default: none
+   * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written, ERR_LONGPOLE_INVALID_ARGUMENT
    * @source Dask, `Client.get_task_stream`
    */
   getTaskStream(options: TaskStreamOptions = {}): TaskStreamRow[] {
@@ -90,18 +92,19 @@ export class ClientBase {
   }
 
   /**
-   * Registers a plugin: an object with hooks on the scheduler's side, or, given as a module, one that every worker makes
-   * in its isolate, also those that come later.
+   * Registers a plugin of the scheduler (an object with hooks), or of the workers (a module). Every worker, also every
+   * later one, creates the plugin of the module in its isolate.
    *
    *     await client.registerPlugin({ transition(key, start, finish) { … } });
    *     await client.registerPlugin({ url: import.meta.url, export: 'MyWorkerPlugin', options: { … } });
    *
-   * `teardown` of a worker's plugin is called when it is taken away and when its worker leaves or the cluster closes; a worker
-   * that dies, or is still busy after a second, cannot call it.
+   * `teardown` of a worker's plugin is called when the plugin is removed, the worker leaves, or the cluster closes. A
+   * worker that dies, or is still busy after a second, does not call `teardown`.
    *
-   * @returns (resolves) what takes the plugin away again
-   * @throws (rejects) what `setup` of a worker's plugin throws: then it is registered nowhere; LongpoleError
-   *   ERR_LONGPOLE_NOT_CLONEABLE if its options cannot be copied to the workers
+   * @returns (resolves) a function that removes the plugin
+   * @throws (rejects) the error of `setup` of a worker's plugin, which is then registered on no worker; LongpoleError
+   *   ERR_LONGPOLE_NOT_CLONEABLE if its options cannot be copied to the workers, ERR_LONGPOLE_INVALID_ARGUMENT
+   * @source Dask, `Client.register_plugin`
    */
   async registerPlugin(plugin: SchedulerPlugin | WorkerPluginSpec): Promise<() => Promise<void> | void> {
     checkPlugin(plugin);
@@ -115,7 +118,13 @@ export class ClientBase {
     return this.cluster.plugins.add(plugin);
   }
 
-  /** Calls a function on the scheduler's thread, which is this one, with `{ scheduler }`. */
+  /**
+   * Calls a function with `{ scheduler }` on the scheduler's thread, which is this thread.
+   *
+   * @returns (resolves) the return value of the function
+   * @throws (rejects) the error of the function
+   * @source Dask, `Client.run_on_scheduler`
+   */
   runOnScheduler<R>(fn: (context: { scheduler: SchedulerView }) => R): Promise<Awaited<R>>;
   async runOnScheduler(
     fn: (context: { scheduler: SchedulerView }) => unknown,
@@ -131,16 +140,18 @@ export class ClientBase {
   }
 
   /**
-   * What the functions of tasks spent their time on, as sampled while they ran: also of a task that runs now.
+   * Returns the call tree of the statistical profiler's samples of tasks, including tasks that run now.
    *
-   * @param options.key only tasks with this prefix, e.g. `inc`
-   * @param options.span only tasks in spans whose tags begin with these
-   * @param options.start from this time on, in seconds since the epoch; `stop`: before that one. Default: all that is known
-   * @param options.workers names or addresses. Default: all
-   * @param options.scheduler the scheduler's own thread instead. Default false
-   * @param options.filename also written to this file: as a performance report that begins at the profile, or for `.pb`, `.pb.gz` (pprof), `.speedscope.json` and `.json`
-   *   in that format
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
+   * @param options.key prefix of the tasks, e.g. `inc`; default: all
+   * @param options.span first names of the tasks' spans; default: all
+   * @param options.start begin of the range in seconds since the epoch; default: the first sample
+   * @param options.stop end of the range; default: the last sample
+   * @param options.workers names or addresses; default: all
+   * @param options.scheduler whether to select the scheduler's thread instead of the workers; default false
+   * @param options.filename path of a file for the profile; default: none. The extension selects the format: pprof for
+   *   `.pb` and `.pb.gz`, speedscope for `.speedscope.json`, the call tree for `.json`, a performance report for
+   *   `.html`
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written, ERR_LONGPOLE_INVALID_ARGUMENT
    * @source Dask, `Client.profile`
    */
   async profile(options: ProfileOptions = {}): Promise<CallTree> {
@@ -148,46 +159,57 @@ export class ClientBase {
     return clusterProfile(this.cluster, () => this.trace, options);
   }
 
-  /** Bytes of the whole cluster at this moment; see MemorySampler. */
+  /** Returns the memory of all workers now, in bytes; see MemorySampler. */
   memory(): ClusterMemory {
     return clusterMemory(this.cluster);
   }
 
-  /** What to open in a browser; undefined if the cluster has no dashboard. */
+  /** Link of the dashboard; undefined if the cluster has none. */
   get dashboardLink(): string | undefined {
     return this.cluster.dashboardLink;
   }
 
   /**
-   * Where the cluster stands, for a program that seems to hang: unfinished tasks with what they wait for, and for each worker
-   * what it was sent, what it answered and the stack of its thread, and calls of clients that wait. As text:
-   * `String(await client.dump())`, or `.brief()` in at most 40 lines. A program that cannot be
-   * changed prints both on the signal that the setting `dump-signal` names.
+   * Dumps the state of the cluster, to find out why a program hangs. The dump has the unfinished tasks and what they
+   * wait for; for each worker the last messages and the stack of its thread; and the waiting calls of clients.
    *
-   * @returns (resolves) after some milliseconds, or after 3 s if a worker does not answer. Never rejects
+   *     console.log(String(await client.dump()));
+   *     console.log((await client.dump()).brief()); // at most 40 lines
+   *
+   * With the setting `dump-signal`, an unchanged program prints both when it receives that signal.
+   *
+   * @returns (resolves) the dump, after some milliseconds, or after 3 s if a worker does not answer. Never rejects
    */
   dump(): Promise<ClusterDump> {
     return this.cluster.tools.dumpCluster(this.cluster.engine);
   }
 
-  /** What is going on, as one plain object. */
+  /**
+   * Returns the present state of the scheduler and of each worker as a plain object.
+   *
+   * @source Dask, `Client.scheduler_info`
+   */
   schedulerInfo(): SchedulerInfo {
     return schedulerView(this.cluster).info;
   }
 
-  /** Tells an observer of everything from now on; returns what ends that. */
+  /**
+   * Reports all events of the cluster to an observer from now on.
+   *
+   * @returns a function that ends the observation
+   */
   observe(observer: ClusterObserver): () => void {
     checkArgument('Client.observe: observer', observer, OBSERVER);
     return this.cluster.engine.observe(observer);
   }
 
-  /** @internal Has a call made that is over when the client or its cluster closes. */
+  /** @internal Makes a call that rejects when the client or its cluster closes. */
   protected call<R>(call: () => Promise<R>): Promise<R> {
     const checked = async (): Promise<R> => {
       this.check();
       return call();
     };
-    // A client that is closed already is a mistake of the program.
+    // A call on a closed client is an error of the program, so its rejection does not count as handled.
     if (this.isClosed) return checked();
     return untilClosed(checked(), () => this.isClosed);
   }
@@ -197,21 +219,21 @@ export class ClientBase {
     return this.#closed || this.cluster.isClosed;
   }
 
-  /** @internal Throws ERR_LONGPOLE_CLOSED. */
+  /** @internal @throws LongpoleError ERR_LONGPOLE_CLOSED */
   protected check(): void {
     if (this.#closed)
       throw new LongpoleError('ERR_LONGPOLE_CLOSED', 'The client is closed. Connect a new one.');
     this.cluster.checkOpen();
   }
 
-  /** @internal Returns false if the client closes already. */
+  /** @internal Marks the client as closed. Returns false if it was closed before. */
   protected beginClosing(): boolean {
     const begins = !this.#closed;
     this.#closed = true;
     return begins;
   }
 
-  /** @internal Runs when the client is closed. */
+  /** @internal Registers a function to call when the client closes. */
   onClose(close: () => Promise<void> | void): void {
     this.#closing.push(close);
   }

@@ -1,4 +1,4 @@
-// What a client asks of the workers and of what the scheduler knows, beside the work itself, which Client adds.
+// The part of Client that queries the workers and the scheduler, restarts workers, and logs events.
 import {
   ANY,
   CALLABLE,
@@ -24,28 +24,30 @@ import { type Future, futureList } from './future.js';
 import { namedWorkers } from './namedWorkers.js';
 import { callStacks, hasWhat, nbytesOf, processing, whoHas } from './whereThingsAre.js';
 
-/** What `Client.run` calls on a worker. */
+/** A function for `Client.run`. */
 type OnWorker<R> = (context: { readonly worker: WorkerSnapshot }) => R;
 
 export interface NbytesOptions {
-  /** Only the results of these. Default: all. */
+  /** Futures of the results to count. Default: all results. */
   readonly futures?: Future<unknown> | Iterable<Future<unknown>>;
-  /** By prefix instead of by key. Default true. */
+  /** Whether to sum by prefix instead of by key. Default true. */
   readonly summary?: boolean;
 }
 
-/** The futures are checked where they are used. */
+/** `futureList` checks the futures. */
 const NBYTES_OPTIONS: OptionKinds<NbytesOptions> = { futures: ANY, summary: FLAG };
 
 export class ClientCalls extends ClientBase {
   /**
-   * Calls a function in the isolate of every worker, or of those named: between two tasks, or in the middle of a long one. It
-   * gets `{ worker }`, a copy of the worker's facts and logs.
+   * Calls a function in the isolate of every worker, or of the named workers, also while a task runs there. The
+   * function receives `{ worker }`, a copy of the worker's facts and logs.
    *
-   * @returns worker name → what it returned
-   * @throws (rejects) what the function throws; ERR_LONGPOLE_NOT_CLONEABLE if what it returns cannot be copied;
-   *   ERR_LONGPOLE_INVALID_ARGUMENT for a worker that is not there;
-   *   ERR_LONGPOLE_WORKER_LOST if a worker ends before it answers
+   * @param options.workers names or addresses; default: all
+   * @returns (resolves) return values by name of the worker
+   * @throws (rejects) the error of the function; LongpoleError ERR_LONGPOLE_NOT_CLONEABLE if a return value cannot be
+   *   copied, ERR_LONGPOLE_INVALID_ARGUMENT for an unknown worker, ERR_LONGPOLE_WORKER_LOST if a worker ends before it
+   *   answers
+   * @source Dask, `Client.run`
    */
   run<R>(fn: TaskFunction<OnWorker<R>>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;
   run<R>(fn: OnWorker<R>, options?: RunOptions): Promise<Record<string, Awaited<R>>>;
@@ -65,9 +67,9 @@ export class ClientCalls extends ClientBase {
   }
 
   /**
-   * Which workers hold the results of some futures, or of all that the cluster holds.
+   * Returns which workers hold the results of futures. Default: of all results in the cluster.
    *
-   * @returns key → names of workers. Results up to 1 KiB are with the scheduler: no worker
+   * @returns names of workers by key. The array is empty for results of up to 1 KiB, which the scheduler holds
    * @source Dask, `Client.who_has`
    */
   whoHas(futures?: Future<unknown> | Iterable<Future<unknown>>): Record<string, string[]> {
@@ -76,10 +78,11 @@ export class ClientCalls extends ClientBase {
   }
 
   /**
-   * Which results workers hold.
+   * Returns which results workers hold.
    *
-   * @param workers names or addresses. Default: all
-   * @returns name of a worker → keys
+   * @param workers names or addresses; default: all
+   * @returns keys by name of the worker
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown worker
    * @source Dask, `Client.has_what`
    */
   hasWhat(workers?: string | readonly string[]): Record<string, string[]> {
@@ -87,10 +90,11 @@ export class ClientCalls extends ClientBase {
   }
 
   /**
-   * Which tasks workers have and have not finished.
+   * Returns which tasks workers have received and not finished.
    *
-   * @param workers names or addresses. Default: all
-   * @returns name of a worker → keys
+   * @param workers names or addresses; default: all
+   * @returns keys by name of the worker
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown worker
    * @source Dask, `Client.processing`
    */
   processing(workers?: string | readonly string[]): Record<string, string[]> {
@@ -98,10 +102,10 @@ export class ClientCalls extends ClientBase {
   }
 
   /**
-   * The stacks of the tasks that run now, also in the middle of one.
+   * Returns the present stacks of running tasks.
    *
-   * @param futures only those of these futures. Default: all
-   * @returns (resolves) name of a worker → key → stack frames, innermost first
+   * @param futures futures of the tasks; default: all running tasks
+   * @returns (resolves) stack frames, innermost first, by name of the worker and by key
    * @source Dask, `Client.call_stack`
    */
   callStack(
@@ -115,10 +119,11 @@ export class ClientCalls extends ClientBase {
   }
 
   /**
-   * The bytes of the results that the cluster holds.
+   * Returns the sizes of the results in the cluster.
    *
-   * @param options.futures only these. Default: all
-   * @param options.summary by prefix instead of by key. Default true
+   * @param options.futures futures of the results; default: all results
+   * @param options.summary whether to sum by prefix instead of by key; default true
+   * @returns bytes by prefix or by key
    * @source Dask, `Client.nbytes`
    */
   nbytes(options: NbytesOptions = {}): Record<string, number> {
@@ -129,10 +134,11 @@ export class ClientCalls extends ClientBase {
   }
 
   /**
-   * How many tasks workers run at the same time.
+   * Returns how many tasks workers run at the same time.
    *
-   * @param workers names or addresses. Default: all
-   * @returns name of a worker → threads that run tasks
+   * @param workers names or addresses; default: all
+   * @returns number of threads by name of the worker
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown worker
    * @source Dask, `Client.nthreads`
    */
   nthreads(workers?: string | readonly string[]): Record<string, number> {
@@ -141,10 +147,10 @@ export class ClientCalls extends ClientBase {
   }
 
   /**
-   * Logs an event, which the pages and traces show on their time axis.
+   * Logs an event. The dashboard and traces show the event on their time axis.
    *
    * @param topic one topic, or several
-   * @param message anything; pages and traces show it as text or JSON
+   * @param message any value; the dashboard and traces show it as text or JSON
    * @source Dask, `Client.log_event`
    */
   logEvent(topic: string | readonly string[], message: unknown): void {
@@ -154,9 +160,10 @@ export class ClientCalls extends ClientBase {
   }
 
   /**
-   * The newest events of a topic, at most 10,000, the oldest first; without a topic those of all topics. The cluster logs its own
-   * events there, too, e.g. `task-erred`.
+   * Returns the newest events of a topic, at most 10,000, oldest first. They include events of the cluster, e.g.
+   * `task-erred`.
    *
+   * @returns an array of events; without a topic, arrays by topic
    * @source Dask, `Client.get_events`
    */
   getEvents(topic: string): readonly LoggedEvent[];
@@ -171,7 +178,7 @@ export class ClientCalls extends ClientBase {
   /**
    * Calls a function for every event of a topic from now on, until the client closes.
    *
-   * @returns what ends that
+   * @returns a function that ends the subscription
    * @source Dask, `Client.subscribe_topic`
    */
   subscribeTopic(topic: string, handler: EventHandler): () => void {
@@ -184,10 +191,11 @@ export class ClientCalls extends ClientBase {
   }
 
   /**
-   * Replaces workers by new ones, which are up before the old ones leave. The old ones finish what they run and hand their results on.
+   * Replaces workers by new ones. The new workers start first. Then the old workers finish their running tasks, hand
+   * over their results, and leave.
    *
    * @param workers names or addresses
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_WORKER_START
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown worker, ERR_LONGPOLE_WORKER_START
    * @source Dask, `Client.restart_workers`
    */
   restartWorkers(workers: string | readonly string[]): Promise<void> {
@@ -198,7 +206,7 @@ export class ClientCalls extends ClientBase {
   }
 
   /**
-   * Cancels all futures and computations of the cluster, also those of other clients, and replaces all workers by new ones.
+   * Cancels all futures and computations of the cluster, also of other clients, and replaces all workers by new ones.
    *
    * @throws (rejects) LongpoleError ERR_LONGPOLE_WORKER_START
    * @source Dask, `Client.restart`

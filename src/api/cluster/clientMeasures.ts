@@ -1,4 +1,4 @@
-// What a client asks a cluster's measures: the profile, and the memory.
+// Implements `Client.profile` and `Client.memory`.
 import { FLAG, fileName, kind, NAMES, NUMBER, type OptionKinds, TEXT } from '../../base/arguments.js';
 import { type ClusterMemory, MEMORY_MEASURES } from '../../diagnostics/memorySampler.js';
 import { isCalled } from '../../engine/cluster/engineWorker.js';
@@ -8,11 +8,11 @@ import type { Trace } from '../../trace/trace.js';
 import type { Cluster } from './cluster.js';
 
 export interface ProfileOptions extends Pick<ProfileQuery, 'key' | 'span' | 'start' | 'stop'> {
-  /** Names or addresses. Default: all. */
+  /** Names or addresses of workers. Default: all. */
   readonly workers?: string | readonly string[];
-  /** The scheduler's own thread instead of the workers. Default false. */
+  /** Whether to select the scheduler's thread instead of the workers. Default false. */
   readonly scheduler?: boolean;
-  /** See `Client.profile`. */
+  /** Path of a file for the profile, see `Client.profile`. Default: none. */
   readonly filename?: string;
 }
 
@@ -26,7 +26,7 @@ export const PROFILE_OPTIONS: OptionKinds<ProfileOptions> = {
   filename: fileName(['.html', '.htm', '.pb', '.pb.gz', '.speedscope.json', '.json']),
 };
 
-/** See `Client.profile`. */
+/** Implements `Client.profile`. */
 export async function clusterProfile(
   cluster: Cluster,
   trace: () => Trace,
@@ -54,7 +54,7 @@ export async function clusterProfile(
   return tree;
 }
 
-/** See `Client.memory`. */
+/** Implements `Client.memory`. */
 export function clusterMemory({ engine }: Cluster): ClusterMemory {
   const sums = { process: 0, managed: 0, unmanaged: 0, spilled: 0 };
   for (const { memorySample } of engine.workers.values()) {

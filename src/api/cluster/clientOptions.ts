@@ -1,5 +1,4 @@
-// Options of everything that a client submits.
-
+// Options of a client's calls.
 import {
   checkOptions,
   FLAG,
@@ -20,15 +19,17 @@ import { functionName } from '../../graph/functionName.js';
 import type { RunWatcher } from '../../protocol/runObserver.js';
 
 export interface SubmitOptions extends ClusterTaskOptions {
-  /** Cancels the computation, also a task that is running. */
+  /** Cancels the computation, including running tasks. */
   readonly signal?: AbortSignalLike | undefined;
-  /** The key of the result; of `map`, what the keys begin with. Default: the function's name and a token. */
+  /** Key of the result. For `map`, the first part of the keys. Default: the name of the function and a token. */
   readonly key?: string | undefined;
-  /** Equal functions with equal arguments are one task. Default false: every call is a task of its own. */
+  /**
+   * Whether calls of equal functions with equal arguments are one task. Default false: each call is a separate task.
+   */
   readonly pure?: boolean | undefined;
 }
 
-/** What a cluster takes for every task. */
+/** Options that apply to each task on a cluster. */
 export const TASK_OPTIONS: OptionKinds<ClusterTaskOptions> = {
   priority: kind('a number', (value) => typeof value === 'number' && Number.isFinite(value)),
   retries: kind(
@@ -47,7 +48,9 @@ export const SUBMIT_OPTIONS: OptionKinds<SubmitOptions> = {
   pure: FLAG,
 };
 
-/** Whether the last argument of `submit` is its options: a plain object with nothing but names of options, and at least one. */
+/**
+ * Whether the last argument of `submit` counts as its options: a plain object with one or more names of options only.
+ */
 export function isSubmitOptions(value: unknown): value is SubmitOptions {
   if (!isOptionsObject(value)) return false;
   const names = Object.keys(value);
@@ -55,9 +58,9 @@ export function isSubmitOptions(value: unknown): value is SubmitOptions {
 }
 
 /**
- * The options of `submit`, if its last argument is such.
+ * Returns the options of `submit` if its last argument counts as options.
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it may as well be an argument of the function
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it may also be an argument of the function
  */
 export function optionsOfSubmit(fn: unknown, args: readonly unknown[]): SubmitOptions | undefined {
   const last = args.at(-1);
@@ -66,20 +69,20 @@ export function optionsOfSubmit(fn: unknown, args: readonly unknown[]): SubmitOp
   if (isFunction(fn) && resolveFunction(fn).length >= args.length)
     throw new LongpoleError(
       'ERR_LONGPOLE_INVALID_ARGUMENT',
-      `submit(): { ${names} } may be options or argument ${args.length} of '${functionName(fn)}'. Pass it as literal({ ${names} }) if it ` +
-        'is an argument, or pass undefined for the arguments that are left out, and the options behind them.',
+      `submit(): { ${names} } may be options or argument ${args.length} of '${functionName(fn)}'. Pass an argument as ` +
+        `literal({ ${names} }). Pass options after all arguments, with undefined for omitted ones.`,
     );
   return last;
 }
 
-/** The same for `map`, where the others are iterables: an object that is none cannot be meant as one of them. */
+/** Whether the last argument of `map` is its options: an object that is not iterable, while the other arguments are. */
 export function isMapOptions(value: unknown): boolean {
   return value === undefined || (isOptionsObject(value) && !(Symbol.iterator in value));
 }
 
 /** Options of `Client.run`. */
 export interface RunOptions {
-  /** Names or addresses. Default: all workers. */
+  /** Names or addresses of workers. Default: all. */
   readonly workers?: string | readonly string[] | undefined;
 }
 
@@ -92,7 +95,9 @@ export interface SubmitPolicy {
 }
 
 /**
- * @param where what was called with the options, e.g. `submit()`
+ * Checks options and converts them for the scheduler.
+ *
+ * @param where name of the call, for the message, e.g. `submit()`
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT
  */
 export function submitPolicy(where: string, options: SubmitOptions): SubmitPolicy {
@@ -103,11 +108,11 @@ export function submitPolicy(where: string, options: SubmitOptions): SubmitPolic
   return { policy: { priority, retries, workers: names, resources: needed }, timeout, signal };
 }
 
-/** What is known of a call that asks for a computation. */
+/** A call that adds a computation. */
 export interface Call {
-  /** When it began, on the engine's clock. */
+  /** Start of the call, on the engine's clock. */
   readonly called: number;
-  /** The lines of the program that made it. */
+  /** Lines of the program that made the call. */
   readonly code: string;
 }
 

@@ -1,4 +1,4 @@
-// Pages that a client writes to files: reports of what it has seen, which begin where somebody asked for them.
+// Performance reports that open at the task stream or at the profile, as files.
 import { hostFacts, writeReport } from '../../diagnostics/performanceReport.js';
 import type { Trace } from '../../trace/trace.js';
 import { packageVersion } from '../packageVersion.js';
@@ -10,8 +10,8 @@ interface Range {
 }
 
 /**
- * The address of a page with a range of time, in seconds since the first task began, and other choices. Only the ends that
- * somebody asked for: what lies beyond the tasks is part of an open range.
+ * Returns the address of a page with a range of time, in seconds since the start of the first task, and other choices.
+ * An omitted end of the range stays open, so that it includes rows beyond the tasks.
  */
 function addressOf(
   page: string,
@@ -20,7 +20,7 @@ function addressOf(
   choices: [string, string][],
 ): string {
   const query = new URLSearchParams(choices);
-  // Of a run that was lost with its worker nobody knows when it began: NaN.
+  // The start is NaN for a run that was lost with its worker.
   const began = tasks.started.filter((time) => !Number.isNaN(time));
   const first = began.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);
   if (Number.isFinite(first)) {
@@ -32,7 +32,9 @@ function addressOf(
 }
 
 /**
- * @returns the absolute path
+ * Writes a report that opens at the task stream.
+ *
+ * @returns the absolute path of the file
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
  */
 export function writeStreamPage(trace: Trace, filename: string, range: Range): string {
@@ -46,12 +48,12 @@ export function writeStreamPage(trace: Trace, filename: string, range: Range): s
 export interface ProfileView extends Range {
   readonly key?: string;
   readonly span?: readonly string[];
-  /** Name of the only worker. */
+  /** Name of the selected worker. Default: all workers. */
   readonly worker?: string;
   readonly scheduler: boolean;
 }
 
-/** As writeStreamPage, of the profile. */
+/** Writes a report that opens at the profile; see writeStreamPage. */
 export function writeProfileView(trace: Trace, filename: string, view: ProfileView): string {
   const { key, span, worker, scheduler } = view;
   const choices: [string, string][] = [];

@@ -1,5 +1,4 @@
-// What a client does at once, without waiting, with what its cluster has seen. Loaded with the cluster: who has a client has
-// waited for that.
+// Tools of a client that must be loaded before its synchronous methods need them. They are loaded with the cluster.
 import { dumpCluster } from '../../engine/cluster/clusterDump.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { TraceWriter, type TraceWriterOptions } from '../../files/traceWriter.js';
@@ -21,20 +20,20 @@ export const clientTools: ClientTools = {
   newTrace: (options) => new LiveTrace(options),
 };
 
-// Recording a cluster in a trace directory. What workers sample and measure comes up to a second later than what they do, so
-// that the end of a recording waits for it.
+// Recording a cluster in a trace directory. Samples and metrics of workers arrive up to a second later than their
+// tasks, so the end of a recording waits for them.
 
-/** How long the end of a recording waits for workers that do not answer, in milliseconds. */
+/** Milliseconds that the end of a recording waits for workers that do not answer. */
 const PATIENCE_MS = 3000;
 
-/** What is recorded: a LocalCluster. */
+/** The part of a cluster that is needed here. */
 interface RecordedCluster {
   readonly engine: ClusterEngine;
-  /** Resolves when observers have what was sampled and measured so far. */
+  /** Resolves when observers have received the samples and metrics so far. */
   flushProfiles(patienceMs: number): Promise<void>;
 }
 
-/** Begins at once; see Client.record. Returns what ends it; calling that again changes nothing. */
+/** Starts the recording of `Client.record`. Returns a function that ends it; further calls have no effect. */
 function recordCluster(
   cluster: RecordedCluster,
   directory: string,
@@ -50,9 +49,9 @@ function recordCluster(
 }
 
 async function end(cluster: RecordedCluster, writer: TraceWriter, stopObserving: () => void): Promise<void> {
-  // Measures of what has happened; what happens from here on is not recorded.
+  // Receives late measurements of recorded tasks only.
   const stopLate = cluster.engine.observe({
-    profile: (...told) => writer.profile(...told),
+    profile: (...sampled) => writer.profile(...sampled),
     metric: (sample) => writer.metric(sample),
   });
   stopObserving();

@@ -1,4 +1,4 @@
-// What a client needs of a cluster, whoever its workers belong to: the engine, its observers, the dashboard, and an end.
+// The common base of clusters: the engine, its observers, the dashboard, and the order in which they are closed.
 import { LongpoleError } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import { bytesText } from '../../base/words.js';
@@ -18,13 +18,14 @@ import { ConnectedClients } from './connectedClients.js';
 import type { EventLog } from './eventLog.js';
 import type { Measures } from './measures.js';
 
-/** How long workers have to tell what they have sampled; and the last time, before they end, in milliseconds. */
+/** Milliseconds that workers have to send their samples and metrics. */
 const FLUSH_MS = 10_000;
+/** The same when the cluster closes. */
 const LAST_FLUSH_MS = 3000;
 
 /** A LocalCluster or a DaskCluster. */
 export abstract class Cluster {
-  /** @internal What dashboards and clients call it. */
+  /** @internal Name of the kind of cluster, for dashboards and clients. */
   abstract readonly kind: 'LocalCluster' | 'DaskCluster';
   /** @internal */
   readonly engine: ClusterEngine;
@@ -69,7 +70,7 @@ export abstract class Cluster {
     this.tools = parts.tools;
   }
 
-  /** @internal Serves the dashboard, and listens to the signal for dumps. */
+  /** @internal Starts the dashboard, and listens for the dump signal. */
   protected async serve({ dashboard, configured, signal }: Serving): Promise<void> {
     const { live } = this;
     if (signal !== undefined) {
@@ -85,12 +86,12 @@ export abstract class Cluster {
     }
   }
 
-  /** What to open in a browser; undefined without a dashboard. */
+  /** Link of the dashboard; undefined if the cluster has none. */
   get dashboardLink(): string | undefined {
     return this.#dashboardLink;
   }
 
-  /** Workers that are there or on their way. */
+  /** Number of workers, including those that are starting. */
   get size(): number {
     return this.places.size;
   }
@@ -100,7 +101,7 @@ export abstract class Cluster {
     return this.places.workers.map(({ info }) => info.name);
   }
 
-  /** E.g. `<LocalCluster: 4 threads, 8 GB, http://127.0.0.1:8787/>`. */
+  /** Returns a text such as `<LocalCluster: 4 threads, 8 GB, http://127.0.0.1:8787/>`. */
   toString(): string {
     return `<${this.kind}: ${this.summary}>`;
   }
@@ -109,7 +110,7 @@ export abstract class Cluster {
     return this.toString();
   }
 
-  /** @internal For texts of the cluster and of its clients. */
+  /** @internal Text for `toString` of the cluster and its clients. */
   get summary(): string {
     if (this.isClosed) return 'closed';
     const workers = this.places.workers;
@@ -128,14 +129,15 @@ export abstract class Cluster {
     const wanted = new Set(workers.map(({ info }) => info));
     const restarting = this.places.workers.filter(({ info }) => wanted.has(info));
     const restarted = Promise.all(
-      restarting.map((worker) => this.places.restart(worker, 'It was restarted, and another has its place.')),
+      restarting.map((worker) => this.places.restart(worker, 'The worker was restarted.')),
     );
     await this.engine.waits.during(`${this.kind}.restartWorkers`, `${workers.length} workers`, restarted);
   }
 
   /**
-   * @internal Resolves when whoever observes has what was sampled so far, or after some seconds: workers may be in a native
-   * call, or stopped.
+   * @internal Resolves when observers have received the samples and metrics so far, or after `patienceMs`, because a
+   *   worker may
+   * be in a native call or stopped.
    */
   async flushProfiles(patienceMs = FLUSH_MS): Promise<void> {
     const { waits } = this.engine;
@@ -151,18 +153,18 @@ export abstract class Cluster {
     return this.#closed !== undefined;
   }
 
-  /** @internal Throws ERR_LONGPOLE_CLOSED. */
+  /** @internal @throws LongpoleError ERR_LONGPOLE_CLOSED */
   checkOpen(): void {
     if (!this.isClosed) return;
     throw new LongpoleError('ERR_LONGPOLE_CLOSED', 'The cluster is closed. Start a new one.');
   }
 
-  /** @internal Runs before the workers end. */
+  /** @internal Registers a function to call before the workers end. */
   onClose(close: () => Promise<void> | void): void {
     this.#closing.push(close);
   }
 
-  /** Ends all workers and removes their files. What is pending is cancelled. */
+  /** Cancels pending computations, ends all workers and removes their files. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -171,7 +173,7 @@ export abstract class Cluster {
   async #close(): Promise<void> {
     this.#stalls.close();
     this.engine.failEverything(
-      new LongpoleError('ERR_LONGPOLE_FUTURE', 'The cluster was closed before the result was there.'),
+      new LongpoleError('ERR_LONGPOLE_FUTURE', 'The cluster was closed before the result was available.'),
     );
     const step = (name: string, work: Promise<void> | void): Promise<void> =>
       this.engine.waits.during(`${this.kind}.close`, name, Promise.resolve(work));

@@ -1,10 +1,10 @@
-// Counts for Prometheus that nobody else keeps: an observer that only adds up. A transfer costs ~1 µs per key that moves.
+// Counters for Prometheus that the live trace lacks. A transfer costs about 1 µs per transferred key.
 import { keySplit } from '../../graph/key.js';
 import type { ClusterObserver, MetricSample, Transfer, WorkerInfo } from '../../protocol/clusterObserver.js';
 import { OTHERS } from '../../protocol/metrics.js';
 import { MAX_PREFIXES } from '../../trace/totals.js';
 
-/** What a store does, wherever it is counted. */
+/** Contexts and activities of the metrics of a worker's store. */
 const STORE_CONTEXTS: ReadonlySet<string> = new Set(['memory-monitor', 'gather-dep', 'get-data']);
 const STORE_ACTIVITIES: ReadonlySet<string> = new Set([
   'memory-read',
@@ -23,10 +23,10 @@ export interface StoreSum {
 export class ClusterCounters implements ClusterObserver {
   workersAddedTotal = 0;
   workersRemovedTotal = 0;
-  /** Prefix → seconds in which workers fetched results of it. */
+  /** Seconds in which workers fetched results, by prefix. */
   readonly transferSeconds = new Map<string, number>();
   readonly #names = new Map<number, string>();
-  /** Index of the worker → work of its store. */
+  /** Sums of a worker's store, by index of the worker. */
   readonly #stores = new Map<number, Map<string, StoreSum>>();
 
   workerAdded({ index, name }: WorkerInfo): void {
@@ -34,7 +34,7 @@ export class ClusterCounters implements ClusterObserver {
     this.#names.set(index, name);
   }
 
-  /** Of a worker that is or was there; below 0: clients. */
+  /** Returns the name of a present or former worker; `client` for an index below 0. */
   nameOf(index: number): string {
     return index < 0 ? 'client' : (this.#names.get(index) ?? '');
   }
@@ -44,7 +44,7 @@ export class ClusterCounters implements ClusterObserver {
     this.#stores.delete(index);
   }
 
-  /** Results that move together share the time. */
+  /** Divides the time of a transfer equally among its results. */
   transfer({ direction, what, keys, start, stop }: Transfer): void {
     if (direction !== 'incoming' || what !== 'gather-dep') return;
     for (const key of keys) {
@@ -68,7 +68,7 @@ export class ClusterCounters implements ClusterObserver {
     else known.value += value;
   }
 
-  /** The work of the store of the worker with this index. */
+  /** Returns the sums of the store of a worker. */
   store(worker: number): Iterable<StoreSum> {
     return this.#stores.get(worker)?.values() ?? [];
   }

@@ -1,4 +1,4 @@
-// The figures of a LocalCluster for Prometheus, read when it is scraped. Costs some microseconds per worker and prefix.
+// Figures of a cluster for Prometheus, read at each scrape. Costs some microseconds per worker and prefix.
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
 import { desiredWorkers } from '../../engine/scheduler/desiredWorkers.js';
@@ -19,13 +19,13 @@ import { DURATION_BOUNDS, durationHistogram, type LiveTotals, type PairTotals } 
 import type { ClusterCounters } from './clusterCounters.js';
 import type { ObservedCluster } from './observedCluster.js';
 
-/** What has been counted since the dashboard began. */
+/** Counters since the start of the dashboard. */
 export interface Counted {
   readonly counters: ClusterCounters;
   readonly load: SchedulerLoad;
 }
 
-/** Takes the longest delay of the event loop since the last call with it. */
+/** Reads the figures. Resets the longest delay of the event loop. */
 export function clusterFigures(
   cluster: ObservedCluster,
   { totals }: LiveTrace,
@@ -104,7 +104,7 @@ export const NOTHING_MOVED: Moved = {
   outgoingCount: 0,
 };
 
-/** By index of the worker. */
+/** Returns the transferred bytes by index of the worker. */
 export function bytesMoved(pairs: readonly PairTotals[]): Map<number, Moved> {
   const moved = new Map<number, Moved>();
   for (const { from, to, nbytes, count } of pairs) {
@@ -124,7 +124,7 @@ export function bytesMoved(pairs: readonly PairTotals[]): Map<number, Moved> {
   return moved;
 }
 
-/** Between threads of one process a transfer is a look into a map. */
+/** A transfer between threads of one process is a lookup in a map, so none is ever open. */
 const NOTHING_OPEN: OpenTransfers = NOTHING_MOVED;
 
 function workerFigures(

@@ -1,4 +1,4 @@
-// The options of a LocalCluster, and the settings of workers that follow from them.
+// The options of a LocalCluster, and the settings that result from them.
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import {
   ANY,
@@ -20,43 +20,51 @@ import type { ProfileSettings } from '../../protocol/profileCycle.js';
 import type { DashboardServerOptions } from '../../server/dashboardServer.js';
 import { config } from '../config.js';
 
-/** Where the dashboard listens and who may look; see docs/dashboard.md. */
+/** Address and access of the dashboard; see docs/dashboard.md. */
 export type DashboardOptions = Pick<DashboardServerOptions, 'host' | 'port' | 'token' | 'names'>;
 
 export interface LocalClusterOptions {
-  /** How many. Default: one per core. Minimum 1. */
+  /** Number of workers, at least 1. Default: the setting `workers`, else one per core. */
   readonly workers?: number;
-  /** Worker processes instead of worker threads. Default false. */
+  /** Whether workers are processes instead of threads. Default: the setting `processes`, which is false. */
   readonly processes?: boolean;
-  /** Memory per worker in bytes, or as `'2GB'`, `'500 MiB'`; 0: no limit. Default: this machine's, divided by the workers. */
+  /**
+   * Memory limit of a worker in bytes, or as `'2GB'` or `'500 MiB'`; 0 for no limit. Default: the setting
+   * `memory-limit`, else 90 % of the machine's memory, divided by the number of workers.
+   */
   readonly memoryLimit?: number | string;
-  /** Shares of the limit at which a worker spills, pauses and ends. */
+  /** Shares of the memory limit at which a worker spills, pauses and terminates. Default: the settings `memory-…`. */
   readonly memory?: Partial<MemoryThresholds>;
-  /** Where workers keep spilled results. Default: a directory of its own below that for temporary files. */
+  /** Folder for spilled results. Default: the setting `local-directory`, else a new temporary folder. */
   readonly localDirectory?: string;
-  /** What each worker offers to tasks that ask for resources, e.g. `{ GPU: 1 }`. */
+  /** Resources of each worker for tasks that require them, e.g. `{ GPU: 1 }`. Default: none. */
   readonly resources?: Readonly<Record<string, number>>;
-  /** How often a task may be running when its worker dies. Default 3, minimum 1. */
+  /** Worker deaths during one task after which the task fails. Default 3, minimum 1. */
   readonly allowedFailures?: number;
   /**
-   * How the statistical profiler samples workers and the scheduler, in seconds; false: not at all. Default: the settings
+   * Interval of the statistical profiler and of its reports, in seconds; false for no profiler. Default: the settings
    * `profile`, `profile-interval` (0.01) and `profile-cycle-interval` (1).
    */
   readonly profile?: { readonly interval?: number; readonly cycleInterval?: number } | false;
   /**
-   * Seconds after which a worker is replaced by a new one, once it has finished what it has. Default: never. While no new one
-   * can be started, the old one stays.
+   * Seconds after which a worker is replaced by a new one and leaves, once it has finished its tasks. If no new worker
+   * can be started, the old one stays. Default: never.
    */
   readonly lifetime?: number;
   /**
-   * Seconds after which a worker process of which nothing is heard, not even its heartbeat, is replaced, and what it did is
-   * done again; false: never. After as long, at least 180 s, computations fail in which nothing happens although tasks could run.
-   * Default: the setting `worker-ttl`, which is 300.
+   * Seconds without a message or heartbeat after which a worker process is replaced and its tasks run again; false for
+   * never. After the same time, but at least 180 s, a computation without any progress fails if it has tasks that could
+   * run. Default: the setting `worker-ttl`, which is 300.
    */
   readonly workerTtl?: number | string | false;
-  /** Keeps the live trace. Default true: it costs less than a tenth of a microsecond per task. A dashboard needs it. */
+  /**
+   * Whether to keep the live trace, which costs less than 0.1 µs per task. Default true. The dashboard needs the trace.
+   */
   readonly record?: boolean;
-  /** Serves the dashboard; `dashboardLink` says where. Default: the setting `dashboard`, which is false. */
+  /**
+   * Whether to serve the dashboard, or its options. See `dashboardLink`. Default: the setting `dashboard`, which is
+   * false.
+   */
   readonly dashboard?: boolean | DashboardOptions;
 }
 
@@ -68,7 +76,7 @@ export const DASHBOARD_OPTIONS: OptionKinds<DashboardOptions> = {
   names: ANY,
 };
 
-/** Kinds that settings have, too, are checked where the two meet. */
+/** Options that are settings, too, are checked as settings. */
 export const CLUSTER_OPTIONS: OptionKinds<LocalClusterOptions> = {
   workers: COUNT,
   processes: FLAG,
@@ -93,7 +101,7 @@ export const CLUSTER_OPTIONS: OptionKinds<LocalClusterOptions> = {
 const THRESHOLDS: OptionKinds<MemoryThresholds> = { target: ANY, spill: ANY, pause: ANY, terminate: ANY };
 const PROFILE_OPTIONS = { interval: ANY, cycleInterval: ANY };
 
-/** What a cluster starts with; the program may change its settings while the cluster starts. */
+/** Settings of a cluster, read once at its start, because the program may change settings while the cluster starts. */
 export interface ClusterSettings {
   readonly workers: number;
   readonly threads: boolean;
@@ -125,15 +133,14 @@ export function clusterSettings(options: LocalClusterOptions): ClusterSettings {
   return { workers, threads: !processes, allowedFailures, settings };
 }
 
-/** What a cluster serves, as its options and the settings have it when it starts. */
+/** Options and settings of the dashboard and the dump signal, read at the start of the cluster. */
 export interface Serving {
   readonly dashboard: DashboardOptions | undefined;
-  /** Port of the dashboard that the settings ask for, not the program. */
+  /** Port of the dashboard if the settings request one and the program has no option. */
   readonly configured: number | undefined;
   readonly signal: Settings['dump-signal'];
 }
 
-/** The settings count where the program says nothing. */
 export function servingOf({ dashboard }: Pick<LocalClusterOptions, 'dashboard'>): Serving {
   return {
     dashboard: dashboard === true ? {} : dashboard || undefined,

@@ -1,5 +1,5 @@
-// What a cluster is made of. Loaded when one starts: it is more than half of the package, and whoever only defines tasks, as
-// the modules do that workers import, does without.
+// Creates the parts of a cluster. This module imports more than half of the package, so it is loaded when a cluster
+// starts. Modules that only define tasks, which workers import, do not load it.
 import { loadPackage } from '../../base/packages.js';
 import { ClusterEngine, type ClusterEngineOptions } from '../../engine/cluster/clusterEngine.js';
 import { ClusterResources } from '../../engine/cluster/clusterResources.js';
@@ -15,15 +15,15 @@ import { type ClientTools, clientTools } from './clientTools.js';
 import { EventLog } from './eventLog.js';
 import { Measures } from './measures.js';
 
-/** Results up to this many bytes travel with the message that says that their task has finished. */
+/** Largest size in bytes of a result that a worker sends to the scheduler with the report of its task. */
 const INLINE_BYTES = 1024;
 
 export interface PartsOptions extends Pick<ClusterEngineOptions, 'threads' | 'allowedFailures'> {
   readonly settings: WorkerSettings;
   readonly localDirectory: string | undefined;
-  /** Whether there is a live trace. */
+  /** Whether to keep a live trace. */
   readonly record: boolean;
-  /** Workers run elsewhere. */
+  /** Places of workers on other machines. */
   readonly remote?: RemotePlaces;
 }
 
@@ -42,7 +42,7 @@ export interface ClusterParts {
 
 /** @throws LongpoleError ERR_LONGPOLE_LOCAL_DIRECTORY */
 export function makeClusterParts(options: PartsOptions): ClusterParts {
-  // Who spills and sends results needs it later; an installation that lacks it is told of at once.
+  // Spilling and transfers need this package later. An installation that lacks it fails here, at the start.
   loadPackage('lz4-napi');
   const { threads, allowedFailures, settings, localDirectory, record, remote } = options;
   const engine = new ClusterEngine({ threads, allowedFailures, inlineBytes: INLINE_BYTES });

@@ -1,5 +1,4 @@
-// What `compute` and `get` wait for: the results of a computation, in the order of the keys, as values.
-
+// Fetches results for `compute`, `get` and `gather`.
 import { bringResults } from '../../engine/cluster/bringResults.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import { type ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
@@ -14,8 +13,10 @@ export interface Wanted {
 }
 
 /**
- * Nobody wants the results at the workers after that, unless a future stands for them.
+ * Waits for a computation and fetches its results. Afterwards the workers release the results, unless a future holds
+ * them.
  *
+ * @returns (resolves) the results in the order of `keys`
  * @throws (rejects) the first error of the computation, or ERR_LONGPOLE_ABORTED
  */
 export async function collectResults(
@@ -27,7 +28,7 @@ export async function collectResults(
   const places = locals.flatMap((local) =>
     local === undefined ? [] : [computation.imports.get(local) ?? { computation, local }],
   );
-  // Held until the end: whoever has the future may let it go meanwhile. What is not asked for holds itself.
+  // Held until the end, because the program may release these futures meanwhile. Other results need no reference.
   const imports = places.filter((place) => place instanceof ResultHandle);
   for (const handle of imports) handle.references++;
   const settled = async (): Promise<void> => {
@@ -44,15 +45,15 @@ export async function collectResults(
     return keys.map((key, index) => (locals[index] === undefined ? plan.data.get(key) : values[next++]));
   } finally {
     abort.forget();
-    letGo(engine, computation, plan);
+    unwantResults(engine, computation, plan);
     for (const handle of imports) engine.results.release(handle);
   }
 }
 
 /**
- * Brings the results of futures, once all of them are there.
+ * Waits for the results of futures and fetches them.
  *
- * @throws (rejects) the error of the first that has no result; ERR_LONGPOLE_FUTURE for one of another cluster
+ * @throws (rejects) the error of the first future without a result; ERR_LONGPOLE_FUTURE for a future of another cluster
  */
 export async function fetchResults(
   engine: ClusterEngine,
@@ -88,7 +89,7 @@ function watchAbort(signal: AbortSignalLike | undefined, { segment }: Computatio
   };
 }
 
-function letGo(engine: ClusterEngine, computation: ComputationState, { requested }: Plan): void {
+function unwantResults(engine: ClusterEngine, computation: ComputationState, { requested }: Plan): void {
   const locals: number[] = [];
   for (let local = 0; local < requested.length; local++)
     if (requested[local] === 1 && !computation.handles.has(local)) locals.push(local);

@@ -1,4 +1,4 @@
-// connect(): the way to a cluster.
+// `connect()`: starts or finds a cluster and returns a client.
 import { checkOptions, FLAG, invalid, isOptionsObject, type OptionKinds } from '../../base/arguments.js';
 import { config } from '../config.js';
 import { Client } from './client.js';
@@ -9,24 +9,32 @@ import { setDefaultClient, unsetDefaultClient } from './defaultClient.js';
 import { LocalCluster } from './localCluster.js';
 
 export interface ConnectOptions {
-  /** `compute()` and `persist()` use this client from now on. Default true. */
+  /** Whether `compute()` and `persist()` use this client from now on. Default true. */
   readonly setAsDefault?: boolean;
 }
 
-/** Of a connection to a Dask cluster. */
+/** Options of a connection to a Dask cluster. */
 export type DaskConnectOptions = ConnectOptions & DaskOptions;
 
 const OPTIONS: OptionKinds<ConnectOptions> = { setAsDefault: FLAG };
 
 /**
- * A client of a cluster: of a new LocalCluster on all cores, or with the given options, which ends with the client; of a
- * LocalCluster that is there; or of a Dask cluster, by the address of its scheduler. `'dask'` starts a Dask cluster on this machine.
+ * Connects to a cluster.
  *
  *     await using client = await connect();
  *     await using remote = await connect('tcp://10.0.0.5:8786');
  *
- * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_CLOSED and what `LocalCluster.start` and
- *   `DaskCluster.connect` throw
+ * @param target one of:
+ * - nothing, or options: starts a LocalCluster, by default with one worker per core, which closes with the client. With
+ *   the setting `dask`, connects to that Dask cluster instead
+ * - a LocalCluster
+ * - the address of a Dask scheduler, e.g. `tcp://10.0.0.5:8786`
+ * - `'dask'`: starts a Dask cluster on this machine, which closes with the client
+ * @returns (resolves) a client
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT; ERR_LONGPOLE_CLOSED if the LocalCluster is closed; the
+ *   errors of `LocalCluster.start`; for a Dask cluster ERR_LONGPOLE_PYTHON, ERR_LONGPOLE_DASK_CONNECT,
+ *   ERR_LONGPOLE_DASK_VERSION, ERR_LONGPOLE_DASK_NODE, ERR_LONGPOLE_DASK_BRIDGE, ERR_LONGPOLE_WORKER_START
+ * @source Dask, `distributed.Client`
  */
 export function connect(
   target?: LocalCluster | LocalClusterOptions,
@@ -65,9 +73,9 @@ async function clientOf(target: unknown, options: DaskOptions): Promise<Client> 
   const dask = config.get('dask');
   if (dask !== undefined) {
     checkOptions('LocalCluster', target, CLUSTER_OPTIONS);
-    const asked = target['workers'];
-    const workers = typeof asked === 'number' ? asked : config.get('workers');
-    // A cluster that is there has its workers already.
+    const requested = target['workers'];
+    const workers = typeof requested === 'number' ? requested : config.get('workers');
+    // An existing cluster already has its workers.
     const own = dask === 'dask' && workers !== undefined ? { workers } : {};
     return clientOf(dask, { ...sharedOptions(target), ...own });
   }

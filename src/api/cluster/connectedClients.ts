@@ -1,10 +1,10 @@
-// The clients of a cluster, by name, and how many there have been.
+// The names of a cluster's clients, and the number of all clients so far.
 
 export class ConnectedClients {
   readonly #names = new Set<string>();
   #added = 0;
 
-  /** Returns what takes it away again; calling that twice does nothing. */
+  /** Adds a client. Returns a function that removes it; further calls have no effect. */
   add(name: string): () => void {
     this.#names.add(name);
     this.#added++;
@@ -15,7 +15,7 @@ export class ConnectedClients {
     return this.#names.size;
   }
 
-  /** All that have ever connected. */
+  /** Number of clients that have ever connected. */
   get added(): number {
     return this.#added;
   }

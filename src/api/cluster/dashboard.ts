@@ -1,4 +1,4 @@
-// The dashboard of a LocalCluster: what `dashboard` may say, and the server behind it.
+// Starts the dashboard of a cluster.
 import { LongpoleError } from '../../base/errors.js';
 import { DashboardServer } from '../../server/dashboardServer.js';
 import type { LiveTrace } from '../../trace/live/liveTrace.js';
@@ -8,7 +8,11 @@ import type { ObservedCluster } from './observedCluster.js';
 
 type OpenCluster = ObservedCluster & { onClose(close: () => Promise<void> | void): void };
 
-/** Starts it; it ends with the cluster. Returns the link. Throws (rejects) as `DashboardServer.start`. */
+/**
+ * Starts a dashboard that ends with the cluster. Returns its link.
+ *
+ * @throws (rejects) the errors of `DashboardServer.start`
+ */
 export async function startDashboard(
   cluster: OpenCluster,
   trace: LiveTrace,
@@ -22,8 +26,8 @@ export async function startDashboard(
 }
 
 /**
- * Starts the dashboard that the settings ask for, not the program: at another port if this one is taken, and a cluster that
- * cannot have one does without. Where it is, or why it is not, is an event. Returns the link, if there is one.
+ * Starts a dashboard that the settings request. If it cannot start, the cluster runs without one. An event has the link
+ * or the error. Returns the link, if any.
  */
 export async function startConfiguredDashboard(
   cluster: OpenCluster,
@@ -37,7 +41,10 @@ export async function startConfiguredDashboard(
   );
 }
 
-/** Starts a dashboard at the configured port, or at another if that one is taken. Calls `event` as above. */
+/**
+ * Starts a dashboard at the configured port, or at a free port if that one is in use. Passes the link or the error to
+ * `event`. Returns the link, if any.
+ */
 export async function startAtFreePort(
   configured: number,
   start: (port: number) => Promise<string>,

@@ -1,4 +1,4 @@
-// A LocalCluster as the source of a dashboard: what its workers do now, its live trace, its figures for Prometheus.
+// A cluster as the source of a dashboard: the present state of its workers, its live trace, its figures for Prometheus.
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
 import type { RunTask } from '../../engine/host/hostTypes.js';
 import { SchedulerLoad } from '../../engine/metrics/schedulerLoad.js';
@@ -13,7 +13,7 @@ import { ClusterCounters } from './clusterCounters.js';
 import { clusterFigures } from './clusterFigures.js';
 import type { ObservedCluster } from './observedCluster.js';
 
-/** `close` ends what it watches. Make it before the first computation. */
+/** Makes a source, which must exist before the first computation. `close` ends its observation of the cluster. */
 export function dashboardSource(
   cluster: ObservedCluster,
   trace: LiveTrace,
@@ -47,19 +47,19 @@ export function dashboardSource(
   return { source, close };
 }
 
-/** Loaded when somebody asks for it first: nobody may ever look. */
+/** Loads the clock at the first access, because most dashboards are never opened. */
 class LazyCpuClock {
   #read: ThreadCpuClock | undefined;
-  #isAsked = false;
+  #isLoading = false;
 
   get read(): ThreadCpuClock | undefined {
-    if (!this.#isAsked) {
-      this.#isAsked = true;
+    if (!this.#isLoading) {
+      this.#isLoading = true;
       threadCpuClock().then(
         (clock) => {
           this.#read = clock;
         },
-        // Without it the time on the wall counts.
+        // Without this clock, wall time is used.
         () => undefined,
       );
     }
@@ -108,7 +108,7 @@ function workerRow(
   };
 }
 
-/** Tasks that workers have and have not finished. Some 50 ns each, and a worker has few at a time. */
+/** Returns the number of unfinished tasks on workers by prefix. Costs about 50 ns per task, and a worker has few. */
 function processingByPrefix({ engine }: ObservedCluster): Map<string, number> {
   const { state } = engine.scheduler;
   const counts = new Map<string, number>();
@@ -132,7 +132,10 @@ interface SeenTask {
   readonly since: number;
 }
 
-/** What workers run, with when it began or, where that is not known, was first seen. */
+/**
+ * Running tasks with the times of their starts. If a start is unknown, the time of the first status with the task
+ * counts.
+ */
 class RunningTasks {
   readonly #cluster: ObservedCluster;
   #seen: ReadonlyMap<EngineWorker, SeenTask> = new Map();

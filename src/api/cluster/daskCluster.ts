@@ -1,5 +1,5 @@
-// DaskCluster: the workers of a Dask cluster, each with Node processes that run the tasks of this program, and the scheduler
-// here that feeds them. See docs/decisions/typescript-on-dask.md.
+// DaskCluster: a scheduler in this process, and Node processes on the workers of a Dask cluster that run its tasks. See
+// docs/decisions/typescript-on-dask.md.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { LongpoleError } from '../../base/errors.js';
@@ -19,13 +19,15 @@ import type { ClusterParts } from './clusterParts.js';
 import { checkDaskOptions, type DaskOptions, sharedOptions } from './daskOptions.js';
 import { ShippedModules } from './shippedModules.js';
 
-/** The oldest Node that runs a worker: major and minor. */
+/** Oldest version of Node that can run a worker: major and minor. */
 const OLDEST_NODE = [20, 19] as const;
 
-/** A Dask cluster that runs tasks of this program, until it is closed. The cluster itself stays, unless it is `'dask'`. */
+/**
+ * A Dask cluster that runs tasks of this program. Closing it does not end the Dask cluster, unless that is `'dask'`.
+ */
 export class DaskCluster extends Cluster {
   readonly kind = 'DaskCluster';
-  /** Of Dask's scheduler. */
+  /** Address of Dask's scheduler. */
   readonly address: string;
   readonly #bridge: RunBridge;
   readonly #sites: Sites;
@@ -38,14 +40,14 @@ export class DaskCluster extends Cluster {
   }
 
   /**
-   * Connects to a scheduler; resolves when a Node process is up for each thread of the workers that are there.
+   * Connects to a scheduler. Resolves when a Node process is up for each thread of the present workers.
    *
-   * @param target the scheduler's address, or `'dask'` for a new cluster on this machine
+   * @param target address of the scheduler, or `'dask'` for a new cluster on this machine
    * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_PYTHON, ERR_LONGPOLE_DASK_CONNECT,
    *   ERR_LONGPOLE_DASK_VERSION, ERR_LONGPOLE_DASK_NODE, ERR_LONGPOLE_DASK_BRIDGE, ERR_LONGPOLE_WORKER_START
    */
   static async connect(target: string, options: DaskOptions = {}): Promise<DaskCluster> {
-    // A script that connects is imported by its workers, too: there it halts here.
+    // Workers import the script of the program, too. There it must not connect again, and waits here forever.
     if (isImportedByWorker()) return new Promise(() => undefined);
     checkDaskOptions(options);
     const { timeout = 10, nodeModules = 'bundle', security } = options;
@@ -94,21 +96,21 @@ export class DaskCluster extends Cluster {
   }
 }
 
-/** The Dask workers that are there. */
+/** The present Dask workers. */
 class Sites {
   readonly #byAddress = new Map<string, { readonly facts: DaskWorkerFacts; readonly site: WorkerSite }>();
   readonly #nodeModules: NodeModules;
   #parts: ClusterParts | undefined;
   #close: () => void = () => undefined;
   #hasEnded = false;
-  /** What came before the first workers had joined; undefined: they have. */
+  /** Events before the first workers had joined; undefined afterwards. */
   #early: RunBridgeEvent[] | undefined = [];
 
   constructor(nodeModules: NodeModules) {
     this.#nodeModules = nodeModules;
   }
 
-  /** `close`: ends the cluster, because no worker can be reached any more. */
+  /** Sets the cluster. `close` is called when the bridge is lost, because then no worker can be reached. */
   begin(parts: ClusterParts, close: () => void): void {
     this.#parts = parts;
     this.#close = close;
@@ -137,7 +139,7 @@ class Sites {
     return { of, listen };
   }
 
-  /** Resolves when its processes are up. */
+  /** Starts the processes of a Dask worker. Resolves when they are up. */
   async join(facts: DaskWorkerFacts): Promise<void> {
     const places = this.#parts?.places;
     if (places === undefined || this.#hasEnded) return;
@@ -156,7 +158,7 @@ class Sites {
     await Promise.all(names.map((one) => places.add(one, site)));
   }
 
-  /** The first workers have joined: what came meanwhile counts now. */
+  /** Handles the events that arrived while the first workers joined. */
   catchUp(): void {
     const early = this.#early ?? [];
     this.#early = undefined;
@@ -177,7 +179,7 @@ class Sites {
     const found = this.#byAddress.get(event.address);
     this.#byAddress.delete(event.address);
     if (found !== undefined)
-      parts.places.remove(found.site, `Dask worker ${event.address} is gone: ${event.why}.`);
+      parts.places.remove(found.site, `The Dask worker ${event.address} has left: ${event.why}.`);
   }
 
   onLost(error: LongpoleError): void {
@@ -189,7 +191,7 @@ class Sites {
   }
 }
 
-/** Runs the body; if it throws, the bridge is closed first. */
+/** Calls `body`, and closes the bridge if it throws. */
 async function closing<T>(bridge: RunBridge, body: () => T): Promise<T> {
   try {
     return body();
@@ -212,17 +214,17 @@ function checkNode({ address, node }: DaskWorkerFacts): void {
   if (major > oldest || (major === oldest && minor >= oldestMinor)) return;
   throw new LongpoleError(
     'ERR_LONGPOLE_DASK_NODE',
-    `The Node of Dask worker ${address} is too old: ${node}. Install ${OLDEST_NODE.join('.')} or newer there, or name it with the ` +
-      'option node, --node, or LONGPOLE_NODE in the environment of the worker.',
+    `The Node of the Dask worker ${address} is too old: ${node}. Install Node ${OLDEST_NODE.join('.')} or newer there. Pass its path ` +
+      'as the option node, as --node, or as LONGPOLE_NODE in the environment of the worker.',
   );
 }
 
-/** `10.0.0.5` of `tcp://10.0.0.5:8786`. */
+/** Returns the host of an address, e.g. `10.0.0.5` of `tcp://10.0.0.5:8786`. */
 function hostOf(address: string): string {
   return /^[a-z]+:\/\/\[?([^\]/]+?)\]?(:\d+)?$/.exec(address)?.[1] ?? '127.0.0.1';
 }
 
-/** The same on all programs that share this kernel; empty where the system does not say. */
+/** Returns an id that all programs on this kernel share; empty if the system has none. */
 function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -12,29 +12,33 @@ import {
 import type { DaskSecurity } from '../../dask/schedulerAddress.js';
 import { CLUSTER_OPTIONS, type LocalClusterOptions } from './clusterOptions.js';
 
-/** Those that a LocalCluster has, too. */
+/** Options that a LocalCluster has, too. */
 type SharedOptions = Pick<
   LocalClusterOptions,
   'memory' | 'profile' | 'workerTtl' | 'allowedFailures' | 'record' | 'dashboard'
 >;
 
 export interface DaskOptions extends SharedOptions {
-  /** A Python that has `distributed`. Default: LONGPOLE_PYTHON, `.venv/bin/python`, `python3`, `python`, the first that has it. */
+  /**
+   * A Python with `distributed`. Default: the first with it of LONGPOLE_PYTHON, `.venv/bin/python`, `python3`,
+   * `python`.
+   */
   readonly python?: string;
-  /** Node on the workers. Default: LONGPOLE_NODE in the environment of the program, or of the worker, or `node`. */
+  /** Node on the workers. Default: LONGPOLE_NODE in the environment of the program, else of the worker, else `node`. */
   readonly node?: string;
   /**
-   * Whether packages that tasks import travel with them, or are installed on the workers: in the folder that LONGPOLE_NODE_MODULES
-   * names there, or in `node_modules` where the worker was started. Default `'bundle'`.
+   * `bundle`: packages that tasks import are sent with their modules. `installed`: workers have the packages, in the
+   * folder LONGPOLE_NODE_MODULES of their environment, else in `node_modules` of their working directory. Default
+   * `bundle`.
    */
   readonly nodeModules?: 'bundle' | 'installed';
   /** Certificates for a cluster with TLS. Default: those of Dask's configuration. */
   readonly security?: DaskSecurity;
-  /** Seconds for the scheduler to answer, more than 0 and at most 3600. Default 10. */
+  /** Seconds to wait for the scheduler's answer, more than 0, at most 3600. Default 10. */
   readonly timeout?: number;
-  /** Workers of the cluster that `'dask'` starts. Default: Dask's. */
+  /** Number of workers of the cluster that `'dask'` starts. Default: that of Dask. */
   readonly workers?: number;
-  /** Threads of each of them. Default: Dask's. */
+  /** Number of threads of each of these workers. Default: that of Dask. */
   readonly threads?: number;
 }
 
@@ -66,7 +70,7 @@ export function checkDaskOptions(options: DaskOptions): void {
   checkOptions('connect()', options, DASK_OPTIONS);
 }
 
-/** Those of the options that both kinds of clusters have. */
+/** Returns the options that both kinds of clusters have. */
 export function sharedOptions(options: SharedOptions): SharedOptions {
   const shared = Object.entries(options).filter(([name]) => Object.hasOwn(SHARED, name));
   return Object.fromEntries(shared);

@@ -1,4 +1,4 @@
-// The client that `compute()` and `persist()` use when they are not told otherwise: the one that was connected last.
+// The default client of `compute()` and `persist()`: the most recently connected one.
 import { setDefaultMemorySource } from '../../diagnostics/memorySampler.js';
 import type { Client } from './client.js';
 

@@ -1,13 +1,12 @@
-// A program that seems to hang can be asked where its clusters stand, without a change of the program: the setting
-// `dump-signal` names a signal, and the program prints the dump when it gets it. That works as long as its event loop turns.
-
+// Prints a dump of the cluster when the program receives the signal of the setting `dump-signal`, e.g. because it
+// hangs. The event loop of the program must still turn.
 import { dumpCluster } from '../../engine/cluster/clusterDump.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 
-/** Begins each line of the brief dump, which follows the whole one, so that the lines can be found in a log. */
+/** Prefix of each line of the brief dump after the full one, to find these lines in a log. */
 const BRIEF = 'longpole: ';
 
-/** Returns a function that ends it. The listener does not keep the program alive. */
+/** Listens for the signal. Returns a function that removes the listener, which does not keep the program alive. */
 export function dumpOnSignal(engine: ClusterEngine, signal: NodeJS.Signals): () => void {
   const print = async (): Promise<void> => {
     const dump = await dumpCluster(engine);

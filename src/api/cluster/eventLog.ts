@@ -1,19 +1,19 @@
-// The events of a cluster by topic: those of the engine, and what programs log.
+// The events of a cluster by topic, logged by the engine and by programs.
 import { inspect } from 'node:util';
 import { isError } from '../../base/isError.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ClusterEvent, ClusterObserver } from '../../protocol/clusterObserver.js';
 
-/** Events of a topic that are held. */
+/** Maximum number of events per topic. */
 const MAX_EVENTS = 10_000;
 
 export interface LoggedEvent {
   /** Seconds since the epoch. */
   readonly time: number;
   readonly topic: string;
-  /** Index of the worker, -1 for the scheduler and for programs. */
+  /** Index of the worker; -1 for the scheduler and for programs. */
   readonly worker: number;
-  /** What was logged; of the cluster's own events a text. */
+  /** Logged value; a text for events of the cluster. */
   readonly message: unknown;
 }
 
@@ -26,7 +26,7 @@ export class EventLog implements ClusterObserver {
   readonly #engine: ClusterEngine;
   readonly #byTopic = new Map<string, LoggedEvent[]>();
   readonly #handlers = new Map<string, Set<EventHandler>>();
-  /** What is being logged: observers receive its text only. */
+  /** The value that `log` is logging, because observers receive only its text. */
   #logged: { readonly message: unknown } | undefined;
 
   constructor(engine: ClusterEngine) {
@@ -45,7 +45,7 @@ export class EventLog implements ClusterObserver {
 
   event({ time, topic, worker, text }: ClusterEvent): void {
     const message = this.#logged === undefined ? text : this.#logged.message;
-    // What a handler logs is an event of its own.
+    // A handler may log another event.
     this.#logged = undefined;
     const logged: LoggedEvent = { time, topic, worker, message };
     const events = this.#byTopic.get(topic) ?? [];
@@ -61,13 +61,14 @@ export class EventLog implements ClusterObserver {
       }
     }
     if (errors.length === 0) return;
-    // As an event of the same topic it would come back for ever: the engine tells the other observers of it.
+    // An event of the same topic would call the handler again, forever. The engine reports a thrown error to other
+    // observers.
     if (topic === OBSERVER_ERROR) throw errors[0];
     for (const error of errors)
       this.#engine.event(OBSERVER_ERROR, isError(error) ? (error.stack ?? error.message) : String(error));
   }
 
-  /** Topic → its events, the oldest first. */
+  /** Events by topic, oldest first. */
   get topics(): Readonly<Record<string, readonly LoggedEvent[]>> {
     return Object.fromEntries(Array.from(this.#byTopic, ([topic, events]) => [topic, [...events]]));
   }
@@ -83,7 +84,7 @@ export class EventLog implements ClusterObserver {
   }
 }
 
-/** JSON, or for what has none, such as a bigint or a cycle, what the console shows. */
+/** Returns a text as is, and other values as JSON, or as the console shows them if they have no JSON, e.g. a bigint. */
 function textOf(message: unknown): string {
   if (typeof message === 'string') return message;
   try {

@@ -1,46 +1,49 @@
-// A Future: a result that lives on the workers of a cluster, or will.
-
+// `Future`: a handle for a present or future result on the workers of a cluster.
 import { checkNoMore, invalid } from '../../base/arguments.js';
 import { LongpoleError, releaseFrames } from '../../base/errors.js';
 import { INSPECT } from '../../base/printed.js';
 import type { ResultHandle, ResultStatus } from '../../engine/cluster/computationState.js';
 import { External } from '../../graph/external.js';
 
-/** What a future needs of its client. @internal */
+/** The interface of a client for its futures. @internal */
 export interface FutureOwner {
-  /** Hands the submissions that wait to the cluster, so that every future has its handle. */
+  /** Submits pending calls to the cluster, so that every future has a handle. */
   flush(): void;
   fetch(handles: readonly ResultHandle[]): Promise<unknown[]>;
-  /** Waits with the future held, so that the garbage collector does not take one whose result a caller waits for. */
+  /**
+   * Returns the outcome of `work`. Holds the future until then, so that it is not garbage-collected while a caller
+   * waits.
+   */
   awaiting<R>(call: string, future: External, work: Promise<R>): Promise<R>;
-  /** The outcome of a call of the future. Its rejection counts as handled if closing the client causes it. */
+  /** Returns the outcome of a call of the future. A rejection because the client closes counts as handled. */
   untilClosed<R>(call: Promise<R>): Promise<R>;
-  /** One future more, or less, stands for it. */
+  /** Adds a reference to a result. */
   hold(handle: ResultHandle): void;
-  letGo(handle: ResultHandle): void;
+  /** Removes a reference to a result. */
+  release(handle: ResultHandle): void;
   cancel(handles: readonly ResultHandle[]): void;
 }
 
 /**
- * Releases the results of futures that the garbage collector took. A collected future counts as a reference until its
- * result is settled, so that no work is cancelled because the collector ran. See docs/decisions/dropped-futures.md.
+ * Releases the results of garbage-collected futures. Such a future counts as a reference until its result is settled,
+ * so that garbage collection never cancels tasks. See docs/decisions/dropped-futures.md.
  */
 const dropped = new FinalizationRegistry<{ owner: FutureOwner; held: Held }>(({ owner, held }) => {
   const { handle } = held;
-  if (handle !== undefined && !held.released) void handle.settled().then(() => owner.letGo(handle));
+  if (handle !== undefined && !held.released) void handle.settled().then(() => owner.release(handle));
 });
 
 interface Held {
   handle: ResultHandle | undefined;
   released: boolean;
-  /** It could not even be submitted. */
+  /** Error of the submission. */
   failure: { readonly error: unknown } | undefined;
 }
 
 /**
- * A result on the cluster. It stays there as long as a future stands for it: `release()` lets it go, and so does the
- * garbage collector, some time after the program has dropped the future. Submitted work runs to its end whether or not
- * its future is held: the collector releases finished results only. As an argument of a task it stands for its result.
+ * A handle for a result on a cluster, also while its task has not finished. The cluster keeps the result until every
+ * future of it is released or garbage-collected, and no task needs it. Garbage collection of a future does not stop its
+ * task. A future as an argument of a task is replaced by its result.
  *
  * @source Dask, `distributed.Future`
  */
@@ -48,7 +51,7 @@ export class Future<T> extends External implements PromiseLike<T> {
   readonly #owner: FutureOwner;
   readonly #held: Held = { handle: undefined, released: false, failure: undefined };
 
-  /** @internal Made by a Client. */
+  /** @internal Use the methods of Client. */
   constructor(owner: FutureOwner, key: string, handle?: ResultHandle) {
     super(key);
     this.#owner = owner;
@@ -64,7 +67,7 @@ export class Future<T> extends External implements PromiseLike<T> {
 
   /** @internal */
   fail(error: unknown): void {
-    // Its stack may hold this very future, and the finalizer holds the failure.
+    // The stack of the error may hold this future, and the finalizer holds the error.
     releaseFrames(error);
     this.#held.failure = { error };
   }
@@ -75,22 +78,28 @@ export class Future<T> extends External implements PromiseLike<T> {
     this.#held.handle = handle;
   }
 
-  /** `lost`: its worker died, and it is being computed again. */
+  /**
+   * State of the result: `pending`, `finished`, `error`, `cancelled` (also if the future was released), or `lost` while
+   * the result is computed again because its worker died.
+   */
   get status(): ResultStatus {
     if (this.#held.released) return 'cancelled';
     const status = this.handle?.status;
     return status ?? (this.#held.failure === undefined ? 'pending' : 'error');
   }
 
-  /** The computation is over: there is a result, an error, or it was cancelled. */
+  /** Whether there is a result or an error, or the task was cancelled. */
   get done(): boolean {
     return this.status !== 'pending' && this.status !== 'lost';
   }
 
   /**
-   * The result, brought to this thread.
+   * Waits for the result and fetches it.
    *
-   * @throws (rejects) TaskError, KilledWorkerError, or LongpoleError ERR_LONGPOLE_FUTURE if it was cancelled or released
+   * @returns (resolves) the result
+   * @throws (rejects) TaskError if the task throws, KilledWorkerError if the task repeatedly ends its worker,
+   *   LongpoleError ERR_LONGPOLE_FUTURE if the future was cancelled or released
+   * @source Dask, `Future.result`
    */
   result(): Promise<T>;
   result(...more: readonly unknown[]): Promise<unknown> {
@@ -104,9 +113,9 @@ export class Future<T> extends External implements PromiseLike<T> {
   }
 
   /**
-   * Makes the future awaitable: `await future` is `await future.result()`, and `Promise.all(futures)` waits for all results. An
-   * async function that returns a future therefore resolves with its result; return it in an array or an object to hand
-   * on the future itself. See docs/decisions/awaitable-futures.md.
+   * Makes the future awaitable: `await future` is `await future.result()`, and `Promise.all(futures)` fetches all
+   * results. So an async function that returns a future resolves with its result. To return the future, put it into an
+   * array or an object. See docs/decisions/awaitable-futures.md.
    */
   // biome-ignore lint/suspicious/noThenProperty: `await` looks for this name.
   then<A = T, B = never>(
@@ -116,17 +125,23 @@ export class Future<T> extends External implements PromiseLike<T> {
     return this.result().then(onResult, onError);
   }
 
-  /** As the `catch` of the promise `result()`. */
+  /** Does the same as `result().catch(onError)`. */
   catch<B = never>(onError?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
     return this.result().catch(onError);
   }
 
-  /** As the `finally` of the promise `result()`. */
+  /** Does the same as `result().finally(onEnd)`. */
   finally(onEnd?: (() => void) | null): Promise<T> {
     return this.result().finally(onEnd);
   }
 
-  /** Why the task failed, or undefined if it has a result. Resolves when either is known. */
+  /**
+   * Waits until the task has ended.
+   *
+   * @returns (resolves) the error of the task, or undefined if it has a result
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_FUTURE if the future was released
+   * @source Dask, `Future.exception`
+   */
   async exception(): Promise<unknown> {
     if (this.handle === undefined && this.#held.failure !== undefined) return this.#held.failure.error;
     const handle = this.live();
@@ -134,28 +149,28 @@ export class Future<T> extends External implements PromiseLike<T> {
     return handle.status === 'error' || handle.status === 'cancelled' ? handle.error : undefined;
   }
 
-  /** Resolves when the computation is over, whether it has a result or not. */
+  /** Resolves when the task has ended, with a result or an error, or was cancelled. */
   async wait(): Promise<void> {
     if (this.handle !== undefined || this.#held.failure === undefined)
       await this.#owner.awaiting('Future.wait', this, this.live().settled());
   }
 
-  /** The task is not run, or its result is not kept, whoever else holds a future of it. */
+  /** Cancels the task, and discards its result, also if other futures of the same result exist. */
   cancel(): void {
     const { handle } = this;
     if (handle !== undefined && !this.#held.released) this.#owner.cancel([handle]);
   }
 
   /**
-   * Releases the result. It leaves the workers when no other future stands for it and no task needs it. If there is no result
-   * yet, the task is not run.
+   * Releases the result. The workers discard it when it has no other future and no task needs it. A task without a
+   * result is then cancelled.
    */
   release(): void {
     const { handle } = this;
     if (this.#held.released) return;
     this.#held.released = true;
     dropped.unregister(this);
-    if (handle !== undefined) this.#owner.letGo(handle);
+    if (handle !== undefined) this.#owner.release(handle);
   }
 
   [Symbol.dispose](): void {
@@ -182,16 +197,19 @@ export class Future<T> extends External implements PromiseLike<T> {
   }
 }
 
-/** What `scatter` gives for one value: a future that is not awaitable, so that `await client.scatter(value)` gives it. */
+/**
+ * The future of a single value of `scatter`. It has no `then`, so that `await client.scatter(value)` returns the
+ * future.
+ */
 export type ScatteredFuture<T> = Future<T> & { readonly then: never };
 
-/** The same future, which `await` does not look into. */
+/** Removes `then` from a future, so that `await` returns the future itself. */
 export function notAwaitable<T>(future: Future<T>): Future<T> {
   return Object.defineProperty(future, 'then', { value: undefined });
 }
 
 /**
- * One future or several, as an array.
+ * Returns one future or several as an array.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for anything else
  */

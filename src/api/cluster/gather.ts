@@ -1,10 +1,10 @@
-// gather: the results of futures that stand in (nested) arrays and plain objects, in the same shape.
+// Implements `Client.gather`: replaces futures in nested arrays and plain objects by their results.
 import { invalid, type OptionKinds, oneOf } from '../../base/arguments.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
 import { checkNesting, forEachPart, isPlainObject } from '../../graph/nesting.js';
 import { Future } from './future.js';
 
-/** What `gather` returns for a `T`: the result in the place of each future. */
+/** Return type of `gather` for a `T`: each future is replaced by its result. */
 export type Gathered<T> =
   T extends Future<infer R>
     ? R
@@ -17,13 +17,15 @@ export type Gathered<T> =
           : T;
 
 export interface GatherOptions {
-  /** What becomes of a future that has no result: its error is thrown, or (`'skip'`) its place is undefined. Default `'raise'`. */
+  /**
+   * For a future without a result: `raise` throws its error, `skip` returns undefined in its place. Default `raise`.
+   */
   readonly errors?: 'raise' | 'skip';
 }
 
 export const GATHER_OPTIONS: OptionKinds<GatherOptions> = { errors: oneOf(['raise', 'skip']) };
 
-/** Brings all results at once. Throws the error of the first future that failed, unless `errors` is `'skip'`. */
+/** Fetches all results in one call. Throws the error of the first failed future, unless `errors` is `'skip'`. */
 export async function gatherNested(
   given: unknown,
   errors: 'raise' | 'skip',
@@ -44,11 +46,11 @@ export async function gatherNested(
 
 interface Found {
   readonly futures: Set<Future<unknown>>;
-  /** What promises resolve with, e.g. that of `scatter`. */
+  /** Values of promises, e.g. those of `scatter`. */
   readonly promises: Map<Promise<unknown>, unknown>;
 }
 
-/** An iterator is read once. */
+/** Reads an iterator into an array, because it can be read only once. */
 function checked(value: unknown): unknown {
   if (typeof value !== 'object' || value === null)
     throw invalid('Client.gather: futures', value, 'a Future, or (nested) arrays or objects of them');
@@ -75,7 +77,7 @@ async function collect(value: unknown, found: Found, depth: number): Promise<voi
     await collect(settled, found, depth + 1);
   } else {
     const parts: object[] = [];
-    // Data is most of it, and waits for nothing.
+    // Most parts are plain data. Skipping them here saves an `await` each.
     forEachPart(value, (part) => typeof part === 'object' && part !== null && parts.push(part));
     for (const part of parts)
       if (part instanceof Future) found.futures.add(part);

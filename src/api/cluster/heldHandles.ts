@@ -1,5 +1,5 @@
-// The results that one client holds, and how many of its futures stand for each. Clients of one cluster share results of
-// equal keys, so a client lets go of its own share only.
+// Counts the references of one client to results. Clients of a cluster share results of equal keys, so a client may
+// release only its own references.
 import type { LongpoleError } from '../../base/errors.js';
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ResultHandle } from '../../engine/cluster/computationState.js';
@@ -17,8 +17,8 @@ export class HeldHandles {
     this.#counts.set(handle, (this.#counts.get(handle) ?? 0) + 1);
   }
 
-  /** The reverse of hold; nothing if everything was let go of meanwhile. */
-  letGo(handle: ResultHandle): void {
+  /** Reverts `hold`. Has no effect after `releaseAll`. */
+  release(handle: ResultHandle): void {
     const count = this.#counts.get(handle);
     if (count === undefined) return;
     if (count === 1) this.#counts.delete(handle);
@@ -26,8 +26,8 @@ export class HeldHandles {
     this.#engine.results.release(handle);
   }
 
-  /** @param reason what calls that wait for one of the results reject with, unless another client holds the result */
-  letGoOfAll(reason: LongpoleError): void {
+  /** @param reason error for calls that wait for one of the results, unless another client holds the result */
+  releaseAll(reason: LongpoleError): void {
     for (const [handle, count] of this.#counts)
       for (let reference = 0; reference < count; reference++) this.#engine.results.release(handle, reason);
     this.#counts.clear();

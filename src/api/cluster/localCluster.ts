@@ -1,4 +1,4 @@
-// LocalCluster: workers on this machine, threads or processes, and the scheduler that feeds them.
+// `LocalCluster`: a scheduler in this process, and workers on this machine, as threads or processes.
 import { checkCount, checkOptions } from '../../base/arguments.js';
 import type { WorkerInfo } from '../../protocol/clusterObserver.js';
 import { config } from '../config.js';
@@ -7,8 +7,8 @@ import { Cluster } from './cluster.js';
 import { CLUSTER_OPTIONS, clusterSettings, type LocalClusterOptions, servingOf } from './clusterOptions.js';
 
 /**
- * A cluster on this machine. It keeps the program alive only while tasks run or somebody waits for an answer; closing it ends
- * its workers and removes their files at once.
+ * A cluster on this machine. It keeps the program alive only while tasks run or calls wait. `close()` ends the workers
+ * and removes their files.
  *
  *     await using cluster = await LocalCluster.start({ workers: 4 });
  *     await using client = await connect(cluster);
@@ -17,13 +17,15 @@ export class LocalCluster extends Cluster {
   readonly kind = 'LocalCluster';
 
   /**
-   * Starts the workers; resolves when all are up.
+   * Starts a cluster.
    *
-   * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_LOCAL_DIRECTORY,
+   * @returns (resolves) the cluster when all workers are up
+   * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_CONFIG, ERR_LONGPOLE_LOCAL_DIRECTORY,
    *   ERR_LONGPOLE_WORKER_START, ERR_LONGPOLE_DASHBOARD, ERR_LONGPOLE_PAGE_FILE
+   * @source Dask, `distributed.LocalCluster`
    */
   static async start(options: LocalClusterOptions = {}): Promise<LocalCluster> {
-    // A script that starts a cluster is imported by its workers, too: there it halts here.
+    // Workers import the script of the program, too. There it must not start a cluster again, and waits here forever.
     if (isImportedByWorker()) return new Promise(() => undefined);
     checkOptions('LocalCluster', options, CLUSTER_OPTIONS);
     const { workers, threads, allowedFailures, settings } = clusterSettings(options);
@@ -35,7 +37,7 @@ export class LocalCluster extends Cluster {
       localDirectory: options.localDirectory ?? config.get('local-directory'),
       record: options.record !== false || serving.dashboard !== undefined,
     };
-    // From here on nothing of the settings is read: a program may change them while this is loaded.
+    // Settings are read above, because the program may change them during this import.
     const { makeClusterParts } = await import('./clusterParts.js');
     const cluster = new LocalCluster(makeClusterParts(partsOptions));
     try {
@@ -54,9 +56,11 @@ export class LocalCluster extends Cluster {
   }
 
   /**
-   * Brings the number of workers to `workers`. Those that leave finish what they run and hand their results on.
+   * Starts or removes workers until there are `workers`. Removed workers finish their running tasks and hand over their
+   * results.
    *
    * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_WORKER_START, ERR_LONGPOLE_CLOSED
+   * @source Dask, `LocalCluster.scale`
    */
   async scale(workers: number): Promise<void> {
     this.checkOpen();
@@ -65,9 +69,9 @@ export class LocalCluster extends Cluster {
   }
 
   #limitLifetimes(seconds: number): void {
-    // One that could not be replaced is left alone for another lifetime.
+    // If a worker cannot be replaced, the next attempt follows after another lifetime.
     const tried = new WeakMap<WorkerInfo, number>();
-    const look = setInterval(
+    const timer = setInterval(
       () => {
         if (this.isClosed) return;
         const now = this.engine.clock();
@@ -77,12 +81,12 @@ export class LocalCluster extends Cluster {
         if (old === undefined) return;
         tried.set(old.info, now);
         this.places
-          .restart(old, 'It was there for its lifetime, and another has its place.')
+          .restart(old, 'The worker has reached its lifetime and was replaced.')
           .catch((error: unknown) => this.engine.event('worker-lifetime', String(error), old.info.index));
       },
       Math.min(1000, seconds * 250),
     );
-    look.unref();
-    this.onClose(() => clearInterval(look));
+    timer.unref();
+    this.onClose(() => clearInterval(timer));
   }
 }

@@ -1,4 +1,4 @@
-// What a cluster measures, summed up on the scheduler: metrics, spans, profiles. An observer like any other.
+// Sums of a cluster's measurements, on the scheduler: metrics, spans, profiles.
 import { MetricLedger } from '../../engine/metrics/metricLedger.js';
 import { Spans } from '../../engine/metrics/spans.js';
 import { ThreadProfiler } from '../../engine/profiler/threadProfiler.js';
@@ -13,10 +13,10 @@ import type {
 import type { ProfileCycle, ProfileSettings } from '../../protocol/profileCycle.js';
 import type { KindOf } from '../../protocol/taskKinds.js';
 
-/** The worker of cycles of the scheduler's own thread. */
+/** Index of the worker for samples of the scheduler's thread. */
 const SCHEDULER = -1;
 
-/** What is measured: a ClusterEngine. */
+/** The part of a ClusterEngine that is needed here. */
 export interface MeasuredEngine {
   /** Seconds since the epoch. */
   readonly clock: () => number;
@@ -25,10 +25,10 @@ export interface MeasuredEngine {
 }
 
 export class Measures implements ClusterObserver {
-  /** `["execute", prefix, activity, unit]`, `["gather-dep", activity, unit]`, … → sum. */
+  /** Sums by `["execute", prefix, activity, unit]`, `["gather-dep", activity, unit]`, … */
   readonly cumulativeWorkerMetrics = new MetricLedger();
   readonly spans: Spans;
-  /** Seconds that a sample is worth. */
+  /** Seconds per sample. */
   readonly samplingInterval: number;
   readonly #workers: ProfileHistory;
   readonly #scheduler: ProfileHistory;
@@ -51,12 +51,12 @@ export class Measures implements ClusterObserver {
     });
   }
 
-  /** The samples of the workers' threads, or of the scheduler's. */
+  /** Returns the samples of the workers, or of the scheduler's thread. */
   history(scheduler: boolean): ProfileHistory {
     return scheduler ? this.#scheduler : this.#workers;
   }
 
-  /** Has what the scheduler's thread was sampled for so far. */
+  /** Resolves when the samples of the scheduler's thread until now have been added. */
   flush(): Promise<void> {
     return this.#profiler?.flush() ?? Promise.resolve();
   }
@@ -68,12 +68,12 @@ export class Measures implements ClusterObserver {
 
   computationForgotten(computation: Computation): void {
     this.spans.computationForgotten(computation);
-    this.#rest();
+    this.#pauseIfIdle();
   }
 
   tasksEnded(runs: TaskRuns): void {
     this.spans.tasksEnded(runs);
-    this.#rest();
+    this.#pauseIfIdle();
   }
 
   workerAdded(worker: WorkerInfo): void {
@@ -99,8 +99,11 @@ export class Measures implements ClusterObserver {
     this.#profiler?.close();
   }
 
-  /** Results that clients hold keep a computation alive for as long as they like: without tasks there is nothing to do. */
-  #rest(): void {
+  /**
+   * Pauses the profiler of the scheduler when no task is pending. Held results may keep a computation alive much
+   * longer.
+   */
+  #pauseIfIdle(): void {
     if (this.spans.pending === 0) this.#profiler?.idle();
   }
 }

@@ -1,12 +1,12 @@
-// The workers that somebody names.
+// Finds workers by name or address.
 import { LongpoleError } from '../../base/errors.js';
 import { type EngineWorker, isCalled } from '../../engine/cluster/engineWorker.js';
 import type { Cluster } from './cluster.js';
 
 /**
- * Those with these names or addresses; undefined: all. One that leaves counts no more.
+ * Returns the workers with these names or addresses, or all for undefined. Workers that are leaving do not count.
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if one of them is not there
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown name
  */
 export function namedWorkers(
   { engine, workers: known }: Cluster,
@@ -20,7 +20,7 @@ export function namedWorkers(
     if (found !== undefined) return found;
     throw new LongpoleError(
       'ERR_LONGPOLE_INVALID_ARGUMENT',
-      `workers: '${name}' is not there. The workers are: ${known.join(', ')}.`,
+      `workers: there is no worker '${name}'. The workers are: ${known.join(', ')}.`,
     );
   });
 }

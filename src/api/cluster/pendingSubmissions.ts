@@ -1,5 +1,5 @@
-// PendingSubmissions of one client that wait for the end of the current turn: what is submitted together becomes one computation,
-// so that a loop of submits costs a message, not a thousand.
+// Collects the submissions of a client until the end of the current turn of the event loop, and submits them as one
+// computation. A loop of a thousand submits then costs one message.
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationRequest } from '../../engine/cluster/computationRequest.js';
 import type { ComputationState, ResultHandle } from '../../engine/cluster/computationState.js';
@@ -10,7 +10,7 @@ import type { SubmitOptions, SubmitPolicy } from './clientOptions.js';
 import { submitPolicy } from './clientOptions.js';
 import type { Future } from './future.js';
 
-/** Where a plan comes from: its spans, and the lines that asked for it. */
+/** Returns the spans of a plan, and the lines of the program that submitted it. */
 export type PlanOrigin = (plan: Plan, code: string) => Pick<ComputationRequest, 'spans' | 'code'>;
 
 interface Waiting {
@@ -31,10 +31,10 @@ export class PendingSubmissions {
   #options: SubmitOptions | undefined;
   #policy: SubmitPolicy | undefined;
   #code = '';
-  /** When the first that waits was asked for. */
+  /** Time of the first pending submission. */
   #called = Number.NaN;
 
-  /** `watch` is told of each computation that was made, with the options that it was submitted with. */
+  /** @param watch receives each new computation with its options */
   constructor(
     engine: ClusterEngine,
     client: string,
@@ -47,7 +47,7 @@ export class PendingSubmissions {
     this.#watch = watch;
   }
 
-  /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for wrong options */
+  /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for invalid options */
   add(delayed: Delayed<unknown>, future: Future<unknown>, options: SubmitOptions, code: () => string): void {
     if (this.#waiting.length > 0 && !sameOptions(options, this.#options ?? options)) this.flush();
     if (this.#waiting.length === 0) {
@@ -60,7 +60,7 @@ export class PendingSubmissions {
     this.#waiting.push({ delayed, future });
   }
 
-  /** What waits becomes a computation. What cannot be compiled or shipped is an error of its futures. */
+  /** Submits the pending calls as one computation. A call that cannot be compiled or shipped fails its future. */
   flush(): void {
     const waiting = this.#waiting;
     const { policy, timeout } = this.#policy ?? submitPolicy('submit()', {});
@@ -90,7 +90,7 @@ export class PendingSubmissions {
       this.#watch(computation, handles, options);
     } catch (error) {
       if (waiting.length === 1) waiting[0]!.future.fail(error);
-      // One that cannot be submitted must not take the others along.
+      // A call that cannot be submitted must not fail the others.
       else for (const one of waiting) this.#single(one, options);
     }
   }
@@ -103,7 +103,9 @@ export class PendingSubmissions {
   }
 }
 
-/** The plan of some Delayed; keys of which a future holds the result are not computed again. */
+/**
+ * Returns the plan of some Delayed. It uses existing results that futures hold instead of computing their keys again.
+ */
 export function compilePlan(engine: ClusterEngine, delayeds: readonly Delayed<unknown>[]): Plan {
   return compileDelayed(delayeds, {
     shared: engine.options.threads,

@@ -1,13 +1,13 @@
-// A graph with tasks of several sets of options, as computations with one set each.
+// Persists a graph with annotated tasks as several computations, one per set of options.
 import type { AnnotatedStage } from '../../graph/annotatedStages.js';
 import type { Delayed } from '../../graph/delayed.js';
 import { type SubmitOptions, type SubmitPolicy, submitPolicy } from './clientOptions.js';
 import type { Future } from './future.js';
 
 /**
- * Persists one part after the other. Later parts find the results of earlier ones by their keys.
+ * Persists one stage after the other. Later stages find the results of earlier ones by their keys.
  *
- * @returns a future for each of `list`
+ * @returns a future for each Delayed of `list`
  */
 export function persistStages(
   list: readonly Delayed<unknown>[],

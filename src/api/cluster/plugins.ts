@@ -1,4 +1,4 @@
-// What `registerPlugin` takes: hooks on the side of the scheduler, or the module of a plugin of the workers.
+// Checks the argument of `registerPlugin`: hooks of the scheduler, or the module of a plugin of the workers.
 import {
   ANY,
   CALLABLE,
@@ -28,7 +28,7 @@ const PLUGIN = kind(
 );
 
 /**
- * A worker's plugin is made in its isolates: an instance of it here would have no worker that calls it.
+ * Checks a plugin. Rejects an instance of a worker's plugin, because workers create their instances.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT
  */
@@ -41,7 +41,7 @@ export function checkPlugin(plugin: SchedulerPlugin | WorkerPluginSpec): void {
   if ('setup' in plugin || 'teardown' in plugin)
     throw new LongpoleError(
       'ERR_LONGPOLE_INVALID_ARGUMENT',
-      "Client.registerPlugin: plugin: 'setup' and 'teardown' are hooks of workers, which make their plugins themselves. " +
+      "Client.registerPlugin: plugin: 'setup' and 'teardown' are hooks of workers, which create their plugins from a module. " +
         "Pass the plugin's module: { url: import.meta.url, export: 'MyPlugin', options: { … } }.",
     );
   const names = Object.keys(HOOKS).filter((name) => name !== 'name');

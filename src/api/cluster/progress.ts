@@ -1,19 +1,19 @@
-// `progress`: a bar for futures.
+// `progress`: a progress bar for futures.
 import { ProgressBar, type ProgressBarOptions } from '../../diagnostics/progressBar.js';
 import { type Future, futureList } from './future.js';
 
-/** Seconds between two looks at the scheduler, unless the option says otherwise. */
+/** Default seconds between two updates. */
 const DT = 0.1;
 
 /**
- * Shows how far the computations of some futures are, until all of the futures have ended. The bar counts all tasks of these
- * computations. It stays where it was if one of the futures failed.
+ * Shows a progress bar until all given futures have ended. The bar counts all tasks of their computations. If a future
+ * fails, the bar keeps its last state.
  *
  *     await progress(client.map(load, paths));
  *
  * @param options those of `ProgressBar`
  * @returns (resolves) when all futures have ended, with a result, an error, or because they were cancelled
- * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, and what `out` throws; not the error of a task
+ * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, and errors of `out`; never the error of a task
  * @source Dask, `distributed.progress`
  */
 export async function progress(
@@ -48,7 +48,7 @@ export async function progress(
   if (failure !== undefined) throw failure.error;
 }
 
-/** The computations that some futures belong to. */
+/** The computations of some futures. */
 class Computations {
   readonly #segments: readonly { readonly size: number; readonly unfinished: number }[];
   readonly computation: { readonly size: number };

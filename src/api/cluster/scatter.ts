@@ -1,5 +1,4 @@
-// scatter: values of the program become results on the workers.
-
+// Implements `Client.scatter`: copies values of the program to the workers as results.
 import { serialize } from 'node:v8';
 import { FLAG, NAMES, type OptionKinds } from '../../base/arguments.js';
 import { LongpoleError } from '../../base/errors.js';
@@ -18,18 +17,18 @@ import type { Cluster } from './cluster.js';
 import { namedWorkers } from './namedWorkers.js';
 
 export interface ScatterOptions {
-  /** A copy of every value on every worker. Default false. */
+  /** Whether every worker receives every value. Default false. */
   readonly broadcast?: boolean;
-  /** Names or addresses of the workers that take the values. Default: all, in turn. */
+  /** Names or addresses of the workers that receive the values in turn. Default: all. */
   readonly workers?: string | readonly string[];
 }
 
 export const SCATTER_OPTIONS: OptionKinds<ScatterOptions> = { broadcast: FLAG, workers: NAMES };
 
-/** The scheduler's side holds the value. */
+/** Holder of values that this process keeps. */
 const CALLER = -1;
 
-/** A worker that dies while it takes a value is replaced by another this often. */
+/** Attempts to copy a value if workers die meanwhile. */
 const MAX_ATTEMPTS = 5;
 
 export async function scatterValues(
@@ -79,7 +78,10 @@ export async function scatterValues(
   }
 }
 
-/** What every worker can be sent: the channel to a process refuses more than a structured clone does. */
+/**
+ * Copies a value, and checks that every worker can receive it. The channel to a process rejects more than
+ * `structuredClone`.
+ */
 function inlineCopy(value: unknown, threads: boolean): unknown {
   const copy = structuredClone(value);
   if (!threads) serialize(copy);
@@ -90,12 +92,12 @@ function notCloneableValue(index: number, reason: unknown): LongpoleError {
   const why = isError(reason) ? reason.message : String(reason);
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
-    `Value ${index} cannot be brought to the workers: ${why} Scatter plain data.`,
+    `Value ${index} cannot be copied to the workers: ${why} Scatter plain data.`,
     { cause: reason },
   );
 }
 
-/** Has the workers take the values; returns who has which, and stays. */
+/** Copies the values to workers. Returns the indices of the holders that stay, by result. */
 async function bring(
   cluster: Cluster,
   inputs: readonly GatherInput[],
@@ -118,7 +120,7 @@ async function bring(
           if (!missing.has(result)) taken.set(result, [...(taken.get(result) ?? []), info.index]);
       }),
     );
-    // A worker that took a value may have died, or begun to leave, while another was still taking.
+    // A worker may have died, or begun to leave, while other workers still received values.
     for (const [result, holders] of taken) {
       const alive = holders.filter((index) => engine.workers.get(index)?.isLeaving === false);
       if (alive.length > 0) taken.set(result, alive);
@@ -129,11 +131,11 @@ async function bring(
   if (left.length === 0) return taken;
   throw new LongpoleError(
     'ERR_LONGPOLE_WORKER_LOST',
-    `The data '${left[0]!.key}' could not be scattered: ${MAX_ATTEMPTS} workers died one after the other while they took it.`,
+    `The data '${left[0]!.key}' could not be scattered: ${MAX_ATTEMPTS} workers in a row died while they received it.`,
   );
 }
 
-/** Those that are still there: one that was named may have died meanwhile. */
+/** Returns the named workers that are still present. */
 function present(cluster: Cluster, names: string | readonly string[] | undefined): readonly EngineWorker[] {
   if (names === undefined) return namedWorkers(cluster, undefined);
   const list = typeof names === 'string' ? [names] : names;

@@ -1,5 +1,4 @@
-// What functions that run on the scheduler see of it, and `client.schedulerInfo()`.
-
+// The view of the scheduler for `client.runOnScheduler()` and `client.schedulerInfo()`.
 import type { Spans } from '../../engine/metrics/spans.js';
 import { occupancyOf } from '../../engine/scheduler/placement.js';
 import { STATE_NAMES, type StateName } from '../../engine/scheduler/taskStates.js';
@@ -12,49 +11,50 @@ export interface WorkerSummary {
   readonly pid: number;
   readonly host: string;
   readonly nthreads: number;
-  /** Bytes; 0: no limit. */
+  /** Bytes; 0 for no limit. */
   readonly memoryLimit: number;
-  /** `paused`: its memory is full, and it takes no more tasks. */
+  /** `paused` while the worker's memory is full and it starts no tasks. */
   readonly status: 'starting' | 'running' | 'paused';
-  /** Tasks that it has and has not finished. */
+  /** Number of tasks that the worker has received and not finished. */
   readonly processing: number;
-  /** Expected seconds of them. */
+  /** Expected duration of these tasks in seconds. */
   readonly occupancy: number;
-  /** Bytes; as of the last look at the worker. */
+  /** Bytes at the last measurement of the worker. */
   readonly memory: {
     readonly process: number;
     readonly managed: number;
     readonly unmanaged: number;
     readonly spilled: number;
   };
-  /** Seconds since the epoch. */
+  /** Start of the worker in seconds since the epoch. */
   readonly started: number;
 }
 
 export interface SchedulerInfo {
   readonly type: 'LocalCluster' | 'DaskCluster';
   readonly totalThreads: number;
-  /** Bytes. */
+  /** Sum of the memory limits in bytes. */
   readonly totalMemory: number;
-  /** State → count of tasks. */
+  /** Number of tasks by state. */
   readonly tasks: Readonly<Record<StateName, number>>;
-  /** By name. */
+  /** Workers by name. */
   readonly workers: Readonly<Record<string, WorkerSummary>>;
 }
 
 export interface SchedulerView {
   readonly info: SchedulerInfo;
   readonly workers: ReadonlyMap<string, WorkerSummary>;
-  /** Keys that clients hold → state. */
+  /** States of the results that clients hold, by key. */
   readonly tasks: ReadonlyMap<string, string>;
   /**
-   * Fine performance metrics of all workers: `["execute", prefix, activity, unit]`, `["gather-dep", activity, unit]`, … → sum.
+   * Fine performance metrics of all workers: sums by `["execute", prefix, activity, unit]`, `["gather-dep", activity,
+   * unit]`, …
    *
    * @source Dask, `Scheduler.cumulative_worker_metrics`
    */
   readonly cumulativeWorkerMetrics: Iterable<[key: MetricKey, value: number]>;
   readonly spans: Spans;
-  /** The transitions of a key that is held, oldest first. */
+  /** Returns the transitions of the task with a key that a client holds, oldest first. */
   story(
     key: string,
   ): readonly { readonly from: StateName; readonly to: StateName; readonly worker: number }[];

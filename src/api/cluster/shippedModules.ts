@@ -1,11 +1,11 @@
-// The modules of tasks, as files on the workers of a Dask cluster: one bundle with all modules that have registered tasks so far,
-// and another when a task of a later one is sent.
+// Sends the modules of tasks to the workers of a Dask cluster, as one bundle with all modules that have registered
+// tasks so far. A task of a module that registers later causes another bundle.
 import { LongpoleError } from '../../base/errors.js';
 import { bundleModules, isOwnModule, type NodeModules } from '../../dask/moduleBundle.js';
 import { registeredUrls } from '../../graph/taskRegistry.js';
 import type { FunctionRef, UnavailableFunctionRef } from '../../protocol/functionRef.js';
 
-/** The file with a module, or why there is none. */
+/** Name of the bundle with a module, or the error of its build. */
 type Shipped = string | LongpoleError;
 
 export class ShippedModules {
@@ -14,13 +14,15 @@ export class ShippedModules {
   readonly #shipped = new Map<string, Shipped>();
   readonly #building = new Map<string, Promise<void>>();
 
-  /** `send` brings a file to all workers before what is sent to them afterwards. */
+  /** @param send sends a file to all workers, ahead of later messages */
   constructor(send: (name: string, bytes: Uint8Array) => void, nodeModules: NodeModules) {
     this.#send = send;
     this.#nodeModules = nodeModules;
   }
 
-  /** The functions with the bundles of their modules; a promise if one has to be built. Never rejects. */
+  /**
+   * Returns the functions with the bundles of their modules, or a promise if a bundle has to be built. Never rejects.
+   */
   prepare(functions: readonly FunctionRef[]): readonly FunctionRef[] | Promise<readonly FunctionRef[]> {
     const missing = functions.flatMap((ref) =>
       ref.type === 'module' && this.#travels(ref.url) ? [ref.url] : [],
@@ -55,7 +57,7 @@ export class ShippedModules {
       this.#send(name, bytes);
       for (const url of urls) if (!this.#shipped.has(url)) this.#shipped.set(url, name);
     } catch (error) {
-      // Another module may be the one that cannot be bundled.
+      // Find the modules that can be bundled.
       if (urls.length > 1) {
         await Promise.all(urls.map((url) => this.#build([url], url)));
         return;

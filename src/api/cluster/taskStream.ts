@@ -1,14 +1,14 @@
-// `client.getTaskStream()`: the runs of tasks in a range of time, as rows.
+// Implements `Client.getTaskStream`.
 import { NUMBER, type OptionKinds, PAGE_FILE } from '../../base/arguments.js';
 import { TASK_STATES } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 
 export interface TaskStreamOptions {
-  /** Seconds since the epoch. Default: from the first run that the trace holds. */
+  /** Begin of the range in seconds since the epoch. Default: the first run in the trace. */
   readonly start?: number;
-  /** Seconds since the epoch. Default: to the last. */
+  /** End of the range in seconds since the epoch. Default: the last run in the trace. */
   readonly stop?: number;
-  /** See `Client.getTaskStream`. */
+  /** Path of a performance report, see `Client.getTaskStream`. Default: none. */
   readonly filename?: string;
 }
 
@@ -19,9 +19,9 @@ export const TASK_STREAM_OPTIONS: OptionKinds<TaskStreamOptions> = {
 };
 
 /**
- * One run of a task. Times are seconds since the epoch on the scheduler's clock. Of a run that was lost with its worker nobody
- * knows when it began: `received`, `started` and `stopped` are NaN. It was under way at some time between `dispatched` and
- * `acknowledged`, when the loss was known; filled in, these would look like time that the task took.
+ * One run of a task. Times are seconds since the epoch on the scheduler's clock. If the run was lost with its worker,
+ * `received`, `started` and `stopped` are unknown and NaN, and `acknowledged` is the time at which the loss was
+ * detected.
  */
 export interface TaskStreamRow {
   readonly key: string;
@@ -44,7 +44,8 @@ export interface TaskStreamRow {
 }
 
 /**
- * Runs that were going on in the range, in the order in which they ended; lost ones if they may have been.
+ * Returns the runs that overlap the range, in the order in which they ended. A lost run counts from `dispatched` to
+ * `acknowledged`.
  *
  * @source Dask, `Client.get_task_stream`
  */

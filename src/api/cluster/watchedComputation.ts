@@ -1,5 +1,5 @@
-// Progress bars and profilers over a computation of a cluster. They are called in the order in which a run in this process
-// calls them.
+// Calls watchers (progress bars, profilers) for a computation on a cluster, in the same order as a local scheduler
+// does.
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationState } from '../../engine/cluster/computationState.js';
 import type { Plan } from '../../graph/compile.js';
@@ -13,14 +13,14 @@ import type { Graph } from '../../protocol/graph.js';
 import type { RunWatcher, WatchedRun } from '../../protocol/runObserver.js';
 import { planGraph } from '../planGraph.js';
 
-/** Milliseconds between two calls of `progress` while no task ends. */
+/** Milliseconds between calls of `progress` while no task ends. */
 const TICK_MS = 50;
 
 /**
- * Has the watchers watch a computation until `work` settles.
+ * Calls the watchers for a computation until `work` settles.
  *
  * @returns the outcome of `work`
- * @throws (rejects) as `work`; if that succeeds, the first error of a watcher
+ * @throws (rejects) the error of `work`; if there is none, the first error of a watcher
  */
 export async function watched<R>(
   engine: ClusterEngine,
@@ -58,7 +58,7 @@ class Watch implements ClusterObserver, WatchedRun {
   readonly requested: Uint8Array;
   readonly workers = new Map<number, WorkerInfo>();
   finishedCount: number;
-  /** What a watcher threw first. */
+  /** First error of a watcher. */
   failure: { readonly error: unknown } | undefined;
   readonly #watchers: readonly RunWatcher[];
   readonly #finished: Uint8Array;
@@ -69,11 +69,11 @@ class Watch implements ClusterObserver, WatchedRun {
     this.dependentOffsets = plan.dependents.offsets;
     this.dependents = plan.dependents.targets;
     this.requested = plan.requested;
-    // Results of earlier computations are there, or another computation makes them.
+    // Imported results belong to other computations.
     this.finishedCount = imports.size;
     this.#finished = new Uint8Array(info.size);
     this.#watchers = watchers;
-    this.#tell((watcher) => {
+    this.#notify((watcher) => {
       watcher.runStarted?.(this);
       watcher.computationAdded?.(info);
     });
@@ -81,7 +81,7 @@ class Watch implements ClusterObserver, WatchedRun {
 
   workerAdded(worker: WorkerInfo): void {
     this.workers.set(worker.index, worker);
-    this.#tell((watcher) => watcher.workerAdded?.(worker));
+    this.#notify((watcher) => watcher.workerAdded?.(worker));
   }
 
   tasksEnded(runs: TaskRuns): void {
@@ -91,22 +91,22 @@ class Watch implements ClusterObserver, WatchedRun {
       if (this.#finished[id] === 0) this.finishedCount++;
       this.#finished[id] = 1;
     }
-    if (made.count > 0) this.#tell((watcher) => watcher.tasksEnded?.(made));
+    if (made.count > 0) this.#notify((watcher) => watcher.tasksEnded?.(made));
     this.progress();
   }
 
   progress(): void {
-    this.#tell((watcher) => watcher.progress?.(this));
+    this.#notify((watcher) => watcher.progress?.(this));
   }
 
   end(error: unknown): void {
-    this.#tell((watcher) => {
+    this.#notify((watcher) => {
       watcher.runFinished?.(this, error);
       watcher.computationForgotten?.(this.computation);
     });
   }
 
-  #tell(call: (watcher: RunWatcher) => void): void {
+  #notify(call: (watcher: RunWatcher) => void): void {
     for (const watcher of this.#watchers) {
       try {
         call(watcher);
@@ -117,7 +117,7 @@ class Watch implements ClusterObserver, WatchedRun {
   }
 }
 
-/** The runs that brought a result. Of a run that failed, was cancelled or lost, nothing is recorded. */
+/** Returns the rows of runs with a result. Watchers do not receive runs that failed, were cancelled or lost. */
 export function succeeded(runs: TaskRuns): TaskRuns {
   const { count, states, threads, coreWaits } = runs;
   const rows: number[] = [];

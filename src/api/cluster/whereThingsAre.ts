@@ -1,4 +1,4 @@
-// What the scheduler knows of results and tasks, by key and by worker. Each question walks over all tasks that the cluster holds.
+// Queries of the scheduler's state by key and by worker. Each query walks over all tasks of the cluster.
 import type { ClusterEngine } from '../../engine/cluster/clusterEngine.js';
 import type { ComputationState } from '../../engine/cluster/computationState.js';
 import type { EngineWorker } from '../../engine/cluster/engineWorker.js';
@@ -24,7 +24,7 @@ function* tasksIn(engine: ClusterEngine, state: number): Generator<HeldTask> {
   }
 }
 
-/** Key → names of the workers whose stores have the result; none: it is small, and the scheduler has it. */
+/** Returns the names of the workers that store each result; none for small results, which the scheduler has. */
 export function whoHas(engine: ClusterEngine, keys?: ReadonlySet<string>): Record<string, string[]> {
   const found: [string, string[]][] = [];
   for (const { computation, local, key } of tasksIn(engine, MEMORY)) {
@@ -36,7 +36,7 @@ export function whoHas(engine: ClusterEngine, keys?: ReadonlySet<string>): Recor
   return Object.fromEntries(found);
 }
 
-/** Worker → keys of the results in its store. */
+/** Returns the keys of the results in the store of each worker. */
 export function hasWhat(engine: ClusterEngine, workers: readonly EngineWorker[]): Record<string, string[]> {
   const keys = new Map(workers.map(({ info }) => [info.index, { name: info.name, keys: [] as string[] }]));
   for (const { computation, local, key } of tasksIn(engine, MEMORY))
@@ -44,7 +44,7 @@ export function hasWhat(engine: ClusterEngine, workers: readonly EngineWorker[])
   return Object.fromEntries(Array.from(keys.values(), (worker) => [worker.name, worker.keys]));
 }
 
-/** Worker → keys of the tasks that it was sent and has not finished. */
+/** Returns the keys of the tasks that each worker has received and not finished. */
 export function processing(
   engine: ClusterEngine,
   workers: readonly EngineWorker[],
@@ -55,7 +55,7 @@ export function processing(
   return Object.fromEntries(Array.from(keys.values(), (worker) => [worker.name, worker.keys]));
 }
 
-/** Bytes of the results that the cluster holds: by prefix, or by key. */
+/** Returns the bytes of the results in the cluster, by prefix or by key. */
 export function nbytesOf(
   engine: ClusterEngine,
   { keys, summary }: { readonly keys: ReadonlySet<string> | undefined; readonly summary: boolean },
@@ -70,7 +70,7 @@ export function nbytesOf(
   return Object.fromEntries(sums);
 }
 
-/** Worker → key of the task that it runs → stack frames, innermost first. Workers that run nothing are left out. */
+/** Returns the stack frames of running tasks, innermost first, by worker and key. Idle workers are missing. */
 export async function callStacks(
   engine: ClusterEngine,
   workers: readonly EngineWorker[],
