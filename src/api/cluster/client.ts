@@ -47,7 +47,6 @@ import { persistStages } from './persistStages.js';
 import { SCATTER_OPTIONS, type ScatterOptions, scatterValues } from './scatter.js';
 import { watched } from './watchedComputation.js';
 
-/** A function, as itself or as a TaskFunction. */
 type Callable<F extends AnyFunction> = F | TaskFunction<F>;
 
 let nextClient = 1;
@@ -69,9 +68,7 @@ export class Client extends ClientCalls implements AsyncDisposable {
   constructor(cluster: Cluster, ownsCluster: boolean) {
     super(cluster);
     if (typeof ownsCluster !== 'boolean')
-      throw invalidArgument(
-        'new Client() does not connect. Write `await connect({ workers: 4 })` or `await connect(cluster)`.',
-      );
+      throw invalidArgument('new Client() does not connect. Write `await connect({ workers: 4 })`.');
     this.#engine = cluster.engine;
     this.#ownsCluster = ownsCluster;
     this.#held = new HeldHandles(this.#engine);
