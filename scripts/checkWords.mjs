@@ -39,7 +39,6 @@ export const EXCEPTIONS = [
 export const NOT_YET = [
   'CHANGELOG.md',
   'bench/',
-  'examples/',
   'python/',
   'soak/',
   'src/analysis/',

@@ -1,5 +1,5 @@
-// Reads every JavaScript file below node_modules, parses each in a task of its own, and sums the results up by a tree
-// of merges, under a progress bar and all three profilers. `longpole demo` runs this program.
+// Reads every JavaScript file below node_modules, parses each file in a separate task, and merges the summaries in a
+// tree, with a progress bar and all three profilers. `longpole demo` runs this program.
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ Options:
   --json         print the result as JSON
   -h, --help     show this text
 `;
-/** Summaries that one merge takes: a wide tree has few levels to wait for. */
+/** Summaries per merge. A wide tree has few levels. */
 const FAN_IN = 16;
 
 interface Settings {
@@ -32,7 +32,7 @@ interface Settings {
   readonly json: boolean;
 }
 
-/** One task per file, and merges upon them until one summary is left. */
+/** Returns the graph: one task per file, and a tree of merges that ends with one summary. */
 function summaryOf(folder: string, files: readonly string[]): Delayed<Summary> {
   let level = files.map((path, file) => parse(join(folder, path), file));
   do {
@@ -48,7 +48,7 @@ function summaryOf(folder: string, files: readonly string[]): Delayed<Summary> {
 async function main({ folder, workers, page, json }: Settings): Promise<void> {
   const files = findSourceFiles(folder);
   if (files.length === 0) throw new UsageError(`There is no .js, .mjs or .cjs file below ${folder}.`);
-  // With --json the result alone goes to stdout.
+  // With --json only the result goes to stdout.
   const out = json ? process.stderr : process.stdout;
   out.write(`Parsing ${files.length} files of ${folder}\n`);
   const profilers = [new Profiler(), new ResourceProfiler({ dt: 0.1 }), new CacheProfiler()] as const;
@@ -90,7 +90,7 @@ function readSettings(): Settings | undefined {
 
 function isUsageError(error: unknown): error is Error {
   if (error instanceof UsageError) return true;
-  // Thrown by parseArgs: unknown options, missing values.
+  // parseArgs throws these for unknown options and missing values.
   return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
 }
 

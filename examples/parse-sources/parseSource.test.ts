@@ -5,7 +5,7 @@ import { mergeSummaries, type Summary } from './summary.js';
 
 const summarise = (text: string, file = 0): Summary => summariseSource(text, text.length, file);
 
-/** The hash of the only function of a text. */
+/** Returns the hash of the only function in a text. */
 function shapeOf(text: string): number {
   const { hashes } = summarise(text).shapes;
   assert.equal(hashes.length, 1);
@@ -64,7 +64,7 @@ test('reads modules, CommonJS with return and sloppy code, and a hashbang', () =
   }
 });
 
-test('a file that does not parse is counted, and says why', () => {
+test('a file that does not parse is counted, with the reason', () => {
   const { files, lines, kinds, failures } = summarise('const = 1;\n', 5);
   assert.deepEqual([files, lines, kinds.size], [1, 1, 0]);
   assert.equal(failures[0]?.file, 5);

@@ -1,4 +1,4 @@
-// One source file: parsed with acorn, walked once.
+// Summarises one source file: parses it with acorn and walks its tree once.
 import { type Options, parse } from 'acorn';
 import { ShapeTable, type Summary } from './summary.js';
 
@@ -8,7 +8,7 @@ interface SyntaxNode {
   readonly [field: string]: unknown;
 }
 
-/** Fields that say where or how a thing is spelled, and not how the code is built. */
+/** Fields of a node that hold its position or spelling, not the structure of the code. */
 const NOT_STRUCTURE = new Set([
   'type',
   'start',
@@ -24,10 +24,10 @@ const NOT_STRUCTURE = new Set([
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
 
-/** A file that does not parse gives a summary with one failure: it is counted, not hidden. */
+/** Summarises a file. The summary of a file that does not parse has one failure. */
 export function summariseSource(text: string, bytes: number, file: number): Summary {
   const lineStarts = findLineStarts(text);
-  // A last line without a newline counts; nothing after a last newline does not.
+  // A last line without a newline counts. The empty text after a last newline does not.
   const lines = lineStarts.length - (text === '' || text.endsWith('\n') ? 1 : 0);
   const size = { files: 1, lines, bytes };
   try {
@@ -35,13 +35,13 @@ export function summariseSource(text: string, bytes: number, file: number): Summ
     walk.visit(parseAny(text), 1);
     return { ...walk.summary(), ...size, failures: [] };
   } catch (error) {
-    // SyntaxError of the parser, or RangeError where the code is nested deeper than the stack allows.
+    // The parser throws a SyntaxError, or a RangeError if the code is nested too deeply for the stack.
     const message = error instanceof Error ? error.message : String(error);
     return { ...new Walk(file, lineStarts).summary(), ...size, failures: [{ file, message }] };
   }
 }
 
-/** As a module, and if it is none as a CommonJS script. If it is neither, the module's error is thrown. */
+/** Parses a module, or else a CommonJS script. Throws the error of the module if the text is neither. */
 function parseAny(text: string): SyntaxNode {
   const options: Options = { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true };
   let program: unknown;
@@ -68,7 +68,7 @@ function findLineStarts(text: string): number[] {
   return starts;
 }
 
-/** Counts kinds, depth and function shapes below one program. A shape is hashed bottom-up in two 32-bit lanes. */
+/** Counts kinds, depth and function shapes of one program. A shape is hashed bottom-up in two 32-bit lanes. */
 class Walk {
   readonly #file: number;
   readonly #lineStarts: readonly number[];
@@ -76,7 +76,7 @@ class Walk {
   readonly #shapes = new ShapeTable();
   #depth = 0;
   #deepestAt = 0;
-  /** Hash and number of nodes of the subtree that was visited last. */
+  /** Hash (`#high`, `#low`) and number of nodes of the subtree that was visited last. */
   #high = 0;
   #low = 0;
   #size = 0;
@@ -100,7 +100,7 @@ class Walk {
       const value = node[field];
       const children = isNode(value) ? [value] : Array.isArray(value) ? value : undefined;
       if (children === undefined) {
-        // Operators, `const` or `let`, `async`, `computed` and the like.
+        // Such fields are operators, `const` or `let`, `async`, `computed` and so on.
         if (NOT_STRUCTURE.has(field) || value === null || value === undefined) continue;
         const hash = hashText(`${field}=${value}`);
         high = mix(high, hash);
@@ -137,7 +137,7 @@ class Walk {
     };
   }
 
-  /** 1-based line of an offset, by bisection. */
+  /** Returns the 1-based line of an offset, by bisection. */
   #lineOf(offset: number): number {
     let low = 0;
     let high = this.#lineStarts.length;
@@ -150,7 +150,7 @@ class Walk {
   }
 }
 
-/** One round of MurmurHash3. */
+/** Mixes a value into a hash with one round of MurmurHash3. */
 function mix(hash: number, value: number): number {
   let k = Math.imul(value, 0xcc9e2d51);
   k = Math.imul((k << 15) | (k >>> 17), 0x1b873593);

@@ -1,7 +1,7 @@
-// The result as a person reads it, and as a program does.
+// The result as text and as JSON.
 import type { Summary } from './summary.js';
 
-/** Smaller functions (`() => {}`, `(x) => x.id`) are alike without telling anything. */
+/** Least size of a reported function. Smaller ones (`() => {}`, `(x) => x.id`) are often equal by chance. */
 const SMALLEST_SHAPE = 20;
 const TOP = 10;
 
@@ -10,15 +10,15 @@ export interface Report {
   readonly files: number;
   readonly lines: number;
   readonly bytes: number;
-  /** How many nodes of each type, the most frequent first. */
+  /** Number of nodes of each type, the most frequent first. */
   readonly kinds: readonly { readonly kind: string; readonly count: number }[];
   readonly deepest: { readonly depth: number; readonly place: string };
-  /** Functions of the same structure, of at least 20 syntax nodes: the ten most repeated ones. */
+  /** The ten most repeated shapes of functions with at least 20 syntax nodes. */
   readonly shapes: readonly { readonly count: number; readonly nodes: number; readonly place: string }[];
   readonly failures: readonly { readonly file: string; readonly message: string }[];
 }
 
-/** @param files the list that the summary's file numbers index */
+/** @param files paths by the file numbers of the summary */
 export function makeReport(folder: string, files: readonly string[], summary: Summary): Report {
   const place = (file: number, line: number): string => `${files[file]}:${line}`;
   const { shapes, deepest } = summary;
@@ -43,7 +43,7 @@ export function makeReport(folder: string, files: readonly string[], summary: Su
   };
 }
 
-/** Plain text, no colours. */
+/** Returns the report as plain text without colours. */
 export function formatReport(report: Report): string {
   const number = (value: number): string => value.toLocaleString('en');
   const row = (count: number, text: string): string => `${number(count).padStart(12)}  ${text}`;

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Paths of all .js, .mjs and .cjs files below a folder, relative to it, sorted. Links are not followed. */
+/** Returns the sorted relative paths of all .js, .mjs and .cjs files below a folder. Links are not followed. */
 export function findSourceFiles(folder: string): string[] {
   const found: string[] = [];
   const open = [''];
@@ -16,7 +16,7 @@ export function findSourceFiles(folder: string): string[] {
   return found.sort();
 }
 
-/** The node_modules folder that this program's own dependencies were installed in: every installation has one. */
+/** Returns the node_modules folder that contains the dependencies of this program. */
 export function ownNodeModules(): string {
   const path = fileURLToPath(import.meta.resolve('acorn'));
   const name = `${sep}node_modules${sep}`;

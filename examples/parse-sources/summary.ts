@@ -1,15 +1,16 @@
-// What is known of a set of source files, and how two sets become one. Files are numbers here, indexes into the list
-// of files that the main program holds: a number is cheaper to send and to merge than a path.
+// The summary of a set of source files, and the merge of summaries. A file is a number, an index into the list of the
+// main program, because a number is cheaper to send and to merge than a path.
 
-/** Functions with the same structure, whatever the names and the literals in them. Parallel columns, one per shape. */
+/** Shapes of functions as parallel columns, one row per shape. A shape ignores names and literals. */
 export interface Shapes {
   /** 53-bit hash of the structure. */
   readonly hashes: Float64Array;
   readonly counts: Uint32Array;
-  /** Syntax nodes of one such function. */
+  /** Number of syntax nodes of one function. */
   readonly sizes: Uint32Array;
-  /** Where the first one stands: file and 1-based line. */
+  /** File of the first function of the shape. */
   readonly files: Uint32Array;
+  /** 1-based line of the first function of the shape. */
   readonly lines: Uint32Array;
 }
 
@@ -22,12 +23,12 @@ export interface Summary {
   readonly files: number;
   readonly lines: number;
   readonly bytes: number;
-  /** ESTree node type → how often it occurs. */
+  /** ESTree node type → number of nodes. */
   readonly kinds: ReadonlyMap<string, number>;
-  /** The node with the most nodes above it: how many, and where it begins. */
+  /** Depth and position of the most deeply nested node. */
   readonly deepest: { readonly depth: number; readonly file: number; readonly line: number };
   readonly shapes: Shapes;
-  /** Files that were read and did not parse, or could not be read. They are counted in `files`. */
+  /** Files that did not parse. `files` includes them. */
   readonly failures: readonly Failure[];
 }
 
@@ -38,7 +39,7 @@ interface Shape {
   line: number;
 }
 
-/** Collects shapes by hash; the first in file order stands for all of its kind. */
+/** Collects shapes by hash, with the position of the first function in file order. */
 export class ShapeTable {
   readonly #shapes = new Map<number, Shape>();
 
@@ -71,7 +72,7 @@ export class ShapeTable {
   }
 }
 
-/** One summary of all files of several. The order of `summaries` does not change the result, except in `failures`. */
+/** Merges summaries. Their order affects only the order of `failures`. */
 export function mergeSummaries(summaries: readonly Summary[]): Summary {
   const kinds = new Map<string, number>();
   const shapes = new ShapeTable();

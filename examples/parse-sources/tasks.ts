@@ -1,4 +1,4 @@
-// The functions that run on the workers. Every isolate imports this module and finds them by name.
+// The functions that run on the workers. Every isolate imports this module and finds the functions by name.
 import { readFileSync } from 'node:fs';
 import { tasks } from 'longpole';
 import { summariseSource } from './parseSource.js';

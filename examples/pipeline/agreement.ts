@@ -1,9 +1,6 @@
-// How well two ways to cut the same things into groups agree, whatever the groups are called.
+// Measures the agreement of two clusterings, regardless of the labels of their groups.
 
-/**
- * The adjusted Rand index of Hubert and Arabie (1985): 1 for the same groups, about 0 for groups that have nothing to do with
- * each other.
- */
+/** Returns the adjusted Rand index of Hubert and Arabie (1985): 1 for equal groups, about 0 for unrelated groups. */
 export function adjustedRandIndex(a: Int32Array, b: Int32Array): number {
   const pairs = new Map<string, number>();
   const [inA, inB] = [new Map<number, number>(), new Map<number, number>()];
@@ -20,7 +17,7 @@ export function adjustedRandIndex(a: Int32Array, b: Int32Array): number {
   return most === expected ? 1 : (together - expected) / (most - expected);
 }
 
-/** Pairs of two that groups of these sizes have within them. */
+/** Returns the number of pairs within groups of these sizes. */
 function pairsIn(sizes: Iterable<number>): number {
   let pairs = 0;
   for (const size of sizes) pairs += (size * (size - 1)) / 2;

@@ -12,7 +12,7 @@ const CENTERS = [
 ];
 
 describe('points', () => {
-  test('blobs lie around their centres, and are the same every time', () => {
+  test('blobs lie around their centres and are reproducible', () => {
     const points = blobs(CENTERS, 3000, 1000, 2000);
     assert.deepEqual(points, blobs(CENTERS, 3000, 1000, 2000));
     assert.notDeepEqual(points.data.slice(0, 2), blobs(CENTERS, 3000, 0, 1000).data.slice(0, 2));
@@ -42,7 +42,7 @@ describe('points', () => {
 });
 
 describe('the adjusted Rand index', () => {
-  test('is 1 for the same groups by other names, about 0 for unrelated ones', () => {
+  test('is 1 for equal groups with other labels, about 0 for unrelated groups', () => {
     const a = Int32Array.of(0, 0, 1, 1, 2, 2);
     assert.equal(adjustedRandIndex(a, Int32Array.of(2, 2, 0, 0, 1, 1)), 1);
     assert.equal(
@@ -57,7 +57,7 @@ describe('the adjusted Rand index', () => {
     assert.ok(Math.abs(adjustedRandIndex(many, unrelated)) < 0.01);
   });
 
-  test('is that of an example worked by hand', () => {
+  test('equals the value of an example that was computed by hand', () => {
     // Three pairs together in both, 4 in the first, 7 in the second, of 15: (3 - 28/15) / (5.5 - 28/15).
     const value = adjustedRandIndex(Int32Array.of(0, 0, 0, 1, 1, 2), Int32Array.of(0, 0, 0, 0, 1, 1));
     const [together, first, second] = [3, 4, 7];
@@ -67,7 +67,7 @@ describe('the adjusted Rand index', () => {
 });
 
 describe('the pipeline', () => {
-  test('finds the blobs that were made, by k-means and by the map', { timeout: 120_000 }, async () => {
+  test('finds the original blobs, by k-means and by the map', { timeout: 120_000 }, async () => {
     const source = makeBlobs({ samples: 20_000, chunk: 1000, centers: CENTERS });
     const means = kMeans({ clusters: 3, maxIterations: 100 });
     const map = selfOrganisingMap({ nodes: 3, epochs: 20 });
@@ -85,7 +85,7 @@ describe('the pipeline', () => {
     }
   });
 
-  test('k-means ends in the middle of each of its clusters', { timeout: 120_000 }, async () => {
+  test('k-means ends with each centre in the middle of its cluster', { timeout: 120_000 }, async () => {
     const source = makeBlobs({ samples: 3000, chunk: 1000, centers: CENTERS });
     const { fit } = kMeans({ clusters: 3, maxIterations: 100 });
     const centers = (await new Pipeline('centers').add(fit, { X: source }).run()).get('fit');

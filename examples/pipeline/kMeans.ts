@@ -1,4 +1,5 @@
-// K-means: seeds that lie far from each other, chosen from a sample, then Lloyd's iterations until the centres stay.
+// K-means: chooses initial centres with large distances from a sample, then iterates by Lloyd's method until the
+// centres are stable.
 import {
   addClusters,
   type Clusters,
@@ -9,11 +10,11 @@ import {
   randomNumbers,
 } from './points.js';
 
-/** Runs from other seeds, of which the best counts. */
+/** Number of runs on the sample, of which the best provides the initial centres. */
 const TRIALS = 8;
 const SAMPLE_ITERATIONS = 20;
 
-/** Centres to begin with: of some runs on the sample those with the smallest sum of squared distances. */
+/** Returns initial centres: those of the run on the sample with the smallest sum of squared distances. */
 export function seeds(sample: Points, count: number, seed: number): Points {
   const random = randomNumbers(seed);
   let best: Points | undefined;
@@ -29,7 +30,10 @@ export function seeds(sample: Points, count: number, seed: number): Points {
   return best ?? farApart(sample, count, random);
 }
 
-/** The next centre is a point drawn with a probability that grows with the square of its distance to those before. */
+/**
+ * Chooses centres from the points one by one, with a probability proportional to the squared distance to the nearest
+ * earlier centre.
+ */
 function farApart(sample: Points, count: number, random: () => number): Points {
   const { columns, data } = sample;
   const total = countOf(sample);
@@ -53,7 +57,7 @@ function farApart(sample: Points, count: number, random: () => number): Points {
   return centers;
 }
 
-/** Each centre in the middle of its points; a centre without points stays. */
+/** Moves each centre to the mean of its points. A centre without points stays. */
 export function moved(centers: Points, found: Clusters): Points {
   const { columns } = centers;
   const data = centers.data.map((value, i) => {
@@ -63,7 +67,7 @@ export function moved(centers: Points, found: Clusters): Points {
   return { columns, data };
 }
 
-/** One iteration over all chunks: the centres, and how far the one that moved most has moved, squared. */
+/** Completes one iteration. Returns the new centres and the largest squared distance that a centre has moved. */
 export function step(
   centers: Points,
   parts: readonly Clusters[],

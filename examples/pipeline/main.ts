@@ -1,5 +1,5 @@
-// DASF's tutorial of its profiler: 100,000 points around three centres, normalised, clustered by k-means and by a
-// self-organising map side by side, persisted, recorded, and the three questions asked of the record.
+// The tutorial of DASF's profiler: normalises 100,000 points around three centres, clusters them by k-means and by a
+// self-organising map, persists the labels, records the run, and prints three analyses of the record.
 import { parseArgs } from 'node:util';
 import { type Client, connect, Future } from 'longpole';
 import { TraceAnalyser } from 'longpole/analysis';
@@ -22,15 +22,15 @@ const USAGE = `Usage: pipeline [options]
   --workers N     workers (default: one per core)
   --processes     workers are processes instead of threads
   --nvtx          mark every task as an NVTX range
-  --name NAME     what the names of the files begin with (default Tutorial_5_Profile)
-  --output DIR    where the files go (default: the current folder)
+  --name NAME     prefix of the file names (default Tutorial_5_Profile)
+  --output DIR    folder of the files (default: the current folder)
 `;
 const CENTERS = [
   [-6, -6],
   [0, 0],
   [9, 1],
 ];
-/** Of k-means and the true blobs. Below it the run has failed. */
+/** Least adjusted Rand index of k-means and the true blobs. Below it the run fails. */
 const AGREEMENT = 0.9;
 const ROWS = 10;
 
@@ -45,7 +45,7 @@ interface Settings {
   readonly output: string;
 }
 
-/** Runs the pipeline; returns how well each way to cluster agrees with the blobs that were made. */
+/** Runs the pipeline. Returns the agreement of each method with the original blobs. */
 async function cluster(client: Client, settings: Settings): Promise<ReadonlyMap<string, number>> {
   const { samples, chunk, epochs } = settings;
   const blobs = makeBlobs({ samples, chunk, centers: CENTERS });
@@ -70,7 +70,7 @@ async function cluster(client: Client, settings: Settings): Promise<ReadonlyMap<
   ]);
 }
 
-/** What was persisted, chunk by chunk, as one array here. */
+/** Gathers the persisted labels of all chunks into one array. */
 async function labelsOf(client: Client, persisted: unknown): Promise<Int32Array> {
   if (!Array.isArray(persisted)) throw new TypeError('The step returns a list of chunks.');
   const futures = persisted.filter((part) => part instanceof Future);

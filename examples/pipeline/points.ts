@@ -1,18 +1,19 @@
-// Points in a plane or a space, and what is computed of one chunk of them. Coordinates of a point lie together.
+// Chunks of points with any number of coordinates, and the computations on one chunk. The coordinates of a point are
+// adjacent.
 
 export interface Points {
   readonly columns: number;
   readonly data: Float64Array;
 }
 
-/** Count, sum and sum of squares of numbers: of two such the sums may be added. */
+/** Count, sum and sum of squares of numbers. The moments of two chunks may be added. */
 export interface Moments {
   readonly count: number;
   readonly sum: number;
   readonly squares: number;
 }
 
-/** Of the points next to each centre: how many, their sum, and the sum of squared distances. */
+/** Per centre, the number and the sum of its nearest points; `inertia` is the sum of all squared distances. */
 export interface Clusters {
   readonly counts: Float64Array;
   readonly sums: Float64Array;
@@ -23,7 +24,7 @@ export function countOf({ columns, data }: Points): number {
   return data.length / columns;
 }
 
-/** Numbers in [0, 1), the same for the same seed on every machine (generator: mulberry32). */
+/** Returns a generator of numbers in [0, 1), which is equal for equal seeds on every machine (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = Math.imul(seed + 1, 0x9e3779b1);
   return () => {
@@ -34,12 +35,12 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Which of `blobs` equal shares of `total` points a point belongs to: the first share comes first. */
+/** Returns the blob of a point, if `total` points are divided into `blobs` equal consecutive shares. */
 export function blobOf(point: number, total: number, blobs: number): number {
   return Math.floor((point * blobs) / total);
 }
 
-/** Points `from .. to` of `total` around the centres, each coordinate off by a normal deviate of variance 1. */
+/** Returns the points `from .. to` of `total` around the centres, with normal deviates of variance 1. */
 export function blobs(
   centers: readonly (readonly number[])[],
   total: number,
@@ -52,7 +53,7 @@ export function blobs(
   for (let point = from; point < to; point++) {
     const center = centers[blobOf(point, total, centers.length)]!;
     for (let column = 0; column < columns; column++) {
-      // Box and Muller's transform of two uniform deviates.
+      // The transform of Box and Muller makes a normal deviate of two uniform ones.
       const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
       data[(point - from) * columns + column] = center[column]! + normal;
     }
@@ -70,7 +71,7 @@ export function moments({ data }: Points): Moments {
   return { count: data.length, sum, squares };
 }
 
-/** Mean 0 and standard deviation 1 over all numbers that the moments are of. */
+/** Returns the points normalised by the moments of all chunks, to mean 0 and standard deviation 1. */
 export function normalized({ columns, data }: Points, parts: readonly Moments[]): Points {
   const count = total(parts, (part) => part.count);
   const mean = total(parts, (part) => part.sum) / count;
@@ -82,7 +83,7 @@ function total<T>(parts: readonly T[], value: (part: T) => number): number {
   return parts.reduce((sum, part) => sum + value(part), 0);
 }
 
-/** Every `step`th point, beginning with the first. */
+/** Returns every `step`th point, starting with the first. */
 export function everyNth(points: Points, step: number): Points {
   const { columns, data } = points;
   const kept = Math.ceil(countOf(points) / step);
@@ -102,7 +103,7 @@ export function joined(parts: readonly Points[]): Points {
   return { columns: parts[0]?.columns ?? 0, data };
 }
 
-/** Square of the distance between point `i` and centre `j`. */
+/** Returns the squared distance between point `i` and centre `j`. */
 export function distance(points: Points, i: number, centers: Points, j: number): number {
   const { columns } = points;
   let sum = 0;
@@ -113,7 +114,7 @@ export function distance(points: Points, i: number, centers: Points, j: number):
   return sum;
 }
 
-/** The index of the nearest centre, for each point. */
+/** Returns the index of the nearest centre for each point. */
 export function nearest(points: Points, centers: Points): Int32Array {
   const count = countOf(centers);
   return Int32Array.from({ length: countOf(points) }, (_, i) => {

@@ -1,8 +1,11 @@
-// A self-organising map in batches: nodes on a line learn from the points next to them and, less and less, from those of their
-// neighbours on the line.
+// A self-organising map in batches. Nodes on a line move towards their nearest points and, with decreasing weight,
+// towards those of their neighbours on the line.
 import { addClusters, type Clusters, countOf, type Points, randomNumbers } from './points.js';
 
-/** Nodes at points of the sample, in the order of the first coordinate, so that the line is not tangled to begin with. */
+/**
+ * Returns initial nodes at random points of the sample, ordered by the first coordinate, so that the line is not
+ * tangled.
+ */
 export function startNodes(sample: Points, count: number, seed: number): Points {
   const { columns, data } = sample;
   const random = randomNumbers(seed);
@@ -13,8 +16,9 @@ export function startNodes(sample: Points, count: number, seed: number): Points 
 }
 
 /**
- * One epoch: each node moves to the mean of all points, weighted by how near the node that won a point is on the line.
- * `radius` is that of the neighbourhood, in nodes.
+ * Completes one epoch: moves each node to a weighted mean of all points. The weight of a point decreases with the
+ * distance on the line between the node and the nearest node of the point. `radius` is the radius of the neighbourhood,
+ * in nodes.
  */
 export function learn(nodes: Points, parts: readonly Clusters[], radius: number): Points {
   const { columns } = nodes;
@@ -35,7 +39,7 @@ export function learn(nodes: Points, parts: readonly Clusters[], radius: number)
   return { columns, data };
 }
 
-/** The radius shrinks from half the line, exponentially, until neighbours do not count. */
+/** Returns the radius of an epoch. It decreases exponentially from half of the line until neighbours have no weight. */
 export function radiusAt(epoch: number, epochs: number, nodes: number): number {
   const [first, last] = [Math.max(1, nodes / 2), 0.1];
   return first * (last / first) ** (epochs > 1 ? epoch / (epochs - 1) : 1);

@@ -1,4 +1,4 @@
-// The steps of the pipeline: functions that run here and describe work for the workers, chunk by chunk.
+// The steps of the pipeline: functions of the main program that describe tasks for the workers, chunk by chunk.
 import type { Delayed, Input } from 'longpole';
 import type { OperatorContext } from 'longpole/trace';
 import { blobOf, type Points } from './points.js';
@@ -6,7 +6,7 @@ import { radiusAt } from './selfOrganisingMap.js';
 import { work } from './tasks.js';
 
 interface Source {
-  /** Chunks of points that are computed, or will be. */
+  /** Chunks of points, computed or described. */
   readonly X: readonly Input<Points>[];
 }
 
@@ -16,20 +16,20 @@ export interface Blobs {
   readonly centers: readonly (readonly number[])[];
 }
 
-/** A source of points around the centres, in chunks; the same points every time. */
+/** Returns a reproducible source of points around the centres, in chunks. */
 export function makeBlobs({ samples, chunk, centers }: Blobs) {
   const bounds = Array.from({ length: Math.ceil(samples / chunk) }, (_, i) => i * chunk);
   return {
     name: 'makeBlobs',
     load: (): Delayed<Points>[] =>
       bounds.map((from) => work.makeBlobs(centers, samples, from, Math.min(samples, from + chunk))),
-    /** The blob that each point was made for. */
+    /** Returns the blob of each point. */
     truth: (): Int32Array =>
       Int32Array.from({ length: samples }, (_, i) => blobOf(i, samples, centers.length)),
   };
 }
 
-/** Mean 0 and standard deviation 1 over all coordinates of all points. */
+/** Normalises all coordinates of all points to mean 0 and standard deviation 1. */
 export const normalize = {
   name: 'Normalize',
   transform: ({ X }: Source): Delayed<Points>[] => {
@@ -38,7 +38,7 @@ export const normalize = {
   },
 };
 
-/** One point in so many goes into the sample that the first centres are chosen from. */
+/** Points per point of the sample from which the initial centres are chosen. */
 const SAMPLE_EVERY = 50;
 
 export interface KMeansOptions {
@@ -47,10 +47,10 @@ export interface KMeansOptions {
   readonly seed?: number;
 }
 
-/** Squared distance: centres that move less stay. */
+/** Squared distance below which a centre counts as stable. */
 const TOLERANCE = 1e-8;
 
-/** K-means over chunks: an iteration is a task per chunk and one that moves the centres. */
+/** Returns the steps of k-means. An iteration has one task per chunk and one task that moves the centres. */
 export function kMeans({ clusters, maxIterations, seed = 0 }: KMeansOptions) {
   const fit = async ({ X }: Source, { compute, persist }: OperatorContext): Promise<Points> => {
     const chunks = await persist(X);
@@ -73,13 +73,13 @@ export interface MapOptions {
   readonly seed?: number;
 }
 
-/** A self-organising map over chunks: an epoch is a task per chunk and one in which the nodes learn. */
+/** Returns the steps of a self-organising map. An epoch has one task per chunk and one task that moves the nodes. */
 export function selfOrganisingMap({ nodes, epochs, seed = 0 }: MapOptions) {
   const fit = async ({ X }: Source, { compute, persist }: OperatorContext): Promise<Points> => {
     const chunks = await persist(X);
     const samples = chunks.map((chunk) => work.sample(chunk, SAMPLE_EVERY));
     let learned = work.startNodes(samples, nodes, seed);
-    // All epochs are one graph: nothing has to come back here in between.
+    // All epochs are one graph, because no intermediate result is needed here.
     for (let epoch = 0; epoch < epochs; epoch++) {
       const before = learned;
       const parts = chunks.map((chunk) => work.clusterSums(chunk, before));
@@ -90,7 +90,7 @@ export function selfOrganisingMap({ nodes, epochs, seed = 0 }: MapOptions) {
   return { fit, fitPredict: predictor('SOM.fitPredict', fit) };
 }
 
-/** A step that learns and then says for each point, chunk by chunk, to which centre it belongs. */
+/** Returns a step that fits the centres and then predicts the nearest centre of each point, chunk by chunk. */
 function predictor(name: string, fit: (source: Source, context: OperatorContext) => Promise<Points>) {
   const fitPredict = async (source: Source, context: OperatorContext): Promise<Delayed<Int32Array>[]> => {
     const centers = await fit(source, context);
@@ -100,7 +100,7 @@ function predictor(name: string, fit: (source: Source, context: OperatorContext)
   return fitPredict;
 }
 
-/** Has the results of a step computed and kept on the workers. */
+/** Returns a step that computes its input and keeps the results on the workers. */
 export function persistData(name: string) {
   const persist = ({ X }: { readonly X: readonly unknown[] }, context: OperatorContext): Promise<unknown> =>
     context.persist(X);

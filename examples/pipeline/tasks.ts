@@ -1,4 +1,4 @@
-// The functions that run on the workers. Every isolate imports this module and finds them by name.
+// The functions that run on the workers. Every isolate imports this module and finds the functions by name.
 import { tasks } from 'longpole';
 import { seeds, step } from './kMeans.js';
 import {

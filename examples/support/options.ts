@@ -1,6 +1,6 @@
-// What the examples share: their command lines.
+// Parses the command lines of the examples.
 
-/** @throws RangeError that names the option */
+/** Returns a positive integer option. @throws RangeError that names the option */
 export function positive(name: string, text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1)
@@ -9,9 +9,9 @@ export function positive(name: string, text: string): number {
 }
 
 /**
- * Runs an example with what its command line says; a wrong one, for which `read` throws, gets the usage and ends with 2.
+ * Runs an example with the settings of its command line. If `read` throws, prints the usage and exits with code 2.
  *
- * @param read undefined: the usage was asked for
+ * @param read returns the settings; undefined: print the usage
  * @param main resolves to the exit code
  */
 export async function runWith<S>(

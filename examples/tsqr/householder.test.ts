@@ -30,7 +30,7 @@ function assertFactors(a: Matrix, { q, r }: QR): void {
   }
 }
 
-test('multiplies as the definition says, also with odd shapes', () => {
+test('multiplies by the definition, also with odd shapes', () => {
   for (const [m, n, p] of [
     [1, 1, 1],
     [3, 5, 2],
@@ -62,7 +62,7 @@ for (const [rows, columns] of [
   });
 }
 
-test('a column of zeros is no obstacle', () => {
+test('a matrix with a column of zeros is factorised', () => {
   const a = zeros(4, 2);
   a.data.set([1, 2, 3, 4]);
   const { q, r } = qr(a);
@@ -83,7 +83,7 @@ test('QR of stacked triangles', () => {
   assert.ok(relativeError(gram, identity(45)) < 1e-13);
 });
 
-test('the same seed gives the same matrix, another seed another one', () => {
+test('equal seeds give equal matrices, different seeds different ones', () => {
   assert.deepEqual(randomMatrix(4, 3, 5), randomMatrix(4, 3, 5));
   assert.notDeepEqual(randomMatrix(4, 3, 5), randomMatrix(4, 3, 6));
 });

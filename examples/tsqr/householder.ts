@@ -1,7 +1,6 @@
-// QR by Householder reflections: a = q · r with orthonormal columns in q and r upper triangular.
-//
-// Reflectors are made in panels of 32. While a panel (≤ 256 KB for 1,000 rows) stays in the second-level cache, all
-// its reflectors are applied to four other columns at a time, which stay in the first-level cache.
+// QR by Householder reflections: a = q · r with orthonormal columns in q and r upper triangular. Reflectors are created
+// in panels of 32 columns. A panel (at most 256 KB for 1,000 rows) stays in the second-level cache, while its
+// reflectors are applied to four other columns at a time, which stay in the first-level cache.
 import { type Matrix, zeros } from './matrix.js';
 
 export interface QR {
@@ -11,14 +10,14 @@ export interface QR {
 
 const PANEL = 32;
 
-/** QR of a matrix with at least as many rows as columns. q has the shape of `a`. */
+/** Returns the QR factors of a matrix with at least as many rows as columns. q has the shape of `a`. */
 export function qr(a: Matrix): QR {
   return factorise(a, () => a.rows);
 }
 
 /**
- * QR of square upper triangular matrices stacked upon each other, as the second step of a tall-skinny QR needs it.
- * q comes back cut into one square block per matrix. The zeros are kept: a third of the work of a dense QR.
+ * Returns the QR factors of stacked square upper triangular matrices, for the second step of a tall-skinny QR. q is
+ * divided into one square block per matrix. Skipping the zeros reduces the work to a third of a dense QR.
  */
 export function qrOfTriangles(triangles: readonly Matrix[]): {
   readonly blocks: readonly Matrix[];
@@ -26,7 +25,7 @@ export function qrOfTriangles(triangles: readonly Matrix[]): {
 } {
   const count = triangles.length;
   const size = triangles[0]?.rows ?? 0;
-  // Row i of triangle t becomes row i * count + t, so that the elements of column k that are not zero lie together.
+  // Row i of triangle t becomes row i * count + t, so that the nonzero elements of column k are adjacent.
   const stack = zeros(size * count, size);
   for (const [t, { data }] of triangles.entries()) {
     for (let k = 0; k < size; k++) {
@@ -44,10 +43,10 @@ export function qrOfTriangles(triangles: readonly Matrix[]): {
   return { blocks, r };
 }
 
-/** `endOf(k)`: row after the last element of column k that is not zero. It does not fall from one column to the next. */
+/** Factorises a matrix. `endOf(k)`: row after the last nonzero element of column k; it never decreases with k. */
 function factorise(a: Matrix, endOf: (column: number) => number): QR {
   const { rows, columns } = a;
-  // Column k: above the diagonal r, from the diagonal down reflector k. The diagonal of r goes straight to `r`.
+  // Column k holds r above the diagonal and reflector k from the diagonal down. The diagonal of r is in `r`.
   const work = { rows, columns, data: a.data.slice() };
   const r = zeros(columns, columns);
   const scales = new Float64Array(columns);
@@ -73,7 +72,7 @@ function makeReflector(work: Matrix, k: number, end: number, r: Matrix): number 
   let sum = 0;
   for (let i = k; i < end; i++) sum += data[start + i]! * data[start + i]!;
   const first = data[start + k]!;
-  // The sign that makes |v₀| grow: no digits are lost by subtraction.
+  // This sign increases |v₀|, so that no digits are lost by subtraction.
   const norm = first > 0 ? -Math.sqrt(sum) : Math.sqrt(sum);
   r.data[k + k * r.rows] = norm;
   data[start + k] = first - norm;
@@ -157,14 +156,14 @@ function reflectOne(
   for (let i = k; i < end; i++) c[to + i]! -= v[at + i]! * dot;
 }
 
-/** The first columns of H₀ H₁ … Hₙ₋₁: the reflectors go over the unit columns from the last to the first. */
+/** Returns the first columns of H₀ H₁ … Hₙ₋₁. The reflectors are applied to unit columns from the last to the first. */
 function formQ(work: Matrix, scales: Float64Array, endOf: (column: number) => number): Matrix {
   const { rows, columns } = work;
   const q = zeros(rows, columns);
   for (let j = 0; j < columns; j++) q.data[j + j * rows] = 1;
   for (let end = columns; end > 0; end -= PANEL) {
     const panel = Math.max(0, end - PANEL);
-    // Reflector k leaves unit columns before k as they are.
+    // Reflector k does not change unit columns before k.
     for (let j = panel; j < columns; j += 4) {
       for (let k = end - 1; k >= panel; k--) {
         reflect(work, scales, k, k + 1, endOf, q, j, Math.min(j + 4, columns));

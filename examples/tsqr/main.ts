@@ -1,4 +1,5 @@
-// QR of a tall matrix in blocks, then q · r, then the comparison with the matrix, under all three profilers.
+// Computes the QR factors of a tall matrix in blocks, then q · r, and compares q · r with the matrix, with all three
+// profilers.
 import { parseArgs } from 'node:util';
 import type { Delayed } from 'longpole';
 import {
@@ -16,11 +17,11 @@ const USAGE = `Usage: tsqr [--rows N] [--columns N] [--blocks N] [--workers N] [
 
   --rows N      rows of the matrix (default 10000)
   --columns N   columns of the matrix (default 1000); a block has at least as many rows
-  --blocks N    blocks that the rows are cut into (default 10)
+  --blocks N    blocks of rows (default 10)
   --workers N   worker threads (default: one per core)
   --page FILE   where to write the profile (default longpole-tsqr.html)
 `;
-/** Of ‖q · r − a‖ / ‖a‖. Above it the run has failed. */
+/** Largest ‖q · r − a‖ / ‖a‖. Above it the run fails. */
 const TOLERANCE = 1e-9;
 
 interface Settings {
@@ -31,7 +32,7 @@ interface Settings {
   readonly page: string;
 }
 
-/** The whole computation, not run yet: ‖q · r − a‖ / ‖a‖ of a random matrix `a`. */
+/** Returns the graph of the whole computation: ‖q · r − a‖ / ‖a‖ of a random matrix `a`. */
 function tallSkinnyQR({ rows, columns, blocks }: Settings): Delayed<number> {
   const heights = Array.from(
     { length: blocks },

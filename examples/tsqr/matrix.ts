@@ -1,4 +1,4 @@
-// Dense matrices of doubles, column after column in one Float64Array: element (i, j) is data[i + j * rows].
+// Dense matrices of doubles, stored by columns in one Float64Array: element (i, j) is data[i + j * rows].
 
 export interface Matrix {
   readonly rows: number;
@@ -10,7 +10,7 @@ export function zeros(rows: number, columns: number): Matrix {
   return { rows, columns, data: new Float64Array(rows * columns) };
 }
 
-/** Uniform in [0, 1). The same seed gives the same matrix on every machine (generator: mulberry32). */
+/** Returns a matrix of uniform numbers in [0, 1), equal for equal seeds on every machine (mulberry32). */
 export function randomMatrix(rows: number, columns: number, seed: number): Matrix {
   const matrix = zeros(rows, columns);
   const { data } = matrix;
@@ -25,8 +25,8 @@ export function randomMatrix(rows: number, columns: number, seed: number): Matri
 }
 
 /**
- * a · b. Two columns of the result take four columns of `a` at a time, so that each number loaded from `a` is used
- * twice; a tile whose eight factors are all zero is skipped, which halves the work when `b` is triangular.
+ * Returns a · b. Processes four columns of `a` for two columns of the result at a time, so that each number from `a` is
+ * loaded once for two uses. A tile of eight zero factors is skipped, which halves the work for a triangular `b`.
  */
 export function multiply(a: Matrix, b: Matrix): Matrix {
   const c = zeros(a.rows, b.columns);
@@ -52,7 +52,7 @@ function addTile(a: Matrix, b: Matrix, c: Matrix, j: number, k: number): void {
   const from = a.data;
   const to = c.data;
   const { rows } = a;
-  // Columns beyond the edge have the factor 0: any column will do.
+  // Columns beyond the edge have the factor 0, so any column may replace them.
   const last = a.columns - 1;
   const k0 = k * rows;
   const k1 = Math.min(k + 1, last) * rows;
@@ -76,7 +76,10 @@ function addTile(a: Matrix, b: Matrix, c: Matrix, j: number, k: number): void {
   }
 }
 
-/** Σ (a - b)² and Σ b²: of two such pairs the sums may be added, which makes the relative error of a whole. */
+/**
+ * Returns Σ (a - b)² and Σ b². The sums of several blocks may be added, to compute the relative error of the whole
+ * matrix.
+ */
 export function squaredError(a: Matrix, b: Matrix): { error: number; norm: number } {
   let error = 0;
   let norm = 0;

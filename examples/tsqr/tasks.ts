@@ -1,4 +1,4 @@
-// The functions that run on the workers. Every isolate imports this module and finds them by name.
+// The functions that run on the workers. Every isolate imports this module and finds the functions by name.
 import { tasks } from 'longpole';
 import { type QR, qr, qrOfTriangles } from './householder.js';
 import { type Matrix, multiply, randomMatrix, squaredError } from './matrix.js';

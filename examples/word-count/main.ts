@@ -1,15 +1,16 @@
-// Counts words in text files on a cluster: the counts stay on the workers, only the most frequent words come back.
+// Counts words in text files on a cluster. The counts stay on the workers; the program receives the most frequent
+// words.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Client, connect, type Future } from 'longpole';
 import { type Counts, countWords, merge, most } from './tasks.js';
 
-/** So many counts are merged by one task. */
+/** Number of counts that one task merges. */
 const FAN_IN = 8;
 const IGNORED = new Set(['a', 'an', 'and', 'as', 'in', 'is', 'it', 'of', 'on', 'or', 'that', 'the', 'to']);
 
-/** Merges until one is left. Results that were merged are let go of on the way. */
+/** Merges counts until one is left, and releases the merged ones. */
 function mergeAll(client: Client, parts: readonly Future<Counts>[]): Future<Counts> {
   const [first] = parts;
   if (first === undefined) throw new RangeError('There are no files to count.');

@@ -1,4 +1,4 @@
-// What runs on the workers.
+// The functions that run on the workers.
 import { readFile } from 'node:fs/promises';
 import { tasks } from 'longpole';
 
@@ -16,7 +16,7 @@ export const { countWords, merge, most } = tasks(import.meta.url, {
     for (const part of parts) for (const [word, count] of part) all.set(word, (all.get(word) ?? 0) + count);
     return all;
   },
-  /** The most frequent words; those that are as frequent as each other by name. */
+  /** Returns the most frequent words; equally frequent ones are ordered by name. */
   most(counts: Counts, limit: number): (readonly [string, number])[] {
     return [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).slice(0, limit);
   },
