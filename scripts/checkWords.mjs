@@ -45,7 +45,6 @@ export const NOT_YET = [
   'src/cli/',
   'src/dashboard/pages/',
   'src/dask/',
-  'src/diagnostics/',
   'src/files/traceDirectory.test.ts',
   'src/trace/recording/openTables.ts',
   'test/',

@@ -1,8 +1,8 @@
-// When was each result held? A result enters the cache when its task stops, and leaves it when the last task that needs it
-// stops; what the caller asked for is held until the run ends, and so is what a failed run left unused.
+// Computes when each result was held. A result enters the cache when its task stops, and leaves the cache when its last
+// dependent stops. Requested results, and results that a failed run left unused, are held until the end of the run.
 import type { RunRecording } from './runRecording.js';
 
-/** Parallel columns, in the order in which the results were let go. */
+/** Parallel columns, in the order in which the results were released. */
 export interface CacheLifetimes {
   readonly ids: Int32Array;
   /** Seconds since the epoch. */
@@ -11,8 +11,8 @@ export interface CacheLifetimes {
 }
 
 /**
- * One entry per task that finished. While the run goes on, only results that were already let go are listed. A task that ran
- * again because its result was lost counts from its last run. Cost: one pass over the rows and their dependents.
+ * Returns one entry per finished task. During the run, only released results are listed. A task that ran again because
+ * its result was lost counts from its last run. Cost: one pass over the rows and their dependents.
  */
 export function cacheLifetimes(recording: RunRecording): CacheLifetimes {
   const { tasks, computation, dependentOffsets, dependents, requested } = recording;
@@ -24,7 +24,7 @@ export function cacheLifetimes(recording: RunRecording): CacheLifetimes {
     stopOf[tasks.ids[row]!] = stop;
     if (stop > last) last = stop;
   }
-  // Clocks of other processes may run slightly ahead of the caller's: the run ends no earlier than its last task.
+  // Clocks of other processes may run slightly ahead, but the run ends no earlier than its last task.
   const end = Number.isNaN(recording.endTime) ? Number.NaN : Math.max(recording.endTime, last);
 
   const freeOf = new Float64Array(size);
@@ -36,7 +36,7 @@ export function cacheLifetimes(recording: RunRecording): CacheLifetimes {
     const from = dependentOffsets[id]!;
     const to = dependentOffsets[id + 1]!;
     let free = requested[id] === 1 || from === to ? end : stop;
-    // A dependent that has not stopped makes Math.max return NaN: the result is still held.
+    // Math.max returns NaN if a dependent has not stopped. The result is still held then.
     for (let i = from; i < to; i++) free = Math.max(free, stopOf[dependents[i]!]!);
     if (Number.isNaN(free)) free = end;
     if (Number.isNaN(free)) continue;

@@ -10,11 +10,11 @@ const zeros = (length: number): Float64Array => new Float64Array(length);
 const fail = (): never => {
   throw new Error('boom');
 };
-/** a is needed by b and d, b by c, c by d; d is asked for. Each task takes one second from 100 on. */
+/** b and d depend on a, c on b, d on c; d is requested. Each task takes one second, from 100 on. */
 const graph: Graph = { a: [add, 1, 2], b: [add, 'a', 1], c: [add, 'b', 1], d: [add, 'a', 'c'] };
 
 describe('CacheProfiler', () => {
-  it('counts every result from its task to the last that needs it', () => {
+  it('counts every result from its task to its last dependent', () => {
     using cprof = new CacheProfiler();
     fakeGet(graph, 'd', { startTime: 100 });
     const end = cprof.results.at(-1)?.freeTime ?? 0;
@@ -24,7 +24,7 @@ describe('CacheProfiler', () => {
       { key: 'c', task: [add, 'b', 1], metric: 1, cacheTime: 103, freeTime: 104 },
       { key: 'd', task: [add, 'a', 'c'], metric: 1, cacheTime: 104, freeTime: end },
     ]);
-    assert.ok(end > 1e9, 'what was asked for is held until the run ends');
+    assert.ok(end > 1e9, 'a requested result is held until the run ends');
     assert.equal(cprof.metricName, 'count');
     cprof.clear();
     assert.deepEqual(cprof.results, []);
@@ -59,7 +59,7 @@ describe('CacheProfiler', () => {
     );
   });
 
-  it('surfaces an error of the metric, and says what a metric must return', () => {
+  it('throws an error of the metric, and an error for a metric that returns no number', () => {
     assert.throws(() => fakeGet(graph, 'd', { callbacks: new CacheProfiler({ metric: fail }) }), /boom/);
     const text: (value: unknown) => number = () => JSON.parse('"big"');
     assert.throws(() => fakeGet(graph, 'd', { callbacks: new CacheProfiler({ metric: text }) }), {
@@ -68,7 +68,7 @@ describe('CacheProfiler', () => {
     });
   });
 
-  it('holds what a failed run left unused until its end', () => {
+  it('holds unused results of a failed run until its end', () => {
     using cprof = new CacheProfiler();
     assert.throws(() => fakeGet({ a: [add, 1, 2], b: [add, 'a', 1], c: [fail, 'a', 'b'] }, 'c'), /boom/);
     assert.deepEqual(
@@ -78,7 +78,7 @@ describe('CacheProfiler', () => {
     assert.equal(cprof.results[0]?.freeTime, cprof.results[1]?.freeTime);
   });
 
-  it('lists only what was let go while the run goes on', () => {
+  it('lists only released results during the run', () => {
     const cprof = new CacheProfiler();
     const seen: string[][] = [];
     const look = { pretask: () => void seen.push(cprof.results.map(({ key }) => key)) };
@@ -87,7 +87,7 @@ describe('CacheProfiler', () => {
     assert.equal(cprof.results.length, 4);
   });
 
-  it('adds up while registered', () => {
+  it('accumulates results while registered', () => {
     const cprof = new CacheProfiler();
     cprof.register();
     fakeGet(graph, 'd');

@@ -1,5 +1,5 @@
-// The cache profiler: when each result was held. With the default metric it is a view over the recordings, like Profiler; a
-// metric of one's own is evaluated as each result arrives, and only its number is kept.
+// The cache profiler: records when each result was held. With the default metric it is a view of the recordings, like
+// Profiler. Another metric is evaluated when a result arrives, and only the number is kept.
 import { CALLABLE, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
@@ -9,16 +9,16 @@ import { ADD_TO, type CachedRun, type PageSource, type ProfilerTrace } from './p
 import { recordRun } from './runRecording.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
 
-/** One result's stay in the cache. */
+/** One result in the cache. */
 export interface CacheData {
   readonly key: string;
-  /** The task as it stands in the graph, e.g. `[add, 1, 2]`. */
+  /** The task in the graph, e.g. `[add, 1, 2]`. */
   readonly task: unknown;
-  /** What the metric gave for the result; 1 without a metric. */
+  /** Value of the metric for the result; 1 without a metric. */
   readonly metric: number;
-  /** When the result came to be: its task's end where it ran. Seconds since the epoch. */
+  /** End of the task, in seconds since the epoch on the clock of its worker. */
   readonly cacheTime: number;
-  /** When it was no longer needed: the end of the last task that used it, or of the run. Seconds since the epoch. */
+  /** End of the last dependent, or of the run, in seconds since the epoch. */
   readonly freeTime: number;
 }
 
@@ -26,29 +26,30 @@ export interface CacheData {
 export type CacheMetric = (value: unknown) => number;
 
 export interface CacheProfilerOptions {
-  /** Measures each result; default: 1 for every result. With a metric every result travels to the caller's thread. */
+  /** Measures a result. Default: 1 for every result. With a metric, every result is sent to the caller's thread. */
   readonly metric?: CacheMetric | undefined;
-  /** What the plot calls it; default: the function's name, or `count` without a metric. */
+  /** Name of the metric in the plot. Default: the name of the function, or `count` without a metric. */
   readonly metricName?: string | undefined;
 }
 
 const OPTIONS: OptionKinds<CacheProfilerOptions> = { metric: CALLABLE, metricName: TEXT };
 
-/** One run as this profiler saw it. */
+/** Entries of one run. */
 interface Part extends CachedRun {
-  /** The materialised entries, and the state of the recording that they were made from. */
   rows: readonly CacheData[];
+  /** State of the recording for which `rows` were made: its rows, and whether it had ended. */
   rowCount: number;
   ended: boolean;
 }
 
 /**
- * Records for every result its size by `metric`, when it entered the scheduler's cache and when it left it.
+ * Records for every result the value of `metric`, and when the result entered and left the scheduler's cache.
  *
  *     { using cprof = new CacheProfiler({ metric: nbytes }); await getThreaded(graph, 'x'); cprof.visualize(); }
  *
- * Results are listed in the order in which they were let go, and add up over the runs of a block, or while registered, until
- * `clear()`; the first run in a new `using` block starts afresh. While a run goes on, only what it has let go is listed.
+ * Results are listed in the order in which they were released; during a run, only released results are listed. Results
+ * of several runs accumulate until `clear()`. The first run in a new `using` block clears the results of earlier
+ * blocks.
  *
  * @source Dask's `dask.diagnostics.CacheProfiler`
  */
@@ -60,9 +61,8 @@ export class CacheProfiler extends Callback implements PageSource {
   #fresh = false;
 
   /**
-   * Takes options, or the metric alone.
-   *
-   * @throws ERR_LONGPOLE_INVALID_ARGUMENT if the metric is not a function
+   * @param options options, or the metric alone
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the metric is not a function, or for an unknown option
    */
   constructor(options: CacheProfilerOptions | CacheMetric = {}) {
     super();
@@ -73,7 +73,7 @@ export class CacheProfiler extends Callback implements PageSource {
     this.metricName = metricName ?? (metric === undefined ? 'count' : metric.name || 'metric');
   }
 
-  /** The results that were held, in the order in which they were let go. The same array until there is something new. */
+  /** Recorded results in the order in which they were released. The same array until there are new results. */
   get results(): CacheData[] {
     if (this.#results === undefined || this.#parts.some(isStale)) {
       for (const part of this.#parts) if (isStale(part)) materialize(part);
@@ -82,16 +82,18 @@ export class CacheProfiler extends Callback implements PageSource {
     return this.#results;
   }
 
-  /** Forgets everything recorded so far; a run that goes on is forgotten as a whole. */
+  /** Removes all results, and all results of a run in progress, also future ones. */
   clear(): void {
     this.#parts = [];
     this.#results = undefined;
   }
 
   /**
-   * Writes a self-contained HTML page of what was held over time, a line per task prefix, and returns its path.
+   * Writes a self-contained HTML page with the held results over time, one line per prefix; see `visualize`.
    *
-   * @throws ERR_LONGPOLE_INVALID_ARGUMENT for options that are not valid
+   * @returns the absolute path of the page
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for invalid options, ERR_LONGPOLE_PAGE_FILE if the file cannot
+   *   be written
    */
   visualize(options?: VisualizeOptions): string {
     return visualize(this, options);
@@ -128,7 +130,7 @@ export class CacheProfiler extends Callback implements PageSource {
     });
   }
 
-  /** A metric looks at every result, and the results of a cluster stay at its workers. */
+  /** With a metric a cluster cannot be watched, because its results stay on the workers. */
   override [WATCHERS](): RunWatcher[] | undefined {
     return this.#metric === undefined ? [this.#recorder()] : undefined;
   }
@@ -142,7 +144,7 @@ function measure(metric: CacheMetric, value: unknown, key: string): number {
   const measured: unknown = metric(value);
   if (typeof measured === 'number') return measured;
   throw invalidArgument(
-    `CacheProfiler: the metric ${metric.name || '(anonymous)'} returned ${typeof measured} for the result of ${key}; it must return a number.`,
+    `CacheProfiler: the metric ${metric.name || '(anonymous)'} returned ${typeof measured} for the result of ${key}. Return a number.`,
   );
 }
 

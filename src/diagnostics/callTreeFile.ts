@@ -1,4 +1,4 @@
-// A call tree as a file that other tools read. As a page it is a performance report.
+// Writes call trees in the formats of other tools. Pages with a call tree are performance reports.
 import { gzipSync } from 'node:zlib';
 import type { CallTree } from '../profile/callTree.js';
 import { toPprof } from '../profile/pprof.js';
@@ -6,22 +6,22 @@ import { toSpeedscope } from '../profile/speedscope.js';
 import { writeWhole } from './wholeFile.js';
 
 export interface CallTreeFileOptions {
-  /** What the file is called in tools that read it. */
+  /** Name of the profile in other tools. */
   readonly title: string;
-  /** Seconds that a sample is worth. */
+  /** Seconds per sample. */
   readonly interval: number;
 }
 
-/** Whether the name of a file asks for a call tree, and not for a page. */
+/** Returns whether the extension of a file is that of a call tree instead of a page. */
 export function isCallTreeFile(filename: string): boolean {
   return /\.(pb|pb\.gz|json)$/i.test(filename);
 }
 
 /**
- * Writes a call tree; what the name ends in says how: `.pb` and `.pb.gz` for pprof, `.speedscope.json`, `.json` for the tree
- * as it is.
+ * Writes a call tree. The extension selects the format: `.pb` and `.pb.gz` for pprof, `.speedscope.json` for
+ * speedscope, `.json` for the tree itself.
  *
- * @returns the absolute path
+ * @returns the absolute path of the file
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
  */
 export function writeCallTree(tree: CallTree, filename: string, options: CallTreeFileOptions): string {

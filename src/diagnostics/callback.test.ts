@@ -76,7 +76,7 @@ describe('the five hooks', () => {
     assert.deepEqual(keys.keys, ['a']);
   });
 
-  it('are asked of the engine only if they are overridden', () => {
+  it('are requested from the engine only if they are overridden', () => {
     const wants = (callback: CallbackLike): unknown =>
       observersOf([callback]).map(({ perTask, results }) => [perTask, results]);
     assert.deepEqual(wants(new Callback()), []);
@@ -106,7 +106,7 @@ describe('the five hooks', () => {
     });
   });
 
-  it('start and finish also when there is nothing to run', () => {
+  it('are called at the start and the end of an empty run', () => {
     const recorder = new Recorder();
     fakeGet(graph, 'one', { callbacks: [recorder] });
     assert.deepEqual(
@@ -117,14 +117,14 @@ describe('the five hooks', () => {
 });
 
 describe('errors', () => {
-  it('of a task reach finish as errored', () => {
+  it('of a task call finish with errored', () => {
     const recorder = new Recorder();
     assert.throws(() => fakeGet({ a: [fail] }, 'a', { callbacks: [recorder] }), /boom/);
     assert.deepEqual(recorder.calls.at(-1)?.at(-1), true);
   });
 
   for (const hook of ['start', 'startState', 'pretask', 'posttask', 'finish'] as const) {
-    it(`of ${hook} surface, and every callback that started finishes`, () => {
+    it(`of ${hook} are thrown, and finish is called for every callback that started`, () => {
       const before = new Recorder();
       const after = new Recorder();
       const finished: boolean[] = [];
@@ -151,7 +151,7 @@ describe('errors', () => {
 });
 
 describe('activation', () => {
-  it('by using lasts for the block', () => {
+  it('with using lasts for the block', () => {
     const keys = new Keys();
     {
       using active = keys;
@@ -162,13 +162,13 @@ describe('activation', () => {
     assert.deepEqual(keys.keys, ['a']);
   });
 
-  it('is not caused by making one', () => {
+  it('is not caused by the constructor', () => {
     const keys = new Keys();
     fakeGet(graph, 'a');
     assert.deepEqual(keys.keys, []);
   });
 
-  it('is not caused by looking at one', () => {
+  it('is not caused by inspection', () => {
     const keys = new Keys();
     inspect(keys, { showHidden: true, depth: null });
     JSON.stringify(keys);
@@ -177,7 +177,7 @@ describe('activation', () => {
     assert.deepEqual(activeCallbacks(), []);
   });
 
-  it('by await using lasts for the block', async () => {
+  it('with await using lasts for the block', async () => {
     const keys = new Keys();
     {
       await using active = keys;
@@ -198,7 +198,7 @@ describe('activation', () => {
     assert.deepEqual(activeCallbacks(), []);
   });
 
-  it('by register lasts until unregister, both idempotent', () => {
+  it('with register lasts until unregister, and both are idempotent', () => {
     const keys = new Keys();
     keys.unregister();
     keys.register();
@@ -210,7 +210,7 @@ describe('activation', () => {
     assert.deepEqual(keys.keys, ['a']);
   });
 
-  it('several times over still calls once, in order of activation', () => {
+  it('of one callback several times calls it once, in order of activation', () => {
     const order: string[] = [];
     const first = new Callback({ start: () => order.push('first') });
     const second = new Callback({ start: () => order.push('second') });
@@ -227,7 +227,7 @@ describe('activation', () => {
     assert.deepEqual(order, ['second', 'first', 'third']);
   });
 
-  it('outlives a block for a callback that is registered', () => {
+  it('of a registered callback does not end with a block', () => {
     const keys = new Keys();
     keys.register();
     {
@@ -238,7 +238,7 @@ describe('activation', () => {
     keys.unregister();
   });
 
-  it('is not passed on to what a task of a synchronous run computes', () => {
+  it('does not apply to graphs that a task of a synchronous run computes', () => {
     const keys = new Keys();
     const nested: Graph = { outer: [() => suspended(() => fakeGet(graph, 'a')[0])] };
     using active = keys;
@@ -289,7 +289,7 @@ describe('withCallbacks', () => {
 });
 
 describe('other forms of a callback', () => {
-  it('a tuple of five', () => {
+  it('include a tuple of five hooks', () => {
     const calls: string[] = [];
     const tuple = [
       null,
@@ -303,7 +303,7 @@ describe('other forms of a callback', () => {
     assert.deepEqual(calls, ['pre a', 'pre b', 'end', 'pre a', 'end']);
   });
 
-  it('the older pair is called once more at the end with null', () => {
+  it('include the older pair, which is called once more at the end with null', () => {
     const calls: unknown[][] = [];
     const pair = {
       startCallback: (key: string | null) => calls.push(['start', key]),
@@ -321,7 +321,7 @@ describe('other forms of a callback', () => {
     ]);
   });
 
-  it('anything else is refused', () => {
+  it('do not include other values, which are rejected', () => {
     const wrong: object[] = [{}, { pretasks: () => {} }, [1, 2, 3, 4, 5]];
     for (const callback of wrong) {
       assert.throws(() => fakeGet(graph, 'a', { callbacks: [callback] }), {

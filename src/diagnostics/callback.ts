@@ -1,5 +1,5 @@
-// Dask's callbacks: five hooks around a run. A Callback says what it wants to see by which hooks it overrides; observers.ts
-// turns that into the engine's RunObserver, so that a hook that nobody wrote costs nothing.
+// Dask's callbacks: five hooks around a run. callbackObservers.ts turns the overridden hooks into a RunObserver of the
+// engine. Hooks that are not overridden cost nothing.
 import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunObserver, RunState, RunWatcher } from '../protocol/runObserver.js';
@@ -19,19 +19,19 @@ export type FinishHook = (dsk: Graph, state: RunState, errored: boolean) => void
 
 /** The five hooks as functions, each optional. */
 export interface CallbackHooks {
-  /** At the beginning, before the state exists. */
+  /** Called at the start of a run, before the state exists. */
   readonly start?: StartHook | undefined;
-  /** At the beginning, after the state is initialised and before the first task. */
+  /** Called when the state is initialised, before the first task. */
   readonly startState?: StartStateHook | undefined;
-  /** When a task starts. */
+  /** Called when a task starts. */
   readonly pretask?: PretaskHook | undefined;
-  /** When a task has finished. Asking for it brings every result to the caller's thread. */
+  /** Called when a task has finished. With this hook, every result is sent to the caller's thread. */
   readonly posttask?: PosttaskHook | undefined;
-  /** At the end, before the results are returned; `errored` tells whether the run ended by an error. */
+  /** Called at the end of a run, before the results are returned. `errored` is whether the run ended with an error. */
   readonly finish?: FinishHook | undefined;
 }
 
-/** Null as in Dask's tuples: no such hook. */
+/** Null stands for a missing hook, as in Dask's tuples. */
 const HOOK = kind('a function', (value) => value === null || typeof value === 'function');
 const HOOK_KINDS: OptionKinds<CallbackHooks> = {
   start: HOOK,
@@ -41,14 +41,14 @@ const HOOK_KINDS: OptionKinds<CallbackHooks> = {
   finish: HOOK,
 };
 
-/** What a callback watches a run with. A symbol, so that no subclass meets it by accident. */
+/** Method that returns the observers of a run. A symbol cannot collide with a method of a subclass. */
 export const OBSERVERS: unique symbol = Symbol('longpole.observers');
-/** What a callback watches a computation of a cluster with, if it can. */
+/** Method that returns the watchers of a computation on a cluster. */
 export const WATCHERS: unique symbol = Symbol('longpole.watchers');
-/** Called when the first of the blocks that hold a callback begins, and when the last of them ends. */
+/** Methods called when the first block with the callback begins, and when the last one ends. */
 export const ENTERED: unique symbol = Symbol('longpole.entered');
 export const LEFT: unique symbol = Symbol('longpole.left');
-/** The overridden hooks, bound. */
+/** Method that returns the overridden hooks. */
 export const HOOKS: unique symbol = Symbol('longpole.hooks');
 
 /**
@@ -62,16 +62,16 @@ export const HOOKS: unique symbol = Symbol('longpole.hooks');
  *     { using cb = new Callback({ pretask: (key) => console.log(key) }); getSync(graph, 'c'); }
  *     getSync(graph, 'c', { callbacks: [new PrintKeys()] });
  *
- * A callback is active between `register()` and `unregister()`, inside a block that holds it with `using`, and inside
- * `withCallbacks`; several of these at once still call it once. Which callbacks see a run is settled when the run
- * starts. What a hook throws ends the run with that error. `finish` runs for every callback whose `start` returned.
+ * A callback is active between `register()` and `unregister()`, in a block that declares it with `using`, and in
+ * `withCallbacks`. A callback that is active several times is called once. A run calls the callbacks that are active
+ * when it starts. An error of a hook ends the run with this error. `finish` is called if `start` has returned.
  *
  * @source Dask's `dask.callbacks.Callback`
  */
 export class Callback {
   #blocks = 0;
 
-  /** @throws ERR_LONGPOLE_INVALID_ARGUMENT if a hook is not a function */
+  /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if a hook is not a function, or for an unknown hook */
   constructor(hooks: CallbackHooks = {}) {
     checkOptions('Callback', hooks, HOOK_KINDS);
     const { start, startState, pretask, posttask, finish } = hooks;
@@ -94,48 +94,48 @@ export class Callback {
   ): void {}
   protected _finish(_dsk: Graph, _state: RunState, _errored: boolean): void {}
 
-  /** Beginning of a run, before the state exists. */
+  /** Called at the start of a run, before the state exists. */
   start(dsk: Graph): void {
     this._start(dsk);
   }
 
-  /** Beginning of a run, once the state is initialised. */
+  /** Called when the state is initialised, before the first task. */
   startState(dsk: Graph, state: RunState): void {
     this._startState(dsk, state);
   }
 
-  /** A task has started. */
+  /** Called when a task has started. */
   pretask(key: string, dsk: Graph, state: RunState): void {
     this._pretask(key, dsk, state);
   }
 
-  /** A task has finished; `workerId` is the name of the worker that ran it, e.g. `threads-0`. */
+  /** Called when a task has finished. `workerId` is the name of its worker, e.g. `threads-0`. */
   posttask(key: string, result: unknown, dsk: Graph, state: RunState, workerId: string): void {
     this._posttask(key, result, dsk, state, workerId);
   }
 
-  /** End of a run. */
+  /** Called at the end of a run. `errored` is whether the run ended with an error. */
   finish(dsk: Graph, state: RunState, errored: boolean): void {
     this._finish(dsk, state, errored);
   }
 
-  /** Makes this callback active for every run until `unregister`. Registering twice is registering once. */
+  /** Activates this callback for every run until `unregister`. A second call has no effect. */
   register(): void {
     registerItem(this);
   }
 
-  /** Ends `register`. Does nothing if it is not registered (Dask raises KeyError there). */
+  /** Reverts `register`. Has no effect if the callback is not registered (Dask raises KeyError). */
   unregister(): void {
     unregisterItem(this);
   }
 
   /**
-   * Active for the block that declares it: `using` reads this property where the callback is declared, which activates
-   * it, and calls the function read when the block ends. A getter is what tells a `using` from a plain `const`; see
+   * Activates this callback when read, and returns a function that deactivates it. `using` reads the property at the
+   * declaration and calls the function at the end of the block; `const` does not. See
    * docs/decisions/using-activates.md.
    */
   get [Symbol.dispose](): () => void {
-    // May throw: then nothing is active.
+    // If this call throws, the callback must not be active.
     if (this.#blocks === 0) this[ENTERED]();
     this.#blocks++;
     const deactivate = activateItem(this);
@@ -152,12 +152,12 @@ export class Callback {
   [ENTERED](): void {}
   [LEFT](): void {}
 
-  /** What watches one run: nothing by itself. Diagnostics that record put their own observer here. */
+  /** Returns observers of one run, in addition to the hooks. */
   [OBSERVERS](): RunObserver[] {
     return [];
   }
 
-  /** What watches a computation of a cluster; undefined: the callback needs a run in this process. */
+  /** Returns watchers of a computation on a cluster; undefined if the callback needs a run in this process. */
   [WATCHERS](): RunWatcher[] | undefined {
     return undefined;
   }
@@ -185,5 +185,5 @@ export class Callback {
   }
 }
 
-/** A callback that watches whatever a program computes, on clusters, too: for it a run need not be on a local scheduler. */
+/** A callback that observes clusters by other means. It does not make `compute()` run on a local scheduler. */
 export class ProgramCallback extends Callback {}

@@ -1,5 +1,5 @@
-// From what people write (callbacks, tuples, the older two functions) to what the engine calls (RunObserver). One observer
-// serves one run, so that a callback may watch several runs at the same time.
+// Converts all forms of callbacks (Callback, object, tuple, pair) into RunObservers of the engine. Each observer serves
+// one run, so that a callback may watch several runs at the same time.
 import { invalidArgument } from '../base/errors.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunInfo, RunObserver, RunState, RunWatcher } from '../protocol/runObserver.js';
@@ -18,7 +18,7 @@ import {
 } from './callback.js';
 import { activeItems } from './registry.js';
 
-/** Dask's own form of a callback: its five hooks in order, null for those that it lacks. */
+/** Dask's form of a callback: the five hooks in order, null for a missing hook. */
 export type CallbackTuple = readonly [
   start: StartHook | null | undefined,
   startState: StartStateHook | null | undefined,
@@ -28,8 +28,9 @@ export type CallbackTuple = readonly [
 ];
 
 /**
- * The older pair. `startCallback` runs when a task starts, `endCallback` when one has finished; when the run ends, by
- * success or error, each is called once more with a null key (and a null worker id).
+ * The form of Dask's first diagnostics. `startCallback` is called when a task starts, `endCallback` when a task has
+ * finished. At the end of the run, with or without an error, both are called once more with null as the key and the
+ * worker id.
  *
  * @source Dask's first diagnostics
  */
@@ -38,7 +39,7 @@ export interface TwoCallbacks {
   endCallback?(key: string | null, dsk: Graph, state: RunState, id: string | null): void;
 }
 
-/** Everything that is accepted where a callback is asked for. */
+/** All forms of a callback. */
 export type CallbackLike = Callback | CallbackHooks | CallbackTuple | TwoCallbacks;
 
 const HOOK_NAMES = ['start', 'startState', 'pretask', 'posttask', 'finish'] as const;
@@ -74,35 +75,36 @@ function checkCallback(value: unknown): CallbackLike {
 }
 
 /**
- * One callback or several as a checked list.
+ * Returns one callback or several as a checked list.
  *
- * @throws ERR_LONGPOLE_INVALID_ARGUMENT if one of them is not a callback
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if a value is not a callback
  */
 export function callbackList(value: unknown): readonly CallbackLike[] {
   return (isList(value) ? value : [value]).map(checkCallback);
 }
 
-/** A lone tuple is an array too: a tuple holds functions and nulls, a list holds callbacks. */
+/** Distinguishes a list of callbacks from a single tuple, which holds functions and nulls. */
 function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && (value.length !== 5 || value.every(isObject));
 }
 
 /**
- * The callbacks that see a run which starts now: the active ones in order of activation, then `own` (the `callbacks`
- * option), each once.
+ * Returns the callbacks for a run that starts now: the active ones in order of activation, then those of the option
+ * `callbacks`, without duplicates.
  *
- * @throws ERR_LONGPOLE_INVALID_ARGUMENT if one of `own` is not a callback
+ * @param own value of the option `callbacks`
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if a value of `own` is not a callback
  */
 export function callbacksForRun(own: unknown = []): CallbackLike[] {
   return [...new Set<CallbackLike>([...activeCallbacks(), ...callbackList(own)])];
 }
 
-/** What `register`, `using` and `withCallbacks` hold active now, in order of activation. */
+/** Returns the active callbacks in order of activation. */
 export function activeCallbacks(): CallbackLike[] {
   return activeItems();
 }
 
-/** One observer or more for each callback, for one run. */
+/** Returns the observers of the callbacks for one run. */
 export function observersOf(callbacks: readonly CallbackLike[]): RunObserver[] {
   const observers: RunObserver[] = [];
   for (const callback of callbacks) {
@@ -121,14 +123,14 @@ export function observersOf(callbacks: readonly CallbackLike[]): RunObserver[] {
 }
 
 /**
- * What watches a computation of a cluster for these callbacks.
+ * Returns the watchers of the callbacks for a computation on a cluster.
  *
- * @returns undefined if one of them has hooks, or looks at results: these see runs in this process only
+ * @returns undefined if a callback has hooks or needs results, which only runs in this process have
  */
 export function watchersOf(callbacks: readonly CallbackLike[]): RunWatcher[] | undefined {
   const watchers: RunWatcher[] = [];
   for (const callback of callbacks) {
-    // What observes the whole program observes its clusters, too.
+    // An observer of the whole program also observes its clusters.
     if (callback instanceof ProgramCallback) continue;
     const own = callback instanceof Callback && hookObservers(callback[HOOKS]()).length === 0;
     const found = own ? callback[WATCHERS]() : undefined;
@@ -138,7 +140,10 @@ export function watchersOf(callbacks: readonly CallbackLike[]): RunWatcher[] | u
   return watchers;
 }
 
-/** What watches a computation of a cluster for `own` callbacks and those that are active. Callbacks with hooks see no cluster. */
+/**
+ * Returns the watchers for a computation on a cluster of the active callbacks and `own` ones. Ignores callbacks with
+ * hooks.
+ */
 export function watchersForRun(own?: unknown): RunWatcher[] {
   return callbacksForRun(own).flatMap((callback) => watchersOf([callback]) ?? []);
 }

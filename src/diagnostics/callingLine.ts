@@ -1,35 +1,35 @@
-// The line of the user's program that called into the package, as a text for people.
+// Finds the line of the user's program that called into the package.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Frames that are looked through for the caller: Node's own and the package's are none. */
+/** Stack frames in which the caller is searched. */
 const DEPTH = 10;
-/** Files whose text is kept; beyond it all are forgotten. */
+/** Maximum number of cached files. A full cache is cleared. */
 const MAX_FILES = 50;
 const MAX_LINE = 200;
-/** The package's own code that a program's call passes through; beside it are the examples, which are programs. */
+/** Folders of the package through which calls of a program pass. The examples beside them are programs. */
 const PARTS = ['api', 'graph', 'diagnostics', 'engine'].flatMap((part) => {
   const { href } = new URL(`../${part}/`, import.meta.url);
   return [href, fileURLToPath(href)];
 });
 
-/** Calls whose lines are kept; beyond it all are forgotten. */
+/** Maximum number of cached calls. A full cache is cleared. */
 const MAX_CALLS = 1000;
 
 const texts = new Map<string, readonly string[] | undefined>();
-/** Place of a call in the code that runs → its line, as `callingLine` says it. */
+/** Results of `callingLine` by place of the call in the running code. */
 const known = new Map<string, string>();
 
 /**
- * Where the running call of the package's function `entry` was made: the file relative to the working directory, the
- * number of the line and the line itself, e.g. `src/main.ts:12  using s = span('load');`; empty if there is none. The stack is mapped to
- * TypeScript where Node maps stacks (under tsx it does). Costs ~3 µs,
- * and the first time from a place ~20 µs and reading the file.
+ * Returns the place of the running call of `entry`, a function of the package: the file relative to the working
+ * directory, the number and the text of the line, e.g. `src/main.ts:12  using s = span('load');`. Returns an empty text
+ * if no program made the call. Places are in TypeScript if Node maps stacks, e.g. under tsx. Costs about 3 µs; the
+ * first call from a place costs about 20 µs and reads the file.
  */
 export function callingLine(entry: (...args: never[]) => unknown): string {
   const limit = Error.stackTraceLimit;
-  // Mostly the program calls itself.
+  // Usually the program calls `entry` directly.
   Error.stackTraceLimit = 1;
   let place = callPlace(entry);
   Error.stackTraceLimit = DEPTH;
@@ -44,7 +44,7 @@ export function callingLine(entry: (...args: never[]) => unknown): string {
   return line;
 }
 
-/** Where the call is in the code that runs, which may be compiled from something else; empty if there is no such place. */
+/** Returns the place of the call in the running code, which may be compiled from TypeScript; empty if there is none. */
 function callPlace(entry: (...args: never[]) => unknown): string {
   const { prepareStackTrace } = Error;
   let place = '';
@@ -57,7 +57,7 @@ function callPlace(entry: (...args: never[]) => unknown): string {
       return '';
     };
     Error.captureStackTrace(holder, entry);
-    // V8 asks only when somebody reads.
+    // V8 calls prepareStackTrace when the property is read.
     void holder.stack;
   } finally {
     Error.prepareStackTrace = prepareStackTrace;
@@ -69,7 +69,7 @@ function isProgram(url: string): boolean {
   return !url.startsWith('node:') && !PARTS.some((part) => url.startsWith(part));
 }
 
-/** As Node maps it. */
+/** Returns the line in the source, which Node maps. */
 function searchedLine(entry: (...args: never[]) => unknown): string {
   const holder = { stack: '' };
   Error.captureStackTrace(holder, entry);
@@ -100,7 +100,7 @@ function readLines(file: string): readonly string[] | undefined {
   try {
     return readFileSync(file, 'utf8').split('\n');
   } catch {
-    // Code that is no file, such as that of `node --eval`, has no lines to show.
+    // Code without a file, e.g. of `node --eval`, has no lines.
     return undefined;
   }
 }

@@ -22,7 +22,7 @@ const run = (parse: number) =>
     ],
   });
 
-/** What the page was given. */
+/** Returns the data of a page. */
 function dataOf(html: string) {
   const text = /<script id="longpole-diff"[^>]*>([^<]*)<\/script>/.exec(html)?.[1] ?? '';
   return decodeDiffPage(inflateSync(Buffer.from(text, 'base64')));
@@ -49,7 +49,7 @@ describe('the page of a diff', () => {
     );
   });
 
-  it('says so where there are no stacks, and where it cannot be written', () => {
+  it('has no stacks if the traces have none, and an error if it cannot be written', () => {
     const plain = syntheticTrace({ tasks: [{ key: 'a-1', started: 0, stopped: 1 }] });
     const path = writeDiffPage(diff(plain, plain), join(folder, 'plain.html'));
     assert.equal(dataOf(readFileSync(path, 'utf8')).stacks, null);
@@ -59,7 +59,7 @@ describe('the page of a diff', () => {
     );
   });
 
-  it('its data is checked: what was changed or cut off is told', () => {
+  it('rejects data that was changed or cut off', () => {
     const whole = encodeDiffPage(diff(run(20), run(80)), { before: 'a', after: 'b' });
     const text = new TextDecoder().decode(whole);
     const damages = [

@@ -1,5 +1,5 @@
-// What changed between two sets of runs as one HTML page that needs nothing else: the verdict, the call stacks as a flame view
-// of both, and the table. The template `diff` with the data of one diff put into it.
+// Writes a diff as a self-contained HTML page: the verdict, a flame graph of the call stacks of both sides, and the
+// table.
 import { deflateSync } from 'node:zlib';
 import type { Diff } from '../analysis/diff/diff.js';
 import { encodeDiffPage } from '../analysis/diff/diffPageData.js';
@@ -7,7 +7,7 @@ import { checkArgument, checkOptions, type OptionKinds, PAGE_FILE, TEXT } from '
 import { fillTemplate, writePage } from './htmlPage.js';
 
 export interface DiffPageOptions {
-  /** What the two sides are called. Default: before and after. */
+  /** Names of the two sides. Default: before and after. */
   readonly before?: string;
   readonly after?: string;
 }
@@ -15,9 +15,11 @@ export interface DiffPageOptions {
 const OPTIONS: OptionKinds<DiffPageOptions> = { before: TEXT, after: TEXT };
 
 /**
- * Writes the page and returns its absolute path. An existing file is replaced.
+ * Writes a diff as a self-contained HTML page. Replaces an existing file.
  *
- * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if it cannot be written, or the template is not part of the installation
+ * @returns the absolute path of the page
+ * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the page cannot be written or its template is missing,
+ *   ERR_LONGPOLE_INVALID_ARGUMENT if the name does not end in `.html`
  */
 export function writeDiffPage(diff: Diff, filename: string, options: DiffPageOptions = {}): string {
   checkArgument('writeDiffPage(): filename', filename, PAGE_FILE);

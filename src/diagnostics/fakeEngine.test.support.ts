@@ -1,6 +1,5 @@
-// An engine for the unit tests of this folder: keeps the protocol of RunObserver on one thread, with a clock of its own, and
-// does nothing that a test did not ask for.
-
+// An engine for the unit tests of this folder. It follows the protocol of RunObserver on one thread, with an artificial
+// clock.
 import { type Computation, TASK_MEMORY, type TaskRuns } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunInfo, RunObserver, RunStanding, RunState, RunWorker } from '../protocol/runObserver.js';
@@ -8,7 +7,7 @@ import { type CallbackLike, callbacksForRun, observersOf } from './callbackObser
 
 export interface FakeOptions {
   readonly callbacks?: CallbackLike | readonly CallbackLike[] | undefined;
-  /** Tasks per batch; each batch is one worker's, in turn. Default 3. */
+  /** Tasks per batch. Batches run on the workers in turn. Default 3. */
   readonly batch?: number | undefined;
   /** Number of workers; default 2. */
   readonly workers?: number | undefined;
@@ -46,7 +45,7 @@ function plan(graph: Graph, wanted: readonly string[]): Plan {
   return { keys: [...tasks.keys()], tasks, needs };
 }
 
-/** A run in progress: what RunInfo shows. */
+/** A run in progress. */
 class FakeRun implements RunInfo {
   readonly keys: readonly string[];
   readonly computation: Computation;
@@ -152,7 +151,7 @@ function rows(lists: readonly (readonly number[])[]): [Int32Array, Int32Array] {
   return [offsets, Int32Array.from(lists.flat())];
 }
 
-/** Runs the graph with the active callbacks and those given; returns the value of each key. */
+/** Runs the graph with the active and the given callbacks. Returns the value of each key. */
 export function fakeGet(
   graph: Graph,
   keys: string | readonly string[],
@@ -162,7 +161,7 @@ export function fakeGet(
   return runObserved(graph, typeof keys === 'string' ? [keys] : keys, observers, options);
 }
 
-/** Every observer whose runStarted was called gets runFinished, whatever the others do. */
+/** Runs the graph. Every observer that received runStarted also receives runFinished, even if observers throw. */
 export function runObserved(
   graph: Graph,
   wanted: readonly string[],

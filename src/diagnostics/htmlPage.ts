@@ -1,35 +1,36 @@
-// Pages that open from disk: templates that the build made of src/dashboard, each the whole program in one file, with data
-// put into them. A page that was written never needs Longpole or a network again.
+// Writes pages that open from disk without Longpole and without a network. The build makes a template of src/dashboard,
+// which holds the whole program. This module adds the data.
 import { readFileSync } from 'node:fs';
 import { LongpoleError, messageOf } from '../base/errors.js';
 import { escapeHtml } from '../base/escapeHtml.js';
 import { visibleName } from '../base/visibleText.js';
 import { writeWhole } from './wholeFile.js';
 
-/** What the build leaves in a template in place of the title, and of the data. */
+/** Placeholders of the title and the data in a template. */
 const TITLE_PLACEHOLDER = '@LONGPOLE_TITLE@';
 const DATA_PLACEHOLDER = '@LONGPOLE_DATA@';
 
 export type PageTemplate = 'dashboard' | 'diff';
 
 /**
- * The template with a title, which is text, and data, which must be base64 or empty, as the pieces of the file: a page may
- * be longer than a string can be.
+ * Returns a template with title and data as pieces of a file, because a page may be longer than the longest string.
  *
- * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the template is not part of the installation
+ * @param title text, which is escaped here
+ * @param data base64 or empty
+ * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the template is missing from the installation
  */
 export function fillTemplate(name: PageTemplate, title: string, data: string): string[] {
   const url = new URL(`../dashboard/${name}.html`, import.meta.url);
-  // Split instead of replace: a replacement pattern such as `$&` in a title must stay what it is.
+  // `replace` would interpret patterns such as `$&` in a title.
   const [head, afterTitle] = cut(url, readTemplate(url), TITLE_PLACEHOLDER);
   const [body, tail] = cut(url, afterTitle, DATA_PLACEHOLDER);
   return [head, escapeHtml(visibleName(title)), body, data, tail];
 }
 
 /**
- * Writes a page and returns its absolute path. An existing file is replaced.
+ * Writes a page and returns its absolute path. Replaces an existing file.
  *
- * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if it cannot be written
+ * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the page cannot be written
  */
 export function writePage(pieces: readonly string[], filename: string): string {
   return writeWhole('page', filename, Buffer.concat(pieces.map((piece) => Buffer.from(piece))));

@@ -1,4 +1,4 @@
-// The local schedulers as a source of a trace: a callback that has observers of clusters watch every run that it sees.
+// Reports runs of the local schedulers to observers of clusters, so that a trace can record them.
 import type { ResourceSample } from '../protocol/clusterObserver.js';
 import type { RunInfo, RunObserver } from '../protocol/runObserver.js';
 import { ResourceFeed } from '../resources/resourceFeed.js';
@@ -6,8 +6,8 @@ import type { MonitorTarget } from '../resources/usageSampler.js';
 import { OBSERVERS, ProgramCallback } from './callback.js';
 
 /**
- * Has observers watch the runs in which it is active, each as a computation; from the first on they also receive what the
- * machine and the workers use.
+ * Reports each run during which it is active as a computation, and resource usage of the machine and the workers from
+ * the first run on.
  */
 export class LocalRuns extends ProgramCallback {
   readonly #observers: readonly RunObserver[];
@@ -31,11 +31,11 @@ export class LocalRuns extends ProgramCallback {
   }
 }
 
-// What the machine and the workers of local schedulers use: the same samples as of a cluster, from the first run on that
-// takes long enough to be worth a monitor thread.
+// Samples resource usage of the machine and the workers, as for a cluster, from the first run on that takes long
+// enough.
 
-/** Starting the monitor costs some 20 ms of a core: runs shorter than this are not looked at. */
-const WORTH_MS = 150;
+/** Shortest run, in milliseconds, for which the monitor thread starts. Starting it costs about 20 ms of a core. */
+const MIN_RUN_MS = 150;
 
 class LocalResources implements RunObserver {
   readonly #deliver: (sample: ResourceSample) => void;
@@ -47,14 +47,14 @@ class LocalResources implements RunObserver {
     this.#deliver = deliver;
   }
 
-  /** Its isolates need not be there yet: they are looked for before each sample. */
+  /** The isolates of the run may start later, because the targets are determined before each sample. */
   runStarted(run: RunInfo): void {
     this.#runs.add(run);
     if (this.#feed !== undefined || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       if (this.#runs.size > 0) this.#feed ??= new ResourceFeed(() => this.#targets(), this.#deliver);
-    }, WORTH_MS);
+    }, MIN_RUN_MS);
     this.#timer.unref();
   }
 

@@ -1,5 +1,4 @@
-// Memory over time: drawn as SVG, one file that needs nothing else.
-
+// Draws memory over time as a self-contained SVG image.
 import { escapeHtml } from '../base/escapeHtml.js';
 import { visibleName } from '../base/visibleText.js';
 
@@ -14,7 +13,7 @@ const HEIGHT = 380;
 const MARGIN = { left: 76, right: 20, top: 16, bottom: 44 };
 /** Height of one line of the legend. */
 const LEGEND_LINE = 20;
-/** Distinct also for readers who do not see all colours alike, on white and on black. */
+/** Colours that colour-blind readers can distinguish, on white and on black. */
 const COLORS = ['#2f7cac', '#c9722e', '#2c9b6f', '#ca6164', '#7e63c4', '#a38207', '#9d5b88', '#32aabc'];
 const UNITS = ['B', 'kiB', 'MiB', 'GiB', 'TiB'];
 
@@ -26,7 +25,11 @@ interface Axes {
   y(bytes: number): number;
 }
 
-/** @param aligned times count from the first sample of each series */
+/**
+ * Returns the text of the image.
+ *
+ * @param aligned whether times are relative to the first sample of each series
+ */
 export function memoryPlot(series: readonly MemorySeries[], aligned: boolean): string {
   const axes = axesOf(series);
   const height = HEIGHT + Math.max(1, series.length) * LEGEND_LINE;
@@ -79,7 +82,7 @@ function byteTicks({ top, y }: Axes): string[] {
   return ticks;
 }
 
-/** Seconds since the first sample of the plot; below them, unless the series are aligned, when that was. */
+/** Draws seconds since the first sample, and below them the time of that sample, unless the series are aligned. */
 function timeTicks({ start, span, x }: Axes, aligned: boolean): string[] {
   const step = niceStep(span / 8);
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
@@ -117,7 +120,7 @@ function colorOf(index: number): string {
   return COLORS[index % COLORS.length]!;
 }
 
-/** A step of 1, 2 or 5 in the unit of the axis, so that there are five to ten. */
+/** Returns a step of 1, 2 or 5 in the unit of the axis, which gives five to ten ticks. */
 function byteStep(most: number): number {
   const unit = 1024 ** unitOf(most);
   return niceStep(Math.max(most, 1) / unit / 8) * unit;

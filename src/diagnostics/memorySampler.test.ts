@@ -10,23 +10,23 @@ import { type ClusterMemory, MemorySampler, setDefaultMemorySource } from './mem
 
 const MIB = 2 ** 20;
 
-/** A cluster whose memory grows by a MiB with every question; `asked` resolves at the n-th. */
+/** A cluster with memory that grows by a MiB per request. `requested` resolves at the n-th request. */
 class FakeCluster {
-  #questions = 0;
+  #requests = 0;
   readonly #waiting = new Map<number, () => void>();
 
   memory(): ClusterMemory {
-    const process = ++this.#questions * MIB;
-    this.#waiting.get(this.#questions)?.();
+    const process = ++this.#requests * MIB;
+    this.#waiting.get(this.#requests)?.();
     return { process, managed: 2 * process, unmanaged: 3 * process, spilled: 4 * process };
   }
 
-  asked(questions: number): Promise<void> {
-    if (this.#questions >= questions) return Promise.resolve();
+  requested(count: number): Promise<void> {
+    if (this.#requests >= count) return Promise.resolve();
     // The sampler's timer alone does not keep a program alive.
     const alive = setInterval(() => undefined, 2 ** 30);
     return new Promise((resolve) =>
-      this.#waiting.set(questions, () => {
+      this.#waiting.set(count, () => {
         clearInterval(alive);
         resolve();
       }),
@@ -39,7 +39,7 @@ test('samples from the beginning to the end of the block', async () => {
   const sampler = new MemorySampler();
   {
     await using _ = sampler.sample('load', { client, interval: 0.01 });
-    await client.asked(4);
+    await client.requested(4);
   }
   const points = sampler.samples.get('load') ?? [];
   assert.ok(points.length >= 5);
@@ -50,14 +50,14 @@ test('samples from the beginning to the end of the block', async () => {
   assert.ok(points.every(({ time }, index) => index === 0 || time >= (points[index - 1]?.time ?? 0)));
 });
 
-test('all four measures, overlapping, and without labels', async () => {
+test('samples all four measures at the same time, and without labels', async () => {
   const client = new FakeCluster();
   const sampler = new MemorySampler();
   {
     await using _managed = sampler.sample(undefined, { client, measure: 'managed', interval: 3600 });
     await using _unmanaged = sampler.sample(undefined, { client, measure: 'unmanaged', interval: 3600 });
     await using _spilled = sampler.sample(undefined, { client, measure: 'spilled', interval: 3600 });
-    await client.asked(3);
+    await client.requested(3);
   }
   assert.deepEqual([...sampler.samples.keys()], ['sample 1', 'sample 2', 'sample 3']);
   assert.deepEqual(
@@ -77,7 +77,7 @@ test('a block that throws keeps its samples and its error', async () => {
   assert.equal(sampler.samples.get('failing')?.length, 2);
 });
 
-test('what the client throws comes when the block ends', async () => {
+test('an error of the client is thrown when the block ends', async () => {
   const sampler = new MemorySampler();
   const lost = { memory: () => Promise.reject(new RangeError('lost')) };
   const sampling = sampler.sample('lost', { client: lost, interval: 0.01 });
@@ -85,12 +85,12 @@ test('what the client throws comes when the block ends', async () => {
   assert.deepEqual(sampler.samples.get('lost'), []);
 });
 
-test('the table aligns, fills between samples, and not beyond the last', async () => {
+test('the table aligns times, and repeats values between samples, but not after the last', async () => {
   const sampler = new MemorySampler();
   const client = new FakeCluster();
   for (const label of ['first', 'second']) {
     await using _ = sampler.sample(label, { client, interval: 3600 });
-    await client.asked(label === 'first' ? 1 : 3);
+    await client.requested(label === 'first' ? 1 : 3);
   }
   const table = sampler.toTable();
   assert.deepEqual(table.columns, ['time', 'first', 'second']);
@@ -107,7 +107,7 @@ test('the table aligns, fills between samples, and not beyond the last', async (
   assert.deepEqual(start, { time: 0, first: MIB, second: 3 * MIB });
 });
 
-/** What a page shows: label → its samples. */
+/** Returns the samples in a page by label. */
 function samplesIn(html: string): Record<string, number[]> {
   const data = /<script id="longpole-trace"[^>]*>([A-Za-z0-9+/=]*)<\/script>/.exec(html)?.[1] ?? '';
   const { trace } = decodeReport(inflateSync(Buffer.from(data, 'base64')));
@@ -116,7 +116,7 @@ function samplesIn(html: string): Record<string, number[]> {
   );
 }
 
-test('the plot as SVG and as a page', async () => {
+test('plots as SVG and as a page', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-memory-'));
   try {
     const client = new FakeCluster();
@@ -141,7 +141,7 @@ test('the plot as SVG and as a page', async () => {
   }
 });
 
-test('without a client: the one that was connected last, or this process', async () => {
+test('without the option client, samples the most recently connected client, or this process', async () => {
   const sampler = new MemorySampler();
   const refused = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
   assert.throws(() => sampler.sample('managed', { measure: 'managed' }), refused);

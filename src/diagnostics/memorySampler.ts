@@ -1,5 +1,4 @@
-// `MemorySampler`: how the memory of a cluster changes while something is computed, and how two ways to compute it
-// compare.
+// `MemorySampler`: samples the memory of a cluster during computations, to plot and compare them.
 import { Table } from '../analysis/table.js';
 import {
   checkArgument,
@@ -19,7 +18,7 @@ import type { MemorySeries } from './memoryPlot.js';
 import { memoryPlot } from './memoryPlot.js';
 import { writeWhole } from './wholeFile.js';
 
-/** Bytes of the whole cluster at this moment. */
+/** Memory of all workers of a cluster, in bytes; see SampleOptions. */
 export interface ClusterMemory {
   readonly process: number;
   readonly managed: number;
@@ -27,7 +26,7 @@ export interface ClusterMemory {
   readonly spilled: number;
 }
 
-/** What is sampled: a Client, or anything that can tell. */
+/** Source of samples: a Client, or another object with this method. */
 export interface MemorySource {
   memory(): ClusterMemory | Promise<ClusterMemory>;
 }
@@ -37,15 +36,18 @@ export type MemoryMeasure = (typeof MEMORY_MEASURES)[number];
 
 export interface SampleOptions {
   /**
-   * - `process`: the processes of the workers, as the operating system sees them; the default
-   * - `managed`: results that the workers hold in memory
-   * - `unmanaged`: what the processes hold besides
+   * - `process`: memory of the workers' processes, from the operating system; the default
+   * - `managed`: results in memory
+   * - `unmanaged`: other memory of the processes
    * - `spilled`: results on disk
    */
   readonly measure?: MemoryMeasure;
-  /** Seconds between two samples, at least 0.01, default 0.5. */
+  /** Seconds between two samples, at least 0.01. Default 0.5. */
   readonly interval?: number;
-  /** Whose memory. Default: the client that was connected last, or without one this process, of which only `process` is known. */
+  /**
+   * Client of the sampled cluster. Default: the most recently connected client. Without a client, this process is
+   * sampled, for which only `process` is available.
+   */
   readonly client?: MemorySource;
 }
 
@@ -56,12 +58,12 @@ export interface MemoryPoint {
 }
 
 export interface AlignOptions {
-  /** Times count from the first sample of each label, so that runs one after the other lie over each other. Default false. */
+  /** Whether times are relative to the first sample of each label, to compare successive runs. Default false. */
   readonly align?: boolean;
 }
 
 export interface MemoryPlotOptions extends AlignOptions {
-  /** Written if given: as SVG if it ends in `.svg`, as a page if it ends in `.html`. */
+  /** Path of a file for the plot: an SVG image if it ends in `.svg`, a page if it ends in `.html`. Default: none. */
   readonly filename?: string;
 }
 
@@ -85,7 +87,7 @@ const PLOT_OPTIONS: OptionKinds<MemoryPlotOptions> = {
 
 let defaultSource: MemorySource | undefined;
 
-/** @internal The client that was connected last; undefined: there is none any more. */
+/** @internal Sets the most recently connected client; undefined if there is none. */
 export function setDefaultMemorySource(source: MemorySource | undefined): void {
   defaultSource = source;
 }
@@ -100,25 +102,25 @@ export function setDefaultMemorySource(source: MemorySource | undefined): void {
  *     }
  *     ms.plot({ align: true, filename: 'memory.html' });
  *
- * Samples of several labels may overlap. A block that throws keeps what was sampled.
+ * Samples of several labels may overlap in time. Samples are kept if the block throws.
  *
  * @source Dask's `distributed.diagnostics.MemorySampler`
  */
 export class MemorySampler {
   readonly #samples = new Map<string, MemoryPoint[]>();
 
-  /** Label → its samples in the order of time. The first is taken when sampling begins, the last when it ends. */
+  /** Samples by label, in the order of time. The first is taken at the start of the sampling, the last at its end. */
   get samples(): ReadonlyMap<string, readonly MemoryPoint[]> {
     return this.#samples;
   }
 
   /**
-   * Starts to sample; the end of the block ends it. A label that was used before is sampled anew.
+   * Starts to sample until the end of the `await using` block. Replaces earlier samples of the same label.
    *
    * @param label default `sample 1`, `sample 2`, …
-   * @returns what ends the sampling: `await using`, or `await sampling[Symbol.asyncDispose]()`
-   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown measure or an interval below 0.01 s; when it ends, what
-   *   the client threw when it was asked
+   * @returns an object that ends the sampling when it is disposed of. This rejects with the error of `client.memory()`,
+   *   if any
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an unknown measure or an interval below 0.01 s
    */
   sample(label?: string, options: SampleOptions = {}): AsyncDisposable {
     if (label !== undefined) checkArgument('MemorySampler.sample: label', label, TEXT);
@@ -131,14 +133,15 @@ export class MemorySampler {
     const sampling = new Sampling(source ?? THIS_PROCESS, measure, points);
     sampling.start(interval);
     const loaded = loadPage();
-    // The end of the sampling reports it.
+    // The end of the sampling reports the error.
     loaded.catch(() => undefined);
     return { [Symbol.asyncDispose]: () => sampling.stop().finally(() => loaded) };
   }
 
   /**
-   * The samples as a table: a column `time` and one column of bytes per label. Between two samples of a label stands the one
-   * before; before its first and after its last nothing.
+   * Returns the samples as a table with a column `time` in seconds and one column of bytes per label. Times between two
+   * samples of a label have the value of the earlier one. Times before the first and after the last sample have no
+   * value.
    */
   toTable(options: AlignOptions = {}): Table {
     checkOptions('MemorySampler.toTable', options, ALIGN_OPTIONS);
@@ -152,12 +155,13 @@ export class MemorySampler {
   }
 
   /**
-   * A chart of all labels over time.
+   * Plots the memory of all labels over time.
    *
-   * @param options.filename written if given, as SVG if it ends in `.svg`, else as a page that needs nothing else, the same as that of `visualize`
-   * @returns the text of the file: SVG without a filename
-   * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written or the page is not part of the installation;
-   *   ERR_LONGPOLE_INVALID_ARGUMENT if a page is asked for before a sampling has ended
+   * @param options.filename path of a file for the plot: an SVG image if it ends in `.svg`, else a self-contained page
+   *   like that of `visualize`; default: none
+   * @returns the text of the file; without a filename, the SVG image
+   * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written or the page's template is missing;
+   *   ERR_LONGPOLE_INVALID_ARGUMENT for a page before the first sampling has ended
    */
   plot(options: MemoryPlotOptions = {}): string {
     checkOptions('MemorySampler.plot', options, PLOT_OPTIONS);
@@ -181,7 +185,7 @@ export class MemorySampler {
   }
 }
 
-/** Loaded when sampling begins: `import 'longpole'` does not load what writes a trace. */
+/** Loaded at the start of a sampling, because `import 'longpole'` should not load the code that writes traces. */
 let page: typeof import('./memoryPage.js') | undefined;
 
 async function loadPage(): Promise<void> {
@@ -191,11 +195,11 @@ async function loadPage(): Promise<void> {
 function memoryPage(series: readonly MemorySeries[]): string {
   if (page !== undefined) return page.memoryPage(series);
   throw invalidArgument(
-    'plot: no sampling has ended yet. Call it after the block that samples, or give a filename in .svg.',
+    'MemorySampler.plot: no sampling has ended yet. Call plot after the block that samples, or pass a filename in .svg.',
   );
 }
 
-/** The bytes at each of the times: those of the sample before, NaN outside the samples. */
+/** Returns the bytes at each time: those of the latest sample, NaN before the first and after the last sample. */
 function filled(points: readonly MemoryPoint[], times: Float64Array): Float64Array {
   const last = points.at(-1)?.time ?? Number.NEGATIVE_INFINITY;
   let next = 0;
@@ -211,8 +215,8 @@ class Sampling {
   readonly #measure: MemoryMeasure;
   readonly #points: MemoryPoint[];
   #timer: NodeJS.Timeout | undefined;
-  /** The question that has not been answered. */
-  #asking: Promise<void> | undefined;
+  /** The pending request. */
+  #pending: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 
   constructor(source: MemorySource, measure: MemoryMeasure, points: MemoryPoint[]) {
@@ -222,24 +226,24 @@ class Sampling {
   }
 
   start(interval: number): void {
-    void this.#ask();
-    this.#timer = setInterval(() => void this.#ask(), interval * 1000);
+    void this.#request();
+    this.#timer = setInterval(() => void this.#request(), interval * 1000);
     this.#timer.unref();
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#asking;
-    if (this.#failure === undefined) await this.#ask();
+    await this.#pending;
+    if (this.#failure === undefined) await this.#request();
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Never rejects; a question is not asked while the one before has no answer. */
-  #ask(): Promise<void> {
-    this.#asking ??= this.#take().finally(() => {
-      this.#asking = undefined;
+  /** Takes a sample, unless a request is pending. Never rejects. */
+  #request(): Promise<void> {
+    this.#pending ??= this.#take().finally(() => {
+      this.#pending = undefined;
     });
-    return this.#asking;
+    return this.#pending;
   }
 
   async #take(): Promise<void> {
@@ -253,7 +257,7 @@ class Sampling {
   }
 }
 
-/** Where no cluster is: threads' results are in this process, and only the whole of it can be told. */
+/** Source without a cluster. Results of threads are in this process, and only its total memory is known. */
 const THIS_PROCESS: MemorySource = {
   memory: () => ({ process: process.memoryUsage.rss(), managed: 0, unmanaged: 0, spilled: 0 }),
 };
@@ -261,6 +265,6 @@ const THIS_PROCESS: MemorySource = {
 function checkSource(measure: MemoryMeasure, source: MemorySource | undefined): void {
   if (source === undefined && measure !== 'process')
     throw invalidArgument(
-      `measure: only a cluster can tell '${measure}' memory. Connect a client before sampling, or pass one as \`client\`.`,
+      `measure: only a cluster can measure '${measure}' memory. Connect a client before sampling, or pass one as \`client\`.`,
     );
 }

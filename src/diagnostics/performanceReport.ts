@@ -1,5 +1,5 @@
-// The performance report: the dashboard with one trace in it, as one HTML file that opens from disk and that `openTrace`
-// reads again.
+// Writes performance reports: one HTML file with the dashboard and a trace, which opens from disk. `openTrace` reads it
+// again.
 import { availableParallelism, hostname } from 'node:os';
 import { deflateSync } from 'node:zlib';
 import { ANY, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
@@ -10,15 +10,20 @@ import { fillTemplate, writePage } from './htmlPage.js';
 export interface ReportOptions {
   /** Heading of the page. Default `Performance report`. */
   readonly title?: string;
-  /** Facts for its first page beside those of the trace, e.g. `Program` → `src/main.ts`. */
+  /** Facts for the first page in addition to those of the trace, e.g. `Program` → `src/main.ts`. Default: none. */
   readonly facts?: Readonly<Record<string, string>>;
-  /** Where the page begins, as its address has it, e.g. `profile?prefix=inc`. Default: at the summary. */
+  /** Address at which the report opens, e.g. `profile?prefix=inc`. Default: the summary. */
   readonly address?: string;
 }
 
 const OPTIONS: OptionKinds<ReportOptions> = { title: TEXT, facts: ANY, address: ANY };
 
-/** What this process knows of where it runs: for reports of traces that were recorded here. */
+/**
+ * Returns the versions of Longpole and Node, the platform, and the name and cores of this machine, as facts for a
+ * report.
+ *
+ * @param version version of Longpole
+ */
 export function hostFacts(version: string): Readonly<Record<string, string>> {
   return {
     Longpole: version,
@@ -29,24 +34,25 @@ export function hostFacts(version: string): Readonly<Record<string, string>> {
 }
 
 /**
- * The report as pieces of one HTML file. Its size: the program, some 200 kB, and about 16 bytes for each task beyond the
- * random part of its key.
+ * Returns the report as pieces of one HTML file. The file has about 200 kB for the program, and for each task about 16
+ * bytes and the random part of its key.
  *
- * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the template is not part of the installation
+ * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the template is missing from the installation
  */
 export function renderReport(trace: Trace, options: ReportOptions = {}): string[] {
   checkOptions('writeReport()', options, OPTIONS);
   const { title = 'Performance report', facts = {}, address = '' } = options;
   const info: ReportInfo = { title, facts, address };
-  // Higher levels take twice as long and save some hundredths: what repeats is spelled out already.
+  // Higher levels take twice as long and save only some percent, because the encoding already avoids repetition.
   const packed = deflateSync(encodeReport(trace, info), { level: 4, memLevel: 9 });
   return fillTemplate('dashboard', info.title, packed.toString('base64'));
 }
 
 /**
- * Writes the report of a trace, live or opened, to `filename` and returns its absolute path. An existing file is replaced.
- * Totals are exact, also where a live trace has let rows go.
+ * Writes a performance report of a live or opened trace. Replaces an existing file. Totals are exact, also if a live
+ * trace has evicted rows.
  *
+ * @returns the absolute path of the file
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written or the template is missing
  */
 export function writeReport(trace: Trace, filename: string, options: ReportOptions = {}): string {

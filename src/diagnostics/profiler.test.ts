@@ -27,12 +27,12 @@ describe('Profiler', () => {
       { key: 'd', task: [mul, 'a', 'b'], startTime: 101, endTime: 102, workerId: 'fake-0' },
       { key: 'e', task: [mul, 'c', 'd'], startTime: 102, endTime: 103, workerId: 'fake-1' },
     ]);
-    assert.equal(prof.results, prof.results, 'nothing new: the same array');
+    assert.equal(prof.results, prof.results, 'the same array if there are no new results');
     prof.clear();
     assert.deepEqual(prof.results, []);
   });
 
-  it('keeps what had finished before an error', () => {
+  it('keeps the tasks that had finished before an error', () => {
     using prof = new Profiler();
     const failing: Graph = { x: [div, 1, 1], y: [div, 'x', 2], z: [div, 'y', 0] };
     assert.throws(() => fakeGet(failing, 'z'), /division by zero/);
@@ -42,7 +42,7 @@ describe('Profiler', () => {
     );
   });
 
-  it('adds up the runs of a block, and starts afresh in the next', () => {
+  it('accumulates the runs of a block, and clears them in the next block', () => {
     const prof = new Profiler();
     {
       using active = prof;
@@ -57,7 +57,7 @@ describe('Profiler', () => {
     assert.equal(prof.results.length, 3 + 2 + 3);
     {
       using active = prof;
-      assert.equal(active.results.length, 8, 'nothing is lost before there is something new');
+      assert.equal(active.results.length, 8, 'results are kept until the first run of the block');
       fakeGet(smaller, 'y');
     }
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('Profiler', () => {
     );
   });
 
-  it('adds up while registered', () => {
+  it('accumulates results while registered', () => {
     const prof = new Profiler();
     prof.register();
     try {
@@ -83,7 +83,7 @@ describe('Profiler', () => {
     }
   });
 
-  it('shows and clears a run that goes on', () => {
+  it('shows and clears a run in progress', () => {
     const prof = new Profiler();
     const seen: string[][] = [];
     const look = new Callback({
@@ -100,7 +100,7 @@ describe('Profiler', () => {
     );
   });
 
-  it('shares one recording with others on the same run', () => {
+  it('shares one recording with other profilers of the same run', () => {
     const one = new Profiler();
     const two = new Profiler();
     fakeGet(graph, 'e', { callbacks: [one, two] });
@@ -137,7 +137,7 @@ describe('Profiler made from a scheduler', () => {
   const scheduler = (dsk: Graph, keys: Keys, options?: FakeOptions): unknown[] =>
     fakeGet(dsk, [keys].flat().map(String), options);
 
-  it('runs it and records, passing options on', () => {
+  it('runs the scheduler with the options and records the run', () => {
     const started: string[] = [];
     const prof = new Profiler(scheduler);
     const callbacks = [new Callback({ start: () => started.push('start') })];
@@ -149,7 +149,7 @@ describe('Profiler made from a scheduler', () => {
     );
   });
 
-  it('says what is missing', () => {
+  it('throws an error if the scheduler is missing', () => {
     assert.throws(() => new Profiler().get(graph, 'e'), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
   });
 });

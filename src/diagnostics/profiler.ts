@@ -1,5 +1,5 @@
-// The task profiler: a view over the recordings of the runs that it watched. Nothing is made per task while a run goes on;
-// `results` is built when somebody reads it.
+// The task profiler: a view of the recordings of runs. The objects of `results` are created when it is read, not during
+// a run.
 import { invalidArgument } from '../base/errors.js';
 import type { Graph, Keys } from '../protocol/graph.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
@@ -9,20 +9,18 @@ import { ADD_TO, type PageSource, type ProfilerTrace } from './profilerTrace.js'
 import { type RunRecording, recordRun } from './runRecording.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
 
-/** One task that ran. */
+/** One finished task. Times are seconds since the epoch on the clock of the worker. */
 export interface TaskData {
   readonly key: string;
-  /** The task as it stands in the graph, e.g. `[add, 1, 2]`. */
+  /** The task in the graph, e.g. `[add, 1, 2]`. */
   readonly task: unknown;
-  /** Seconds since the epoch, taken where the task ran. */
   readonly startTime: number;
-  /** Seconds since the epoch, taken where the task ran. */
   readonly endTime: number;
-  /** Name of the worker that ran it, e.g. `threads-0`. */
+  /** Name of the worker, e.g. `threads-0`. */
   readonly workerId: string;
 }
 
-/** What `Profiler.get` passes on to its scheduler, beside the graph and the keys. */
+/** Options that `Profiler.get` passes to its scheduler. */
 export interface GetOptions {
   readonly callbacks?: CallbackLike | readonly CallbackLike[] | undefined;
 }
@@ -30,11 +28,11 @@ export interface GetOptions {
 /** A scheduler: `getSync`, `getThreaded` or `getMultiprocessing`. */
 export type GetFunction<R> = (graph: Graph, keys: Keys, options?: GetOptions) => R;
 
-/** The rows of one run that belong to a profiler: those from its last `clear()` on. */
+/** The rows of one run since the last `clear()`. */
 interface Part {
   readonly recording: RunRecording;
   from: number;
-  /** The materialised rows `from .. until`. */
+  /** Objects of the rows `from .. until`. */
   rows: readonly TaskData[];
   until: number;
 }
@@ -44,9 +42,9 @@ interface Part {
  *
  *     { using prof = new Profiler(); getSync(graph, 'c'); console.table(prof.results); }
  *
- * Results add up over the runs of a block, or while registered, until `clear()`; the first run in a new `using` block starts
- * afresh. Of a run that ended by an error, the tasks that had finished are there. Cost: a few array copies per batch of
- * tasks while the run goes on. It keeps the graph of every run that it saw until it is cleared, and never a result.
+ * Results of several runs accumulate until `clear()`. The first run in a new `using` block clears the results of
+ * earlier blocks. Results include the finished tasks of a failed run. Cost: a few array copies per batch of tasks. The
+ * profiler keeps the graph of every run until it is cleared. It never keeps the results of tasks.
  *
  * @source Dask's `dask.diagnostics.Profiler`; the form with a scheduler is that of its first version
  */
@@ -57,8 +55,8 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
   #fresh = false;
 
   /**
-   * @param get a scheduler for `this.get` to run; without it, activate the profiler as any callback
-   * @throws ERR_LONGPOLE_INVALID_ARGUMENT if `get` is not a function
+   * @param get scheduler for the method `get`; without one, activate the profiler like any callback
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `get` is not a function
    */
   constructor(get?: GetFunction<R>) {
     super();
@@ -68,15 +66,16 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
       );
     }
     this.#get = get;
-    // Programs hand it on by itself: `compute({ get: profiler.get })`.
+    // Programs pass the method alone: `compute({ get: profiler.get })`.
     this.get = this.get.bind(this);
   }
 
   /**
-   * Runs the scheduler that the profiler was made from and records it: `new Profiler(getThreaded).get(graph, keys)`.
-   * Returns what the scheduler returns; `options` are the scheduler's.
+   * Runs the scheduler of the profiler and records the run: `new Profiler(getThreaded).get(graph, keys)`.
    *
-   * @throws ERR_LONGPOLE_INVALID_ARGUMENT if the profiler was made without a scheduler
+   * @param options options of the scheduler
+   * @returns the return value of the scheduler
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the profiler has no scheduler; the errors of the scheduler
    */
   get(graph: Graph, keys: Keys, options: GetOptions & Readonly<Record<string, unknown>> = {}): R {
     if (this.#get === undefined) {
@@ -90,7 +89,7 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
     });
   }
 
-  /** What ran, by start time within each run. The same array until there is something new. */
+  /** Finished tasks, ordered by start time within each run. The same array until there are new tasks. */
   get results(): TaskData[] {
     if (this.#results === undefined || this.#parts.some((part) => part.until < part.recording.tasks.length)) {
       for (const part of this.#parts) materialize(part);
@@ -99,7 +98,7 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
     return this.#results;
   }
 
-  /** Forgets everything recorded so far, also of a run that goes on. */
+  /** Removes all results so far, including those of a run in progress. */
   clear(): void {
     this.#parts = this.#parts.filter((part) => Number.isNaN(part.recording.endTime));
     for (const part of this.#parts) {
@@ -110,9 +109,11 @@ export class Profiler<R = unknown> extends Callback implements PageSource {
   }
 
   /**
-   * Writes a self-contained HTML page of what ran, a rectangle per task by worker, and returns its path.
+   * Writes a self-contained HTML page with a rectangle per task, one lane per worker; see `visualize`.
    *
-   * @throws ERR_LONGPOLE_INVALID_ARGUMENT for options that are not valid
+   * @returns the absolute path of the page
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for invalid options, ERR_LONGPOLE_PAGE_FILE if the file cannot
+   *   be written
    */
   visualize(options?: VisualizeOptions): string {
     return visualize(this, options);

@@ -1,5 +1,4 @@
-// From profilers to a trace: each profiler adds what it recorded, and the result is a trace like any other, which the
-// report carries and every view and analysis reads.
+// Builds a trace from the records of profilers, for a report with the usual views and analyses.
 import { hostname } from 'node:os';
 import { keySplit } from '../graph/key.js';
 import { keyGroup } from '../trace/keyGroup.js';
@@ -11,40 +10,40 @@ import { cacheLifetimes } from './cacheLifetimes.js';
 import type { RunRecording } from './runRecording.js';
 import { taskText } from './taskText.js';
 
-/** One run as a CacheProfiler saw it. */
+/** One run of a CacheProfiler. */
 export interface CachedRun {
   readonly recording: RunRecording;
-  /** Task id → metric; undefined: 1 for every result. */
+  /** Metrics by task id; undefined for 1 for every result. */
   readonly metrics: Float64Array | undefined;
 }
 
 export const ADD_TO: unique symbol = Symbol('longpole.addTo');
 
-/** What `visualize` can show: Profiler, ResourceProfiler, CacheProfiler. */
+/** Argument of `visualize`: a Profiler, a ResourceProfiler or a CacheProfiler. */
 export interface PageSource {
   [ADD_TO](page: ProfilerTrace): void;
 }
 
 /**
- * Collects what profilers recorded. `plots` names the plots of the page in the order in which profilers were added, as the
- * page's address has them: `tasks`, `resources`, `memory`, and `cache` with the name of the metric.
+ * Collects the records of profilers. `plots` has the names of the plots for the address of the page, in the order in
+ * which the profilers were added: `tasks`, `resources`, `memory`, and `cache` with the name of the metric.
  */
 export class ProfilerTrace {
   readonly plots: string[] = [];
   readonly #builder = new TraceBuilder(new StringTable());
   readonly #host = this.#builder.strings.internString(hostname());
-  /** The runs that a Profiler saw, with the first row that it has not cleared. */
+  /** First row that is not cleared, by run of a Profiler. */
   readonly #profiled = new Map<RunRecording, number>();
   readonly #cached = new Map<string, readonly CachedRun[]>();
 
-  /** Runs that a Profiler saw, each from a row on. */
+  /** Adds the runs of a Profiler, each from the row `from` on. */
   addTasks(runs: Iterable<{ readonly recording: RunRecording; readonly from: number }>): void {
     this.#show('tasks');
     for (const { recording, from } of runs)
       this.#profiled.set(recording, Math.min(from, this.#profiled.get(recording) ?? from));
   }
 
-  /** Samples of this process, all its threads and child processes. */
+  /** Adds samples of this process with its threads and child processes. */
   addResources(
     samples: Iterable<{ readonly time: number; readonly mem: number; readonly cpu: number }>,
   ): void {
@@ -59,7 +58,7 @@ export class ProfilerTrace {
     }
   }
 
-  /** Runs that a CacheProfiler saw. Of two with a metric of the same name each has a plot. */
+  /** Adds the runs of a CacheProfiler. Profilers with equal names of the metric have separate plots. */
   addCache(metricName: string, runs: readonly CachedRun[]): void {
     const plain = metricName.replace(/\s+/g, ' ');
     let name = plain;
@@ -68,7 +67,7 @@ export class ProfilerTrace {
     this.#show(`cache ${name}`);
   }
 
-  /** What a MemorySampler sampled. */
+  /** Adds the samples of a MemorySampler. */
   addMemory(levels: readonly SampledLevel[]): void {
     this.#show('memory');
     addSamples(this.#builder.metrics, this.#builder.strings, levels);
@@ -78,10 +77,10 @@ export class ProfilerTrace {
     if (!this.plots.includes(plot)) this.plots.push(plot);
   }
 
-  /** Call it once. */
+  /** Builds the trace. Call this method once. */
   build(): Trace {
     const runs = new Map(this.#profiled);
-    // Without a Profiler the tasks are those whose results were cached.
+    // Without a Profiler, the runs of CacheProfilers have the tasks.
     if (!this.plots.includes('tasks'))
       for (const { recording } of [...this.#cached.values()].flat()) runs.set(recording, 0);
     const recordings = new Set([
@@ -178,7 +177,7 @@ export class ProfilerTrace {
   }
 }
 
-/** What a local run does not say of a task. */
+/** Columns that a local run does not record. */
 const UNKNOWN = {
   recordedName: -1,
   device: -1,

@@ -1,5 +1,5 @@
-// Main side of the drawing thread. One thread per process, started with the first bar on a terminal; it draws for one run at a
-// time, and a bar that does not get it only misses being redrawn while the main thread is blocked.
+// The main thread's side of the drawing thread. A process starts one drawing thread, with the first bar on a terminal.
+// The thread serves one run at a time. Other bars are not redrawn while the main thread is blocked.
 import { Worker } from 'node:worker_threads';
 import {
   ACTIVE,
@@ -42,16 +42,16 @@ function start(): Int32Array {
     env: {},
   });
   worker.unref();
-  // Without the thread the bar stands still while the main thread is blocked, and works all the same.
+  // Without the thread, the bar is only not redrawn while the main thread is blocked.
   worker.on('error', () => {});
   return new Int32Array(cells);
 }
 
-/** A run's hold on the drawing thread. */
+/** Use of the drawing thread by one run. */
 export class ProgressBackground {
   readonly #cells: Int32Array;
 
-  /** Undefined if another run has the thread, or the system refuses one. */
+  /** Starts to draw. Returns undefined if another run uses the thread, or the system refuses a thread. */
   static begin(bar: BackgroundBar): ProgressBackground | undefined {
     try {
       sharedCells ??= start();
@@ -82,7 +82,7 @@ export class ProgressBackground {
     Atomics.store(this.#cells, FINISHED, finished);
   }
 
-  /** Draws on the main thread while the other keeps still. */
+  /** Draws on the main thread, while the drawing thread waits. */
   exclusively(draw: () => void): void {
     lock(this.#cells);
     try {
@@ -93,7 +93,7 @@ export class ProgressBackground {
     }
   }
 
-  /** Ends the drawing; when it returns, the thread will not write again. */
+  /** Ends the drawing. The drawing thread does not write after this call has returned. */
   end(): void {
     Atomics.store(this.#cells, STATE, IDLE);
     Atomics.notify(this.#cells, STATE);

@@ -13,7 +13,7 @@ const add = (a: number, b: number): number => a + b;
 const graph: Graph = { a: 1, b: 2, c: [add, 'a', 'b'], d: [add, 'a', 'b'], e: [add, 'c', 'd'] };
 const FULL = `[${'#'.repeat(40)}] | 100% Completed | `;
 
-/** Collects what is written. */
+/** Collects written texts. */
 class Collected {
   text = '';
   readonly writes: string[] = [];
@@ -60,7 +60,7 @@ describe('the line', () => {
     assert.equal(line.length, 39);
   });
 
-  it('spells times as people do', () => {
+  it('has times in hours, minutes and seconds', () => {
     const cases: [number, string][] = [
       [0, '0.0 s'],
       [1.44, '1.4 s'],
@@ -133,7 +133,7 @@ describe('ProgressBar', () => {
     assert.ok(!slow.text.includes('\r'));
   });
 
-  it('shows nothing below minimum, and knows the duration all the same', () => {
+  it('shows nothing below minimum, but records the duration', () => {
     for (const isTTY of [true, false]) {
       const out = new Collected(isTTY);
       using bar = new ProgressBar({ out, minimum: 1 });
@@ -153,7 +153,7 @@ describe('ProgressBar', () => {
     }
   });
 
-  it('stops where it was on an error', () => {
+  it('keeps its last state after an error', () => {
     const failing = chain(4, (i) => {
       if (i === 2) throw new Error('boom');
     });
@@ -172,7 +172,7 @@ describe('ProgressBar', () => {
     assert.equal(out.text, `${FULL}0.0 s\n`);
   });
 
-  it('draws over what a longer line left', () => {
+  it('erases the rest of a longer line', () => {
     const out = new Collected(true, 30);
     using bar = new ProgressBar({ out, dt: 0.1, width: 4 });
     void bar;
@@ -192,7 +192,7 @@ describe('ProgressBar', () => {
     assert.equal(out.writes.length, 1);
   });
 
-  it('refuses options that make no sense', () => {
+  it('rejects invalid options', () => {
     const wrong: object[] = [{ minimum: -1 }, { width: 0 }, { width: 1.5 }, { dt: 0 }, { out: {} }];
     for (const options of wrong) {
       assert.throws(() => new ProgressBar(options), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
@@ -215,7 +215,7 @@ describe('a broken output', () => {
     );
   });
 
-  it('whose reader has gone ends the drawing only', () => {
+  it('that throws EPIPE ends the drawing only', () => {
     assert.deepEqual(fakeGet(graph, 'e', { callbacks: new ProgressBar({ out: failWith(epipe) }) }), [6]);
   });
 

@@ -1,4 +1,5 @@
-// The progress bar: an observer that draws whenever the engine gives it a chance, and on a terminal also while it does not.
+// The progress bar: an observer that draws when the engine reports progress. On a terminal, a thread also draws between
+// reports.
 import { COUNT, checkOptions, INTERVAL, kind, type OptionKinds, SECONDS } from '../base/arguments.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { Callback, OBSERVERS, WATCHERS } from './callback.js';
@@ -7,13 +8,13 @@ import { progressLine } from './progressLine.js';
 import { GuardedOutput, type ProgressOutput } from './progressOutput.js';
 
 export interface ProgressBarOptions {
-  /** Seconds that a run must take before anything is shown; default 0. */
+  /** Duration of a run in seconds before the bar appears. Default 0. */
   readonly minimum?: number | undefined;
-  /** Characters between the brackets; default 40. A narrower terminal gets a shorter bar. */
+  /** Characters between the brackets. Default 40, or less on a narrow terminal. */
   readonly width?: number | undefined;
-  /** Seconds between two drawings on a terminal; default 0.1. */
+  /** Seconds between two updates on a terminal. Default 0.1. */
   readonly dt?: number | undefined;
-  /** Where to draw; default `process.stdout`. */
+  /** Output stream. Default `process.stdout`. */
   readonly out?: ProgressOutput | undefined;
 }
 
@@ -28,30 +29,30 @@ const OPTIONS: OptionKinds<ProgressBarOptions> = {
   ),
 };
 
-/** In a log: a further line at most every so many percent, and at most every so many seconds. */
+/** Minimum distance of two lines in a log. */
 const LOG_STEP_PERCENT = 10;
 const LOG_STEP_SECONDS = 5;
 
 /**
- * Shows how far a run is:
+ * Shows the progress of a run:
  *
  *     [########################################] | 100% Completed | 17.1 s
  *
- * On a terminal the line is redrawn every `dt` seconds. Any other output is a log: it gets the last line, and of long runs
- * also a line every 10 %, at least 5 seconds apart. When a run ends by an error, the bar stays where it was. If `out` throws
- * or reports an error, the run ends with it; a reader that has gone away (EPIPE) only ends the drawing.
+ * On a terminal, the line is redrawn every `dt` seconds. Any other output is a log: it receives the last line, and
+ * during long runs a line every 10 %, at least 5 seconds apart. If a run fails, the bar keeps its last state. An error
+ * of `out` ends the run with this error; a closed pipe (EPIPE) only ends the drawing.
  *
  * @source Dask's `dask.diagnostics.ProgressBar`
  */
 export class ProgressBar extends Callback {
-  /** Seconds that the last run took; 0 before the first. */
+  /** Duration of the last run in seconds; 0 before the first run. */
   lastDuration = 0;
   readonly #minimum: number;
   readonly #width: number;
   readonly #dt: number;
   readonly #output: GuardedOutput;
 
-  /** @throws ERR_LONGPOLE_INVALID_ARGUMENT for an option of the wrong type or range */
+  /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an option of the wrong type or range */
   constructor(options: ProgressBarOptions = {}) {
     super();
     checkOptions('ProgressBar', options, OPTIONS);
@@ -70,7 +71,7 @@ export class ProgressBar extends Callback {
     return [this.bar()];
   }
 
-  /** @internal The bar of one run, or of what else has a size and a count. */
+  /** @internal Returns a bar for one run, or for another object with a size and a count. */
   bar(): DrawnBar {
     const options = { minimum: this.#minimum, width: this.#width, dt: this.#dt };
     return new RunProgress(options, this.#output, (seconds) => (this.lastDuration = seconds));
@@ -83,7 +84,7 @@ interface BarShape {
   readonly dt: number;
 }
 
-/** How far something is. */
+/** The part of a run that a bar needs. */
 export interface Progressing {
   readonly finishedCount: number;
   readonly computation: { readonly size: number };
@@ -175,7 +176,7 @@ class RunProgress implements DrawnBar {
 
   #draw(finished: number, size: number, seconds: number): void {
     const line = this.#line(finished, size, seconds);
-    // What a longer line left behind is drawn over.
+    // Spaces erase the rest of a longer line.
     const text = `\r${line.padEnd(this.#lastLength)}`;
     this.#lastLength = line.length;
     this.#lastDraw = seconds;

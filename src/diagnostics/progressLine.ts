@@ -1,17 +1,17 @@
-// The text of a progress bar. Drawn by the main thread and by the drawing thread alike.
+// The text of a progress bar, for the main thread and the drawing thread.
 
 export interface ProgressLine {
   readonly finished: number;
-  /** Number of tasks; 0 means that there is nothing to do. */
+  /** Number of tasks; 0 counts as 100 %. */
   readonly size: number;
   readonly seconds: number;
   /** Characters between the brackets. */
   readonly width: number;
-  /** Characters that the terminal shows in a line; a longer line would wrap and could not be drawn over. */
+  /** Characters in a line of the terminal. A longer text would wrap and could not be redrawn. */
   readonly columns?: number | undefined;
 }
 
-/** `[########################################] | 100% Completed | 17.1 s` */
+/** Returns e.g. `[########################################] | 100% Completed | 17.1 s`. */
 export function progressLine({ finished, size, seconds, width, columns }: ProgressLine): string {
   const part = (whole: number): number =>
     size === 0 ? whole : Math.floor((whole * Math.min(finished, size)) / size);
@@ -22,12 +22,12 @@ export function progressLine({ finished, size, seconds, width, columns }: Progre
 }
 
 /**
- * Seconds for people, to a tenth: `17.1 s`, `1min 40.4 s`, `2hr 46min 40.4 s`.
+ * Formats seconds to a tenth: `17.1 s`, `1min 40.4 s`, `2hr 46min 40.4 s`.
  *
- * @source the time of Dask's progress bar
+ * @source Dask's progress bar
  */
 export function formatTime(seconds: number): string {
-  // Rounded first, so that 59.96 s becomes 1min 0.0 s and not 60.0 s.
+  // Round first, so that 59.96 s becomes 1min 0.0 s and not 60.0 s.
   const tenths = Math.round(Math.max(0, seconds) * 10);
   const rest = `${((tenths % 600) / 10).toFixed(1)} s`;
   const minutes = Math.floor(tenths / 600);

@@ -1,12 +1,10 @@
+// The output of a progress bar. A closed pipe only ends the drawing. The caller receives any other error of the output.
 import { isError } from '../base/isError.js';
 
-// Where a progress bar writes to, and what happens when that breaks: a reader that has gone away only ends the drawing; any
-// other failure is the caller's to know, as is anything that a callback throws.
-
-/** What a progress bar needs of its output; `process.stdout`, `process.stderr` and any Writable have it. */
+/** Output of a progress bar, e.g. `process.stdout`, `process.stderr` or any other Writable. */
 export interface ProgressOutput {
   write(text: string, done?: (error?: Error | null) => void): unknown;
-  /** A terminal: the line is drawn over again and again. Anything else is a log. */
+  /** Whether the output is a terminal, on which a line is redrawn. Any other output is a log. */
   readonly isTTY?: boolean | undefined;
   /** Characters in a line of the terminal. */
   readonly columns?: number | undefined;
@@ -16,14 +14,17 @@ export interface ProgressOutput {
   off?(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** The reader closed its end: nobody will see the bar, and nothing is lost by not drawing it. */
+/** Codes of errors of a closed pipe. Such a bar has no reader. */
 const READER_GONE = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 function isReaderGone(error: unknown): boolean {
   return isError(error) && 'code' in error && READER_GONE.has(String(error.code));
 }
 
-/** Guards one output for one progress bar. Streams report errors later by an event; they are heard until the last write is done. */
+/**
+ * Handles errors of the output of one progress bar. Streams emit errors later, so it listens until the last write is
+ * done.
+ */
 export class GuardedOutput {
   readonly out: ProgressOutput;
   #users = 0;
@@ -36,7 +37,7 @@ export class GuardedOutput {
     this.out = out;
   }
 
-  /** A run begins to use the output: a new chance for one that was closed. */
+  /** Adds a run. The first run tries a closed output again. */
   open(): void {
     if (this.#users++ === 0) {
       this.#closed = false;
@@ -46,13 +47,13 @@ export class GuardedOutput {
     this.#listening = true;
   }
 
-  /** A run no longer uses it. */
+  /** Removes a run. */
   release(): void {
     this.#users--;
     this.#stopListeningIfIdle();
   }
 
-  /** @throws what the output threw or reported, except that its reader has gone */
+  /** @throws the error that the output threw or emitted, except for a closed pipe */
   write(text: string): void {
     this.check();
     if (this.#closed) return;
@@ -62,7 +63,7 @@ export class GuardedOutput {
         return;
       }
       this.#pendingWrites++;
-      // The stream emits `error` right after it calls back.
+      // A stream emits `error` just after the callback.
       this.out.write(text, () => setImmediate(this.#written));
     } catch (error) {
       if (!isReaderGone(error)) throw error;
@@ -70,7 +71,7 @@ export class GuardedOutput {
     }
   }
 
-  /** @throws what the output has reported since the last call, once */
+  /** @throws the error that the output has emitted since the last call */
   check(): void {
     const failure = this.#failure;
     this.#failure = undefined;
@@ -85,7 +86,7 @@ export class GuardedOutput {
   readonly #onError = (error: Error): void => {
     this.#closed = true;
     if (isReaderGone(error)) return;
-    // After the run there is nobody left to tell: it ends the process, as it does without a progress bar.
+    // After the run no caller can receive the error, so it ends the process, as without a progress bar.
     if (this.#users === 0) throw error;
     this.#failure ??= { error };
   };

@@ -1,5 +1,5 @@
-// The drawing thread of the progress bar: redraws the line while the main thread is too busy to, so that the seconds move on
-// also during one long task under getSync. It sleeps between runs, and the process ends without asking it.
+// The drawing thread of the progress bar. It redraws the line while the main thread is busy, e.g. during a long task of
+// getSync. It sleeps between runs and does not keep the process alive.
 import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { progressLine } from './progressLine.js';
@@ -20,13 +20,14 @@ import {
   WIDTH,
 } from './progressThreadCells.js';
 
-/** When this thread last drew, to tell it from the main thread's drawings. */
+/** Time of this thread's last drawing, to distinguish it from drawings of the main thread. */
 let ownDraw = -1;
 
 function draw(cells: Int32Array): void {
   const milliseconds = elapsed(cells);
   const lastDraw = Atomics.load(cells, LAST_DRAW);
-  // The main thread draws every dt while it can: only when it falls behind is it this thread's turn, then every dt.
+  // The main thread draws every dt if it can. This thread draws when the main thread is late, and from then on every
+  // dt.
   const patience = lastDraw === ownDraw ? 0.5 : 1.5;
   const due = milliseconds - lastDraw >= patience * cells[DT]!;
   if (!due || milliseconds < cells[MINIMUM]! || Atomics.load(cells, STATE) !== ACTIVE) return;
@@ -40,7 +41,7 @@ function draw(cells: Int32Array): void {
   try {
     writeSync(cells[FD]!, `\r${line}`);
   } catch {
-    // The terminal is gone or busy: whether that is an error is for the main thread to find out.
+    // The terminal is closed or busy. The main thread detects whether that is an error.
   }
   Atomics.store(cells, LAST_DRAW, milliseconds);
   ownDraw = milliseconds;

@@ -1,14 +1,14 @@
-// What the main thread and the drawing thread of the progress bar share: Int32 cells of one SharedArrayBuffer.
+// The Int32 cells that the main thread and the drawing thread of the progress bar share.
 
-/** IDLE or ACTIVE; the drawing thread waits on it. */
+/** IDLE or ACTIVE. The drawing thread waits on this cell. */
 export const STATE = 0;
 export const IDLE = 0;
 export const ACTIVE = 1;
-/** 1 while somebody draws. */
+/** 1 while a thread draws. */
 export const LOCK = 1;
 export const FINISHED = 2;
 export const SIZE = 3;
-/** Milliseconds from the start of the run to the last time that somebody drew. */
+/** Milliseconds from the start of the run to the last drawing. */
 export const LAST_DRAW = 4;
 export const FD = 5;
 export const WIDTH = 6;
@@ -21,7 +21,7 @@ export const START_LOW = 10;
 export const START_HIGH = 11;
 export const CELLS = 12;
 
-/** Takes the lock, waiting for whoever draws. */
+/** Waits until no other thread draws, and takes the lock. */
 export function lock(cells: Int32Array): void {
   while (Atomics.compareExchange(cells, LOCK, 0, 1) !== 0) Atomics.wait(cells, LOCK, 1);
 }
@@ -31,7 +31,7 @@ export function unlock(cells: Int32Array): void {
   Atomics.notify(cells, LOCK);
 }
 
-/** Milliseconds since the run began. */
+/** Returns the milliseconds since the start of the run. */
 export function elapsed(cells: Int32Array): number {
   const start = cells[START_HIGH]! * 2 ** 32 + (cells[START_LOW]! >>> 0);
   return Date.now() - start;

@@ -1,10 +1,10 @@
-// The process-wide list of what is active: registered until unregistered, or activated for a block. Callbacks are kept
-// here rather than in their class so that every way of activating one ends in the same list, each entry once.
+// The active callbacks of this process. A callback is active while it is registered, or activated for a block. This
+// list has each callback once, however often it is activated.
 import { getOrMake } from '../base/lookUps.js';
 
 interface Entry {
   registered: boolean;
-  /** How many blocks hold it right now. */
+  /** Number of blocks for which the item is active. */
   activations: number;
 }
 
@@ -19,12 +19,12 @@ function dropIfUnused(item: object, entry: Entry): void {
   if (!entry.registered && entry.activations === 0) entries.delete(item);
 }
 
-/** Makes `item` active until `unregisterItem`. Registering twice is registering once. */
+/** Activates `item` until `unregisterItem`. A second call has no effect. */
 export function registerItem(item: object): void {
   entryOf(item).registered = true;
 }
 
-/** Undoes `registerItem`; does nothing to an item that is not registered, or that a block still holds. */
+/** Reverts `registerItem`. An item that is also activated for a block stays active. */
 export function unregisterItem(item: object): void {
   const entry = entries.get(item);
   if (entry === undefined) return;
@@ -32,7 +32,7 @@ export function unregisterItem(item: object): void {
   dropIfUnused(item, entry);
 }
 
-/** Makes `item` active until the returned function is called; calling that again does nothing. */
+/** Activates `item` until the returned function is called. Further calls of that function have no effect. */
 export function activateItem(item: object): () => void {
   const entry = entryOf(item);
   entry.activations++;
@@ -45,12 +45,12 @@ export function activateItem(item: object): () => void {
   };
 }
 
-/** What is active now, each once, in the order of activation; nothing inside `suspended`. */
+/** Returns the active items in the order of activation, without duplicates. Returns none during `suspended`. */
 export function activeItems(): object[] {
   return suspensions > 0 ? [] : [...entries.keys()];
 }
 
-/** Runs `fn` with nothing active: what a task of a synchronous run computes belongs to that task, not to the callbacks. */
+/** Runs `fn` without active items, because graphs that a task of a synchronous run computes are part of that task. */
 export function suspended<R>(fn: () => R): R {
   suspensions++;
   try {

@@ -10,7 +10,7 @@ import { type ResourceData, ResourceProfiler } from './resourceProfiler.js';
 const add = (a: number, b: number): number => a + b;
 const graph: Graph = { a: [add, 1, 2], b: [add, 'a', 1] };
 const LIMIT = { timeout: 60_000 };
-/** Seconds between samples that nobody waits for: there are those of the start and the end alone. */
+/** Seconds between samples with which only the samples at the start and the end are taken. */
 const NEVER = 3600;
 
 /** A task that blocks this thread, idle, until `condition` holds. */
@@ -28,7 +28,7 @@ interface Use {
   readonly wall: number;
 }
 
-/** What this process uses from this call to that of what is returned. */
+/** Returns a function that measures the usage of this process since this call. */
 function meter(): () => Use {
   const started = performance.now();
   const before = process.cpuUsage();
@@ -60,7 +60,7 @@ describe('ResourceProfiler', () => {
     assert.equal(rprof.results.length, 2);
     checkResults(rprof.results);
     assert.equal(rprof.results[0]?.cpu, 0);
-    assert.equal(rprof.results, rprof.results, 'nothing new: the same array');
+    assert.equal(rprof.results, rprof.results, 'the same array if there are no new samples');
     fakeGet(graph, 'b', { callbacks: rprof });
     assert.equal(rprof.results.length, 4);
     rprof.clear();
@@ -68,7 +68,7 @@ describe('ResourceProfiler', () => {
     rprof.close();
     rprof.close();
     fakeGet(graph, 'b', { callbacks: rprof });
-    assert.equal(rprof.results.length, 2, 'starts again after close');
+    assert.equal(rprof.results.length, 2, 'can be used again after close');
     rprof.close();
   });
 
@@ -84,7 +84,7 @@ describe('ResourceProfiler', () => {
     rprof.close();
   });
 
-  it('knows the load of this process', LIMIT, () => {
+  it('measures the load of this process', LIMIT, () => {
     const rprof = new ResourceProfiler({ dt: NEVER });
     let inside: Use = { cpu: 0, wall: 0 };
     const task = (): void => {
@@ -93,7 +93,7 @@ describe('ResourceProfiler', () => {
     const used = meter();
     fakeGet({ task: [task] }, 'task', { callbacks: rprof });
     const outside = used();
-    // The two samples lie between the task and what is around it, however long this thread waits in between.
+    // The two samples enclose the task and lie within the outer measurement, however long this thread waits in between.
     const [low, high] = [(100 * inside.cpu) / outside.wall, (100 * outside.cpu) / inside.wall];
     const measured = rprof.results.at(-1)?.cpu ?? 0;
     assert.ok(measured > low - 1 && measured < high + 1, `${measured} % is not from ${low} % to ${high} %`);
@@ -138,7 +138,7 @@ describe('ResourceProfiler', () => {
     const rprof = new ResourceProfiler({ dt: 0.01 });
     {
       using active = rprof;
-      assert.ok(active.results.length >= 1, 'the first sample is there at once');
+      assert.ok(active.results.length >= 1, 'the first sample is available at once');
       const pause = new Int32Array(new SharedArrayBuffer(4));
       while (active.results.length < 3) Atomics.wait(pause, 0, 0, 5);
       fakeGet(graph, 'b');
@@ -153,7 +153,7 @@ describe('ResourceProfiler', () => {
       using active = rprof;
       assert.equal(active.results.length, 1);
       fakeGet(graph, 'b');
-      assert.equal(active.results.length, 1, 'a run in a block has none of its own');
+      assert.equal(active.results.length, 1, 'a run in a block adds no samples');
     }
     assert.equal(rprof.results.length, 2);
     rprof.register();
@@ -166,11 +166,11 @@ describe('ResourceProfiler', () => {
       void active;
       fakeGet(graph, 'b');
     }
-    assert.equal(rprof.results.length, 2, 'the first run of a block starts afresh');
+    assert.equal(rprof.results.length, 2, 'the first run of a block clears earlier results');
     rprof.close();
   });
 
-  it('clears while it collects', LIMIT, () => {
+  it('clears results while it samples', LIMIT, () => {
     const rprof = new ResourceProfiler({ dt: 0.01 });
     let cleared = false;
     const condition = (): boolean => {
@@ -187,7 +187,7 @@ describe('ResourceProfiler', () => {
     rprof.close();
   });
 
-  it('refuses a dt that is not a time', () => {
+  it('rejects a dt that is not a positive number', () => {
     for (const dt of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
       assert.throws(() => new ResourceProfiler({ dt }), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
     }
@@ -204,15 +204,15 @@ describe('the sampling thread', () => {
       while (rprof.results.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
       process.stdout.write('end');`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
-    // It may be gone before this thread hears what it said.
+    // The child may exit before this thread receives its output.
     const exited = once(child, 'exit');
-    const [said] = await once(child.stdout, 'data');
-    assert.equal(String(said), 'end');
+    const [output] = await once(child.stdout, 'data');
+    assert.equal(String(output), 'end');
     const [code] = await exited;
     assert.equal(code, 0);
   });
 
-  it('that cannot start is a clear error', LIMIT, async () => {
+  it('causes an error with its reason if it cannot start', LIMIT, async () => {
     const monitor = new ResourceMonitor(new URL('data:text/javascript,throw new Error("no luck")'));
     const session = monitor.start(1);
     let thrown: unknown;

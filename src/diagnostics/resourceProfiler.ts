@@ -1,5 +1,5 @@
-// The resource profiler: CPU and memory of the whole process tree while a run goes on. Sampling happens on a thread of its
-// own; this side only collects the samples and turns CPU sums into percentages when they are read.
+// The resource profiler: CPU and memory of the process tree during runs. A separate thread takes the samples. This
+// module collects them, and converts CPU sums into percentages when they are read.
 import { checkOptions, INTERVAL, type OptionKinds } from '../base/arguments.js';
 import type { RunObserver, RunWatcher } from '../protocol/runObserver.js';
 import { type MonitorSession, ResourceMonitor } from '../resources/resourceMonitor.js';
@@ -8,18 +8,21 @@ import { Callback, ENTERED, LEFT, OBSERVERS, WATCHERS } from './callback.js';
 import { ADD_TO, type PageSource, type ProfilerTrace } from './profilerTrace.js';
 import { type VisualizeOptions, visualize } from './visualize.js';
 
-/** Use of the machine by this process, all its threads and child processes, at one moment. */
+/** Resource usage of this process with its threads and child processes at one time. */
 export interface ResourceData {
   /** Seconds since the epoch. */
   readonly time: number;
   /** Resident memory in MB (1,000,000 bytes). */
   readonly mem: number;
-  /** CPU in percent of one core since the sample before: two busy isolates show about 200. 0 in the first sample. */
+  /**
+   * CPU usage in percent of one core since an earlier sample, e.g. about 200 for two busy isolates. 0 in the first
+   * sample.
+   */
   readonly cpu: number;
 }
 
 export interface ResourceProfilerOptions {
-  /** Seconds between two samples; more than 0; default 1. */
+  /** Seconds between two samples, more than 0. Default 1. */
   readonly dt?: number | undefined;
 }
 
@@ -28,25 +31,26 @@ const OPTIONS: OptionKinds<ResourceProfilerOptions> = {
 };
 
 /**
- * The system brings thread times up to date every few milliseconds only: percentages are taken over at least this many
- * seconds, or since collecting began.
+ * Minimum seconds over which a percentage is computed, or since the first sample. The system updates the CPU times of
+ * threads only every few milliseconds.
  */
 const CPU_WINDOW = 0.1;
 
 interface Stretch {
   readonly samples: readonly TreeSample[];
-  /** Samples before this one were cleared; they still serve to compute the load of later ones. */
+  /** Index of the first sample that is not cleared. Earlier samples serve to compute the load of later ones. */
   from: number;
 }
 
 /**
- * Records memory and CPU every `dt` seconds, once more at the start and at the end.
+ * Records memory and CPU usage every `dt` seconds, at the start and at the end.
  *
  *     { using rprof = new ResourceProfiler({ dt: 0.25 }); await getThreaded(graph, 'x'); rprof.visualize(); }
  *
- * Collects throughout a `using` block; while registered, or given as an option, during runs only. Results add up until
- * `clear()`; the first run in a new `using` block starts afresh. The sampling thread does not count, never keeps the
- * process alive, and stays asleep between runs. CPU time of child processes is known to 0.01 s on Linux.
+ * A `using` block is sampled as a whole. A registered profiler, or one in the option `callbacks`, samples during runs
+ * only. Results accumulate until `clear()`. The first run in a new `using` block clears the results of earlier blocks.
+ * The usage excludes the sampling thread, which sleeps between runs and does not keep the process alive. CPU times of
+ * child processes have a resolution of 0.01 s on Linux.
  *
  * @source Dask's `dask.diagnostics.ResourceProfiler`
  */
@@ -56,13 +60,13 @@ export class ResourceProfiler extends Callback implements PageSource {
   #segments: Stretch[] = [];
   #monitor: ResourceMonitor | undefined;
   #session: MonitorSession | undefined;
-  /** Runs in progress, and one for a block. */
+  /** Number of runs in progress, plus one in a block. */
   #holders = 0;
   #fresh = false;
   #results: ResourceData[] = [];
   #resultsOf = 0;
 
-  /** @throws ERR_LONGPOLE_INVALID_ARGUMENT if `dt` is not a positive number */
+  /** @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `dt` is not a positive number */
   constructor(options: ResourceProfilerOptions = {}) {
     super();
     checkOptions('ResourceProfiler', options, OPTIONS);
@@ -70,9 +74,9 @@ export class ResourceProfiler extends Callback implements PageSource {
   }
 
   /**
-   * Every sample so far, in order of time; also while collecting. The same array until there is something new.
+   * All samples so far in order of time, also during sampling. The same array until there are new samples.
    *
-   * @throws ERR_LONGPOLE_WORKER_START if the sampling thread has died
+   * @throws LongpoleError ERR_LONGPOLE_WORKER_START if the sampling thread has died
    */
   get results(): ResourceData[] {
     if (this.#session) this.#monitor?.drain();
@@ -84,12 +88,15 @@ export class ResourceProfiler extends Callback implements PageSource {
     return this.#results;
   }
 
-  /** Forgets all samples; goes on collecting if it does. */
+  /** Removes all samples. Does not end the sampling. */
   clear(): void {
     this.#forget(this.#session?.samples.length ?? 0);
   }
 
-  /** Ends collecting, and the sampling thread if no other profiler uses it. May be called twice, and used again after. */
+  /**
+   * Ends the sampling, and the sampling thread if no other profiler uses it. Further calls have no effect. The profiler
+   * can be used again afterwards.
+   */
   close(): void {
     this.#holders = 0;
     this.#stop();
@@ -98,15 +105,17 @@ export class ResourceProfiler extends Callback implements PageSource {
   }
 
   /**
-   * Writes a self-contained HTML page with the lines of CPU and memory, and returns its path.
+   * Writes a self-contained HTML page with CPU and memory over time; see `visualize`.
    *
-   * @throws ERR_LONGPOLE_INVALID_ARGUMENT for options that are not valid
+   * @returns the absolute path of the page
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for invalid options, ERR_LONGPOLE_PAGE_FILE if the file cannot
+   *   be written
    */
   visualize(options?: VisualizeOptions): string {
     return visualize(this, options);
   }
 
-  /** As every callback; the sampling thread starts already now. */
+  /** Activates the profiler for every run until `unregister`. Starts the sampling thread now. */
   override register(): void {
     this.#monitor ??= ResourceMonitor.shared();
     super.register();
@@ -170,7 +179,7 @@ export class ResourceProfiler extends Callback implements PageSource {
     if (session) this.#monitor?.stop(session);
   }
 
-  /** Keeps only the segment that is being collected, from its sample `from` on. */
+  /** Keeps only the current segment, from its sample `from` on. */
   #forget(from: number): void {
     this.#segments = this.#segments.filter((segment) => segment.samples === this.#session?.samples);
     for (const segment of this.#segments) segment.from = from;

@@ -1,5 +1,5 @@
-// The recording of one run: its task table and what views need to name the rows. Several profilers that watch the same run
-// share one recording, which is written once.
+// The recording of one run: its task table, and the names of keys and workers. Profilers of the same run share one
+// recording.
 import { type Computation, TASK_MEMORY, type TaskRuns } from '../protocol/clusterObserver.js';
 import type { Graph } from '../protocol/graph.js';
 import type { RunWatcher, WatchedRun } from '../protocol/runObserver.js';
@@ -8,7 +8,10 @@ import { TaskTable } from './taskTable.js';
 
 const recordings = new WeakMap<Computation, RunRecording>();
 
-/** Joins the recording of the run and hands it to `joined` once, before the first task. */
+/**
+ * Returns a watcher that records a run, or shares its recording. Passes the recording to `joined` before the first
+ * task.
+ */
 export function recordRun(joined: (recording: RunRecording) => void): RunWatcher {
   let recording: RunRecording | undefined;
   let isWriter = false;
@@ -30,7 +33,7 @@ export function recordRun(joined: (recording: RunRecording) => void): RunWatcher
 }
 
 /**
- * What is kept of a run after it ended. It holds the graph and the columns, and never the RunInfo, whose state may hold
+ * A recorded run. It holds the graph and the columns, but not the RunInfo, because the state of a RunInfo may hold
  * results.
  */
 export class RunRecording {
@@ -38,11 +41,11 @@ export class RunRecording {
   readonly computation: Computation;
   readonly dependentOffsets: Int32Array;
   readonly dependents: Int32Array;
-  /** 1 for the tasks whose results the caller asked for. */
+  /** 1 for tasks with requested results. */
   readonly requested: Uint8Array;
   readonly workers: WatchedRun['workers'];
   readonly tasks: TaskTable;
-  /** Seconds since the epoch, on the caller's thread; NaN while the run goes on. */
+  /** End of the run in seconds since the epoch, on the caller's clock; NaN during the run. */
   endTime = Number.NaN;
 
   constructor({ graph, computation, dependentOffsets, dependents, requested, workers }: WatchedRun) {
@@ -55,7 +58,7 @@ export class RunRecording {
     this.tasks = new TaskTable(computation.size);
   }
 
-  /** A task that failed is the last of its runs; it has no row. */
+  /** Appends runs, except for a failed task, which is always the last one. */
   append(runs: TaskRuns): void {
     const { count, states } = runs;
     this.tasks.append(runs, states[count - 1] === TASK_MEMORY ? count : count - 1);
@@ -66,7 +69,7 @@ export class RunRecording {
     return isMap(this.graph) ? this.graph.has(key) : Object.hasOwn(this.graph, key);
   }
 
-  /** The task with this id as it stands in the graph, e.g. `[add, 1, 2]`. */
+  /** Returns the task with this id in the graph, e.g. `[add, 1, 2]`. */
   task(id: number): unknown {
     const key = this.computation.keys[id]!;
     return isMap(this.graph) ? this.graph.get(key) : this.graph[key];
@@ -77,7 +80,7 @@ export class RunRecording {
   }
 }
 
-/** Maps can be iterated, records cannot. `instanceof Map` would miss the lazy map that stands for a compiled graph. */
+/** Maps are iterable, records are not. `instanceof Map` is false for the lazy map of a compiled graph. */
 function isMap(graph: Graph): graph is ReadonlyMap<string, unknown> {
   return Symbol.iterator in graph;
 }

@@ -11,7 +11,7 @@ import { span } from './span.js';
 const inc = delayed((value: number) => value + 1);
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('tasks remember the span in which they were defined, and spans nest', () => {
+test('tasks have the span in which they were defined, and spans nest', () => {
   const before = inc(0);
   {
     using alice = span('Alice');
@@ -29,10 +29,10 @@ test('tasks remember the span in which they were defined, and spans nest', () =>
   assert.equal(currentSpan(), undefined);
 });
 
-test('a span knows the lines that opened it', async () => {
+test('a span has the lines that opened it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'span-'));
   try {
-    // This file lies among the package's own, whose lines are skipped.
+    // The lines of this file do not count, because it is in a folder of the package.
     const program = join(folder, 'program.mjs');
     writeFileSync(
       program,
@@ -77,13 +77,13 @@ test('a span that throws is closed', () => {
   assert.equal(currentSpan(), undefined);
 });
 
-test('a span that is only made is not open', () => {
+test('a span that is only created is not open', () => {
   const made = span('later');
   assert.equal(currentSpan(), undefined);
   assert.equal(made.id, 'later');
 });
 
-test('what is no name or function is refused', () => {
+test('an invalid name or function is rejected', () => {
   const refused = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
   assert.throws(() => span(''), refused);
   assert.throws(() => Reflect.apply(span, undefined, ['load', 3]), refused);

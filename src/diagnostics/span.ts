@@ -1,18 +1,18 @@
-// `span`: names a part of the user's program, so that what is defined or submitted in it is found together.
+// `span`: names a part of a program, and the tasks that are defined or submitted there.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { invalidArgument } from '../base/errors.js';
 import { type SpanRef, setSpanSource } from '../graph/spanContext.js';
 import { spanId } from '../protocol/metrics.js';
 import { callingLine } from './callingLine.js';
 
-/** A span that is not open yet: `using` opens it where it is declared, and closes it when the block ends. */
+/** A span. `using` opens it at the declaration, and closes it at the end of the block. */
 export interface Span {
   readonly name: string;
-  /** The names of the spans around it and its own, e.g. `["Alice", "load"]`; known once it is open. */
+  /** Names of the enclosing spans and of this one, e.g. `["Alice", "load"]`. */
   readonly tags: readonly string[];
   /** The tags as one text, as in the keys of metrics. */
   readonly id: string;
-  /** Reading it opens the span, calling what it gives closes it. */
+  /** Opens the span when read, and returns a function that closes it. */
   readonly [Symbol.dispose]: () => void;
 }
 
@@ -24,7 +24,7 @@ function storage(): AsyncLocalStorage<SpanRef | undefined> {
   return holder[STORAGE];
 }
 
-/** On the global object, because a program may hold two copies of the package. */
+/** Shared through the global object, because a program may contain two copies of the package. */
 const open = storage();
 
 class OpenableSpan implements Span {
@@ -50,12 +50,12 @@ class OpenableSpan implements Span {
     const ref = this.enter(before);
     open.enterWith(ref);
     return () => {
-      // After an await the context is that of the block still; elsewhere it is somebody else's.
+      // A different context is not that of the block and must not change.
       if (open.getStore() === ref) open.enterWith(before);
     };
   }
 
-  /** This span inside another. */
+  /** Opens this span inside another one. */
   enter(outer: SpanRef | undefined): SpanRef {
     this.#ref = {
       tags: [...(outer?.tags ?? []), this.name],
@@ -66,14 +66,14 @@ class OpenableSpan implements Span {
 }
 
 /**
- * Names what is defined or submitted in a block, `using s = span('load')`, or in a function, `span('load', () => …)`, also
- * after an `await` in it. Spans nest: inside `span('Alice')`, `span('load')` has the tags `["Alice", "load"]`. Tasks outside
- * any span have `["default"]`. A span with a name that was used before in the same place continues it.
+ * Names the tasks that are defined or submitted in a block, `using s = span('load')`, or in a function,
+ * `span('load', () => …)`, also after an `await`. Spans nest: inside `span('Alice')`, `span('load')` has the tags
+ * `["Alice", "load"]`. Tasks outside any span have the tags `["default"]`. Spans with equal tags are one span.
  *
- * The form with a function is for code that goes on while the function waits: a block of an async function stays open
- * for its caller until that awaits something itself.
+ * Prefer the form with a function for an async function that its caller does not await at once. There a block would
+ * also name the tasks that the caller defines before its next `await`.
  *
- * @returns a Span to be held with `using`, or what the function returns
+ * @returns a Span for `using`; with a function, its return value
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if the name is not a non-empty string, or `fn` not a function
  * @source Dask's `distributed.span`
  */

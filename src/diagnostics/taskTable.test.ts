@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TaskTable } from './taskTable.js';
 
-/** A batch in arrays that are longer than it, as an engine reuses them. */
+/** Returns a batch in arrays that are longer than the batch, because an engine reuses its arrays. */
 function batch(worker: number, ids: readonly number[], start: number, spare = 2) {
   const pad = <T extends Int32Array | Float64Array>(array: T, values: readonly number[]): T => {
     array.fill(-1);
@@ -26,7 +26,7 @@ function batch(worker: number, ids: readonly number[], start: number, spare = 2)
 }
 
 describe('TaskTable', () => {
-  it('copies what counts of each batch', () => {
+  it('copies the first rows of each batch', () => {
     const table = new TaskTable(3);
     const reused = batch(0, [4, 2], 10);
     table.append(reused);
@@ -39,7 +39,7 @@ describe('TaskTable', () => {
     assert.deepEqual([...table.workers.subarray(0, 3)], [0, 0, 1]);
   });
 
-  it('grows beyond what was expected', () => {
+  it('grows beyond the expected size', () => {
     const table = new TaskTable(0);
     for (let i = 0; i < 100; i++) table.append(batch(i % 3, [i, i, i], i * 10));
     assert.equal(table.length, 300);
@@ -48,7 +48,7 @@ describe('TaskTable', () => {
     assert.equal(table.startTimes[299], 992);
   });
 
-  it('lists rows by start, ties in the order of arrival', () => {
+  it('orders rows by start time, and equal times by row', () => {
     const table = new TaskTable(8);
     table.append(batch(0, [0, 1], 10));
     table.append(batch(1, [2, 3], 9));

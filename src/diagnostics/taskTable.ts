@@ -1,14 +1,13 @@
-// The columns of the tasks that finished in one run, in the order in which they arrived. Written by the recorder while the
-// run goes on, read by every view; a row never changes once it is written.
+// The finished tasks of one run as columns, in the order of their reports. A written row never changes.
 import { resizedFloat64, resizedInt32 } from '../base/resized.js';
 import type { TaskRuns } from '../protocol/clusterObserver.js';
 
 const MIN_ROWS = 64;
 
 /**
- * One row per finished task: 24 bytes. Appending a batch is three copies of its arrays; at 512 tasks a batch that is
- * 5 to 10 ns a task. The columns are longer than `length`: read no further. They are replaced when the table grows, so
- * take them from the table again after an append.
+ * One row of 24 bytes per finished task. An append copies three arrays, which costs 5 to 10 ns per task at 512 tasks
+ * per batch. The columns are longer than `length`. An append may replace them, so read them from the table again
+ * afterwards.
  */
 export class TaskTable {
   /** Rows written so far. */
@@ -20,7 +19,7 @@ export class TaskTable {
   /** Indices of workers. */
   workers: Int32Array;
 
-  /** `expected` rows fit without growing; memory that is not written to yet is not taken from the system. */
+  /** Reserves `expected` rows. The system provides memory only when rows are written. */
   constructor(expected: number) {
     const rows = Math.max(MIN_ROWS, expected);
     this.ids = new Int32Array(rows);
@@ -29,7 +28,7 @@ export class TaskTable {
     this.workers = new Int32Array(rows);
   }
 
-  /** The first `count` of the runs. */
+  /** Appends the first `count` runs. */
   append(runs: Pick<TaskRuns, 'count' | 'ids' | 'started' | 'stopped' | 'worker'>, count = runs.count): void {
     const { ids, started, stopped, worker } = runs;
     const from = this.length;
@@ -49,7 +48,7 @@ export class TaskTable {
     this.workers = resizedInt32(this.workers, capacity);
   }
 
-  /** Rows `from .. length` by start time; rows that started at the same time keep their order. */
+  /** Returns the rows `from .. length`, ordered by start time and then by row. */
   rowsByStart(from: number): Int32Array {
     const rows = new Int32Array(Math.max(0, this.length - from));
     const { startTimes } = this;

@@ -1,8 +1,8 @@
-// A task as one short line for people, e.g. `add(1, a)`: keys by name, small values as they are, the rest by kind and size.
+// Describes a task in a short line, e.g. `add(1, a)`: keys by name, small values literally, others by type and size.
 import { isFunction, resolveFunction } from '../graph/callable.js';
 import { functionName } from '../graph/functionName.js';
 
-/** Longest text; what is longer is cut. */
+/** Characters to which a text is cut. */
 const MAX_TEXT = 80;
 const MAX_STRING = 24;
 const MAX_ARGUMENTS = 6;
@@ -10,9 +10,11 @@ const MAX_ITEMS = 3;
 const MAX_DEPTH = 3;
 
 /**
- * `task` as it stands in a graph, at most 80 characters; `isKey` tells which strings stand for other tasks.
+ * Returns the description of a task of a graph, with at most 80 characters.
  *
  *     taskText([add, 1, 'a'], isKey) // "add(1, a)"
+ *
+ * @param isKey whether a string is the key of a task
  */
 export function taskText(task: unknown, isKey: (text: string) => boolean): string {
   return cut(describe(task, isKey, 0), MAX_TEXT);

@@ -21,7 +21,7 @@ import { visualize } from './visualize.js';
 const add = (a: number, b: number): number => a + b;
 const graph: Graph = { 'add-1': [add, 1, 2], 'add-2': [add, 'add-1', 1], 'last-3': [add, 'add-1', 'add-2'] };
 
-/** What the page of these profilers carries. */
+/** Returns the trace and the plots of the page of these profilers. */
 function pageOf(...profilers: PageSource[]): { trace: Trace; plots: readonly string[] } {
   const page = new ProfilerTrace();
   for (const profiler of profilers) profiler[ADD_TO](page);
@@ -36,7 +36,7 @@ describe('the trace of the page', () => {
   it('has a plot per profiler over one table of tasks', () => {
     const prof = new Profiler();
     const cprof = new CacheProfiler({ metric: nbytes });
-    // None of its own accord between those of the start and the end.
+    // With this interval, only the samples at the start and the end are taken.
     const rprof = new ResourceProfiler({ dt: 3600 });
     fakeGet(graph, 'last-3', { callbacks: [prof, cprof, rprof], startTime: 100, batch: 2 });
     const { trace, plots } = pageOf(prof, rprof, cprof);
@@ -77,7 +77,7 @@ describe('the trace of the page', () => {
     assert.equal(new Set(trace.tasks.id).size, 3);
   });
 
-  it('shows a plot for each of two CacheProfilers whose metrics have one name, and a run of two Profilers once', () => {
+  it('has a plot for each of two CacheProfilers with equal metric names, and a run of two Profilers once', () => {
     const profilers = [new Profiler(), new Profiler(), new CacheProfiler(), new CacheProfiler()];
     fakeGet(graph, 'last-3', { callbacks: profilers });
     const { trace, plots } = pageOf(...profilers);
@@ -106,7 +106,7 @@ describe('the file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'longpole-visualize-'));
   after(() => rmSync(folder, { recursive: true }));
 
-  it('is a report: it holds the trace, the program, and nothing from elsewhere', () => {
+  it('is a self-contained report with the trace and the program', () => {
     const [prof, cprof] = [new Profiler(), new CacheProfiler()];
     fakeGet(graph, 'last-3', { callbacks: [prof, cprof] });
     const path = visualize([prof, cprof], { filename: join(folder, 'profile.html'), title: 'my run' });
@@ -118,14 +118,14 @@ describe('the file', () => {
     assert.deepEqual(callsOf(report.trace), ['add(1, 2)', 'add(add-1, 1)', 'add(add-1, add-2)']);
     const [stays] = cacheStaysOf(report.trace);
     const [recorded] = cacheStaysOf(pageOf(prof, cprof).trace);
-    // Ids of texts are each trace's own.
+    // Each trace has different ids of texts.
     assert.deepEqual({ ...stays, prefix: undefined }, { ...recorded, prefix: undefined });
     assert.match(html, /<title>my run<\/title>/);
     assert.doesNotMatch(html.replace(/<script type="module">.*<\/script>/s, ''), /@LONGPOLE_|<link|\ssrc=/);
     assert.match(html, /Content-Security-Policy" content="default-src 'none'; script-src 'sha256-[^"]*"/);
   });
 
-  it('has a title that is text, whatever it contains', () => {
+  it('has a title with escaped text', () => {
     const title = `</title><script>alert("1")</script> $& $1 @LONGPOLE_DATA@ 'x' & y`;
     const html = readFileSync(visualize([], { filename: join(folder, 'title.html'), title }), 'utf8');
     assert.equal(html.split('<script>').length, 1);
@@ -133,7 +133,7 @@ describe('the file', () => {
     assert.equal(reportIn(html).title, title);
   });
 
-  it('is named in the error if its folder does not exist', () => {
+  it('has its path in the error if its folder does not exist', () => {
     const filename = join(folder, 'missing', 'profile.html');
     assert.throws(
       () => visualize([new Profiler()], { filename }),
@@ -154,7 +154,7 @@ describe('taskText', () => {
   const isKey = (text: string): boolean => text === 'a' || text === 'b';
   const sum = (...all: unknown[]): unknown => all;
 
-  it('shows keys by name, small values as they are, the rest by kind', () => {
+  it('has keys by name, small values literally, others by type', () => {
     const cases: [unknown, string][] = [
       [[add, 'a', 1], 'add(a, 1)'],
       [[add, [add, 'a', 'b'], -2.5], 'add(add(a, b), -2.5)'],

@@ -1,4 +1,4 @@
-// From profilers to a page: what they recorded becomes a trace, and the page is its report.
+// `visualize`: writes the records of profilers as a report.
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { checkOptions, FLAG, type OptionKinds, PAGE_FILE, TEXT } from '../base/arguments.js';
@@ -7,27 +7,24 @@ import { writeReport } from './performanceReport.js';
 import { ADD_TO, type PageSource, ProfilerTrace } from './profilerTrace.js';
 
 export interface VisualizeOptions {
-  /** Where to write the page; default `profile.html` in the current folder, as in Dask. An existing file is replaced. */
+  /** Path of the page. Default `profile.html` in the working directory, as in Dask. An existing file is replaced. */
   readonly filename?: string | undefined;
-  /**
-   * Opens the page in the browser; default false, so that scripts on servers only write the file. Without a desktop
-   * (no display, or in CI) nothing is opened.
-   */
+  /** Whether to open the page in a browser. Default false. Has no effect without a display, or in CI. */
   readonly show?: boolean | undefined;
-  /** Heading of the page; default: the name of the running script. */
+  /** Heading of the page. Default: the name of the running script. */
   readonly title?: string | undefined;
 }
 
 const OPTIONS: OptionKinds<VisualizeOptions> = { filename: PAGE_FILE, show: FLAG, title: TEXT };
 
 /**
- * Writes one self-contained HTML page with the plots of all the profilers, stacked in the order given and aligned on the time
- * axis, and returns its absolute path.
+ * Writes a self-contained HTML page with the plots of profilers, stacked in the given order on a common time axis.
  *
  *     visualize([prof, rprof, cprof], { filename: 'profile.html' });
  *
- * @throws ERR_LONGPOLE_INVALID_ARGUMENT if something else than profilers is given; ERR_LONGPOLE_PAGE_FILE if the file cannot
- *   be written
+ * @returns the absolute path of the page
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if a value is not a profiler, or for invalid options;
+ *   ERR_LONGPOLE_PAGE_FILE if the file cannot be written
  * @source Dask's `dask.diagnostics.visualize`
  */
 export function visualize(
@@ -55,7 +52,7 @@ function isList(value: PageSource | readonly PageSource[]): value is readonly Pa
   return Array.isArray(value);
 }
 
-/** The address of the page on which a report of these plots begins. */
+/** Returns the address at which a report of these plots opens. */
 export function addressOfPlots(plots: readonly string[]): string {
   const shown = plots.length === 0 ? 'none' : plots.join('\n');
   return `run?${new URLSearchParams({ plots: shown })}`;
@@ -66,7 +63,7 @@ function scriptName(): string {
   return script === undefined ? 'Longpole profile' : basename(script);
 }
 
-/** Best effort: that no browser opens is no reason to fail, the file is there. */
+/** Opens the page if possible. Ignores errors, because the file has been written. */
 function openInBrowser(path: string): void {
   const { DISPLAY, WAYLAND_DISPLAY, CI } = process.env;
   if (CI || (process.platform === 'linux' && !DISPLAY && !WAYLAND_DISPLAY)) return;

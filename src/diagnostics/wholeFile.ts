@@ -1,12 +1,12 @@
-// Writes files that a program names: pages, plots, drawings and profiles.
+// Writes files that the user names: pages, plots, drawings and profiles.
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { LongpoleError, messageOf } from '../base/errors.js';
 
 /**
- * Writes a file and returns its absolute path. An existing file is replaced.
+ * Writes a file and returns its absolute path. Replaces an existing file.
  *
- * @param what names the content in the error, e.g. `page`
+ * @param what name of the content for the error, e.g. `page`
  * @throws LongpoleError ERR_LONGPOLE_PAGE_FILE if the file cannot be written
  */
 export function writeWhole(what: string, filename: string, content: string | Uint8Array): string {

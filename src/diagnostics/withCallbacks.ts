@@ -1,4 +1,4 @@
-// Callbacks for the length of a function.
+// `withCallbacks`: activates callbacks during a function.
 import { CALLABLE, checkArgument } from '../base/arguments.js';
 import { External } from '../graph/external.js';
 import { Callback } from './callback.js';
@@ -9,20 +9,21 @@ function activate(callback: CallbackLike): () => void {
   return callback instanceof Callback ? callback[Symbol.dispose] : activateItem(callback);
 }
 
-/** Not futures: `fn` returns a reference to a result, not the end of its own work. */
+/** A future does not count, because `fn` returns it as a reference. */
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   if (value instanceof External) return false;
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
 /**
- * Runs `fn` with `callbacks` active, in the order given, and returns what it returns. If that is a promise, the callbacks
- * stay active until it settles: every run that starts meanwhile in this isolate is seen, also one that `fn` did not start.
- * They are deactivated in reverse order, also when `fn` throws.
+ * Runs `fn` while `callbacks` are active, activated in the given order. If `fn` returns a promise, the callbacks stay
+ * active until the promise settles. Meanwhile they also receive runs that other code of this isolate starts. They are
+ * deactivated in reverse order, also if `fn` throws.
  *
  *     await withCallbacks([new ProgressBar(), profiler], () => getThreaded(graph, 'x'));
  *
- * @throws ERR_LONGPOLE_INVALID_ARGUMENT if one of `callbacks` is not a callback
+ * @returns the return value of `fn`
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if a value of `callbacks` is not a callback; the errors of `fn`
  * @source Dask's `add_callbacks`
  */
 export function withCallbacks<R>(
