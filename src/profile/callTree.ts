@@ -17,7 +17,7 @@ export interface CallTree {
   readonly count: number;
   /** Callees by identifier. */
   readonly children: { readonly [identifier: string]: CallTree };
-  /** Samples of the function's own code by line of the file. Only where lines are known. */
+  /** Samples of the function's own code by line of the file; absent if lines are unknown. */
   readonly lines?: { readonly [line: number]: number };
 }
 
@@ -64,10 +64,9 @@ export function addLine(node: MutableCallTree, line: number, count: number): voi
 }
 
 /**
- * Returns the sum of trees with the same root, like Dask's `profile.merge`. Merging is associative and commutative,
- * and keeps the total number of samples. No trees give an empty tree.
- *
- * Cost: one visit per node of the parts; deep trees do not recurse.
+ * Returns the sum of trees with the same root, like Dask's `profile.merge`. Merging is associative and commutative, and
+ * keeps the total number of samples. Without trees it returns an empty tree. Cost: one visit per node, without
+ * recursion.
  */
 export function mergeTrees(...trees: readonly CallTree[]): CallTree {
   const root = emptyTree();
@@ -88,7 +87,10 @@ export function selfCount(tree: CallTree): number {
   return tree.count - called;
 }
 
-/** Calls back for every node below the root that has samples of its own. Passes frames from the outermost to the node's. */
+/**
+ * Calls back for every node below the root that has samples of its own, with the frames from the outermost to the
+ * node's.
+ */
 export function forEachStack(
   tree: CallTree,
   visit: (frames: readonly FrameDescription[], self: number, node: CallTree) => void,

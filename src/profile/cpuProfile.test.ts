@@ -73,7 +73,7 @@ test('positions, times and tasks', () => {
   assert.deepEqual(Array.from(cycle.tasks), [-1, 7]);
 });
 
-test('lines that ran are counted exactly', () => {
+test('executed lines are counted exactly', () => {
   const profile = cpuProfileOf([['f@user.ts'], ['f@user.ts'], ['f@user.ts']]);
   const nodes = profile.nodes.map((node) =>
     node.callFrame.functionName === 'f'

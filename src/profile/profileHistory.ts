@@ -42,7 +42,7 @@ interface Block {
   readonly thread: string;
   readonly start: number;
   readonly stop: number;
-  /** Times of the samples. Null if they were summed up; they count for the middle of the block then. */
+  /** Times of the samples. Null if the samples were summed up; they count for the middle of the block then. */
   readonly times: Float64Array | null;
   readonly stacks: Int32Array;
   readonly labels: Int32Array;

@@ -76,7 +76,10 @@ export interface TaskRuns {
   readonly nbytes: Float64Array;
   /** 1 for the first run of a task. */
   readonly attempts: Uint8Array;
-  /** submitted ≤ ready ≤ dispatched ≤ received ≤ started ≤ stopped ≤ acknowledged; NaN where a lost task did not get so far. */
+  /**
+   * Times of the run: submitted ≤ ready ≤ dispatched ≤ received ≤ started ≤ stopped ≤ acknowledged. NaN for times that
+   * a lost run did not reach.
+   */
   readonly ready: Float64Array;
   readonly dispatched: Float64Array;
   readonly received: Float64Array;

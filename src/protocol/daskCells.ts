@@ -15,7 +15,7 @@ export class Cells {
   #at = 0;
 
   constructor(value: unknown) {
-    if (!Array.isArray(value)) damagedRow('a row is no list');
+    if (!Array.isArray(value)) damagedRow('a row is not a list');
     this.#cells = value;
   }
 

@@ -110,7 +110,7 @@ const ROWS = {
     id: cells.count(),
     time: cells.number(),
     why: cells.oneOf(LEFT_REASONS),
-    /** Of a lost run: where the task was; NaN: where it was sent. */
+    /** Worker of a lost run; NaN for the worker to which the task was sent. */
     worker: cells.perhaps(),
   }),
   /** The scheduler has forgotten the tasks. */
@@ -175,7 +175,7 @@ const ROWS = {
     /** Seconds between two samples of the profiler, and of a cycle. */
     sampling:
       cells.row((row) => ({ interval: row.number(), cycle: row.number() })) ??
-      damagedRow('a batch does not say how it was sampled'),
+      damagedRow('a batch lacks its sampling intervals'),
     moved: cells.rows(moved),
     /** Additions of a worker or a span to sums; the span is an id, or empty. */
     metrics: cells.rows((row) => ({
@@ -193,7 +193,7 @@ const ROWS = {
   warning: (cells: Cells) => ({ type: 'warning' as const, text: cells.text() }),
   /** Replaces the hello row if the bridge cannot be attached. */
   refused: (cells: Cells) => ({ type: 'refused' as const, code: cells.oneOf(REFUSALS), text: cells.text() }),
-  /** The last row. `asked` if the bridge was ended on request. */
+  /** The last row. The reason is `asked` if the bridge was ended on request. */
   closed: (cells: Cells) => ({ type: 'closed' as const, reason: cells.text() }),
 };
 
@@ -204,12 +204,12 @@ function startStop(cells: Cells) {
 function moved(cells: Cells) {
   return {
     direction: cells.oneOf(DIRECTIONS),
-    /** Address of the other worker; of a client anything else. */
+    /** Address of the other worker; any other text for a client. */
     peer: cells.text(),
     start: cells.number(),
     stop: cells.number(),
     nbytes: cells.number(),
-    /** NaN: not known. */
+    /** NaN if unknown. */
     compressed: cells.perhaps(),
     keys: cells.texts(),
   };
@@ -218,9 +218,9 @@ function moved(cells: Cells) {
 /** A node of a call tree as distributed samples it: one per line of a function. */
 function treeNode(cells: Cells) {
   return {
-    /** Place of the caller, which comes before; -1: the root, which is no function. */
+    /** Index of the caller, which is an earlier node; -1 for the root, which is no function. */
     parent: cells.index(),
-    /** Samples, those of what it called included. */
+    /** Number of samples, including those of callees. */
     count: cells.count(),
     functionName: cells.text(),
     file: cells.text(),
@@ -229,7 +229,7 @@ function treeNode(cells: Cells) {
 }
 
 function profiledCycle(cells: Cells) {
-  /** `time`: when it ended. */
+  /** `time` is the end of the cycle. */
   const [time, prefix, nodes] = [cells.number(), cells.text(), cells.rows(treeNode)];
   if (nodes.some(({ parent }, place) => parent >= place))
     damagedRow('a node of a call tree comes before its caller');
@@ -249,17 +249,20 @@ interface GraphColumns {
   readonly given: Int32Array;
 }
 
-/** The same row; its columns must be as long as its keys, and name only what it has. */
+/**
+ * Returns the row. Throws if a column has another length than `keys`, or refers to a text, span or task that the row
+ * lacks.
+ */
 function checkedGraph<T extends GraphColumns>(graph: T): T {
   const { keys, prefixes, prefixOf, functions, functionOf, spans, spanOf, dependencyCounts, given } = graph;
   const within = (places: Int32Array, length: number): boolean =>
     places.every((place) => place >= 0 && place < length);
   for (const column of [prefixOf, functionOf, spanOf, dependencyCounts])
-    if (column.length !== keys.length) damagedRow('a column of a graph is not as long as its keys');
+    if (column.length !== keys.length) damagedRow('a column of a graph has another length than its keys');
   if (!within(prefixOf, prefixes.length) || !within(functionOf, functions.length))
-    damagedRow('a graph names a text that it does not have');
-  if (!within(spanOf, spans.length)) damagedRow('a graph names a span that it does not have');
-  if (!within(given, keys.length)) damagedRow('a graph names a task that it does not have');
+    damagedRow('a graph refers to a text that it lacks');
+  if (!within(spanOf, spans.length)) damagedRow('a graph refers to a span that it lacks');
+  if (!within(given, keys.length)) damagedRow('a graph refers to a task that it lacks');
   const edges = dependencyCounts.reduce((sum, count) => sum + Math.max(0, count), 0);
   if (edges !== graph.dependencies.length)
     damagedRow('a graph has more or fewer dependencies than its tasks');
@@ -286,14 +289,16 @@ export type TreeNode = Readonly<ReturnType<typeof treeNode>>;
 export type ProfiledCycle = Readonly<ReturnType<typeof profiledCycle>>;
 
 /**
- * A row as it came, checked. What names something that only the reader can know, e.g. a task, is not.
+ * Returns the row after checking its cells. References to earlier rows, e.g. ids of tasks, are not checked.
  *
  * @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE if it is no row
  */
 export function parseDaskRow(value: unknown): DaskRow {
   const cells = new Cells(value);
   const type = cells.text();
-  return isRowType(type) ? ROWS[type](cells) : damagedRow(`there are no rows '${type.slice(0, 40)}'`);
+  return isRowType(type)
+    ? ROWS[type](cells)
+    : damagedRow(`the type '${type.slice(0, 40)}' of a row is unknown`);
 }
 
 function isRowType(type: string): type is keyof typeof ROWS {

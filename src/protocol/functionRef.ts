@@ -27,7 +27,7 @@ export interface GlobalFunctionRef {
   readonly name: string;
 }
 
-/** A function that cannot be had on the worker: its tasks fail with this error. */
+/** A function that is unavailable on the worker: its tasks fail with this error. */
 export interface UnavailableFunctionRef {
   readonly type: 'unavailable';
   readonly name: string;

@@ -1,16 +1,17 @@
-// A worker process that another program has started elsewhere, as this program reaches it: bytes both ways, and leases.
+// Access to a worker process that another program started, possibly on another machine: bytes in both directions, and
+// leases of threads.
 
-/** Environment of the process: the folder with the bundles of the program. */
+/** Environment variable of the process: the folder with the bundles of the program. */
 export const BUNDLE_FOLDER_VARIABLE = 'LONGPOLE_FOLDER';
 
 export interface RemoteProcess {
-  /** Bytes for its standard input. */
+  /** Sends bytes to the standard input of the process. */
   send(bytes: Uint8Array): void;
   kill(): void;
-  /** Asks the cluster for a thread that the process may work on; `leased` follows, and `leaseOver` when its time is over. */
+  /** Requests a thread of the cluster for the process. `leased` follows, and `leaseOver` at the end of the lease. */
   lease(): void;
   release(): void;
-  /** Whether the process keeps this program alive. */
+  /** `ref` makes the process keep this program alive, and `unref` reverts that. */
   ref(): void;
   unref(): void;
 }

@@ -2,11 +2,20 @@
 // type in files. traceSchema.ts lists the columns.
 
 /**
- * - `float`: a number; NaN is absent. - `whole`: the same, a whole number. - `count`: the same, 32 bits in files.
- * - `integer`, `byte`: whole numbers of 32 and 8 bits. - `worker`: a row of `workers`. - `task`: the id of a task.
- * - `id`: a number that names the row itself. - `computation`: its number in files, its place in memory.
- * - `frame`: its id in files, its row in memory. - `choice`: one of `among`. - `name`: a text of which few are different.
- * - `text`: any text. - `key`, `group`: texts of the table of keys. - `keys`: several keys.
+ * - `float`: a number; NaN is absent.
+ * - `whole`: a whole number; NaN is absent.
+ * - `count`: like `whole`, with 32 bits in files.
+ * - `integer`, `byte`: whole numbers of 32 and 8 bits.
+ * - `worker`: a row of `workers`.
+ * - `task`: the id of a task.
+ * - `id`: the id of the row itself.
+ * - `computation`: the number of a computation in files, its index in memory.
+ * - `frame`: the id of a frame in files, its row in memory.
+ * - `choice`: one of `among`.
+ * - `name`: a text with few distinct values.
+ * - `text`: any text.
+ * - `key`, `group`: texts of the table of keys.
+ * - `keys`: several keys.
  */
 export const MEMORY_TYPES = {
   float: 'float64',
@@ -28,7 +37,7 @@ export const MEMORY_TYPES = {
 } as const;
 
 /**
- * Kinds of columns that have another place in memory.
+ * Kinds of columns that memory stores elsewhere.
  *
  * - `index`: the number of the row.
  * - `figure`: a number among the figures of a resource sample.

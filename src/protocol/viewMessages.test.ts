@@ -75,7 +75,7 @@ describe('view messages', () => {
     });
   });
 
-  it('refuse anything else with an error that says why', () => {
+  it('reject anything else with an error that states the reason', () => {
     const code = { code: 'ERR_LONGPOLE_PAGE_DATA' };
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string(), fc.uint8Array({ maxLength: 40 })), (data) => {
@@ -117,7 +117,7 @@ describe('view messages', () => {
     assert.equal(parseResumePoint(null, CURSOR_TABLES.map(() => 1).join()), undefined);
   });
 
-  it('of pages are pause and resume, and nothing else', () => {
+  it('of pages are pause and resume only', () => {
     assert.deepEqual(decodePageMessage(encodePageMessage({ type: 'pause' })), { type: 'pause' });
     assert.deepEqual(decodePageMessage('{"type":"resume","more":1}'), { type: 'resume' });
     fc.assert(

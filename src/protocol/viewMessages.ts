@@ -235,7 +235,7 @@ export function decodeViewMessage(data: string | Uint8Array): ViewMessage {
 function decodeBinary(data: Uint8Array): ViewMessage {
   if (data.length < BINARY_HEAD) refuse('it is shorter than the head of a table');
   const table = VIEW_TABLES[data[1]!];
-  if (table === undefined) return refuse('it names no table');
+  if (table === undefined) return refuse('its table is unknown');
   const bytes = data.subarray(BINARY_HEAD);
   const rows = new DataView(data.buffer, data.byteOffset).getUint32(4, true);
   if (data[0] === SCHEMA) return { type: 'schema', table, bytes };
@@ -273,7 +273,7 @@ type Shape = 'number' | 'string' | 'boolean' | 'object' | 'list' | 'cursor';
 
 function decodeText(text: string): ViewMessage {
   const value = parsed(text);
-  if (!isTextMessage(value)) return refuse('it is no JSON message of the dashboard');
+  if (!isTextMessage(value)) return refuse('it is not a JSON message of the dashboard');
   if (value.type === 'begin' && value.version !== VIEW_VERSION)
     refuse(`the server speaks version ${value.version} and this page version ${VIEW_VERSION}; load it again`);
   return value;

@@ -36,7 +36,7 @@ describe('counters of /proc', () => {
     assert.deepEqual(parseIo(''), [Number.NaN, Number.NaN]);
   });
 
-  it('takes any text', () => {
+  it('accepts any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         for (const parse of [parseNetDev, parseStat, parseIo]) parse(text);
@@ -48,8 +48,8 @@ describe('counters of /proc', () => {
   it('never decreases', () => {
     const names = ['received', 'sent', 'read', 'written', 'busy'] as const;
     let back: readonly string[] = names;
-    // A sum decreases if a network interface or a disk disappears between two reads. Another pair of reads shows the
-    // truth.
+    // A sum decreases if a network interface or a disk disappears between two reads. Only a repeated decrease is an
+    // error.
     for (let pair = 0; pair < 10 && back.length > 0; pair++) {
       const before = hostCounters();
       const after = hostCounters();

@@ -1,4 +1,4 @@
-// Computes how long a thread had nothing to do. Its event loop knows, except for waits that a signal of the profiler
+// Computes the idle time of a thread. Its event loop measures that time, except for waits that a signal of the profiler
 // interrupted.
 
 /** Share of the time without CPU use that an event loop still reports as idle while it is interrupted every 10 ms. */

@@ -12,8 +12,8 @@ const ENDING = 2;
 export type GuardCell = { readonly cells: Int32Array; readonly index: number };
 
 /**
- * Milliseconds that the end of the process waits for its threads. Loading an addon takes 10 to 50, but a thread may wait
- * seconds for a core.
+ * Milliseconds for which the end of the process waits for its threads. Loading an addon takes 10 to 50 ms, but a thread
+ * may wait seconds for a core.
  */
 const EXIT_PATIENCE_MS = 10_000;
 

@@ -22,7 +22,7 @@ function counters(changes: Partial<Counters>): Counters {
 const host: MonitorTarget = { worker: HOST, pid: 1, thread: false, vitals: null };
 
 describe('UsageSampler', () => {
-  it('gives rates since the previous sample, and none in the first sample', () => {
+  it('returns rates since the previous sample, and no rates in the first sample', () => {
     let traffic = 0;
     const sampler = new UsageSampler(
       counters({
@@ -67,7 +67,7 @@ describe('UsageSampler', () => {
     );
   });
 
-  it('reports no more CPU than the machine and a thread have; what a late reading has too much counts for the next sample', () => {
+  it('limits CPU to that of the machine and of a thread, and adds the excess of a late reading to the next sample', () => {
     let [busy, cpu, thread] = [0, 0, 0];
     const sampler = new UsageSampler(
       counters({

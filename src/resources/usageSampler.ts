@@ -161,8 +161,8 @@ export class UsageSampler {
 
   /** Returns the rate per second since the previous sample; NaN for a counter that decreased or is new. */
   /**
-   * Returns the change per second since the last sample. A sampler that loses its core between the clock and a counter reads more
-   * than the time allows: what exceeds `most` counts for the next sample, so that sums over time stay exact.
+   * Returns the change per second since the last sample, at most `most`. A sampler that loses its core between the
+   * clock and a counter reads too much. The excess counts for the next sample, so that sums over time stay exact.
    */
   #rate(name: string, time: number, value: number, most = Number.POSITIVE_INFINITY): number {
     const before = this.#before.get(name);
