@@ -40,7 +40,6 @@ export const NOT_YET = [
   'CHANGELOG.md',
   'bench/',
   'python/',
-  'soak/',
   'src/analysis/',
   'src/cli/',
   'src/dashboard/pages/',

@@ -6,12 +6,12 @@ import type { Random } from './random.js';
 const KILL_EVERY_MS = 200;
 
 /**
- * Kills a worker that is up, at random, as often as it may: a process by SIGKILL, a thread by process.exit(). The last one
- * that is up is spared: on a slow machine workers would otherwise die faster than they start.
+ * Kills random running workers at a fixed interval: a process by SIGKILL, a thread by process.exit(). Never kills the
+ * last running worker, because workers would die faster than they start on a slow machine.
  */
 export class Killer {
-  /** While this is true, no worker is killed. */
-  spares = false;
+  /** True while no worker may be killed. */
+  isPaused = false;
   readonly #client: Client;
   readonly #processes: boolean;
   readonly #random: Random;
@@ -35,11 +35,11 @@ export class Killer {
   }
 
   #kill(): void {
-    if (this.#up.size < 2 || this.spares) return;
+    if (this.#up.size < 2 || this.isPaused) return;
     const victim = this.#random.pick([...this.#up]);
     const { pid } = this.#client.schedulerInfo().workers[victim]!;
     this.#up.delete(victim);
-    // One that answered a moment ago may have been on its way out.
+    // A worker that has just answered may already be ending.
     if (this.#processes && !isAlive(pid)) return void this.#awaitUp(victim);
     this.#killed();
     if (this.#processes) process.kill(pid, 'SIGKILL');
@@ -52,7 +52,7 @@ export class Killer {
     this.#up.add(name);
   }
 
-  /** Whether the worker has answered. */
+  /** Calls a function on a worker. Returns whether the worker has answered. */
   #ask(name: string, fn: () => unknown): Promise<boolean> {
     return this.#client.run(fn, { workers: [name] }).then(
       (answers) => answers[name] === true,

@@ -1,4 +1,5 @@
-// Runs one round as a program of its own, with a limit, and sees what the program leaves behind.
+// Runs one round as a separate program with a time limit, and finds the processes and files that the program leaves
+// behind.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,36 +16,37 @@ export interface RoundResult extends RoundReport {
   readonly seed: number;
   readonly stressed: boolean;
   readonly seconds: number;
-  /** Bytes: of the largest process, and of all together, at most. */
+  /** Peak bytes of the largest process. */
   readonly peakProcess: number;
+  /** Peak bytes of all processes together. */
   readonly peakSum: number;
   readonly leftProcesses: readonly string[];
   readonly leftFiles: readonly string[];
 }
 
 export interface LaunchOptions {
-  /** Address of the module that exports the rounds. */
+  /** URL of the module that exports the rounds. */
   readonly module: string;
   readonly stressed: boolean;
-  /** Seconds within which processes that a round has told to end have to be gone. */
+  /** Time limit for the end of a round's processes after the round, in seconds. */
   readonly grace: number;
-  /** Ends the round early. It then counts as not run. */
+  /** Ends the round early, so that it does not count. */
   readonly signal: AbortSignal;
 }
 
 const DEFAULT_LIMIT_SECONDS = 180;
-/** A round that has not said what it does after this many seconds counts as started. */
+/** Time after which a round without a report counts as started, in seconds. */
 const START_SECONDS = 60;
-/** A round under stress gets this many times its limit. */
+/** Factor of the time limit of a stressed round. */
 const STRESS_FACTOR = 2;
 const SAMPLE_MS = 250;
-/** The folder below that for temporary files which all programs share. It stays. */
+/** Folder in the directory for temporary files that all programs share. It does not count as left over. */
 const SHARED_FOLDER = 'longpole';
-/** Of a program's output, the end is kept; a dump of a cluster must fit in it. */
+/** Number of last characters of a program's output that are kept. They must hold a dump of a cluster. */
 const MAX_OUTPUT = 2_000_000;
 const MAX_PRINTED = 10_000;
 
-/** The result of the round, or undefined if the signal ended it. */
+/** Runs a round. Returns its result, or undefined if the signal ended it. */
 export async function launch(
   round: Round,
   seed: number,
@@ -111,11 +113,11 @@ class Launch {
       ...[module, this.#round.name, String(this.#seed), this.#folder],
     ];
     const stress = ['python3', repositoryPath('soak/stress.py'), '--itself', String(this.#seed)];
-    // A write beyond the limit fails, instead of ending the program by a signal.
+    // With SIGXFSZ ignored, a write beyond the limit fails and does not end the program.
     const limit = ['bash', '-c', `trap "" XFSZ; ulimit -f ${this.#round.fileLimit}; exec "$0" "$@"`];
     const limited = this.#round.fileLimit === undefined ? node : [...limit, ...node];
     const [command = '', ...args] = stressed ? [...stress, ...limited] : limited;
-    // A group of its own, so that Ctrl-C reaches the soak alone. The soak has its own burners (SPIN).
+    // A new process group, so that Ctrl-C reaches only the soak. SPIN=0, because the soak starts the burners.
     return spawn(command, args, {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -129,7 +131,7 @@ class Launch {
     });
   }
 
-  /** Until the program has ended, its limit has passed, or the soak is ended. */
+  /** Waits until the program has ended, its limit has passed, or the soak is ended. */
   #waitFor(child: ChildProcess): Promise<void> {
     const { signal, stressed } = this.#options;
     const limit = (this.#round.limit ?? DEFAULT_LIMIT_SECONDS) * (stressed ? STRESS_FACTOR : 1);
@@ -151,7 +153,7 @@ class Launch {
       const latestStart = performance.now() + START_SECONDS * 1000;
       const sampling = setInterval(() => {
         this.#sample();
-        // Starting a program takes long on a busy machine, and does not belong to the round.
+        // The start of a program takes long on a busy machine and does not count towards the limit.
         const hasStarted = this.#read().doing !== STARTING || performance.now() > latestStart;
         if (timer === undefined && hasStarted) startTimer();
       }, SAMPLE_MS);
@@ -174,7 +176,7 @@ class Launch {
   }
 
   async #hangs(limit: number, child: ChildProcess): Promise<void> {
-    // Under stress, the program of the round is not the one that was started here.
+    // Under stress, the child is stress.py and not the program of the round.
     const pid = this.#read().pid ?? child.pid;
     const processes = processesOf(this.#mark);
     const { stderr } = this.#output;
@@ -197,13 +199,13 @@ class Launch {
     );
   }
 
-  /** Kills what is left of the round. Returns what had not ended by itself. */
+  /** Kills the remaining processes of the round. Returns those that had not ended by themselves. */
   async #endProcesses(): Promise<string[]> {
     const until = performance.now() + (this.#failures.length > 0 ? 0 : this.#options.grace * 1000);
     const find = () => processesOf(this.#mark);
     while (find().length > 0 && performance.now() < until && !this.#options.signal.aborted) await pause(20);
     const left = find().map(({ pid, command }) => `${pid} ${command}`);
-    // One that is just being started may be missed once.
+    // A process that is just starting may be missed once.
     for (let found = find(); found.length > 0; found = find()) {
       for (const { pid } of found) killProcess(pid);
       await pause(20);
@@ -233,7 +235,7 @@ class Launch {
       const report: RoundReport = JSON.parse(readFileSync(join(this.#folder, 'report.json'), 'utf8'));
       return { ...nothing, ...report };
     } catch {
-      // The program was killed before or while it wrote.
+      // The program was killed before or during the write.
       return nothing;
     }
   }

@@ -1,4 +1,4 @@
-// `npm run soak`: searches for what a test cannot decide. See docs/decisions/gate-and-soak.md.
+// `npm run soak`: searches for rare failures that a single test run cannot show. See docs/decisions/gate-and-soak.md.
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';
@@ -12,11 +12,11 @@ import { formatFailures, formatTable } from './table.js';
 
 const USAGE = `Usage: npm run soak -- [options]
 
-  --minutes N      how long (default 10); a round that has begun ends
+  --minutes N      minutes after which no round begins (default 10)
   --rounds N       at most this many rounds
-  --seed S         whole number (default: another every time); the first round has this seed itself
-  --only NAME…     these rounds, again and again; repeat the option or separate by commas
-  --burners N      endless loops beside it that take cores away (default 0)
+  --seed S         integer (default: different every time), which is also the seed of the first round
+  --only NAME…     repeats only these rounds; repeat the option or separate names by commas
+  --burners N      endless loops that compete for the cores (default 0)
   --no-stress      stops no process and starves no thread
   --docs           writes the table into docs/soak.md
 
@@ -34,7 +34,7 @@ interface Settings {
   readonly docs: boolean;
 }
 
-/** @returns undefined if only the usage is asked for */
+/** Returns the settings; undefined for --help. */
 function readSettings(): Settings | undefined {
   const { values, positionals } = parseArgs({
     allowNegative: true,
@@ -51,7 +51,7 @@ function readSettings(): Settings | undefined {
     },
   });
   if (values.help) return undefined;
-  // `--only a b c`: what follows the first name stands alone.
+  // In `--only a b c`, the names after the first are positional arguments.
   const names = [...values.only, ...positionals].flatMap((one) => one.split(','));
   const unknown = names.find((name) => ROUNDS.every((round) => round.name !== name));
   if (unknown !== undefined || (positionals.length > 0 && values.only.length === 0))
@@ -72,7 +72,7 @@ function readSettings(): Settings | undefined {
   return settings;
 }
 
-/** The page of the documentation: where the soak ran, and what came out. */
+/** Returns the page of the documentation with the machine and the results of the soak. */
 function page(settings: Settings, results: readonly RoundResult[]): string {
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
   const failures = formatFailures(results);

@@ -1,10 +1,10 @@
-// Files as they are not: cut off, turned bits, parts that are missing, doubled, foreign or extreme.
+// Damages files: truncates them, flips bits, and removes, doubles or replaces parts.
 import type { Random } from './random.js';
 
 type Mutation = (random: Random, bytes: Uint8Array, foreign: Uint8Array) => Uint8Array;
 
 const EXTREMES = [0, 1, 0x7f, 0x80, 0xff];
-/** Numbers that readers of text may not expect. */
+/** Replacements of numbers that parsers may not expect. */
 const TOKENS = [
   '-1',
   '1e999',
@@ -67,11 +67,11 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
 
 export interface Mutated {
   readonly bytes: Uint8Array;
-  /** What is wrong with it, in words. */
+  /** Description of the damage. */
   readonly how: string;
 }
 
-/** A copy that has one to three things wrong with it. */
+/** Returns a copy with one to three mutations. */
 export function mutated(random: Random, bytes: Uint8Array, foreign: Uint8Array): Mutated {
   const names = Array.from({ length: 1 + random.below(3) }, () => random.pick(Object.keys(MUTATIONS)));
   const changed = names.reduce((before, name) => MUTATIONS[name]!(random, before, foreign), bytes);

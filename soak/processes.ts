@@ -1,19 +1,19 @@
-// The processes of a round, as Linux tells it: all that inherited the round's mark in their environment, whoever started
-// them. Without /proc there are none to be seen.
+// Finds the processes of a round on Linux: all processes that have inherited the round's mark in their environment.
+// Finds none without /proc.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The variable of the environment that marks the processes of a round. */
+/** Environment variable that marks the processes of a round. */
 export const MARK = 'LONGPOLE_SOAK_ROUND';
 
 export interface RoundProcess {
   readonly pid: number;
   readonly command: string;
-  /** Bytes in memory, now and at most. */
+  /** Resident bytes now (`rss`) and at the peak (`peak`). */
   readonly rss: number;
   readonly peak: number;
 }
 
-/** Processes with this mark. One that has ended and was not waited for has no environment, so it is not among them. */
+/** Returns the processes with this mark, without zombies, which have no environment. */
 export function processesOf(mark: string): RoundProcess[] {
   return pids().flatMap((pid) => {
     if (!textOf(pid, 'environ').split('\0').includes(`${MARK}=${mark}`)) return [];
@@ -23,7 +23,7 @@ export function processesOf(mark: string): RoundProcess[] {
   });
 }
 
-/** Bytes in memory of a process at most; 0: it is gone. */
+/** Returns the peak of resident bytes of a process; 0 if it has ended. */
 export function peakOf(pid: number): number {
   return bytesOf(textOf(pid, 'status'), 'VmHWM');
 }
@@ -50,7 +50,7 @@ function bytesOf(status: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024;
 }
 
-/** Ends a process, whether it is there or not. */
+/** Kills a process. Does nothing if it has ended. */
 export function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

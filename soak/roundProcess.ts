@@ -1,5 +1,5 @@
-// The program of one round: node roundProcess.js MODULE NAME SEED FOLDER. MODULE exports `ROUNDS`. What the round does and
-// finds is written into FOLDER/report.json at once, because the program may be killed at any moment.
+// The program of one round: node roundProcess.js MODULE NAME SEED FOLDER. MODULE exports `ROUNDS`. Each report of the
+// round is written to FOLDER/report.json at once, because the program may be killed at any moment.
 import { AssertionError } from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ import {
   STARTING,
 } from './round.js';
 
-/** More failures of one round add nothing. */
+/** Failures that are kept per round. */
 const MAX_FAILURES = 5;
 
-/** An assertion that states its message needs no more than that and its place. */
+/** Returns an error as text: only the stack for an assertion with a message, otherwise all properties. */
 function textOf(error: unknown): string {
   return error instanceof AssertionError && !error.generatedMessage ? String(error.stack) : inspect(error);
 }
@@ -94,6 +94,6 @@ try {
 } catch (error) {
   reporter.fail(error);
 } finally {
-  // The program now ends by itself. What keeps it alive was not closed, and it counts as hanging.
+  // The program must now end by itself. If something was not closed and keeps it alive, it counts as hanging.
   reporter.end();
 }

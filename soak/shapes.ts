@@ -1,13 +1,13 @@
-// Graphs of three shapes whose results are known, for rounds in which something else happens to the cluster.
+// Graphs of three shapes with known results, for rounds that disturb the cluster.
 import assert from 'node:assert/strict';
 import type { Client, Future } from 'longpole';
 import { t } from '../test/cluster/clusterTasks.js';
 import type { Random } from './random.js';
 
-/** Computes a graph and fails if a result is wrong. */
+/** Computes a graph. Throws if a result is wrong. */
 export type Shape = (client: Client, random: Random) => Promise<void>;
 
-/** Numbers through a random graph of small tasks, chains and sums. */
+/** Computes a random graph of small tasks, chains and sums. */
 async function numbers(client: Client, random: Random): Promise<void> {
   const futures: Future<number>[] = [];
   const expected: number[] = [];
@@ -25,7 +25,7 @@ async function numbers(client: Client, random: Random): Promise<void> {
   for (const future of futures) future.release();
 }
 
-/** Large results that travel between workers. */
+/** Computes large results, which travel between workers. */
 async function arrays(client: Client, random: Random): Promise<void> {
   const length = 1000 + random.below(60_000);
   const index = random.below(12);
@@ -40,7 +40,7 @@ async function arrays(client: Client, random: Random): Promise<void> {
   for (const future of [...made, ...shifted, ...pairs]) future.release();
 }
 
-/** One graph at once, of which only the end is asked for. */
+/** Computes one graph of which only the last result is requested. */
 async function graph(client: Client, random: Random): Promise<void> {
   const width = 10 + random.below(100);
   const level = (n: number, from: number): ReturnType<typeof t.addModulo> =>

@@ -1,42 +1,42 @@
-// The soak: one round after the other, each with a seed, until the time is over. A failure ends nothing.
+// The soak: runs rounds one after the other, each with a seed, until the time is over. Continues after a failure.
 import { launch, type RoundResult } from './launch.js';
 import { Random, seedOf } from './random.js';
 import type { Round } from './round.js';
 
 export interface SoakOptions {
   readonly rounds: readonly Round[];
-  /** Address of the module that exports the same rounds. */
+  /** URL of the module that exports the same rounds. */
   readonly module: string;
   readonly seed: number;
-  /** After this many seconds no round begins. */
+  /** Time after which no round begins, in seconds. */
   readonly seconds: number;
-  /** At most this many rounds. */
+  /** Largest number of rounds. */
   readonly most: number;
   /** Whether rounds may run under `stress.py`. */
   readonly stress: boolean;
-  /** Seconds that processes may take to end after their round. */
+  /** Time limit for the end of a round's processes after the round, in seconds. */
   readonly grace: number;
   readonly signal: AbortSignal;
-  /** What is printed while it runs. */
+  /** Receives the progress as text. */
   readonly print: (text: string) => void;
 }
 
-/** Whether a round passed: no failures, and nothing left over. */
+/** Whether a round has no failures and left no process and no file. */
 export function passed({ failures, leftProcesses, leftFiles }: RoundResult): boolean {
   return failures.length + leftProcesses.length + leftFiles.length === 0;
 }
 
-/** The command that repeats a round. */
+/** Returns the command that repeats a round. */
 export function repeating({ name, seed }: Pick<RoundResult, 'name' | 'seed'>): string {
   return `npm run soak -- --only ${name} --seed ${seed} --rounds 1`;
 }
 
-/** Whether the round with this seed is stressed: half of those that may be. */
+/** Whether the round with this seed is stressed, as half of the permitted ones are. */
 function isStressed(round: Round, seed: number): boolean {
   return round.stressed === true && new Random(~seed).chance(0.5);
 }
 
-/** Runs the rounds in turn. Returns what has come out of those that were not interrupted. */
+/** Runs the rounds in turn. Returns the results without that of an interrupted round. */
 export async function soak(options: SoakOptions): Promise<RoundResult[]> {
   const { rounds, module, grace, signal, print } = options;
   const results: RoundResult[] = [];
@@ -55,7 +55,7 @@ export async function soak(options: SoakOptions): Promise<RoundResult[]> {
   return results;
 }
 
-/** What is wrong with a round, one text each. */
+/** Returns the failures of a round as texts. */
 export function problems({ failures, leftProcesses, leftFiles }: RoundResult): string[] {
   return [
     ...failures,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs a command while it stops processes and starves threads of the command, so that races show.
+"""Runs a command while it stops processes and starves threads of the command, to provoke races.
 
     python3 soak/stress.py [--itself] SEED COMMAND...
 
-Stops random processes that the command has started for 0.05 to 3 s (SIGSTOP). Gives random threads of them a core only
-when no other thread wants it (SCHED_IDLE), for up to 3 s. One endless loop per two cores takes cores away; SPIN=N sets
-another number. With --itself the command's own process is among them. The exit status is the command's. Linux only.
+Stops random descendants of the command for 0.05 to 3 s (SIGSTOP). Lets random threads of these processes run only on
+otherwise idle cores (SCHED_IDLE), for up to 3 s. One endless loop per two cores competes for the cores; SPIN=N sets another
+number. With --itself the process of the command is included. The exit status is the command's. Linux only.
 Starving needs the right to give threads their cores back (CAP_SYS_NICE). Without it, this script only stops processes.
 """
 
@@ -26,7 +26,7 @@ spinners = int(os.environ.get("SPIN", max(1, (os.cpu_count() or 2) // 2)))
 
 
 def end_with_parent():
-    """A loop that outlives an interrupted stress would falsify every later measurement."""
+    """Ends the loop with its parent. A remaining loop would falsify every later measurement."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
@@ -39,7 +39,7 @@ known = {command.pid}
 
 
 def processes():
-    """Process ids of what the command started, directly or not, and with --itself the command's own."""
+    """Returns the ids of all descendants of the command, and with --itself the command's own id."""
     parents = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -47,7 +47,7 @@ def processes():
                 parents[int(name)] = int(stat.read().rsplit(")", 1)[1].split()[1])
         except OSError:
             continue
-    # Process ids mostly ascend from parent to child; who is missed this time is found the next.
+    # Process ids mostly ascend from parent to child. A process that is missed now is found the next time.
     for pid, parent in sorted(parents.items()):
         if parent in known:
             known.add(pid)
@@ -63,10 +63,10 @@ def send(pid, number):
 
 
 def starve(pid):
-    """A random thread of the process; returns it, or None."""
+    """Starves a random thread of the process. Returns the thread, or None."""
     try:
         thread = int(choose.choice(os.listdir(f"/proc/{pid}/task")))
-        # Threads that it starts meanwhile are not starved with it, because they would stay so.
+        # RESET_ON_FORK: threads that it starts meanwhile must not inherit the policy, because no call would reset it.
         os.sched_setscheduler(thread, os.SCHED_IDLE | os.SCHED_RESET_ON_FORK, os.sched_param(0))
         return thread
     except (OSError, IndexError):
@@ -74,7 +74,7 @@ def starve(pid):
 
 
 def may_feed():
-    """Whether a thread that was starved can be given its cores back."""
+    """Returns whether this process may reset the policy of a starved thread."""
     trial = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
         os.sched_setscheduler(trial.pid, os.SCHED_IDLE, os.sched_param(0))
@@ -97,7 +97,7 @@ def feed(thread):
 stopped = []
 starved = []
 starves = may_feed()
-# `timeout` ends this script with SIGTERM. Stopped processes have to be continued then, too.
+# `timeout` ends this script with SIGTERM. Stopped processes must continue then, too.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 try:
     while command.poll() is None:
@@ -111,7 +111,7 @@ try:
         candidates = processes()
         if candidates:
             pid = choose.choice(candidates)
-            # Mostly short: a long stop of everything would only be a slow machine.
+            # Mostly short times, because long stops of all processes would only simulate a slow machine.
             length = choose.choice([0.05, 0.1, 0.2, 0.5, 1, 3])
             if not starves or (choose.random() < 0.3 and len(stopped) < 2):
                 send(pid, signal.SIGSTOP)

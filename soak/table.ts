@@ -1,4 +1,4 @@
-// The table at the end of a soak, as Markdown: one row per kind of round, and what failed with its seed.
+// The Markdown table at the end of a soak, with one row per round name, and the list of failures with their seeds.
 import { median } from '../bench/median.js';
 import type { RoundResult } from './launch.js';
 import { COUNTED } from './round.js';
@@ -56,7 +56,7 @@ function formatSeconds(seconds: number | undefined): string {
   return seconds < 1 ? `${(seconds * 1000).toPrecision(3)} ms` : `${seconds.toPrecision(3)} s`;
 }
 
-/** One line for each failed round, with the command that repeats it. */
+/** Returns two lines per failed round: the first failure, and the command that repeats the round. */
 export function formatFailures(results: readonly RoundResult[]): string {
   return results
     .filter((result) => !passed(result))

@@ -1,4 +1,4 @@
-// Tasks on values of every kind. Workers import this module.
+// Tasks for values of every kind. Workers import this module.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { tasks } from 'longpole';
 import { Random } from './random.js';
@@ -11,14 +11,15 @@ export const v = tasks(import.meta.url, {
     await new Promise((resolve) => setImmediate(resolve));
     return value;
   },
-  /** Its values in a structure that the seed decides. */
+  /** Returns the values in a structure that depends on the seed. */
   pack: (seed: number, ...values: readonly unknown[]): unknown => {
     const random = new Random(seed);
     const places = [
       () => [...values],
       () => ({ values, seed }),
       () => new Map(values.map((value, index) => [`k${index}`, { value }])),
-      // Not the values themselves: two inputs are one object here or two, as the way there decides.
+      // The values are wrapped, because two equal inputs may arrive as one object or as two, depending on their
+      // transport.
       () => new Set(values.map((value) => [value])),
       () => [{ deep: { deeper: values } }, values[0]],
     ];
@@ -29,18 +30,18 @@ export const v = tasks(import.meta.url, {
   fail: (message: string, ..._after: readonly unknown[]): never => {
     throw new RangeError(message);
   },
-  /** Fails as often as is said, and counts in a file, because each call may be in another isolate. */
+  /** Fails the first `times` calls. Counts them in a file, because each call may run in another isolate. */
   flaky: (path: string, times: number, value: unknown): unknown => {
     const calls = existsSync(path) ? readFileSync(path, 'utf8').length : 0;
     if (calls >= times) return value;
     writeFileSync(path, 'x'.repeat(calls + 1));
     throw new Error(`call ${calls + 1} of ${path}`);
   },
-  /** Takes so much memory, in pieces, so that its worker can see it grow. */
+  /** Allocates memory in steps with pauses, so that the worker can measure the growth. */
   take: async (kind: 'heap' | 'buffers', megabytes: number): Promise<number> => {
     const taken: unknown[] = [];
     for (let step = 0; step < megabytes; step++) {
-      // A small array of numbers in the heap has 8 bytes for each.
+      // An array of doubles in the heap takes 8 bytes per element.
       taken.push(
         kind === 'heap'
           ? Array.from({ length: 2 ** 17 }, () => step / 7)
@@ -50,7 +51,7 @@ export const v = tasks(import.meta.url, {
     }
     return taken.length;
   },
-  /** The same in one go: only who looks from outside sees it grow. */
+  /** Allocates memory without pauses, so that only another thread can measure the growth. */
   takeAtOnce: (kind: 'heap' | 'buffers', megabytes: number): number => {
     const taken: unknown[] = [];
     for (let step = 0; step < megabytes; step++)
@@ -61,7 +62,7 @@ export const v = tasks(import.meta.url, {
       );
     return taken.length;
   },
-  /** A value that lies in the heap, of about so many serialized megabytes. */
+  /** Returns a value in the heap with a serialized size of about `megabytes`. */
   bulk: (
     kind: 'text' | 'integers' | 'doubles' | 'objects',
     megabytes: number,

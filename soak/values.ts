@@ -1,4 +1,4 @@
-// Values of every kind that structured clone copies, made from a seed, and a text by which two of them are compared.
+// Creates values of every kind that structured clone copies, from a seed, and texts for comparing two values.
 import { createHash } from 'node:crypto';
 import { Random } from './random.js';
 
@@ -26,13 +26,13 @@ const VIEWS: readonly ViewConstructor[] = [
   BigInt64Array,
   BigUint64Array,
 ];
-/** Some are below and some above the size from which typed arrays are shared between threads. */
+/** Sizes of memories, below and above the size from which threads share typed arrays. */
 const BYTES = [0, 8, 64, 4096, 65_536, 400_000];
 const MAX_DEPTH = 3;
 
 function bytes(random: Random, buffer: ArrayBuffer | SharedArrayBuffer): void {
   const words = new Uint32Array(buffer);
-  // Half of the memories compress well.
+  // Half of the buffers compress well.
   const word = random.chance(0.5) ? random.word() : undefined;
   for (let index = 0; index < words.length; index++) words[index] = word ?? random.word();
 }
@@ -46,7 +46,7 @@ function memory(random: Random, Kind: ArrayBufferConstructor | SharedArrayBuffer
 function view(random: Random, buffer: ArrayBuffer | SharedArrayBuffer): ArrayBufferView {
   const View = random.pick(VIEWS);
   if (random.chance(0.7)) return new View(buffer);
-  // A view of a part keeps its bytes and not those beside it.
+  // A view of a part must keep only its own bytes.
   const quarter = Math.floor(buffer.byteLength / View.BYTES_PER_ELEMENT / 4);
   return new View(buffer, quarter * View.BYTES_PER_ELEMENT, quarter);
 }
@@ -116,10 +116,10 @@ function anyValue(random: Random, depth: number): unknown {
   return random.pick(depth >= MAX_DEPTH || random.chance(0.6) ? SIMPLE : NESTED)(random, depth);
 }
 
-/** What a value is for: an argument may not hold itself, and between processes shared memory has no copy. */
+/** Use of a value. An argument must not contain itself, and shared memory cannot be sent to a process. */
 export type Purpose = 'argument' | 'result of a process' | 'result of a thread';
 
-/** The value of a seed. */
+/** Returns the value for a seed. */
 export function valueFrom(seed: number, purpose: Purpose): unknown {
   const random = new Random(seed);
   if (purpose !== 'argument' && random.chance(0.05)) return ring(random);
@@ -132,8 +132,8 @@ function hash(data: string | Uint8Array): string {
 }
 
 /**
- * A text that is equal for values which structured clone and plain evaluation may not tell apart. The kind of memory below a
- * view is not in it: large views are shared between threads. Neither is whether two places hold the same object.
+ * Returns a text that is equal for values that may replace each other as results. The text omits the kind of memory
+ * under a view, because threads share large views, and whether two places hold the same object.
  */
 export function textOf(value: unknown, above: readonly object[] = []): string {
   if (typeof value === 'string') return value.length > 100 ? `long ${hash(value)}` : JSON.stringify(value);

@@ -1,11 +1,11 @@
-// A program that computes on a cluster and records a trace until a signal ends it, or, with a number of rounds, until these are
-// over: node victim.js KIND TRACE [ROUNDS]
+// A program that computes on a cluster and records a trace, for a number of rounds or until a signal ends it: node
+// victim.js KIND TRACE [ROUNDS]
 import assert from 'node:assert/strict';
 import { connect } from 'longpole';
 import { t } from '../test/cluster/clusterTasks.js';
 
 const [kind, trace = '', rounds = 'Infinity'] = process.argv.slice(2);
-// Little memory, so that some results are spilled: their files have to go, too.
+// A low target causes spilled results, whose files must be removed, too.
 await using client = await connect({
   workers: 2,
   processes: kind === 'processes',

@@ -1,5 +1,5 @@
-// Large runs and large files against bounds on memory and CPU time. A bound lies between what is measured where nothing is wrong
-// and what known mistakes take.
+// Checks large runs and large files against bounds on memory and CPU time. Each bound lies between the figure of a
+// correct run and that of a known defect.
 import assert from 'node:assert/strict';
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import type { Round, RoundContext } from '../round.js';
 
 const WORKERS = { numWorkers: 2 };
 
-/** The peak of this process: every round is a program of its own. */
+/** Returns the peak memory of this process, which runs only one round. */
 function peakBytes(): number {
   return process.resourceUsage().maxRSS * 1024;
 }
@@ -32,7 +32,7 @@ const add = (a: Float64Array, b: Float64Array): Float64Array => {
 };
 const first = (a: Float64Array): number => a[0]!;
 
-/** 511 arrays of 8 MB, 4.1 GB in all. */
+/** Returns a graph of 511 arrays of 8 MB, 4.1 GB in all. */
 function arrays(): Graph {
   const graph: Record<string, unknown> = {};
   let level = Array.from({ length: 256 }, (_, i) => `m${i}`);
@@ -52,10 +52,10 @@ function arrays(): Graph {
 function arraysRound(name: string, get: typeof getThreaded): Round {
   return {
     name,
-    checks: 'Large arrays that no task needs any more do not pile up: 4.1 GB of them take less than 2 GB.',
+    checks: 'Large arrays are freed when no task needs them: a run with 4.1 GB of them takes less than 2 GB.',
     async run() {
       assert.equal(await get(arrays(), 'total', WORKERS), (255 * 256) / 2);
-      // 0.7 to 1.3 GB are there at once, the more the busier the machine is.
+      // 0.7 to 1.3 GB exist at the same time, more on a busy machine.
       assertPeakBelow(2e9);
     },
   };
@@ -71,7 +71,7 @@ function chain(): Graph {
   return graph;
 }
 
-/** The sum of so many numbers, in groups of 16; the last key is the root. */
+/** Returns the graph of a sum of `leaves` numbers, in groups of 16, and its root. */
 function tree(leaves: number): readonly [graph: Graph, root: string] {
   const graph: Record<string, unknown> = {};
   let level = Array.from({ length: leaves }, (_, i) => `i${i}`);
@@ -109,7 +109,7 @@ const millionTree: Round = {
 
 const largeText: Round = {
   name: 'large-text',
-  checks: '100 MB of text that a trace has no place for take less than 60 MB.',
+  checks: 'Reading a file with 100 MB of text that a trace does not keep takes less than 60 MB.',
   async run({ folder }: RoundContext) {
     const file = join(folder, 'large.json');
     const event = `{"ph":"X","name":"f","pid":1,"tid":1,"ts":1,"dur":1,"args":{"junk":"${'x'.repeat(50_000)}"}}`;
@@ -124,7 +124,7 @@ const largeText: Round = {
 
 const packed: Round = {
   name: 'packed-bombs',
-  checks: 'Some MB of gzip, or in a report, that become 2 GB are refused, and take less than 700 MB.',
+  checks: 'A gzip file and a report of some MB that unpack to 2 GB are refused, and take less than 700 MB.',
   async run({ folder }: RoundContext) {
     const piece = Buffer.alloc(2 ** 24, ' ');
     const gzip = join(folder, 'bomb.json.gz');
@@ -140,7 +140,7 @@ const packed: Round = {
   },
 };
 
-/** 2 GB in all. */
+/** Yields 2 GB in all. */
 function* repeated(head: string, piece: Buffer): Generator<Buffer> {
   yield Buffer.from(head);
   for (let i = 0; i < 128; i++) yield piece;
@@ -148,8 +148,7 @@ function* repeated(head: string, piece: Buffer): Generator<Buffer> {
 
 const wideTask: Round = {
   name: 'wide-task',
-  checks:
-    'A task with 100,000 inputs is simulated in a time that grows with their number, not with its square.',
+  checks: 'The time of simulating a task with 100,000 inputs grows linearly with their number.',
   async run() {
     const needs = Array.from({ length: 100_000 }, (_, i) => `load-${i}`);
     const trace = syntheticTrace({
@@ -162,7 +161,7 @@ const wideTask: Round = {
     const { dependencies } = replayGraphOf(trace, windowOf(trace), { faster: new Map(), split: new Map() });
     const { user, system } = process.cpuUsage(before);
     assert.equal(dependencies.length, needs.length);
-    // Some 0.5 s, whatever else the machine does; to compare each with each took 10 s.
+    // About 0.5 s of CPU time. A comparison of each input with every other took 10 s.
     const seconds = (user + system) / 1e6;
     assert.ok(seconds < 4, `It took ${seconds} s of CPU.`);
   },

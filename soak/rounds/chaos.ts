@@ -1,4 +1,4 @@
-// Random workers are killed every 200 ms while graphs of all shapes run, and every result is compared with a plain evaluation.
+// Kills random workers every 200 ms while graphs of all shapes run, and compares every result with a plain evaluation.
 import assert from 'node:assert/strict';
 import { type Client, connect, LocalCluster } from 'longpole';
 import { t } from '../../test/cluster/clusterTasks.js';
@@ -8,13 +8,16 @@ import { SHAPES } from '../shapes.js';
 
 const WORKERS = 3;
 const PAIRS = 6;
-/** On a slow machine workers may die before they have begun to compute. After this long a pair of graphs has no more deaths. */
+/**
+ * Time after which a pair of graphs computes without further deaths, in seconds. On a slow machine workers might
+ * otherwise die before they compute.
+ */
 const SPARE_SECONDS = 15;
 
 async function pair(context: RoundContext, client: Client, killer: Killer, names: string[]): Promise<void> {
   context.doing(`computes ${names.join(' and ')}`);
   const spare = setTimeout(() => {
-    killer.spares = true;
+    killer.isPaused = true;
   }, SPARE_SECONDS * 1000);
   try {
     await Promise.all(
@@ -25,7 +28,7 @@ async function pair(context: RoundContext, client: Client, killer: Killer, names
     );
   } finally {
     clearTimeout(spare);
-    killer.spares = false;
+    killer.isPaused = false;
   }
 }
 
@@ -40,7 +43,7 @@ async function run(context: RoundContext): Promise<void> {
   const names = Object.keys(SHAPES);
   try {
     for (let index = 0; index < PAIRS; index++) {
-      // Two at a time, so that computations are in each other's way.
+      // Two at a time, so that computations compete.
       await pair(context, client, killer, [names[index % names.length]!, random.pick(names)]);
     }
   } finally {
@@ -54,7 +57,7 @@ async function run(context: RoundContext): Promise<void> {
 
 export const chaos: Round = {
   name: 'chaos',
-  checks: 'Every result is right while random workers die.',
+  checks: 'Every result is correct while random workers die.',
   stressed: true,
   run,
 };

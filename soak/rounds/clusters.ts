@@ -1,4 +1,4 @@
-// Short clusters, one after the other or four at once: each starts, maps, submits futures of the results, and closes.
+// Runs short clusters, consecutively or four at once. Each starts, maps, submits tasks on the results, and closes.
 import assert from 'node:assert/strict';
 import { connect } from 'longpole';
 import { t } from '../../test/cluster/clusterTasks.js';
@@ -44,14 +44,14 @@ async function four(context: RoundContext): Promise<void> {
 
 export const clusters: Round = {
   name: 'clusters',
-  checks: 'Short clusters in a row start, compute and end without a trace.',
+  checks: 'Consecutive short clusters start, compute and end, and leave nothing behind.',
   stressed: true,
   run: one,
 };
 
 export const fourClusters: Round = {
   name: 'four-clusters',
-  checks: 'The same with four clusters at a time.',
+  checks: 'Four short clusters at a time start, compute and end, and leave nothing behind.',
   stressed: true,
   run: four,
 };

@@ -1,5 +1,5 @@
-// More results than memory, and a disk that takes none of the large ones: what fits is kept, the rest fails with one error that
-// names the folder, no worker dies, and the cluster computes afterwards.
+// More results than memory, on a disk without room for the large ones. Results that fit are kept, the others fail with
+// one error that names the folder, no worker dies, and the cluster computes afterwards.
 import assert from 'node:assert/strict';
 import { type Client, connect, type Future, LocalCluster, LongpoleError } from 'longpole';
 import { measured } from '../../test/support/measuredTasks.js';
@@ -10,9 +10,9 @@ import { v } from '../valueTasks.js';
 
 const PASSES = 3;
 const RESULTS = 120;
-/** Of each result: all of them are at least twice what the workers may have. */
+/** Least length of a large result. All results together are at least twice the memory of the workers. */
 const NUMBERS = 750_000;
-/** A worker process has about 140 MB without any result. */
+/** Memory limits in bytes. A worker process takes about 140 MB without results. */
 const LIMITS = { processes: 262e6, threads: 150e6 };
 
 interface Made {
@@ -22,7 +22,7 @@ interface Made {
 }
 
 function make(client: Client, random: Random): Made {
-  // A few have room on the disk.
+  // A few results fit on the disk.
   const count = random.chance(0.1) ? 1 + random.below(4000) : NUMBERS + random.below(NUMBERS / 2);
   const seed = random.below(1e6);
   return { future: client.submit(measured.noise, count, seed), count, seed };
@@ -33,7 +33,10 @@ async function pass(context: RoundContext, client: Client, random: Random): Prom
   context.count('inputs', RESULTS);
   const errors = await context.timed('pass', () => Promise.all(made.map(({ future }) => future.exception())));
   const failed = errors.filter((error) => error !== undefined);
-  assert.ok(failed.length > 0 && failed.length < RESULTS, `${failed.length} of ${RESULTS} have failed`);
+  assert.ok(
+    failed.length > 0 && failed.length < RESULTS,
+    `${failed.length} of ${RESULTS} results have failed`,
+  );
   for (const error of failed) {
     assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_DISK_FULL', String(error));
     assert.ok(error.message.includes(context.folder), error.message);
@@ -76,7 +79,7 @@ async function run(context: RoundContext): Promise<void> {
 
 export const fullDisk: Round = {
   name: 'full-disk',
-  checks: 'On a full disk, results that fit are kept, the rest fails with its reason, and no worker dies.',
+  checks: 'On a full disk, results that fit are kept, the others fail with the reason, and no worker dies.',
   limit: 300,
   fileLimit: 64,
   run,

@@ -1,4 +1,5 @@
-// A client that gathers more than its heap: one error that names the limit and a key, and the results stay on the workers.
+// A client gathers more than its heap. It gets one error that names the limit and a key, and the results stay on the
+// workers.
 import assert from 'node:assert/strict';
 import { connect, LocalCluster, LongpoleError } from 'longpole';
 import type { Round, RoundContext } from '../round.js';
@@ -6,7 +7,7 @@ import { v } from '../valueTasks.js';
 
 const HEAP_MEGABYTES = 256;
 const RESULTS = 100;
-/** Of each result, serialized, at most. */
+/** Largest serialized size of a result. */
 const MEGABYTES = 8;
 const PIECES = 5;
 
@@ -19,7 +20,7 @@ async function run(context: RoundContext): Promise<void> {
   await using client = await connect(cluster, { setAsDefault: false });
   const made = Array.from({ length: RESULTS }, () => {
     const kind = random.pick(['text', 'integers', 'doubles', 'objects'] as const);
-    // The smallest kinds together are more than the heap.
+    // Even the smallest kinds exceed the heap together.
     const megabytes = MEGABYTES / 2 + random.below(MEGABYTES / 2);
     return { kind, megabytes, future: client.submit(v.bulk, kind, megabytes) };
   });

@@ -1,5 +1,5 @@
-// Random graphs with every kind of value and every option, on both kinds of workers. Each result is compared with what the
-// same functions give when they are called here.
+// Random graphs with every kind of value and every option, on both kinds of workers. Each result is compared with that
+// of direct calls of the same functions.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import {
@@ -18,11 +18,14 @@ import { v } from '../valueTasks.js';
 
 const GRAPHS = 6;
 const NODES = 60;
-/** Structures in structures in structures are not packed any more, because they would grow without end. */
+/** Nesting level from which a structure is not packed any more, so that structures stay small. */
 const MAX_LEVEL = 3;
 const MAX_PRIORITY = 5;
 
-/** What a node may come to: a value, an error with one of these texts in its message, or one of these codes. */
+/**
+ * Permitted outcomes of a node: a value, an error with one of these texts in its message, or an error with one of these
+ * codes.
+ */
 interface Expected {
   readonly value?: unknown;
   readonly messages: readonly string[];
@@ -32,7 +35,7 @@ interface Expected {
 interface Node {
   readonly source: Future<unknown> | Delayed<unknown>;
   readonly expected: Expected;
-  /** How many structures its value has around it. */
+  /** Nesting level of the value. */
   readonly level: number;
 }
 
@@ -47,8 +50,9 @@ class RandomGraph {
   readonly #workers: readonly string[];
   readonly #purpose: Purpose;
   readonly #name: string;
-  /** Nodes that others may use, and nodes at the end, which may be cancelled. */
+  /** Nodes that others may use. */
   readonly #inner: Node[] = [];
+  /** Nodes without dependents, which may be cancelled. */
   readonly #last: Node[] = [];
   readonly #abort = new AbortController();
 
@@ -70,7 +74,8 @@ class RandomGraph {
     const checks = [this.#gatherSome([...checked]), ...Array.from(checked, (node) => this.#check(node))].map(
       (check) => check.catch((error: unknown) => this.#context.fail(error)),
     );
-    // Released before they are done; what needs them does not fail. The others are forgotten or released at the end.
+    // Releases nodes before they are done, which must not fail their dependents. The others are forgotten or released
+    // at the end.
     this.#release(nodes.filter((node) => !checked.has(node) && this.#random.chance(0.5)));
     await Promise.all(checks);
     this.#release(nodes.filter(() => this.#random.chance(0.9)));
@@ -173,7 +178,7 @@ class RandomGraph {
     this.#inner.push({ source, expected: applied(used, v.digest.fn), level: 0 });
   }
 
-  /** A Delayed, which other tasks take as an argument and which may be computed by itself. */
+  /** Adds a Delayed, which may be an argument of other tasks or be computed. */
   #lazy(): void {
     const used = this.#arguments(2);
     const named = Object.fromEntries(used.map((one, index) => [`n${index}`, one]));
@@ -184,7 +189,7 @@ class RandomGraph {
     this.#inner.push({ source: v.digestOf(inputs), expected, level: 0 });
   }
 
-  /** Two equal calls of a pure function, which are one task. */
+  /** Adds two equal calls of a pure function, which must be one task. */
   #pure(): void {
     const seed = this.#random.below(20);
     const [one, other] = [0, 1].map(() => this.#client.submit(v.make, seed, this.#purpose, { pure: true }));
@@ -193,7 +198,7 @@ class RandomGraph {
       this.#inner.push({ source, expected: valued(valueFrom(seed, this.#purpose)), level: 0 });
   }
 
-  /** A task that ends with a signal or by `cancel()`, or in time. */
+  /** Adds a task that is aborted by a signal or by `cancel()`, or finishes before that. */
   #mayBeCancelled(index: number): void {
     const used = this.#arguments(2);
     const { signal } = this.#abort;
@@ -209,7 +214,7 @@ class RandomGraph {
     this.#last.push({ source, expected: { messages: [''], codes: ['ERR_LONGPOLE_TASK_TIMEOUT'] }, level: 0 });
   }
 
-  /** Inputs of a task: other nodes, and sometimes a literal value. */
+  /** Returns inputs for a task: other nodes, and sometimes a literal value. */
   #arguments(most: number): Arguments {
     return Array.from({ length: 1 + this.#random.below(most) }, () => {
       if (this.#random.chance(0.15)) return { literal: valueFrom(this.#random.word(), 'argument') };
@@ -220,7 +225,7 @@ class RandomGraph {
   #options(): SubmitOptions {
     const random = this.#random;
     return {
-      // There is always one option, so that the last argument is not taken for a value.
+      // There is always one option, so that the options are recognised as such.
       priority: random.below(2 * MAX_PRIORITY) - MAX_PRIORITY,
       ...(random.chance(0.2) && { workers: random.pick(this.#workers) }),
       ...(random.chance(0.1) && { workers: this.#workers.slice(random.below(this.#workers.length)) }),
@@ -231,7 +236,7 @@ class RandomGraph {
     };
   }
 
-  /** Several at once, in a structure. */
+  /** Gathers several nodes at once, in a structure. */
   async #gatherSome(from: readonly Node[]): Promise<void> {
     const nodes = from.filter((node) => 'status' in node.source && this.#inner.includes(node));
     const structure = { all: nodes.map(({ source }) => source), first: [{ one: nodes[0]?.source }] };
@@ -267,7 +272,7 @@ function valued(value: unknown): Expected {
   return { value, messages: [], codes: [] };
 }
 
-/** What a function gives for these inputs, or the errors of its inputs. */
+/** Returns the expected result of a function for these inputs, or the errors of its inputs. */
 function applied(used: Arguments, fn: (...values: unknown[]) => unknown): Expected {
   const failing = used.flatMap((one) =>
     'source' in one && one.expected.codes.length > 0 ? [one.expected] : [],
@@ -284,7 +289,7 @@ function levelOf(used: Arguments): number {
   return Math.max(...used.map((one) => ('source' in one ? one.level : 0)));
 }
 
-/** A long text is cut where the two begin to differ. */
+/** Compares two values. The failure shows the part of their texts where they begin to differ. */
 function assertSame(actual: unknown, expected: unknown, what: string): void {
   const [is, should] = [textOf(actual), textOf(expected)];
   if (is === should) return;
@@ -305,7 +310,7 @@ async function run(context: RoundContext): Promise<void> {
   await using client = await connect(cluster, { setAsDefault: false });
   for (let index = 0; index < GRAPHS; index += 2) {
     context.doing(`graphs ${index} and ${index + 1} on ${workers} ${processes ? 'processes' : 'threads'}`);
-    // Two at a time, so that computations are in each other's way.
+    // Two at a time, so that computations compete.
     const both = [index, index + 1].map(
       (one) => new RandomGraph(context, cluster, client, purpose, `graph-${one}`),
     );
@@ -316,7 +321,7 @@ async function run(context: RoundContext): Promise<void> {
 
 export const graphs: Round = {
   name: 'graphs',
-  checks: 'Random graphs of every kind of value and option give what plain calls give.',
+  checks: 'Random graphs of every kind of value and option have the same results as direct calls.',
   stressed: true,
   run,
 };

@@ -1,4 +1,4 @@
-// All rounds, in the order in which the soak takes them. Add a round here, one file each.
+// All rounds, in the order in which the soak runs them. Add each new round here.
 import type { Round } from '../round.js';
 import { bounds } from './bounds.js';
 import { chaos } from './chaos.js';

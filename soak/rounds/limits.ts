@@ -1,5 +1,5 @@
-// Tasks that need more memory than a worker may have, beside tasks that need little: the large ones fail with one error that
-// names the task, after no more deaths than are allowed, the small ones are right, and the cluster computes afterwards.
+// Tasks that exceed the memory limit of a worker, beside small tasks. The large ones fail with one error that names the
+// task, within the allowed number of deaths. The small ones succeed, and the cluster computes afterwards.
 import assert from 'node:assert/strict';
 import { type Client, connect, LocalCluster, LongpoleError } from 'longpole';
 import { t } from '../../test/cluster/clusterTasks.js';
@@ -10,13 +10,13 @@ import { v } from '../valueTasks.js';
 
 const CASES = 4;
 const MEGABYTE = 2 ** 20;
-/** A worker process has about 140 MB without any result. */
+/** Memory limit in bytes. A worker process takes about 140 MB without results. */
 const LIMIT = 250 * MEGABYTE;
 const ALLOWED = 2;
-/** Of the limit: what a worker may reach before it is ended. */
+/** Largest share of the limit that a worker may reach before it is ended. */
 const MOST_SHARE = 1.2;
 
-/** Small tasks beside the large one. They may lose their worker, and are computed again. */
+/** Computes small tasks beside the large one. They may lose their worker and are then computed again. */
 async function small(client: Client, random: Random): Promise<void> {
   const values = Array.from({ length: 30 }, () => random.below(1000));
   const totals = client.map(t.total, client.map(t.zeros, Array(30).fill(1000), values));
@@ -26,7 +26,7 @@ async function small(client: Client, random: Random): Promise<void> {
   );
 }
 
-/** Of the processes of workers, the most bytes that one has taken. Workers that are threads have none. */
+/** Measures the peak memory of the largest worker process. Returns 0 for workers that are threads. */
 function watchPeaks(client: Client): { stop(): number } {
   let peak = 0;
   const look = (): void => {
@@ -62,7 +62,7 @@ async function large(context: RoundContext, client: Client, random: Random, key:
   unobserve();
   const peak = peaks.stop();
   assert.ok(peak <= MOST_SHARE * LIMIT, `A worker process took ${Math.round(peak / 1e6)} MB`);
-  // Buffers of a thread belong to the whole process, so a worker's limit need not stop a task that gives them back.
+  // Buffers of a thread belong to the whole process, so the limit may not stop a task that frees them in time.
   if (error === undefined) return;
   assert.ok(error instanceof LongpoleError, String(error));
   const isExplained = error.message.includes(key) && /memory/i.test(error.message);
@@ -95,6 +95,7 @@ async function run(context: RoundContext): Promise<void> {
 
 export const limits: Round = {
   name: 'limits',
-  checks: 'A task larger than the memory limit fails alone, names itself, and takes at most a fifth more.',
+  checks:
+    'A task that exceeds the memory limit fails alone, with an error that names it, before its worker exceeds 1.2 times the limit.',
   run,
 };

@@ -1,5 +1,6 @@
-// Memory over time: blocks of random work whose futures are released or forgotten. What is managed in the end is what the
-// futures that are still held weigh, and the heap of the main program does not grow with the number of finished computations.
+// Memory over time: blocks of random work with futures that are released or forgotten. The managed memory in the end
+// must equal the results of the held futures. The heap of the main program must not grow with the number of finished
+// computations.
 import assert from 'node:assert/strict';
 import { type Client, connect, type Future, LocalCluster } from 'longpole';
 import { median } from '../../bench/median.js';
@@ -10,16 +11,16 @@ import type { Random } from '../random.js';
 import type { Round, RoundContext } from '../round.js';
 
 const BLOCKS = 40;
-/** Some 800,000 finished computations. */
+/** Number of blocks for about 800,000 computations. */
 const LONG_BLOCKS = 3000;
 const GROUPS = 40;
-/** Share by which the heap of the last quarter may exceed that of the third. */
+/** Share by which the heap of the last quarter may exceed that of the third quarter. */
 const GROWTH = 0.05;
 const MEGABYTE = 2 ** 20;
-/** How often the collector may be asked before what is not held has to be gone. */
+/** Garbage collections within which unheld results must be released. */
 const COLLECTIONS = 50;
 
-/** Results that stay, and how many bytes they have. */
+/** A result that stays, and its size in bytes. */
 interface Held {
   readonly future: Future<Float64Array>;
   readonly nbytes: number;
@@ -35,12 +36,12 @@ async function group(client: Client, random: Random, held: Held[]): Promise<void
   assert.ok((a === length || a === 2 * length) && (b === length || b === 2 * length));
   if (random.chance(0.05)) held.push({ future: shifted, nbytes: 8 * length });
   else if (random.chance(0.5)) shifted.release();
-  // The others are forgotten, done or not.
+  // The other futures are forgotten, finished or not.
   if (random.chance(0.5)) for (const future of [made, ...chain, ...many]) future.release();
   else if (random.chance(0.3)) await client.gather(many);
 }
 
-/** Bytes of the heap without what nothing can reach. */
+/** Returns the bytes of the heap after garbage collection. */
 async function heapAfterCollecting(): Promise<number> {
   for (let time = 0; time < 3; time++) await collectGarbage();
   return process.memoryUsage().heapUsed;
@@ -50,7 +51,7 @@ async function checkManaged(client: Client, held: readonly Held[]): Promise<void
   // The tasks of the last group may still run.
   await client.gather(held.map(({ future }) => future));
   const weight = held.reduce((sum, { nbytes }) => sum + nbytes, 0);
-  // A result may have a few bytes of its own around its numbers.
+  // A result may have a few bytes beside its numbers.
   const most = weight * 1.01 + MEGABYTE;
   let bytes = 0;
   for (let time = 0; time < COLLECTIONS; time++) {
@@ -77,7 +78,7 @@ async function run(context: RoundContext, blocks: number): Promise<void> {
   const { random } = context;
   const processes = random.chance(0.5);
   context.doing(`starts ${processes ? 'processes' : 'threads'}`);
-  // The live trace keeps a window of what has happened, which grows until it is full.
+  // No recording, because the window of the live trace would grow until it is full.
   await using cluster = await LocalCluster.start({ workers: 2, processes, record: false });
   context.count('clusters');
   await using client = await connect(cluster, { setAsDefault: false });
@@ -92,21 +93,21 @@ async function run(context: RoundContext, blocks: number): Promise<void> {
     while (held.length > 20) held.shift()?.future.release();
     heaps.push(await heapAfterCollecting());
   }
-  context.doing('looks at what is managed');
+  context.doing('checks the managed memory');
   await checkManaged(client, held).catch((error: unknown) => context.fail(error));
-  context.doing('looks at the heap');
+  context.doing('checks the heap');
   checkHeaps(heaps);
 }
 
 export const memory: Round = {
   name: 'memory',
-  checks: 'Results that nobody can reach are gone, and the heap does not grow with finished work.',
+  checks: 'Unreachable results are released, and the heap does not grow with finished work.',
   run: (context) => run(context, BLOCKS),
 };
 
 export const longMemory: Round = {
   name: 'long-memory',
-  checks: 'The same with 800,000 computations, for half an hour.',
+  checks: 'The same holds for 800,000 computations in half an hour.',
   onlyByName: true,
   limit: 4 * 3600,
   run: (context) => run(context, LONG_BLOCKS),

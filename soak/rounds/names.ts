@@ -1,5 +1,5 @@
-// Keys, functions, spans and messages with names that would control a terminal or fill it: what a person reads of a real run,
-// in tables, errors and on the command line, is safe and short.
+// Keys, functions, spans and messages with names that would control or flood a terminal. All texts of a real run, in
+// tables, errors and on the command line, must be safe and short.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { connect, type Delayed, delayed, LongpoleError, span } from 'longpole';
@@ -13,7 +13,7 @@ import { v } from '../valueTasks.js';
 
 const RUNS = 4;
 const TASKS = 30;
-/** Characters of one table or message, whatever the names are. */
+/** Largest length of one table or message in characters. */
 const MOST_TEXT = 200_000;
 const PIECES = [
   '\u001b]0;T\u0007',
@@ -45,7 +45,7 @@ function hostileName(random: Random): string {
 }
 
 function checkText(what: string, text: string): void {
-  // A tab in a message of several lines is indentation.
+  // A tab in a message of several lines is allowed as indentation.
   const found = UNSAFE.exec(text.replaceAll('\t', ' '));
   const around = JSON.stringify(text.slice(Math.max(0, (found?.index ?? 0) - 60), (found?.index ?? 0) + 20));
   assert.ok(found === null, `${what} has a character that is not safe: ${around}`);
@@ -61,7 +61,7 @@ async function checkCommand(context: RoundContext, args: readonly string[]): Pro
   });
 }
 
-/** Computes with hostile names, and records it. Every error that comes is checked. */
+/** Computes with hostile names, records the run, and checks the text of every error. */
 async function compute(random: Random, directory: string): Promise<void> {
   await using client = await connect({ workers: 2, processes: random.chance(0.3) }, { setAsDefault: false });
   const stop = client.record(directory);
@@ -108,6 +108,6 @@ async function run(context: RoundContext): Promise<void> {
 
 export const names: Round = {
   name: 'names',
-  checks: 'Names that control a terminal or fill it are shown safely and shortly.',
+  checks: 'Names that would control or flood a terminal are shown in a safe and short form.',
   run,
 };

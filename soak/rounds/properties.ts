@@ -1,4 +1,4 @@
-// The properties of the unit tests with other seeds: the gate takes the same few hundred cases each time.
+// Runs the property tests with other seeds. The gate runs the same few hundred cases each time.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,9 +6,9 @@ import { repositoryPath } from '../../test/support/repository.js';
 import { runCommand } from '../../test/support/runCommand.js';
 import type { Round, RoundContext } from '../round.js';
 
-/** What every file with properties imports. */
+/** Module that every file with properties imports. */
 const SUPPORT = /properties\.test\.support\.js/;
-/** Searches the most, and takes a fraction of its cases in the gate. */
+/** File with the largest search space, of which the gate runs only a fraction. */
 const DEEPEST = 'engine/scheduler/clusterScheduler.test.js';
 const DEEP_RUNS = 5;
 const LAST_LINES = 40;
@@ -45,7 +45,7 @@ async function run(context: RoundContext): Promise<void> {
 
 export const properties: Round = {
   name: 'properties',
-  checks: 'The properties of the unit tests hold for other seeds than that of the gate.',
+  checks: "The properties of the unit tests hold for other seeds than the gate's.",
   limit: 900,
   run,
 };

@@ -1,5 +1,5 @@
-// Damaged files of every format that is read: each opens, and everything that can be asked about it is answered, or there is
-// an error with a code. A hang or a crash fails the round as a whole, and says which input it was.
+// Damaged files of every readable format. Each file must open and every analysis must return, or throw an error with a
+// code. A hang or a crash fails the whole round and names the input.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -22,13 +22,13 @@ const FILES = [
   fixture('chrome/catapult.json'),
 ];
 
-/** What a file holds, and whether it was packed. */
+/** Returns the unpacked bytes of a file. */
 function read(path: string): Uint8Array {
   const bytes = readFileSync(path);
   return new Uint8Array(path.endsWith('.gz') ? gunzipSync(bytes) : bytes);
 }
 
-/** Makes an input; returns what is opened and how it is damaged. */
+/** Creates a damaged input. Returns its path and the damage. */
 function makeInput(random: Random, folder: string): { source: string; how: string } {
   return random.chance(0.4) ? makeDirectory(random, folder) : makeFile(random, folder);
 }
@@ -65,7 +65,7 @@ function makeDirectory(random: Random, folder: string): { source: string; how: s
   return { source, how: damage.join('; ') };
 }
 
-/** Runs it; an error without a code is a failure. */
+/** Calls `body`. An error without a code is a failure of the round. */
 function attempt<T>(context: RoundContext, what: string, body: () => T): T | undefined {
   try {
     return body();
@@ -104,7 +104,7 @@ async function run(context: RoundContext): Promise<void> {
 export const readers: Round = {
   name: 'readers',
   checks: 'Damaged traces, reports, DASF and Chrome files open or fail with a code.',
-  // Whatever a damaged file says about its size, reading it takes no more than this.
+  // Reading must not take more memory than this, even if a damaged file states a large size.
   nodeArguments: ['--max-old-space-size=1024'],
   run,
 };

@@ -1,4 +1,5 @@
-// Random graphs in Dask's form: getSync, getThreaded, getMultiprocessing and a client beside each other and a plain evaluation.
+// Compares getSync, getThreaded, getMultiprocessing and a client with a plain evaluation, on random graphs in Dask's
+// form.
 import assert from 'node:assert/strict';
 import { type Client, connect } from 'longpole';
 import { type Graph, getMultiprocessing, getSync, getThreaded, type Keys } from 'longpole/local';
@@ -19,17 +20,17 @@ const FUNCTIONS = {
 
 interface Made {
   readonly graph: Graph;
-  /** Key → its value, evaluated here. */
+  /** Key → value of a plain evaluation. */
   readonly values: ReadonlyMap<string, unknown>;
 }
 
-/** A graph whose keys have every form: tasks, tasks in tasks, aliases, data, and lists of keys. */
+/** Makes a graph with every form of value: tasks, nested tasks, aliases, data, and lists of keys. */
 class Maker {
   readonly #random: Random;
   readonly #graph: Record<string, unknown> = {};
   readonly #values = new Map<string, unknown>();
   readonly #keys: string[] = [];
-  /** Keys whose values stand for themselves in a structure, so that structures do not grow without end. */
+  /** Keys with small values, which may be part of a structure, so that structures do not grow without a limit. */
   readonly #small: string[] = [];
 
   constructor(random: Random) {
@@ -145,7 +146,7 @@ async function run(context: RoundContext): Promise<void> {
 
 export const schedulers: Round = {
   name: 'schedulers',
-  checks: 'getSync, getThreaded, getMultiprocessing and a client give what plain calls give.',
+  checks: 'getSync, getThreaded, getMultiprocessing and a client return the same as direct calls.',
   stressed: true,
   run,
 };

@@ -1,5 +1,5 @@
-// Programs that are ended by a signal at any moment, also while their cluster starts or closes: no process stays, and no file
-// once the next program has started a cluster. What they have recorded can be read.
+// Programs that a signal ends at any moment, also while their cluster starts or closes. No process remains, and no file
+// after the next program has started a cluster. Their recordings are readable.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,10 +12,10 @@ import type { Round, RoundContext } from '../round.js';
 const PROGRAMS = 12;
 const AT_ONCE = 3;
 const VICTIM = fileURLToPath(new URL('../victim.js', import.meta.url));
-/** The last one ends by itself. */
+/** Signals; a program without one ends by itself. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', undefined] as const;
 const MOST_MS = 3000;
-/** A program that gets a signal ends within this time, however slow the machine. */
+/** Time limit for a program's end after the signal, in milliseconds. */
 const LIMIT_MS = 60_000;
 
 async function oneProgram(context: RoundContext, index: number): Promise<void> {
@@ -49,7 +49,7 @@ async function endOf(
   if (!isEnded) context.fail(new Error(`${what} does not end. ${await dumpAndKill(program)}`));
 }
 
-/** What was recorded can be read; a program that has just begun to record may have left less than a trace. */
+/** Opens the recording. It may be incomplete if recording had just begun, which must give an error with a code. */
 function readTrace(context: RoundContext, trace: string, what: string): void {
   if (!existsSync(trace)) return;
   try {
@@ -64,13 +64,13 @@ async function run(context: RoundContext): Promise<void> {
     context.doing(`programs ${index} to ${index + AT_ONCE - 1}`);
     await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => oneProgram(context, index + i)));
   }
-  context.doing('removes what killed programs have left');
+  context.doing('removes the files of killed programs');
   await (await LocalCluster.start({ workers: 1 })).close();
 }
 
 export const signals: Round = {
   name: 'signals',
-  checks: 'Programs that a signal ends leave no process, no file and a readable trace.',
+  checks: 'Programs that a signal ends leave a readable trace, no process and no file.',
   stressed: true,
   run,
 };

@@ -1,4 +1,4 @@
-// More results than memory: they go to disk and come back, whole, in any order, also while workers die.
+// More results than memory. They are spilled and read back unchanged, in any order, also while workers die.
 import assert from 'node:assert/strict';
 import { type Client, connect, type Future, LocalCluster } from 'longpole';
 import { measured } from '../../test/support/measuredTasks.js';
@@ -10,7 +10,7 @@ import { v } from '../valueTasks.js';
 
 const PASSES = 3;
 const RESULTS = 48;
-/** Of each result at most. A worker process has about 140 MB without any. */
+/** Largest length of a result. A worker process takes about 140 MB without results. */
 const MOST_NUMBERS = 500_000;
 const LIMIT = '300MB';
 
@@ -21,7 +21,7 @@ interface Made {
 
 function make(client: Client, random: Random): Made {
   const [count, seed] = [1 + random.below(MOST_NUMBERS), random.below(1e6)];
-  // Half of them compress well.
+  // Half of the results compress well.
   const compresses = random.chance(0.5);
   const future = compresses
     ? client.submit(measured.numbers, count)
@@ -29,7 +29,7 @@ function make(client: Client, random: Random): Made {
   return { future, text: textOf(compresses ? measured.numbers.fn(count) : measured.noise.fn(count, seed)) };
 }
 
-/** Every result is used on a worker or brought here, in random order. */
+/** Uses every result on a worker or gathers it, in random order. */
 async function pass(context: RoundContext, client: Client, random: Random): Promise<void> {
   const made = Array.from({ length: RESULTS }, () => make(client, random));
   const uses = made.map((_, index) => ({ index, at: random.word() })).sort((a, b) => a.at - b.at);
@@ -70,7 +70,7 @@ async function run(context: RoundContext): Promise<void> {
     for (let index = 0; index < PASSES; index++) {
       context.doing(`pass ${index} on ${processes ? 'processes' : 'threads'}, target ${target}`);
       await pass(context, client, random.fork());
-      if (killer !== undefined) killer.spares = index % 2 === 0;
+      if (killer !== undefined) killer.isPaused = index % 2 === 0;
     }
   } finally {
     killer?.stop();
@@ -80,7 +80,7 @@ async function run(context: RoundContext): Promise<void> {
 
 export const spill: Round = {
   name: 'spill',
-  checks: 'Results that do not fit into memory go to disk and come back whole.',
+  checks: 'Results that do not fit into memory are spilled and read back unchanged.',
   stressed: true,
   run,
 };

@@ -1,5 +1,5 @@
-// No second is lost and none is counted twice, by the wall clock: what workers measure of a run, idle time included, is within 3 % of
-// the time that the run took times the threads.
+// Checks that every second counts exactly once: the seconds that workers measure, including idle time, are within 3 %
+// of the wall time of the run multiplied by the number of threads.
 import assert from 'node:assert/strict';
 import { type Client, connect, type Delayed, KilledWorkerError, LocalCluster, span } from 'longpole';
 import { lost } from '../../test/support/lostTasks.js';
@@ -8,17 +8,17 @@ import { measured } from '../../test/support/measuredTasks.js';
 import type { Round, RoundContext } from '../round.js';
 
 const WORKERS = 2;
-/** Share of the wall time times the threads that may be missing or too much. */
+/** Permitted relative deviation of the measured seconds. */
 const TOLERANCE = 0.03;
 /**
- * A program that loses its core before its first task is there, or after its last one, takes longer than the run that is
- * measured. That does not happen to so many runs in a row; what is measured wrongly is wrong in each.
+ * Attempts, of which one must succeed. If the program loses its core before the first or after the last task, the wall
+ * time exceeds the measured run. That is unlikely in all attempts, while a wrong measurement fails each of them.
  */
 const TRIES = 5;
-/** Seconds of a task before it ends its worker. */
+/** Run time of a task before it ends its worker, in seconds. */
 const DEADLY = 0.3;
 
-/** A run and its sums: whether they are right, and the figures. */
+/** Sums of a run: whether they are correct, and the figures as text. */
 type Sums = readonly [isRight: boolean, text: string];
 
 async function assertSums(what: string, once: (name: string) => Promise<Sums>): Promise<void> {
@@ -31,7 +31,7 @@ async function assertSums(what: string, once: (name: string) => Promise<Sums>): 
   assert.fail(`${what}: ${texts.join('\n')}`);
 }
 
-/** Thread-seconds while `body` runs. */
+/** Returns the thread-seconds of the cluster while `body` runs. */
 async function offeredBy(body: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await body();
@@ -54,7 +54,7 @@ async function sumsOf(
   return [isRight, `${seconds} of ${offered} s, ${idle} idle; tasks ${inTasks} of ${duration} s`];
 }
 
-/** Runs a task that ends its workers, beside others. */
+/** Runs a task that ends its workers, beside other tasks. */
 async function sumsOfDeaths(
   client: Client,
   name: string,
@@ -88,7 +88,7 @@ async function run(context: RoundContext): Promise<void> {
       await using cluster = await LocalCluster.start({ workers: WORKERS, processes, ...options });
       await using client = await connect(cluster, { setAsDefault: false });
       context.count('clusters');
-      // What is loaded once does not belong to the run.
+      // Loads the modules beforehand, because their time does not belong to the run.
       const { spin, wait, numbers, noise, total } = measured;
       await client.compute([spin(0.001), spin(0.001), total(numbers(10), noise(10, 0))]);
       await client.compute(wait(0.001));
@@ -111,7 +111,7 @@ async function run(context: RoundContext): Promise<void> {
 
 export const sums: Round = {
   name: 'sums',
-  checks: 'The measured seconds of a run are within 3 % of the wall time times the threads.',
+  checks: 'The measured seconds of a run are within 3 % of the wall time multiplied by the threads.',
   limit: 600,
   run,
 };

@@ -1,5 +1,5 @@
-// 64 pages look at a dashboard while the cluster computes, and some of them never read: every result is right, the pages that
-// read see every task, and one page more is told that there are enough.
+// 64 pages show a dashboard while the cluster computes, and some of them never read. Every result is correct, the
+// reading pages receive every task, and the server refuses a further page.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, LocalCluster } from 'longpole';
@@ -11,17 +11,17 @@ import { SHAPES } from '../shapes.js';
 const PAGES = 64;
 const GRAPHS = 12;
 
-/** A page that takes nothing. */
+/** Opens a page that never reads. */
 async function stuckPage(link: string): Promise<WebSocket> {
   const socket = new WebSocket(`${link.replace('http', 'ws')}api/live`);
   await once(socket, 'open');
-  // The server disconnects it after a time.
+  // The server disconnects such a page after a while.
   socket.on('error', () => socket.terminate());
   socket.pause();
   return socket;
 }
 
-/** What the server says to a page that is one too many. */
+/** Returns the server's reason for refusing a page. */
 async function refusal(link: string): Promise<string> {
   const socket = new WebSocket(`${link.replace('http', 'ws')}api/live`);
   const [code, reason]: unknown[] = await once(socket, 'close');
@@ -39,7 +39,7 @@ async function run(context: RoundContext, processes: boolean): Promise<void> {
   context.doing(`opens ${PAGES - stuck} pages`);
   const readers = new Pages(link);
   await readers.look(PAGES - stuck, 0);
-  context.doing(`opens ${stuck} pages that take nothing`);
+  context.doing(`opens ${stuck} pages that never read`);
   const pages = await Promise.all(Array.from({ length: stuck }, () => stuckPage(link)));
   assert.match(await refusal(link), /^1013 .*limit of open pages \(64\)/);
   for (let index = 0; index < GRAPHS; index++) {
@@ -48,7 +48,7 @@ async function run(context: RoundContext, processes: boolean): Promise<void> {
     await context.timed(name, () => SHAPES[name]!(client, random.fork()));
     context.count('inputs');
   }
-  context.doing('a page that comes late sees every task');
+  context.doing('opens a late page, which receives every task');
   await readers.look(1, 0);
   await readers.look(
     2,
@@ -61,12 +61,12 @@ async function run(context: RoundContext, processes: boolean): Promise<void> {
 
 export const viewers: Round = {
   name: 'viewers',
-  checks: 'A cluster computes while 64 pages look, some of which never read.',
+  checks: 'A cluster computes while 64 pages are open, some of which never read.',
   run: (context) => run(context, false),
 };
 
 export const viewersOfProcesses: Round = {
   name: 'viewers-processes',
-  checks: 'The same on a cluster whose workers are processes.',
+  checks: 'The same holds for a cluster with workers that are processes.',
   run: (context) => run(context, true),
 };
