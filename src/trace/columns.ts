@@ -13,7 +13,7 @@ export class Int32Column {
     this.values[this.length++] = value;
   }
 
-  /** A view of what was written; a later push does not change it. */
+  /** Returns a view of the values. Later pushes do not change it. */
   take(): Int32Array {
     return this.values.subarray(0, this.length);
   }
@@ -28,7 +28,7 @@ export class Float64Column {
     this.values[this.length++] = value;
   }
 
-  /** A view of what was written; a later push does not change it. */
+  /** Returns a view of the values. Later pushes do not change it. */
   take(): Float64Array {
     return this.values.subarray(0, this.length);
   }
@@ -43,7 +43,7 @@ export class Uint8Column {
     this.values[this.length++] = value;
   }
 
-  /** A view of what was written; a later push does not change it. */
+  /** Returns a view of the values. Later pushes do not change it. */
   take(): Uint8Array {
     return this.values.subarray(0, this.length);
   }

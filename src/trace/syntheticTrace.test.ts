@@ -22,7 +22,7 @@ const trace = syntheticTrace({
   ],
 });
 
-describe('a trace written by hand', () => {
+describe('a synthetic trace', () => {
   it('defaults to the times of a run without delays', () => {
     const { tasks } = trace;
     assert.deepEqual([...tasks.ready], [0, 0, 0, 4, 6.5]);

@@ -117,8 +117,8 @@ export interface Trace {
   /** All texts except keys and groups. */
   readonly strings: StringTable;
   /**
-   * Keys and groups of tasks. The same table as `strings` in DASF's traces. A live trace makes the table on first use,
-   * which costs some 0.3 µs a row; `tasks.keyOf` does not need it.
+   * Keys and groups of tasks. In DASF's traces this table is `strings`. A live trace makes the table on first use,
+   * which costs some 0.3 µs a row; `tasks.keyOf` does not need the table.
    */
   readonly keys: Texts;
   readonly workers: WorkerRows;

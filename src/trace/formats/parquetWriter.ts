@@ -37,7 +37,7 @@ function cellsOf(column: TableColumn, from: number, rows: number): (string | num
     const cell = column.cell(from + i);
     if (cell === undefined) return null;
     if (column.type !== 'integer' || typeof cell !== 'number') return cell;
-    // Integers beyond 2^53 are damage and have no INT64 value.
+    // A size that is no safe integer is damage and is written as null.
     return Number.isSafeInteger(Math.round(cell)) ? BigInt(Math.round(cell)) : null;
   });
 }

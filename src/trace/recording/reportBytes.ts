@@ -1,5 +1,5 @@
 // The uncompressed content of a report: a JSON head with exact totals, and the tables of a trace directory as Arrow
-// streams with packed columns (packedColumns.ts). docs/performance-report.md explains how to read it without Longpole.
+// streams with packed columns (packedColumns.ts). docs/report-format.md explains how to read it without Longpole.
 import { LongpoleError } from '../../base/errors.js';
 import { GROWING_TABLES, RECORDED_TABLES, type RecordedTable } from '../../protocol/traceSchema.js';
 import { MemorySource } from '../formats/arrow/arrowMessages.js';

@@ -27,8 +27,8 @@ export interface SourceOptions {
 }
 
 /**
- * Returns the columns of a table. A trace without computations gets one that contains all keys, and the ids of keys
- * replace the ids of its tasks, because those may have gaps of any size.
+ * Returns the columns of a table. A trace without computations gets one, which contains all keys. The ids of keys then
+ * replace the ids of tasks, which may have gaps of any size.
  */
 export function tableSource(trace: Trace, table: RecordedTable, options: SourceOptions): TableSource {
   const rows = rowsOf(trace, table);

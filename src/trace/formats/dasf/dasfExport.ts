@@ -1,6 +1,6 @@
 // Converts a trace to DASF's events: tasks with a result, memory of workers and resource samples, in the order of
 // DASF's plugins. DASF has no events for other rows. DASF's analyses divide by durations, split the names of workers
-// and read figures of GPUs, so the events always have these values, and durations are positive.
+// and read figures of GPUs. The events therefore always have these values, and durations are positive.
 import { TASK_MEMORY } from '../../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace.js';
 import { CompleteEvent, type DasfEvent, type EventArgs, InstantEvent } from './dasfEvents.js';
