@@ -46,7 +46,6 @@ export const NOT_YET = [
   'src/dask/',
   'src/files/traceDirectory.test.ts',
   'src/trace/recording/openTables.ts',
-  'test/',
 ];
 
 const ROOTS = /^(src|scripts|test|docs|examples|bench|soak|python)\/|^[A-Z]+\.md$/;

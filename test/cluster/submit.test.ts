@@ -374,7 +374,7 @@ clusterTest('wrong usage is an error with a code', async ({ client }) => {
   const aborted = new AbortController();
   const future = client.submit(t.inc, 1, { signal: aborted.signal, workers: 'no-such-worker' });
   for await (const [warning] of on(process, 'warning'))
-    if (/Tasks wait for nobody/.test(String(warning))) break;
+    if (/Tasks may only run on no-such-worker/.test(String(warning))) break;
   aborted.abort();
   const error = await rejection(future.result());
   assert.ok(error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_ABORTED');
