@@ -41,7 +41,6 @@ export const NOT_YET = [
   'bench/',
   'python/',
   'src/analysis/',
-  'src/cli/',
   'src/dashboard/pages/',
   'src/dask/',
   'src/files/traceDirectory.test.ts',

@@ -1,5 +1,4 @@
-// `longpole analyze`: the tables of a trace, in the terminal or as files.
-
+// `longpole analyze`: prints the analyses of traces as tables, or writes them to files.
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -29,12 +28,12 @@ import { wrapped } from './wrapText.js';
 const FORMATS = ['table', 'csv', 'json'] as const;
 type Format = (typeof FORMATS)[number];
 const EXTENSIONS = { table: '.txt', csv: '.csv', json: '.json' } as const;
-/** Rows of a table in a terminal; files and scripts get all. */
+/** Rows of a table in a terminal. Files and other outputs have all rows. */
 const SHOWN_ROWS = 10;
-/** Rows of all tables of a trace of which a single analysis takes a second. */
+/** Rows of a trace, in all tables, for which one analysis takes a second. */
 const LARGE = 2_000_000;
 
-/** The question whose table is sentences. */
+/** The analysis with a table of sentences. */
 const FINDINGS = 'findings';
 
 interface AnalyzeOptions extends InputOptions {
@@ -49,17 +48,15 @@ export function addAnalyze(program: Command): void {
   const names = QUESTIONS.map(({ name, title }) => `  ${name.padEnd(24)}${title}`).join('\n');
   program
     .command('analyze')
-    .description('print what a recorded trace says, as tables')
+    .description('print analyses of recorded traces as tables')
     .argument('<trace...>', 'trace directories, event files of DASF, Chrome Trace JSON')
     .addOption(
-      new Option('-a, --analyses <names>', 'which analyses, names joined by commas')
+      new Option('-a, --analyses <names>', 'names of analyses, separated by commas')
         .argParser(parseAnalyses)
         .default(QUESTIONS, 'all'),
     )
-    .option('-o, --output <folder>', 'write a file for each table there instead of printing')
-    .addOption(
-      new Option('-f, --format <format>', 'of what is printed or written').choices(FORMATS).default('table'),
-    )
+    .option('-o, --output <folder>', 'write one file per table to this folder instead of printing')
+    .addOption(new Option('-f, --format <format>', 'format of the output').choices(FORMATS).default('table'))
     .option('--json', 'the same as --format json')
     .option(
       '--head <rows>',
@@ -67,28 +64,25 @@ export function addAnalyze(program: Command): void {
       parseRows,
     )
     .addOption(maxUnpackedOption)
-    .addHelpText(
-      'after',
-      `\nAnalyses:\n${names}\n\nEvent files of DASF given together are read as one trace.`,
-    )
+    .addHelpText('after', `\nAnalyses:\n${names}\n\nSeveral event files of DASF are read as one trace.`)
     .action((files: readonly string[], options: AnalyzeOptions) => runCommand(() => analyze(files, options)));
 }
 
 function parseAnalyses(text: string): Question[] {
-  const asked = text.split(',').map((name) => {
+  const named = text.split(',').map((name) => {
     const question = QUESTIONS.find((one) => one.name === name.trim());
     if (question !== undefined) return question;
     throw new InvalidArgumentError(
-      `There is no analysis called '${name}'. There are: ${QUESTIONS.map((one) => one.name).join(', ')}.`,
+      `There is no analysis '${name}'. The analyses are: ${QUESTIONS.map((one) => one.name).join(', ')}.`,
     );
   });
-  return [...new Set(asked)];
+  return [...new Set(named)];
 }
 
 function parseRows(text: string): number {
   const rows = Number(text);
   if (/^\d+$/.test(text) && rows >= 1) return rows;
-  throw new InvalidArgumentError('It must be a whole number from 1 on.');
+  throw new InvalidArgumentError('Pass a whole number of at least 1.');
 }
 
 async function analyze(files: readonly string[], options: AnalyzeOptions): Promise<void> {
@@ -99,7 +93,7 @@ async function analyze(files: readonly string[], options: AnalyzeOptions): Promi
     return;
   }
   if (format === 'json') {
-    // All are asked before the first is printed: a trace that turns out to be unreadable gives no half of a text.
+    // Answers every trace before printing, so that an unreadable one leaves no partial output.
     const answered = traces.map((trace) => ({ opened: trace, answers: [...answersOf(trace, options)] }));
     await printPieces(jsonAnswers(answered, options.head));
     return;
@@ -125,7 +119,9 @@ function* answersOf({ trace }: OpenedTrace, { analyses }: AnalyzeOptions): Gener
   }
 }
 
-/** Undefined if this trace has no answer, e.g. for its damaged times: that is said, and the others are still asked. */
+/**
+ * Runs an analysis. If the trace has no answer, e.g. because of damaged times, prints the error and returns undefined.
+ */
 function answerOf(question: Question, trace: Trace): Table | undefined {
   try {
     return failingWith(FAILED, () => question.run(trace));
@@ -147,7 +143,7 @@ async function printAnswers(
     if (!first) await print('\n');
     first = false;
     if (format === 'csv') {
-      // A single table is plain CSV; of several each has its name above it.
+      // Several tables are separated by lines with their names.
       if (options.analyses.length > 1) await print(`# ${question.name}\n`);
       await printPieces(table.head(options.head ?? Number.POSITIVE_INFINITY).csvPieces());
     } else {
@@ -165,10 +161,10 @@ async function printPieces(texts: Iterable<string>): Promise<void> {
   for (const piece of inPieces(texts)) await print(piece);
 }
 
-/** Characters of a part of a finding: it may name a task with a key of any length. */
+/** Maximum number of characters in a part of a finding, which may have a key of any length. */
 const LONGEST_SENTENCE = 2000;
 
-/** Sentences are no cells: they stand below each other. */
+/** Returns the findings as sentences instead of cells. */
 function findingLines(trace: Trace, table: Table, width: number, rows: number): readonly string[] {
   const lines = table.head(rows).rows.flatMap((row, i) => {
     const text = (title: string): string => visibleName(String(row[title] ?? ''), LONGEST_SENTENCE);
@@ -184,7 +180,7 @@ function findingLines(trace: Trace, table: Table, width: number, rows: number): 
   return lines.flatMap((line) => wrapped(line, width));
 }
 
-/** One file for each table; of several traces each has a folder. */
+/** Writes one file per table. Each of several traces has a folder. */
 function writeAnswers(
   traces: readonly OpenedTrace[],
   output: string,
@@ -205,7 +201,7 @@ function writeAnswers(
   }
 }
 
-/** Node's recursive mkdir never ends below /proc, where a folder is that cannot be written to. */
+/** Node's recursive mkdir never returns below /proc. So it is used only if the parent folder is missing. */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   mkdirSync(folder, { recursive: !existsSync(dirname(resolve(folder))) });

@@ -1,8 +1,8 @@
-// What `longpole analyze` prints and writes, in pieces: answers about millions of tasks are longer than a string can be.
+// The output of `longpole analyze` in pieces, because tables of millions of tasks exceed the longest string.
 import type { Question, Table } from '../api/analysis.js';
 import type { OpenedTrace } from '../api/trace.js';
 
-/** Characters that are worth a write. */
+/** Minimum number of characters in a piece. */
 const PIECE = 1 << 16;
 
 export interface Answer {
@@ -15,7 +15,7 @@ export interface AnsweredTrace {
   readonly answers: readonly Answer[];
 }
 
-/** The same text in fewer pieces. */
+/** Joins texts to fewer pieces. */
 export function* inPieces(texts: Iterable<string>): Generator<string> {
   let piece = '';
   for (const text of texts) {
@@ -27,12 +27,14 @@ export function* inPieces(texts: Iterable<string>): Generator<string> {
   if (piece !== '') yield piece;
 }
 
-/** Lines with their ends. */
+/** Adds line ends. */
 export function* ended(lines: Iterable<string>): Generator<string> {
   for (const line of lines) yield `${line}\n`;
 }
 
-/** All answers as one array, of each table the first `head` rows. The text is that of JSON.stringify with an indent of 1. */
+/**
+ * Yields all answers as one JSON array, like JSON.stringify with an indent of 1. Tables have their first `head` rows.
+ */
 export function* jsonAnswers(
   traces: readonly AnsweredTrace[],
   head = Number.POSITIVE_INFINITY,
@@ -52,7 +54,7 @@ export function* jsonAnswers(
   yield '\n]\n';
 }
 
-/** The rows of a table as a file. */
+/** Yields the rows of a table as a JSON file. */
 export function* jsonRows(table: Table): Generator<string> {
   yield* rowsText(table, '');
   yield '\n';

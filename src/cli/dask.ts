@@ -1,5 +1,4 @@
-// `longpole dask`: a Dask cluster that runs anyway, watched: recorded, reported on, or live in a browser.
-
+// `longpole dask`: observes a running Dask cluster: records a trace, writes a report, or serves the dashboard.
 import { dirname, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { makeFolders } from '../api/folders.js';
@@ -29,7 +28,7 @@ import {
   WRONG_USAGE,
 } from './terminal.js';
 
-/** What a shell says of a process that Ctrl-C ended. */
+/** Exit code of a process that Ctrl-C ended, as in a shell. */
 const INTERRUPTED = 130;
 
 interface Options extends DaskSecurity {
@@ -53,27 +52,27 @@ interface AttachOptions extends Options {
 export function addDask(program: Command): void {
   const dask = program
     .command('dask')
-    .description('watch a Dask cluster; nothing needs to be installed on it')
+    .description('observe a Dask cluster, on which nothing has to be installed')
     .helpCommand(false);
   const until = (command: Command): Command =>
     command.option(
       '-s, --seconds <number>',
-      'end after so long (default: with Ctrl-C or the cluster)',
+      'end after this many seconds (default: at Ctrl-C or the end of the cluster)',
       seconds,
     );
-  until(subcommand(dask, 'record', 'record what the cluster does as a trace directory'))
-    .option('-o, --output <directory>', 'the trace directory', 'dask.trace')
-    .option('--overwrite', 'replace the trace that the directory holds')
+  until(subcommand(dask, 'record', 'record the cluster in a trace directory'))
+    .option('-o, --output <directory>', 'trace directory', 'dask.trace')
+    .option('--overwrite', 'replace an existing trace in the directory')
     .action((address: string, options: WatchOptions) => runCommand(() => record(address, options)));
-  until(subcommand(dask, 'report', 'write what the cluster does as one HTML file'))
-    .option('-o, --output <file>', 'the file', 'longpole-dask-report.html')
+  until(subcommand(dask, 'report', 'record the cluster and write a performance report as one HTML file'))
+    .option('-o, --output <file>', 'path of the report', 'longpole-dask-report.html')
     .action((address: string, options: WatchOptions) => runCommand(() => report(address, options)));
-  subcommand(dask, 'attach', 'look at the cluster in a browser while it works')
-    .option('-p, --port <number>', 'listen at this port (default: 8787, or any that is free)', Number)
-    .option('--host <address>', 'listen at this address; others than 127.0.0.1 ask for a token')
-    .option('--token <secret>', 'ask for this token; 16 letters, digits, - or _ at least')
+  subcommand(dask, 'attach', 'serve the dashboard of the cluster')
+    .option('-p, --port <number>', 'port of the dashboard (default: 8787, or a free port)', Number)
+    .option('--host <address>', 'address of the dashboard (default: 127.0.0.1); others require a token')
+    .option('--token <secret>', 'token that viewers need, of at least 16 letters, digits, - or _')
     .option('--no-open', 'only print the link')
-    .addHelpText('after', '\nCtrl-C ends it.')
+    .addHelpText('after', '\nPress Ctrl-C to end the command.')
     .action((address: string, options: AttachOptions) => runCommand(() => attach(address, options)));
 }
 
@@ -81,21 +80,24 @@ function subcommand(dask: Command, name: string, description: string): Command {
   return dask
     .command(name)
     .description(description)
-    .argument('<address>', 'of the scheduler, e.g. tcp://127.0.0.1:8786')
+    .argument('<address>', 'address of the scheduler, e.g. tcp://127.0.0.1:8786')
     .option(
       '--python <file>',
-      'a Python that has distributed (default: LONGPOLE_PYTHON, .venv/bin/python or python3)',
+      'a Python with distributed (default: LONGPOLE_PYTHON, .venv/bin/python or python3)',
     )
-    .option('--ca <file>', 'certificate of the authority that signed those of the cluster, for tls://')
+    .option(
+      '--ca <file>',
+      'certificate of the authority that signed the certificates of the cluster, for tls://',
+    )
     .option('--cert <file>', 'certificate of this client')
-    .option('--key <file>', 'its private key')
-    .option('--timeout <seconds>', 'for the scheduler to answer', seconds, 10);
+    .option('--key <file>', 'private key of the certificate')
+    .option('--timeout <seconds>', "time to wait for the scheduler's answer", seconds, 10);
 }
 
 function seconds(text: string): number {
   const value = Number(text);
   if (value > 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError(`'${text}' is no number of seconds above 0.`);
+  throw new InvalidArgumentError(`'${text}' is not a number of seconds above 0.`);
 }
 
 async function record(
@@ -136,9 +138,9 @@ async function attach(
   const dask = await attached(address, ctrlC, { python, timeout, ca, cert, key });
   const gone = dask.closed.then(
     (reason) => {
-      if (reason !== 'asked') note(`longpole: ${reason}; the pages stay until Ctrl-C.`);
+      if (reason !== 'asked') note(`longpole: ${reason}. The dashboard is available until Ctrl-C.`);
     },
-    (error: unknown) => note(`longpole: ${messageOf(error)}; the pages stay until Ctrl-C.`),
+    (error: unknown) => note(`longpole: ${messageOf(error)}. The dashboard is available until Ctrl-C.`),
   );
   try {
     const link = await failingLater(WRONG_USAGE, dask.dashboard(where));
@@ -162,20 +164,20 @@ async function attached(
   const dask = await Promise.race([failingLater(WRONG_USAGE, watching), ctrlC]);
   // The bridge ends with this process.
   if (dask === undefined) process.exit(INTERRUPTED);
-  note(`longpole: watching ${address}, ${countText(dask.workers, 'worker')}; Ctrl-C ends it.`);
+  note(`longpole: observing ${address}, ${countText(dask.workers, 'worker')}; press Ctrl-C to end`);
   return dask;
 }
 
 /**
- * Until Ctrl-C, the end of the time or of the cluster; then nothing is left on the cluster. A cluster or a bridge that ends
- * before is a failure: what was written is not all that was asked for.
+ * Waits for Ctrl-C, the time limit, or the end of the cluster, and ends the observation. If the cluster or the bridge
+ * ends first, the command fails, because the recording is incomplete.
  */
 async function watch(dask: DaskObservation, ctrlC: Promise<void>, limit?: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const time = new Promise<void>((done) => {
     if (limit !== undefined) timer = setTimeout(done, Math.min(limit, MAX_TIMER_SECONDS) * 1000);
   });
-  // A bridge that failed has told what came before: that is kept.
+  // Rows from before a failure of the bridge are kept.
   const gone = dask.closed.then(
     (reason) => reason,
     (error: unknown) => messageOf(error),
@@ -193,7 +195,7 @@ async function watch(dask: DaskObservation, ctrlC: Promise<void>, limit?: number
 }
 
 function summary(trace: Trace): void {
-  if (trace.tasks.length === 0) note('nothing was recorded: the cluster ran no tasks meanwhile.');
+  if (trace.tasks.length === 0) note('No tasks were recorded: the cluster ran none during the observation.');
   else process.stderr.write(summaryText(failingWith(FAILED, () => summarise(trace))));
 }
 

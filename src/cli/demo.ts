@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { runScript } from './runScript.js';
 
-/** The program of `examples/parse-sources`, which is part of the package. It reads its own options. */
+/** The program of `examples/parse-sources`, which is part of the package and parses its options itself. */
 const PROGRAM = fileURLToPath(new URL('../examples/parse-sources/main.js', import.meta.url));
 
-/** `longpole demo`: the main job on a real input that every installation has. */
+/** `longpole demo`: runs a program with a real input that every installation has. */
 export function addDemo(program: Command): void {
   program
     .command('demo')

@@ -1,4 +1,4 @@
-// `longpole diff`: what got slower between two runs, or two sets of runs, and a gate for continuous integration.
+// `longpole diff`: compares two runs, or two sets of runs, and fails in continuous integration if the second is slower.
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { type Diff, diff, type Table } from '../api/analysis.js';
@@ -30,18 +30,18 @@ interface Options extends InputOptions {
 export function addDiff(program: Command): void {
   program
     .command('diff')
-    .description('say what got slower or faster between two traces, and what is only noise')
-    .argument('<before>', 'a trace, or several of the same program joined by commas')
-    .argument('<after>', 'a trace, or several joined by commas')
+    .description('report what became slower or faster between two traces, apart from noise')
+    .argument('<before>', 'a trace, or several of the same program separated by commas')
+    .argument('<after>', 'a trace, or several separated by commas')
     .option(
       '--fail-over <share>',
-      'end with code 1 if the run got slower by more than this, e.g. 5%',
+      'exit with code 1 if the run became slower by more than this share, e.g. 5%',
       parseShare,
     )
-    .option('--page <file>', 'also write a page: the table, and the call stacks as a flame graph')
+    .option('--page <file>', 'also write a page with the table and a flame graph of the call stacks')
     .option('--json', 'print JSON')
     .addOption(maxUnpackedOption)
-    .addHelpText('after', '\nThree or more runs on each side show differences that single runs cannot.')
+    .addHelpText('after', '\nWith three or more runs on each side, smaller differences become significant.')
     .action((before: string, after: string, options: Options) =>
       runCommand(() => runDiff(before, after, options)),
     );
@@ -62,12 +62,12 @@ async function runDiff(before: string, after: string, options: Options): Promise
     const path = failingWith(FAILED, () =>
       writeDiffPage(result, page, { before: sideName(before), after: sideName(after) }),
     );
-    note(`longpole: the page is ${path}`);
+    note(`longpole: wrote ${path}`);
   }
   if (result.failed) process.exitCode = FAILED;
 }
 
-/** What a side is called where there is little room: its first trace. */
+/** Returns a short name of a side: that of its first trace. */
 function sideName(names: string): string {
   const [first = '', ...others] = names.split(',').map((name) => basename(name));
   return others.length === 0 ? first : `${first} and ${others.length} more`;
@@ -80,7 +80,7 @@ function textOf(result: Diff): string {
   return `${text(result.toTable(), SHOWN_ROWS)}\n\n${places}${visibleText(result.reason)}\n`;
 }
 
-/** What has no number in JSON is null. */
+/** JSON.stringify writes NaN and Infinity as null. */
 function jsonOf({ rows, failed, reason, stacks }: Diff): string {
   return `${JSON.stringify({ failed, reason, rows, stacks: stacks ?? null }, null, 1)}\n`;
 }

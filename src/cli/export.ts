@@ -1,4 +1,4 @@
-// `longpole export`: a trace in the format of another program.
+// `longpole export`: writes a trace in the format of another program.
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -32,15 +32,15 @@ export function addExport(program: Command): void {
       'a trace directory, Chrome Trace JSON, or event files of DASF, which are read as one trace',
     )
     .addOption(
-      new Option('-t, --to <format>', 'see below')
+      new Option('-t, --to <format>', 'format, see below')
         .choices(EXPORTERS.map(({ name }) => name))
         .makeOptionMandatory(),
     )
     .option(
       '-o, --output <path>',
-      'the file, packed by gzip if it ends with .gz, or the folder (default: named like the trace)',
+      'path of the file (compressed if it ends in .gz) or of the folder (default: named after the trace)',
     )
-    .option('--json', 'print the files that were written, and their sizes, as JSON')
+    .option('--json', 'print the paths and sizes of the written files as JSON')
     .addOption(maxUnpackedOption)
     .addHelpText('after', `\nFormats:\n${formats}`)
     .action((files: readonly string[], options: ExportOptions) =>
@@ -52,11 +52,11 @@ async function runExport(files: readonly string[], options: ExportOptions): Prom
   const { to, output, json } = options;
   const [opened, another] = openInput(files, options);
   if (opened === undefined || another !== undefined) {
-    throw new CommandError('These are several traces: export them one by one.', WRONG_USAGE);
+    throw new CommandError('The files are several traces. Export them one by one.', WRONG_USAGE);
   }
   const target = output ?? defaultOutput(opened.files[0] ?? 'trace', to);
   if (opened.files.some((file) => realPath(file) === realPath(target))) {
-    throw new CommandError(`${target} is the trace itself: name another file with --output.`, WRONG_USAGE);
+    throw new CommandError(`${target} is the trace itself. Name another file with --output.`, WRONG_USAGE);
   }
   const progress = new Progress('writing');
   let total = 0;
@@ -71,7 +71,7 @@ async function runExport(files: readonly string[], options: ExportOptions): Prom
       progress.end();
     }
   });
-  // What is no file, such as a pipe, has no size; only what is the whole output can be one.
+  // A pipe has no size. It can only be a single output, so its size is the total.
   const sizes = written.map((file) => {
     const stat = statSync(file);
     return { file, bytes: stat.isFile() ? stat.size : total, isFile: stat.isFile() };
@@ -83,18 +83,18 @@ async function runExport(files: readonly string[], options: ExportOptions): Prom
   }
   for (const { file, bytes, isFile } of sizes) {
     const line = `${file}  ${(bytes / 1e6).toFixed(bytes < 1e5 ? 3 : 1)} MB`;
-    // The output may be what was written to.
+    // The trace may have been written to the standard output.
     if (isFile) await printText(`${line}\n`);
     else note(line);
   }
 }
 
-/** Behind all links; of what is not there its own path. */
+/** Returns the path without symbolic links; for a missing file the absolute path. */
 function realPath(file: string): string {
   return existsSync(file) ? realpathSync(file) : resolve(file);
 }
 
-/** In the current folder, called like the trace without its own ending. */
+/** Returns a name in the working directory: that of the trace with the extension of the format. */
 function defaultOutput(trace: string, to: string): string {
   const exporter = EXPORTERS.find(({ name }) => name === to);
   const name = basename(trace).replace(/(\.trace|\.json|\.msgpack)?(\.gz)?$/, '');

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// The `longpole` command. Each command has a file of its own, loaded when it is named: together they load most of Longpole.
+// The `longpole` command. Only the module of the named command is loaded, because all together load most of Longpole.
 import { Command } from 'commander';
 import { ownVersion } from './ownVersion.js';
 import { WRONG_USAGE } from './terminal.js';
 
 type AddCommand = (program: Command) => void;
 
-/** In the order of the help. */
+/** Commands in the order of the help. */
 const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['run', async () => (await import('./run.js')).addRun],
   ['view', async () => (await import('./view.js')).addView],
@@ -19,13 +19,13 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
 ]);
 
 const program = new Command('longpole')
-  .description('Runs task graphs on every core and finds what a parallel computation is waiting for.')
+  .description('Runs task graphs on every core and finds what a parallel computation waits for.')
   .version(ownVersion(), '-v, --version', 'print the version')
   .helpOption('-h, --help', 'print this text')
   .enablePositionalOptions()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : WRONG_USAGE));
 
-// The program's own options stand before the command and end it, so a command is the first argument or there is none.
+// --version and --help are the only options before a command, so a command is always the first argument.
 const named = COMMANDS.get(process.argv[2] ?? '');
 for (const load of named === undefined ? COMMANDS.values() : [named]) (await load())(program);
 await program.parseAsync();

@@ -1,8 +1,8 @@
-// Opening a link in the user's browser.
+// Opens a link in the user's browser.
 import { spawn } from 'node:child_process';
 import { note } from './terminal.js';
 
-/** Whoever has no browser has the link. */
+/** Opens a link. Without a browser, prints a note; the caller has printed the link. */
 export function openBrowser(link: string): void {
   const [command, ...args] =
     process.platform === 'darwin'
@@ -11,6 +11,6 @@ export function openBrowser(link: string): void {
         ? ['explorer.exe', link]
         : ['xdg-open', link];
   const child = spawn(command ?? '', args, { detached: true, stdio: 'ignore' });
-  child.on('error', () => note('longpole: no browser was found; open the link yourself.'));
+  child.on('error', () => note('longpole: no browser was found. Open the link in a browser.'));
   child.unref();
 }

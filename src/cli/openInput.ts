@@ -1,22 +1,22 @@
-// The traces that a command line names: opened with a progress bar, and with a warning where something is missing.
+// Opens the traces of a command line, with a progress bar, and with a warning for damaged or empty traces.
 import { Option } from 'commander';
 import { type OpenedTrace, openTraces, type TraceDamage } from '../api/traceFiles.js';
 import { Progress } from './progress.js';
 import { CommandError, failingWith, note, WRONG_USAGE } from './terminal.js';
 import { parseBytes } from './units.js';
 
-/** The options of every command that opens traces. */
+/** Options of every command that opens traces. */
 export interface InputOptions {
-  /** Bytes that packed files may become. */
+  /** Maximum size of decompressed files in bytes. */
   readonly maxUnpacked?: number | undefined;
 }
 
 export const maxUnpackedOption = new Option(
   '--max-unpacked <size>',
-  'that packed files may become, e.g. 4GB (default: 100 times their size, at least 128MiB)',
+  'maximum size of decompressed files, e.g. 4GB (default: 100 times their size, at least 128MiB)',
 ).argParser(parseBytes);
 
-/** Throws CommandError with the code of unreadable input. */
+/** Opens traces. @throws CommandError with the code of unreadable input */
 export function openInput(files: readonly string[], { maxUnpacked }: InputOptions): OpenedTrace[] {
   const progress = new Progress('reading');
   const opened = failingWith(WRONG_USAGE, () => {
@@ -38,11 +38,11 @@ export function openInput(files: readonly string[], { maxUnpacked }: InputOption
   return opened;
 }
 
-/** The one trace that some files are. Throws CommandError as well if they are several. */
+/** Opens files that are one trace. @throws CommandError also if they are several traces */
 export function openOne(files: readonly string[], options: InputOptions): OpenedTrace {
   const [opened, another] = openInput(files, options);
   if (opened === undefined || another !== undefined)
-    throw new CommandError(`${files.join(', ')}: this command takes one trace at a time.`, WRONG_USAGE);
+    throw new CommandError(`${files.join(', ')}: these are several traces. Pass one trace.`, WRONG_USAGE);
   return opened;
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of this installation. */
+/** Returns the version of this installation. */
 export function ownVersion(): string {
   const { version }: { version: string } = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Progress } from './progress.js';
 
-test('a bar appears after a second of work, is drawn ten times a second at most, and goes', () => {
+test('a bar appears after a second of work, is drawn at most ten times a second, and is removed', () => {
   let time = 0;
   const written: string[] = [];
   const progress = new Progress('reading', {

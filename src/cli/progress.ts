@@ -1,19 +1,19 @@
-// A progress bar on a terminal's stderr for what takes longer than a second. Commands work without waiting, so it is drawn
-// from within their work, never by a timer.
+// A progress bar on stderr for work of more than a second. Commands work without returning to the event loop, so the
+// work draws the bar, not a timer.
 import { writeSync } from 'node:fs';
 
 const WIDTH = 40;
-/** Milliseconds of work before the bar appears, and between two of its pictures. */
+/** Milliseconds of work before the bar appears, and between two updates. */
 const APPEARS_AFTER = 1000;
 const REFRESH = 100;
 const STDERR = 2;
 
 export interface ProgressOptions {
-  /** Whether there is a terminal that shows it. Default: stderr is one. */
+  /** Whether to draw. Default: stderr is a terminal. */
   readonly enabled?: boolean;
-  /** Milliseconds of work before the bar appears. Default 1000; 0 where it is known to take long. */
+  /** Milliseconds of work before the bar appears. Default 1000; pass 0 for work that takes long. */
   readonly after?: number;
-  /** Milliseconds on any clock. */
+  /** Clock in milliseconds. */
   readonly now?: () => number;
   readonly write?: (text: string) => void;
 }
@@ -27,7 +27,7 @@ export class Progress {
   readonly #started: number;
   #drawn = Number.NEGATIVE_INFINITY;
 
-  /** `what` stands before the bar, e.g. `reading`. */
+  /** @param what text before the bar, e.g. `reading` */
   constructor(what: string, options: ProgressOptions = {}) {
     this.#what = what;
     this.#enabled = options.enabled ?? process.stderr.isTTY === true;
@@ -37,13 +37,13 @@ export class Progress {
     this.#started = this.#now();
   }
 
-  /** How much is done, 0 to 1. */
+  /** Shows the finished share, 0 to 1. */
   part(done: number): void {
     const filled = Math.round(Math.min(1, Math.max(0, done)) * WIDTH);
     this.#draw(() => `[${'#'.repeat(filled).padEnd(WIDTH)}] ${Math.floor(done * 100)}%`);
   }
 
-  /** How much is done where nobody knows how much there will be. */
+  /** Shows the finished bytes of an unknown total. */
   bytes(done: number): void {
     this.#draw(() => `${(done / 1e6).toFixed(1)} MB`);
   }

@@ -1,4 +1,5 @@
-// `longpole run`: a program in a process of its own, recorded; when it has ended, what its computations were like.
+// `longpole run`: runs and records a program in a separate process, and prints a summary of its computations at the
+// end.
 import {
   existsSync,
   mkdtempSync,
@@ -27,7 +28,7 @@ import { runScript, type ScriptEnd } from './runScript.js';
 import { CommandError, FAILED, failingWith, note, print, runCommand, WRONG_USAGE } from './terminal.js';
 
 interface RunOptions {
-  /** true: without an address. */
+  /** Address of the cluster; true if the option has none. */
   readonly dask?: string | true;
   readonly node?: string;
   readonly cluster?: boolean;
@@ -41,7 +42,7 @@ interface RunOptions {
   readonly json?: string;
 }
 
-/** A program as it ended. */
+/** A program that has ended. */
 interface Ended extends ScriptEnd {
   readonly script: string;
   readonly args: readonly string[];
@@ -52,38 +53,41 @@ interface Ended extends ScriptEnd {
 export function addRun(program: Command): void {
   program
     .command('run')
-    .description('run a program, and say what its computations were waiting for')
+    .description('run a program, and report what its computations waited for')
     .argument('[script]', 'a program in JavaScript or TypeScript')
     .argument(
       '[args...]',
-      "the program's own arguments and options; behind -- also those that longpole knows",
+      'arguments and options of the program; after -- also options with the same names as below',
     )
     .option(
       '-w, --workers <count>',
-      'of clusters and local schedulers (default: one per core)',
+      'workers of clusters and local schedulers (default: one per core)',
       setting('workers'),
     )
-    .option('--cluster', 'move compute() to a cluster, which measures more, unless a callback sees each task')
+    .option(
+      '--cluster',
+      'run compute() on a cluster, which measures more, except with callbacks for each task',
+    )
     .option(
       '--dask [address]',
-      'connect() and compute() use the Dask cluster at this address; without one, a new one on this machine',
+      'connect() and compute() use the Dask cluster at this address (default: a new one on this machine)',
     )
     .option('--node <file>', 'Node on the workers of the Dask cluster')
     .option('--processes', 'workers are processes instead of threads')
-    .option('--memory-limit <size>', 'of each worker of a cluster, e.g. 2GB', setting('memory-limit'))
+    .option('--memory-limit <size>', 'memory of each worker of a cluster, e.g. 2GB', setting('memory-limit'))
     .option(
       '-p, --port <number>',
-      'of the dashboard (default: 8787, or any that is free)',
+      'port of the dashboard (default: 8787, or a free port)',
       setting('dashboard-port', '--port'),
     )
     .option('--no-dashboard', 'serve no dashboard')
     .option('--report <file>', 'write a performance report: the pages of the dashboard in one file')
-    .option('--trace <directory>', 'keep what was recorded there; see longpole analyze')
-    .option('--json <file>', 'write the summary as JSON, too; -: as the last line of the output')
+    .option('--trace <directory>', 'keep the trace in this directory, e.g. for longpole analyze')
+    .option('--json <file>', 'also write the summary as JSON; - for the last line of the output')
     .addHelpText(
       'after',
-      '\nProgress and summary go to stderr. What the program itself says about workers and memory, e.g. in connect(), comes\n' +
-        'first. The exit code is that of the program; 128 and the number of the signal that ended it.',
+      '\nProgress and summary are printed to stderr. Options of the program for workers and memory, e.g. in connect(), take\n' +
+        'precedence. The exit code is that of the program, or 128 plus the number of the signal that ended it.',
     )
     .allowUnknownOption()
     .action((script: string | undefined, args: readonly string[], options: RunOptions) =>
@@ -94,7 +98,7 @@ export function addRun(program: Command): void {
     );
 }
 
-/** `--dask program.mjs` takes the program for an address: what is a file is the program. */
+/** Corrects `--dask program.mjs`: if the address is a file, the file is the program. */
 function commandLine(
   script: string | undefined,
   args: readonly string[],
@@ -112,7 +116,7 @@ function commandLine(
   return { script, args, options };
 }
 
-/** Checks what the program will read from its environment. */
+/** Returns a function that checks a setting, which the program will read from its environment. */
 function setting(name: SettingName, option = `--${name}`): (text: string) => string {
   return (text) => {
     try {
@@ -126,7 +130,7 @@ function setting(name: SettingName, option = `--${name}`): (text: string) => str
 }
 
 async function run(script: string, args: readonly string[], options: RunOptions): Promise<void> {
-  // Options that nobody knows are the program's, so this is where a wrong one before the script comes out.
+  // Unknown options belong to the program, so an unknown option before the script arrives here as the script.
   if (basename(script).startsWith('-') && !existsSync(script))
     throw new CommandError(`unknown option '${basename(script)}'; see longpole run --help.`, WRONG_USAGE);
   if (!existsSync(script) || !statSync(script).isFile())
@@ -140,7 +144,7 @@ async function run(script: string, args: readonly string[], options: RunOptions)
   if (options.report !== undefined) checkFolder(options.report);
   const directory = options.trace ?? temporaryFolder();
   try {
-    // An empty trace: what is wrong with the folder is said before the program runs.
+    // Writes an empty trace, so that an error of the folder is reported before the program runs.
     failingWith(WRONG_USAGE, () => TraceWriter.create(directory).close());
     const ended = await runRecorded(script, args, directory, options);
     process.exitCode = ended.code;
@@ -198,7 +202,7 @@ async function report(ended: Ended, directory: string, options: RunOptions): Pro
   const trace = failingWith(FAILED, () => openTrace(directory));
   const summary = failingWith(FAILED, () => summarise(trace));
   const { script, code, signal, seconds } = ended;
-  // The line of the progress may still be there if the program was killed.
+  // Erases the line of the progress, which is still there if the program was killed.
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
   const how = signal === null ? `exit code ${code}` : `ended by ${signal}`;
   note(`longpole: ${basename(script)} took ${secondsText(seconds)}, ${how}`);
@@ -244,12 +248,14 @@ async function writeJson(file: string, ended: Ended, summary: Summary, trace?: s
   }
 }
 
-// Which installation of Longpole a program uses: the one that its own `import 'longpole'` finds records it, not another that
-// the shell happened to find first.
+// The installation of Longpole that a program imports also records the program, even if the shell has found another
+// one.
 
 const OWN = realpathSync(fileURLToPath(new URL('../../', import.meta.url)));
 
-/** The command line of the program's own installation; undefined if it is this one, or it has none. */
+/**
+ * Returns the command line of the installation that the program imports; undefined for this one, or if there is none.
+ */
 function otherCommandLine(script: string): string | undefined {
   const manifest = manifestOf(script);
   if (manifest === undefined || realpathSync(dirname(manifest)) === OWN) return undefined;
@@ -264,7 +270,7 @@ function manifestOf(script: string): string | undefined {
   try {
     return createRequire(script).resolve('longpole/package.json');
   } catch {
-    // It imports Longpole by a path, or not at all.
+    // The program imports Longpole by a path, or not at all.
     return undefined;
   }
 }

@@ -1,26 +1,25 @@
-// Runs a program of JavaScript or TypeScript in a process of its own, on this terminal: its input, output, signals and exit
-// code are its own.
+// Runs a program in a separate process on this terminal. Input, output, signals and exit code are those of the program.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 export interface ScriptOptions {
-  /** For Node, before the script. */
+  /** Arguments of Node before the script. */
   readonly nodeArguments?: readonly string[];
-  /** Beside the environment of this process. */
+  /** Variables in addition to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface ScriptEnd {
-  /** That of the program; one that a signal ended has 128 and the signal's number, as in a shell. */
+  /** Exit code of the program; 128 plus the number of the signal that ended it, as in a shell. */
   readonly code: number;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A terminal sends these to the program itself, with all of its process group. */
+/** Signals that a terminal sends to the whole process group, including the program. */
 const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGHUP', 'SIGQUIT'];
 const FORWARDED: readonly NodeJS.Signals[] = [...FROM_TERMINAL, 'SIGTERM', 'SIGUSR1', 'SIGUSR2'];
 
-/** Runs the program to its end. This process stays until then, so that the prompt comes back last. */
+/** Runs the program and waits for its end, so that the shell's prompt appears after it. */
 export async function runScript(
   file: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-// `longpole simulate`: the makespan of a recorded trace under other conditions.
+// `longpole simulate`: predicts the makespan of a recorded trace under other conditions.
 import type { Command } from 'commander';
 import { type Scaling, type SimulateOptions, scaling } from '../api/analysis.js';
 import { crewText, secondsText } from '../base/words.js';
@@ -22,23 +22,23 @@ export function addSimulate(program: Command): void {
     )
     .option(
       '-w, --workers <counts>',
-      'numbers of workers, joined by commas (default: as many as are worth it)',
+      'numbers of workers, separated by commas (default: as long as another worker helps)',
       parseCounts,
     )
     .option('--faster <prefix=k>', 'tasks of this prefix become k times faster; may be repeated', parseFactor)
     .option('--split <prefix=k>', 'each task of this prefix becomes k tasks; may be repeated', parseFactor)
-    .option('--bandwidth <rate>', 'between two workers, e.g. 10Gbit or 500MB/s', parseBandwidth)
-    .option('--memory-limit <size>', 'of each worker, e.g. 4GB; 0: none', parseBytes)
+    .option('--bandwidth <rate>', 'bandwidth between two workers, e.g. 10Gbit or 500MB/s', parseBandwidth)
+    .option('--memory-limit <size>', 'memory of each worker, e.g. 4GB; 0 for no limit', parseBytes)
     .option(
       '--scheduler-overhead <seconds>',
-      'of the scheduler for each task, e.g. 200us; 0: none',
+      "the scheduler's time per task, e.g. 200us; 0 for none",
       parseSeconds,
     )
     .option('--json', 'print JSON')
     .addOption(maxUnpackedOption)
     .addHelpText(
       'after',
-      '\nWhat is not given is as it was recorded. Low and high: between them the makespan would lie.',
+      '\nOmitted conditions are those of the recording. The makespan is expected between low and high.',
     )
     .action((files: readonly string[], options: Options) => runCommand(() => runSimulate(files, options)));
 }
@@ -66,18 +66,18 @@ async function runSimulate(
   await printText(recordedText(recorded));
   await printText(
     Number.isFinite(usefulWorkers)
-      ? `Beyond ${crewText(usefulWorkers, recorded.threadsPerWorker)} another one adds less than a tenth of the first.\n`
-      : 'Another worker is worth having up to at least 4,096.\n',
+      ? `Beyond ${crewText(usefulWorkers, recorded.threadsPerWorker)}, another worker adds less than a tenth of the first one.\n`
+      : 'Another worker helps up to at least 4,096 workers.\n',
   );
 }
 
-/** Cores of other programs, from where a prediction is no better than they are steady. */
+/** Cores used by other programs from which the output has a warning, because this load may vary. */
 const MIN_OTHERS = 0.15;
 
 function recordedText({ workers, threadsPerWorker, makespan, others }: Scaling['recorded']): string {
   const beside =
     others >= MIN_OTHERS
-      ? `Other programs kept ${others.toFixed(1)} cores busy meanwhile:\na recording without them predicts better.\n`
+      ? `Other programs kept ${others.toFixed(1)} cores busy meanwhile.\nRecord without them for a better prediction.\n`
       : '';
   return `Recorded with ${crewText(workers, threadsPerWorker)}: ${secondsText(makespan)}. ${beside}`
     .trimEnd()

@@ -1,10 +1,10 @@
-// A table as text that fits a width: long titles stand on several lines, long texts lose their middle, and what still does
-// not fit goes into a block of its own below, with the columns repeated that say what a row is about.
+// Formats a table as text with a maximum width. Long titles are wrapped, long texts lose their middle, and the
+// remaining columns form another block below, which repeats the columns that identify a row.
 import type { Cell, Table } from '../api/analysis.js';
 import { visibleName } from '../base/visibleText.js';
 
 const GAP = '  ';
-/** A text column is not made narrower than this. */
+/** Minimum width of a text column. */
 const MIN_TEXT = 12;
 const ELLIPSIS = '…';
 
@@ -15,12 +15,12 @@ interface LaidOut {
   width: number;
 }
 
-/** The lines of `tableLines` as one text, for tables that people read. */
+/** Returns the lines of `tableLines` as one text. */
 export function layoutTable(...table: Parameters<typeof tableLines>): string {
   return [...tableLines(...table)].join('\n');
 }
 
-/** The first `maxRows` rows; `mark` decorates the lines of titles. Lines have no spaces at their end. */
+/** Yields lines with the first `maxRows` rows, without trailing spaces. `mark` decorates the lines of titles. */
 export function* tableLines(
   table: Table,
   width: number,
@@ -51,14 +51,14 @@ function layoutColumn(title: string, values: readonly Cell[]): LaidOut {
   return { title: lines, cells, numeric, width: Math.max(widest, ...lines.map((line) => line.length)) };
 }
 
-/** Numbers with at most six digits. */
+/** Formats a cell. Numbers have at most six digits. */
 function cellText(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'string') return visibleName(cell);
   return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(6)));
 }
 
-/** Words on lines of at most `width`; a longer word has a line of its own. */
+/** Wraps words to lines of at most `width`. A longer word has a separate line. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -74,7 +74,7 @@ function totalWidth(columns: readonly LaidOut[]): number {
   return columns.reduce((sum, column) => sum + column.width + GAP.length, -GAP.length);
 }
 
-/** Takes from the widest text column until the table fits, or none is left to take from. */
+/** Narrows the widest text columns until the table fits, or all have the minimum width. */
 function shrink(columns: readonly LaidOut[], width: number): void {
   for (let excess = totalWidth(columns) - width; excess > 0; excess = totalWidth(columns) - width) {
     const texts = columns.filter((column) => !column.numeric && column.width > MIN_TEXT);
@@ -86,7 +86,7 @@ function shrink(columns: readonly LaidOut[], width: number): void {
   }
 }
 
-/** Columns that fit beside each other, each time behind the texts that the table begins with. */
+/** Groups columns to blocks that fit the width. Each block begins with the first text columns of the table. */
 function blocksOf(columns: readonly LaidOut[], width: number): LaidOut[][] {
   const numbers = columns.findIndex(({ numeric }) => numeric);
   const texts = columns.slice(0, numbers < 0 ? 1 : numbers);
@@ -122,7 +122,7 @@ function* blockLines(
   for (let row = 0; row < rows; row++) yield line(({ cells }) => cells[row] ?? '');
 }
 
-/** Keys differ at their ends: the middle goes. */
+/** Removes the middle of a text, because keys differ at their ends. */
 function shortened(text: string, width: number): string {
   if (text.length <= width) return text;
   const tail = Math.floor((width - 1) / 2);

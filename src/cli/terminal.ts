@@ -1,44 +1,44 @@
-// What the commands share: where output goes, how wide it may be, whether it has colours, and which code the process ends
-// with.
-
+// Functions that all commands share: output with its width and style, errors, and exit codes.
 import { LongpoleError } from '../base/errors.js';
 import { isError } from '../base/isError.js';
 import { visibleText } from '../base/visibleText.js';
 
-/** 0: done. */
+/** Exit code of success. */
 export const DONE = 0;
-/** The user's program or a check failed. */
+/** Exit code if the user's program or a check failed. */
 export const FAILED = 1;
-/** Wrong usage or unreadable input. */
+/** Exit code for wrong usage or unreadable input. */
 export const WRONG_USAGE = 2;
 
-/** Columns of a terminal that does not know. */
+/** Columns of a terminal with an unknown width. */
 const USUAL_WIDTH = 80;
 
-/** Columns of the terminal; where the output is none those of COLUMNS, or as many as it takes. */
+/** Returns the columns of the terminal. For other outputs, returns COLUMNS of the environment, or Infinity. */
 export function outputWidth(): number {
-  // A terminal that does not know its width says 0.
+  // A terminal with an unknown width has 0 columns.
   if (process.stdout.isTTY) return process.stdout.columns || USUAL_WIDTH;
   const { COLUMNS } = process.env;
   const columns = Number(COLUMNS);
   return Number.isInteger(columns) && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
-/** Returns the text in bold where the output is a terminal and NO_COLOR is not set. Control characters become visible signs. */
+/** Returns the text in bold if the output is a terminal and NO_COLOR is not set. Makes control characters visible. */
 export function heading(text: string): string {
   const { NO_COLOR } = process.env;
   const plain = !process.stdout.isTTY || (NO_COLOR !== undefined && NO_COLOR !== '');
   return plain ? visibleText(text) : `\u001b[1m${visibleText(text)}\u001b[22m`;
 }
 
-/** Prints text for people: control characters that came with a trace become visible signs. */
+/** Prints text. Makes control characters from a trace visible. */
 export async function printText(text: string): Promise<void> {
   await print(visibleText(text));
 }
 
 /**
- * Prints data, or lines that are visible already, and waits until the output took them. A reader that went away, as
- * `head` does, ends the command. Throws CommandError if the output refuses the text, e.g. because the disk is full.
+ * Prints data or escaped text, and waits until the output has accepted it. If the reader has closed the pipe, as `head`
+ * does, the command ends.
+ *
+ * @throws (rejects) CommandError if the output cannot be written, e.g. because the disk is full
  */
 export async function print(text: string): Promise<void> {
   try {
@@ -53,12 +53,12 @@ export async function print(text: string): Promise<void> {
   }
 }
 
-/** Prints a line, or lines, that are no result, to the standard error output; with visible signs as `printText`. */
+/** Prints lines that are not results to stderr. Makes control characters visible. */
 export function note(text: string): void {
   process.stderr.write(`${visibleText(text)}\n`);
 }
 
-/** Thrown by commands: a message for the user, and the code to end with. */
+/** Error of a command: a message for the user, and the exit code. */
 export class CommandError extends Error {
   readonly exitCode: number;
 
@@ -69,8 +69,8 @@ export class CommandError extends Error {
 }
 
 /**
- * Errors of Longpole inside `action` end the command with `exitCode`, or as unreadable input where they are about the
- * form of a trace: large traces are read while they are used. Other errors are defects and stay what they are.
+ * Runs `action` and converts errors of Longpole to CommandErrors with `exitCode`. ERR_LONGPOLE_TRACE_FORMAT becomes
+ * wrong usage, because large traces are read while they are used. Other errors are bugs and are not converted.
  */
 export function failingWith<T>(exitCode: number, action: () => T): T {
   try {
@@ -82,7 +82,7 @@ export function failingWith<T>(exitCode: number, action: () => T): T {
   }
 }
 
-/** The same for what ends later. */
+/** Does the same for a promise. */
 export async function failingLater<T>(exitCode: number, action: Promise<T>): Promise<T> {
   try {
     return await action;
@@ -93,7 +93,7 @@ export async function failingLater<T>(exitCode: number, action: Promise<T>): Pro
   }
 }
 
-/** Ctrl-C, or what a system says when it wants a program to end. */
+/** Resolves at SIGINT (Ctrl-C) or SIGTERM. */
 export function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGINT', () => resolve());
@@ -101,9 +101,9 @@ export function interrupted(): Promise<void> {
   });
 }
 
-/** The action of a command: its errors are printed, and the process ends with their code. */
+/** Runs a command. Prints a CommandError, and sets its exit code. */
 export async function runCommand(action: () => Promise<void>): Promise<void> {
-  // Writing to a closed pipe also raises an event; `print` has seen to it.
+  // A write to a closed pipe also emits an event. `print` handles the error.
   process.stdout.on('error', () => {});
   try {
     await action();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSeconds } from './units.js';
 
-test('times have units, and what is none is refused', () => {
+test('times may have units, and other texts are rejected', () => {
   assert.deepEqual(
     ['0', '0.0002', '200us', '0.2 ms', '200µs', '2e-4', '1s'].map(parseSeconds),
     [0, 0.0002, 0.0002, 0.0002, 0.0002, 0.0002, 1],

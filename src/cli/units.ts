@@ -1,4 +1,4 @@
-// Numbers with units, as people write them on a command line.
+// Parses numbers with units on a command line.
 import { InvalidArgumentError } from 'commander';
 
 const FACTORS = new Map([
@@ -13,7 +13,7 @@ const FACTORS = new Map([
   ['ti', 2 ** 40],
 ]);
 
-/** How many of them are a second. */
+/** Units per second. */
 const SECONDS = new Map([
   ['s', 1],
   ['ms', 1e3],
@@ -21,13 +21,13 @@ const SECONDS = new Map([
   ['µs', 1e6],
 ]);
 
-/** Bytes: `500MB`, `2GiB`, `1000`. */
+/** Returns bytes for `500MB`, `2GiB`, `1000`. */
 export function parseBytes(text: string): number {
   const [, number, prefix] = /^([\d.]+)\s*([kmgt]?i?)b?$/i.exec(text.trim()) ?? [];
   return scaled(number, prefix, `'${text}' is no size: write e.g. 500MB or 2GiB.`);
 }
 
-/** Bytes per second: `10Gbit`, `125MB/s`, `1GB`. */
+/** Returns bytes per second for `10Gbit`, `125MB/s`, `1GB`. */
 export function parseBandwidth(text: string): number {
   const [, number, prefix, unit] = /^([\d.]+)\s*([kmgt]?i?)(bits?|b)?(?:\/s|ps)?$/i.exec(text.trim()) ?? [];
   const value = scaled(number, prefix, `'${text}' is no bandwidth: write e.g. 10Gbit or 500MB/s.`);
@@ -40,7 +40,7 @@ function scaled(number: string | undefined, prefix: string | undefined, problem:
   throw new InvalidArgumentError(problem);
 }
 
-/** A share: `5%` or `0.05`. */
+/** Returns a share for `5%` or `0.05`. */
 export function parseShare(text: string): number {
   const [, number, percent] = /^([\d.]+)\s*(%?)$/.exec(text.trim()) ?? [];
   const value = Number(number) / (percent === '%' ? 100 : 1);
@@ -52,7 +52,7 @@ export function parseShare(text: string): number {
   throw new InvalidArgumentError(`'${text}' is no share: write e.g. 5% or 0.05.`);
 }
 
-/** Seconds: `0.0002`, or with a unit `200us`, `0.2ms`, `1s`. */
+/** Returns seconds for `0.0002`, `200us`, `0.2ms`, `1s`. */
 export function parseSeconds(text: string): number {
   const [, number, unit] = /^([\d.]+(?:e-?\d+)?)\s*(s|ms|us|µs)?$/i.exec(text.trim()) ?? [];
   const value = Number(number) / (SECONDS.get(unit?.toLowerCase() ?? 's') ?? Number.NaN);
@@ -60,7 +60,7 @@ export function parseSeconds(text: string): number {
   throw new InvalidArgumentError(`'${text}' is no time: write e.g. 0.0002 or 200us.`);
 }
 
-/** Whole numbers from 1 on, joined by commas. */
+/** Returns whole numbers of at least 1, which are separated by commas. */
 export function parseCounts(text: string): number[] {
   return text.split(',').map((part) => {
     const count = Number(part.trim());
@@ -69,7 +69,7 @@ export function parseCounts(text: string): number[] {
   });
 }
 
-/** `prefix=2`, added to what earlier options said. The last `=` counts: a prefix may hold others. */
+/** Adds `prefix=2` to the factors of earlier options. The last `=` separates, because a prefix may contain others. */
 export function parseFactor(
   text: string,
   before: Readonly<Record<string, number>> = {},

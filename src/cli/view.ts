@@ -1,4 +1,4 @@
-// `longpole view`: the pages of the dashboard over a recorded trace.
+// `longpole view`: serves the dashboard of a recorded trace.
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { viewTrace } from '../api/trace.js';
@@ -16,28 +16,28 @@ interface Options extends InputOptions {
 export function addView(program: Command): void {
   program
     .command('view')
-    .description('look at a recorded trace in a browser')
+    .description('serve the dashboard of a recorded trace')
     .argument(
       '<trace...>',
       'a trace directory, a report, Chrome Trace JSON, or event files of DASF, which are read as one trace',
     )
-    .option('-p, --port <number>', 'listen at this port (default: 8787, or any that is free)', Number)
-    .option('--host <address>', 'listen at this address; others than 127.0.0.1 ask for a token')
-    .option('--token <secret>', 'ask for this token; 16 letters, digits, - or _ at least')
+    .option('-p, --port <number>', 'port of the dashboard (default: 8787, or a free port)', Number)
+    .option('--host <address>', 'address of the dashboard (default: 127.0.0.1); others require a token')
+    .option('--token <secret>', 'token that viewers need, of at least 16 letters, digits, - or _')
     .option('--no-open', 'only print the link')
     .addOption(maxUnpackedOption)
-    .addHelpText('after', '\nCtrl-C ends it.')
+    .addHelpText('after', '\nPress Ctrl-C to end the command.')
     .action((files: readonly string[], options: Options) => runCommand(() => runView(files, options)));
 }
 
 async function runView(files: readonly string[], { open, maxUnpacked, ...options }: Options): Promise<void> {
   const [opened, another] = openInput(files, { maxUnpacked });
   if (opened === undefined || another !== undefined)
-    throw new CommandError('These are several traces: look at them one by one.', WRONG_USAGE);
+    throw new CommandError('The files are several traces. View them one by one.', WRONG_USAGE);
   const title = opened.files.map((file) => basename(file)).join(' + ');
   const server = await failingLater(WRONG_USAGE, viewTrace(opened.trace, { ...options, title }));
   server.keepAlive();
-  // Who reads the link may end it at once.
+  // The reader of the link may send a signal at once.
   const end = interrupted();
   await print(`${server.link}\n`);
   if (open && process.stdout.isTTY) openBrowser(server.link);

@@ -1,11 +1,11 @@
-// Sentences in a terminal: wrapped to its width, with numbers beside their units.
+// Wraps sentences to the width of a terminal.
 
 const NO_BREAK = '\u00a0';
 const UNIT = /(?<=\d) (?=(?:µs|ms|s|min|[kMGT]?B|%)(?![\w]))/g;
 
 /**
- * Words on lines of at most `width`, a number with its unit; a longer word is cut. What is wrapped stands under its own
- * beginning, behind spaces or `1. `.
+ * Returns lines of at most `width` characters. Does not separate a number from its unit. Cuts a longer word. Continued
+ * lines are indented like the first one, after spaces or `1. `.
  */
 export function wrapped(text: string, width: number): string[] {
   if (text.length <= width) return [text];

@@ -1,5 +1,5 @@
-// Loaded into the program before its first line, and, because Node hands `--import` on, into each of its worker threads,
-// where it does nothing.
+// Loaded into the program before its first line. Node also passes `--import` to each worker thread, where this module
+// has no effect.
 import { isMainThread } from 'node:worker_threads';
 import { readRunSettings, VARIABLE } from './settings.js';
 
@@ -7,7 +7,7 @@ const text = process.env[VARIABLE];
 delete process.env[VARIABLE];
 const settings = isMainThread && text !== undefined ? readRunSettings(text) : undefined;
 if (settings !== undefined) {
-  // The program's forks need not load it.
+  // Forks of the program need not load this module.
   const at = process.execArgv.indexOf(import.meta.url);
   if (at > 0) process.execArgv.splice(at - 1, 2);
   const { recordProgram } = await import('./recordProgram.js');

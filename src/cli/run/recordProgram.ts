@@ -1,4 +1,4 @@
-// Inside the program: records all that it computes, and shows how far it is.
+// Runs in the program: records its computations and shows their progress.
 import { config } from '../../api/config.js';
 import { localDashboard } from '../../api/localDashboard.js';
 import { observeProgramAnd } from '../../api/observeProgram.js';
@@ -6,11 +6,11 @@ import { TraceWriter } from '../../api/traceFiles.js';
 import { RunProgress } from './runProgress.js';
 import type { RunSettings } from './settings.js';
 
-/** Seconds. What a program that is killed computed in the last of them is not in its summary. */
+/** Seconds between two writes. The summary of a killed program lacks at most that time. */
 const WRITE_EVERY = 0.25;
 
 export function recordProgram({ directory }: RunSettings): void {
-  // Without listeners for signals: they would keep Ctrl+C from a program that blocks its thread.
+  // Listeners for signals would disable Ctrl+C for a program that blocks its thread.
   const writer = TraceWriter.create(directory, { overwrite: true, interval: WRITE_EVERY, onSignals: false });
   const progress = new RunProgress();
   observeProgramAnd(

@@ -63,7 +63,7 @@ function progress(columns: number | undefined) {
   return { shown, written, clock };
 }
 
-test('a terminal: a line that is drawn over, and erased when all is done', () => {
+test('on a terminal, a line is redrawn, and erased when all tasks are finished', () => {
   const { shown, written, clock } = progress(60);
   const work = computation(4);
   shown.computationAdded(computation(10, []));
@@ -85,7 +85,7 @@ test('a terminal: a line that is drawn over, and erased when all is done', () =>
   for (const line of written) assert.ok(line.length - '\r\u001b[K'.length < 60);
 });
 
-test('a log: a line every ten percent, five seconds apart at least', () => {
+test('a log has a line every ten percent, at least five seconds apart', () => {
   const { shown, written, clock } = progress(undefined);
   const work = computation(1000);
   shown.computationAdded(work);
@@ -100,7 +100,7 @@ test('a log: a line every ten percent, five seconds apart at least', () => {
   ]);
 });
 
-test('what is never done is done when its computation is forgotten', () => {
+test('unfinished tasks count as finished when their computation is forgotten', () => {
   const { shown, written, clock } = progress(60);
   const work = computation(3);
   shown.computationAdded(work);

@@ -1,33 +1,35 @@
-// How far a program is, on stderr: a line that is drawn over on a terminal, a few lines in a log. The program's own output
-// comes first: the line makes way for it, and comes back once the program has been quiet for a moment.
+// Shows the progress of a program on stderr: a line that is redrawn on a terminal, or a few lines in a log. The line is
+// erased before output of the program, and drawn again when the program has written nothing for a moment.
 import { writeSync } from 'node:fs';
 import type { ClusterObserver } from '../../api/trace.js';
 import { countText } from '../../base/words.js';
 
 const STDERR = 2;
-/** Milliseconds between two drawings, before the first, and of quiet before a drawing. */
+/** Milliseconds between two drawings. */
 const REFRESH_MS = 100;
+/** Milliseconds before the first drawing. */
 const APPEARS_AFTER_MS = 500;
+/** Milliseconds without output of the program before a drawing. */
 const QUIET_MS = 400;
-/** In a log: a further line at most every so many percent, and at most every so many milliseconds. */
+/** Minimum distance of two lines in a log. */
 const LOG_STEP_PERCENT = 10;
 const LOG_STEP_MS = 5000;
 const WIDTH = 30;
 const ERASE = '\r\u001b[K';
 
-type Told<K extends keyof ClusterObserver> = Parameters<NonNullable<ClusterObserver[K]>>[0];
+type Event<K extends keyof ClusterObserver> = Parameters<NonNullable<ClusterObserver[K]>>[0];
 
 export interface RunProgressOptions {
-  /** Characters in a line of the terminal; undefined: it is a log. */
+  /** Characters in a line of the terminal; undefined for a log. */
   readonly columns?: number | undefined;
-  /** Milliseconds on any clock. */
+  /** Clock in milliseconds. */
   readonly now?: () => number;
   readonly write?: (text: string) => void;
-  /** Whose output the line makes way for. Default: those of stdout and stderr that are terminals. */
+  /** Outputs before which the line is erased. Default: stdout and stderr, if they are terminals. */
   readonly outputs?: readonly NodeJS.WriteStream[];
 }
 
-/** What is known of a computation that goes on. */
+/** Progress of a computation. */
 interface Part {
   readonly size: number;
   ended: number;
@@ -55,27 +57,27 @@ export class RunProgress implements ClusterObserver {
     this.#write = options.write ?? writeToTerminal;
     if (this.#columns === undefined) return;
     const outputs = options.outputs ?? [stdout, stderr].filter(({ isTTY }) => isTTY);
-    for (const output of outputs) this.#makeWayFor(output);
+    for (const output of outputs) this.#eraseBefore(output);
   }
 
-  computationAdded(computation: Told<'computationAdded'>): void {
-    // Values that a client has brought to the workers are computations without functions.
+  computationAdded(computation: Event<'computationAdded'>): void {
+    // Scattered values are a computation without functions.
     if (computation.functions.length === 0) return;
     if (this.#parts.size === 0) this.#begin();
     this.#parts.set(computation, { size: computation.size, ended: 0 });
     this.#size += computation.size;
   }
 
-  computationForgotten(computation: Told<'computationForgotten'>): void {
+  computationForgotten(computation: Event<'computationForgotten'>): void {
     const part = this.#parts.get(computation);
     if (part === undefined) return;
     this.#parts.delete(computation);
-    // What was cancelled before it ran is done, too.
+    // Tasks that were cancelled before they ran count as finished.
     this.#ended += Math.max(0, part.size - part.ended);
     this.#show();
   }
 
-  tasksEnded({ computation, count, states }: Told<'tasksEnded'>): void {
+  tasksEnded({ computation, count, states }: Event<'tasksEnded'>): void {
     const part = this.#parts.get(computation);
     let ended = 0;
     for (let i = 0; i < count; i++) {
@@ -83,19 +85,19 @@ export class RunProgress implements ClusterObserver {
       if (states[i] === 1) this.#erred++;
     }
     if (part === undefined) return;
-    // A result that was lost is computed again.
+    // A lost result is computed again, but counts once.
     const more = Math.min(ended, part.size - part.ended);
     part.ended += more;
     this.#ended += more;
     this.#show();
   }
 
-  event({ topic, text }: Told<'event'>): void {
-    if (topic === 'dashboard') this.#say(`dashboard at ${text}`);
-    if (topic === 'dashboard-failed') this.#say(`no dashboard: ${text}`);
+  event({ topic, text }: Event<'event'>): void {
+    if (topic === 'dashboard') this.#note(`dashboard at ${text}`);
+    if (topic === 'dashboard-failed') this.#note(`no dashboard: ${text}`);
   }
 
-  #say(text: string): void {
+  #note(text: string): void {
     this.#erase();
     this.#write(`longpole: ${text}\n`);
   }
@@ -139,7 +141,7 @@ export class RunProgress implements ClusterObserver {
     this.#write(`longpole: ${this.#text(now)}\n`);
   }
 
-  /** `24 %, 1,234 of 5,000 tasks, 12.1 s, 2 failed` */
+  /** Returns e.g. `24 %, 1,234 of 5,000 tasks, 12.1 s, 2 failed`. */
   #text(now: number): string {
     const percent = Math.floor((100 * this.#ended) / this.#size);
     const seconds = ((now - this.#began) / 1000).toFixed(1);
@@ -153,7 +155,7 @@ export class RunProgress implements ClusterObserver {
     this.#visible = false;
   }
 
-  #makeWayFor(output: NodeJS.WriteStream): void {
+  #eraseBefore(output: NodeJS.WriteStream): void {
     output.write = new Proxy(output.write, {
       apply: (write, self, args) => {
         this.#erase();
@@ -168,6 +170,6 @@ function writeToTerminal(text: string): void {
   try {
     writeSync(STDERR, text);
   } catch {
-    // Nobody reads it, or the terminal is not ready: the program goes on.
+    // The terminal is closed or not ready. The progress must not disturb the program.
   }
 }

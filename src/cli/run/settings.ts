@@ -1,14 +1,14 @@
-// What `longpole run` tells the part of it that is loaded into the program: by an environment variable, which that part takes
-// away again, so that neither the program nor its own children see it.
+// Settings from `longpole run` for the module that is loaded into the program. They are passed in an environment
+// variable. The module removes the variable, so that the program and its children do not have it.
 
 export const VARIABLE = 'LONGPOLE_RUN';
 
 export interface RunSettings {
-  /** Of the trace; `longpole run` has made it. */
+  /** Directory of the trace, which exists. */
   readonly directory: string;
 }
 
-/** Undefined where the variable is not from `longpole run`. */
+/** Reads the variable. Returns undefined if it is not from `longpole run`. */
 export function readRunSettings(text: string): RunSettings | undefined {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-// What a run was like, from its trace: the numbers of the summary that `longpole run` prints, and of its JSON.
+// Computes the summary of `longpole run` from a trace. The same numbers are printed as text and written as JSON.
 import {
   type CriticalPath,
   computationCount,
@@ -14,28 +14,28 @@ import type { Trace } from '../../api/trace.js';
 
 /** Times in seconds, sizes in bytes, shares from 0 to 1. */
 export interface Summary {
-  /** Runs of tasks by how they ended. */
+  /** Number of runs of tasks by their final state. */
   readonly tasks: {
     memory: number;
     erred: number;
     cancelled: number;
     lost: number;
-    /** Of those that erred: whose task was run again. */
+    /** Runs in `erred` after which the task ran again. */
     retried: number;
   };
   readonly computations: number;
-  /** From the first submission to the last result; null where no task ran. */
+  /** Seconds from the first submission to the last result; null if no task ran. */
   readonly makespan: number | null;
-  /** That all tasks computed together. */
+  /** Sum of the durations of all tasks. */
   readonly computed: number;
-  /** Those that ran tasks, the busiest first. */
+  /** Workers with tasks, the busiest first. */
   readonly workers: readonly WorkerSummary[];
-  /** Those that computed longest first. */
+  /** Prefixes by computed time, longest first. */
   readonly prefixes: readonly PrefixSummary[];
-  /** Bytes; null where the trace does not record them, as that of local schedulers. */
+  /** Transferred bytes; null if the trace does not record them, e.g. that of local schedulers. */
   readonly moved: {
     readonly betweenWorkers: number;
-    /** That tasks of Dask's P2P shuffles sent, to their own worker too; not in `betweenWorkers`. */
+    /** Bytes sent by tasks of Dask's P2P shuffles, also within a worker; not included in `betweenWorkers`. */
     readonly shuffled: number;
     readonly toWorkers: number;
     readonly toProgram: number;
@@ -43,9 +43,9 @@ export interface Summary {
   } | null;
   readonly longPole: LongPole | null;
   readonly findings: readonly Finding[];
-  /** Without findings: what the run is made of, in sentences; else empty. */
+  /** Text about the run if there are no findings; else empty. */
   readonly nothingFound: string;
-  /** What if the tasks of a prefix took half as long: the five prefixes that computed longest. */
+  /** Predicted effect of tasks that are twice as fast, for the five prefixes with the longest computed time. */
   readonly speedups: readonly Speedup[];
 }
 
@@ -53,7 +53,7 @@ export interface WorkerSummary {
   readonly name: string;
   readonly tasks: number;
   readonly computed: number;
-  /** Of the time that its threads were there, within the makespan. */
+  /** Share of the time of the worker's threads within the makespan. */
   readonly busy: number;
 }
 
@@ -67,23 +67,23 @@ export interface PrefixSummary {
 }
 
 export interface LongPole {
-  /** That no number of workers makes the run faster than. */
+  /** Duration of the run with unlimited workers. */
   readonly floor: number;
   readonly byKind: CriticalPath['byKind'];
   readonly byPrefix: CriticalPath['byPrefix'];
-  /** What the path is made of, longest first. */
+  /** Parts of the path, longest first. */
   readonly parts: readonly {
     readonly kind: string;
     readonly prefix: string | null;
-    /** Of waiting for a worker: what that was busy with. */
+    /** Prefix of the tasks that kept the awaited worker busy. */
     readonly behind: string | null;
     readonly seconds: number;
   }[];
 }
 
-/** A state of `trace.tasks`, and its place in `totals.states`. */
+/** A state of `trace.tasks`, and its index in `totals.states`. */
 const ERRED = 1;
-/** Of the long pole: what is less is summed up with others of its kind. */
+/** Maximum number of parts of the long pole. */
 const MAX_PARTS = 20;
 
 export function summarise(trace: Trace): Summary {
@@ -122,7 +122,7 @@ export function summarise(trace: Trace): Summary {
   };
 }
 
-/** distributed counts what P2P shuffles send in a metric of their own, and in no log of transfers. */
+/** Returns the bytes of P2P shuffles. distributed counts them in a separate metric, not in the log of transfers. */
 function shuffledBytes({ totals }: Trace): number {
   return totals.metrics
     .filter(({ context, unit }) => context === 'p2p' && unit === 'bytes')
@@ -130,7 +130,7 @@ function shuffledBytes({ totals }: Trace): number {
     .reduce((sum, { value }) => sum + value, 0);
 }
 
-/** Runs that erred and that another run of the same task followed. */
+/** Returns the number of failed runs that another run of the same task followed. */
 function retriedRuns({ tasks }: Trace): number {
   const again = new Set<number>();
   let retried = 0;
@@ -149,7 +149,7 @@ function workersOf(trace: Trace, { start, stop }: CriticalPath): WorkerSummary[]
   for (const worker of tasks.worker) if (worker >= 0) counts[worker]! += 1;
   return Array.from(counts, (count, row) => {
     const { started, stopped } = workers;
-    // Either is NaN where the trace does not say.
+    // Both are NaN if the trace does not record them.
     const from = started[row]! > start ? started[row]! : start;
     const to = stopped[row]! < stop ? stopped[row]! : stop;
     const computed = totals.busy[row] ?? 0;
@@ -164,7 +164,7 @@ function workersOf(trace: Trace, { start, stop }: CriticalPath): WorkerSummary[]
     .sort((a, b) => b.busy - a.busy);
 }
 
-/** By worker: how many threads it has, at least those that ran tasks. Not every trace says it. */
+/** Returns the threads of each worker: the recorded number, but at least the threads that ran tasks. */
 function threadsOf({ workers, tasks: { worker, thread, length } }: Trace): Float64Array {
   const used = Array.from({ length: workers.length }, () => new Set<number>());
   for (let row = 0; row < length; row++) {

@@ -36,7 +36,7 @@ const SUMMARY: Summary = {
   ],
 };
 
-test('what a person reads', () => {
+test('the summary has one section per label', () => {
   assert.equal(
     summaryText(SUMMARY),
     `
@@ -59,11 +59,11 @@ what if    countPrimes twice as fast  1.2 s  −1.1 s
   );
 });
 
-test('what failed and was run again is told apart from what failed', () => {
-  const told = (erred: number, retried: number) =>
+test('failed runs that were repeated are counted apart from other failed runs', () => {
+  const firstLine = (erred: number, retried: number) =>
     summaryText({ ...SUMMARY, tasks: { memory: 20, erred, cancelled: 0, lost: 0, retried } }).split('\n')[0];
-  assert.match(told(20, 20) ?? '', /20 done, 20 failed and were repeated in 3/);
-  assert.match(told(3, 1) ?? '', /20 done, 2 failed, 1 failed and was repeated in 3/);
+  assert.match(firstLine(20, 20) ?? '', /20 done, 20 failed and were repeated in 3/);
+  assert.match(firstLine(3, 1) ?? '', /20 done, 2 failed, 1 failed and was repeated in 3/);
 });
 
 test('many workers are summed up', () => {
@@ -78,7 +78,7 @@ test('many workers are summed up', () => {
   assert.ok(lines.some((line) => line.includes('and 57 more, 37 % to 93 % busy')));
 });
 
-test('no line is wider than 80 columns, whatever names there are', () => {
+test('no line is wider than 80 columns for any names', () => {
   const name = fc.string({ maxLength: 200 });
   fc.assert(
     fc.property(name, name, fc.array(name, { maxLength: 7 }), (prefix, worker, titles) => {

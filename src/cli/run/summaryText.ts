@@ -1,20 +1,20 @@
-// The summary of a run as text that fits 80 columns, for people.
+// Formats the summary of a run as text with 80 columns.
 import { visibleText } from '../../base/visibleText.js';
 import { bytesText, countText, percentText, secondsText } from '../../base/words.js';
 import { wrapped } from '../wrapText.js';
 import type { LongPole, PrefixSummary, Summary, WorkerSummary } from './summary.js';
 
 const WIDTH = 80;
-/** What every line begins with: what it is about, or nothing. */
+/** Width of the labels at the start of lines. */
 const MARGIN = 11;
 const MAX_WORKERS = 8;
 const MAX_PREFIXES = 5;
 const MAX_PARTS = 5;
-/** Findings that are told in full. */
+/** Findings with evidence and advice. */
 const FULL_FINDINGS = 3;
 const MAX_NAME = 24;
 
-/** Lines of at most 80 characters, each with its end. */
+/** Returns lines of at most 80 characters with line ends. */
 export function summaryText(summary: Summary): string {
   const lines = [
     ...labelled('tasks', [tasksText(summary)]),
@@ -118,7 +118,7 @@ function findingLines({ findings, makespan, nothingFound }: Summary): string[] {
   });
 }
 
-/** Seconds of the run if a prefix were twice as fast. */
+/** Returns the predicted makespan for each prefix that becomes twice as fast. */
 function speedupLines({ speedups }: Summary): string[] {
   return columns(
     speedups.map(({ prefix, makespan, gained }) => [
@@ -129,7 +129,7 @@ function speedupLines({ speedups }: Summary): string[] {
   );
 }
 
-/** What a finding says: its title, and below it the evidence and what to try. */
+/** Returns the lines of a finding: title, evidence and advice. */
 export function findingText(
   number: number,
   finding: Readonly<Record<'title' | 'confidence' | 'evidence' | 'advice', string>> & {
@@ -144,13 +144,13 @@ export function findingText(
   ];
 }
 
-/** Lines behind a label, wrapped. */
+/** Returns wrapped lines after a label. */
 function labelled(label: string, texts: readonly string[]): string[] {
   const lines = texts.flatMap((text) => wrapped(text, WIDTH - MARGIN));
   return lines.map((line, i) => `${(i === 0 ? label : '').padEnd(MARGIN)}${line}`.trimEnd());
 }
 
-/** Cells below each other; numbers end, names begin at the same place. */
+/** Aligns cells in columns: numbers to the right, names to the left. */
 function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows)
