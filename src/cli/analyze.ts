@@ -176,7 +176,8 @@ function findingLines(trace: Trace, table: Table, width: number, rows: number): 
       advice: text('Try'),
     });
   });
-  if (lines.length === 0) return wrapped(nothingFoundIn(trace) || 'No task ran.', width);
+  if (lines.length === 0)
+    return wrapped(visibleName(nothingFoundIn(trace) || 'No task ran.', LONGEST_SENTENCE), width);
   return lines.flatMap((line) => wrapped(line, width));
 }
 

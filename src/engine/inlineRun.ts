@@ -11,6 +11,7 @@ import type { Dispatch, Instruction, TasksFinished } from './scheduler/events.js
 import { Scheduler } from './scheduler/scheduler.js';
 import { schedulerGraph } from './schedulerGraph.js';
 import { abortedError, taskError } from './taskFailure.js';
+import { CoreWaits } from './worker/coreWaits.js';
 import { Evaluator, isThenable, toCallables } from './worker/evaluator.js';
 import { epochOffsetMs, isolateClock } from './worker/isolateClock.js';
 
@@ -52,6 +53,10 @@ class InlineRun {
   readonly #ended: CompletionColumns;
   /** Time at which the batch was sent and received, which is the same moment here. */
   #taken = 0;
+  /** Undefined if nothing is recorded. */
+  readonly #coreWaits: CoreWaits | undefined;
+  /** Reading of `coreWaits` at the start of the current task. */
+  #queued = Number.NaN;
   #nextProgress = 0;
   #worker = 0;
 
@@ -67,6 +72,7 @@ class InlineRun {
     const { state } = this.#scheduler;
     this.#observers = new RunObservers(options.observers ?? [], this.#view, state, this.#clock);
     this.#ended = completionColumns(this.#observers.records ? LIMITS.maxTasks : 0);
+    if (this.#observers.records) this.#coreWaits = CoreWaits.ofThread();
   }
 
   run(): readonly unknown[] {
@@ -174,11 +180,12 @@ class InlineRun {
     received[row] = this.#taken;
     starts[row] = start;
     stops[row] = stop;
-    coreWaits[row] = Number.NaN;
+    coreWaits[row] = this.#coreWaits?.until(this.#queued, start, stop) ?? Number.NaN;
   }
 
   /** Runs a task. `start`: its start time, if observers need it. */
   #evaluate(id: number, start = Number.NaN): unknown {
+    if (this.#coreWaits !== undefined) this.#queued = this.#coreWaits.from(start);
     try {
       const value = this.#evaluator.run(id);
       if (isThenable(value)) {

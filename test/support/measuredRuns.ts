@@ -84,7 +84,9 @@ const BESIDE = ['serialize', 'deserialize', 'executor', 'idle'];
 function measure(client: Client, name: string | undefined): Promise<Measured> {
   return client.runOnScheduler(({ scheduler: { spans, cumulativeWorkerMetrics } }) => {
     const found = spans.get(name === undefined ? undefined : [name]);
-    const seconds = [...(found?.cumulativeWorkerMetrics ?? [])].filter(([key]) => key.at(-1) === 'seconds');
+    const seconds = [...(found?.cumulativeWorkerMetrics ?? [])].filter(
+      ([key]) => key[0] === 'execute' && key.at(-1) === 'seconds',
+    );
     const sum = (isWanted: (activity: string) => boolean): number =>
       seconds.reduce((all, [key, value]) => all + (isWanted(key.at(-2) ?? '') ? value : 0), 0);
     return {

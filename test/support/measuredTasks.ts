@@ -2,12 +2,7 @@
 import { contextMeter, tasks } from 'longpole';
 
 export const measured = tasks(import.meta.url, {
-  spin(seconds: number): number {
-    const end = performance.now() + seconds * 1000;
-    let rounds = 0;
-    while (performance.now() < end) rounds = burn(rounds);
-    return rounds;
-  },
+  spin,
   /** Computes until the first element of `gate`, an array in shared memory, is not 0. */
   spinUntilOpen(gate: Int32Array): number {
     let rounds = 0;
@@ -41,10 +36,25 @@ export const measured = tasks(import.meta.url, {
     }
     return new Float64Array(words.buffer);
   },
+  /** Returns an object that computes for so long whenever it is serialized. */
+  slowToPack(seconds: number): { readonly packed: number } {
+    return {
+      get packed() {
+        return spin(seconds);
+      },
+    };
+  },
   total(...arrays: Float64Array[]): number {
     return arrays.reduce((sum, array) => sum + array.length, 0);
   },
 });
+
+function spin(seconds: number): number {
+  const end = performance.now() + seconds * 1000;
+  let rounds = 0;
+  while (performance.now() < end) rounds = burn(rounds);
+  return rounds;
+}
 
 function burn(rounds: number): number {
   let sum = 0;

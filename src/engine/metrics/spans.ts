@@ -342,7 +342,7 @@ function mergeMetrics(spans: readonly SpanNode[], offered: number): Map<MetricKe
   const ledger = new MetricLedger();
   for (const { metrics } of spans) for (const [key, value] of metrics) ledger.add(key, value);
   let known = 0;
-  for (const [key, value] of ledger) if (key.at(-1) === 'seconds') known += value;
+  for (const [key, value] of ledger) if (key[0] === 'execute' && key.at(-1) === 'seconds') known += value;
   ledger.add(['execute', 'N/A', 'idle', 'seconds'], Math.max(0, offered - known));
   return new Map(ledger);
 }

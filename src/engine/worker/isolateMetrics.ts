@@ -4,7 +4,6 @@ import type { IsolateMeasures } from '../../protocol/isolateMessages.js';
 import type { TaskKinds } from '../../protocol/taskKinds.js';
 import { MetricLedger } from '../metrics/metricLedger.js';
 import { within } from '../within.js';
-import { runQueueClock } from './runQueueClock.js';
 import type { TaskMeter } from './taskMeter.js';
 import { type Outcome, type TaskKind, TaskMetering } from './taskMetering.js';
 import { type ThreadCpuClock, threadCpuClock } from './threadCpuClock.js';
@@ -26,7 +25,7 @@ export class IsolateMetrics {
    * called once the CPU clock is loaded.
    */
   constructor(clock: () => number, collected: () => void, useCpuClock: (cpuClock: ThreadCpuClock) => void) {
-    this.#metering = new TaskMetering(this.#ledger, clock, undefined, collected, runQueueClock());
+    this.#metering = new TaskMetering(this.#ledger, clock, undefined, collected);
     const loaded = threadCpuClock().then((cpuClock) => {
       if (cpuClock === undefined) return;
       this.#metering.useCpuClock(cpuClock);
@@ -77,10 +76,8 @@ export class MeteredRun {
     return task;
   }
 
-  /** Ends a task. Returns the seconds in which it waited for a core; NaN if unknown. */
-  end(task: TaskMeter | undefined, id: number, start: number, stop: number, outcome: Outcome): number {
-    if (task === undefined) return Number.NaN;
-    return this.#metering.end(task, this.#kindAt(id), start, stop, outcome);
+  end(task: TaskMeter | undefined, id: number, start: number, stop: number, outcome: Outcome): void {
+    if (task !== undefined) this.#metering.end(task, this.#kindAt(id), start, stop, outcome);
   }
 
   /** Counts work for the task `id`, see TaskMetering. */

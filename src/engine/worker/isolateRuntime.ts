@@ -18,6 +18,7 @@ import {
 } from '../../protocol/isolateMessages.js';
 import { Vitals } from '../../resources/vitals.js';
 import { collectGarbage } from './collectGarbage.js';
+import { CoreWaits } from './coreWaits.js';
 import type { IsolateStanding } from './dumpHook.js';
 import { isThenable } from './evaluator.js';
 import { isolateClock } from './isolateClock.js';
@@ -49,6 +50,8 @@ interface BatchProgress {
   next: number;
   /** Time at which the batch was received, in seconds since the epoch. */
   received: number;
+  /** Reading of `CoreWaits` at the start of the current task. */
+  queued: number;
 }
 
 /** Returns the seconds in which this isolate's event loop was idle. A reading costs 0.4 µs. */
@@ -63,6 +66,7 @@ export class IsolateRuntime {
   readonly #vitals: Vitals;
   /** Undefined if nothing is measured here. */
   readonly #metrics: IsolateMetrics | undefined;
+  readonly #coreWaits = CoreWaits.ofThread();
   readonly #runs = new Map<number, IsolateRun>();
   readonly #queue: RunBatch[] = [];
   #busy = false;
@@ -169,7 +173,8 @@ export class IsolateRuntime {
     for (let batch = this.#queue.shift(); batch !== undefined; batch = this.#queue.shift()) {
       const run = this.#runs.get(batch.run);
       if (run === undefined) continue;
-      const pending = run.ready ?? this.#runBatch({ batch, run, next: 0, received: this.#clock() });
+      const pending =
+        run.ready ?? this.#runBatch({ batch, run, next: 0, received: this.#clock(), queued: Number.NaN });
       if (pending === undefined) continue;
       if (run.ready !== undefined) this.#queue.unshift(batch);
       // Neither promise rejects: a task's failure is data, and a function that cannot be loaded throws when it is
@@ -208,6 +213,7 @@ export class IsolateRuntime {
       taskContext.running = true;
       let value: unknown;
       const meter = run.metered?.begin(id, start);
+      progress.queued = this.#coreWaits.from(start);
       try {
         taskHook.current?.before(run.labelOf(id));
         this.#inTask = true;
@@ -230,7 +236,7 @@ export class IsolateRuntime {
       run.complete(value, this.#ended(progress, id, meter, start, stop, 'done'));
       // The time for packing a value must not count for the next task.
       start = run.hasUnsent ? this.#clock() : stop;
-      if (stop - this.#reported > REPORT_SECONDS) this.#reportBetween(progress, id, stop);
+      if (stop - this.#reported > REPORT_SECONDS) this.#reportBetween(progress, id, start);
     }
     run.metered?.leaveBatch(ids[0] ?? 0, this.#clock());
     this.#report(batch.run, run, this.#queue.length === 0);
@@ -268,7 +274,7 @@ export class IsolateRuntime {
 
   /** Ends the task: fills the record of its run, which is valid until the next task ends. */
   #ended(
-    { batch, run, received }: BatchProgress,
+    { batch, run, received, queued }: BatchProgress,
     id: number,
     meter: TaskMeter | undefined,
     start: number,
@@ -280,10 +286,8 @@ export class IsolateRuntime {
     ended.received = received;
     ended.start = start;
     ended.stop = stop;
-    ended.coreWait =
-      run.metered === undefined
-        ? Number.NaN
-        : run.metered.end(meter, id, start, stop, run.isUnwanted(id, batch.batch) ? 'cancelled' : outcome);
+    ended.coreWait = this.#coreWaits.until(queued, start, stop);
+    run.metered?.end(meter, id, start, stop, run.isUnwanted(id, batch.batch) ? 'cancelled' : outcome);
     return ended;
   }
 

@@ -34,8 +34,6 @@ export class TaskMeter {
   #ended = false;
   /** Receives metrics after the end of the task, e.g. from a promise that the task did not await. */
   readonly #late: ((digest: Digest) => void) | undefined;
-  /** Reading of the run queue's clock before the task began. */
-  readonly queuedBefore: number;
   /** Run of the task, for its printed lines; -1 if unknown. */
   run = -1;
   id = -1;
@@ -44,14 +42,9 @@ export class TaskMeter {
   metered = 0;
   meteredCpu = 0;
 
-  constructor(
-    cpuClock: ThreadCpuClock | undefined,
-    late?: (digest: Digest) => void,
-    queuedBefore = Number.NaN,
-  ) {
+  constructor(cpuClock: ThreadCpuClock | undefined, late?: (digest: Digest) => void) {
     this.#cpuClock = cpuClock;
     this.#late = late;
-    this.queuedBefore = queuedBefore;
   }
 
   open(label: string, parent: OpenMeter | undefined): OpenMeter {

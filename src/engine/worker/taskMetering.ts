@@ -9,11 +9,10 @@ import type { MetricEntry, MetricLedger } from '../metrics/metricLedger.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { leadMs } from './isolateClock.js';
 import { meterContext } from './meterContext.js';
-import type { RunQueueClock } from './runQueueClock.js';
 import { type Digest, TaskMeter } from './taskMeter.js';
 import type { ThreadCpuClock } from './threadCpuClock.js';
 
-/** Seconds for which tasks share a reading of the CPU clock and of the run queue's clock. */
+/** Seconds for which tasks share a reading of the CPU clock. */
 const WINDOW_SECONDS = 1e-4;
 /** Most tasks in one window. */
 const WINDOW_TASKS = 256;
@@ -79,10 +78,6 @@ export class TaskMetering {
   #windowStart = 0;
   #windowCpu = 0;
   #meteredCpu = 0;
-  readonly #runQueue: RunQueueClock | undefined;
-  /** Last reading of the run queue's clock, and its time; NaN if unknown. */
-  #queued = Number.NaN;
-  #queuedAt = 0;
   /** Seconds counted for tasks and for work beside tasks, since the metering was created. */
   #accounted = 0;
   /** Time since which the isolate has been busy with a batch, and the seconds counted then. */
@@ -98,19 +93,16 @@ export class TaskMetering {
    * @param clock seconds since the epoch, used for the times of tasks
    * @param cpuClock without it, time outside meters counts as `other`
    * @param collected called when garbage collections have been counted
-   * @param runQueue without it, waits for a core are unknown
    */
   constructor(
     ledger: MetricLedger,
     clock: () => number,
     cpuClock?: ThreadCpuClock,
     collected: () => void = () => undefined,
-    runQueue?: RunQueueClock,
   ) {
     this.#ledger = ledger;
     this.#clock = clock;
     this.#cpuClock = cpuClock;
-    this.#runQueue = runQueue;
     // Node reports a collection afterwards, on the clock from which `clock` is derived. The lead is measured once: a
     // new measurement would be wrong by a wait for the core between two readings, and would miss the task.
     const lead = leadMs(() => clock() * 1000);
@@ -148,19 +140,14 @@ export class TaskMetering {
   begin(kind: Kind, start: number): TaskMeter {
     if (!this.#windowOpen) this.#openWindow(start);
     this.#running++;
-    // The error of a reading is at most its age.
-    if (start - this.#queuedAt >= WINDOW_SECONDS) this.#readQueue(start);
     const late = (digest: Digest): void => kind.entry(digest.label, digest.unit).add(digest.value);
-    const task = new TaskMeter(this.#cpuClock, late, this.#queued);
+    const task = new TaskMeter(this.#cpuClock, late);
     meterContext.enterWith({ task, meter: undefined });
     return task;
   }
 
-  /**
-   * Ends the task. `start` and `stop` are its reported times. Returns the seconds in which it waited for a core, with
-   * the precision of a window; 0 for shorter tasks, which share readings; NaN if unknown.
-   */
-  end(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome = 'done'): number {
+  /** Ends the task. `start` and `stop` are its reported times. */
+  end(task: TaskMeter, kind: Kind, start: number, stop: number, outcome: Outcome = 'done'): void {
     const digests = task.end();
     this.#running--;
     const wall = stop - start;
@@ -172,15 +159,6 @@ export class TaskMetering {
     this.#windowOutcomes.push(outcome);
     this.#log.add(start, stop, kind.number, kind.number);
     if (stop - this.#windowStart >= WINDOW_SECONDS || at + 1 === WINDOW_TASKS) this.#settleWindow(stop);
-    if (wall < WINDOW_SECONDS) return Number.isNaN(this.#queued) ? Number.NaN : 0;
-    this.#readQueue(stop);
-    return Math.min(wall, this.#queued - task.queuedBefore);
-  }
-
-  #readQueue(now: number): void {
-    if (this.#runQueue === undefined) return;
-    this.#queued = this.#runQueue();
-    this.#queuedAt = now;
   }
 
   /**
