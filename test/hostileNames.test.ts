@@ -45,6 +45,7 @@ describe('a name with control characters', () => {
   for (const args of [
     ['analyze', hostile],
     ['analyze', hostile, long],
+    ['analyze', traceOf('single.json', [HOSTILE])],
     ['simulate', hostile],
     ['diff', hostile, hostile],
     ['diff', hostile, long],

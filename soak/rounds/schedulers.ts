@@ -44,7 +44,7 @@ class Maker {
 
   #add(index: number): void {
     const random = this.#random;
-    const key = random.pick([`k${index}`, `node-${index}`, `('x', ${index})`]);
+    const key = random.pick([`key${index}`, `node-${index}`, `('tuple', ${index})`]);
     const forms = [
       () => this.#task(0),
       () => this.#task(0),

@@ -68,3 +68,18 @@ for (const [name, trouble, numRuns] of TROUBLES) {
     );
   });
 }
+
+test('a task runs where its input was computed while it was sought elsewhere', () => {
+  // A life in which both happened to one result; the scheduler then sent the task there for ever.
+  fc.assert(
+    fc.property(
+      optionsArbitrary,
+      specsArbitrary,
+      workersArbitrary,
+      choicesArbitrary,
+      (options, specs, workers, choices) =>
+        live(new Life(options, specs, workers, { ...CALM, losses: true }), choices),
+    ),
+    { seed: 3121505759, path: '60' },
+  );
+});

@@ -235,7 +235,7 @@ export class FakeWorker {
       if (this.#world.keepsStoreCopies) this.store.set(origin, value);
       return;
     }
-    this.failed.add(name);
+    if (!this.results.has(name)) this.failed.add(name);
     this.outbox.push(
       { type: 'missing', holder, name: origin },
       { type: 'missing', holder: this.index, name },

@@ -118,7 +118,8 @@ export class IsolateRun {
       this.#receive(id, value);
     }
     this.#unpack(batch);
-    for (const id of batch.lacking) this.#failed.add(id);
+    // A task of another batch may have computed the input here since it was sought elsewhere.
+    for (const id of batch.lacking) if (this.#results[id] === undefined) this.#failed.add(id);
     for (let index = 0; index < batch.constants.ids.length; index++)
       this.#constants[batch.constants.ids[index]!] = batch.constants.values[index];
     for (const { id, error } of batch.uncloneable ?? [])

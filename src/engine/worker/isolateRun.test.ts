@@ -1,0 +1,65 @@
+// The results that an isolate keeps for a run, and the tasks that it skips.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileGraph } from '../../graph/compile.js';
+import { CompletionLog } from '../../protocol/completionLog.js';
+import { NO_IDS, NO_PACKED, NO_VALUES, type RunBatch } from '../../protocol/isolateMessages.js';
+import { toCallables } from './evaluator.js';
+import { IsolateRun } from './isolateRun.js';
+
+const numbers = (): number[] => [1, 2, 3];
+const count = (list: readonly unknown[]): number => list.length;
+
+/** A run of `made`, whose result `used` takes. */
+function openRun() {
+  const { program, functions, constants, ids } = compileGraph({ made: [numbers], used: [count, 'made'] }, [
+    'used',
+  ]);
+  const log = new CompletionLog(program.size);
+  const run = new IsolateRun({
+    type: 'open',
+    run: 1,
+    program,
+    functions: [],
+    claims: new Int32Array(program.size),
+    wanted: new Uint8Array(program.size),
+    log: log.buffer,
+    inlineBytes: 1e6,
+    keys: null,
+    marks: false,
+  });
+  run.setFunctions(toCallables(functions));
+  const batch = (lacking: readonly number[]): RunBatch => ({
+    type: 'batch',
+    run: 1,
+    batch: 1,
+    ids: NO_IDS,
+    inputs: NO_VALUES,
+    packed: NO_PACKED,
+    lacking: Int32Array.from(lacking),
+    constants: { ids: Int32Array.from(constants.keys()), values: constants },
+  });
+  const [made = -1, used = -1] = ['made', 'used'].map((key) => ids.get(key));
+  return { run, batch, made, used };
+}
+
+function complete(run: IsolateRun, id: number): unknown {
+  const value = run.evaluate(id);
+  run.complete(value, { id, received: 0, start: 0, stop: 0, coreWait: 0 });
+  return value;
+}
+
+test('a task is skipped if its input is in no store and was not computed here', () => {
+  const { run, batch, made, used } = openRun();
+  run.accept(batch([made]));
+  assert.ok(run.isBlocked(used));
+});
+
+test('a task runs if its input was computed here while other workers were asked for it', () => {
+  const { run, batch, made, used } = openRun();
+  run.accept(batch([]));
+  complete(run, made);
+  run.accept(batch([made]));
+  assert.ok(!run.isBlocked(used));
+  assert.equal(complete(run, used), 3);
+});
