@@ -36,7 +36,7 @@ export const measured = tasks(import.meta.url, {
     }
     return new Float64Array(words.buffer);
   },
-  /** Returns an object that computes for so long whenever it is serialized. */
+  /** Returns an object whose serialization takes that many seconds of computing. */
   slowToPack(seconds: number): { readonly packed: number } {
     return {
       get packed() {
