@@ -1,12 +1,12 @@
-// The graph behind a trace, annotated: which task needed which, how much data it was given, how fast it went through it.
+// The annotated task graph of a trace: the dependencies of each task, the size of its inputs, and its throughput.
 import { pushTo } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { type KeyGraph, keyGraphOf } from './keyGraph.js';
 import { Table } from './table.js';
 
 /**
- * A table with one row per key, and its edges. Keys come in the order in which they finished in the file; keys that are
- * only named by others (scattered data, tasks that were not recorded) come last, with null for what is not known.
+ * A table with one row per key, and the edges between keys. Rows are in the order of the file. Keys that occur only as
+ * dependencies (scattered data, tasks that were not recorded) come last, with null for unknown values.
  */
 export class AnnotatedTaskGraph extends Table {
   readonly #trace: Trace;
@@ -39,7 +39,7 @@ export class AnnotatedTaskGraph extends Table {
     this.#graph = graph;
   }
 
-  /** Keys whose results the task needed, each once; none for a key that is not in the graph. */
+  /** Returns the keys on which the task depends, without repetition; empty for a key that is not in the graph. */
   dependencies(key: string): string[] {
     const id = this.#idOf(key);
     if (id === undefined) return [];
@@ -49,7 +49,7 @@ export class AnnotatedTaskGraph extends Table {
     );
   }
 
-  /** Keys of the tasks that needed the result; none for a key that is not in the graph. */
+  /** Returns the keys of the tasks that needed the result; empty for a key that is not in the graph. */
   dependents(key: string): string[] {
     this.#dependents ??= successorsOf(this.#graph);
     const id = this.#idOf(key);
@@ -70,8 +70,9 @@ export class AnnotatedTaskGraph extends Table {
 }
 
 /**
- * Sizes in bytes, durations in seconds, throughput in bytes per second. A key that ran more than once shows its last run.
- * `input_data_size` is null where the size of an input is not known.
+ * Returns the annotated task graph. Sizes are in bytes, durations in seconds, and throughputs in bytes per second. A
+ * key that ran more than once has the values of its last run. `input_data_size` is null if the size of an input is
+ * unknown.
  *
  * @source DASF, `TraceAnalyser.create_annotated_task_graph`
  */

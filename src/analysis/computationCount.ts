@@ -1,18 +1,20 @@
-// How many computations a run had, in the words of the engine that ran it.
+// Counts the computations of a run as the engine counts them that ran it.
 import type { Trace } from '../trace/trace.js';
 import { isRemote } from './simulation/machine.js';
 
-/** A time in which tasks were to run; `isGraph`: it begins with a graph that was submitted. */
+/** A time span with unfinished tasks. */
 interface Busy {
-  /** -Infinity: before the watching began. */
+  /** Seconds since the epoch; -Infinity if it began before the recording. */
   readonly start: number;
   readonly stop: number;
+  /** True if a submitted graph began the span, false if a task ran again. */
   readonly isGraph: boolean;
 }
 
 /**
- * Longpole counts each compute, submit and map. Dask's scheduler takes a graph that arrives while tasks are still to run for a
- * part of the computation before, so that a loop of `client.submit` is one. Data that was scattered is none.
+ * Returns the number of computations. Longpole counts each compute, submit and map. In Dask, a graph that arrives
+ * before all tasks have finished belongs to the previous computation, so a loop of `client.submit` is one computation.
+ * Scattered data is none.
  */
 export function computationCount(trace: Trace): number {
   if (!isRemote(trace)) return trace.computations.length;
@@ -24,7 +26,7 @@ export function computationCount(trace: Trace): number {
   return count;
 }
 
-/** Graphs until their last task has run, and what ran again later. */
+/** Returns the time span of each graph until its last task has finished, and of each task that ran again. */
 function busyTimes({ computations, tasks }: Trace): Busy[] {
   const stops = new Float64Array(computations.length).fill(Number.NEGATIVE_INFINITY);
   const times: Busy[] = [];

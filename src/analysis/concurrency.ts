@@ -1,4 +1,4 @@
-// How many tasks ran at the same time, and how many could have?
+// Computes how many tasks ran at the same time, and how many were ready.
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 import { windowOf } from './path/pathWalk.js';
@@ -9,8 +9,8 @@ import { threadsTogether } from './workerStarts.js';
 const BINS = 50;
 
 /**
- * One row per fiftieth of the run, averages over it: tasks that ran, tasks that were ready and did not (null where the
- * trace has no lifecycle), and the share of the threads that computed.
+ * Returns one row per fiftieth of the run, with means over this time: running tasks, ready tasks that waited (null if
+ * the trace has no times of readiness), and the percentage of busy threads.
  */
 export function concurrency(trace: Trace): Table {
   const { length, started, stopped, ready } = trace.tasks;

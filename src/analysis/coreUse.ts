@@ -1,56 +1,54 @@
-// How the cores of the machine were shared while tasks ran: where everything that wanted a core had one, and where it had
-// not. How long a task waited for a core is measured where the system counts it (Linux). Elsewhere it is estimated from
-// samples of the machine and of the workers' threads, so that a thread that may have slept is taken for one that slept.
+// Computes how the cores of the machine were shared while tasks ran, and how long threads waited for a core. Linux
+// measures these waits. On other systems they are estimated from samples of the machine and of the workers' threads.
+// The estimate counts a thread without a core as asleep if that is possible.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
 export interface CoreUse {
-  /** Of the machine; NaN: not known, or there are several machines. */
+  /** Number of cores of the machine; NaN if unknown, or for several machines. */
   readonly cores: number;
-  /**
-   * Cores that one running task wants: its own thread, collecting garbage, the scheduler. Less than one where tasks mostly sleep:
-   * a core that a blocked task does not want is lost to no other.
-   */
+  /** Cores that one running task uses, with garbage collection and the scheduler. Below 1 if tasks mostly sleep. */
   readonly demand: number;
-  /** Share of the time in which tasks ran that all cores were busy, 0 to 1. */
+  /** Share of the time with running tasks in which all cores were busy, 0 to 1. */
   readonly saturated: number;
-  /** Of the time in which tasks held a thread while all cores were busy: the share in which the thread had one. 1: no loss. */
+  /** Share of the tasks' time in which their thread had a core, while all cores were busy, 0 to 1. */
   readonly granted: number;
   /** Share of the time of all tasks in which their threads waited for a core, 0 to 1. */
   readonly lost: number;
-  /** Whether the system told how long tasks waited for a core. */
+  /** True if the system measured the waits for a core. */
   readonly isMeasured: boolean;
-  /** Cores that other programs of the machine kept busy meanwhile, on average. */
+  /** Mean number of cores that other programs kept busy while tasks ran. */
   readonly others: number;
-  /** Tasks that ran at the same time, on average over the time in which any did. */
+  /** Mean number of running tasks, over the time in which any task ran. */
   readonly concurrency: number;
-  /** Seconds that a task would have taken if its thread had always had a core. */
+  /** Returns the seconds that a task would have taken if its thread had always had a core. */
   aloneSeconds(row: number): number;
 }
 
-/** Of all cores busy, from where it is the machine that makes threads wait. */
+/** Share of busy cores from which threads may wait for a core. */
 const SATURATED = 0.9;
-/** Chance to find all cores busy from which it is worth looking. */
+/** Least probability of finding all cores busy for which waits are estimated. */
 const MIN_CROWDED = 0.05;
-/** Samples tell little of a worker that was busy for less of them. */
+/** Least busy share of a worker in a sample's time span for which waits are estimated. */
 const MIN_BUSY = 0.2;
-/** Below this share of a core the samples are not to be believed. */
+/** Lower limit of the estimated share of time with a core, because samples are inexact. */
 const MIN_GRANTED = 0.2;
-/** Workers times samples; beyond that nobody runs on one machine. */
+/** Largest product of workers and samples. Larger runs do not use a single machine. */
 const MAX_CELLS = 5_000_000;
 
-/** Found once per trace. Cost: a walk over the tasks and one over the samples. */
+/** Returns the use of cores in a trace, computed once. Cost: a walk over the tasks and a walk over the samples. */
 export const coreUseOf = oncePer((trace: Trace): CoreUse => findUse(trace));
 
-/** What the samples of one machine say: stretches of time, each up to its sample. */
+/** Samples of one machine. Each sample covers the time span since the previous one. */
 interface Samples {
   readonly cores: number;
   readonly times: Float64Array;
-  /** Cores that everything on the machine kept busy, and that the program did. */
+  /** Busy cores of the whole machine. */
   readonly machine: Float64Array;
+  /** Busy cores of the program. */
   readonly program: Float64Array;
-  /** Cores that all workers together kept busy; NaN: each worker's own samples are of the same moments and say more. */
+  /** Busy cores of all workers together; NaN if each worker has its own samples at the same times. */
   readonly workers: Float64Array;
 }
 
@@ -103,7 +101,7 @@ function findUse(trace: Trace): CoreUse {
   };
 }
 
-/** Whether the trace has times of the run queue, and the share of the time of the tasks with such times that they are. */
+/** Returns whether the trace has measured waits for a core, and their share of the time of the tasks that have them. */
 function measuredWaits(trace: Trace): { readonly isMeasured: boolean; readonly lost: number } {
   const { coreWait, duration } = trace.tasks;
   let [seconds, waited] = [0, 0];
@@ -133,7 +131,7 @@ function unknownUse(trace: Trace, { isMeasured, lost }: Pick<CoreUse, 'isMeasure
   };
 }
 
-/** Whether all tasks ran on one host. */
+/** Returns true if all tasks ran on one host. */
 export function isOneMachine({ workers, tasks }: Trace): boolean {
   const hosts = new Set<number>();
   for (const worker of new Set(tasks.worker)) if (worker >= 0) hosts.add(workers.host[worker]!);
@@ -162,7 +160,7 @@ function isSaturated({ machine, cores }: Pick<Samples, 'machine' | 'cores'>, at:
   return machine[at]! >= SATURATED * cores;
 }
 
-/** The chance that a task, which used `own` of a core itself, found all of them busy with others. */
+/** Estimates the probability that a task, which used `own` of a core itself, found all cores busy with other work. */
 function crowdedAt({ machine, cores }: Samples, at: number, own: number): number {
   if (isSaturated({ machine, cores }, at)) return 1;
   const others = (machine[at]! - own) / (cores - own);
@@ -170,8 +168,9 @@ function crowdedAt({ machine, cores }: Samples, at: number, own: number): number
 }
 
 /**
- * The share of its time in which a thread had a core, or wanted none, if it used one for the share `used`. A system shares its
- * cores evenly: among `wanting` threads each gets at least its part of what it wants, so that one which used little slept.
+ * Estimates the share of the time in which a thread had a core or slept, from the share `used` with a core. The system
+ * shares the cores fairly among `wanting` threads. A thread that used less than its fair part must therefore have
+ * slept.
  */
 function shareGranted(used: number, crowded: number, wanting: number, cores: number): number {
   const fair = Math.min(1, cores / wanting);
@@ -179,12 +178,14 @@ function shareGranted(used: number, crowded: number, wanting: number, cores: num
   return Math.min(1, Math.max(MIN_GRANTED, 1 - lost));
 }
 
-/** Threads that may have wanted a core during a stretch: those that held a task, and at least one for each core of others. */
+/**
+ * Returns the number of threads that may have been ready: threads with a task, and one per core busy with other work.
+ */
 function wantingAt({ machine, program }: Samples, at: number, running: number): number {
   return running + Math.max(0, machine[at]! - program[at]! || 0);
 }
 
-/** The first stretch that ends after `time`; 0 is before the first sample. */
+/** Returns the index of the first time span that ends after `time`; 0 is before the first sample. */
 function stretchAt(times: Float64Array, time: number): number {
   let [low, high] = [0, times.length];
   while (low < high) {
@@ -195,7 +196,7 @@ function stretchAt(times: Float64Array, time: number): number {
   return low;
 }
 
-/** Seconds in which tasks ran, and waited for a core, by stretch and worker. Tasks that overlap on a thread count once each. */
+/** Returns the seconds in which tasks ran, and in which they waited for a core, by time span and worker. */
 function busySeconds(trace: Trace, times: Float64Array): { busy: Float64Array; waited: Float64Array } {
   const { started, stopped, worker, length, duration, coreWait } = trace.tasks;
   const { laneOf } = lanesOf(trace);
@@ -213,7 +214,7 @@ function busySeconds(trace: Trace, times: Float64Array): { busy: Float64Array; w
   return { busy, waited };
 }
 
-/** The parts of a time span in stretches that samples cover. */
+/** Calls `visit` with each part of a task's time that a sample covers. */
 function eachStretch(
   times: Float64Array,
   start: number,
@@ -228,7 +229,7 @@ function eachStretch(
   }
 }
 
-/** By stretch and worker: the share of its tasks' time in which it had a core, or waited for something else. */
+/** Estimates the share of the tasks' time in which they had a core or slept, by time span and worker. */
 function grantedShares(trace: Trace, samples: Samples, busy: Float64Array): Float64Array {
   const { resources, workers } = trace;
   const cpu = resources.figures.get('cpu');
@@ -236,7 +237,7 @@ function grantedShares(trace: Trace, samples: Samples, busy: Float64Array): Floa
   for (let row = 0; row < resources.length; row++) {
     const worker = resources.worker[row]!;
     if (worker < 0) continue;
-    // Samples of one moment have one time, but for what rounding does to it.
+    // Samples of one moment have the same time, except for rounding.
     const at = stretchAt(samples.times, resources.time[row]! - 1e-6);
     if (at < 1 || at >= samples.times.length) continue;
     if (!Number.isNaN(samples.workers[at]!)) continue;
@@ -252,7 +253,7 @@ function grantedShares(trace: Trace, samples: Samples, busy: Float64Array): Floa
   return granted;
 }
 
-/** The same where samples tell of all workers together: they are taken for alike. */
+/** Does the same for samples of all workers together, which are assumed to be equally busy. */
 function grantedTogether({ workers }: Trace, samples: Samples, busy: Float64Array): Float64Array {
   const granted = new Float64Array(busy.length).fill(1);
   for (let at = 1; at < samples.times.length; at++) {
@@ -269,7 +270,7 @@ function grantedTogether({ workers }: Trace, samples: Samples, busy: Float64Arra
   return granted;
 }
 
-/** Seconds in which tasks ran during a stretch, of all workers. */
+/** Returns the seconds in which tasks of all workers ran in a time span. */
 function runningAt(busy: Float64Array, workers: number, at: number): number {
   return busy.subarray(at * workers, (at + 1) * workers).reduce((sum, seconds) => sum + seconds, 0);
 }

@@ -1,5 +1,5 @@
-// What was the run waiting for? The chain of work and waiting that ends with the last result and begins with the first
-// submission; nothing outside it held the run up.
+// Computes the critical path: the chain of tasks, transfers and waits from the first submission to the last result,
+// which determined the duration of the run.
 
 import { checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { INSPECT } from '../base/printed.js';
@@ -14,43 +14,45 @@ import { valuesColumn } from './valuesColumn.js';
 export type { PathColumns, PathKind } from './path/pathParts.js';
 
 export interface CriticalPathOptions {
-  /** Seconds since the epoch. Default: the call that submitted first; where submissions are not recorded, the first start. */
+  /**
+   * Seconds since the epoch. Default: the first submission, or the first task's start if submissions are not recorded.
+   */
   readonly start?: number;
-  /** Seconds since the epoch. Default: when the last result was acknowledged, or its task stopped. */
+  /** Seconds since the epoch. Default: the acknowledgement of the last result, or the end of its task. */
   readonly stop?: number;
 }
 
 const OPTIONS: OptionKinds<CriticalPathOptions> = { start: NUMBER, stop: NUMBER };
 
-/** One stretch of the path. */
+/** One part of the path. */
 export interface PathPart {
   readonly kind: PathKind;
-  /** Key of the task that ran, or waited. */
+  /** Key of the task that ran or waited. */
   readonly task?: string;
   readonly prefix?: string;
   /** Name of the worker. */
   readonly worker?: string;
-  /** Of 'waiting for a worker': the prefix of what the worker ran meanwhile. */
+  /** Prefix of the tasks that the worker ran during 'waiting for a worker'. */
   readonly behind?: string;
   /** Seconds since the epoch. */
   readonly start: number;
   readonly stop: number;
 }
 
-/** What the path owes to the tasks of a prefix. */
+/** The part of the path that the tasks of a prefix caused. */
 export interface PathPrefix {
   readonly prefix: string;
   readonly seconds: number;
   /**
-   * What was done, largest first; `compute` also where another task waited for its worker meanwhile. `waiting for a worker`:
-   * what passed between a task and the next on its thread.
+   * Seconds by kind, largest first. `compute` includes the time in which other tasks waited for this prefix on their
+   * worker. `waiting for a worker` is the time between two tasks on a thread.
    */
   readonly parts: readonly { readonly kind: PathKind; readonly seconds: number }[];
 }
 
 /**
- * The critical path of a trace. `parts` tile the time from `start` to `stop` without a gap, so that all sums below add up
- * to the makespan.
+ * The critical path of a trace. `parts` cover the time from `start` to `stop` without gaps, so the seconds of `byKind`
+ * add up to the makespan.
  */
 export class CriticalPath {
   /** Seconds since the epoch. */
@@ -59,11 +61,11 @@ export class CriticalPath {
   /** Seconds from start to stop. */
   readonly makespan: number;
   /**
-   * What unlimited workers and no overhead would need, in seconds: the longest chain of tasks, and of what the client
-   * submitted only when it had a result, with the time that it thought in between.
+   * Seconds that the run would take with unlimited workers and without overhead: the longest chain of dependent tasks.
+   * Tasks that the client submitted after a result follow that result, after the recorded pause of the client.
    */
   readonly floor: number;
-  /** The parts as columns; `parts` makes an object of each. */
+  /** The same parts as columns. */
   readonly columns: PathColumns;
   readonly #trace: Trace;
   #parts: readonly PathPart[] | undefined;
@@ -74,11 +76,11 @@ export class CriticalPath {
     this.stop = window.stop;
     this.makespan = window.stop - window.start;
     this.columns = columns;
-    // Rows that are out of order, of keys that ran again, may seem to follow each other when they did not.
+    // Rows of keys that ran again may be out of order, and form a chain that is too long.
     this.floor = Number.isNaN(this.makespan) ? floor : Math.min(floor, this.makespan);
   }
 
-  /** From first to last. Made at the first use. */
+  /** Parts in order of time, made at first use. */
   get parts(): readonly PathPart[] {
     this.#parts ??= Array.from({ length: this.columns.length }, (_, i) => this.#part(i));
     return this.#parts;
@@ -91,8 +93,8 @@ export class CriticalPath {
   }
 
   /**
-   * Seconds by the prefix that caused them, largest first: waiting for a worker counts for what that ran meanwhile, packing for
-   * what was packed. Client time and the start of workers have no prefix.
+   * Seconds by the prefix that caused them, largest first. Waiting for a worker counts for the tasks that the worker
+   * ran, packing for the packed results. Client time and the start of workers have no prefix.
    */
   get byPrefix(): readonly PathPrefix[] {
     const found = new Map<number, { kind: PathKind; seconds: number }[]>();
@@ -108,20 +110,20 @@ export class CriticalPath {
     })).sort((a, b) => b.seconds - a.seconds);
   }
 
-  /** Seconds by worker, largest first. Client time has none. */
+  /** Seconds by worker, largest first. Client time has no worker. */
   get byWorker(): readonly { readonly worker: string; readonly seconds: number }[] {
     const names = this.#trace.workers.name;
     const sums = this.#sums((part) => this.columns.worker[part]!);
     return sums.map(([row, seconds]) => ({ worker: this.#text(names[row]!), seconds }));
   }
 
-  /** Seconds of waiting for a worker, by the prefix of what it ran meanwhile, largest first. */
+  /** Seconds of waiting for a worker, by the prefix of the tasks that the worker ran, largest first. */
   get behind(): readonly { readonly prefix: string; readonly seconds: number }[] {
     const sums = this.#sums((part) => this.columns.behind[part]!);
     return sums.map(([id, seconds]) => ({ prefix: this.#text(id), seconds }));
   }
 
-  /** One row per part. */
+  /** Returns a table with one row per part. */
   toTable(): Table {
     const { tasks, workers, strings, keys } = this.#trace;
     const { row, worker, behind, kind, start, stop } = this.columns;
@@ -140,8 +142,8 @@ export class CriticalPath {
   }
 
   /**
-   * What the path is made of, largest first: seconds by kind and prefix of the task; of waiting for a worker by the prefix
-   * that the worker was busy with, because which task waits for it is chance; the start of workers by none.
+   * Returns a table of seconds by kind and prefix, largest first. Waiting for a worker has the prefix of the tasks that
+   * the worker ran, because it is chance which task waited. The start of workers has no prefix.
    */
   summary(): Table {
     const { prefix } = this.#trace.tasks;
@@ -195,7 +197,7 @@ export class CriticalPath {
     };
   }
 
-  /** Seconds by group, largest first; parts of group -1 are left out. */
+  /** Returns seconds by group, largest first, without parts of group -1. */
   #sums(groupOf: (part: number) => number): [number, number][] {
     const { length, start, stop } = this.columns;
     const sums = new Map<number, number>();
@@ -212,12 +214,12 @@ export class CriticalPath {
 }
 
 /**
- * The critical path: what the run was waiting for at each moment, and how fast it could have been with more workers.
- * Walks back from the last result, from each task to what it waited for longest: an input, its worker, the client. Some
- * 0.5 s for a million tasks.
+ * Returns the critical path: the cause of the run's duration at each moment, and a lower limit of its duration with
+ * more workers. The path is found backwards from the last result: each task is followed by what it waited for last,
+ * e.g. an input, its worker or the client. Takes some 0.5 s for a million tasks.
  *
- * @returns times in seconds; an empty trace gives no parts, and NaN for start, stop and makespan
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if stop is before start, or either is no time
+ * @returns times in seconds; for an empty trace no parts, and NaN for start, stop and makespan
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `stop` is before `start`, or either is not a number
  */
 export function criticalPath(trace: Trace, options: CriticalPathOptions = {}): CriticalPath {
   checkArgument('criticalPath(): trace', trace, TRACE);
@@ -226,7 +228,7 @@ export function criticalPath(trace: Trace, options: CriticalPathOptions = {}): C
   return new CriticalPath(trace, window, walkPath(trace, window), floorOf(trace, window));
 }
 
-/** The longest chain of what ran inside the window; of tasks that reach beyond it, the part inside. */
+/** Returns the longest chain of the parts of tasks inside the window. */
 function floorOf(trace: Trace, window: Window): number {
   const { start, stop } = window;
   const { length, started, stopped } = trace.tasks;

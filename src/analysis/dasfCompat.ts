@@ -1,6 +1,7 @@
-// The two bottleneck tables as DASF computes them, its mistakes included, cell by cell: completion taken for the start,
-// samples given to the first task in the file that overlaps on any host, names as recorded, one entry per key in the graph
-// whatever run it was. Only where DASF would crash (a task of no duration, a sample without GPU) values are left out.
+// The two bottleneck tables exactly as DASF computes them, with the errors of DASF: the end of a task is taken as its
+// start, and a sample belongs to the first overlapping task in the file, on any host. Names are as recorded, and the
+// graph has one entry per key for all its runs. Values at which DASF would crash (a task without a duration, a sample
+// without a GPU) are left out.
 import { firstWhere } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import { StringTable } from '../trace/stringTable.js';
@@ -11,7 +12,7 @@ import { PairIndex } from './pairIndex.js';
 import { type Column, Table } from './table.js';
 import { TASK_TITLES } from './taskBottleneck.js';
 
-/** `per_function_bottleneck`. */
+/** Returns DASF's `per_function_bottleneck`. */
 export function dasfFunctionBottleneck(trace: Trace): Table {
   const groups = groupTasks(trace, trace.tasks.recordedName);
   const { pairs, duration, count, input, throughput } = groups;
@@ -32,7 +33,7 @@ export function dasfFunctionBottleneck(trace: Trace): Table {
       { title: titles.name, ids: names, strings: trace.strings },
       column(titles.duration, (row) => duration[row]!),
       column(titles.percentage, (row) => percentage(groups, row)),
-      // Python's 0 is a whole number: a column without any sample is one of whole numbers.
+      // In Python, a column of the default 0 has whole numbers.
       {
         title: titles.utilization,
         numbers: utilizations,
@@ -48,7 +49,7 @@ export function dasfFunctionBottleneck(trace: Trace): Table {
   );
 }
 
-/** `per_task_bottleneck`. */
+/** Returns DASF's `per_task_bottleneck`. */
 export function dasfTaskBottleneck(trace: Trace): Table {
   const groups = groupTasks(trace, trace.tasks.key);
   const { pairs, duration } = groups;
@@ -74,20 +75,20 @@ export function dasfTaskBottleneck(trace: Trace): Table {
 }
 
 interface Groups {
-  /** (group, name or key + 1) in DASF's order before sorting: group by group, names by first appearance. */
+  /** Pairs (group, name or key + 1) in DASF's order before sorting: by group, then by first appearance of the name. */
   readonly pairs: {
     readonly firsts: Int32Array;
     readonly seconds: Int32Array;
     readonly length: number;
   };
-  /** By group: (host, worker), string ids. */
+  /** String ids of (host, worker) by group. */
   readonly workers: PairIndex;
   readonly duration: Float64Array;
   readonly count: Float64Array;
-  /** Sums over the tasks. */
+  /** Sums over the tasks of a pair. */
   readonly input: Float64Array;
   readonly throughput: Float64Array;
-  /** By group. */
+  /** Seconds by group. */
   readonly total: Float64Array;
 }
 
@@ -133,7 +134,7 @@ function percentage({ pairs, duration, total }: Groups, row: number): number {
   return (duration[row]! / total[pairs.firsts[row]!]!) * 100;
 }
 
-/** DASF calls the last part of the worker's name GPU, whatever it is. */
+/** Returns the columns Host and GPU. In DASF, GPU is the last part of the worker's name. */
 function placeColumns(trace: Trace, { pairs, workers }: Groups): Column[] {
   const { strings } = trace;
   const gpus = new StringTable();
@@ -161,7 +162,7 @@ function sortedByDuration(columns: readonly Column[], duration: Float64Array): T
   });
 }
 
-/** Mean of the samples by recorded name, of all workers together. */
+/** Returns the means of the samples of all workers, by recorded name. */
 function sampleMeans(trace: Trace): { utilization: Map<number, number>; memory: Map<number, number> } {
   const { resources, tasks } = trace;
   const owners = firstOverlapping(trace);
@@ -180,14 +181,15 @@ function sampleMeans(trace: Trace): { utilization: Map<number, number>; memory: 
 }
 
 /**
- * For each sample the first task in the file that DASF takes for running, or -1. Tasks claim the samples in their span in
- * the order of the file; a sample that is claimed is skipped by those that follow, so the cost is one search per task.
+ * Returns for each sample the first task in the file that, for DASF, was running, or -1. Tasks take the samples in
+ * their time span in the order of the file. Later tasks skip samples that are taken, so the cost is one search per
+ * task.
  */
 function firstOverlapping({ tasks, resources }: Trace): Int32Array {
   const byTime = sortedOrder(resources.time, false);
   const times = Float64Array.from(byTime, (row) => resources.time[row]!);
   const owners = new Int32Array(resources.length).fill(-1);
-  /** The next position at or after `i` that nobody claimed. */
+  /** The next position at or after `i` that no task has taken. */
   const free = Int32Array.from({ length: times.length + 1 }, (_, i) => i);
   const nextFree = (from: number): number => {
     let at = from;
@@ -210,7 +212,7 @@ function firstOverlapping({ tasks, resources }: Trace): Int32Array {
   return owners;
 }
 
-/** The first position whose time is not before `time`. */
+/** Returns the first position with a time that is not before `time`. */
 function lowerBound(times: Float64Array, time: number): number {
   return firstWhere(0, times.length, (at) => times[at]! >= time);
 }

@@ -1,4 +1,4 @@
-// Where each task ran: the pairs (host, device) that the bottleneck tables group by.
+// Finds the place of each task: the pairs (host, device) by which the bottleneck tables group tasks.
 import { getOrMake, oncePer } from '../base/lookUps.js';
 import { StringTable } from '../trace/stringTable.js';
 import type { Trace } from '../trace/trace.js';
@@ -6,20 +6,21 @@ import { PairIndex } from './pairIndex.js';
 
 /** Places in the order of their first task. */
 export interface Places {
-  /** By task row. */
+  /** Place by row of tasks. */
   readonly place: Int32Array;
-  /** By place; ids of the trace's strings, -1 where it does not say. */
+  /** Host by place, as an id of the trace's strings; -1 if unknown. */
   readonly host: Int32Array;
-  /** By place; ids of `deviceNames`, -1 where the trace does not say. */
+  /** Device by place, as an id of `deviceNames`; -1 if unknown. */
   readonly device: Int32Array;
   readonly deviceNames: StringTable;
-  /** Seconds of computing by place. */
+  /** Seconds of computation by place. */
   readonly seconds: Float64Array;
 }
 
 /**
- * A task's device is the one that the recorder named. DASF names none; there worker `n` of a host drives GPU `n`, which
- * holds for workers with a whole number for a name, on hosts whose samples show a GPU. Elsewhere the device is not known.
+ * Returns the places of a trace, computed once. The device of a task is the recorded one. DASF records no device, but
+ * worker `n` of a host uses GPU `n`. This rule applies to workers with a number as their name, on hosts with samples of
+ * a GPU. Otherwise the device is unknown.
  */
 export const placesOf = oncePer((trace: Trace): Places => makePlaces(trace));
 
@@ -65,7 +66,7 @@ function hostsWithGpu({ resources }: Trace): Set<number> {
   return hosts;
 }
 
-/** The id of `3` for `worker-c096-3`; -1 for names that do not end in a number. */
+/** Returns the id of `3` for `worker-c096-3`; -1 for a name that does not end in a number. */
 function workerNumber({ workers, strings }: Trace, worker: number, deviceNames: StringTable): number {
   if (worker < 0) return -1;
   const number = /-(\d+)$/.exec(strings.get(workers.name[worker]!))?.[1];

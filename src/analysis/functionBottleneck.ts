@@ -1,4 +1,4 @@
-// Which function takes the time? One row per function on each host and device.
+// Computes the time of each function, with one row per function, host and device.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { placesOf } from './devices.js';
@@ -7,7 +7,7 @@ import { PairIndex } from './pairIndex.js';
 import { type Overlap, SampleJoin } from './sampleJoin.js';
 import { Table } from './table.js';
 
-/** Titles of the columns in order, as in DASF. */
+/** Column titles in order, as in DASF. */
 export const FUNCTION_TITLES = {
   host: 'Host',
   gpu: 'GPU',
@@ -23,15 +23,15 @@ export const FUNCTION_TITLES = {
 } as const;
 
 /**
- * Functions by the seconds their tasks took, longest first.
+ * Returns the functions by the seconds of their tasks, longest first.
  *
- * - `Duration (s)`, `Mean Task time (s)`: of the tasks that have a duration; `Num Tasks (chunks)` counts lost runs, too.
- * - `Percentage of total time (%)`: of the seconds computed on that host and device.
- * - `Mean GPU …`: of the samples of that host and device, weighted by how long each overlaps with the function's tasks;
- *   null if none does.
- * - `Mean Data Size (MB)`: inputs of a task, in 10^6 bytes, over the tasks whose inputs all have a known size; null if
- *   there are none (scattered data has no known size).
- * - `Mean Throughput (MB/s)`: data size by duration of each such task that took time.
+ * - `Duration (s)`, `Mean Task time (s)`: over tasks with a duration. `Num Tasks (chunks)` also counts lost runs.
+ * - `Percentage of total time (%)`: share of the seconds computed on this host and device.
+ * - `Mean GPU …`: mean of the samples of this host and device, weighted by their overlap with the function's tasks; null
+ *   without such samples.
+ * - `Mean Data Size (MB)`: mean size of all inputs of a task, in 10^6 bytes, over tasks with inputs of known sizes; null
+ *   without such tasks. The size of scattered data is unknown.
+ * - `Mean Throughput (MB/s)`: mean of data size / duration over the same tasks, if their duration is not 0.
  *
  * @source DASF, `TraceAnalyser.per_function_bottleneck`
  */
@@ -57,7 +57,7 @@ export function functionBottleneck(trace: Trace): Table {
       { title: titles.gpu, ids: placeOf.map((place) => places.device[place]!), strings: places.deviceNames },
       { title: titles.name, ids: pairs.seconds, strings },
       { title: titles.duration, numbers: duration },
-      // 0 of 0 seconds is NaN, which is absent.
+      // 0 / 0 is NaN, which the table shows as null.
       column(titles.percentage, (row) => (duration[row]! / places.seconds[placeOf[row]!]!) * 100),
       {
         title: titles.utilization,
@@ -83,11 +83,11 @@ function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
   const inputOf = inputBytes(trace);
   const duration = new Float64Array(rows);
   const count = new Float64Array(rows);
-  /** Tasks with a duration: runs that were lost with their worker have none. */
+  /** Number of tasks with a duration. Lost runs have none. */
   const measured = new Float64Array(rows);
   const input = new Float64Array(rows);
   const throughput = new Float64Array(rows);
-  /** Tasks whose input is known, and those of them that took time. */
+  /** Number of tasks with inputs of known sizes, and of those with a duration above 0. */
   const sized = new Float64Array(rows);
   const timed = new Float64Array(rows);
   for (let task = 0; task < length; task++) {
@@ -110,10 +110,10 @@ function sumsOf(trace: Trace, rowOf: Int32Array, rows: number) {
   return { duration, count, measured, input, throughput, sized, timed };
 }
 
-/** Bytes of all inputs of a row of tasks; NaN if the size of one is not known. */
+/** Returns a function that gives the bytes of all inputs of a row of tasks; NaN if the size of an input is unknown. */
 function inputBytes(trace: Trace): (task: number) => number {
   const { tasks } = trace;
-  // Where edges are also told by those that are needed, only the graph of keys has them all.
+  // If tasks also name their dependents, only the graph of keys has all edges.
   if (tasks.dependents.length > 0) {
     const { inputBytes, inputUnknown } = keyGraphOf(trace);
     const { key } = tasks;
@@ -137,7 +137,7 @@ function meanSamples(trace: Trace, rowOf: Int32Array, rows: number, figure: Floa
   if (trace.resources.length === 0) return means;
   const join = new SampleJoin(trace, figure);
   const overlaps: Overlap[] = Array.from({ length: rows }, () => ({ seconds: 0, sum: 0 }));
-  // Tasks of one worker mostly follow each other.
+  // Consecutive tasks are mostly of the same worker.
   let [host, worker, device] = [-2, -2, -2];
   let stream = join.streamFor(host, worker, device);
   for (let task = 0; task < length; task++) {

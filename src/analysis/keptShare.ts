@@ -1,10 +1,11 @@
-// Sums over a whole run beside rows of its last part: what part of them those rows stand for.
+// Relates sums over a whole run to the rows that a live trace still has.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 
 /**
- * The share of all seconds of computing that the rows of tasks hold: 1, unless a live trace let rows go. Totals times this are
- * to be compared with what is found from rows, e.g. the makespan. Found once per trace. Cost: a walk over the tasks.
+ * Returns the share of all computed seconds that the rows of tasks contain: 1, unless a live trace has evicted rows.
+ * Totals are multiplied by it before a comparison with values from rows, e.g. the makespan. Computed once per trace, in
+ * a walk over the tasks.
  */
 export const keptShare = oncePer((trace: Trace): number => (trace.evicted.tasks > 0 ? findShare(trace) : 1));
 

@@ -1,25 +1,25 @@
-// The graph of keys behind a trace: what each key's result weighed, and how many bytes its task was given.
+// Builds the graph of the keys of a trace, with the size of each result and of each task's inputs.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 
-/** Indexed by id in `trace.keys`; ids that are no key have no predecessors. */
+/** Arrays indexed by id in `trace.keys`. Ids of other texts have no predecessors. */
 export interface KeyGraph {
-  /** 1 for every key that ran or is named by an edge. */
+  /** 1 for every key that ran or that is part of an edge. */
   readonly known: Uint8Array;
-  /** Bytes of the result of the last run in the file; NaN for keys that never ran, e.g. scattered data. */
+  /** Bytes of the result of the last run; NaN for keys that never ran, e.g. scattered data. */
   readonly nbytes: Float64Array;
   /** Row of the last run, or -1. */
   readonly lastRun: Int32Array;
-  /** Keys that key `k` depends on, each once: `predecessors[offsets[k] .. offsets[k + 1])`. */
+  /** Offsets of the keys on which key `k` depends, each once: `predecessors[offsets[k] .. offsets[k + 1])`. */
   readonly offsets: Int32Array;
   readonly predecessors: Int32Array;
-  /** Bytes of all inputs; those of unknown size count as 0. */
+  /** Bytes of all inputs. Inputs of unknown size count as 0. */
   readonly inputBytes: Float64Array;
   /** 1 for keys with an input of unknown size. */
   readonly inputUnknown: Uint8Array;
 }
 
-/** The graph of a trace, made once. Cost: a few passes over tasks and edges. */
+/** Returns the graph of a trace, made once. Cost: some walks over tasks and edges. */
 export const keyGraphOf = oncePer((trace: Trace): KeyGraph => makeKeyGraph(trace));
 
 function makeKeyGraph(trace: Trace): KeyGraph {
@@ -53,7 +53,7 @@ function makeKeyGraph(trace: Trace): KeyGraph {
   return { known, nbytes, lastRun, ...edges, inputBytes, inputUnknown };
 }
 
-/** An edge is told by the task that needs or by the task that is needed, mostly by both: it counts once. */
+/** Merges the edges that dependents and dependencies record. Most edges are recorded by both tasks, and count once. */
 function predecessorLists(trace: Trace, size: number): Pick<KeyGraph, 'offsets' | 'predecessors'> {
   const { tasks } = trace;
   const { key, dependencies, dependencyOffsets, dependents, dependentOffsets } = tasks;
@@ -96,7 +96,7 @@ function withoutRepetitions(
       const predecessor = all[i]!;
       if (seenBy[predecessor] === id) continue;
       seenBy[predecessor] = id;
-      // Never ahead of what is still to be read.
+      // The write position is never beyond the read position.
       all[length++] = predecessor;
     }
     offsets[id + 1] = length;

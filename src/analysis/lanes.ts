@@ -1,38 +1,41 @@
-// What ran where: a lane is one thread of one worker, and its tasks stand in the order in which they started. From here
-// analyses learn what a worker did at a given moment, also where tasks overlap on a thread because they wait for promises.
+// Orders tasks by lane, i.e. by thread of a worker, and start. Analyses use lanes to find the tasks of a thread at a
+// given time. Tasks on a thread may overlap while they await promises.
 import { oncePer } from '../base/lookUps.js';
 import { TASK_ERRED, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { PairIndex } from './pairIndex.js';
 
-/** Spans of time by lane. Lanes are dense numbers, in the order of their first task. */
+/** Time spans by lane. Lanes are dense numbers, in the order of their first task. */
 export interface Lanes {
   readonly count: number;
-  /** By lane: row of `trace.workers`, and the thread there; -1 where the trace does not say. */
+  /** Row of `trace.workers` by lane; -1 if unknown. */
   readonly worker: Int32Array;
+  /** Thread of the worker by lane; -1 if unknown. */
   readonly thread: Int32Array;
-  /** By row of tasks; -1 for runs that did not begin or were lost. */
+  /** Lane by row of tasks; -1 for runs that did not begin or were lost. */
   readonly laneOf: Int32Array;
-  /** Rows of lane `l` by start: `spans.rows[offsets[l] .. offsets[l + 1])`. */
+  /** Rows of lane `l` in order of start: `spans.rows[offsets[l] .. offsets[l + 1])`. */
   readonly spans: TimeSpans;
   readonly offsets: Int32Array;
 }
 
-/** Rows in groups, each by start time, with what is needed to walk back in time through overlapping rows. */
+/** Rows by group and start, with the data for walking back in time through overlapping rows. */
 export interface TimeSpans {
   readonly rows: Int32Array;
-  /** Beside `rows`: of those up to here in its group, the row that stopped last. */
+  /** Row with the latest stop among the rows of the group up to this position. */
   readonly latest: Int32Array;
 }
 
-/** Whether a run took place and its result counts: others, e.g. on a worker that died, have no time to speak of. */
+/**
+ * Returns true if a task run ended with a result or an error. Other runs, e.g. on a lost worker, have no valid times.
+ */
 export function ran(trace: Trace, row: number): boolean {
   const { state, started, stopped } = trace.tasks;
   const way = state[row]!;
   return (way === TASK_MEMORY || way === TASK_ERRED) && stopped[row]! >= started[row]!;
 }
 
-/** The lanes of a trace, made once. Cost: a few walks over the tasks. */
+/** Returns the lanes of a trace, made once. Cost: some walks over the tasks. */
 export const lanesOf = oncePer((trace: Trace): Lanes => makeLanes(trace));
 
 function makeLanes(trace: Trace): Lanes {
@@ -52,7 +55,7 @@ function makeLanes(trace: Trace): Lanes {
   };
 }
 
-/** Where each group begins in a list sorted by group; rows in group -1 are left out. */
+/** Returns the offset of each group in a list sorted by group, without rows in group -1. */
 export function countedOffsets(groupOf: Int32Array, groups: number): Int32Array {
   const offsets = new Int32Array(groups + 1);
   for (const group of groupOf) if (group >= 0) offsets[group + 1]! += 1;
@@ -60,7 +63,7 @@ export function countedOffsets(groupOf: Int32Array, groups: number): Int32Array 
   return offsets;
 }
 
-/** Rows of group `g` in their order: `[offsets[g] .. offsets[g + 1])` of the result; rows in group -1 are left out. */
+/** Returns rows sorted by group: `[offsets[g] .. offsets[g + 1])` has group `g`. Rows in group -1 are left out. */
 export function groupedRows(groupOf: Int32Array, offsets: Int32Array): Int32Array {
   const groups = offsets.length - 1;
   const rows = new Int32Array(offsets[groups]!);
@@ -72,7 +75,7 @@ export function groupedRows(groupOf: Int32Array, offsets: Int32Array): Int32Arra
   return rows;
 }
 
-/** Sorts rows by group and start. Rows that come in that order already cost one walk. */
+/** Sorts rows by group and start. Sorted rows cost only one walk. */
 export function timeSpans(
   groupOf: Int32Array,
   offsets: Int32Array,
@@ -102,7 +105,7 @@ function sortByStart(rows: Int32Array, start: Float64Array): void {
   }
 }
 
-/** The first place in `rows[from .. to)` whose row starts at `time` or later. */
+/** Returns the first position in `rows[from .. to)` of a row that starts at `time` or later. */
 export function firstFrom(
   rows: Int32Array,
   start: Float64Array,

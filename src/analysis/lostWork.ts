@@ -1,24 +1,24 @@
-// What ended with workers that were lost: results that were computed again, and runs that were cut off. A worker that left
-// after it had handed over its results cost nothing.
+// Finds the work that was lost with workers: results that were computed again, and task runs that ended with their
+// worker. A worker that leaves after it has handed over its results loses no work.
 import { TASK_LOST, TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
-/** A worker that was lost while other tasks needed what it had. */
+/** A lost worker with needed results or running tasks. */
 export interface LostWorker {
-  /** Of workers. */
+  /** Row of workers. */
   readonly row: number;
-  /** When it was lost. */
+  /** Time of the loss, seconds since the epoch. */
   readonly time: number;
-  /** Rows of tasks that made a result again that only this worker had held. */
+  /** Rows of tasks that computed a result again that only this worker had held. */
   readonly again: number[];
-  /** Rows of runs that ended with it. */
+  /** Rows of task runs that ended with the worker. */
   readonly cut: number[];
 }
 
 /**
- * In the order in which they were lost; none where nothing was computed again. A live trace knows of runs in its window
- * only. Cost: a walk over the tasks, and another where a task ran twice.
+ * Returns the lost workers in order of time; empty if nothing was computed again. A live trace has only the task runs
+ * in its window. Cost: a walk over the tasks, and a second walk if a task ran twice.
  */
 export function lostWorkers(trace: Trace): readonly LostWorker[] {
   const { id, attempt, length } = trace.tasks;
@@ -36,7 +36,7 @@ class LostWork {
     this.#trace = trace;
   }
 
-  /** Of tasks that ran more than once. */
+  /** Returns the lost workers, for the ids of tasks that ran more than once. */
   find(ids: ReadonlySet<number>): readonly LostWorker[] {
     const { id, state, worker, length } = this.#trace.tasks;
     const { laneOf } = lanesOf(this.#trace);
@@ -53,24 +53,24 @@ class LostWork {
     return [...this.#lost.values()].sort((a, b) => a.time - b.time);
   }
 
-  /** The worker with which a result went: the one that had made it, or another that had got it; -1: it went otherwise. */
+  /** Returns the worker with which a result was lost: its maker, or else the last holder that left; -1 if none left. */
   #holder(made: number, again: number): number {
     const { workers, tasks } = this.#trace;
     const [from, to] = [tasks.stopped[made]!, tasks.started[again]!];
-    const wentBetween = (worker: number): boolean =>
+    const leftBetween = (worker: number): boolean =>
       workers.stopped[worker]! >= from && workers.stopped[worker]! <= to;
     const maker = tasks.worker[made]!;
-    if (maker < 0 || wentBetween(maker)) return maker;
+    if (maker < 0 || leftBetween(maker)) return maker;
     let latest = -1;
     for (let worker = 0; worker < workers.length; worker++) {
       const isLater = latest < 0 || workers.stopped[worker]! > workers.stopped[latest]!;
-      if (wentBetween(worker) && isLater) latest = worker;
+      if (leftBetween(worker) && isLater) latest = worker;
     }
     return latest;
   }
 
   #of(row: number): LostWorker | undefined {
-    // A run may be given up by a worker that stays, e.g. when its process is restarted.
+    // A worker that stays may lose a run, too, e.g. when its process restarts.
     if (row < 0 || Number.isNaN(this.#trace.workers.stopped[row]!)) return undefined;
     let worker = this.#lost.get(row);
     if (worker === undefined) {

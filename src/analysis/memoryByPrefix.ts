@@ -1,6 +1,5 @@
-// Whose results fill the memory, and when? Each result is needed from when it was made until the last task that needs it
-// has run; a result that no task needs is needed to the end. Workers measure what they hold: what they hold beyond that is kept by
-// futures of the client.
+// Computes which results fill the memory over time. A result is needed until the last task that depends on it has run,
+// or until the end if no task depends on it. Results that workers hold longer are held by futures of the client.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
@@ -9,15 +8,19 @@ import { Table } from './table.js';
 import { TimeBins } from './timeBins.js';
 
 const BINS = 50;
-/** Prefixes with a column of their own; the others are added up. */
+/** Largest number of prefixes with a column. The others are added up. */
 const MAX_PREFIXES = 8;
 
-/** Kept results are a column of their own from this share of the measured ones on: a result is released some time after its last use. */
+/**
+ * Least share of results that are no longer needed for a separate column. A result is released shortly after its last
+ * use.
+ */
 const KEPT_SHARE = 0.1;
 
 /**
- * One row per fiftieth of the run: mean megabytes that tasks still need, a column per prefix, those that hold most first; and
- * megabytes that workers hold although no task needs them any more, where they are a tenth of what workers hold.
+ * Returns one row per fiftieth of the run with the mean megabytes that tasks still need, in a column per prefix, the
+ * largest first. The last column has megabytes that workers hold although no task needs them, if they are at least a
+ * tenth of all.
  */
 export function memoryByPrefix(trace: Trace): Table {
   const { tasks, strings } = trace;
@@ -26,7 +29,7 @@ export function memoryByPrefix(trace: Trace): Table {
   const { start, stop } = windowOf(trace);
   const until = neededUntil(trace, stop);
   const bins = new Map<number, TimeBins>();
-  // By prefix, and one more for tasks without: byte seconds.
+  // Byte seconds by prefix, shifted by 1 for tasks without a prefix.
   const sums = new Float64Array(strings.length + 1);
   let last = -2;
   let own = new TimeBins(start, stop, BINS);
@@ -69,10 +72,12 @@ export function memoryByPrefix(trace: Trace): Table {
   ]);
 }
 
-/** The title of the column of results that workers hold although no task needs them. */
+/** Title of the column of results that workers hold although no task needs them. */
 export const KEPT = 'No longer needed (MB)';
 
-/** What workers say that they hold, in memory and on disk, less what tasks need. Undefined: nothing worth a column. */
+/**
+ * Returns what workers hold in memory and on disk, minus what tasks need; undefined if that is too little for a column.
+ */
 function keptBeyond(
   { memory, workers }: Trace,
   needed: Float64Array,
@@ -89,7 +94,7 @@ function keptBeyond(
     latest.set(worker, { time, bytes: (memory.managed[row]! || 0) + (memory.spilled[row]! || 0) });
   }
   for (const [worker, { time, bytes }] of latest) {
-    // NaN: it was there to the end.
+    // The end of a worker is NaN if it stayed to the end of the run.
     const gone = workers.stopped[worker] ?? Number.NaN;
     bins.add(time, gone >= time ? gone : stop, bytes);
   }
@@ -99,7 +104,7 @@ function keptBeyond(
   return sum(kept) > KEPT_SHARE * sum(measured) ? kept : undefined;
 }
 
-/** When the last task that needs it stopped, by row. */
+/** Returns, for each row, the time at which the last dependent task stopped, or `end` without dependents. */
 export function neededUntil({ tasks }: Trace, end: number): Float64Array {
   const { length, stopped, dependencyOffsets, dependencyRows } = tasks;
   const until = new Float64Array(length).fill(Number.NEGATIVE_INFINITY);

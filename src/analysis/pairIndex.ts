@@ -1,17 +1,20 @@
-// Groups of rows by two numbers, e.g. (host, worker) or (worker, key): every distinct pair gets a dense number.
-/** Pairs in the order of their first appearance. Few distinct `first` per `second` are cheapest: they are chained. */
+// Groups rows by two numbers, e.g. (host, worker) or (worker, key). Every distinct pair has a dense number.
+/** Pairs in the order of their first appearance. Pairs with the same `second` are chained, so they should be few. */
 export class PairIndex {
   #length = 0;
   #firsts: Int32Array;
   #seconds: Int32Array;
-  /** Latest pair by `second`, and from each pair the one before it with the same `second`; -1 ends the chain. */
+  /** Latest pair by `second`; -1 if there is none. */
   readonly #latest: Int32Array;
-  /** As long as `#firsts` as soon as any `second` has two pairs. */
+  /** Previous pair with the same `second`; -1 ends the chain. Undefined until a `second` has two pairs. */
   #previous: Int32Array | undefined;
   readonly #far = new Map<number, number>();
   readonly #range: number;
 
-  /** `second` is always below `range`; `expected` pairs fit without growing. */
+  /**
+   * @param range upper limit of `second`, exclusive
+   * @param expected number of pairs that fit without growing
+   */
   constructor(range: number, expected = 256) {
     this.#range = range;
     this.#firsts = new Int32Array(expected);
@@ -23,7 +26,7 @@ export class PairIndex {
     return this.#length;
   }
 
-  /** By dense number. */
+  /** First number of each pair. */
   get firsts(): Int32Array {
     return this.#firsts.subarray(0, this.#length);
   }
@@ -68,7 +71,7 @@ export class PairIndex {
     if (this.#previous !== undefined) this.#previous = grown(this.#previous);
   }
 
-  /** For a `second` with many partners: pairs beyond the first few are found in a map, and are not chained. */
+  /** Finds a pair in a map, for a `second` with more pairs than the chain may have. */
   #ofMany(first: number, second: number): number {
     const code = first * this.#range + second;
     const known = this.#far.get(code);

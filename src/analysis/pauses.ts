@@ -1,4 +1,4 @@
-// When workers were paused because their memory was short: they began no task until it was less.
+// Finds the time spans in which workers were paused, i.e. started no task, because their memory was short.
 import type { Trace } from '../trace/trace.js';
 
 export interface Pause {
@@ -6,7 +6,7 @@ export interface Pause {
   readonly stop: number;
 }
 
-/** Topics of events that begin a pause, each with the one that ends it. */
+/** Topics of events that end a pause, by the topic that begins it. */
 const TOPICS: ReadonlyMap<string, string> = new Map([
   ['worker-paused', 'worker-unpaused'],
   ['worker-full', 'worker-has-room'],
@@ -14,7 +14,7 @@ const TOPICS: ReadonlyMap<string, string> = new Map([
 
 const known = new WeakMap<Trace, ReadonlyMap<number, readonly Pause[]>>();
 
-/** By row of workers, in order and without overlaps; found once per trace. */
+/** Returns the pauses by row of workers, in order and without overlaps. Computed once per trace. */
 export function pausesOf(trace: Trace): ReadonlyMap<number, readonly Pause[]> {
   let pauses = known.get(trace);
   if (pauses === undefined) {
@@ -40,7 +40,7 @@ function findPauses(trace: Trace): Map<number, Pause[]> {
       open.delete(worker);
       found.set(worker, [...(found.get(worker) ?? []), { start, stop: events.time[row]! }]);
     }
-    // One that was paused to its end.
+    // The worker was paused until it ended.
     for (const [worker, start] of open) {
       const stop = workers.stopped[worker]! >= start ? workers.stopped[worker]! : Number.POSITIVE_INFINITY;
       found.set(worker, [...(found.get(worker) ?? []), { start, stop }]);

@@ -1,5 +1,4 @@
-// What the statistical profiler saw, asked of any trace: the call tree of some samples, samples over time, and which tasks
-// have samples at all.
+// Queries the samples of the statistical profiler in a trace: call trees, samples over time, and prefixes with samples.
 import {
   ANY,
   COUNT,
@@ -16,24 +15,25 @@ import { textOf } from '../trace/names.js';
 import type { SampleRows, Trace } from '../trace/trace.js';
 
 export interface ProfileTreeOptions {
-  /** Only samples of tasks with this prefix. */
+  /** Prefix of the tasks. Default: all tasks. */
   readonly key?: string;
-  /** Only samples of tasks in spans whose names begin so, e.g. `['Alice', 'load']`. */
+  /** Names of the outer spans of the tasks, e.g. `['Alice', 'load']`. Default: all spans. */
   readonly span?: readonly string[];
-  /** Only samples of this task, by its id in `trace.tasks`. Samples that are summed up belong to none. */
+  /** Id of one task in `trace.tasks`. Samples that are added up belong to no task. Default: all tasks. */
   readonly task?: number;
-  /** Only samples from this time on, and before that one, in seconds since the epoch. Default: all. */
+  /** Seconds since the epoch from which samples are included. Default: the first sample. */
   readonly start?: number;
+  /** Seconds since the epoch before which samples are included. Default: after the last sample. */
   readonly stop?: number;
-  /** Only samples of these workers, by name or address. Default: all. */
+  /** Names or addresses of the workers. Default: all workers. */
   readonly workers?: readonly string[];
-  /** The scheduler's own thread instead of the workers. Default false. */
+  /** True for the scheduler's thread instead of the workers. Default false. */
   readonly scheduler?: boolean;
-  /** Also time of workers in which no task's code ran, as `(runtime)`. Default false. */
+  /** True to include the time of workers in which no task's code ran, as `(runtime)`. Default false. */
   readonly all?: boolean;
 }
 
-/** Seconds of samples, the workers' and the tasks' of a prefix. */
+/** Samples of the tasks of a prefix, and the seconds for which they stand. */
 export interface ProfiledPrefix {
   readonly prefix: string;
   readonly samples: number;
@@ -43,9 +43,9 @@ export interface ProfiledPrefix {
 /** Samples in bins of equal length. */
 export interface ProfileTimeline {
   readonly start: number;
-  /** Seconds of a bin. */
+  /** Length of a bin, seconds. */
   readonly step: number;
-  /** Busy seconds that the samples of each bin stand for. */
+  /** Busy seconds in each bin. */
   readonly seconds: Float64Array;
 }
 
@@ -63,11 +63,10 @@ const OPTIONS: OptionKinds<ProfileTreeOptions> = {
 const OTHERS = { name: '(others)', filename: '', lineNumber: 0 };
 
 /**
- * The samples asked for as one call tree; `client.profile()` gives the same of a cluster that runs.
+ * Returns the selected samples as one call tree. `client.profile()` does the same for a running cluster. Cost: one step
+ * per sample and stack frame.
  *
- * Cost: one step per sample and per frame.
- *
- * @returns a tree whose counts are samples; a sample is worth `samplingInterval(trace)` seconds
+ * @returns a tree with numbers of samples; a sample stands for `samplingInterval(trace)` seconds
  * @source seed 000, Dask's `Client.profile`
  */
 export function profileTree(trace: Trace, options: ProfileTreeOptions = {}): CallTree {
@@ -80,7 +79,7 @@ export function profileTree(trace: Trace, options: ProfileTreeOptions = {}): Cal
   return tree.root;
 }
 
-/** Busy seconds over time in `bins` bins of equal length, from the first sample of the trace to the last. */
+/** Returns the busy seconds in `bins` bins of equal length, from the first sample of the trace to the last. */
 export function profileTimeline(
   trace: Trace,
   bins: number,
@@ -108,7 +107,7 @@ export function profileTimeline(
   return { start, step, seconds };
 }
 
-/** Prefixes of tasks that have samples, most seconds first. */
+/** Returns the prefixes of tasks with samples, those with most seconds first. */
 export function profiledPrefixes({ samples, strings }: Trace): ProfiledPrefix[] {
   const sums = new Map<number, { samples: number; seconds: number }>();
   for (const [row, prefix] of samples.prefix.entries()) {
@@ -123,7 +122,7 @@ export function profiledPrefixes({ samples, strings }: Trace): ProfiledPrefix[] 
   );
 }
 
-/** Seconds that a sample of the trace is worth, on average; 0.01 where there is none. */
+/** Returns the mean seconds for which a sample stands; 0.01 without samples. */
 export function samplingInterval({ samples: { count, interval } }: Trace): number {
   let [seconds, total] = [0, 0];
   for (const [row, one] of count.entries()) {
@@ -133,11 +132,11 @@ export function samplingInterval({ samples: { count, interval } }: Trace): numbe
   return total === 0 ? 0.01 : seconds / total;
 }
 
-/** Grows a tree of the rows of `frames` that samples lead to. */
+/** Builds a call tree from the stack frames of samples. */
 class TreeOfFrames {
   readonly root = emptyTree();
   readonly #trace: Trace;
-  /** By row of `frames`. */
+  /** Nodes by row of `frames`. */
   readonly #nodes: (MutableCallTree | undefined)[];
 
   constructor(trace: Trace) {
@@ -159,7 +158,7 @@ class TreeOfFrames {
     const known = this.#nodes[row];
     if (known !== undefined) return known;
     const { strings, frames } = this.#trace;
-    // From the outermost frame inwards: stacks may be deep.
+    // A loop instead of recursion, because stacks may be deep.
     const path: number[] = [];
     let at = row;
     while (at >= 0 && this.#nodes[at] === undefined) {
@@ -206,14 +205,14 @@ function filterOf(
   };
 }
 
-/** Code of Longpole or Node alone, which is no task's. */
+/** Returns true for code of Longpole or Node outside tasks. */
 function isRuntime({ frames, strings }: Trace, frame: number): boolean {
   return (
     frame >= 0 && frames.parent[frame]! < 0 && textOf(strings, frames.functionName[frame]!) === '(runtime)'
   );
 }
 
-/** Those ids of a column whose texts are wanted. */
+/** Returns the ids in a column with a wanted text. */
 function idsWhere(
   column: Int32Array,
   strings: Trace['strings'],

@@ -1,18 +1,18 @@
-// When workers' threads were held up because their profilers started: tens of milliseconds, once or rarely per worker, in
-// the middle of a task. What measures a run must not be taken for what the run does.
+// Finds the time in which the start of a profiler blocked a worker's thread: tens of milliseconds, once or a few times
+// per worker, during a task. Analyses subtract this time from the time of the task.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { firstFrom } from './lanes.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
 
 interface Starts {
-  /** Rows of the columns, by start. */
+  /** Rows of the columns, in order of start. */
   readonly rows: Int32Array;
   readonly start: Float64Array;
   readonly stop: Float64Array;
 }
 
-/** Seconds between two times in which the profiler of a worker (a row of workers) started. Cost: a binary search. */
+/** Returns the seconds between two times in which the profiler of a worker (a row) started. Cost: a binary search. */
 export function profilerSeconds(trace: Trace, worker: number, from: number, to: number): number {
   const starts = startsOf(trace).get(worker);
   if (starts === undefined) return 0;
@@ -20,14 +20,14 @@ export function profilerSeconds(trace: Trace, worker: number, from: number, to: 
   let seconds = 0;
   for (let at = firstFrom(rows, start, to, 0, rows.length) - 1; at >= 0; at--) {
     const row = rows[at]!;
-    // They do not overlap, so those before ended earlier still.
+    // Starts do not overlap, so all previous ones ended earlier.
     if (stop[row]! <= from) break;
     seconds += Math.min(stop[row]!, to) - Math.max(start[row]!, from);
   }
   return seconds;
 }
 
-/** Cost: one walk over the intervals of a trace, once. */
+/** Returns the starts by row of workers, found once per trace. Cost: a walk over the intervals. */
 const startsOf = oncePer((trace: Trace): ReadonlyMap<number, Starts> => findStarts(trace));
 
 function findStarts(trace: Trace): Map<number, Starts> {

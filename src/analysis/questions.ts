@@ -1,5 +1,5 @@
-// The questions that can be asked about a trace by name, one file each beside this. The command line, reports and the
-// dashboard ask from this list; a new question is one entry more.
+// The list of named questions about a trace, which the command line, reports and the dashboard use. Each question has
+// its own file in this folder.
 import type { Trace } from '../trace/trace.js';
 import { concurrency } from './concurrency.js';
 import { criticalPath } from './criticalPath.js';
@@ -18,15 +18,15 @@ import { transfersByPair, transfersByType } from './transferTables.js';
 import { workerBalance } from './workerBalance.js';
 
 export interface Question {
-  /** Lower case words joined by dashes; never changes once it was published. */
+  /** Lower-case words joined by dashes. A published name never changes. */
   readonly name: string;
-  /** What the table says, as a heading. */
+  /** Heading of the table. */
   readonly title: string;
-  /** A pure function of the trace. A question that the trace cannot answer gives a table without rows. */
+  /** Returns the answer, a pure function of the trace; a table without rows if the trace lacks the needed data. */
   run(trace: Trace): Table;
 }
 
-/** In the order in which they are answered when none is named. */
+/** All questions, in the order in which they are answered by default. */
 export const QUESTIONS: readonly Question[] = [
   {
     name: 'function-bottleneck',

@@ -1,5 +1,4 @@
-// Where do tasks wait, from the moment they could run to the moment somebody knows that they have? By prefix, from the
-// lifecycle of every task.
+// Computes where tasks wait between their readiness and the acknowledgement of their results, by prefix.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { TaskRows, Trace } from '../trace/trace.js';
 import { countedOffsets, lanesOf } from './lanes.js';
@@ -9,7 +8,7 @@ import { Table } from './table.js';
 type Stage = readonly [title: string, from: keyof TaskRows & Lifecycle, to: keyof TaskRows & Lifecycle];
 type Lifecycle = 'ready' | 'dispatched' | 'received' | 'started' | 'stopped' | 'acknowledged';
 
-/** In order. */
+/** Stages of a task in order of time. */
 const STAGES: readonly Stage[] = [
   ['Queued at scheduler', 'ready', 'dispatched'],
   ['Sent to worker', 'dispatched', 'received'],
@@ -19,8 +18,9 @@ const STAGES: readonly Stage[] = [
 ];
 
 /**
- * One row per prefix: the median seconds of each stage of its tasks (of 20,000 of them, evenly spaced, if there are more), and the sum of all that was not computing, largest
- * first. Empty where a trace has no lifecycle. Stages of tasks overlap: a queue of a thousand tasks waits a thousand times.
+ * Returns one row per prefix with the median seconds of each stage of its tasks, and the sum of all waits, the largest
+ * first. For more than 20,000 tasks, the medians are those of 20,000 evenly spaced tasks. The table is empty if the
+ * trace has no times of the stages. The waits of concurrent tasks are added up, so the sum may exceed the makespan.
  */
 export function queueing(trace: Trace): Table {
   const { tasks, strings } = trace;

@@ -1,9 +1,10 @@
-// What is not recorded is not 0: local schedulers and some other tools record neither the movements nor the sizes of results.
+// Distinguishes a trace without transfers from a trace in which transfers were not recorded. Local schedulers and some
+// other tools record neither transfers nor sizes of results.
 import type { Trace } from '../trace/trace.js';
 
 /**
- * Whether the trace would have the transfers and the sizes of results, if there were any. Workers of clusters have addresses under
- * which others reach them. Workers of local schedulers have none, and record no transfers.
+ * Returns true if the recorder records transfers and sizes of results: if the trace has transfers, or if its workers
+ * have addresses. Workers of local schedulers have no addresses and record no transfers.
  */
 export function recordsTransfers({ workers, totals, transfers, strings }: Trace): boolean {
   if (totals.pairs.length > 0 || transfers.length > 0) return true;

@@ -1,17 +1,17 @@
-// Which resource samples belong to a task: those of its host and device taken while it ran, weighted by overlap.
+// Joins resource samples with tasks: the samples of the task's host and device during its run, weighted by overlap.
 //
-// A sample is the state since the sample before it, so its window reaches from there to its own time; the first window is
-// as long as the second. Samples that name a worker belong to that worker's tasks, samples that name a device to tasks on
-// that device; samples of a host belong to all its tasks that have none of their own.
+// A sample describes the time since the previous sample, its window. The first window is as long as the second. Samples
+// with a worker belong to the tasks of this worker, and samples with a device to the tasks on this device. Samples of a
+// host belong to all tasks of the host without more specific samples.
 import { firstWhere, pushTo } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { ResourceRows, Trace } from '../trace/trace.js';
 
-/** Seconds; for a stream of one sample, whose window is not known. DASF samples ten times a second. */
+/** Seconds of the window of a single sample. DASF samples ten times a second. */
 const USUAL_WINDOW = 0.1;
 const ANY = -1;
 
-/** A weighted sum that grows with the tasks of a row; the mean is `sum / seconds`. */
+/** A weighted sum over tasks. The mean is `sum / seconds`. */
 export interface Overlap {
   seconds: number;
   sum: number;
@@ -19,15 +19,15 @@ export interface Overlap {
 
 /** One figure of one stream of samples as a function of time, constant on each window. */
 class Stream {
-  /** Begin of the first window, then the end of each. */
+  /** Start of the first window, then the end of each window. */
   readonly #edges: Float64Array;
   readonly #values: Float64Array;
-  /** Integral of the value, and seconds that have one, from the first edge to each edge. */
+  /** Integral of the value, and seconds with a value, from the first edge to each edge. */
   readonly #sums: Float64Array;
   readonly #seconds: Float64Array;
   #latest = 0;
 
-  /** Times ascend. */
+  /** @param times in ascending order */
   constructor(times: Float64Array, values: Float64Array) {
     const count = times.length;
     this.#edges = new Float64Array(count + 1);
@@ -43,7 +43,7 @@ class Stream {
     }
   }
 
-  /** Adds what overlaps with [start, stop]. Cost: two binary searches. */
+  /** Adds the overlap with [start, stop]. Cost: two binary searches. */
   add(start: number, stop: number, to: Overlap): void {
     const edges = this.#edges;
     const end = edges.length - 1;
@@ -67,7 +67,9 @@ class Stream {
     overlap.sum += value * (to - from);
   }
 
-  /** The window that holds a time; the first or last for times outside. Tasks mostly follow each other: so do their windows. */
+  /**
+   * Returns the window of a time, or the nearest one. Tries the latest window first, because most tasks are in order.
+   */
   #window(time: number): number {
     const edges = this.#edges;
     const latest = this.#latest;
@@ -85,7 +87,7 @@ class Stream {
 export class SampleJoin {
   readonly #streams = new Map<string, Stream>();
 
-  /** `values` is a column of `trace.resources`. */
+  /** @param values a column of `trace.resources` */
   constructor(trace: Trace, values: Float64Array) {
     const { resources } = trace;
     const rowsOf = new Map<string, number[]>();
@@ -105,7 +107,7 @@ export class SampleJoin {
     }
   }
 
-  /** What a task on this host, worker and device has to look at; undefined if nothing was sampled there. */
+  /** Returns the most specific stream for a task on this host, worker and device; undefined if there is none. */
   streamFor(host: number, worker: number, device: number): Stream | undefined {
     const streams = this.#streams;
     return (

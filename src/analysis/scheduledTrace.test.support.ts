@@ -1,5 +1,5 @@
-// Traces of runs that never took place, for tests: tasks with durations are put on workers one after the other, each
-// where it can start first.
+// Makes traces of imaginary runs for tests. Tasks with given durations are placed on workers in order, each on the
+// worker that can start it first.
 import type { SyntheticSpec, SyntheticTask } from '../trace/syntheticTrace.test.support.js';
 
 export interface ScheduledTask {
@@ -8,26 +8,26 @@ export interface ScheduledTask {
   readonly needs?: readonly string[];
   readonly nbytes?: number;
   readonly prefix?: string;
-  /** Default: the first free worker. */
+  /** Name of the worker. Default: the first free worker. */
   readonly worker?: string;
   readonly submitted?: number;
   readonly computation?: number;
 }
 
 export interface Schedule {
-  /** Default 1. They are called `w0`, `w1`, … */
+  /** Number of workers, with the names `w0`, `w1`, … Default 1. */
   readonly workers?: number;
-  /** Seconds between a task and the next on a worker. Default 0. */
+  /** Seconds between two tasks on a worker. Default 0. */
   readonly overhead?: number;
   /** Seconds from ready to dispatched, and from dispatched to received. Default 0. */
   readonly latency?: number;
-  /** Bytes per second between workers. Default: nothing is moved. */
+  /** Bytes per second between workers. Default: no transfers. */
   readonly bandwidth?: number;
 }
 
 type Parts = Required<Pick<SyntheticSpec, 'workers' | 'tasks' | 'transfers' | 'intervals'>>;
 
-/** Greedy and in the order of the list: a task stands after those that it needs. */
+/** Places tasks greedily in the order of the list, in which a task must follow its dependencies. */
 export function scheduled(tasks: readonly ScheduledTask[], schedule: Schedule = {}): Parts {
   const { workers = 1, overhead = 0, latency = 0, bandwidth } = schedule;
   const free = new Map<string, number>(Array.from({ length: workers }, (_, i) => [`w${i}`, 0]));
@@ -66,7 +66,7 @@ export function scheduled(tasks: readonly ScheduledTask[], schedule: Schedule = 
   };
 }
 
-/** The worker that is free first; of those that are free by then, the first. */
+/** Returns the worker on which a task that is ready at this time can start first. */
 function firstFree(free: ReadonlyMap<string, number>, ready: number): string {
   let best = 'w0';
   let earliest = Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
-// What if? How long the recorded graph would take under other conditions: more workers, a faster network, a function that
-// was made faster. A discrete-event simulation with the engine's policy and the durations that were measured.
+// What if? How long the recorded graph would take under other conditions: more workers, a faster network, a function
+// that was made faster. A discrete-event simulation with the engine's policy and the durations that were measured.
 import { ANY, checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
@@ -18,8 +18,8 @@ import { Table } from './table.js';
 /** What is not given is as it was recorded. */
 export interface SimulateOptions {
   /**
-   * Workers with as many threads as those of the trace: of Longpole's one each, of a Dask cluster more. Where a Dask cluster
-   * has workers of several sizes, each thread counts as a worker. Together 1 to 1,000,000 threads.
+   * Workers with as many threads as those of the trace: of Longpole's one each, of a Dask cluster more. Where a Dask
+   * cluster has workers of several sizes, each thread counts as a worker. Together 1 to 1,000,000 threads.
    */
   readonly workers?: number;
   /** Bytes per second between two workers. */
@@ -53,10 +53,11 @@ export interface Simulation {
   /** Seconds from the first submission to the last result. */
   readonly makespan: number;
   /**
-   * Where the makespan would lie, in seconds: how far a simulation of the recorded conditions is from what was recorded,
-   * what two runs differ by for no reason (8 %; 40 % of the time in which workers start), how the last tasks fall, and what more or fewer tasks at the same time may
-   * do to each other beyond what the trace shows (5 % each time their number is doubled or halved). For how long tasks waited
-   * for a core that other programs had, they may have it next time, or wait for it as long again.
+   * Where the makespan would lie, in seconds: how far a simulation of the recorded conditions is from what was
+   * recorded, what two runs differ by for no reason (8 %; 40 % of the time in which workers start), how the last tasks
+   * fall, and what more or fewer tasks at the same time may do to each other beyond what the trace shows (5 % each time
+   * their number is doubled or halved). For how long tasks waited for a core that other programs had, they may have it
+   * next time, or wait for it as long again.
    */
   readonly low: number;
   readonly high: number;
@@ -72,7 +73,9 @@ export interface Simulation {
 const NOISE = 0.08;
 /** The same of the time in which workers start: they read files and compile. Seen: 5 to 62 % between two runs. */
 const STARTING_NOISE = 0.4;
-/** How far the estimate of what tasks at the same time do to each other may be wrong, each time their number doubles. */
+/**
+ * How far the estimate of what tasks at the same time do to each other may be wrong, each time their number doubles.
+ */
 const CONTENTION = 0.05;
 const MAX_CONTENTION = 0.3;
 /** Each takes memory, also those that have nothing to do. */
@@ -83,8 +86,8 @@ const NOTHING = { makespan: 0, low: 0, high: 0, busy: 0, held: 0, spilled: 0 } a
 const MAX_MARGIN = 0.9;
 
 /**
- * The makespan of a trace under other conditions. The band between `low` and `high` is an estimate, not a bound. A million
- * tasks on a thousand workers take about 2 s.
+ * The makespan of a trace under other conditions. The band between `low` and `high` is an estimate, not a bound. A
+ * million tasks on a thousand workers take about 2 s.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an option out of range, and for a prefix that the trace lacks
  */
@@ -157,7 +160,8 @@ export class Simulator {
     const doublings = Math.log2((busy * threads) / this.#recorded.concurrency) || 0;
     const contention = Math.min(MAX_CONTENTION, Math.abs(doublings) * CONTENTION);
     const margin = Math.min(MAX_MARGIN, NOISE + contention + this.#others);
-    // In another order the last tasks would end earlier or later by about one of them; one thread has no order to change.
+    // In another order the last tasks would end earlier or later by about one of them; one thread has no order to
+    // change.
     const end = threads === this.#recordedThreads || threads === 1 ? 0 : granularity;
     const starting = STARTING_NOISE * this.#startup(threads);
     const low = Math.min(calibrated, makespan + around) * (1 - margin) - end - starting;
@@ -280,8 +284,8 @@ export interface Recorded {
 export interface Scaling {
   readonly rows: readonly Simulation[];
   /**
-   * The number of workers beyond which another one adds less than a tenth of what the first one does; Infinity if that is
-   * not so up to the largest number that was tried.
+   * The number of workers beyond which another one adds less than a tenth of what the first one does; Infinity if that
+   * is not so up to the largest number that was tried.
    */
   readonly usefulWorkers: number;
   readonly recorded: Recorded;
@@ -294,8 +298,8 @@ const WORTH = 0.1;
 const MOST_WORKERS = 4096;
 
 /**
- * How the makespan scales. Simulates each of `workers`; default 1, 2, 4, … until another worker is not worth it, at most
- * 4,096.
+ * How the makespan scales. Simulates each of `workers`; default 1, 2, 4, … until another worker is not worth it, at
+ * most 4,096.
  *
  * @throws LongpoleError as `simulate`
  */

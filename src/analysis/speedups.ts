@@ -1,4 +1,4 @@
-// What would be gained if the tasks of one prefix took half as long? For the prefixes that compute longest, by simulation.
+// Simulates how much shorter the run would be if the tasks of one prefix took half as long.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
@@ -6,28 +6,29 @@ import { Simulator } from './simulate.js';
 import { Table } from './table.js';
 import { valuesColumn } from './valuesColumn.js';
 
-/** What becomes of a run if the tasks of a prefix take half as long. */
+/** The simulated run if the tasks of a prefix take half as long. */
 export interface Speedup {
   readonly prefix: string;
-  /** That its tasks computed together, as recorded. */
+  /** Recorded seconds of all tasks of the prefix. */
   readonly computed: number;
-  /** Seconds of the whole run then, with the band of Simulation. */
+  /** Simulated seconds of the whole run. */
   readonly makespan: number;
+  /** Limits of the band of `makespan`; see Simulation. */
   readonly low: number;
   readonly high: number;
-  /** Seconds that the run gets shorter. */
+  /** Seconds by which the run becomes shorter. */
   readonly gained: number;
 }
 
-/** How many times faster. */
+/** Factor by which tasks become faster. */
 const FASTER = 2;
 const MAX_PREFIXES = 5;
-/** Each prefix is simulated: more tasks would take longer than half a second. `simulate` has no such limit. */
+/** Largest number of tasks, so that the simulations take at most half a second. `simulate` has no such limit. */
 export const MAX_SIMULATED = 20_000;
 
 /**
- * The five prefixes that computed longest, what gains most first. Empty where no task ran, and beyond 20,000 tasks. Found once per
- * trace. Cost: six simulations.
+ * Returns the speedups of the five prefixes with the most computed seconds, those that gain most first. Empty if no
+ * task ran, and for more than 20,000 tasks. Computed once per trace, by six simulations.
  */
 export const speedups = oncePer((trace: Trace): readonly Speedup[] => findSpeedups(trace));
 
@@ -55,7 +56,7 @@ function longestPrefixes(trace: Trace): [prefix: string, seconds: number][] {
     .map(([id, seconds]) => [trace.strings.get(id), seconds]);
 }
 
-/** One row per prefix. */
+/** Returns a table with one row per prefix. */
 export function speedupsTable(found: readonly Speedup[]): Table {
   const numbers = (title: string, value: (one: Speedup) => number) => ({
     title,

@@ -1,10 +1,10 @@
-// The statistics that analyses share: robust middles and spreads, and tests that ask whether a difference is more than
-// noise. Random numbers have a seed: the same input gives the same answer.
+// Statistics for analyses: robust means and deviations, and tests of the significance of differences. Random numbers
+// have a fixed seed, so the same input gives the same result.
 
 /** Scales the median absolute deviation to the standard deviation of a normal distribution. */
 const MAD_TO_SIGMA = 1.4826;
 
-/** The value below which the share `q` of the sorted values lies, interpolated; NaN of none. */
+/** Returns the quantile `q` of sorted values, interpolated; NaN without values. */
 export function sortedQuantile(sorted: Float64Array, q: number): number {
   if (sorted.length === 0) return Number.NaN;
   const at = q * (sorted.length - 1);
@@ -14,7 +14,7 @@ export function sortedQuantile(sorted: Float64Array, q: number): number {
   return low + (high - low) * (at - below);
 }
 
-/** The value below which the share `q` of the values lies, interpolated; NaN of none. Cost: a few walks over a copy. */
+/** Returns the quantile `q` of the values, interpolated; NaN without values. Takes linear time. */
 export function quantile(values: ArrayLike<number>, q: number): number {
   const copy = new Float64Array(values);
   if (copy.length === 0) return Number.NaN;
@@ -27,7 +27,7 @@ export function quantile(values: ArrayLike<number>, q: number): number {
   return low + (high - low) * (at - below);
 }
 
-/** The value that stands at place `k` of the sorted values, NaN last. Moves them: before `k` is then nothing larger. */
+/** Returns the value at position `k` in sorted order, NaN last. Reorders the values: none before `k` is then larger. */
 function selected(values: Float64Array, k: number): number {
   let known = 0;
   for (let i = 0; i < values.length; i++) {
@@ -56,18 +56,18 @@ function selected(values: Float64Array, k: number): number {
   return values[k]!;
 }
 
-/** The middle value; NaN of none. */
+/** Returns the median; NaN without values. */
 export function median(values: ArrayLike<number>): number {
   return quantile(values, 0.5);
 }
 
-/** The median and a spread that outliers do not move: the standard deviation if the values were normal. */
+/** The median and a deviation that is robust against outliers, and equals the standard deviation of normal values. */
 export interface Middle {
   readonly median: number;
   readonly sigma: number;
 }
 
-/** Median and scaled median absolute deviation; NaN of none. */
+/** Returns the median and the scaled median absolute deviation; NaN without values. */
 export function middleOf(values: ArrayLike<number>): Middle {
   const center = median(values);
   const deviations = new Float64Array(values);
@@ -75,27 +75,29 @@ export function middleOf(values: ArrayLike<number>): Middle {
   return { median: center, sigma: median(deviations) * MAD_TO_SIGMA };
 }
 
-/** At most `most` of the values, evenly spaced: enough for a median, and cheap to sort. */
+/** Returns at most `most` of the values, evenly spaced, e.g. to estimate a median. */
 export function evenly(values: Int32Array, most = 20_000): Int32Array {
   if (values.length <= most) return values;
   const step = values.length / most;
   return Int32Array.from({ length: most }, (_, i) => values[Math.floor(i * step)]!);
 }
 
-/** The mean; NaN of none. */
+/** Returns the mean; NaN without values. */
 export function mean(values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i]!;
   return sum / values.length;
 }
 
-/** The mean without the share `trim` of the largest values: what is typical, rare stalls left out. NaN of none. */
+/** Returns the mean without the share `trim` of the largest values, e.g. rare stalls; NaN without values. */
 export function trimmedMean(values: ArrayLike<number>, trim: number): number {
   const sorted = Float64Array.from(values).sort();
   return mean(sorted.subarray(0, Math.max(1, Math.ceil(sorted.length * (1 - trim)))));
 }
 
-/** Uniform numbers in [0, 1) that depend on the seed alone: a Weyl sequence, mixed by multiplying and shifting. */
+/**
+ * Uniform random numbers in [0, 1) that depend only on the seed: a Weyl sequence, mixed by multiplications and shifts.
+ */
 export class Random {
   #state: number;
 
@@ -111,19 +113,19 @@ export class Random {
     return ((mixed ^ (mixed >>> 15)) >>> 0) / 0x1_0000_0000;
   }
 
-  /** A whole number, 0 ≤ n < `below`. */
+  /** Returns a whole number from 0 to `below` - 1. */
   below(below: number): number {
     return Math.floor(this.next() * below);
   }
 }
 
 const SEED = 20_250_101;
-/** All ways to divide the values are tried if there are at most as many, else that many at random. */
+/** Largest number of divisions of the values that are tried. If there are more, this many random ones are tried. */
 const MAX_DIVISIONS = 5000;
 
 /**
- * How likely a difference of means as large as this one is if both samples came from the same source: the share of all
- * ways to divide the values in two that differ as much. Exact for small samples; two-sided.
+ * Returns the p-value of the difference of two means: the share of all divisions of the values in two samples with at
+ * least this difference. Two-sided; exact for small samples.
  *
  * @returns 1 if a sample is empty
  * @source Fisher's permutation test
@@ -133,7 +135,7 @@ export function permutationTest(a: ArrayLike<number>, b: ArrayLike<number>): num
   const all = Float64Array.from([...Array.from(a), ...Array.from(b)]);
   const total = all.reduce((sum, value) => sum + value, 0);
   const differenceOf = (sum: number) => Math.abs(sum / a.length - (total - sum) / b.length);
-  // Rounding must not make the division that was seen less extreme than itself.
+  // The factor ensures that the recorded division counts in spite of rounding.
   const seen = differenceOf(mean(a) * a.length) * (1 - 1e-12);
   const exact = divisions(all.length, a.length) <= MAX_DIVISIONS;
   let count = 0;
@@ -142,22 +144,22 @@ export function permutationTest(a: ArrayLike<number>, b: ArrayLike<number>): num
     count++;
     if (differenceOf(sum) >= seen) extreme++;
   }
-  // Of random divisions the one that was seen counts as one more, so that no answer is 0.
+  // Among random divisions, the recorded one counts as an additional one, so that the p-value is never 0.
   return exact ? extreme / count : (extreme + 1) / (count + 1);
 }
 
-/** The smallest answer that `permutationTest` can give for samples of so many values, however far apart they are. */
+/** Returns the smallest p-value that `permutationTest` can give for samples of these sizes. */
 export function smallestP(a: number, b: number): number {
   const ways = divisions(a + b, a);
-  // Of two samples of one size, each in the other's place differs as much.
+  // Exchanging two samples of the same size gives the same difference.
   return ways <= MAX_DIVISIONS ? (a === b ? 2 : 1) / ways : 1 / (MAX_DIVISIONS + 1);
 }
 
 /**
- * The same where each value of `a` has its own in `b`: the share of all ways to exchange some pairs whose difference is as
- * large. Sees a change of all values through any spread between them.
+ * Returns the p-value of the difference of paired values: the share of all exchanges within pairs with at least this
+ * difference. Detects a change of all values even if the values differ much between pairs.
  *
- * @returns 1 for no pairs
+ * @returns 1 without pairs
  * @source Fisher's test of matched pairs
  */
 export function pairedPermutationTest(a: ArrayLike<number>, b: ArrayLike<number>): number {
@@ -181,7 +183,7 @@ function sumOf(values: Float64Array): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** n over k, or Infinity when it is large. */
+/** Returns n over k, or Infinity if that is large. */
 function divisions(n: number, k: number): number {
   let count = 1;
   for (let i = 1; i <= Math.min(k, n - k); i++) {
@@ -191,7 +193,7 @@ function divisions(n: number, k: number): number {
   return Math.round(count);
 }
 
-/** The sums of all ways to choose `k` of the values from `from` on. */
+/** Yields the sum of each choice of `k` values from position `from` on. */
 function* allSums(values: Float64Array, k: number, from: number): IterableIterator<number> {
   if (k === 0) {
     yield 0;
@@ -221,9 +223,9 @@ function* randomSums(values: Float64Array, k: number): IterableIterator<number> 
 }
 
 /**
- * The interval that holds the ratio of means, b to a, in the share `confidence` of samples drawn anew from both.
- * Deterministic. A sample of one has no spread of its own: the interval is then that of the other. `paired`: each value of
- * `a` has its own in `b`, and both are drawn together.
+ * Returns the confidence interval of the ratio of means, b to a, by resampling both. Deterministic. A sample of one
+ * value has no deviation, so the interval then reflects only the other sample. With `paired`, values at the same index
+ * are drawn together.
  *
  * @source Efron's bootstrap, percentile interval
  */
@@ -241,7 +243,7 @@ export function bootstrapRatio(
   return { low: sortedQuantile(ratios, tail), high: sortedQuantile(ratios, 1 - tail) };
 }
 
-/** Of pairs that are drawn together. */
+/** Returns the ratio of sums of randomly drawn pairs. */
 function drawnRatio(a: ArrayLike<number>, b: ArrayLike<number>, random: Random): number {
   let [before, after] = [0, 0];
   for (let i = 0; i < a.length; i++) {
@@ -259,8 +261,7 @@ function drawnMean(values: ArrayLike<number>, random: Random): number {
 }
 
 /**
- * p-values corrected for how many were asked: each answers whether its own difference is real, at a false discovery
- * rate. In the order of the input.
+ * Returns p-values adjusted for multiple tests by the false discovery rate, in the order of the input.
  *
  * @source Benjamini and Hochberg, 1995
  */

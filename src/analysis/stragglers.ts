@@ -40,7 +40,10 @@ const SPREADS = 6;
 const TIMES = 2;
 /** Of fewer tasks nobody knows what is usual. */
 const MIN_TASKS = 5;
-/** Seconds that the first call of a function on a worker may take longer: it loads what it needs, and no code is compiled. */
+/**
+ * Seconds that the first call of a function on a worker may take longer: it loads what it needs, and no code is
+ * compiled.
+ */
 export const COLD_SECONDS = 0.1;
 /** Seconds above the median: for less than some slices of time the system takes a core away, whatever the task does. */
 const MIN_EXCESS = 10e-3;
@@ -218,9 +221,10 @@ function reasonOf(facts: Omit<Straggler, 'why'>): string {
 }
 
 /**
- * Tasks at least twice as long as the median of their prefix, and six spreads above it (scaled median absolute deviation),
- * those that lost most time first. Prefixes of which more than a tenth would be here have no usual duration: they are not. What
- * is not held against a task: that its thread's profiler started meanwhile, and of the first of its prefix on a thread 0.1 s.
+ * Tasks at least twice as long as the median of their prefix, and six spreads above it (scaled median absolute
+ * deviation), those that lost most time first. Prefixes of which more than a tenth would be here have no usual
+ * duration: they are not. What is not held against a task: that its thread's profiler started meanwhile, and of the
+ * first of its prefix on a thread 0.1 s.
  */
 export function stragglers(trace: Trace): Table {
   const found = stragglersOf(trace);

@@ -1,5 +1,6 @@
-// When the client handed over which tasks, and what it had waited for. If nothing of it was running any more it had waited
-// for the last result; if something was, and it acted soon after a result, for that one; else it went on by itself.
+// When the client handed over which tasks, and what it had waited for. If nothing of it was running any more it had
+// waited for the last result; if something was, and it acted soon after a result, for that one; else it went on by
+// itself.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
@@ -47,7 +48,9 @@ function causes(trace: Trace, { submissionOf, time }: Omit<SubmissionTimes, 'cau
   return cause;
 }
 
-/** What nobody needs within its own submission, by when it was known: only such results can be what a client waits for. */
+/**
+ * What nobody needs within its own submission, by when it was known: only such results can be what a client waits for.
+ */
 function lastTasks(trace: Trace, submissionOf: Int32Array): Int32Array {
   const { length, dependencyOffsets, dependencyRows } = trace.tasks;
   const needed = new Uint8Array(length);

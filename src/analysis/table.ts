@@ -18,8 +18,8 @@ export type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
 
 /**
- * A column of numbers, NaN for absent, or of strings, ids of `strings`, -1 for absent. Functions of the row stand for what
- * follows from other columns: a table of ten million rows has no memory for it. At least one column is an array.
+ * A column of numbers, NaN for absent, or of strings, ids of `strings`, -1 for absent. Functions of the row stand for
+ * what follows from other columns: a table of ten million rows has no memory for it. At least one column is an array.
  */
 export type Column =
   | { readonly title: string; readonly numbers: Values<Float64Array>; readonly float?: boolean }
@@ -104,8 +104,8 @@ export class Table {
   }
 
   /**
-   * RFC 4180 with `\n`; absent cells are empty. Numbers are written so that reading them gives the same number. A string
-   * has at most 536 million characters, some 5 million rows of tasks; beyond it Node throws a RangeError, and
+   * RFC 4180 with `\n`; absent cells are empty. Numbers are written so that reading them gives the same number. A
+   * string has at most 536 million characters, some 5 million rows of tasks; beyond it Node throws a RangeError, and
    * `csvPieces` goes on.
    */
   toCSV(): string {
@@ -131,7 +131,8 @@ export class Table {
 
   /**
    * Returns aligned text, numbers with at most six digits. Of long tables the first `maxRows` rows. Control characters
-   * become visible signs, and texts of more than 300 characters lose their middle; `rows` and `toCSV` have the true text.
+   * become visible signs, and texts of more than 300 characters lose their middle; `rows` and `toCSV` have the true
+   * text.
    */
   toString(options: ToStringOptions = {}): string {
     checkOptions('Table.toString', options, TO_STRING_OPTIONS);
@@ -159,8 +160,8 @@ export class Table {
   }
 
   /**
-   * The table as an Arrow IPC stream, which pyarrow, pandas, polars, DuckDB and apache-arrow read: numbers as float64 (NaN
-   * where a cell is absent), texts as utf8 (null).
+   * The table as an Arrow IPC stream, which pyarrow, pandas, polars, DuckDB and apache-arrow read: numbers as float64
+   * (NaN where a cell is absent), texts as utf8 (null).
    */
   toArrow(): Uint8Array {
     this.#makeStrings();

@@ -36,8 +36,8 @@ export function taskBalance(trace: Trace, options: TaskBalanceOptions = {}): Tab
 }
 
 /**
- * The same, with rows of a second, or, where those would be more than 10,000, of the next 2, 5, 10, 20, … seconds. Throws
- * ERR_LONGPOLE_INVALID_ARGUMENT if the times are so far apart that no number says how far.
+ * The same, with rows of a second, or, where those would be more than 10,000, of the next 2, 5, 10, 20, … seconds.
+ * Throws ERR_LONGPOLE_INVALID_ARGUMENT if the times are so far apart that no number says how far.
  */
 export function fittingTaskBalance(trace: Trace): Table {
   const lanes = lanesOf(trace);

@@ -9,10 +9,9 @@ import { valuesColumn } from './valuesColumn.js';
 import { threadsTogether } from './workerStarts.js';
 
 /**
- * Actions by the seconds they took, longest first. The share is of what all threads had: an action that goes on beside a
- * task, e.g. a transfer, counts beside it, so that shares may add up to more than 100 %.
- * Exact over the whole run; where a live trace let rows go, shares are those of the part that is left, as far as all of the run
- * was alike.
+ * Actions by the seconds they took, longest first. The share is of what all threads had: an action that goes on beside
+ * a task, e.g. a transfer, counts beside it, so that shares may add up to more than 100 %. Exact over the whole run;
+ * where a live trace let rows go, shares are those of the part that is left, as far as all of the run was alike.
  */
 export function timeByAction(trace: Trace): Table {
   const { actions } = trace.totals;

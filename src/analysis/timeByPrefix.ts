@@ -6,7 +6,9 @@ import { recordsTransfers } from './recordsTransfers.js';
 import { Table } from './table.js';
 import { valuesColumn } from './valuesColumn.js';
 
-/** Prefixes by the seconds their tasks computed, longest first. Exact over the whole run, also where rows were let go. */
+/**
+ * Prefixes by the seconds their tasks computed, longest first. Exact over the whole run, also where rows were let go.
+ */
 export function timeByPrefix(trace: Trace): Table {
   const isMeasured = recordsTransfers(trace);
   const totals = [...trace.totals.prefixes.values()];

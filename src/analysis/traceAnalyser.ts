@@ -1,4 +1,5 @@
-// DASF's TraceAnalyser: a trace and the questions that its tables answer. Each question is a file of its own beside this.
+// DASF's TraceAnalyser: a trace and the questions that its tables answer. Each question is a file of its own beside
+// this.
 import { checkOptions, type OptionKinds, oneOf } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';

@@ -38,8 +38,8 @@ export function transfersByPair(trace: Trace): Table {
 }
 
 /**
- * What was moved for which reason: type of result, and kind of transfer, by bytes, most first. The bytes of a transfer of
- * several results are divided among them in proportion to their size.
+ * What was moved for which reason: type of result, and kind of transfer, by bytes, most first. The bytes of a transfer
+ * of several results are divided among them in proportion to their size.
  */
 export function transfersByType(trace: Trace): Table {
   const { transfers, tasks, strings } = trace;

@@ -7,8 +7,9 @@ import { Table } from './table.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
 
 /**
- * One row per thread that ran tasks, the busiest first: what it computed, when it ended its last task, and the seconds in
- * which it did not compute. `Other work (s)` is what the whole worker did beside tasks: transfers, disk, serialization.
+ * One row per thread that ran tasks, the busiest first: what it computed, when it ended its last task, and the seconds
+ * in which it did not compute. `Other work (s)` is what the whole worker did beside tasks: transfers, disk,
+ * serialization.
  */
 export function workerBalance(trace: Trace): Table {
   const { workers, strings, tasks } = trace;

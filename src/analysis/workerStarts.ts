@@ -1,15 +1,18 @@
-// When workers were there, and when they began: a program may start several clusters or pools one after the other, and each
-// of them starts anew.
+// When workers were there, and when they began: a program may start several clusters or pools one after the other, and
+// each of them starts anew.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
-/** Workers that were made within this time belong together, seconds: threads are made in milliseconds, processes in tens of them. */
+/**
+ * Workers that were made within this time belong together, seconds: threads are made in milliseconds, processes in tens
+ * of them.
+ */
 const TOGETHER = 0.1;
 
 /**
- * By row of workers: when it, or one that was made with it or later, started its first task. Until then it may still have been
- * starting. Where the trace does not say when a worker was made: when the first task of all started.
+ * By row of workers: when it, or one that was made with it or later, started its first task. Until then it may still
+ * have been starting. Where the trace does not say when a worker was made: when the first task of all started.
  */
 export const firstStarts = oncePer((trace: Trace): Float64Array => findStarts(trace));
 
@@ -50,7 +53,9 @@ function firstTasks(trace: Trace): Float64Array {
   return Float64Array.from({ length: count }, (_, lane) => trace.tasks.started[spans.rows[offsets[lane]!]!]!);
 }
 
-/** Threads that were there at the same time, at most: workers come and go, and clusters follow each other. At least 1. */
+/**
+ * Threads that were there at the same time, at most: workers come and go, and clusters follow each other. At least 1.
+ */
 export function threadsTogether(trace: Trace): number {
   const { workers, tasks } = trace;
   const { count, worker, spans, offsets } = lanesOf(trace);
@@ -88,8 +93,8 @@ export function threadsTogether(trace: Trace): number {
 }
 
 /**
- * From when to when a worker was there. Pools of local schedulers do not say when they end: one that follows another is not
- * beside it.
+ * From when to when a worker was there. Pools of local schedulers do not say when they end: one that follows another is
+ * not beside it.
  */
 function presence(started: number, stopped: number, lastTask: number): readonly [number, number] {
   const from = Number.isNaN(started) ? Number.NEGATIVE_INFINITY : started;
