@@ -1,5 +1,5 @@
-// What if? How long the recorded graph would take under other conditions: more workers, a faster network, a function
-// that was made faster. A discrete-event simulation with the engine's policy and the durations that were measured.
+// Simulates how long the recorded graph would take under other conditions: more workers, a faster network, a faster
+// function. A discrete-event simulation with the policy of the engine and the measured durations.
 import { ANY, checkArgument, checkOptions, NUMBER, type OptionKinds, TRACE } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
@@ -15,25 +15,26 @@ import { replayGraphOf } from './simulation/replayGraph.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './simulation/replayTypes.js';
 import { Table } from './table.js';
 
-/** What is not given is as it was recorded. */
+/** Conditions of a simulation. The default of each is the recorded condition. */
 export interface SimulateOptions {
   /**
-   * Workers with as many threads as those of the trace: of Longpole's one each, of a Dask cluster more. Where a Dask
-   * cluster has workers of several sizes, each thread counts as a worker. Together 1 to 1,000,000 threads.
+   * Number of workers, with as many threads as the recorded workers: one for Longpole, often more for Dask. If the
+   * workers of a Dask cluster differ, this is the number of threads. 1 to 1,000,000 threads in total.
    */
   readonly workers?: number;
   /** Bytes per second between two workers. */
   readonly bandwidth?: number;
-  /** Bytes per worker. Results go to disk beyond 60 % of it. 0: no limit. */
+  /** Bytes of memory per worker; 0 for no limit. Results beyond 60 % of the limit are written to disk. */
   readonly memoryLimit?: number;
-  /** Prefix → how many times faster its tasks become; below 1: slower. */
+  /** Factor by which the tasks of each prefix become faster; below 1 they become slower. */
   readonly faster?: Readonly<Record<string, number>>;
-  /** Prefix → into how many tasks each of its tasks is split, which share its work and its result. */
+  /** Number of tasks into which each task of a prefix is split. They share its work and its result. */
   readonly split?: Readonly<Record<string, number>>;
-  /** Seconds of the scheduler per task, one after the other. 0: nothing passes between tasks either. */
+  /** Seconds of the scheduler per task. 0 also removes all other overhead between tasks. */
   readonly schedulerOverhead?: number;
-  /** Seconds since the epoch; only tasks that started in between. Default: all. */
+  /** Seconds since the epoch from which tasks must have started. Default: the start of the run. */
   readonly start?: number;
+  /** Seconds since the epoch until which tasks must have started. Default: the end of the run. */
   readonly stop?: number;
 }
 
@@ -53,41 +54,39 @@ export interface Simulation {
   /** Seconds from the first submission to the last result. */
   readonly makespan: number;
   /**
-   * Where the makespan would lie, in seconds: how far a simulation of the recorded conditions is from what was
-   * recorded, what two runs differ by for no reason (8 %; 40 % of the time in which workers start), how the last tasks
-   * fall, and what more or fewer tasks at the same time may do to each other beyond what the trace shows (5 % each time
-   * their number is doubled or halved). For how long tasks waited for a core that other programs had, they may have it
-   * next time, or wait for it as long again.
+   * Lower limit of the estimated band of the makespan, seconds. The band includes: the difference of a simulation of
+   * the recorded conditions from the recording; the noise between two runs (8 %, and 40 % of the start of workers); the
+   * order of the last tasks; and unknown effects of more or fewer concurrent tasks (5 % for each factor of 2). If tasks
+   * waited for cores that other programs used, the band includes runs with and without these waits.
    */
   readonly low: number;
+  /** Upper limit of the estimated band of the makespan, seconds. */
   readonly high: number;
   /** Share of the workers' time in which tasks compute, 0 to 1. */
   readonly busy: number;
-  /** Bytes of results that one worker holds in memory at most; a memory limit may shrink to that by 0.6. */
+  /** Largest number of bytes of results in the memory of a worker. A memory limit of `held / 0.6` avoids spilling. */
   readonly held: number;
-  /** Bytes that go to disk. */
+  /** Bytes written to disk. */
   readonly spilled: number;
 }
 
-/** Two runs of the same program on the same machine differ by this share for no reason. */
+/** Relative difference of two runs of the same program on the same machine. */
 const NOISE = 0.08;
-/** The same of the time in which workers start: they read files and compile. Seen: 5 to 62 % between two runs. */
+/** Relative difference of the start of workers, which read files and compile. Measured: 5 to 62 % between two runs. */
 const STARTING_NOISE = 0.4;
-/**
- * How far the estimate of what tasks at the same time do to each other may be wrong, each time their number doubles.
- */
+/** Relative error of the estimated effect of concurrent tasks on one another, for each doubling of their number. */
 const CONTENTION = 0.05;
 const MAX_CONTENTION = 0.3;
-/** Each takes memory, also those that have nothing to do. */
+/** Largest number of threads. Idle threads take memory, too. */
 const MAX_THREADS = 1_000_000;
-/** Where no task ran. */
+/** Result if no task ran. */
 const NOTHING = { makespan: 0, low: 0, high: 0, busy: 0, held: 0, spilled: 0 } as const;
-/** Of the makespan; beyond it a band says nothing, and below 0 it would be wrong. */
+/** Largest relative margin of a band. */
 const MAX_MARGIN = 0.9;
 
 /**
- * The makespan of a trace under other conditions. The band between `low` and `high` is an estimate, not a bound. A
- * million tasks on a thousand workers take about 2 s.
+ * Returns the makespan of a trace under other conditions. The band between `low` and `high` is an estimate, not a
+ * bound. A million tasks on a thousand workers take about 2 s.
  *
  * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an option out of range, and for a prefix that the trace lacks
  */
@@ -95,11 +94,11 @@ export function simulate(trace: Trace, options: SimulateOptions = {}): Simulatio
   return new Simulator(trace, options).simulate(options.workers);
 }
 
-/** Answers several questions about the same graph. Everything but the number of workers is fixed by the options. */
+/** Simulates one graph with several numbers of workers. The options fix all other conditions. */
 export class Simulator {
-  /** How many workers the trace was recorded with. */
+  /** Number of recorded workers. */
   readonly recordedWorkers: number;
-  /** Of each worker; NaN: they differ, and each thread counts as a worker. */
+  /** Threads of each worker; NaN if workers differ, so that each thread counts as a worker. */
   readonly threadsPerWorker: number;
   readonly #recordedThreads: number;
   readonly #graph: ReplayGraph;
@@ -107,11 +106,11 @@ export class Simulator {
   readonly #floor: number;
   readonly #work: number;
   readonly #recorded: Calibration;
-  /** Tasks of a thread ran one after the other, so that no schedule is shorter than the work divided by the workers. */
+  /** True if the tasks of a thread ran one after another, so that no schedule is shorter than the work per worker. */
   readonly #isBounded: boolean;
-  /** Share of the time of the tasks in which they waited for a core that other programs had. */
+  /** Share of the time of tasks in which they waited for a core that another program used. */
   readonly #others: number;
-  /** By number of threads: a sweep asks for some twice. */
+  /** Results by number of threads, because a sweep needs some twice. */
   readonly #replays = new Map<number, ReplayResult>();
 
   constructor(trace: Trace, options: SimulateOptions = {}) {
@@ -129,7 +128,7 @@ export class Simulator {
     this.#graph = isChanged ? replayGraphOf(trace, window, changes) : asRecorded;
     this.#recorded = calibrationOf(trace, window, asRecorded, recorded);
     const { others, cores, lost, demand, isMeasured } = coreUseOf(trace);
-    // A task that sleeps leaves others its core: it cannot wait for long.
+    // A task that mostly sleeps cannot wait long for a core.
     const share = others / cores || 0;
     this.#others = isMeasured ? Math.min(lost, share) : Math.min(1, demand) * Math.min(1, share);
     const { floor, work } = bounds(this.#graph);
@@ -155,18 +154,17 @@ export class Simulator {
     const { makespan, busy, held, spilled } = this.#replay(threads);
     const { ratio, around, granularity } = this.#recorded;
     const least = Math.max(this.#floor, this.#work / threads);
-    // The recorded run may have been shorter than its simulation: that makes no task shorter.
+    // If the recorded run was shorter than its simulation, the calibration must not undercut the longest chain.
     const calibrated = Math.max(this.#isBounded ? least : 0, makespan * ratio + around);
     const doublings = Math.log2((busy * threads) / this.#recorded.concurrency) || 0;
     const contention = Math.min(MAX_CONTENTION, Math.abs(doublings) * CONTENTION);
     const margin = Math.min(MAX_MARGIN, NOISE + contention + this.#others);
-    // In another order the last tasks would end earlier or later by about one of them; one thread has no order to
-    // change.
+    // Another order of the last tasks changes the end by about one task. A single thread has no such effect.
     const end = threads === this.#recordedThreads || threads === 1 ? 0 : granularity;
     const starting = STARTING_NOISE * this.#startup(threads);
     const low = Math.min(calibrated, makespan + around) * (1 - margin) - end - starting;
     const high = Math.max(calibrated, makespan + around) * (1 + margin) + end + starting;
-    // No band reaches below what no schedule can beat, but for the noise of its durations.
+    // The band does not reach below the bound of all schedules, except for the noise of durations.
     const bound = least * (1 - margin);
     return {
       makespan: calibrated,
@@ -178,7 +176,7 @@ export class Simulator {
     };
   }
 
-  /** Seconds until so many threads are there. */
+  /** Returns the seconds until this number of threads has started. */
   #startup(threads: number): number {
     return startupOf(this.#recorded.machine, threads);
   }
@@ -192,7 +190,7 @@ export class Simulator {
   }
 }
 
-/** The longest chain, and the sum, of what tasks take. */
+/** Returns the longest chain and the sum of the tasks' seconds. */
 function bounds({ size, seconds, dependencyOffsets, dependencies }: ReplayGraph): {
   floor: number;
   work: number;
@@ -269,23 +267,25 @@ function check(name: string, value: number, isGood: boolean, expected: string): 
   throw invalidArgument(`The option ${name} is ${value}: give ${expected}.`);
 }
 
-/** Under which conditions the trace was recorded. */
+/** The conditions of the recording. */
 export interface Recorded {
   readonly workers: number;
-  /** Of each worker; NaN: the workers of a Dask cluster differ, and `workers` counts their threads. */
+  /**
+   * Threads of each worker; NaN if the workers of a Dask cluster differ, so that `workers` is the number of threads.
+   */
   readonly threadsPerWorker: number;
-  /** Seconds; NaN where no task ran. */
+  /** Seconds; NaN if no task ran. */
   readonly makespan: number;
-  /** Cores that other programs kept busy meanwhile; NaN: not known. */
+  /** Mean number of cores that other programs kept busy; NaN if unknown. */
   readonly others: number;
 }
 
-/** The makespan by number of workers, and how many are worth having. */
+/** The makespan by number of workers, and the useful number of workers. */
 export interface Scaling {
   readonly rows: readonly Simulation[];
   /**
-   * The number of workers beyond which another one adds less than a tenth of what the first one does; Infinity if that
-   * is not so up to the largest number that was tried.
+   * Number of workers beyond which an additional worker gives less than a tenth of the speed of the first one; Infinity
+   * if every tried number is useful.
    */
   readonly usefulWorkers: number;
   readonly recorded: Recorded;
@@ -293,13 +293,14 @@ export interface Scaling {
   toString(): string;
 }
 
+/** Least speedup by an additional worker that makes it useful. */
 const WORTH = 0.1;
-/** Where a sweep ends that nobody limited. */
+/** Largest number of workers of a sweep by default. */
 const MOST_WORKERS = 4096;
 
 /**
- * How the makespan scales. Simulates each of `workers`; default 1, 2, 4, … until another worker is not worth it, at
- * most 4,096.
+ * Returns the makespan for several numbers of workers: `workers`, or by default 1, 2, 4, … up to the useful number of
+ * workers, at most 4,096.
  *
  * @throws LongpoleError as `simulate`
  */
@@ -330,7 +331,7 @@ function doublings(most: number): number[] {
   return counts;
 }
 
-/** Doubles until the workers that were added are worth too little, then halves the step. */
+/** Doubles the number of workers until the added ones are not useful, and then halves the step. */
 function usefulWorkers(simulator: Simulator): number {
   const one = simulator.simulate(1).makespan;
   const speedup = (workers: number) => one / simulator.simulate(workers).makespan;
@@ -345,7 +346,7 @@ function usefulWorkers(simulator: Simulator): number {
   return good;
 }
 
-/** Beside each row how many times faster that is than `one` worker. */
+/** Returns one row per simulation, with its speedup over `one`, the seconds with one worker. */
 function scalingTable(rows: readonly Simulation[], one: number): Table {
   const numbers = (title: string, value: (row: Simulation) => number) => ({
     title,

@@ -1,4 +1,4 @@
-// Which tasks took far longer than their like, and what was different about them?
+// Finds tasks that took far longer than other tasks of their prefix, and what was different about them.
 import { oncePer } from '../base/lookUps.js';
 import { bytesText, secondsText } from '../base/words.js';
 import { ACTIONS } from '../protocol/clusterObserver.js';
@@ -14,41 +14,45 @@ import { workIntervalsOf } from './workIntervals.js';
 export interface Straggler {
   /** Row of tasks. */
   readonly row: number;
-  /** Without those in which its thread's profiler started. */
+  /** Duration without the start of the thread's profiler, seconds. */
   readonly seconds: number;
-  /** Of its prefix. */
+  /** Median duration of the prefix, seconds. */
   readonly median: number;
-  /** Bytes of all inputs, and the median of its prefix. */
+  /** Bytes of all inputs. */
   readonly bytesIn: number;
+  /** Median of the bytes of inputs of the prefix. */
   readonly medianBytesIn: number;
-  /** Seconds of intervals of the task, and of garbage collection on its worker meanwhile. */
+  /** Seconds of transfers for the task. */
   readonly transfer: number;
+  /** Seconds of disk intervals for the task. */
   readonly disk: number;
+  /** Seconds of garbage collection on the worker during the task. */
   readonly gc: number;
-  /** Seconds in which it waited for a promise, and its thread had nothing to do. */
+  /** Seconds in which the task awaited a promise while its thread was idle. */
   readonly awaited: number;
-  /** Seconds in which its thread was ready to run and waited for a core; 0 where that is not known. */
+  /** Seconds in which the thread waited for a core; 0 if unknown. */
   readonly coreWait: number;
-  /** Its worker had run no task of its prefix before. */
+  /** True if the worker had run no task of the prefix before. */
   readonly isFirst: boolean;
-  /** What stands out, e.g. `3.1 times the input`; empty: nothing that the trace knows of. */
+  /** Possible causes, e.g. `3.1 times the input`; empty if the trace shows none. */
   readonly why: string;
 }
 
-/** So many spreads above the median, and so many times the median: both must hold. */
+/** Least distance of a straggler from the median, in deviations. */
 const SPREADS = 6;
+/** Least ratio of a straggler to the median. */
 const TIMES = 2;
-/** Of fewer tasks nobody knows what is usual. */
+/** Least number of tasks of a prefix for a meaningful median. */
 const MIN_TASKS = 5;
 /**
- * Seconds that the first call of a function on a worker may take longer: it loads what it needs, and no code is
- * compiled.
+ * Seconds by which the first call of a function on a worker may take longer, because the worker loads and compiles
+ * code.
  */
 export const COLD_SECONDS = 0.1;
-/** Seconds above the median: for less than some slices of time the system takes a core away, whatever the task does. */
+/** Least seconds above the median. The system may take away a core for a few time slices in any task. */
 const MIN_EXCESS = 10e-3;
 
-/** The stragglers of a trace, those that lost most time first. Cost: a walk, and two sorts of a sample per prefix. */
+/** Returns the stragglers of a trace, those that lost most time first. Cost: a walk, and two medians per prefix. */
 export const stragglersOf = oncePer((trace: Trace): readonly Straggler[] => findStragglers(trace));
 
 function findStragglers(trace: Trace): Straggler[] {
@@ -69,7 +73,7 @@ function findStragglers(trace: Trace): Straggler[] {
       (row) => ownSeconds(trace, row) - (isFirst[row] === 1 ? COLD_SECONDS : 0),
       middle,
     );
-    // A prefix of which one in ten is far off has no usual duration.
+    // If more than a tenth of a prefix's tasks are far from the median, the median is not a usual duration.
     if (slow.length * 10 > members.length && slow.length > 1) continue;
     if (slow.length > 0) slowOf.push({ slow, members, middle });
   }
@@ -100,7 +104,7 @@ export function firstRuns(trace: Trace): Uint8Array {
   return isFirst;
 }
 
-/** Seconds of a task without those in which its thread's profiler started. */
+/** Returns the seconds of a task without the start of the thread's profiler. */
 function ownSeconds(trace: Trace, row: number): number {
   const { duration, worker, started, stopped } = trace.tasks;
   return duration[row]! - profilerSeconds(trace, worker[row]!, started[row]!, stopped[row]!);
@@ -123,10 +127,10 @@ interface OwnWork {
   readonly until: number;
 }
 
-/** What was different about slow tasks. */
+/** Finds differences of slow tasks from others. */
 class Reasons {
   readonly #trace: Trace;
-  /** By id of a slow task, seconds of intervals that were for it. */
+  /** Seconds of intervals for each slow task, by its id. */
   readonly #ownWork: ReadonlyMap<number, OwnWork>;
   readonly #isFirst: Uint8Array;
 
@@ -160,7 +164,7 @@ class Reasons {
     return sum;
   }
 
-  /** Seconds of its own intervals, and of garbage collections on its worker while it ran. Cost: a binary search. */
+  /** Returns seconds of intervals for the task, and of garbage collections during it. Cost: a binary search. */
   #times(row: number): Pick<Straggler, 'transfer' | 'disk' | 'gc' | 'awaited'> {
     const { worker, started, stopped } = this.#trace.tasks;
     const { spans, offsets, action, start, stop } = workIntervalsOf(this.#trace);
@@ -180,11 +184,11 @@ class Reasons {
   }
 }
 
-/** One walk over the intervals of all workers. */
+/** Adds up the intervals for slow tasks, in one walk. */
 function ownWork(trace: Trace, slow: readonly Int32Array[]): Map<number, OwnWork> {
   const sums = new Map<number, OwnWork>();
   const work = workIntervalsOf(trace);
-  // Ids of tasks are a column of 8 bytes that nothing else here needs.
+  // Avoids reading the ids of tasks, a column of 8 bytes per row, if no interval names a task.
   if (!work.task.some((task) => task >= 0)) return sums;
   const { id, stopped } = trace.tasks;
   for (const rows of slow)
@@ -202,7 +206,7 @@ function ownWork(trace: Trace, slow: readonly Int32Array[]): Map<number, OwnWork
   return sums;
 }
 
-/** What explains at least a third of the excess, or input in proportion to it. */
+/** Returns the causes that explain at least a third of the additional time, or a larger input. */
 function reasonOf(facts: Omit<Straggler, 'why'>): string {
   const { seconds, median, bytesIn, medianBytesIn, gc, disk, transfer, awaited, coreWait, isFirst } = facts;
   const share = (seconds - median) / 3;

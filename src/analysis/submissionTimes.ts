@@ -1,29 +1,31 @@
-// When the client handed over which tasks, and what it had waited for. If nothing of it was running any more it had
-// waited for the last result; if something was, and it acted soon after a result, for that one; else it went on by
-// itself.
+// Finds when the client submitted which tasks, and the result after which it did. If none of its tasks were running,
+// the client had waited for the last result. If some were, but a result came shortly before, the client had waited for
+// that result. Otherwise the client waited for nothing.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
 export interface SubmissionTimes {
-  /** Row of tasks → submission; -1 where the trace does not say when it was submitted, or the run does not count. */
+  /** Submission by row of tasks; -1 if its time is not recorded, or for runs without a result. */
   readonly submissionOf: Int32Array;
-  /** SubmissionTimes by time; seconds since the epoch. */
+  /** Time of each submission in order, seconds since the epoch. */
   readonly time: Float64Array;
-  /** By submission: the row of tasks whose result came last before it; -1: it follows the submission before. */
+  /** Row of the task for which the client waited before each submission; -1 if it waited for none. */
   readonly cause: Int32Array;
 }
 
-/** The submissions of a trace, found once. Cost: some walks over tasks and edges, and a sort of the last tasks. */
+/**
+ * Returns the submissions of a trace, found once. Cost: some walks over tasks and edges, and a sort of the last tasks.
+ */
 export const submissionsOf = oncePer((trace: Trace): SubmissionTimes => {
   const times = submissionTimes(trace);
   return { ...times, cause: causes(trace, times) };
 });
 
-/** When the client, or the scheduler beside it, knew of a result. */
+/** Returns the time at which the client, or the scheduler in its process, received a result. */
 export function knownAt({ tasks }: Trace, row: number): number {
   const { stopped, acknowledged } = tasks;
-  // NaN where the trace does not say.
+  // `acknowledged` is NaN if it is not recorded.
   return Math.max(stopped[row]!, acknowledged[row]! || Number.NEGATIVE_INFINITY);
 }
 
@@ -49,7 +51,8 @@ function causes(trace: Trace, { submissionOf, time }: Omit<SubmissionTimes, 'cau
 }
 
 /**
- * What nobody needs within its own submission, by when it was known: only such results can be what a client waits for.
+ * Returns rows of tasks without dependents in their submission, by time of their results. A client waits for such
+ * tasks.
  */
 function lastTasks(trace: Trace, submissionOf: Int32Array): Int32Array {
   const { length, dependencyOffsets, dependencyRows } = trace.tasks;
@@ -67,7 +70,7 @@ function lastTasks(trace: Trace, submissionOf: Int32Array): Int32Array {
   return rows.sort((a, b) => knownAt(trace, a) - knownAt(trace, b) || a - b);
 }
 
-/** Distinct times of submission in order, and which of them each row has. */
+/** Returns the distinct times of submission in order, and the submission of each row. */
 function submissionTimes(trace: Trace): Omit<SubmissionTimes, 'cause'> {
   const { length, submitted } = trace.tasks;
   const { laneOf } = lanesOf(trace);
@@ -76,7 +79,7 @@ function submissionTimes(trace: Trace): Omit<SubmissionTimes, 'cause'> {
   let [time, number] = [Number.NaN, -1];
   for (let row = 0; row < length; row++) {
     if (laneOf[row]! < 0 || Number.isNaN(submitted[row]!)) continue;
-    // Rows of one submission mostly follow each other.
+    // Consecutive rows mostly belong to one submission.
     if (submitted[row] !== time) {
       time = submitted[row]!;
       number = numbers.get(time) ?? numbers.size;

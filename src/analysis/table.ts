@@ -1,5 +1,5 @@
-// The result of an analysis as rows and columns. Cells are made when they are asked for: a table of all tasks costs
-// nothing per row until somebody reads it.
+// The result of an analysis as rows and columns. Cells are made when they are read, so a table of all tasks needs no
+// memory per row before that.
 
 import { checkOptions, NUMBER, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
@@ -18,8 +18,8 @@ export type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
 
 /**
- * A column of numbers, NaN for absent, or of strings, ids of `strings`, -1 for absent. Functions of the row stand for
- * what follows from other columns: a table of ten million rows has no memory for it. At least one column is an array.
+ * A column of numbers (NaN if absent), or of texts as ids of `strings` (-1 if absent). A function computes a value from
+ * the row, which saves memory in tables of millions of rows. At least one column is an array.
  */
 export type Column =
   | { readonly title: string; readonly numbers: Values<Float64Array>; readonly float?: boolean }
@@ -28,24 +28,24 @@ export type Column =
 type Values<T> = T | ((row: number) => number);
 
 export interface TableOptions {
-  /** Which rows of the columns the table shows, in which order. Default: all, as they are. */
+  /** Rows of the columns that the table shows, in order. Default: all rows. */
   readonly order?: Int32Array;
   /**
-   * Writes CSV as pandas does: a first column with these numbers (by rows of the columns), and whole numbers of columns
-   * marked `float` as `1.0`.
+   * Numbers of the rows, for CSV as pandas writes it: with these numbers as the first column, and with whole numbers in
+   * columns marked `float` written as `1.0`.
    */
   readonly pandasIndex?: Int32Array;
 }
 
 export interface ToStringOptions {
-  /** Rows beyond it are counted, not printed. Default 60. */
+  /** Largest number of printed rows. Default 60. */
   readonly maxRows?: number;
 }
 
 const TO_STRING_OPTIONS: OptionKinds<ToStringOptions> = { maxRows: NUMBER };
 
 export class Table {
-  /** Titles in order. */
+  /** Column titles in order. */
   readonly columns: readonly string[];
   readonly length: number;
   readonly #columns: readonly Column[];
@@ -61,13 +61,13 @@ export class Table {
     this.#pandasIndex = options.pandasIndex;
   }
 
-  /** All rows, made at the first use. */
+  /** All rows, made at first use. */
   get rows(): readonly Row[] {
     this.#rows ??= [...this.eachRow()];
     return this.#rows;
   }
 
-  /** The rows one after the other, none of them kept: for tables whose `rows` take more memory than there is. */
+  /** Yields the rows without keeping them, for tables that are too large for `rows`. */
   *eachRow(): Generator<Row> {
     this.#makeStrings();
     for (const at of this.#order) {
@@ -77,21 +77,21 @@ export class Table {
     }
   }
 
-  /** The cell of a column in the table's row `row`. Throws ERR_LONGPOLE_INVALID_ARGUMENT if there is no such column. */
+  /** Returns a cell; null beyond the last row. Throws ERR_LONGPOLE_INVALID_ARGUMENT if there is no such column. */
   cell(row: number, title: string): Cell {
     const at = this.#order[row];
     const column = this.#column(title);
     return at === undefined ? null : cellOf(column, at);
   }
 
-  /** The first `n` rows, as pandas' `head`; default 5. */
+  /** Returns the first `n` rows, like `head` of pandas. Default 5. */
   head(n = 5): Table {
     return this.#with(this.#order.subarray(0, Math.max(0, n)));
   }
 
   /**
-   * The same rows by one column; equal cells keep their order, absent ones come last. Default ascending.
-   * Throws ERR_LONGPOLE_INVALID_ARGUMENT if there is no such column.
+   * Returns the rows sorted by one column, by default in ascending order. Equal cells keep their order; absent cells
+   * are last. Throws ERR_LONGPOLE_INVALID_ARGUMENT if there is no such column.
    */
   sort(title: string, direction: 'ascending' | 'descending' = 'ascending'): Table {
     const column = this.#column(title);
@@ -104,9 +104,9 @@ export class Table {
   }
 
   /**
-   * RFC 4180 with `\n`; absent cells are empty. Numbers are written so that reading them gives the same number. A
-   * string has at most 536 million characters, some 5 million rows of tasks; beyond it Node throws a RangeError, and
-   * `csvPieces` goes on.
+   * Returns CSV by RFC 4180 with `\n` at the end of lines. Absent cells are empty. Numbers keep their full precision. A
+   * string has at most 536 million characters, some 5 million rows of tasks. For larger tables Node throws a
+   * RangeError; use `csvPieces` instead.
    */
   toCSV(): string {
     let text = '';
@@ -114,7 +114,7 @@ export class Table {
     return text;
   }
 
-  /** The text of `toCSV` in pieces of whole lines, for tables of any length. */
+  /** Yields the text of `toCSV` in pieces of whole lines, for tables of any length. */
   *csvPieces(): Generator<string> {
     this.#makeStrings();
     const index = this.#pandasIndex;
@@ -130,9 +130,8 @@ export class Table {
   }
 
   /**
-   * Returns aligned text, numbers with at most six digits. Of long tables the first `maxRows` rows. Control characters
-   * become visible signs, and texts of more than 300 characters lose their middle; `rows` and `toCSV` have the true
-   * text.
+   * Returns aligned text with at most `maxRows` rows and numbers of at most six digits. Control characters become
+   * visible signs, and texts of more than 300 characters lose their middle. `rows` and `toCSV` have the full text.
    */
   toString(options: ToStringOptions = {}): string {
     checkOptions('Table.toString', options, TO_STRING_OPTIONS);
@@ -154,14 +153,14 @@ export class Table {
     return lines.join('\n');
   }
 
-  /** As `toString()`. */
+  /** Returns `toString()`. */
   [INSPECT](): string {
     return this.toString();
   }
 
   /**
-   * The table as an Arrow IPC stream, which pyarrow, pandas, polars, DuckDB and apache-arrow read: numbers as float64
-   * (NaN where a cell is absent), texts as utf8 (null).
+   * Returns the table as an Arrow IPC stream for pyarrow, pandas, polars, DuckDB or apache-arrow: numbers as float64
+   * (NaN if absent), texts as utf8 (null if absent).
    */
   toArrow(): Uint8Array {
     this.#makeStrings();
@@ -183,7 +182,7 @@ export class Table {
     return joined([...encoder.start(), ...encoder.batch(this.length, values), ...encoder.end()]);
   }
 
-  /** All strings at once, where most of them will be asked for. */
+  /** Decodes all strings at once if most of them are needed. */
   #makeStrings(): void {
     for (const column of this.#columns) {
       if ('ids' in column && this.length * 2 > column.strings.length) column.strings.decodeAll();
@@ -230,7 +229,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return filledWith(new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0)), parts);
 }
 
-/** Numbers that sort as the texts do by code units; NaN for null. */
+/** Returns numbers in the same order as the texts by code units; NaN for null. */
 function textRanks(cells: readonly Cell[]): Float64Array {
   const distinct = [...new Set(cells.filter((cell) => cell !== null))].sort();
   const ranks = new Map<Cell, number>(distinct.map((cell, rank) => [cell, rank]));
@@ -254,9 +253,7 @@ function printed(cell: Cell): string {
   return Number.isInteger(cell) ? String(cell) : String(Number(cell.toPrecision(6)));
 }
 
-// Numbers as Python's repr writes floats, for tables that are compared with Python's text by text.
-
-/** The shortest text that reads back as the same number, as in JavaScript; exponents and `.0` as in Python. */
+/** Returns a number as Python's `repr` writes it: the shortest exact text, with exponents and `.0` as in Python. */
 export function pythonFloat(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';

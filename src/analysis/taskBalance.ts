@@ -1,16 +1,16 @@
-// Is the work spread evenly? How many results each worker held, second by second.
+// Computes how evenly work is spread: the number of results in the memory of each worker, second by second.
 import { checkOptions, kind, type OptionKinds } from '../base/arguments.js';
 import { invalidArgument } from '../base/errors.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { type Column, Table } from './table.js';
 
-/** Title of the first column; the others are called as the workers. */
+/** Title of the first column. The other columns have the names of workers. */
 export const INTERVAL_TITLE = 'Time Interval (seconds from begin)';
 
-/** A table of more cells has no reader; damaged times would ask for as many as they like. */
+/** Largest number of cells, because damaged times could require any number. */
 const MAX_CELLS = 50_000_000;
-/** Of a table whose interval nobody chose: two and three quarter hours, second by second. */
+/** Largest number of rows without a given interval: 2¾ hours of seconds. */
 const MAX_ROWS = 10_000;
 
 export interface TaskBalanceOptions {
@@ -23,9 +23,9 @@ const OPTIONS: OptionKinds<TaskBalanceOptions> = {
 };
 
 /**
- * One row per interval since the first event of managed memory, silent ones included; a column per worker with the most
- * results that it held at any time of the interval. What a worker holds it keeps until it says otherwise; before its
- * first event the cell is null. Throws ERR_LONGPOLE_INVALID_ARGUMENT if that makes more than 50 million cells.
+ * Returns one row per interval since the first event of managed memory, with a column per worker. A cell is the largest
+ * number of results that the worker held in the interval. The number is constant between events, and null before the
+ * first one. Throws ERR_LONGPOLE_INVALID_ARGUMENT if the table would have more than 50 million cells.
  *
  * @source DASF, `TraceAnalyser.per_worker_task_balance`
  */
@@ -36,8 +36,8 @@ export function taskBalance(trace: Trace, options: TaskBalanceOptions = {}): Tab
 }
 
 /**
- * The same, with rows of a second, or, where those would be more than 10,000, of the next 2, 5, 10, 20, … seconds.
- * Throws ERR_LONGPOLE_INVALID_ARGUMENT if the times are so far apart that no number says how far.
+ * Returns the same table with an interval of 1, 2, 5, 10, 20, … seconds, the first that makes at most 10,000 rows.
+ * Throws ERR_LONGPOLE_INVALID_ARGUMENT if the times are damaged, so that their difference is not a number.
  */
 export function fittingTaskBalance(trace: Trace): Table {
   const lanes = lanesOf(trace);
@@ -54,7 +54,7 @@ function fittingInterval(span: number, workers: number): number {
   return 1;
 }
 
-/** Seconds from the first event to the last; below 0 where there is none. */
+/** Returns the seconds from the first event to the last; negative without events. */
 function spanOf({ begin, last }: Lanes): number {
   return last - begin;
 }
@@ -77,7 +77,7 @@ function balanceOf(trace: Trace, lanes: Lanes, interval: number): Table {
     );
   }
   const peaks = lanes.workers.map(() => new Float64Array(rows).fill(Number.NaN));
-  // By lane: what the worker held last, and the row of that event.
+  // Number of results of each worker at its last event, and the row of that event.
   const held = new Float64Array(count);
   const heldRow = new Int32Array(count).fill(-1);
   for (let i = 0; i < length; i++) {
@@ -88,7 +88,7 @@ function balanceOf(trace: Trace, lanes: Lanes, interval: number): Table {
     const before = heldRow[lane]!;
     if (before >= 0 && row > before) peak.fill(held[lane]!, before + 1, row + 1);
     const now = tasks[event]!;
-    // Also true where nothing is known yet.
+    // Also true if the peak is NaN.
     if (!(peak[row]! >= now)) peak[row] = now;
     held[lane] = now;
     heldRow[lane] = row;
@@ -103,15 +103,15 @@ function balanceOf(trace: Trace, lanes: Lanes, interval: number): Table {
 }
 
 interface Lanes {
-  /** By event: the worker's name, a string id, -1 without worker. */
+  /** Name of the worker by event, as a string id; -1 without a worker. */
   readonly worker: Int32Array;
-  /** Workers in the order of their first event. */
+  /** Names of workers in the order of their first event. */
   readonly workers: readonly number[];
-  /** Worker + 1 → its place in `workers`. */
+  /** Position in `workers` by worker + 1. */
   readonly laneOf: Int32Array;
   readonly begin: number;
   readonly last: number;
-  /** Events by time; undefined if those of every worker already stand so. Workers write in batches: files mostly do. */
+  /** Events in order of time; undefined if the events of each worker are in this order already, as in most files. */
   readonly order: Int32Array | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Which task takes the time? One row per key on each host and device.
+// Computes the time of each task, with one row per key, host and device.
 import { sortedOrder } from '../base/sortedOrder.js';
 import { TASK_MEMORY } from '../protocol/clusterObserver.js';
 import type { Trace } from '../trace/trace.js';
@@ -6,7 +6,7 @@ import { placesOf } from './devices.js';
 import { PairIndex } from './pairIndex.js';
 import { Table } from './table.js';
 
-/** Titles of the columns in order, as in DASF. */
+/** Column titles in order, as in DASF. */
 export const TASK_TITLES = {
   host: 'Host',
   gpu: 'GPU',
@@ -17,8 +17,8 @@ export const TASK_TITLES = {
 } as const;
 
 /**
- * Tasks by the seconds they took, longest first; a key that ran again at the same place has one row with the sum.
- * `Memory usage (Mb)` is the size of the last result there in 10^6 bytes, null if it is not known.
+ * Returns tasks by their seconds, longest first. A key that ran several times at one place has one row with the sum.
+ * `Memory usage (Mb)` is the size of the last result in 10^6 bytes; null if unknown.
  *
  * @source DASF, `TraceAnalyser.per_task_bottleneck`
  */
@@ -33,7 +33,7 @@ export function taskBottleneck(trace: Trace): Table {
   const { place } = places;
   for (let task = 0; task < tasks.length; task++) {
     const row = pairs.of(place[task]!, key[task]!);
-    // Runs that were lost with their worker have no duration, and no result whose size would count.
+    // Lost runs have no duration and no result.
     if (!Number.isNaN(durations[task]!)) duration[row]! += durations[task]!;
     if (state[task] === TASK_MEMORY || Number.isNaN(nbytes[row]!)) nbytes[row] = sizes[task]!;
   }

@@ -1,13 +1,14 @@
-// Sums over time in equal bins: how much of something there was, on average, in each.
+// Computes means over time in equal bins.
 
-/** Adding an interval costs the same however long it is: it is a step up and a step down. */
+/** Equal bins of time. Adding an interval takes constant time, as a step up and a step down. */
 export class TimeBins {
   readonly start: number;
-  /** Seconds of a bin. */
+  /** Length of a bin, seconds. */
   readonly width: number;
   readonly count: number;
-  /** By bin: what was added inside it, and what from it on is there throughout. */
+  /** Amounts of intervals that cover a part of the bin. */
   readonly #partial: Float64Array;
+  /** Change of the amount that covers whole bins, at the start of each bin. */
   readonly #steps: Float64Array;
 
   constructor(start: number, stop: number, count: number) {
@@ -18,7 +19,7 @@ export class TimeBins {
     this.#steps = new Float64Array(count + 1);
   }
 
-  /** `amount` is there from `from` to `to`; what lies outside the bins does not count. */
+  /** Adds `amount` from `from` to `to`. Time outside the bins does not count. */
   add(from: number, to: number, amount = 1): void {
     const { count, width } = this;
     const low = Math.max(0, (from - this.start) / width);
@@ -36,19 +37,19 @@ export class TimeBins {
     this.#steps[last]! -= amount;
   }
 
-  /** The average of each bin. */
+  /** Returns the mean of each bin. */
   means(): Float64Array {
     const means = new Float64Array(this.count);
     let level = 0;
     for (let bin = 0; bin < this.count; bin++) {
       level += this.#steps[bin]!;
-      // Steps up and down of large amounts do not cancel to the last digit: what is below 0 is rounding.
+      // Steps of large amounts do not cancel exactly, so negative values are rounding errors.
       means[bin] = Math.max(0, level + this.#partial[bin]!);
     }
     return means;
   }
 
-  /** Seconds from the start to the beginning of each bin. */
+  /** Returns the seconds from the start to the beginning of each bin. */
   times(): Float64Array {
     return Float64Array.from({ length: this.count }, (_, bin) => bin * this.width);
   }

@@ -1,4 +1,4 @@
-// What did the workers do with their time, beside computing?
+// Computes what the workers did with their time.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { ActionTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
@@ -9,9 +9,9 @@ import { valuesColumn } from './valuesColumn.js';
 import { threadsTogether } from './workerStarts.js';
 
 /**
- * Actions by the seconds they took, longest first. The share is of what all threads had: an action that goes on beside
- * a task, e.g. a transfer, counts beside it, so that shares may add up to more than 100 %. Exact over the whole run;
- * where a live trace let rows go, shares are those of the part that is left, as far as all of the run was alike.
+ * Returns actions by their seconds, longest first. Shares relate to the time of all threads. They may add up to more
+ * than 100 %, because an action such as a transfer can run besides a task. Seconds are exact for the whole run. If a
+ * live trace has evicted rows, shares assume that the evicted part was like the remaining one.
  */
 export function timeByAction(trace: Trace): Table {
   const { actions } = trace.totals;

@@ -1,4 +1,4 @@
-// Which kind of task takes the time?
+// Computes the time of the tasks of each prefix.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { PrefixTotals } from '../trace/totals.js';
 import type { Trace } from '../trace/trace.js';
@@ -7,7 +7,7 @@ import { Table } from './table.js';
 import { valuesColumn } from './valuesColumn.js';
 
 /**
- * Prefixes by the seconds their tasks computed, longest first. Exact over the whole run, also where rows were let go.
+ * Returns prefixes by the seconds of their tasks, longest first. Exact for the whole run, also if rows were evicted.
  */
 export function timeByPrefix(trace: Trace): Table {
   const isMeasured = recordsTransfers(trace);

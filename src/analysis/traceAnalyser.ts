@@ -1,5 +1,5 @@
-// DASF's TraceAnalyser: a trace and the questions that its tables answer. Each question is a file of its own beside
-// this.
+// DASF's TraceAnalyser, which answers questions about a trace with tables. Each question has its own file in this
+// folder.
 import { checkOptions, type OptionKinds, oneOf } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 import { getOrMake } from '../base/lookUps.js';
@@ -14,19 +14,20 @@ import { INTERVAL_TITLE, type TaskBalanceOptions, taskBalance } from './taskBala
 import { taskBottleneck } from './taskBottleneck.js';
 
 export interface TraceAnalyserOptions {
-  /** `dasf`: the tables exactly as DASF computes them, with its mistakes. Default: right. */
+  /** `dasf` for tables exactly as DASF computes them, with DASF's errors. Default: correct tables. */
   readonly compat?: 'dasf';
 }
 
 const OPTIONS: OptionKinds<TraceAnalyserOptions> = { compat: oneOf(['dasf']) };
 
 /**
- * Answers DASF's questions about a trace. A database is read when the analyser is made, once.
+ * Answers DASF's questions about a trace. The constructor reads a database once. Throws ERR_LONGPOLE_INVALID_ARGUMENT
+ * if the source is neither a trace nor a database.
  *
  * @source DASF, `TraceAnalyser`
  */
 export class TraceAnalyser {
-  /** The columns that are analysed; `trace.damage` says whether all could be read. */
+  /** Analysed trace; `trace.damage` lists unreadable parts. */
   readonly trace: Trace;
   readonly #compat: boolean;
 
@@ -36,22 +37,24 @@ export class TraceAnalyser {
     this.#compat = options.compat === 'dasf';
   }
 
-  /** One row per key, with what its task was given and how fast it went through it. */
+  /** Returns one row per key, with the size of its inputs and its throughput; see `annotatedTaskGraph`. */
   createAnnotatedTaskGraph(): AnnotatedTaskGraph {
     return annotatedTaskGraph(this.trace);
   }
 
-  /** Functions by the seconds their tasks took on each host and device; see `functionBottleneck`. */
+  /** Returns functions by the seconds of their tasks on each host and device; see `functionBottleneck`. */
   perFunctionBottleneck(): Table {
     return this.#compat ? dasfFunctionBottleneck(this.trace) : functionBottleneck(this.trace);
   }
 
-  /** Tasks by the seconds they took; see `taskBottleneck`. */
+  /** Returns tasks by their seconds; see `taskBottleneck`. */
   perTaskBottleneck(): Table {
     return this.#compat ? dasfTaskBottleneck(this.trace) : taskBottleneck(this.trace);
   }
 
-  /** Results in the memory of each worker, second by second; see `taskBalance`. `compat` knows no interval but 1. */
+  /**
+   * Returns the results in the memory of each worker over time; see `taskBalance`. With `compat`, the interval is 1 s.
+   */
   perWorkerTaskBalance(options: TaskBalanceOptions = {}): Table {
     return this.#compat ? dasfTaskBalance(this.trace) : taskBalance(this.trace, options);
   }
@@ -69,16 +72,16 @@ function checkGiven(source: unknown, options: TraceAnalyserOptions): void {
     );
 }
 
-// The balance table as DASF computes it: the last count of each second of the recorder's clock, seconds without events
-// left out, 0 for a worker that was silent, and rows numbered in the order in which pandas met them.
-
-/** `per_worker_task_balance`. */
+/**
+ * Returns DASF's `per_worker_task_balance`: the last count in each second of the recorder's clock, without seconds that
+ * have no events, and with 0 for workers without an event. Rows are numbered as pandas does.
+ */
 function dasfTaskBalance(trace: Trace): Table {
   const seconds = lastCounts(trace);
   const times = [...seconds.keys()].sort((a, b) => a - b);
   const begin = times[0] ?? 0;
   const workers = [...new Set(times.flatMap((time) => [...(seconds.get(time)?.keys() ?? [])]))];
-  // pandas numbers the rows worker by worker: those of the first, then what the second adds, and so on.
+  // pandas numbers the rows by worker: those of the first worker, then the additional rows of the second, and so on.
   const numbered = [
     ...new Set(workers.flatMap((worker) => times.filter((time) => seconds.get(time)?.has(worker)))),
   ];
@@ -87,7 +90,7 @@ function dasfTaskBalance(trace: Trace): Table {
     return {
       title: worker < 0 ? '' : trace.strings.get(worker),
       numbers: Float64Array.from(counts, (count) => count ?? 0),
-      // Where a value was missing pandas made the column one of floats.
+      // pandas makes a column with missing values a column of floats.
       float: counts.includes(undefined),
     };
   });
@@ -99,7 +102,7 @@ function dasfTaskBalance(trace: Trace): Table {
   });
 }
 
-/** Second → name of the worker → the last count in the order of the file. */
+/** Returns the last count in the file, by second and name of the worker. */
 function lastCounts({ memory, workers }: Trace): Map<number, Map<number, number>> {
   const seconds = new Map<number, Map<number, number>>();
   for (let row = 0; row < memory.length; row++) {

@@ -1,4 +1,4 @@
-// What was moved: between which workers, and what kind of results.
+// Sums up transfers by pair of workers, and by type of result.
 import { getOrMake } from '../base/lookUps.js';
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { PairTotals } from '../trace/totals.js';
@@ -8,12 +8,12 @@ import { valuesColumn } from './valuesColumn.js';
 
 const INCOMING = DIRECTIONS.indexOf('incoming');
 
-/** MB/s; NaN, which is absent, of what took no time that was measured. */
+/** Returns MB/s; NaN, i.e. an absent cell, if no time was measured. */
 function bandwidth(nbytes: number, seconds: number): number {
   return seconds > 0 ? nbytes / seconds / 1e6 : Number.NaN;
 }
 
-/** Pairs of workers by bytes, most first. A client has no name. Exact over the whole run. */
+/** Returns pairs of workers by bytes, most first. A client has no name. Exact for the whole run. */
 export function transfersByPair(trace: Trace): Table {
   const { workers, strings } = trace;
   const { pairs } = trace.totals;
@@ -38,8 +38,8 @@ export function transfersByPair(trace: Trace): Table {
 }
 
 /**
- * What was moved for which reason: type of result, and kind of transfer, by bytes, most first. The bytes of a transfer
- * of several results are divided among them in proportion to their size.
+ * Returns bytes by type of result and kind of transfer, most first. The bytes of a transfer with several results are
+ * divided in proportion to the sizes of these results.
  */
 export function transfersByType(trace: Trace): Table {
   const { transfers, tasks, strings } = trace;
@@ -57,7 +57,7 @@ export function transfersByType(trace: Trace): Table {
     group.seconds += seconds;
   };
   for (let row = 0; row < transfers.length; row++) {
-    // Of a movement between workers the receiving side counts.
+    // A transfer between workers is recorded on both sides; the receiving side counts.
     if (transfers.direction[row] !== INCOMING && transfers.peer[row]! >= 0) continue;
     const seconds = transfers.stop[row]! - transfers.start[row]!;
     const keys = transfers.keys.subarray(transfers.keyOffsets[row]!, transfers.keyOffsets[row + 1]!);
@@ -91,7 +91,7 @@ export function transfersByType(trace: Trace): Table {
   );
 }
 
-/** By key: the last row that made it, or -1; nothing if no transfer names a key. */
+/** Returns the last row of each key, or -1; an empty array if no transfer has keys. */
 function lastResults({ tasks, keys, transfers }: Trace): Int32Array {
   if (transfers.length === 0 || transfers.keys.length === 0) return new Int32Array(0);
   const row = new Int32Array(keys.length).fill(-1);

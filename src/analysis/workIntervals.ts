@@ -1,20 +1,20 @@
-// What workers did beside running tasks, by worker and time.
+// Orders the intervals of workers other than tasks by worker and time.
 import { oncePer } from '../base/lookUps.js';
 import { ACTIONS, type Action } from '../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../trace/trace.js';
 import { countedOffsets, type TimeSpans, timeSpans } from './lanes.js';
 
-/** Spans of row `w` of `trace.workers`: `spans.rows[offsets[w] .. offsets[w + 1])`, rows of the columns here. */
+/** Intervals as columns. Those of row `w` of `trace.workers` are `spans.rows[offsets[w] .. offsets[w + 1])`. */
 export interface WorkIntervals {
   readonly length: number;
   readonly worker: Int32Array;
-  /** -1: not known, or none in particular. */
+  /** Thread of the worker; -1 if unknown, or for the whole worker. */
   readonly thread: Int32Array;
   /** Index into ACTIONS. */
   readonly action: Uint8Array;
   readonly start: Float64Array;
   readonly stop: Float64Array;
-  /** Id of the task that it was for, or -1. */
+  /** Id of the task that the interval belongs to, or -1. */
   readonly task: Float64Array;
   readonly nbytes: Float64Array;
   readonly spans: TimeSpans;
@@ -26,8 +26,8 @@ const TRANSFER = ACTIONS.indexOf('transfer');
 const INCOMING = DIRECTIONS.indexOf('incoming');
 const GATHER = TRANSFER_KINDS.indexOf('gather-dep');
 /**
- * The intervals of a trace by worker, made once. Where it has no intervals of transfers, what workers fetched from each
- * other stands for them.
+ * Returns the intervals of a trace by worker, made once. If a trace has no intervals of transfers, its rows of incoming
+ * transfers are used instead.
  */
 export const workIntervalsOf = oncePer((trace: Trace): WorkIntervals => makeWorkIntervals(trace));
 
@@ -73,7 +73,7 @@ function joined<T extends Int32Array | Uint8Array | Float64Array>(
   return column;
 }
 
-/** What row `interval` of the work intervals was. */
+/** Returns the action of an interval. */
 export function actionOf(intervals: WorkIntervals, interval: number): Action {
   return ACTIONS[intervals.action[interval]!] ?? 'compute';
 }

@@ -1,4 +1,4 @@
-// Did all workers have the same to do? What each thread of each worker did with its time.
+// Computes how evenly the work is spread: the busy and idle time of each thread of each worker.
 import { sortedOrder } from '../base/sortedOrder.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
@@ -7,9 +7,8 @@ import { Table } from './table.js';
 import { actionOf, workIntervalsOf } from './workIntervals.js';
 
 /**
- * One row per thread that ran tasks, the busiest first: what it computed, when it ended its last task, and the seconds
- * in which it did not compute. `Other work (s)` is what the whole worker did beside tasks: transfers, disk,
- * serialization.
+ * Returns one row per thread that ran tasks, the busiest first: its computed seconds, its idle seconds, and the end of
+ * its last task. `Other work (s)` are transfers, disk and serialization of the whole worker.
  */
 export function workerBalance(trace: Trace): Table {
   const { workers, strings, tasks } = trace;
@@ -48,7 +47,7 @@ export function workerBalance(trace: Trace): Table {
   );
 }
 
-/** Seconds in which at least one of the rows ran; they stand by start. */
+/** Returns the seconds in which at least one of the rows ran. Rows are in order of start. */
 export function coveredSeconds({ tasks }: Trace, rows: Int32Array): number {
   let seconds = 0;
   let until = Number.NEGATIVE_INFINITY;

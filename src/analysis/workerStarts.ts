@@ -1,22 +1,19 @@
-// When workers were there, and when they began: a program may start several clusters or pools one after the other, and
-// each of them starts anew.
+// Finds when workers existed and when they started to run tasks. A program may start several clusters or pools one
+// after another.
 import { oncePer } from '../base/lookUps.js';
 import type { Trace } from '../trace/trace.js';
 import { lanesOf } from './lanes.js';
 
-/**
- * Workers that were made within this time belong together, seconds: threads are made in milliseconds, processes in tens
- * of them.
- */
+/** Seconds within which workers are created together. A thread takes milliseconds, a process tens of milliseconds. */
 const TOGETHER = 0.1;
 
 /**
- * By row of workers: when it, or one that was made with it or later, started its first task. Until then it may still
- * have been starting. Where the trace does not say when a worker was made: when the first task of all started.
+ * Returns, by row of workers, the first start of a task on the worker or on workers created with it or later. Until
+ * that time, the worker may have been starting. If its creation is not recorded, the first start of any task is used.
  */
 export const firstStarts = oncePer((trace: Trace): Float64Array => findStarts(trace));
 
-/** When the first task of all started; Infinity if none did. */
+/** Returns the first start of a task; Infinity if no task started. */
 export function firstStart(trace: Trace): number {
   return firstTasks(trace).reduce((first, time) => Math.min(first, time), Number.POSITIVE_INFINITY);
 }
@@ -38,7 +35,7 @@ function findStarts(trace: Trace): Float64Array {
   return starts;
 }
 
-/** By row of workers: when its first task started; Infinity: it ran none. */
+/** Returns the start of the first task by row of workers; Infinity without tasks. */
 function ownStarts(trace: Trace): Float64Array {
   const { worker } = lanesOf(trace);
   const starts = new Float64Array(trace.workers.length).fill(Number.POSITIVE_INFINITY);
@@ -47,14 +44,15 @@ function ownStarts(trace: Trace): Float64Array {
   return starts;
 }
 
-/** By lane. */
+/** Returns the start of the first task by lane. */
 function firstTasks(trace: Trace): Float64Array {
   const { count, spans, offsets } = lanesOf(trace);
   return Float64Array.from({ length: count }, (_, lane) => trace.tasks.started[spans.rows[offsets[lane]!]!]!);
 }
 
 /**
- * Threads that were there at the same time, at most: workers come and go, and clusters follow each other. At least 1.
+ * Returns the largest number of threads at any time, at least 1. Workers join and leave, and clusters follow one
+ * another.
  */
 export function threadsTogether(trace: Trace): number {
   const { workers, tasks } = trace;
@@ -82,7 +80,7 @@ export function threadsTogether(trace: Trace): number {
     );
     changes.push({ time: from, threads }, { time: to, threads: -threads });
   }
-  // Where one goes as another comes, they were not there together.
+  // A worker that leaves at the time at which another joins does not count beside it.
   changes.sort((a, b) => a.time - b.time || a.threads - b.threads);
   let [now, most] = [0, 0];
   for (const { threads } of changes) {
@@ -93,8 +91,8 @@ export function threadsTogether(trace: Trace): number {
 }
 
 /**
- * From when to when a worker was there. Pools of local schedulers do not say when they end: one that follows another is
- * not beside it.
+ * Returns the time span of a worker. The end of a local scheduler's pool is not recorded, so its last task ends the
+ * span.
  */
 function presence(started: number, stopped: number, lastTask: number): readonly [number, number] {
   const from = Number.isNaN(started) ? Number.NEGATIVE_INFINITY : started;
