@@ -225,10 +225,9 @@ function reasonOf(facts: Omit<Straggler, 'why'>): string {
 }
 
 /**
- * Tasks at least twice as long as the median of their prefix, and six spreads above it (scaled median absolute
- * deviation), those that lost most time first. Prefixes of which more than a tenth would be here have no usual
- * duration: they are not. What is not held against a task: that its thread's profiler started meanwhile, and of the
- * first of its prefix on a thread 0.1 s.
+ * Returns tasks that took more than twice the median of their prefix and six deviations (scaled median absolute
+ * deviation) above it, those that lost most time first. Prefixes with more than a tenth of such tasks are left out. The
+ * start of a profiler does not count, nor 0.1 s of the first task of a prefix on a thread.
  */
 export function stragglers(trace: Trace): Table {
   const found = stragglersOf(trace);

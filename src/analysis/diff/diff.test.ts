@@ -148,7 +148,9 @@ describe('diff of sets of runs', () => {
 });
 
 describe('diff of three and three runs', () => {
-  /** Prefixes of 20 tasks each, durations vary by 2 %; the first takes so many times as long, the others `all` times. */
+  /**
+   * Prefixes of 20 tasks each, durations vary by 2 %; the first takes so many times as long, the others `all` times.
+   */
   const several = (prefixes: number, first: number, all: number, seed: number): Trace[] => {
     const random = new Random(seed);
     return Array.from({ length: 3 }, () =>

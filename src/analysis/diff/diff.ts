@@ -1,5 +1,5 @@
-// What got slower? Two runs, or two sets of runs, side by side: by prefix, span, activity and part of the critical path,
-// with a test that says which differences are more than noise.
+// Compares two runs, or two sets of runs, by prefix, span, activity, function and kind of part of the critical path,
+// and tests which differences are more than noise.
 
 import { checkOptions, kind, type OptionKinds } from '../../base/arguments.js';
 import { invalidArgument } from '../../base/errors.js';
@@ -18,7 +18,7 @@ import { type DiffKind, type DiffRow, type Draft, judged, SINGLE_RUN_NOISE } fro
 export type { DiffKind, DiffRow, Verdict } from './verdicts.js';
 
 export interface DiffOptions {
-  /** The share by which a run may get slower, e.g. 0.05. */
+  /** Share by which a run may become slower, e.g. 0.05. Default: no limit. */
   readonly failOver?: number;
 }
 
@@ -29,21 +29,21 @@ const OPTIONS: OptionKinds<DiffOptions> = {
   ),
 };
 
-/** For the gate: how likely noise alone may be. One-sided, as only getting slower counts. */
+/** Largest p-value at which the gate fails a run. One-sided, because only slower runs count. */
 const GATE = 0.05;
-/** Sets of runs are compared run by run from this many on each side; three and three can reach one in twenty. */
+/** Least number of runs on each side for a test over runs. Three runs on each side can reach p = 0.05. */
 const MIN_RUNS = 3;
 /**
- * By which all tasks of a single run may be slower than those of another one only because its machine was: 23 % were seen.
- * Up to there pairs of tasks prove nothing; what the tasks themselves differ by has to be exceeded, too.
+ * Share by which all tasks of a run may be slower than those of another run because of the machine. Measured: 23 %.
+ * Below it, a test over pairs of tasks has no meaning.
  */
 const SINGLE_RUN_DRIFT = 0.25;
-/** Stretches of a run that a difference of means can be tested with. */
+/** Least number of samples of a run for a test. */
 const MIN_SAMPLES = 5;
 
 /**
- * What a limit cannot tell: a run without tasks is no fast one, so it does not pass; of failures beside the others' it is said
- * that they were there.
+ * Adds checks that no limit covers: fails if a run has no tasks, and mentions failed tasks if there are more after than
+ * before.
  */
 function checked(
   gated: Gate,
@@ -69,13 +69,13 @@ function checked(
 type Gate = Pick<Diff, 'failed' | 'reason'>;
 
 export class Diff {
-  /** The run first, then what changed most. */
+  /** Rows of the whole run, then the other rows, the largest change first. */
   readonly rows: readonly DiffRow[];
-  /** Whether the run got slower by more than `failOver`, and more than noise explains. */
+  /** True if the run became slower by more than `failOver`, and by more than noise. */
   readonly failed: boolean;
-  /** Why, in one sentence. */
+  /** Reason for `failed` in one sentence. */
   readonly reason: string;
-  /** Every place in a call stack, before and after; undefined unless the profiler looked at all runs. */
+  /** Call tree with the seconds before and after; undefined unless all runs have samples. */
   readonly stacks: StackDiff | undefined;
 
   constructor(rows: readonly DiffRow[], { failed, reason }: Gate, stacks: StackDiff | undefined) {
@@ -114,7 +114,7 @@ export class Diff {
     ]);
   }
 
-  /** The places in call stacks whose time changed; undefined unless the profiler looked at all runs. */
+  /** Returns the functions in call stacks with a changed time; undefined unless all runs have samples. */
   stacksTable(): Table | undefined {
     return this.stacks === undefined ? undefined : stackTable(this.stacks);
   }
@@ -129,14 +129,17 @@ export class Diff {
 }
 
 /**
- * Compares runs before and after a change. With three or more runs on each side every row is tested run by run; where they
- * are too few for as many rows as there are, the stretches of all runs have to differ, too, and every run after from every run before
- * by more than 5 %. Otherwise stretches of tasks stand for runs (in pairs beyond 25 %, where both runs have as many), and a difference must also be larger than two single runs differ for no reason (5 %).
- * Same input, same answer.
+ * Compares runs before and after a change. The result is deterministic.
  *
- * @param a the run before, or several of the same program
- * @param b the run after, or several
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if a side has no runs, or failOver is negative
+ * With three or more runs on each side, every row is tested over the runs. If these runs are too few for the number of
+ * rows, a row differs if every run after differs from every run before by more than 5 %, and the test over sections of
+ * the runs agrees. With fewer runs, sections of consecutive tasks are tested instead of runs (as pairs for a difference
+ * beyond 25 % of runs with the same number of tasks). A difference must then also exceed 5 %, the noise between two
+ * runs.
+ *
+ * @param a the run before, or several runs of the same program
+ * @param b the run after, or several runs
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if a side has no runs, or `failOver` is negative
  */
 export function diff(
   a: Trace | readonly Trace[],
@@ -165,10 +168,10 @@ export function diff(
   return new Diff(rows, checked(gate(rows, failOver, hasRuns), before, after, failOver), stacks);
 }
 
-/** One run, by what is compared. */
+/** The compared values of one run. */
 interface Run {
   readonly makespan: number;
-  /** Runs of tasks that ended with an error. */
+  /** Number of task runs that ended with an error. */
   readonly erred: number;
   readonly all: ReadonlyMap<string, GroupSamples>;
   readonly prefixes: ReadonlyMap<string, GroupSamples>;
@@ -200,7 +203,7 @@ function runOf(trace: Trace): Run {
   };
 }
 
-/** Rows of which a run has a number, and nothing that tells how it varies within the run. */
+/** Returns rows with one number per run, without samples inside the run. */
 function sumRows(
   kind: DiffKind,
   before: readonly Run[],
@@ -213,7 +216,7 @@ function sumRows(
   });
 }
 
-/** Rows of tasks: several runs are compared by their sums, single ones by stretches of tasks. */
+/** Returns rows of tasks. Several runs are compared by their sums, single runs by sections of consecutive tasks. */
 function taskRows(
   kind: DiffKind,
   before: readonly Run[],
@@ -237,7 +240,9 @@ function taskRows(
   });
 }
 
-/** Whether every run of one side took more than all of the other, by more than two single runs differ for no reason. */
+/**
+ * Returns true if every run of one side took longer than all runs of the other, by more than the noise of single runs.
+ */
 function areApart(a: readonly number[], b: readonly number[]): boolean {
   const isAbove = (high: readonly number[], low: readonly number[]): boolean =>
     Math.min(...high) > Math.max(...low) * (1 + SINGLE_RUN_NOISE);
@@ -246,7 +251,7 @@ function areApart(a: readonly number[], b: readonly number[]): boolean {
 
 type Side = readonly (GroupSamples | undefined)[];
 
-/** What the stretches of tasks say, those of all runs of a side together; nothing where they are too few. */
+/** Tests the sections of all runs of two sides. Returns an empty object if there are too few sections. */
 function byStretches(
   kind: DiffKind,
   before: Side,
@@ -257,10 +262,10 @@ function byStretches(
   const counts = (side: Side) => mean(side.map((group) => group?.count ?? 0));
   const more = counts(after) / counts(before);
   const [x, y] = [means(before), means(after)];
-  // How many tasks there are is no matter of chance.
+  // The number of tasks does not vary by chance.
   if (Math.abs(more - 1) > SINGLE_RUN_NOISE) return { p: 0 };
   if (x.length < MIN_SAMPLES || y.length < MIN_SAMPLES) return {};
-  // Of two runs with as many tasks, the stretches hold the same ones: how tasks differ from each other does not matter.
+  // Sections of two runs with the same number of tasks have the same tasks, so they can be compared in pairs.
   const isOne = kind !== 'function' && before.length === 1 && after.length === 1 && more === 1;
   const paired = isOne && Math.abs(ratio - 1) > SINGLE_RUN_DRIFT;
   const { low, high } = bootstrapRatio(x, y, { paired });
@@ -291,8 +296,8 @@ function changeText(ratio: number): string {
 }
 
 /**
- * The run failed if its makespan, or the work of all its tasks, grew by more than was allowed and more than noise. With
- * several runs noise is what the permutation test says; of single runs it is 5 % on top.
+ * Fails if the makespan, or the work of all tasks, grew by more than the limit and more than noise. With several runs,
+ * a permutation test detects noise. For single runs, the limit is 5 % higher.
  */
 function gate(rows: readonly DiffRow[], failOver: number | undefined, hasRuns: boolean): Gate {
   const makespan = rows.find(({ name, kind }) => kind === 'run' && name === 'makespan');

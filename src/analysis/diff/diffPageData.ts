@@ -1,4 +1,4 @@
-// What the page of a diff is given: JSON as bytes, made by the command line and read, and checked, by the browser.
+// Encodes and decodes the data of a diff page: JSON that the command line writes and that the browser reads and checks.
 import { LongpoleError } from '../../base/errors.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
 import type { Diff, DiffRow } from './diff.js';
@@ -6,33 +6,33 @@ import type { Diff, DiffRow } from './diff.js';
 declare const TextDecoder: new () => { decode(bytes: Uint8Array): string };
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 
-/** Numbers that JSON has no form for are null: what was not there before has no ratio. */
+/** A row of the comparison. Numbers that JSON cannot represent are null, e.g. the ratio of a new row. */
 export interface DiffPageRow {
   readonly kind: string;
   readonly name: string;
   readonly verdict: string;
   readonly before: number;
   readonly after: number;
-  /** after by before. */
+  /** Ratio after / before. */
   readonly ratio: number | null;
   readonly p: number | null;
 }
 
 export interface DiffPageData {
-  /** What the two sides are called. */
+  /** Names of the two sides. */
   readonly before: string;
   readonly after: string;
   readonly failed: boolean;
   readonly reason: string;
   readonly rows: readonly DiffPageRow[];
-  /** Of rows that are not here. */
+  /** Number of rows that are left out. */
   readonly more: number;
-  /** Null: the profiler did not look at all runs. */
+  /** Call tree; null unless all runs have samples. */
   readonly stacks: StackDiff | null;
 }
 
 const MAX_ROWS = 100;
-/** A stack as deep as V8 samples it, and more: deeper data is damaged. */
+/** Largest depth of a call tree, deeper than any stack that V8 samples. */
 const MAX_DEPTH = 1000;
 
 export function encodeDiffPage(
@@ -55,7 +55,7 @@ function pageRow({ kind, name, verdict, before, after, ratio, p }: DiffRow): Dif
   return { kind, name, verdict, before, after, ratio: known(ratio), p: known(p) };
 }
 
-/** @throws LongpoleError ERR_LONGPOLE_PAGE_DATA if it is not what `encodeDiffPage` made */
+/** @throws LongpoleError ERR_LONGPOLE_PAGE_DATA if the bytes are not the output of `encodeDiffPage` */
 export function decodeDiffPage(bytes: Uint8Array): DiffPageData {
   const data = parsed(bytes);
   const { before, after, failed, reason, rows, more, stacks } = data;

@@ -1,4 +1,5 @@
-// What a run is compared by: seconds of groups of tasks, and samples that tell how much they vary within the run.
+// Computes the values by which runs are compared: seconds of groups of tasks, and samples of their variation inside a
+// run.
 import { sortedOrder } from '../../base/sortedOrder.js';
 import type { Trace } from '../../trace/trace.js';
 import { lanesOf } from '../lanes.js';
@@ -6,12 +7,12 @@ import { lanesOf } from '../lanes.js';
 /** The tasks of one prefix or span in one run. */
 export interface GroupSamples {
   readonly count: number;
-  /** Seconds that all of them computed. */
+  /** Seconds of all tasks. */
   readonly seconds: number;
   /**
-   * Mean seconds of a task in each stretch of consecutive tasks, at most 40: tasks that follow each other slow down
-   * together, so single ones would make differences look more certain than they are. In the order of the graph, so that
-   * the stretches of two runs of one program hold the same tasks.
+   * Mean seconds of a task in each section of consecutive tasks, at most 40 sections. Consecutive tasks slow down
+   * together, so single tasks are not independent samples. Sections follow the order of the graph, so that those of two
+   * runs of one program have the same tasks.
    */
   readonly means: Float64Array;
 }
@@ -20,12 +21,12 @@ const MAX_STRETCHES = 40;
 /** The group of all tasks. */
 export const ALL_TASKS = '';
 
-/** Rows of tasks in the order in which the program made the tasks. */
+/** Returns the rows of tasks in the order in which the program created the tasks. */
 export function graphOrder({ tasks }: Trace): Int32Array {
   return sortedOrder(tasks.id, false);
 }
 
-/** Groups by name; `order` is that of the graph. Cost: two walks over the tasks. */
+/** Returns groups by name, for rows in the `order` of the graph. Cost: two walks over the tasks. */
 export function groupSamples(
   trace: Trace,
   by: 'prefix' | 'span' | 'all',
@@ -74,7 +75,7 @@ class Stretches {
   }
 }
 
-/** Seconds of activities that are no tasks' own code: fine performance metrics where there are some, else intervals. */
+/** Returns seconds by activity, from fine performance metrics, or else from intervals other than computing. */
 export function activitySeconds({ totals }: Trace): Map<string, number> {
   const seconds = new Map<string, number>();
   for (const { activity, unit, value } of totals.metrics)

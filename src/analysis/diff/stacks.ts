@@ -1,5 +1,5 @@
-// Call stacks of two sets of runs, where the statistical profiler looked at both: a tree of every place with its seconds
-// before and after, and the functions by the seconds of their own code, with samples that tell how these vary.
+// Compares call stacks of two sets of runs with samples: a call tree with the seconds before and after, and the seconds
+// of each function's own code with their variation inside a run.
 import { getOrMake } from '../../base/lookUps.js';
 import { diffTrees, placesOf, type StackDiff, type WeightedTree } from '../../profile/stackDiff.js';
 import type { Trace } from '../../trace/trace.js';
@@ -9,15 +9,15 @@ import { Table } from '../table.js';
 import { valuesColumn } from '../valuesColumn.js';
 import type { GroupSamples } from './samples.js';
 
-/** Stretches of a run of equal length, whose seconds stand for runs where there is only one. */
+/** Number of sections of equal duration into which a run is divided. */
 const STRETCHES = 20;
-/** Functions that took most; the others are too many, and too little. */
+/** Largest number of functions, those with most seconds. */
 const MAX_FUNCTIONS = 100;
 
-/** Of a function that no sample met. */
+/** Values of a function without samples. */
 export const NO_SECONDS: GroupSamples = { count: 1, seconds: 0, means: new Float64Array(STRETCHES) };
 
-/** Undefined if a run was not sampled: that it spent no time anywhere is not what that means. */
+/** Returns the call tree; undefined if a run has no samples. */
 export function stackDiff(before: readonly Trace[], after: readonly Trace[]): StackDiff | undefined {
   if ([...before, ...after].some(({ samples }) => samples.length === 0)) return undefined;
   const weighted = (traces: readonly Trace[]): WeightedTree[] =>
@@ -25,7 +25,7 @@ export function stackDiff(before: readonly Trace[], after: readonly Trace[]): St
   return diffTrees(weighted(before), weighted(after));
 }
 
-/** Seconds of functions' own code inside tasks, by name and file. */
+/** Returns the seconds of functions' own code inside tasks, by name and file. */
 export function functionSamples(trace: Trace): Map<string, GroupSamples> {
   const { samples, frames, strings } = trace;
   const { start, stop } = windowOf(trace);
@@ -50,16 +50,16 @@ export function functionSamples(trace: Trace): Map<string, GroupSamples> {
   }
 }
 
-/** `fit (model.js)`. */
+/** Returns e.g. `fit (model.js)`. */
 export function functionText(name: string, filename: string): string {
   const file = filename.split(/[/\\]/).at(-1) ?? '';
   return `${name === '' ? '(anonymous)' : name}${file === '' ? '' : ` (${file})`}`;
 }
 
-/** Of all seconds, before or after: places that change by less, and hold none that change more, are not told. */
+/** Least change that is shown, as a share of all seconds before or after. */
 const MIN_CHANGE = 0.01;
 
-/** The places whose time changed, callers before what they called, as a table; a deeper place stands further to the right. */
+/** Returns a table of functions with a changed time, callers before callees, which are indented. */
 export function stackTable(root: StackDiff): Table {
   const least = MIN_CHANGE * Math.max(root.before, root.after);
   const changed = new Set<StackDiff>();
@@ -73,7 +73,7 @@ export function stackTable(root: StackDiff): Table {
   const rows = [...placesOf(root)].filter(({ place }) => changed.has(place));
   const numbers = (title: string, value: (place: StackDiff) => number) => ({
     title,
-    // Sums of samples: what is less than a nanosecond is rounding.
+    // Differences below a nanosecond are rounding errors.
     numbers: Float64Array.from(rows, ({ place }) => Math.round(value(place) * 1e9) / 1e9),
   });
   return new Table([

@@ -1,54 +1,55 @@
-// What is said of each row of a comparison: slower, faster, or no more than noise does, corrected for how many rows there are.
+// Decides for each row of a comparison whether it is slower, faster or noise, with a correction for multiple tests.
 import { adjusted } from '../statistics.js';
 
 /**
- * `run`: the makespan, and the work of all tasks together. `path`: a kind of part of the critical path. `function`: own code
- * inside tasks, where the profiler looked at all runs.
+ * Kinds of rows. `run`: the makespan and the work of all tasks. `path`: a kind of part of the critical path.
+ * `function`: own code of a function inside tasks, if all runs have samples.
  */
 export type DiffKind = 'run' | 'prefix' | 'span' | 'activity' | 'path' | 'function';
 
-/** `unclear`: there is too little to tell a difference from noise. */
+/** `unclear`: there are too few data to distinguish a change from noise. */
 export type Verdict = 'slower' | 'faster' | 'noise' | 'unclear' | 'new' | 'gone';
 
 export interface DiffRow {
   readonly kind: DiffKind;
   readonly name: string;
-  /** Seconds per run, before and after. */
+  /** Seconds per run before. */
   readonly before: number;
+  /** Seconds per run after. */
   readonly after: number;
-  /** after − before. */
+  /** Difference after − before, seconds. */
   readonly change: number;
-  /** after by before; Infinity for what is new. */
+  /** Ratio after / before; Infinity for a new row. */
   readonly ratio: number;
-  /** The ratio lies in between at 95 %; NaN where nothing tells. */
+  /** Limits of the 95 % confidence interval of the ratio; NaN if there are too few data. */
   readonly low: number;
   readonly high: number;
-  /** How likely noise alone differs as much, corrected for the number of rows; NaN where nothing tells. */
+  /** p-value, corrected for the number of rows; NaN if there are too few data. */
   readonly p: number;
   readonly verdict: Verdict;
 }
 
-/** A row before it is judged. */
+/** A row without its verdict. */
 export type Draft = Omit<DiffRow, 'verdict' | 'ratio' | 'change'> & {
   readonly isSingle: boolean;
-  /** The smallest p that a test of so many runs can give. */
+  /** Smallest p-value that a test over this number of runs can give. */
   readonly reach: number;
-  /** Where runs differ clearly, each from each: how likely noise alone is by the stretches of tasks inside them; NaN: too few. */
+  /** Returns the p-value of sections inside the runs, NaN if too few. Defined if all runs of one side are slower. */
   readonly within?: () => number;
 };
 
-/** Two single runs of the same program differ by this much for no reason. */
+/** Relative difference of two single runs of the same program. */
 export const SINGLE_RUN_NOISE = 0.05;
-/** The false discoveries among rows that are called slower or faster. */
+/** Expected share of false verdicts among rows that are called slower or faster. */
 const FALSE_DISCOVERIES = 0.1;
-/** The correction for many rows rounds: 0.1 × 3 / 3 is more than 0.1. */
+/** The same share with a tolerance for rounding: 0.1 × 3 / 3 is more than 0.1. */
 const LIMIT = FALSE_DISCOVERIES * (1 + 1e-9);
 
-/** Rows with their verdicts, in the order of the drafts. */
+/** Returns the rows with their verdicts, in the order of the drafts. */
 export function judged(drafts: readonly Draft[]): DiffRow[] {
   const byRuns = corrected(drafts, ({ p }) => p);
   const rows = [...byRuns.keys()];
-  // Three runs and three reach one in ten: among several rows, none alone could ever be more than noise.
+  // Three runs on each side reach p = 0.1. With several rows, the correction would then make every row noise.
   const beyond = new Set(
     rows.filter(
       (draft) =>
@@ -74,7 +75,7 @@ export function judged(drafts: readonly Draft[]): DiffRow[] {
   });
 }
 
-/** Corrected for the number of rows; those of the run as a whole, and those without a p, are left out. */
+/** Returns corrected p-values, without rows of the whole run and rows without a p-value. */
 function corrected(drafts: readonly Draft[], pOf: (draft: Draft) => number): Map<Draft, number> {
   const tested = drafts.filter(({ p, kind }) => !Number.isNaN(p) && kind !== 'run');
   const values = adjusted(tested.map(pOf));
@@ -91,7 +92,7 @@ function verdictOf(
   isUnclear: boolean,
 ): Verdict {
   if (before === after) return 'noise';
-  // A function that a few samples happened to meet is not new.
+  // A function with a few samples on one side only is not new.
   if (kind === 'function' && p > LIMIT) return isUnclear ? 'unclear' : 'noise';
   if (before === 0) return 'new';
   if (after === 0) return 'gone';

@@ -1,15 +1,15 @@
-// The static critical path: how long the graph would take if every task could start the moment its inputs are there, and
-// it was handed over.
+// Computes the longest chain: how long the graph would take if every task started as soon as its inputs were computed
+// and the task was submitted.
 import type { Trace } from '../../trace/trace.js';
 import { knownAt, submissionsOf } from '../submissionTimes.js';
 import type { Window } from './pathWalk.js';
 
 /**
- * Seconds of the longest chain of tasks that depend on each other; `seconds[row]` is what each takes, NaN for rows that
- * do not count. Cost: one walk over rows and edges where dependencies stand before dependents, a few otherwise. Edges
- * that close a cycle, which only damaged files have, are ignored.
+ * Returns the seconds of the longest chain of dependent tasks. Cost: one walk over rows and edges if dependencies
+ * precede dependents, otherwise some walks. Tasks in a cycle, which only damaged files have, are ignored.
  *
- * @param handedOver when the client hands a row over, given the ends of rows before it; default: at once
+ * @param seconds duration of each row; NaN for rows that do not count
+ * @param handedOver returns the time at which the client submits a row, given the ends of previous rows; default: 0
  */
 export function longestChain(
   trace: Trace,
@@ -36,8 +36,8 @@ export function longestChain(
 }
 
 /**
- * For `longestChain`: what the client submitted when a result came, it submits when that result comes, and what it thought in
- * between stays. What it submitted by itself follows what it submitted before.
+ * Returns the `handedOver` of `longestChain`. A submission that followed a result keeps its delay after this result.
+ * Other submissions keep their delay after the previous submission.
  */
 export function handOver(trace: Trace, { start, stop }: Window): (row: number, ends: Float64Array) => number {
   const { submissionOf, time, cause } = submissionsOf(trace);
@@ -68,7 +68,7 @@ function isOrdered({ tasks }: Trace): boolean {
   return true;
 }
 
-/** Rows such that dependencies come first; rows behind a cycle are left out. */
+/** Returns rows with dependencies before dependents, without rows that depend on a cycle. */
 function topologicalRows({ tasks }: Trace): Int32Array {
   const { length, dependencyOffsets, dependencyRows } = tasks;
   const waiting = new Int32Array(length);

@@ -1,11 +1,17 @@
-// The parts of a critical path as columns: a chain of a million tasks is a path of millions of parts.
+// Collects the parts of a critical path in columns, because a path may have millions of parts.
 import { Float64Column, Int32Column, Uint8Column } from '../../trace/columns.js';
 
 /**
- * What happened in a part. `unknown`: the trace does not say what a task was waiting for. `awaiting`: a task waited for its
- * promise; of each only the sum is known, which stands where it began to. `profiler`: its thread's profiler started. `worker
- * start`: the worker was not there yet. `paused`: its memory was short, so that it began nothing. `recomputed`: a task ran whose
- * result was lost with a worker. `disk` and `gc` are also those of the worker that sends an input.
+ * Kinds of parts of the path.
+ *
+ * - `unknown`: the trace does not show the cause of a wait.
+ * - `awaiting`: a task awaited promises. Only the sum of a task's waits is recorded, and is placed at the first of
+ *   them.
+ * - `profiler`: the profiler of the task's thread started.
+ * - `worker start`: the worker was still starting.
+ * - `paused`: the worker started no tasks because its memory was short.
+ * - `recomputed`: a task ran again because its result was lost with a worker.
+ * - `disk`, `gc`: disk access and garbage collection, also on a worker that sends an input.
  */
 export const PATH_KINDS = [
   'compute',
@@ -28,17 +34,17 @@ export type PathKind = (typeof PATH_KINDS)[number];
 const KIND_NUMBERS = new Map<PathKind, number>(PATH_KINDS.map((kind, i) => [kind, i]));
 const WAITING = PATH_KINDS.indexOf('waiting for a worker');
 
-/** Collected from the end to the beginning, without gaps: each part begins earlier and ends where the one before began. */
+/** Collects parts from the end of the path to its beginning, without gaps. */
 export class PathParts {
   readonly windowStart: number;
-  /** Where the last part began. */
+  /** Start of the part that was added last, which is the end of the next part. */
   cursor: number;
   readonly #kind = new Uint8Column();
   readonly #row = new Int32Column();
   readonly #worker = new Int32Column();
   readonly #behind = new Int32Column();
   readonly #start = new Float64Column();
-  /** By row of tasks. */
+  /** Prefix by row of tasks. */
   readonly #prefixes: Int32Array;
   readonly #charges = new Map<number, number>();
 
@@ -48,7 +54,7 @@ export class PathParts {
     this.#prefixes = prefixes;
   }
 
-  /** Whether the whole window is covered. */
+  /** True if the parts cover the whole window. */
   get isDone(): boolean {
     return this.cursor <= this.windowStart;
   }
@@ -58,20 +64,22 @@ export class PathParts {
   }
 
   /**
-   * The stretch from `from` to the cursor; nothing if there is none. `row` is the task that it belongs to, `owner` the task
-   * whose prefix caused it; -1: none.
+   * Adds the part from `from` to the cursor, unless it is empty. `row` is the task of the part, `owner` the task with
+   * the prefix that caused it, or -1.
    */
   back(from: number, kind: PathKind, row: number, worker: number, owner = row): void {
     this.#add(from, KIND_NUMBERS.get(kind)!, row, worker, -1, owner, kind);
   }
 
-  /** The same where `row` waited for its worker, which ran the task `owner` (-1: none) and was `doing` that. */
+  /**
+   * Adds a part in which `row` waited for its worker, which was `doing` something for the task `owner` (-1 for none).
+   */
   wait(from: number, row: number, worker: number, owner: number, doing: PathKind): void {
     const behind = owner < 0 ? -1 : this.#prefixes[owner]!;
     this.#add(from, WAITING, row, worker, behind, owner, doing);
   }
 
-  /** What is summed up by prefix: parts of one kind merge whatever the worker did meanwhile, so that they stay few. */
+  /** Adds to the sums by prefix. They are separate from the parts, so that parts with different `doing` can merge. */
   #charge(owner: number, doing: PathKind, seconds: number): void {
     const prefix = owner < 0 ? -1 : this.#prefixes[owner]!;
     if (prefix < 0) return;
@@ -110,7 +118,7 @@ export class PathParts {
     this.#start.push(start);
   }
 
-  /** The parts from the first to the last. `stop` of each is `start` of the next. The walk ends with it. */
+  /** Returns the parts in order of time, and releases the collected columns. */
   columns(windowStop: number): PathColumns {
     const start = this.#start.take().reverse();
     const stop = new Float64Array(start.length);
@@ -141,10 +149,10 @@ export interface PathColumns {
   readonly row: Int32Array;
   /** Row of workers, or -1. */
   readonly worker: Int32Array;
-  /** Of a wait: the prefix of what ran meanwhile, an id of the trace's strings, or -1. */
+  /** Prefix of the tasks that ran during a wait, as an id of the trace's strings, or -1. */
   readonly behind: Int32Array;
   readonly start: Float64Array;
   readonly stop: Float64Array;
-  /** Seconds by the prefix that caused them, an id of the trace's strings, and what was done, an index into PATH_KINDS. */
+  /** Seconds by the prefix that caused them (an id of the trace's strings) and by kind (an index into PATH_KINDS). */
   readonly charges: readonly { readonly prefix: number; readonly kind: number; readonly seconds: number }[];
 }

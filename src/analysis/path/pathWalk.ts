@@ -1,5 +1,5 @@
-// The walk that finds the critical path of a run as it was: from the last result back, always to what ended last of all
-// that had to be there.
+// Finds the critical path of a recorded run. The walk starts at the last result and continues, from each task, with its
+// last prerequisite.
 import { invalidArgument } from '../../base/errors.js';
 import { oncePer } from '../../base/lookUps.js';
 import type { Trace } from '../../trace/trace.js';
@@ -10,19 +10,19 @@ import { Stretches } from './stretches.js';
 
 const NONE = -1;
 
-/** Seconds since the epoch. */
+/** A time span, in seconds since the epoch. */
 export interface Window {
   readonly start: number;
   readonly stop: number;
 }
 
-/** From the call that submitted first, or the first start where submissions are not known, to the last acknowledged result. */
+/** Returns the window from the first submission, or else the first start of a task, to the last acknowledged result. */
 export const windowOf = oncePer((trace: Trace): Window => makeWindow(trace));
 
 /**
- * What was asked for of a trace; what was not said, or lies at infinity, is the trace's own.
+ * Returns the given window. A missing or infinite limit is replaced by that of the trace.
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if stop is before start, or either is no time
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `stop` is before `start`, or either is not a number
  */
 export function requestedWindow(trace: Trace, asked: Partial<Window>): Window {
   const whole = windowOf(trace);
@@ -47,17 +47,17 @@ function makeWindow(trace: Trace): Window {
     if (laneOf[row]! < 0) continue;
     start = Math.min(start, started[row]!);
     stop = Math.max(stop, stopped[row]!);
-    // Either is NaN where the trace does not say.
+    // These times are NaN if they are not recorded.
     if (submitted[row]! < start) [start, first] = [submitted[row]!, row];
     if (acknowledged[row]! > stop) stop = acknowledged[row]!;
   }
-  // The program had begun to ask for it earlier.
+  // The call of the program began before the submission.
   const called = first < 0 ? undefined : trace.computations[trace.tasks.computation[first]!]?.start;
   if (called !== undefined && called < start) start = called;
   return start <= stop ? { start, stop } : { start: Number.NaN, stop: Number.NaN };
 }
 
-/** The parts of the path in a window. They tile it: each begins where the one before ends. Cost: O(parts · log tasks). */
+/** Returns the parts of the path, which cover the window without gaps. Cost: O(parts · log tasks). */
 export function walkPath(trace: Trace, window: Window): PathColumns {
   return new PathWalk(trace, window).run();
 }
@@ -69,7 +69,7 @@ class PathWalk {
   readonly #submissions: SubmissionTimes;
   readonly #parts: PathParts;
   readonly #stretches: Stretches;
-  /** A row is on the path once: a damaged file may hold a cycle. */
+  /** Rows that are on the path already, to stop at a cycle of a damaged file. */
   readonly #visited: Uint8Array;
 
   constructor(trace: Trace, window: Window) {
@@ -91,7 +91,7 @@ class PathWalk {
     return parts.columns(this.#window.stop);
   }
 
-  /** The run that stopped last, of those that began inside the window. */
+  /** Returns the task run that stopped last, among those that started before the end of the window. */
   #lastRow(): number {
     const { started, stopped } = this.#trace.tasks;
     const { laneOf } = this.#lanes;
@@ -103,7 +103,9 @@ class PathWalk {
     return last;
   }
 
-  /** From the cursor back to the end of a task that the client waited for: its result is packed, the message, the client. */
+  /**
+   * Adds the time after a task for which the client waited: packing, then the message to the client, then client time.
+   */
   #afterLast(row: number): void {
     this.#parts.back(knownAt(this.#trace, row), 'client time', NONE, NONE);
     const packed = this.#stretches.packedAt(row);
@@ -111,7 +113,7 @@ class PathWalk {
     this.#stretches.packing(row, row);
   }
 
-  /** One task and the time that it waited; returns the task before it on the path, or -1. */
+  /** Adds a task and its waits. Returns the previous task on the path, or -1. */
   #step(row: number): number {
     const { started } = this.#trace.tasks;
     this.#visited[row] = 1;
@@ -144,7 +146,9 @@ class PathWalk {
     return last;
   }
 
-  /** The client took its time since the result that it acted upon; returns the task that made it. */
+  /**
+   * Adds the client time before a submission. Returns the task with the result for which the client had waited, or -1.
+   */
   #beforeSubmission(submission: number): number {
     const { cause, time } = this.#submissions;
     let first = submission;

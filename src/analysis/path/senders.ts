@@ -1,5 +1,5 @@
-// What the other side of a transfer did meanwhile: results that are read from its disk, or that wait until it has collected its
-// garbage, are late for that and not for the network.
+// Finds the work of senders during transfers. A result that the sender reads from disk, or that waits for its garbage
+// collection, is not delayed by the network.
 import { DIRECTIONS, type Trace } from '../../trace/trace.js';
 import { countedOffsets, firstFrom, type TimeSpans, timeSpans } from '../lanes.js';
 import { actionOf, type WorkIntervals, workIntervalsOf } from '../workIntervals.js';
@@ -15,7 +15,7 @@ const INCOMING = DIRECTIONS.indexOf('incoming');
 export class Senders {
   readonly #trace: Trace;
   readonly #intervals: WorkIntervals;
-  /** Rows of what workers received from each other, by worker. */
+  /** Rows of transfers between workers, by receiver. */
   readonly #spans: TimeSpans;
   readonly #offsets: Int32Array;
 
@@ -30,7 +30,7 @@ export class Senders {
     this.#spans = timeSpans(groupOf, this.#offsets, start, stop);
   }
 
-  /** What those did from whom a worker received something between two times, last first and without overlaps. */
+  /** Returns the work of the senders to a worker between two times, last first and without overlaps. */
   during(worker: number, from: number, to: number): SenderWork[] {
     const { peer, start, stop } = this.#trace.transfers;
     const found: SenderWork[] = [];
@@ -53,7 +53,7 @@ export class Senders {
   }
 }
 
-/** Rows of a group that overlap with a time span, last first. */
+/** Returns the rows of a group that overlap with a time span, last first. */
 function overlapping(
   spans: TimeSpans,
   offsets: Int32Array,

@@ -1,5 +1,4 @@
-// What one stretch of a critical path is made of: the time in which a task ran, and the time in which it could have run
-// and did not.
+// Divides the execution of a task and its waits into parts of the critical path.
 import type { Trace } from '../../trace/trace.js';
 import { firstFrom, type Lanes, lanesOf } from '../lanes.js';
 import { lostWorkers } from '../lostWork.js';
@@ -10,9 +9,9 @@ import type { PathKind, PathParts } from './pathParts.js';
 import { Senders } from './senders.js';
 
 const NONE = -1;
-/** By which times of a task and of what was done for it may be off: both are rounded, seconds. */
+/** Seconds by which times of a task and of its intervals may differ because both are rounded. */
 const CLOCK = 1e-6;
-/** Of what a worker did after a task: packing its result is among the first. */
+/** Number of intervals after a task among which the packing of its result is searched. */
 const NEXT_INTERVALS = 16;
 
 export class Stretches {
@@ -20,12 +19,13 @@ export class Stretches {
   readonly #lanes: Lanes;
   readonly #intervals: WorkIntervals;
   readonly #parts: PathParts;
-  /** When the first task started, of the trace, and by row of workers of it and those made with it. */
+  /** First start of a task in the trace. */
   readonly #firstStart: number;
+  /** First start of a task by row of workers; see `firstStarts`. */
   readonly #firstStarts: Float64Array;
   readonly #pauses: ReadonlyMap<number, readonly Pause[]>;
   readonly #senders: Senders;
-  /** Rows of tasks whose results were there before, and lost. */
+  /** Rows of tasks that ran again because their result was lost. */
   readonly #again: ReadonlySet<number>;
 
   constructor(trace: Trace, parts: PathParts) {
@@ -40,7 +40,7 @@ export class Stretches {
     this.#again = new Set(lostWorkers(trace).flatMap(({ again }) => again));
   }
 
-  /** From the cursor back to where the task started: computing, but for what was measured inside it. */
+  /** Adds the time from the task's start to the cursor: computing, divided by the intervals inside it. */
   execution(row: number): void {
     this.#within(row, this.#trace.tasks.started[row]!, this.#computeKind(row), row, row);
   }
@@ -50,15 +50,18 @@ export class Stretches {
   }
 
   /**
-   * From the cursor back to `from` on the thread of the task `lane`: of `kind` but for what was measured inside it, for the task
-   * `row`, caused by the task `owner`.
+   * Adds the time from `from` to the cursor on the thread of the task `lane` as `kind`, divided by the intervals inside
+   * it. The parts belong to the task `row` and are caused by the task `owner`.
    */
   #within(lane: number, from: number, kind: PathKind, row: number, owner: number): void {
     const worker = this.#trace.tasks.worker[lane]!;
     this.#divided(lane, from, kind, (start, doing) => this.#parts.back(start, doing, row, worker, owner));
   }
 
-  /** Calls `add` for what was done on the thread of the task `owner`, from the cursor back to `from`. */
+  /**
+   * Calls `add` for the intervals on the thread of the task `owner` and the `kind` between them, from the cursor to
+   * `from`.
+   */
   #divided(owner: number, from: number, kind: PathKind, add: (from: number, doing: PathKind) => void): void {
     const intervals = this.#intervals;
     const parts = this.#parts;
@@ -78,7 +81,7 @@ export class Stretches {
     add(from, kind);
   }
 
-  /** Only what happened on the task's own thread held it up, and what was done for itself. */
+  /** Returns true for intervals on the task's thread that delayed the task or were part of it. */
   #isInside(row: number, interval: number): boolean {
     if (!this.#isOnThread(row, interval)) return false;
     const intervals = this.#intervals;
@@ -86,15 +89,15 @@ export class Stretches {
     return action === 'gc' || action === 'profiler' || intervals.task[interval] === this.#trace.tasks.id[row];
   }
 
-  /** On the task's own thread, or on none in particular. */
+  /** Returns true for intervals on the task's thread, or of the whole worker. */
   #isOnThread(row: number, interval: number): boolean {
     const thread = this.#intervals.thread[interval];
     return thread === this.#trace.tasks.thread[row] || thread === NONE;
   }
 
   /**
-   * When the result of a task could leave its worker: packed, which its thread does right after it; where nothing was
-   * packed, when the task stopped.
+   * Returns the time at which the result of a task could leave its worker: when the thread had packed the result, or
+   * else when the task stopped.
    */
   packedAt(row: number): number {
     const { tasks } = this.#trace;
@@ -113,16 +116,18 @@ export class Stretches {
     return stopped;
   }
 
-  /** From the cursor back to where `source` stopped: its result was packed for the task `row`, which waited for it. */
+  /**
+   * Adds the time from the end of `source` to the cursor, in which its result was packed for the waiting task `row`.
+   */
   packing(source: number, row: number): void {
     const stopped = this.#trace.tasks.stopped[source]!;
     if (stopped < this.#parts.cursor) this.#within(source, stopped, 'serialization', row, source);
   }
 
   /**
-   * From the cursor back to `since`, when the task could have run: at each moment what ended last before it went on. That
-   * is another task on the same thread, or something else that the worker did, e.g. fetching inputs; else the task was
-   * on its way from the scheduler.
+   * Adds the wait of a task from `since`, when it was ready, to the cursor. The walk continues at each time with the
+   * work that ended last: another task on the thread, or an interval of the worker, e.g. a transfer of inputs. Without
+   * such work, the task was on its way from the scheduler.
    */
   wait(row: number, since: number): void {
     const parts = this.#parts;
@@ -130,7 +135,7 @@ export class Stretches {
     const lane = this.#lanes.laneOf[row]!;
     const { worker, started, stopped } = this.#trace.tasks;
     const { start, stop } = this.#intervals;
-    /** What the thread ran at the cursor. */
+    /** Task that the thread ran at the cursor. */
     let next = row;
     while (parts.cursor > from) {
       const task = this.#taskBefore(lane, parts.cursor);
@@ -150,7 +155,9 @@ export class Stretches {
     }
   }
 
-  /** The interval, from the cursor back to `from`, held the task `row` up, after the task `before` on its thread. */
+  /**
+   * Adds the time from `from` to the cursor, in which an interval delayed `row` after the task `before` on its thread.
+   */
   #held(interval: number, from: number, row: number, before: number): void {
     const worker = this.#trace.tasks.worker[row]!;
     const kind = this.#waitKindOf(interval, worker);
@@ -158,11 +165,11 @@ export class Stretches {
     else if (kind === 'transfer') this.#received(from, row, worker);
     else if (kind === 'serialization')
       this.#within(row, from, kind, row, this.#isOf(interval, before) ? before : row);
-    // Garbage is that of what ran before.
+    // Garbage collection is caused by the previous task.
     else this.#parts.back(from, kind, row, worker, kind === 'gc' && before !== NONE ? before : row);
   }
 
-  /** Of a transfer what its sender needed for its disk and for its garbage. */
+  /** Adds a transfer, with the disk access and garbage collection of its sender as separate parts. */
   #received(from: number, row: number, worker: number): void {
     const work = worker < 0 ? [] : this.#senders.during(worker, from, this.#parts.cursor);
     for (const { kind, start, stop } of work) {
@@ -176,13 +183,13 @@ export class Stretches {
     return row !== NONE && this.#intervals.task[interval] === this.#trace.tasks.id[row];
   }
 
-  /** What a worker collects before anything runs belongs to its start. */
+  /** Returns the kind of an interval. Garbage collection before the first task belongs to the start of the worker. */
   #waitKindOf(interval: number, worker: number): PathKind {
     const kind = this.#kindOf(interval);
     return kind === 'gc' && this.#intervals.stop[interval]! <= this.#begun(worker) ? 'worker start' : kind;
   }
 
-  /** The task of a lane that was running at `time`, or the last that stopped before. */
+  /** Returns the task of a lane that was running at `time`, or the last one that stopped before. */
   #taskBefore(lane: number, time: number): number {
     const { spans, offsets } = this.#lanes;
     const at = firstFrom(spans.rows, this.#trace.tasks.started, time, offsets[lane]!, offsets[lane + 1]!) - 1;
@@ -190,8 +197,8 @@ export class Stretches {
   }
 
   /**
-   * Of what the task's worker did, beside what other threads did for themselves, and what began before `time`: the last that
-   * ended, if that was after `since`.
+   * Returns the interval of the task's thread or worker that began before `time` and ended last, if it ended after
+   * `since`; otherwise -1.
    */
   #intervalBefore(row: number, time: number, since: number): number {
     const worker = this.#trace.tasks.worker[row]!;
@@ -208,14 +215,14 @@ export class Stretches {
   }
 
   /**
-   * The worker did nothing that was recorded: until the task was there that it ran next, the scheduler was at work; from then
-   * on the worker, which goes on from the task `before` to the next.
+   * Adds idle time of the thread. Until the next task was received, the task waited for the scheduler. From then on it
+   * waited for the worker, which changed from the task `before` to the next one.
    */
   #idle(row: number, from: number, before: number, next: number): void {
     const { tasks } = this.#trace;
     const worker = tasks.worker[row]!;
     const received = tasks.received[next]!;
-    // Nobody ran anything yet: workers were starting.
+    // No task had run yet, so workers were starting.
     const begun = Math.min(this.#begun(worker), tasks.started[row]!);
     if (from < begun && this.#parts.cursor > from) {
       if (this.#parts.cursor > begun) this.#idle(row, begun, before, next);
@@ -226,7 +233,7 @@ export class Stretches {
       this.#parts.back(from, 'unknown', row, worker);
       return;
     }
-    // A thread that was sent its first task before any had run is starting until it receives it: it loads modules.
+    // A thread whose first task was sent before any task had run loads modules until it receives this task.
     const dispatched = tasks.dispatched[next]!;
     const isStart = before === NONE && dispatched <= this.#begun(worker);
     const there = Math.max(from, isStart ? Math.min(dispatched, received) : received);
@@ -239,8 +246,8 @@ export class Stretches {
   }
 
   /**
-   * From the cursor back to `from`: the worker starts. Before it was made, the task waited for the workers that were there, once
-   * they had begun.
+   * Adds the start of the worker. Before its creation, the task waited for the other workers, if they ran tasks at that
+   * time.
    */
   #starting(row: number, from: number): void {
     const worker = this.#trace.tasks.worker[row]!;
@@ -253,7 +260,7 @@ export class Stretches {
     this.#parts.back(from, 'worker start', row, worker, NONE);
   }
 
-  /** Whether another worker had begun to run tasks by `time`, and ran some later. */
+  /** Returns true if another worker had started a task before `time` and ran tasks after it. */
   #othersRan(worker: number, time: number): boolean {
     const { count, worker: workerOf, spans, offsets } = this.#lanes;
     const { started, stopped } = this.#trace.tasks;
@@ -265,7 +272,7 @@ export class Stretches {
     return false;
   }
 
-  /** From the cursor back to `from`: what `add` says, but for the time in which the worker was paused. */
+  /** Calls `add` for the time from `from` to the cursor, and adds pauses of the worker as separate parts. */
   #unlessPaused(from: number, row: number, add: (from: number) => void): void {
     const worker = this.#trace.tasks.worker[row]!;
     const pauses = this.#pauses.get(worker) ?? [];
@@ -278,7 +285,7 @@ export class Stretches {
     add(from);
   }
 
-  /** Until then the worker may have been starting. */
+  /** Returns the time until which the worker may have been starting. */
   #begun(worker: number): number {
     return worker < 0 ? this.#firstStart : this.#firstStarts[worker]!;
   }
@@ -293,7 +300,7 @@ export class Stretches {
         return action;
       case 'await':
         return 'awaiting';
-      // What goes to disk is compressed on its way.
+      // Results are compressed before they are written to disk.
       case 'compress':
       case 'decompress':
       case 'disk-read':

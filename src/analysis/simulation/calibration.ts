@@ -1,5 +1,5 @@
-// How a simulation of the recorded conditions compares with what was recorded: what the model leaves out shows there, and
-// goes into every prediction.
+// Compares a simulation of the recorded conditions with the recording. The ratio corrects every prediction for effects
+// that the model lacks.
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
@@ -10,20 +10,21 @@ import type { ReplayConditions, ReplayGraph, ReplayResult } from './replayTypes.
 
 export interface Calibration {
   readonly machine: Machine;
-  /** Recorded by simulated, of the time in which tasks ran. */
+  /** Ratio of recorded to simulated seconds with running tasks. */
   readonly ratio: number;
-  /** Seconds before the first task that are no start of workers, and after the last: handing over results. */
+  /** Seconds before the first task without the start of workers, and after the last task. */
   readonly around: number;
-  /** Tasks that ran at the same time, on average. */
+  /** Mean number of running tasks. */
   readonly concurrency: number;
-  /** Seconds that the task takes which runs at a moment drawn at random. */
+  /** Mean duration of the task that runs at a random time, seconds. */
   readonly granularity: number;
 }
 
-/** Looks for the demand for cores under which tasks take together as long as they did. */
+/** Number of simulations with which the demand for cores is fitted. */
 const ROUNDS = 3;
+/** Relative difference of the tasks' seconds at which the fit ends. */
 const CLOSE = 0.005;
-/** Share of the time in which all cores were busy, from where what tasks took tells how many cores they wanted. */
+/** Share of the time with all cores busy, above which the demand for cores can be fitted. */
 const CROWDED = 0.5;
 
 export function calibrationOf(
@@ -50,7 +51,7 @@ export function calibrationOf(
   };
 }
 
-/** Seconds of what ran in the window, and of its first start and last stop. */
+/** Returns the first start, the last stop and the sums of durations of tasks in the window. */
 function whatRan(
   trace: Trace,
   window: Window,
@@ -69,7 +70,7 @@ function whatRan(
   return { first, last, work, squares };
 }
 
-/** The machine whose tasks, simulated as they were recorded, take together as long as recorded. */
+/** Fits the demand for cores so that simulated tasks take as many seconds in total as recorded. */
 function fit(
   graph: ReplayGraph,
   conditions: ReplayConditions,
@@ -82,7 +83,7 @@ function fit(
   let replay = new Replay(graph, { ...conditions, stretch: stretchOf(machine, workers) }).run();
   for (let round = 0; round < ROUNDS; round++) {
     const ratio = work / replay.computed;
-    // Where cores are not short at any time, their number says nothing.
+    // With enough cores, the demand has no effect.
     const isShort = isCrowded && machine.demand * workers > machine.cores;
     if (!isShort || !(Math.abs(ratio - 1) > CLOSE)) break;
     machine = { ...machine, demand: machine.demand * ratio };

@@ -1,4 +1,4 @@
-// The conditions under which a trace was recorded, estimated from it: what passes between tasks, how fast data moves.
+// Estimates the conditions of a recording from its trace: the time between tasks, and the speed of transfers and disks.
 import { ACTIONS } from '../../protocol/clusterObserver.js';
 import { DIRECTIONS, TRANSFER_KINDS, type Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
@@ -11,41 +11,49 @@ import { workIntervalsOf } from '../workIntervals.js';
 import { isRemote, machineOf, stretchOf, threadsPerWorker } from './machine.js';
 import type { ReplayConditions } from './replayTypes.js';
 
-/** Of a worker's memory limit, from where results go to disk. @source Dask's `distributed.worker.memory.target` */
+/**
+ * Share of a worker's memory limit above which results are spilled. @source Dask's `distributed.worker.memory.target`
+ */
 export const MEMORY_TARGET = 0.6;
-/** Bytes per second where the trace shows nothing of the disk. */
+/** Bytes per second of a disk if the trace has no disk access. */
 const DISK_BANDWIDTH = 500e6;
-/** Seconds that the scheduler needs for a task at most: a scheduler in this process, and one behind a network. */
+/** Largest seconds per task of a scheduler in this process. */
 const LOCAL_SCHEDULER = 1.5e-6;
+/** Largest seconds per task of a scheduler behind a network. */
 const REMOTE_SCHEDULER = 200e-6;
-/** Samples that tell what a start on an idle thread, or a small transfer, costs. */
+/** Least number of samples for the latency of idle threads or of small transfers. */
 const MIN_LATENCIES = 5;
-/** Bytes per second and seconds per input between workers that have moved nothing yet: two processes of one machine. */
+/** Bytes per second between workers if the trace has no transfers, as between two processes of one machine. */
 const PEER_BANDWIDTH = 400e6;
+/** Seconds per input between such workers. */
 const PEER_LATENCY = 70e-6;
-/** Seconds until such a worker that has nothing to do starts a task: 0.3 to 1 ms were seen. */
+/** Seconds until such a worker starts a task if it is idle. Measured: 0.3 to 1 ms. */
 const PEER_WAKE = 0.5e-3;
-/** Rare stalls that are left out of what is typical; of few samples one stall is a large share. */
+/** Share of the largest samples that is left out of means, because they are stalls. */
 const TRIM = 0.01;
+/** The same for few samples, among which one stall is a large share. */
 const MAX_TRIM = 0.25;
 const MAX_SAMPLES = 100_000;
-/** Starts that follow each other this fast show how fast the scheduler can be. */
+/** Number of consecutive starts from which the speed of the scheduler is measured. */
 const BURST = 1000;
-/** Transfers of less tell latency, of more bandwidth. */
+/** Bytes below which a transfer measures latency, and above which it measures bandwidth. */
 const SMALL_TRANSFER = 1 << 16;
 
-/** The recorded conditions; of times that the trace has no example of, 0. In a window workers start only if they did then. */
+/**
+ * Estimates the recorded conditions. Times without a sample are 0. In a window, workers start only if they started
+ * then.
+ */
 export function recordedConditions(trace: Trace, window?: Window): ReplayConditions {
   const pauses = pausesOf(trace);
   const { overheads, latencies, follows } = pauses;
-  // A few starts on idle threads are more likely to be something else, e.g. a module that is loaded.
+  // A few late starts on idle threads probably have another cause, e.g. the loading of a module.
   const latency =
     latencies.length < MIN_LATENCIES
       ? Math.max(typical(follows), isApart(trace) ? PEER_WAKE : 0)
       : typical(latencies);
   const workers = threadsTogether(trace);
   const machine = machineOf(trace, workers, window);
-  // Recorded on a machine that was short of cores, all of it took longer than it would have alone.
+  // With too few cores, overheads also took longer.
   const crowded = crowdedOf(trace);
   return {
     workers,
@@ -63,29 +71,32 @@ export function recordedConditions(trace: Trace, window?: Window): ReplayConditi
   };
 }
 
-/** The mean without stalls; 0 of none. */
+/** Returns the mean without stalls; 0 without samples. */
 function typical(samples: readonly number[]): number {
   const { length } = samples;
   return length === 0 ? 0 : trimmedMean(samples, Math.max(TRIM, Math.min(MAX_TRIM, 1 / Math.sqrt(length))));
 }
 
-/** Where no task followed another: it is no slower than an idle thread, and as fast as a task that could have run before. */
+/**
+ * Returns the typical delay after an input of the same thread, or else the smaller of `latency` and the task overhead.
+ */
 function followSeconds({ follows, overheads }: Pauses, latency: number): number {
   if (follows.length > 0) return typical(follows);
   return overheads.length > 0 ? Math.min(latency, typical(overheads)) : latency;
 }
 
-/** Seconds that pass in the middle between two tasks of a thread of which the second could have run earlier; 0 of none. */
+/** Returns the median seconds between two tasks on a thread if the second was ready before; 0 without such tasks. */
 export function medianOverhead(trace: Trace): number {
   const { overheads } = pausesOf(trace);
   return overheads.length === 0 ? 0 : quantile(overheads, 0.5);
 }
 
 interface Pauses {
-  /** Between two tasks of a thread of which the second could have run before the first ended. */
+  /** Seconds between two tasks on a thread if the second was ready before the first ended. */
   readonly overheads: number[];
-  /** From when a task could run until an idle thread started it; `follows`: the thread that made its last input. */
+  /** Seconds from the readiness of a task until an idle thread started it. */
   readonly latencies: number[];
+  /** The same for a thread that had computed the task's last input. */
   readonly follows: number[];
 }
 
@@ -102,7 +113,7 @@ function pausesOf(trace: Trace): Pauses {
       if (Number.isNaN(time) || started[row]! < free) continue;
       const from = Math.max(time, free);
       const isOwn = source >= 0 && laneOf[source] === lane;
-      // What others made is there for this thread once the scheduler knows of it.
+      // Results of other threads are available when the scheduler has received their reports.
       const news =
         source < 0 || isOwn ? from : Math.max(from, Math.min(knownAt(trace, source), started[row]!));
       const pause = Math.max(0, started[row]! - news - fetching(trace, row, news));
@@ -114,7 +125,7 @@ function pausesOf(trace: Trace): Pauses {
   return result;
 }
 
-/** When the task could have run: its last input was made, or it was submitted. NaN: not known. */
+/** Returns when a task was ready, i.e. after its last input (`source`) and its submission; NaN if unknown. */
 export function enabled(trace: Trace, row: number): { time: number; source: number } {
   const { dependencyOffsets, dependencyRows, stopped } = trace.tasks;
   const submissions = submissionsOf(trace);
@@ -132,7 +143,9 @@ export function enabled(trace: Trace, row: number): { time: number; source: numb
 
 const TRANSFER = ACTIONS.indexOf('transfer');
 
-/** Seconds of transfers to the task's worker between `from` and its start: they are modelled on their own. */
+/**
+ * Returns the seconds of transfers to the task's worker between `from` and its start, which are modelled separately.
+ */
 function fetching(trace: Trace, row: number, from: number): number {
   const { spans, offsets, start, stop, action } = workIntervalsOf(trace);
   const worker = trace.tasks.worker[row]!;
@@ -152,7 +165,7 @@ function fetching(trace: Trace, row: number, from: number): number {
   return seconds;
 }
 
-/** How many times longer tasks took than they would have if the machine had always had a core for them. */
+/** Returns the factor by which waits for a core made tasks longer. */
 function crowdedOf(trace: Trace): number {
   const { aloneSeconds } = coreUseOf(trace);
   let [seconds, alone] = [0, 0];
@@ -163,7 +176,7 @@ function crowdedOf(trace: Trace): number {
   return alone > 0 ? Math.max(1, seconds / alone) : 1;
 }
 
-/** How long finished tasks of a worker that went on with the next remained unknown: it tells of several together. */
+/** Returns the typical seconds until a worker that continues with the next task has reported a finished one. */
 function reportSeconds(trace: Trace): number {
   const { stopped, acknowledged, started, length } = trace.tasks;
   const { spans, offsets, count } = lanesOf(trace);
@@ -179,7 +192,7 @@ function reportSeconds(trace: Trace): number {
   return typical(samples);
 }
 
-/** As fast as it was seen to be, and never slower than schedulers of its kind are. */
+/** Returns the least seconds per task that were measured, but no more than a scheduler of this kind usually takes. */
 function schedulerSeconds(trace: Trace): number {
   const starts = trace.tasks.started.filter((_, row) => lanesOf(trace).laneOf[row]! >= 0).sort();
   let best = isRemote(trace) ? REMOTE_SCHEDULER : LOCAL_SCHEDULER;
@@ -207,23 +220,23 @@ function transferConditions(trace: Trace): Pick<ReplayConditions, 'bandwidth' | 
   if (large.seconds > 0)
     return {
       bandwidth: large.bytes / large.seconds,
-      // The shortest: others also waited for a peer that was busy.
+      // A low quantile, because other transfers also waited for a busy peer.
       transferLatency: latencies.length < MIN_LATENCIES ? PEER_LATENCY : quantile(latencies, 0.1),
     };
-  // Small ones alone cannot tell how much of their time is latency.
+  // Without large transfers, latency and bandwidth cannot be separated.
   if (small.seconds > 0) return { bandwidth: small.bytes / small.seconds, transferLatency: 0 };
-  // Workers of a cluster have memories of their own, and one alone had nobody to fetch from.
+  // Workers of a cluster have separate memories, but a single worker had no transfers.
   return isApart(trace)
     ? { bandwidth: PEER_BANDWIDTH, transferLatency: PEER_LATENCY }
     : { bandwidth: Number.POSITIVE_INFINITY, transferLatency: 0 };
 }
 
-/** One worker of a cluster, alone: what passes between two of them was never seen. */
+/** Returns true for a cluster with one worker, so that no transfer between workers was recorded. */
 function isApart({ workers, strings }: Trace): boolean {
   return workers.length === 1 && workers.address[0]! >= 0 && strings.get(workers.address[0]!) !== '';
 }
 
-/** Of each thread: those of a worker share its memory. */
+/** Returns the bytes that each thread may hold in memory. The threads of a worker share its memory limit. */
 function memoryOf(trace: Trace): number {
   let smallest = Number.POSITIVE_INFINITY;
   for (const limit of trace.workers.memoryLimit) if (limit > 0) smallest = Math.min(smallest, limit);

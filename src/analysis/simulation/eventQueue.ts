@@ -1,5 +1,5 @@
-// What happens next in a simulation: a binary heap of (time, number) in typed arrays. Equal times come in the order of
-// their numbers, so that a simulation gives the same answer every time.
+// The event queue of a simulation: a binary heap of (time, number) in typed arrays. Events at the same time are in
+// order of their numbers, so that a simulation is deterministic.
 import { resizedFloat64, resizedInt32 } from '../../base/resized.js';
 
 export class EventQueue {
@@ -11,7 +11,7 @@ export class EventQueue {
     return this.#length;
   }
 
-  /** When the next event happens; Infinity if there is none. */
+  /** Time of the next event; Infinity if there is none. */
   get nextTime(): number {
     return this.#length === 0 ? Number.POSITIVE_INFINITY : this.#times[0]!;
   }

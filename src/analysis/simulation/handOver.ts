@@ -1,5 +1,5 @@
-// What the client of a simulated run hands over when: each submission follows the result that it followed when it was
-// recorded, or the submission before, after as many seconds as then.
+// The submissions of a simulated client. Each follows the same result, or the previous submission, as in the recording,
+// after the same number of seconds.
 import { countedOffsets, groupedRows } from '../lanes.js';
 import type { ReplayGraph, Submission } from './replayTypes.js';
 
@@ -9,8 +9,9 @@ export class HandOver {
   readonly #submissions: readonly Submission[];
   readonly #offsets: Int32Array;
   readonly #tasks: Int32Array;
-  /** The first submission that each task causes, and beside each submission the next of the same task; or -1. */
+  /** First submission that follows the result of each task, or -1. */
   readonly #first: Int32Array;
+  /** Next submission that follows the same result, by submission, or -1. */
   readonly #next: Int32Array;
 
   constructor({ size, submissionOf, submissions }: ReplayGraph) {
@@ -31,13 +32,13 @@ export class HandOver {
     return this.#tasks.subarray(this.#offsets[submission]!, this.#offsets[submission + 1]!);
   }
 
-  /** The submission that follows one at once, without waiting for a result; or -1. */
+  /** Returns the submission that follows another one without waiting for a result, or -1. */
   after(submission: number): number {
     const next = submission + 1;
     return this.#submissions[next]?.cause === NONE ? next : NONE;
   }
 
-  /** The first submission that a result causes, and with `next` the others; or -1. */
+  /** Returns the first submission that follows a result, or -1; `next` gives the others. */
   causedBy(task: number): number {
     return this.#first[task]!;
   }

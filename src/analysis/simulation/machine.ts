@@ -1,5 +1,5 @@
-// What workers that share a machine cost each other: cores that they all want, caches and memory behind them, and isolates
-// that start at the same time.
+// Models how workers on one machine slow one another down: they share cores, caches and memory, and isolates that start
+// at the same time compete.
 import type { Trace } from '../../trace/trace.js';
 import { coreUseOf } from '../coreUse.js';
 import { lanesOf } from '../lanes.js';
@@ -8,38 +8,41 @@ import { median } from '../statistics.js';
 import { submissionsOf } from '../submissionTimes.js';
 import { firstStart } from '../workerStarts.js';
 
-/** A machine as it was seen, and how many workers it had. */
+/** The machine of a recording. */
 export interface Machine {
-  /** NaN: not known; then workers do not get in each other's way. */
+  /** Number of cores; NaN if unknown, so that workers do not affect one another. */
   readonly cores: number;
+  /** Number of recorded workers. */
   readonly workers: number;
-  /** Cores that one running task wants; less than one where tasks mostly sleep. */
+  /** Cores that one running task uses; below 1 if tasks mostly sleep. */
   readonly demand: number;
-  /** Seconds from the first submission until workers began. */
+  /** Seconds from the first submission to the start of the first tasks. */
   readonly startup: number;
-  /** See HELPER_WASTE; 0 where workers are no isolates. */
+  /** HELPER_WASTE, or 0 if workers are not isolates. */
   readonly waste: number;
 }
 
-/** Share by which tasks take longer each time their number on a machine doubles, although all have a core. */
+/** Share by which tasks take longer for each doubling of their number on a machine with enough cores. */
 export const SHARED_MEMORY = 0.06;
 /**
- * Threads that help tasks (parallel garbage collection above all) wait for each other actively: where cores are short, for
- * one that has none. From so much overload on they need this share more. Measured on two cores with tasks that allocate
- * much (demand 1.38 of one, 1.52 of two together); tasks on typed arrays have no helpers, and nothing changes for them.
+ * Share by which helper threads (mostly of the garbage collector) use more CPU at full overload. Helper threads wait
+ * actively for one another, also for a thread without a core. Measured on two cores with tasks that allocate much: a
+ * demand of 1.38 cores for one task, and of 1.52 each for two. Tasks on typed arrays have no helper threads, so they
+ * are not affected.
  */
 const HELPER_WASTE = 0.37;
+/** Relative excess of wanted over existing cores from which HELPER_WASTE applies fully. */
 const FULL_OVERLOAD = 0.25;
-/** Cores that an isolate keeps busy while it starts: compiling and collecting garbage have threads of their own. */
+/** Cores that a starting isolate uses, with its threads for compilation and garbage collection. */
 const STARTING_DEMAND = 1.4;
 /**
- * And the program meanwhile, which submits what they will run. Two workers took 1.52 times as long to start as one, on two
- * cores: 24 recordings of each, of six programs (1.47 to 1.6).
+ * Cores that the program uses during the start of workers. On two cores, two workers took 1.52 times as long to start
+ * as one (1.47 to 1.6; six programs, 24 recordings each).
  */
 const STARTING_PROGRAM = 0.26;
-/** Seconds; whatever began earlier was there already. */
+/** Seconds before the first task below which the workers had started already. */
 const MIN_STARTUP = 5e-3;
-/** Workers that began this many times later than the first had nothing to do before. */
+/** Ratio to the first worker's start above which a worker was idle at first, not starting. */
 const LATE = 1.5;
 
 export function machineOf(trace: Trace, workers: number, window?: Window): Machine {
@@ -53,17 +56,19 @@ export function machineOf(trace: Trace, workers: number, window?: Window): Machi
   };
 }
 
-/** Longpole's own workers are at `thread://`, `process://` and, at workers of Dask, `longpole+tcp://` and so on. */
+/** Matches addresses of Dask workers. Longpole's have `thread://`, `process://` or, on Dask, `longpole+tcp://` etc. */
 const DASK_ADDRESS = /^(tcp|tls|ucx|ucxx|ws|wss|inproc):\/\//;
 
-/** The scheduler is a process of its own and the workers are Dask's: processes of Python, which have no helper threads. */
+/**
+ * Returns true if the workers are Dask's: Python processes without helper threads, with a scheduler in another process.
+ */
 export function isRemote({ workers, strings }: Trace): boolean {
   return workers.address.some((id) => id >= 0 && DASK_ADDRESS.test(strings.get(id)));
 }
 
 /**
- * Threads of each worker of a Dask cluster; NaN: its workers differ. Workers of Longpole have one, and so has what the trace
- * does not say.
+ * Returns the threads of each worker of a Dask cluster; NaN if workers differ. Longpole's workers have one thread. If a
+ * trace has no number of threads, it is 1.
  */
 export function threadsPerWorker(trace: Trace): number {
   if (!isRemote(trace)) return 1;
@@ -71,11 +76,11 @@ export function threadsPerWorker(trace: Trace): number {
   return trace.workers.threads.every((threads) => threads === first) ? first : Number.NaN;
 }
 
-/** How many times longer a task takes, by how many of the `workers` run one: see ReplayConditions. */
+/** Returns the factor by which tasks take longer, by the number of `workers` that run a task; see ReplayConditions. */
 export function stretchOf(machine: Machine, workers: number): Float64Array {
   const { cores, workers: seen } = machine;
   if (!(cores > 0)) return new Float64Array(0);
-  // More workers than a machine was seen with have more machines like it.
+  // More workers than recorded run on more machines of the same kind.
   const machines = Math.ceil(workers / Math.max(cores, seen));
   return Float64Array.from({ length: workers + 1 }, (_, running) => {
     const here = running / machines;
@@ -83,12 +88,12 @@ export function stretchOf(machine: Machine, workers: number): Float64Array {
   });
 }
 
-/** How many of so many tasks compute at a time, and do not sleep. */
+/** Returns the mean number of `running` tasks that compute and do not sleep. */
 export function computing(running: number, { demand }: Pick<Machine, 'demand'>): number {
   return running * Math.min(1, demand);
 }
 
-/** Cores that so many tasks want, with what helps them. */
+/** Returns the cores that `running` tasks use, with their helper threads. */
 function wanted(running: number, { demand, cores, waste: most }: Machine): number {
   if (demand <= 1) return running * demand;
   const overload = (running * demand) / cores - 1;
@@ -96,12 +101,12 @@ function wanted(running: number, { demand, cores, waste: most }: Machine): numbe
   return running * (1 + (demand - 1) * (1 + waste));
 }
 
-/** How many times longer tasks take because others compute beside them. */
+/** Returns the factor by which shared caches and memory make tasks longer. */
 export function memoryStretch(running: number, cores: number): number {
   return 1 + SHARED_MEMORY * Math.log2(Math.max(1, Math.min(running, cores)));
 }
 
-/** Seconds until `workers` are there. */
+/** Returns the seconds until `workers` have started. */
 export function startupOf({ cores, workers: seen, startup }: Machine, workers: number): number {
   if (!(cores > 0)) return startup;
   const crowd = (count: number) =>
@@ -109,7 +114,7 @@ export function startupOf({ cores, workers: seen, startup }: Machine, workers: n
   return (startup * crowd(workers)) / crowd(seen);
 }
 
-/** From the first submission until workers that had something to do began; 0 where they were there before. */
+/** Returns the median seconds from the first submission to a worker's first task; 0 if workers had started before. */
 function startupSeconds(trace: Trace): number {
   const [first = Number.NaN] = submissionsOf(trace).time;
   const { count, spans, offsets } = lanesOf(trace);

@@ -1,6 +1,6 @@
-// The simulator itself: a graph of measured tasks runs on imagined workers, event by event. The policy is that of the
-// engine: depth-first priorities, a task goes where its inputs are unless somebody else could start it sooner, an idle
-// worker takes over what waits elsewhere. Some 1 µs per task; nothing is allocated while it runs.
+// Simulates a graph of measured tasks on imaginary workers, event by event, with the policy of the engine: depth-first
+// priorities, tasks on the worker with their inputs unless another worker can start them earlier, and work stealing by
+// idle workers. Takes some 1 µs per task, without allocations.
 import { EventQueue } from './eventQueue.js';
 import { HandOver } from './handOver.js';
 import type { ReplayConditions, ReplayGraph, ReplayResult } from './replayTypes.js';
@@ -9,50 +9,52 @@ import { TaskQueues } from './taskQueues.js';
 import { FIRST_CALLS } from './warmUp.js';
 
 const IDLE = -1;
-const NOBODY = -1;
-/** How many workers with waiting tasks an idle one looks at. */
+const NO_WORKER = -1;
+/** Number of workers with waiting tasks that an idle worker checks. */
 const VICTIMS = 4;
 
 export class Replay {
   readonly #graph: ReplayGraph;
   readonly #conditions: ReplayConditions;
   readonly #queues: TaskQueues;
-  /** The queue of tasks that no worker has inputs of. */
+  /** Number of the queue of tasks without inputs on any worker. */
   readonly #shared: number;
   readonly #events = new EventQueue();
-  /** Dependencies that are not finished, and one for the submission. */
+  /** Number of unfinished dependencies, plus one before the submission. */
   readonly #waiting: Int32Array;
-  /** Dependents that are not finished. */
+  /** Number of unfinished dependents. */
   readonly #needs: Int32Array;
   readonly #producer: Int32Array;
-  /** Copies of results beside the producer's. */
+  /** Copies of results on workers other than their producers. */
   readonly #copies = new Replicas();
   readonly #onDisk: Uint8Array;
   readonly #readyAt: Float64Array;
-  /** The worker that made the last input, or NOBODY. */
+  /** Worker that computed the last input, or NO_WORKER. */
   readonly #readyBy: Int32Array;
-  /** Where a task was sent ahead, and is; or NOBODY. */
+  /** Worker to which a task was sent ahead, or NO_WORKER. */
   readonly #sentTo: Int32Array;
   readonly #running: Int32Array;
   readonly #runningUntil: Float64Array;
   readonly #held: Float64Array;
   /** Seconds of the tasks in each queue. */
   readonly #queuedSeconds: Float64Array;
-  /** Zeros, but while the inputs of a task are added up. */
+  /** Scratch array for the inputs of one task, otherwise zero. */
   readonly #inputBytes: Float64Array;
-  /** Idle workers, and where each stands there, or -1. */
+  /** Idle workers. */
   readonly #idle: Int32Array;
+  /** Position of each worker in `#idle`, or -1. */
   readonly #idleAt: Int32Array;
   #idleCount: number;
-  /** Idle workers that have just been given a task of their own. */
+  /** Idle workers that have just received a task in their queue. */
   readonly #woken: Int32Array;
   #wokenCount = 0;
-  /** Workers whose own queue is not empty, and where each stands there. */
+  /** Workers with a non-empty queue. */
   readonly #loaded: Int32Array;
+  /** Position of each worker in `#loaded`, or -1. */
   readonly #loadedAt: Int32Array;
   #loadedCount = 0;
   readonly #handOver: HandOver;
-  /** How often each worker has called each kind, up to FIRST_CALLS. */
+  /** Number of calls of each kind by each worker, up to FIRST_CALLS. */
   readonly #calls: Uint8Array;
   #schedulerFree = 0;
   #computed = 0;
@@ -75,11 +77,11 @@ export class Replay {
       this.#waiting[id] = graph.dependencyOffsets[id + 1]! - graph.dependencyOffsets[id]! + 1;
       this.#needs[id] = graph.dependentOffsets[id + 1]! - graph.dependentOffsets[id]!;
     }
-    this.#producer = new Int32Array(size).fill(NOBODY);
+    this.#producer = new Int32Array(size).fill(NO_WORKER);
     this.#onDisk = new Uint8Array(size);
     this.#readyAt = new Float64Array(size);
     this.#readyBy = new Int32Array(size);
-    this.#sentTo = new Int32Array(size).fill(NOBODY);
+    this.#sentTo = new Int32Array(size).fill(NO_WORKER);
     this.#running = new Int32Array(workers).fill(IDLE);
     this.#runningUntil = new Float64Array(workers);
     this.#held = new Float64Array(workers);
@@ -128,7 +130,7 @@ export class Replay {
   }
 
   #release(submission: number): void {
-    for (const id of this.#handOver.tasksOf(submission)) this.#satisfy(id, NOBODY);
+    for (const id of this.#handOver.tasksOf(submission)) this.#satisfy(id, NO_WORKER);
     const after = this.#handOver.after(submission);
     if (after >= 0) this.#submit(after);
   }
@@ -167,17 +169,17 @@ export class Replay {
     }
   }
 
-  /** One thing less to wait for. A task that can run goes to the queue of the worker with most of its inputs. */
+  /** Removes one prerequisite of a task. A ready task is queued at the worker with most of its inputs. */
   #satisfy(id: number, by: number): void {
     if (--this.#waiting[id]! > 0) return;
     this.#readyBy[id] = by;
     this.#readyAt[id] = this.#now;
-    const home = this.#conditions.bandwidth === Number.POSITIVE_INFINITY ? NOBODY : this.#homeOf(id);
-    if (home === NOBODY || !this.#conditions.sendsAhead) this.#enqueue(id, home);
+    const home = this.#conditions.bandwidth === Number.POSITIVE_INFINITY ? NO_WORKER : this.#homeOf(id);
+    if (home === NO_WORKER || !this.#conditions.sendsAhead) this.#enqueue(id, home);
     else this.#send(id, home);
   }
 
-  /** It is there after as long as the worker waits for a task that it could start at once. */
+  /** Sends a task ahead, which arrives after the latency of an idle worker. */
   #send(id: number, home: number): void {
     const { workers, latency, followLatency, report } = this.#conditions;
     this.#sentTo[id] = home;
@@ -191,39 +193,39 @@ export class Replay {
   }
 
   #enqueue(id: number, home: number): void {
-    const queue = home === NOBODY ? this.#shared : home;
+    const queue = home === NO_WORKER ? this.#shared : home;
     this.#queues.add(queue, id);
     this.#queuedSeconds[queue]! += this.#graph.seconds[id]!;
-    if (home !== NOBODY && this.#loadedAt[home]! < 0) {
+    if (home !== NO_WORKER && this.#loadedAt[home]! < 0) {
       this.#loadedAt[home] = this.#loadedCount;
       this.#loaded[this.#loadedCount++] = home;
       if (this.#idleAt[home]! >= 0) this.#woken[this.#wokenCount++] = home;
     }
   }
 
-  /** The worker with most bytes of the inputs; of several the one with the least to do. */
+  /** Returns the worker with most bytes of the inputs; among several, the one with the smallest backlog. */
   #homeOf(id: number): number {
     const { dependencyOffsets, dependencies, nbytes } = this.#graph;
     const inputs = this.#inputBytes;
     const [from, to] = [dependencyOffsets[id]!, dependencyOffsets[id + 1]!];
-    let home = NOBODY;
+    let home = NO_WORKER;
     for (let edge = from; edge < to; edge++) {
       const worker = this.#producer[dependencies[edge]!]!;
       inputs[worker]! += nbytes[dependencies[edge]!]!;
-      if (home === NOBODY || inputs[worker]! > inputs[home]!) home = worker;
+      if (home === NO_WORKER || inputs[worker]! > inputs[home]!) home = worker;
       else if (inputs[worker] === inputs[home] && this.#backlog(worker) < this.#backlog(home)) home = worker;
     }
     for (let edge = from; edge < to; edge++) inputs[this.#producer[dependencies[edge]!]!] = 0;
     return home;
   }
 
-  /** Seconds until a worker would have done all that waits for it. */
+  /** Returns the seconds until a worker will have finished its queue. */
   #backlog(worker: number): number {
     const running = this.#running[worker] === IDLE ? 0 : this.#runningUntil[worker]! - this.#now;
     return running + this.#queuedSeconds[worker]!;
   }
 
-  /** Gives idle workers what they can start now: first their own, then what all may take, then what others have. */
+  /** Starts tasks on idle workers: first from their own queue, then from the shared queue, then from other workers. */
   #employIdle(): void {
     while (this.#wokenCount > 0) {
       const worker = this.#woken[--this.#wokenCount]!;
@@ -269,7 +271,7 @@ export class Replay {
     return id;
   }
 
-  /** A task that waits at another worker, if this one would be done with it before the other is with all; or -1. */
+  /** Steals a task from a worker whose backlog takes longer than the task would take here. Returns the task, or -1. */
   #takeOver(thief: number): number {
     const count = Math.min(VICTIMS, this.#loadedCount);
     for (let i = 0; i < count; i++) {
@@ -304,7 +306,7 @@ export class Replay {
     this.#events.add(stop, worker);
   }
 
-  /** Seconds that the task takes longer because its worker has called its function seldom. */
+  /** Returns the additional seconds of one of the first calls of a function on a worker. */
   #firstCall(id: number, worker: number): number {
     const { kindOf, firstCalls } = this.#graph;
     const kind = kindOf[id]!;
@@ -317,8 +319,9 @@ export class Replay {
   }
 
   /**
-   * When a worker has a task: at once if it made the last input itself, else when the scheduler has been told of it and has
-   * passed the task on. What a busy worker will run next is sent to it while it computes.
+   * Returns when a worker has a task: after a short delay if the worker computed the last input, otherwise when the
+   * scheduler has received the report of the last input and has sent the task. A busy worker receives its next task
+   * while it computes.
    */
   #arrival(id: number, worker: number, wasBusy: boolean): number {
     const { latency, followLatency, report } = this.#conditions;
@@ -327,18 +330,18 @@ export class Replay {
     const stretch = this.#stretch();
     if (this.#sentTo[id] === worker) return this.#now;
     if (by === worker) return ready + followLatency * stretch;
-    const told = by !== NOBODY && this.#running[by] !== IDLE ? ready + report : ready;
-    return (wasBusy ? told : Math.max(told, this.#now)) + latency * stretch;
+    const reported = by !== NO_WORKER && this.#running[by] !== IDLE ? ready + report : ready;
+    return (wasBusy ? reported : Math.max(reported, this.#now)) + latency * stretch;
   }
 
-  /** How many times longer a task takes that starts now, beside those that run. */
+  /** Returns the factor by which a task that starts now takes longer because of the running tasks. */
   #stretch(): number {
     const { stretch, workers } = this.#conditions;
     if (stretch.length === 0) return 1;
     return stretch[Math.min(workers - this.#idleCount, stretch.length - 1)]!;
   }
 
-  /** Seconds to bring a task's inputs to a worker, from disk where they were spilled. */
+  /** Returns the seconds to transfer a task's inputs to a worker, and to read spilled inputs. */
   #inputSeconds(id: number, worker: number, move: boolean): number {
     const { dependencyOffsets, dependencies, nbytes } = this.#graph;
     const { bandwidth, transferLatency, diskBandwidth } = this.#conditions;
@@ -347,7 +350,7 @@ export class Replay {
       const input = dependencies[edge]!;
       if (this.#onDisk[input] === 1) seconds += nbytes[input]! / diskBandwidth;
       if (bandwidth === Number.POSITIVE_INFINITY) continue;
-      // A result that nobody else will need is gone after this.
+      // A result without other dependents is released after this task.
       const isShared = this.#needs[input]! > 1;
       if (this.#producer[input] === worker || (isShared && this.#copies.has(input, worker))) continue;
       seconds += transferLatency + nbytes[input]! / bandwidth;
@@ -356,7 +359,7 @@ export class Replay {
     return seconds;
   }
 
-  /** A result that does not fit goes to disk before the next task starts. */
+  /** Spills a result that does not fit into memory. Returns the seconds of the write. */
   #spillSeconds(worker: number, id: number): number {
     const bytes = this.#graph.nbytes[id]!;
     if (this.#needs[id] === 0 || this.#held[worker]! + bytes <= this.#conditions.memory) return 0;

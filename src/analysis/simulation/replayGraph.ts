@@ -1,5 +1,5 @@
-// From a trace to what the simulator runs: one task per run that took place, in the engine's order, with its measured
-// duration, handed over when the client handed it over.
+// Makes the simulator's graph from a trace: one task per finished run, in the engine's order, with its measured
+// duration and its submission.
 import { invalidArgument } from '../../base/errors.js';
 import { type Adjacency, order } from '../../graph/order.js';
 import type { Trace } from '../../trace/trace.js';
@@ -11,26 +11,28 @@ import { computing, memoryStretch } from './machine.js';
 import type { ReplayGraph, Submission } from './replayTypes.js';
 import { takeWarmUp } from './warmUp.js';
 
-/** Tasks, and dependencies, that a graph may have which was split: each takes some 60 bytes. */
+/** Largest number of tasks, and of dependencies, of a graph with split tasks. Each takes some 60 bytes. */
 const MAX_PARTS = 20_000_000;
 
-/** Each by prefix, an id of the trace's strings; what is not there is 1. */
+/** Changes by prefix, an id of the trace's strings. The default is 1. */
 export interface Changes {
-  /** How many times faster tasks become. */
+  /** Factor by which tasks become faster. */
   readonly faster: ReadonlyMap<number, number>;
-  /** Into how many tasks each is split, which share its duration and result. */
+  /** Number of tasks into which each task is split, which share its duration and result. */
   readonly split: ReadonlyMap<number, number>;
 }
 
-/** Tasks of the window, before they are put in order: nodes, and edges between them. */
+/** Tasks of the window before ordering. */
 interface Nodes {
   readonly size: number;
-  /** Node → row of tasks. */
+  /** Row of tasks by node. */
   readonly row: Int32Array;
   readonly dependencies: Adjacency;
 }
 
-/** The tasks that started inside the window. Cost: a few walks over tasks and edges, and the engine's ordering. */
+/**
+ * Returns the graph of the tasks that started in the window. Cost: some walks over tasks and edges, and the ordering.
+ */
 export function replayGraphOf(trace: Trace, window: Window, changes: Changes): ReplayGraph {
   const nodes = nodesOf(trace, window, changes.split);
   const dependents = reversed(nodes.size, nodes.dependencies);
@@ -66,7 +68,7 @@ export function replayGraphOf(trace: Trace, window: Window, changes: Changes): R
   };
 }
 
-/** By row: what each task would take with the machine for itself. */
+/** Returns, by row, the seconds that each task would take alone on the machine. */
 function secondsAlone(trace: Trace): Float64Array {
   const { cores, concurrency, demand, aloneSeconds } = coreUseOf(trace);
   const { laneOf } = lanesOf(trace);
@@ -77,7 +79,7 @@ function secondsAlone(trace: Trace): Float64Array {
 function nodesOf(trace: Trace, window: Window, split: ReadonlyMap<number, number>): Nodes {
   const { length, started, prefix, dependencyOffsets, dependencyRows } = trace.tasks;
   const { laneOf } = lanesOf(trace);
-  /** Row → its first node; the next row's entry is where they end. */
+  /** Offsets of the nodes of each row. */
   const firsts = new Int32Array(length + 1);
   let size = 0;
   for (let row = 0; row < length; row++) {
@@ -91,7 +93,7 @@ function nodesOf(trace: Trace, window: Window, split: ReadonlyMap<number, number
   const rowOf = new Int32Array(size);
   const offsets = new Int32Array(size + 1);
   const targets: number[] = [];
-  /** By row: one more than the node that was last seen to need it. A file may name an input twice. */
+  /** Last node that depends on each row, plus 1, because a file may list a dependency twice. */
   const seenBy = new Int32Array(length);
   for (let row = 0; row < length; row++) {
     for (let node = firsts[row]!; node < firsts[row + 1]!; node++) {
@@ -108,7 +110,7 @@ function nodesOf(trace: Trace, window: Window, split: ReadonlyMap<number, number
   return { size, row: rowOf, dependencies: { offsets, targets: Int32Array.from(targets) } };
 }
 
-/** Between all parts of a task and all parts of what it needs. */
+/** Counts the edges between all parts of each task and all parts of its dependencies. */
 function edgesOf({ tasks }: Trace, firsts: Int32Array): number {
   const { length, dependencyOffsets, dependencyRows } = tasks;
   const parts = (row: number): number => firsts[row + 1]! - firsts[row]!;
@@ -139,7 +141,7 @@ function reversed(size: number, { offsets, targets }: Adjacency): Adjacency {
   return { offsets: back, targets: sources };
 }
 
-/** The same edges in the new numbers. Tasks behind a cycle, which only damaged files have, are in no order: they are left out. */
+/** Renumbers edges in the order of tasks. Tasks behind a cycle, which only damaged files have, are left out. */
 function renumbered(sequence: Int32Array, rank: Int32Array, edges: Adjacency): Adjacency {
   const offsets = new Int32Array(sequence.length + 1);
   const targets = new Int32Array(edges.targets.length);
@@ -154,7 +156,7 @@ function renumbered(sequence: Int32Array, rank: Int32Array, edges: Adjacency): A
   return { offsets, targets: targets.subarray(0, length) };
 }
 
-/** What the client handed over when. Tasks of unknown submission are there from the beginning. */
+/** Returns the submissions of the client. Tasks with an unknown submission belong to the first one. */
 function handedOver(trace: Trace, rows: Int32Array): Pick<ReplayGraph, 'submissionOf' | 'submissions'> {
   const { submissionOf, time, cause } = submissionsOf(trace);
   const { stopped, length } = trace.tasks;

@@ -1,4 +1,4 @@
-// What a simulation is given and what it says: tasks in the engine's order, the conditions under which they run.
+// The types of a simulation's input and output.
 
 /** The tasks to run. Ids are priorities: a smaller id runs earlier, and every dependency has a smaller id. */
 export interface ReplayGraph {
@@ -7,54 +7,56 @@ export interface ReplayGraph {
   readonly dependencies: Int32Array;
   readonly dependentOffsets: Int32Array;
   readonly dependents: Int32Array;
-  /** Seconds that each task computes; of a first call without what it takes longer. */
+  /** Seconds of each task, without the additional seconds of first calls. */
   readonly seconds: Float64Array;
-  /** Which kind each task is of as to first calls; -1: none. */
+  /** Kind of each task with respect to first calls; -1 if its first calls take no longer. */
   readonly kindOf: Int32Array;
-  /** Seconds that the first calls of a kind on a worker take longer, `FIRST_CALLS` of each kind. */
+  /** Additional seconds of the first calls on a worker, `FIRST_CALLS` numbers per kind. */
   readonly firstCalls: Float64Array;
   /** Bytes of each result. */
   readonly nbytes: Float64Array;
-  /** Which submission each task belongs to. */
+  /** Submission of each task. */
   readonly submissionOf: Int32Array;
-  /** In the order in which they were made. */
+  /** Submissions in order of time. */
   readonly submissions: readonly Submission[];
 }
 
-/** Tasks that the client hands over at one moment. */
+/** Tasks that the client submits at one time. */
 export interface Submission {
-  /** The task whose result the client acts upon; -1: the submission before this one, for the first the beginning. */
+  /** Task whose result precedes the submission; -1 for the previous submission, or for the start of the run. */
   readonly cause: number;
-  /** Seconds from there. */
+  /** Seconds after that result or submission. */
   readonly delay: number;
 }
 
 export interface ReplayConditions {
   readonly workers: number;
-  /** Seconds until the workers are there. */
+  /** Seconds until the workers have started. */
   readonly startup: number;
-  /** How many times longer tasks take by how many run at the same time; beyond the last entry as there. Empty: none. */
+  /**
+   * Factor by which tasks take longer, by the number of running tasks. The last entry is also for more; empty for 1.
+   */
   readonly stretch: Float64Array;
-  /** Seconds that pass on a worker before each task. */
+  /** Seconds of a worker before each task. */
   readonly taskOverhead: number;
   /** Seconds until an idle worker starts a task that has become ready. */
   readonly latency: number;
-  /** The same where the worker itself made the last input just now. */
+  /** Seconds until a worker that has just computed the last input starts the task. */
   readonly followLatency: number;
-  /** Seconds until a worker that goes on with another task tells that it has finished one: others learn of it then. */
+  /** Seconds until a worker that continues with another task reports a finished one. */
   readonly report: number;
   /**
-   * The scheduler is far from its workers, which hold tasks ahead: while one is on its way they run the next that is there.
-   * Otherwise a task is where it runs the moment it could, and a worker that takes it waits for it.
+   * True if a remote scheduler sends tasks to workers in advance, so that a worker runs other tasks while one is on its
+   * way. False if a worker waits for each task after it has become ready.
    */
   readonly sendsAhead: boolean;
-  /** Seconds of the scheduler, which does one thing at a time, for each task. */
+  /** Seconds of the scheduler per task. The scheduler handles one task at a time. */
   readonly schedulerSeconds: number;
-  /** Bytes per second between two workers; Infinity: they share memory. */
+  /** Bytes per second between two workers; Infinity for shared memory. */
   readonly bandwidth: number;
-  /** Seconds for each input that is moved, however small. */
+  /** Seconds per transferred input of any size. */
   readonly transferLatency: number;
-  /** Bytes of results that a worker keeps before it writes them to disk; Infinity: no limit. */
+  /** Bytes of results that a worker holds before it spills; Infinity for no limit. */
   readonly memory: number;
   /** Bytes per second of the disk. */
   readonly diskBandwidth: number;
@@ -63,16 +65,16 @@ export interface ReplayConditions {
 export interface ReplayResult {
   /** Seconds from the first submission to the end of the last task. */
   readonly makespan: number;
-  /** Seconds that all tasks computed, as much longer as they took because of others. */
+  /** Seconds of all tasks, including the effect of concurrent tasks. */
   readonly computed: number;
-  /** Share of the workers' time that tasks computed, 0 to 1. */
+  /** Share of the workers' time in which tasks computed, 0 to 1. */
   readonly busy: number;
-  /** Seconds by which transfers held up their task, all workers together. */
+  /** Seconds by which transfers delayed tasks, on all workers. */
   readonly transferSeconds: number;
-  /** Bytes of results that one worker held in memory at most. */
+  /** Largest number of bytes of results in the memory of a worker. */
   readonly held: number;
   /** Bytes written to disk. */
   readonly spilled: number;
-  /** Tasks that ran: less than the size only if the graph has a cycle. */
+  /** Number of tasks that ran, below the size of the graph only if it has a cycle. */
   readonly finished: number;
 }

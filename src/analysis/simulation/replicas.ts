@@ -1,5 +1,5 @@
-// Which workers hold copies of which results: a set of pairs with open addressing. Results that only one task needs are
-// never asked for again and do not come here, so a pair costs some 20 ns and there are at most as many as edges.
+// A set of pairs (task, worker) for copies of results, with open addressing. A pair takes some 20 ns. Results with a
+// single dependent are not added, so there are at most as many pairs as edges.
 
 const MIN_SLOTS = 1024;
 const FREE = -1;
@@ -22,7 +22,7 @@ export class Replicas {
     if (this.#size * 2 > this.#tasks.length) this.#grow();
   }
 
-  /** Where the pair is, or the free place where it belongs. */
+  /** Returns the slot of a pair, or the free slot for it. */
   #slot(task: number, worker: number): number {
     const mask = this.#tasks.length - 1;
     let hash = Math.imul(task, 0x9e3779b1) ^ Math.imul(worker + 1, 0x85ebca6b);

@@ -1,16 +1,16 @@
-// Queues of ready tasks, one for each worker and one for all: pairing heaps that share two arrays, because a task is in
-// at most one of them. A smaller id runs earlier. Adding costs a few nanoseconds, taking O(log n) on average.
+// Queues of ready tasks: pairing heaps that share two arrays, because a task is in at most one queue. A smaller id runs
+// earlier. Adding takes a few nanoseconds, taking O(log n) on average.
 
 const NONE = -1;
 
 export class TaskQueues {
   readonly #roots: Int32Array;
-  /** First child and next sibling by task. */
+  /** First child by task, and below, next sibling by task. */
   readonly #child: Int32Array;
   readonly #sibling: Int32Array;
   readonly #sizes: Int32Array;
 
-  /** Queues `0 .. queues`, for tasks `0 .. tasks`. */
+  /** Creates the queues `0 .. queues - 1` for the tasks `0 .. tasks - 1`. */
   constructor(queues: number, tasks: number) {
     this.#roots = new Int32Array(queues).fill(NONE);
     this.#sizes = new Int32Array(queues);
@@ -18,12 +18,12 @@ export class TaskQueues {
     this.#sibling = new Int32Array(tasks).fill(NONE);
   }
 
-  /** How many tasks are in the queue. */
+  /** Returns the number of tasks in the queue. */
   size(queue: number): number {
     return this.#sizes[queue]!;
   }
 
-  /** The task that runs next, or -1. */
+  /** Returns the task that runs next, or -1. */
   min(queue: number): number {
     return this.#roots[queue]!;
   }
@@ -34,7 +34,7 @@ export class TaskQueues {
     this.#roots[queue] = root === NONE ? task : this.#meld(root, task);
   }
 
-  /** Removes `min(queue)`; the queue is not empty. */
+  /** Removes and returns `min(queue)` of a non-empty queue. */
   take(queue: number): number {
     const task = this.#roots[queue]!;
     this.#sizes[queue]! -= 1;
@@ -51,7 +51,7 @@ export class TaskQueues {
     return first;
   }
 
-  /** In pairs from the left, then all pairs from the right: what makes the cost logarithmic. */
+  /** Melds siblings in pairs from the left, and then all pairs from the right, which makes the cost logarithmic. */
   #meldAll(first: number): number {
     const sibling = this.#sibling;
     let pairs = NONE;

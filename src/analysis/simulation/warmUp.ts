@@ -1,57 +1,58 @@
-// First calls: a worker that has never run a function compiles it, and V8 optimises it while it runs. Each isolate does that for
-// itself, so more workers do it more often. Seen on five programs: the first call takes 3 to 40 ms longer, the next three 2 to 10
-// each, after 32 calls nothing is left; 50 to 100 ms in all for a function that takes 0.4 ms later.
+// Models first calls: each isolate compiles a function at its first call, and V8 optimises it during the following
+// calls. More workers make more first calls. Measured with five programs: the first call takes 3 to 40 ms longer, each
+// of the next three 2 to 10 ms, and calls after the 32nd take no longer. In total, a function of 0.4 ms takes 50 to 100
+// ms longer.
 import type { Trace } from '../../trace/trace.js';
 import { lanesOf } from '../lanes.js';
 import { median } from '../statistics.js';
 
-/** Calls of a function on a worker that may be first calls. */
+/** Number of calls of a function on a worker that may take longer. */
 export const FIRST_CALLS = 32;
-/** Calls that are alike, and by how many seconds each may be longer: what is more is another amount of work. */
+/** Ranges of calls, with the largest additional seconds per call. A larger difference is due to a larger task. */
 const STEPS = [
   { from: 0, to: 1, most: 0.1 },
   { from: 1, to: 4, most: 0.03 },
   { from: 4, to: 16, most: 0.01 },
   { from: 16, to: FIRST_CALLS, most: 0.003 },
 ] as const;
-/** First calls take at least so many times as long as later ones, or there is nothing to see. */
+/** Least ratio of first to later calls. */
 const LONGER = 1.5;
-/** Calls on one worker from which it is known how long one takes later. */
+/** Least number of calls on a worker from which the duration of later calls is estimated. */
 const MIN_CALLS = 16;
-/** Prefixes, those that lose most first: each takes a byte per simulated worker. */
+/** Largest number of prefixes, because each takes a byte per simulated worker. */
 const MAX_KINDS = 16;
 
 export interface WarmUp {
-  /** Row of tasks → number of its kind; -1: its first calls are like all others. */
+  /** Kind by row of tasks; -1 if first calls take no longer. */
   readonly kindOf: Int32Array;
-  /** Seconds that a call takes longer, `FIRST_CALLS` of each kind. */
+  /** Additional seconds of a call, `FIRST_CALLS` numbers per kind. */
   readonly extra: Float64Array;
 }
 
 /** Calls of one prefix, rows of tasks. */
 interface Calls {
-  /** When the first of them began. */
+  /** Start of the first call. */
   since: number;
-  /** By step, those of workers that made enough of them to tell. */
+  /** First calls by step, on workers with at least MIN_CALLS calls. */
   readonly steps: number[][];
   readonly later: number[];
-  /** By step, of all workers. */
+  /** First calls by step, on all workers. */
   readonly all: number[][];
 }
 
-/** What first calls of one prefix take. */
+/** The additional time of first calls of one prefix. */
 interface Kind {
   readonly prefix: number;
   readonly calls: Calls;
   /** Seconds of a later call. */
   readonly steady: number;
-  /** By step: seconds that a call takes longer. */
+  /** Additional seconds of a call by step. */
   readonly longer: readonly number[];
 }
 
 /**
- * `seconds` by row: what each task takes. First calls are made in it as short as later ones are. Functions that were called
- * before `from`, seconds since the epoch, are warm.
+ * Estimates the additional seconds of first calls, and subtracts them from `seconds` (by row). Functions that were
+ * called before `from`, seconds since the epoch, have no first calls.
  */
 export function takeWarmUp(trace: Trace, seconds: Float64Array, from = Number.NEGATIVE_INFINITY): WarmUp {
   const kinds = [...callsOf(trace)]
@@ -98,7 +99,7 @@ function callsOf(trace: Trace): ReadonlyMap<number, Calls> {
   return calls;
 }
 
-/** `total`: calls that its worker makes. Of few, those of the first half may be first calls, and the others tell of later ones. */
+/** Adds a call to the samples. If its worker makes few calls (`total`), the second half counts as later calls. */
 function addCall({ steps, later, all }: Calls, row: number, call: number, total: number): void {
   const step = STEPS.findIndex(({ to }) => call < to);
   if (step >= 0) all[step]!.push(row);
@@ -122,7 +123,7 @@ function lostSeconds({ calls, longer }: Kind): number {
   return longer.reduce((sum, one, step) => sum + one * calls.all[step]!.length, 0);
 }
 
-/** Shortens first calls; returns by how many seconds on average, by number of the call. */
+/** Shortens first calls. Returns the mean reduction in seconds by number of the call. */
 function shorten({ calls, steady, longer }: Kind, seconds: Float64Array): number[] {
   return STEPS.flatMap(({ from, to }, step) => {
     const rows = calls.all[step]!;
