@@ -10,7 +10,8 @@ import { collectGarbage } from '../../test/support/garbage.js';
 import type { Random } from '../random.js';
 import type { Round, RoundContext } from '../round.js';
 
-const BLOCKS = 40;
+/** Some 80,000 finished computations: after half of them, what is bounded is full. */
+const BLOCKS = 300;
 /** Number of blocks for about 800,000 computations. */
 const LONG_BLOCKS = 3000;
 const GROUPS = 40;
