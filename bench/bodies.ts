@@ -1,4 +1,4 @@
-// The task bodies for Longpole: as good as nothing, so that what is measured is the engine.
+// Task bodies that do almost nothing, so that the bench measures the engine.
 import { tasks } from 'longpole';
 
 export const { inc, sum } = tasks(import.meta.url, {

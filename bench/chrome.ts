@@ -1,7 +1,6 @@
-// `node dist-test/bench/chrome.js`: opening and writing Chrome Trace JSON.
-//
-// The text is made up in the form that Chrome's recorder writes. `JSON.parse` of the whole text, which makes objects and no
-// trace, runs beside it in each repetition; ratios are taken within a repetition.
+// `node dist-test/bench/chrome.js` measures opening and writing Chrome Trace JSON. The input is synthetic, in the
+// format of Chrome's recorder. `JSON.parse` of the whole text runs in each repetition as a reference, and ratios are
+// computed within a repetition.
 import {
   closeSync,
   mkdtempSync,
@@ -27,7 +26,7 @@ const USAGE = `Usage: node dist-test/bench/chrome.js [options]
 const THREADS = 8;
 const PART = 10_000;
 
-/** Slices on eight threads of four processes, a flow to every tenth. */
+/** Writes slices on eight threads of four processes, with a flow to every tenth. */
 function writeEvents(file: string, events: number): void {
   const fd = openSync(file, 'w');
   const event = (i: number): string => {

@@ -1,6 +1,6 @@
-// LocalCluster: `node dist-test/bench/cluster.js [--only A,B] [--repeat N] [--no-peers] [--minutes N]`. Dask's LocalCluster
-// stands beside it where `.venv` has it (bench/setup-python.sh). With --minutes small computations run that long, and the
-// memory of the main process is printed every minute.
+// Measures LocalCluster: `node dist-test/bench/cluster.js [--only A,B] [--repeat N] [--no-peers] [--minutes N]`. Also
+// measures Dask's LocalCluster if `.venv` contains Dask (bench/setup-python.sh). With --minutes, runs small
+// computations for that time and prints the memory of the main process every minute.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, im
 const python = path('.venv/bin/python');
 const hasPeers = !options['no-peers'] && existsSync(python);
 
-/** The same of Dask's LocalCluster: how many times ours it takes. */
+/** Measures the same row with Dask's LocalCluster. Returns a text with Dask's figure and its ratio to ours. */
 function besideDask(id: string, ours: number): string {
   const out = execFileSync(python, [path('bench/peers/distributed_bench.py'), id, String(repeat)], {
     encoding: 'utf8',
@@ -59,7 +59,7 @@ if (options.minutes === undefined) {
   await runFor(Number(options.minutes));
 }
 
-/** Small computations one after the other; heap and resident memory of this process each minute. */
+/** Runs consecutive small computations. Prints the heap and the resident memory of this process every minute. */
 async function runFor(minutes: number): Promise<void> {
   await using client = await connect({ workers: 2 });
   let count = 0;
@@ -74,7 +74,7 @@ async function runFor(minutes: number): Promise<void> {
       for (const future of futures) future.release();
       count += 100;
     }
-    // What is held, not what waits to be collected.
+    // The figures must not include garbage.
     collectGarbage();
     const { rss, heapUsed, external } = process.memoryUsage();
     const mb = (bytes: number): string => (bytes / 1e6).toFixed(1);

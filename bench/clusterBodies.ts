@@ -1,4 +1,4 @@
-// Task bodies of the cluster's bench.
+// Task bodies of the bench for clusters.
 import { tasks } from 'longpole';
 
 export const { inc, sum, spin, make, use } = tasks(import.meta.url, {
@@ -10,7 +10,7 @@ export const { inc, sum, spin, make, use } = tasks(import.meta.url, {
     for (const value of values) total += value;
     return total;
   },
-  /** Busy for so many milliseconds. */
+  /** Keeps the thread busy for a time. */
   spin(milliseconds: number): number {
     const end = performance.now() + milliseconds;
     while (performance.now() < end);
@@ -19,7 +19,7 @@ export const { inc, sum, spin, make, use } = tasks(import.meta.url, {
   make(length: number): Float64Array {
     return new Float64Array(length).fill(1);
   },
-  /** When it began, in milliseconds since the epoch. */
+  /** Returns its start time, in milliseconds since the epoch. */
   use(array: Float64Array): number {
     const began = performance.timeOrigin + performance.now();
     return array.length > 0 ? began : Number.NaN;

@@ -1,4 +1,4 @@
-// What is measured of LocalCluster, and what is to be reached. Each row runs on a cluster of its own.
+// The measurements of LocalCluster with their targets. Each row runs on a new cluster.
 import { type Client, connect, type LocalClusterOptions } from 'longpole';
 import { inc, make, spin, sum, use } from './clusterBodies.js';
 import { chainGraph, treeGraph, treeResult, treeShape } from './graphs.js';
@@ -9,9 +9,9 @@ export interface ClusterRow {
   readonly label: string;
   readonly unit: string;
   readonly target: number;
-  /** bench/peers/distributed_bench.py has the row. */
+  /** Whether bench/peers/distributed_bench.py has the row. */
   readonly hasPeer?: boolean;
-  /** Smaller is better unless the unit is GB/s. */
+  /** Returns one figure per repetition. Smaller is better unless the unit is GB/s. */
   measure(repeat: number): Promise<number[]>;
 }
 
@@ -20,7 +20,10 @@ const CHAIN = 10_000;
 const MAP = 20_000;
 const ARRAY = 12_500_000;
 const SINGLES = 300;
-/** Before what takes less than a millisecond is measured: V8 optimises it on the way. As in the bench of the schedulers. */
+/**
+ * Warm-up time before measurements below a millisecond, so that V8 has optimised the code. As in the bench of the
+ * schedulers.
+ */
 const WARM_UP_MS = 2000;
 
 async function withClient<T>(options: LocalClusterOptions, body: (client: Client) => Promise<T>): Promise<T> {
@@ -32,7 +35,7 @@ function check(found: unknown, expected: unknown): void {
   if (found !== expected) throw new Error(`The result is ${String(found)}, not ${String(expected)}.`);
 }
 
-/** Microseconds per task, one run to warm up. */
+/** Returns microseconds per task, after one run to warm up. */
 async function perTask(repeat: number, tasks: number, run: () => Promise<void>): Promise<number[]> {
   await run();
   const times: number[] = [];
@@ -79,7 +82,7 @@ function map(options: LocalClusterOptions): ClusterRow['measure'] {
     );
 }
 
-/** Milliseconds, medians of many single round trips. */
+/** Measures many single round trips. Returns medians in milliseconds. */
 function single(options: LocalClusterOptions): ClusterRow['measure'] {
   return (repeat) =>
     withClient(options, async (client) => {
@@ -103,7 +106,10 @@ function single(options: LocalClusterOptions): ClusterRow['measure'] {
     });
 }
 
-/** Milliseconds from asking for a task that needs an array of another worker until it begins, less a round trip without one. */
+/**
+ * Measures the start of a task that needs an array of another worker, less a round trip without an array, in
+ * milliseconds.
+ */
 function handOver(options: LocalClusterOptions): ClusterRow['measure'] {
   return (repeat) =>
     withClient(options, async (client) => {
@@ -126,7 +132,7 @@ function handOver(options: LocalClusterOptions): ClusterRow['measure'] {
     });
 }
 
-/** Recording on against off, interleaved pairs. */
+/** Measures interleaved pairs of runs with and without recording. Returns their ratios. */
 function recording(run: (client: Client) => Promise<void>): ClusterRow['measure'] {
   return (repeat) =>
     withClient({ record: true }, (on) =>

@@ -1,8 +1,11 @@
-// For bench/coreSpeed.ts, on one core: ten times a second how long a little work takes there, a line each of seconds since
-// the epoch and milliseconds. The work lies in the first-level cache and keeps the core's arithmetic units full, so it takes
-// 1.6 times as long while the other hyperthread of the core is busy, which no counter of a virtual machine tells.
+// A probe of one core for bench/coreSpeed.ts. Ten times a second it measures a small amount of work and prints a line:
+// seconds since the epoch, and milliseconds. The work fits into the first-level cache and fills the arithmetic units,
+// so it takes 1.6 times as long while the other hyperthread of the core is busy. No counter of a virtual machine shows
+// that.
 const INTERVAL_MS = 100;
-/** The first after a sleep are slow, so the shortest counts. Together 0.7 ms of 100. */
+/**
+ * Pieces of work per probe, 0.7 ms of 100 together. The shortest counts, because the first ones after a sleep are slow.
+ */
 const CHUNKS = 4;
 const ROUNDS = 300;
 const LENGTH = 512;

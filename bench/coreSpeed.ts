@@ -1,6 +1,6 @@
-// How fast the cores of this machine are, all the time. A virtual core is a hyperthread: while somebody else's program keeps
-// the other one of its pair busy, code that computes without waiting takes 1.6 times as long, for seconds to minutes, and
-// nothing tells of it (no steal time, no load). What is measured meanwhile is about that program.
+// Measures the speed of this machine's cores continuously. A virtual core is a hyperthread. While a program of another
+// virtual machine keeps the other hyperthread of the pair busy, computing takes 1.6 times as long, for seconds to
+// minutes. Neither steal time nor load shows this, and measurements in that time are wrong.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { createInterface } from 'node:readline';
@@ -8,12 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const PROBE = fileURLToPath(new URL('./coreProbe.js', import.meta.url));
-/** A probe that takes so many times the shortest was slowed down. Between the two there is nothing: 1.0 or 1.6. */
+/** Ratio to the fastest probe from which a probe counts as slowed down. Actual ratios are about 1.0 or 1.6. */
 const SLOWED = 1.25;
-/** Of the probes of a core in order of their time, the one that says how fast it is undisturbed. */
+/** Quantile of a core's probe times that counts as its undisturbed speed. */
 const BEST = 0.02;
-/** A core that takes turns tells little of itself in less time, in seconds. */
-const LOOK = 2;
+/** Period over which the speed is judged, in seconds. Slow and fast phases may alternate within shorter periods. */
+const PERIOD = 2;
 
 interface Probe {
   readonly child: ChildProcess;
@@ -24,13 +24,15 @@ interface Probe {
 export class CoreSpeed {
   readonly #probes: readonly Probe[];
 
-  /** One small process per core. Where processes cannot be kept on one core (`taskset`), nothing is known. */
+  /** Starts one probe per core. Without `taskset`, which binds a process to a core, the speed is unknown. */
   constructor() {
     const isPossible = spawnSync('taskset', ['--version']).status === 0;
     this.#probes = isPossible ? cpus().map((_, core) => startProbe(core)) : [];
   }
 
-  /** Share of the time between the two, in seconds since the epoch, in which cores were slowed down; NaN: not known. */
+  /**
+   * Returns the share of the period in which cores were slowed down; NaN if unknown. Times in seconds since the epoch.
+   */
   slowed(start: number, stop: number): number {
     const fast = SLOWED * Math.min(...this.#probes.map(({ ms }) => quantile(ms, BEST)));
     let [count, slow] = [0, 0];
@@ -44,11 +46,14 @@ export class CoreSpeed {
     return slow / count;
   }
 
-  /** Waits until all cores have been fast for two seconds, but no longer than this, in seconds. */
+  /** Waits until all cores have been fast for two seconds, at most `limit` seconds. */
   async untilFast(limit: number): Promise<void> {
     const end = Date.now() / 1000 + limit;
-    do await sleep(LOOK * 1000);
-    while (this.slowed(Date.now() / 1000 - LOOK, Number.POSITIVE_INFINITY) > 0.05 && Date.now() / 1000 < end);
+    do await sleep(PERIOD * 1000);
+    while (
+      this.slowed(Date.now() / 1000 - PERIOD, Number.POSITIVE_INFINITY) > 0.05 &&
+      Date.now() / 1000 < end
+    );
   }
 
   close(): void {

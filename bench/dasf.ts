@@ -1,8 +1,7 @@
-// `node dist-test/bench/dasf.js`: DASF's three analyses by Longpole and, where Python has it, by DASF itself.
-//
-// Each repetition opens the files anew, so that nothing is remembered from the one before; DASF runs in a process of its
-// own in the same repetition, and ratios are taken within it. As in the bench of the engines the code is warmed up before;
-// what the very first run took is told, too.
+// `node dist-test/bench/dasf.js` measures DASF's three analyses in Longpole and, if Python has DASF, in DASF. Each
+// repetition opens the files again, so that nothing is cached. DASF runs in a separate process in the same repetition,
+// and ratios are computed within a repetition. As in the bench of the engines, the code is warmed up. The time of the
+// first run is printed, too.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -106,7 +105,7 @@ function report(files: readonly string[], repeat: number, python: string | undef
     ];
     console.log(`| ${cells.join(' | ')} |`);
   }
-  if (python === undefined) console.log('\nWithout DASF: no Python here has it.');
+  if (python === undefined) console.log('\nWithout DASF, which no Python on this machine has.');
 }
 
 function eventFiles(folder: string): string[] {

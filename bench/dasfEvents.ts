@@ -1,10 +1,10 @@
-// Event files of any size, shaped like those that DASF records of a run: most events come in pairs, a task and what its
-// worker then holds, from four workers that write in batches; the host is sampled ten times a second.
+// Creates event files of any size in the form of DASF's recordings. Most events come in pairs, a task and the results
+// that its worker then holds, from four workers that write in batches. The host is sampled ten times a second.
 import { join } from 'node:path';
 import { CompleteEvent, FileDatabase, InstantEvent } from 'longpole/trace';
 
 const WORKERS = 4;
-/** Tasks that a worker records between two of its commits: a batch of 1000 events. */
+/** Tasks of a worker between two commits, which are a batch of 1000 events. */
 const BATCH = 500;
 /** Seconds of a task. */
 const SECONDS = 0.002;

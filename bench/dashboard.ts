@@ -1,8 +1,7 @@
-// `node dist-test/bench/dashboard.js`: what pages that look cost the scheduler. A cluster runs 20,000 small tasks a second
-// while none, one and ten pages look, in turns; and as many as it can, with none and with ten.
-//
-// CPU time of the scheduler's thread counts: other programs of the machine do not change it much. The pages are in another
-// process; on two cores they compete with the worker, which the wall time of the second part has in it.
+// `node dist-test/bench/dashboard.js` measures the cost of open dashboard pages for the scheduler. A cluster runs
+// 20,000 small tasks a second with none, one and ten pages in turns, and then as many tasks as it can with none and
+// ten. The figure is CPU time of the scheduler's thread, which other programs of the machine hardly change. The pages
+// are in another process. On two cores they compete with the worker, which affects the wall time of the second part.
 import { setTimeout } from 'node:timers/promises';
 import { connect, LocalCluster } from 'longpole';
 import { threadCpuClock } from '#internal/engine/worker/threadCpuClock.js';
@@ -11,7 +10,7 @@ import { Pages } from './pages.js';
 
 const RATE = 20_000;
 const BURST_MS = 50;
-/** Short and many: the speed of the machine drifts by more than a page costs. */
+/** Duration of a run. Runs are short and many, because the drift of the machine's speed exceeds the cost of a page. */
 const SECONDS = 1;
 const PACED_ROUNDS = 15;
 const ROUNDS = 5;
@@ -29,7 +28,7 @@ function inc(x: number): number {
 
 async function clockOfThread(): Promise<() => number> {
   const clock = await threadCpuClock();
-  if (clock === undefined) throw new Error('This system does not tell the CPU time of a thread.');
+  if (clock === undefined) throw new Error('This system does not report the CPU time of a thread.');
   return clock;
 }
 
@@ -48,7 +47,7 @@ const client = await connect(cluster);
 const pages = new Pages(cluster.dashboardLink ?? '');
 const cpu = await clockOfThread();
 
-/** Seconds of CPU of this thread per second, at RATE tasks a second. */
+/** Returns the CPU seconds of this thread per second, at RATE tasks a second. */
 async function paced(): Promise<number> {
   const start = performance.now();
   const before = cpu();
@@ -63,7 +62,7 @@ async function paced(): Promise<number> {
   return (cpu() - before) / SECONDS;
 }
 
-/** Seconds, and seconds of CPU of this thread, for MANY tasks. */
+/** Returns the wall seconds and the CPU seconds of this thread for MANY tasks. */
 async function flatOut(): Promise<Run> {
   const { graph, keys } = graphOf(MANY);
   const start = performance.now();
@@ -73,21 +72,21 @@ async function flatOut(): Promise<Run> {
 }
 
 for (let warmUp = 0; warmUp < 5; warmUp++) await flatOut();
-await pages.look(1, cluster.live?.cursor.tasks ?? 0);
+await pages.open(1, cluster.live?.cursor.tasks ?? 0);
 await paced();
 
 const shares = new Map(PAGES.map((count): [number, number[]] => [count, []]));
 let sent = 0;
 for (let round = 0; round < PACED_ROUNDS; round++) {
   for (const count of PAGES) {
-    const before = await pages.look(count, cluster.live?.cursor.tasks ?? 0);
+    const before = await pages.open(count, cluster.live?.cursor.tasks ?? 0);
     shares.get(count)?.push(await paced());
-    const after = await pages.look(count, cluster.live?.cursor.tasks ?? 0);
+    const after = await pages.open(count, cluster.live?.cursor.tasks ?? 0);
     if (count === 1) sent = after.bytes - before.bytes;
   }
 }
 const percent = (share: number): string => `${(share * 100).toFixed(2)} %`;
-/** Of each round: how much busier the thread is than without pages. */
+/** Returns, per round, the additional CPU share of the thread per page. */
 const more = (count: number): number[] =>
   (shares.get(count) ?? []).map((share, round) => (share - (shares.get(0)?.[round] ?? 0)) / count);
 const spread = (values: readonly number[], show: (value: number) => string): string =>
@@ -99,13 +98,13 @@ console.log(`  one page: ${spread(more(1), percent)} more (target: at most 2 %)`
 console.log(`  ten pages: ${spread(more(10), percent)} more for each`);
 console.log(`  bytes per task and page: ${(sent / (RATE * SECONDS)).toFixed(0)}`);
 
-/** As many runs in a row, of which the first is not counted: the pages are at work by then. */
-async function inARow(pagesThatLook: number): Promise<Run & { readonly pages: number }> {
-  await pages.look(pagesThatLook, cluster.live?.cursor.tasks ?? 0);
+/** Returns medians of several consecutive runs, after a first one in which the pages start. */
+async function inARow(openPages: number): Promise<Run & { readonly pages: number }> {
+  await pages.open(openPages, cluster.live?.cursor.tasks ?? 0);
   await flatOut();
-  const before = await pages.look(pagesThatLook, cluster.live?.cursor.tasks ?? 0);
+  const before = await pages.open(openPages, cluster.live?.cursor.tasks ?? 0);
   const runs = [await flatOut(), await flatOut(), await flatOut()];
-  const after = await pages.look(pagesThatLook, cluster.live?.cursor.tasks ?? 0);
+  const after = await pages.open(openPages, cluster.live?.cursor.tasks ?? 0);
   const wall = runs.reduce((sum, run) => sum + run.wall, 0);
   return {
     wall: median(runs.map((run) => run.wall)),
@@ -116,7 +115,7 @@ async function inARow(pagesThatLook: number): Promise<Run & { readonly pages: nu
 
 const ratios: (Run & { readonly pages: number })[] = [];
 for (let round = 0; round < ROUNDS; round++) {
-  // The speed of the machine drifts: none comes first in one round, ten in the next.
+  // The order alternates, because the speed of the machine drifts.
   const first = await inARow(round % 2 === 0 ? 0 : 10);
   const second = await inARow(round % 2 === 0 ? 10 : 0);
   const [without, looked] = round % 2 === 0 ? [first, second] : [second, first];

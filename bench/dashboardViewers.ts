@@ -1,6 +1,6 @@
-// Pages for bench/dashboard.ts, in a process of their own: they connect, take everything and keep nothing. Each line of the
-// input says how many there should be, and how many tasks there are; each line of the output that they are there and have
-// caught up, the bytes that came so far, and the seconds of CPU that this process took.
+// Pages for bench/dashboard.ts, in a separate process, which read everything and keep nothing. An input line has the
+// number of pages and the number of tasks. The output line follows when all pages are connected and have received the
+// tasks. It has the received bytes and the CPU seconds of this process.
 import { createInterface } from 'node:readline';
 import { WebSocket } from 'ws';
 

@@ -1,20 +1,20 @@
-/** One engine in a process of its own. */
+/** An engine, which runs in a separate process. */
 export interface Engine {
-  /** Runs a graph of about `tasks` tasks. Making the graph is not timed; the result is checked. */
+  /** Runs a graph of about `tasks` tasks and checks the result. Creating the graph is not timed. */
   run(tasks: number): Promise<Measurement>;
 }
 
 export interface Measurement {
-  /** Wall time. */
+  /** Wall time in seconds. */
   readonly seconds: number;
   readonly tasks: number;
-  /** For a comparison within the engine (profilers on against off): the time without, taken beside it. */
+  /** Seconds of the reference run beside it, for a comparison within an engine (with and without profilers). */
   readonly baseSeconds?: number;
 }
 
-/** Makes the engine ready: pools are started here, outside of every measurement. */
+/** Creates an engine and starts its pools, which no measurement includes. */
 export type EngineFactory = () => Engine | Promise<Engine>;
 
 export function check(result: unknown, expected: number): void {
-  if (result !== expected) throw new Error(`The result is ${String(result)}, and should be ${expected}.`);
+  if (result !== expected) throw new Error(`The result is ${String(result)}, not ${expected}.`);
 }

@@ -3,7 +3,10 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { Measurement } from './engine.js';
 
-/** An engine in its own process, kept between measurements: heaps and JIT states do not disturb each other. */
+/**
+ * An engine in a separate process, which is kept between measurements, so that engines share neither heap nor JIT
+ * state.
+ */
 export class EngineClient {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #reader: Interface;
@@ -18,7 +21,7 @@ export class EngineClient {
   static async start(command: string, args: readonly string[]): Promise<EngineClient> {
     const client = new EngineClient(command, args);
     const line = await client.#line();
-    if (line !== 'ready') throw new Error(`${args.join(' ')} said ${line} instead of ready.`);
+    if (line !== 'ready') throw new Error(`${args.join(' ')} printed '${line}' instead of 'ready'.`);
     return client;
   }
 

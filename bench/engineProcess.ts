@@ -1,5 +1,5 @@
-// The process of one JavaScript engine: `node engineProcess.js ENGINE`. It says `ready`, then answers each line
-// `TASKS` on stdin with one line of JSON, a Measurement. bench/peers/dask_bench.py speaks the same.
+// The process of one JavaScript engine: `node engineProcess.js ENGINE`. It prints `ready`. Then it answers each line
+// `TASKS` on stdin with one line of JSON, a Measurement. bench/peers/dask_bench.py uses the same protocol.
 import { createInterface } from 'node:readline';
 import { OWN_ENGINES } from './ownEngines.js';
 import { POOL_ENGINES } from './peers/poolEngines.js';

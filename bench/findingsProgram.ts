@@ -1,16 +1,17 @@
-// What bench/findingsTable.ts records: `node findingsProgram.js NAME` runs one workload on two workers. What slows it down is
-// known by construction; where only the program can measure it, it prints the seconds as its last line.
+// The program that bench/findingsTable.ts records: `node findingsProgram.js NAME` runs one workload on two workers. Its
+// bottleneck is known by construction. If only the program can measure the cost, it prints the seconds as its last
+// line.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, connect, type Future, LocalCluster, tasks } from 'longpole';
 
-/** Holds the thread without wanting a core: that takes as long on a busy machine. */
+/** Blocks the thread without using a core, so that the time is the same on a busy machine. */
 function hold(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
-/** Takes so many milliseconds of a core of this kind, more or less. */
+/** Computes for about this time on an undisturbed core. */
 function spin(milliseconds: number): number {
   let state = 1;
   for (let i = 0; i < milliseconds * 400_000; i++) state = Math.imul(state ^ i, 48271);
@@ -30,7 +31,7 @@ const t = tasks(import.meta.url, {
     await new Promise((resolve) => setTimeout(resolve, milliseconds));
     return milliseconds;
   },
-  /** Half of it on a core. */
+  /** Computes for half of the time and blocks for the other half. */
   mixed(milliseconds: number, ..._after: unknown[]): number {
     hold(milliseconds / 2);
     return spin(milliseconds / 2);
@@ -58,7 +59,7 @@ const t = tasks(import.meta.url, {
     }
     return kept.length;
   },
-  /** Ends the process of the worker when it runs first, which the file tells. */
+  /** Ends the process of the worker in its first run, which creates the file. */
   end(file: string): number {
     if (existsSync(file)) return 1;
     writeFileSync(file, '');
@@ -69,7 +70,7 @@ const t = tasks(import.meta.url, {
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-/** Each step needs the one before. */
+/** Returns a chain of tasks, in which each step needs the previous one. */
 function chainOf(
   client: Client,
   count: number,
@@ -85,7 +86,7 @@ function chainOf(
 
 const workersOf = (client: Client): string[] => Object.keys(client.schedulerInfo().workers);
 
-/** A workload; returns the seconds that it cost, if only it knows. */
+/** A workload. Returns the seconds that its bottleneck cost, if only the workload can measure them. */
 type Body = (client: Client, cluster: LocalCluster) => Promise<unknown>;
 
 const PROVOKED: Readonly<Record<string, Body>> = {
@@ -224,6 +225,6 @@ async function main(name: string): Promise<void> {
   if (typeof seconds === 'number') console.log(seconds);
 }
 
-// The isolates import this file, too, for the functions alone.
+// The isolates import this file, too, and need only the functions.
 const [, program = '', name = ''] = process.argv;
 if (program.endsWith('findingsProgram.js')) await main(name);

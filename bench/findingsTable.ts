@@ -1,6 +1,6 @@
-// `node dist-test/bench/findingsTable.js`: whether the right finding comes first, and says the right seconds, while other
-// programs keep every core busy. Workloads whose slowest thing is known by construction, and healthy ones, which must raise no
-// false alarm; writes docs/findings-table.md.
+// `node dist-test/bench/findingsTable.js` checks that the right finding comes first, with the right seconds, while
+// other programs keep every core busy. It runs workloads with a known bottleneck, and healthy ones, which must not
+// cause a false alarm. Writes docs/findings-table.md.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -18,23 +18,27 @@ const USAGE = `Usage: node dist-test/bench/findingsTable.js [options]
   --repeat N   recordings of each (default 5)
   --burners N  processes that keep a core busy meanwhile (default: one per core)
 `;
-/** Share by which the seconds may be off. */
+/** Permitted relative error of the seconds. */
 const TARGET = 0.2;
 
 interface Provoked {
   readonly name: string;
-  /** The finding that has to come first; any of them. */
+  /** Findings of which one must come first. */
   readonly codes: readonly FindingCode[];
-  /** What it costs, in seconds, from the times of the tasks; `said`: what the program measured. Undefined: not known. */
+  /**
+   * Returns the true cost in seconds, from the times of the tasks or as reported by the program. Undefined if it is
+   * unknown.
+   */
   truth?(run: Recording): number;
 }
 
 interface Recording {
   readonly trace: Trace;
-  readonly said: number;
+  /** Seconds that the program printed; NaN: none. */
+  readonly reported: number;
 }
 
-/** Seconds of the tasks of a prefix, or on a worker. */
+/** Returns the seconds of the tasks of a prefix, on all workers or on one. */
 function sum({ trace: { tasks, strings } }: Recording, prefix: string, worker?: number): number {
   let seconds = 0;
   for (let row = 0; row < tasks.length; row++) {
@@ -44,7 +48,7 @@ function sum({ trace: { tasks, strings } }: Recording, prefix: string, worker?: 
   return seconds;
 }
 
-/** Seconds from the first start of a task to the end. */
+/** Returns the seconds from the first start of a task to the end. */
 function active({ trace }: Recording): number {
   return criticalPath(trace).stop - firstStart(trace);
 }
@@ -53,7 +57,7 @@ const coreWait = ({ trace }: Recording): number =>
   trace.tasks.coreWait.reduce((all, seconds) => all + (seconds || 0), 0);
 
 const PROVOKED: readonly Provoked[] = [
-  // Of twenty rounds on two threads nothing waits during the last.
+  // There are twenty rounds on two threads, and no task waits during the last one.
   { name: 'blocked tasks', codes: ['synchronous-io'], truth: () => 0.95 },
   { name: 'awaiting tasks', codes: ['asynchronous-wait'], truth: () => 1 },
   { name: 'serial tail', codes: ['serial-tail'], truth: (run) => sum(run, 'step') / 2 },
@@ -73,7 +77,7 @@ const PROVOKED: readonly Provoked[] = [
     truth: (run) => active(run) - sum(run, 'step'),
   },
   { name: 'tiny tasks', codes: ['tasks-too-small'], truth: (run) => active(run) - sum(run, 'noop') / 2 },
-  { name: 'needless gather', codes: ['gathered-results'], truth: ({ said }) => said },
+  { name: 'needless gather', codes: ['gathered-results'], truth: ({ reported }) => reported },
   { name: 'large arguments', codes: ['oversized-arguments'] },
   { name: 'much garbage', codes: ['garbage-collection'] },
   { name: 'short memory', codes: ['memory-bound', 'spill-bound'] },
@@ -81,7 +85,7 @@ const PROVOKED: readonly Provoked[] = [
   { name: 'other programs', codes: ['cpu-oversubscription'], truth: (run) => coreWait(run) / 2 },
 ];
 
-/** By name: what is true of it; of all of them, that cores are short and that threads are busy. */
+/** Name → true findings. Two more are true of every workload here: a shortage of cores and busy workers. */
 const HEALTHY: Readonly<Record<string, readonly FindingCode[]>> = {
   'blocked map': ['synchronous-io'],
   'awaiting map': ['asynchronous-wait'],
@@ -100,7 +104,7 @@ const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, im
 const folder = mkdtempSync(join(tmpdir(), 'longpole-findings-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** A text instead: the program failed. */
+/** Records a program. Returns a text if the program failed. */
 async function record(name: string): Promise<Recording | string> {
   const directory = join(folder, 'run.trace');
   rmSync(directory, { recursive: true, force: true });
@@ -108,7 +112,7 @@ async function record(name: string): Promise<Recording | string> {
   const run = ['run', '--no-dashboard', '--trace', directory, program, name];
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [path('dist/cli/main.js'), ...run]);
-    return { trace: openTrace(directory), said: Number(stdout.trim() || Number.NaN) };
+    return { trace: openTrace(directory), reported: Number(stdout.trim() || Number.NaN) };
   } catch (error) {
     console.log(error instanceof Error ? error.message : String(error));
     return 'program failed';
@@ -129,7 +133,7 @@ function count(others: Map<string, number>, name: string): void {
   others.set(name, (others.get(name) ?? 0) + 1);
 }
 
-/** The recordings of the runs that gave one; `others` counts why the others did not. */
+/** Yields the recordings of successful runs. `others` counts the reasons of the failed ones. */
 async function* recordings(
   name: string,
   repeat: number,
@@ -212,13 +216,13 @@ function page(provoked: readonly Row[], healthy: readonly Row[], burners: number
   };
   return `# Does the right finding come first?
 
-Workloads whose slowest thing is known by construction, recorded on ${availableParallelism()} cores while ${burners} other programs kept a core
-busy each. \`node dist-test/bench/findingsTable.js\` makes this page; \`--help\` lists its options. A run is right if the
-expected finding comes first and its seconds are within ${100 * TARGET} % of the truth, where that is known from the times of the tasks.
+Workloads with a known bottleneck, recorded on ${availableParallelism()} cores while ${burners} other programs kept one core busy each.
+\`node dist-test/bench/findingsTable.js\` writes this page; \`--help\` lists its options. A run is right if the expected finding
+comes first and its seconds are within ${100 * TARGET} % of the true ones, if these are known from the times of the tasks.
 
 Right: ${all(provoked)}.
 
-| workload | expected first | right | truth | said | other findings first |
+| workload | expected first | right | true seconds | found seconds | other findings first |
 | --- | --- | --- | --- | --- | --- |
 ${provoked
   .map(
@@ -227,12 +231,12 @@ ${provoked
   )
   .join('\n')}
 
-Healthy workloads may be told what is true of every one of them here: \`cpu-oversubscription\` and \`worker-bound\`. Any other
-finding than the true one is a false alarm.
+Two findings are true of every healthy workload here: \`cpu-oversubscription\` and \`worker-bound\`. Any other finding that is not
+in the table is a false alarm.
 
 Without a false alarm: ${all(healthy)}.
 
-| workload | true of it | right | false alarms |
+| workload | true findings | right | false alarms |
 | --- | --- | --- | --- |
 ${healthy.map(({ name, expected, good, runs, others }) => `| ${name} | ${expected === '' ? '' : `\`${expected}\``} | ${good} of ${runs} | ${listed(others)} |`).join('\n')}
 `;

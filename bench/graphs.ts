@@ -1,8 +1,8 @@
-// The graphs that every engine runs: `count` independent inc(i) under a 16-ary tree of sums, and a chain of inc.
+// The graphs that every engine runs: independent inc(i) under a 16-ary tree of sums, and a chain of inc.
 
 export const FAN_IN = 16;
 
-/** One level of sums: the inputs of sum i are [i * 16, …) of the level below. */
+/** Shape of a tree. The inputs of sum i start at i * 16 of the level below. */
 export interface TreeShape {
   readonly leaves: number;
   /** Number of sums per level, from the lowest to the root; the last is 1. */
@@ -19,12 +19,12 @@ export function treeShape(leaves: number): TreeShape {
   return { leaves, levels, tasks: levels.reduce((sum, width) => sum + width, leaves) };
 }
 
-/** What the root of the tree must be: Σ (i + 1). */
+/** Returns the expected value of the root: Σ (i + 1). */
 export function treeResult(leaves: number): number {
   return (leaves * (leaves + 1)) / 2;
 }
 
-/** Dask's graph form: `{ 'inc-0': [inc, 0], …, 'sum-0-0': [sum, ['inc-0', …]] }`. */
+/** Returns the tree in Dask's form: `{ 'inc-0': [inc, 0], …, 'sum-0-0': [sum, ['inc-0', …]] }`. */
 export function treeGraph(
   shape: TreeShape,
   inc: unknown,
@@ -49,7 +49,7 @@ export function treeGraph(
   return { graph, key: below[0] ?? '' };
 }
 
-/** `{ 'inc-0': [inc, 0], 'inc-1': [inc, 'inc-0'], … }`: the last result is `length`. */
+/** Returns the chain `{ 'inc-0': [inc, 0], 'inc-1': [inc, 'inc-0'], … }`, whose last result is `length`. */
 export function chainGraph(length: number, inc: unknown): { graph: Record<string, unknown>; key: string } {
   const graph: Record<string, unknown> = {};
   for (let i = 0; i < length; i++) graph[`inc-${i}`] = [inc, i === 0 ? 0 : `inc-${i - 1}`];

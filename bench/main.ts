@@ -1,7 +1,6 @@
-// `npm run bench`: every engine on the same graph, side by side in one run.
-//
-// Each engine lives in a process of its own and warms up alone. Then, in each repetition, the engines run one after
-// the other, never two at once; ratios are taken within a repetition, because the speed of a shared machine drifts.
+// `npm run bench` measures every engine on the same graph in one run. Each engine has a separate process and warms up
+// alone. In each repetition the engines run one after the other, never two at once. Ratios are computed within a
+// repetition, because the speed of a shared machine drifts.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release } from 'node:os';
@@ -17,7 +16,7 @@ const USAGE = `Usage: npm run bench -- [options]
   --only A,B     rows whose id contains one of these (${ROWS.map((row) => row.id).join(', ')})
   --repeat N     repetitions (default 5)
   --tasks N      leaves of the tree (default 100000); chains have a tenth
-  --no-peers     Longpole alone
+  --no-peers     only Longpole
   --readme       write the table into bench/README.md and the README
 `;
 const ROOT = new URL('../../', import.meta.url);
@@ -56,7 +55,7 @@ function readSettings(python: string | undefined): Settings | undefined {
   return { rows, repeat, tasks, readme: values.readme };
 }
 
-/** A Python that has Dask: the one of bench/setup-python.sh, or the system's. */
+/** Returns a Python with Dask: that of bench/setup-python.sh, or the system's. */
 function findPython(): string | undefined {
   return [path('.venv/bin/python'), 'python3'].find((python) => {
     try {
@@ -102,13 +101,13 @@ async function measure(
   return measurements;
 }
 
-/** Small runs for a moment: an engine that has waited for the others has lost its caches, and V8 some of its code. */
+/** Runs small graphs for a moment, because an idle engine has lost the processor's caches and some optimised code. */
 async function wake(client: EngineClient, tasks: number): Promise<void> {
   let seconds = 0;
   while (seconds < WAKE_UP_SECONDS) seconds += (await client.run(Math.ceil(tasks / 10))).seconds;
 }
 
-/** At least two full runs and two seconds: until the JIT compilers have settled. Every engine gets the same. */
+/** Warms an engine up with at least two full runs and two seconds, until the JIT compilers have finished. */
 async function warmUp(client: EngineClient, tasks: number): Promise<void> {
   let seconds = 0;
   for (let run = 0; run < 2 || seconds < WARM_UP_SECONDS; run++) seconds += (await client.run(tasks)).seconds;
@@ -143,7 +142,7 @@ function machine(python: string | undefined): Record<string, string> {
   };
 }
 
-/** Replaces what stands between the comments `<!-- name -->` and `<!-- end of name -->` of a file. */
+/** Replaces the text between the comments `<!-- name -->` and `<!-- end of name -->` in a file. */
 function writeBetween(name: string, file: string, text: string): void {
   const old = readFileSync(file, 'utf8');
   const parts = new RegExp(`^([\\s\\S]*<!-- ${name} -->\n)[\\s\\S]*(<!-- end of ${name} -->[\\s\\S]*)$`).exec(
@@ -164,7 +163,7 @@ const measurements = await measure(settings, python);
 const table = makeTable(settings.rows, measurements);
 console.log(formatTable(table));
 if (python === undefined)
-  console.log('\nWithout Dask: no Python here has it. bench/setup-python.sh makes one that does.');
+  console.log('\nWithout Dask, which no Python on this machine has. bench/setup-python.sh installs it.');
 
 const folder = path('bench/results/');
 if (!existsSync(folder)) mkdirSync(folder);

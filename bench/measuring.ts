@@ -1,8 +1,7 @@
-// `node dist-test/bench/measuring.js`: what measuring costs. The statistical profiler beside the same work without it,
-// in interleaved pairs in one process; the metering of empty tasks beside the same loop without it; idle threads.
-//
-// CPU time of the thread counts, not wall time: other programs of the machine do not change it much. The profiler's work
-// on the main thread is told apart.
+// `node dist-test/bench/measuring.js` measures the cost of measuring: the statistical profiler, in interleaved pairs
+// with and without it in one process; the metering of empty tasks, compared with the same loop without it; and idle
+// threads. The figures are CPU time of the thread, not wall time, because other programs of the machine hardly change
+// it. The profiler's work on the main thread is reported separately.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { MetricLedger } from '#internal/engine/metrics/metricLedger.js';
@@ -14,14 +13,14 @@ import { manyMetrics, meteringOfMilliseconds } from './measuringMetrics.js';
 import { median } from './median.js';
 
 const PAIRS = 7;
-/** About half a second of work. */
+/** Rounds for about half a second of work. */
 const ROUNDS = 150_000;
 const WARM_UPS = 4;
-/** After so many the cost of starting is over. */
+/** Runs after which the starting cost is over. */
 const STARTING_RUNS = 3;
 const TASKS = 1_000_000;
 const IDLE_MS = 2000;
-/** Within which the profiler ends: it costs something until then, and nothing afterwards. */
+/** Time within which the profiler of an idle thread ends and stops costing CPU time. */
 const UNTIL_IDLE_MS = 4000;
 
 interface Work {
@@ -52,7 +51,7 @@ class Subject {
   async work(): Promise<Work> {
     this.#worker.postMessage(ROUNDS);
     const [answer]: unknown[] = await once(this.#worker, 'message');
-    if (!isWork(answer)) throw new TypeError('The worker of the bench answered something else.');
+    if (!isWork(answer)) throw new TypeError('The worker of the bench sent an unknown answer.');
     return answer;
   }
 
@@ -65,11 +64,11 @@ interface Overhead {
   readonly thread: number;
   /** Seconds of the main thread per second of work. */
   readonly main: number;
-  /** Seconds of the thread that starting takes. */
+  /** CPU seconds of the thread for starting. */
   readonly start: number;
 }
 
-/** How much more CPU time the thread takes with the profiler than without, as a share. */
+/** Returns the additional CPU time with the profiler as a share. */
 async function profilerOverhead(interval: number): Promise<Overhead> {
   const subject = new Subject(`bench-${interval}`);
   for (let run = 0; run < WARM_UPS; run++) await subject.work();
@@ -89,7 +88,7 @@ async function profilerOverhead(interval: number): Promise<Overhead> {
       },
     });
     profiler.busy();
-    // Starting has V8 compile anew what it had optimised: once in the life of a busy thread.
+    // The start makes V8 compile optimised code again, once for a busy thread.
     let start = 0;
     for (let run = 0; run < STARTING_RUNS || cycles === 0; run++) {
       start += (await subject.work()).cpu - off.cpu;
@@ -108,13 +107,13 @@ async function profilerOverhead(interval: number): Promise<Overhead> {
 }
 
 interface IdleCost {
-  /** CPU seconds of the whole process from when the thread became idle until the profiler has ended. */
+  /** CPU seconds of the process from the end of the work until the profiler has ended. */
   readonly ending: number;
-  /** And per second after that. */
+  /** CPU seconds of the process per second after that. */
   readonly after: number;
 }
 
-/** What a profiled thread costs that has nothing to do. */
+/** Measures the cost of an idle thread. */
 async function idleCost(profiled: boolean): Promise<IdleCost> {
   const subject = new Subject(`bench-idle-${profiled}`);
   await subject.work();
@@ -124,7 +123,7 @@ async function idleCost(profiled: boolean): Promise<IdleCost> {
   profiler?.busy();
   await subject.work();
   profiler?.idle();
-  // The profiler ends a while after the thread has become idle; what is measured is what comes then.
+  // The profiler ends some time after the thread has become idle.
   const ending = await cpuSeconds(UNTIL_IDLE_MS);
   const after = (await cpuSeconds(IDLE_MS)) / (IDLE_MS / 1000);
   profiler?.close();
@@ -132,7 +131,7 @@ async function idleCost(profiled: boolean): Promise<IdleCost> {
   return { ending, after };
 }
 
-/** CPU seconds that the process takes in this time. */
+/** Returns the CPU seconds of the process in this time. */
 async function cpuSeconds(milliseconds: number): Promise<number> {
   const before = process.cpuUsage();
   await new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -144,7 +143,7 @@ function increment(value: number): number {
   return value + 1;
 }
 
-/** Nanoseconds per empty task, with metering and without. */
+/** Returns the nanoseconds per empty task, with and without metering. */
 async function meteringCost(): Promise<{ readonly off: number; readonly on: number }> {
   const clock = isolateClock(epochOffsetMs());
   const metering = new TaskMetering(new MetricLedger(), clock, await threadCpuClock());
@@ -174,7 +173,7 @@ async function meteringCost(): Promise<{ readonly off: number; readonly on: numb
   };
   const times = Array.from({ length: PAIRS }, () => ({ off: time(off), on: time(on) }));
   metering.close();
-  if (sum === 0) throw new Error('Nothing ran.');
+  if (sum === 0) throw new Error('No task ran.');
   return { off: median(times.map((each) => each.off)), on: median(times.map((each) => each.on)) };
 }
 

@@ -1,5 +1,5 @@
-// Rows of the bench of measuring: what metering costs tasks of a millisecond, and what very many prefixes and spans cost in
-// heartbeats and memory.
+// Rows of the bench for measuring: the cost of metering for tasks of a millisecond, and the cost of very many prefixes
+// and spans in heartbeats and memory.
 import { serialize } from 'node:v8';
 import { MetricLedger } from '#internal/engine/metrics/metricLedger.js';
 import { TaskMetering } from '#internal/engine/worker/taskMetering.js';
@@ -12,14 +12,13 @@ const TASK_SECONDS = 1e-3;
 
 const PREFIXES = 10_000;
 const SPANS = 1000;
-/** Pairs of prefix and span that have tasks: more than a ledger keeps apart. */
+/** Pairs of prefix and span with tasks, more than a ledger keeps apart. */
 const PAIRS = 300_000;
 const ACTIVITIES = ['thread-cpu', 'thread-noncpu', 'executor'];
 
 /**
- * What `begin` and `end` take for a task that does not share its readings of the CPU clock with others, because it is
- * longer than their window. The tasks' time is told, not spent: the difference of two runs of a millisecond each would be
- * lost in what they differ by anyway.
+ * Measures `begin` and `end` for a task that is longer than a window and therefore shares no reading of the CPU clock.
+ * The tasks only report their time and do not spend it, because the variation of real runs would exceed the cost.
  */
 export async function meteringOfMilliseconds(): Promise<{
   readonly nanoseconds: number;
@@ -44,7 +43,7 @@ export async function meteringOfMilliseconds(): Promise<{
   return { nanoseconds, share: nanoseconds / 1e9 / TASK_SECONDS };
 }
 
-/** Lines about a worker's ledger and the scheduler's, which takes its heartbeats. */
+/** Returns lines about the ledgers of a worker and of the scheduler, which receives its heartbeats. */
 export function manyMetrics(): string[] {
   const [worker, scheduler] = [new MetricLedger(), new MetricLedger()];
   const before = heapBytes();

@@ -1,4 +1,4 @@
-// A worker thread of the bench of measuring: does a fixed amount of work when told to, and says what it cost the thread.
+// A worker thread of the bench for measuring. On request, it does a fixed amount of work and reports its CPU time.
 import { parentPort } from 'node:worker_threads';
 import { threadCpuClock } from '#internal/engine/worker/threadCpuClock.js';
 
@@ -9,7 +9,7 @@ interface Leaf {
   readonly value: number;
 }
 
-/** Calls, numbers, strings and short-lived objects, as tasks have them. */
+/** Does work as in typical tasks: calls, numbers, strings and short-lived objects. */
 function work(rounds: number): number {
   let sum = 0;
   for (let round = 0; round < rounds; round++) {

@@ -1,4 +1,4 @@
-// Longpole's schedulers, as the bench drives them.
+// Longpole's schedulers as engines of the bench.
 import { CacheProfiler, Profiler, ResourceProfiler } from 'longpole/diagnostics';
 import { getMultiprocessing, getSync, getThreaded } from 'longpole/local';
 import { inc, sum } from './bodies.js';
@@ -24,7 +24,7 @@ function chain(tasks: number): Prepared {
   return { ...chainGraph(tasks, inc), expected: tasks, tasks };
 }
 
-/** An engine that runs one kind of graph by one `get`. Graphs are kept from one run to the next. */
+/** Returns an engine that runs one kind of graph with one `get`. Graphs are kept between runs. */
 function engine(
   prepare: (tasks: number) => Prepared,
   measure: (prepared: Prepared) => Promise<Measurement>,
@@ -50,15 +50,17 @@ async function time({ tasks, expected }: Prepared, get: () => unknown): Promise<
   return { seconds, tasks };
 }
 
-/** All three profilers, as the seed's example uses them, except for the page. */
+/** Returns all three profilers with the options of the documentation's example. */
 function profilers(): readonly [Profiler, ResourceProfiler, CacheProfiler] {
   return [new Profiler(), new ResourceProfiler({ dt: 0.25 }), new CacheProfiler()];
 }
 
-/** A run takes a tenth of a second, and the speed of a shared machine changes faster than that: several pairs. */
+/**
+ * Number of pairs. A run takes only a tenth of a second, and the speed of a shared machine changes faster than that.
+ */
 const PAIRS = 7;
 
-/** Threads with the profilers on and off, in pairs that take turns in which is first. Medians of both. */
+/** Measures threads with and without profilers, in pairs with alternating order. Returns the medians of both. */
 async function profiled(prepared: Prepared): Promise<Measurement> {
   const on: number[] = [];
   const off: number[] = [];

@@ -1,4 +1,4 @@
-// Pages that look at a dashboard, in a process of their own.
+// Pages of a dashboard, in a separate process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -15,10 +15,10 @@ export class Pages {
   }
 
   /**
-   * Resolves when so many pages look and those that are new have seen so many tasks, with the bytes that came and the seconds of
-   * CPU that they took so far.
+   * Opens or closes pages until there are `count`. Resolves when the new ones have received `tasks` tasks, with the
+   * bytes received and the CPU seconds used so far.
    */
-  async look(count: number, tasks: number): Promise<{ readonly bytes: number; readonly cpu: number }> {
+  async open(count: number, tasks: number): Promise<{ readonly bytes: number; readonly cpu: number }> {
     const line = once(this.#lines, 'line');
     this.#child.stdin?.write(`${count} ${tasks}\n`);
     const [text]: unknown[] = await line;

@@ -1,10 +1,9 @@
-// `node dist-test/bench/reality.js`: what the simulator predicts, beside what then really happens. Every example is recorded
-// with one worker and with two, and each is predicted from the other; a function is really made twice as fast, and back.
-//
-// Recordings take turns, and each is predicted from the one beside it: the speed of a shared machine drifts from one to the
-// next by more than the simulator is wrong. How far it is off is told by the medians; whether the bands are honest by every
-// single prediction: of all of them, how many hold what was seen. Recordings during which other programs took cores, or
-// somebody beside this machine slowed them down, are left out: they tell of those.
+// `node dist-test/bench/reality.js` compares the simulator's predictions with real runs. Every example is recorded with
+// one and with two workers, and each recording predicts the other. A function is also really made twice as fast, and
+// back. Recordings alternate, and each is predicted from an adjacent one, because the drift of a shared machine exceeds
+// the simulator's error. The medians give the error. The bands are judged by the share of single predictions that
+// contain the measured value. Recordings are excluded if other programs took cores, or if another virtual machine
+// slowed the cores down.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,30 +33,30 @@ const USAGE = `Usage: node dist-test/bench/reality.js [options]
                   1: all are taken, without waiting; take more then, e.g. --repeat 7)
   --million     a million tasks on a thousand workers instead
 `;
-/** Of the makespan, by which a prediction may be wrong. */
+/** Permitted error of a prediction, as a share of the makespan. */
 const TARGET = 0.1;
-/** Share of the single predictions whose band has to hold what was seen. */
+/** Required share of single predictions whose band contains the measured value. */
 const HONEST = 0.9;
 
 const path = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'longpole-reality-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** A way to run a program. */
+/** Options for a run of a program. */
 interface Variant {
   readonly name: string;
   readonly workers: number;
   readonly args: readonly string[];
 }
 
-/** The second variant is predicted from the first by `there`, and the first from the second by `back`. */
+/** Two variants of a program. `there` predicts the second from the first, and `back` the first from the second. */
 interface Pair {
   readonly name: string;
   readonly program: string;
   readonly variants: readonly [Variant, Variant];
   readonly there: SimulateOptions;
   readonly back: SimulateOptions;
-  /** Findings that are true of it; any other is a false alarm. */
+  /** True findings; any other is a false alarm. */
   readonly found: readonly FindingCode[];
 }
 
@@ -79,37 +78,37 @@ function moreWorkers(
 }
 
 const FIT_ROUNDS = 20_000_000;
-/** With their sums of sixteen a million tasks and some more. */
+/** Leaves of the tree, which has slightly more than a million tasks. */
 const TREE_LEAVES = 940_000;
 
 const PAIRS: readonly Pair[] = [
-  // Some files are bundles, a thousand times as long as the others.
+  // Some files are bundles and a thousand times as long as the others.
   moreWorkers(
     'parse-sources',
     'dist/examples/parse-sources/main.js',
     ['--page', join(folder, 'parse.html')],
     ['stragglers'],
   ),
-  // The small factors of all blocks are combined by one task, while the others wait.
+  // One task combines the small factors of all blocks while the others wait.
   moreWorkers(
     'tsqr',
     'dist/examples/tsqr/main.js',
     ['--rows', '8000', '--columns', '600', '--page', join(folder, 'tsqr.html')],
     ['serial-stretch'],
   ),
-  // Thousands of files of a millisecond, some a hundred times as long. Counts are maps, which are packed to be kept, and the
-  // most frequent words are found by one task at the end.
+  // Thousands of tasks of a millisecond, some a hundred times as long. Counts are maps, which are packed for the store,
+  // and one task at the end finds the most frequent words.
   moreWorkers(
     'word-count',
     'dist/examples/word-count/main.js',
     ['--extension', '.js', 'node_modules'],
     ['stragglers', 'scheduler-bound', 'serialization-bound', 'serial-tail'],
   ),
-  // As the example is: 30 files, and most of it workers that start.
+  // The example with its defaults: 30 files, and most of the time is the start of workers.
   moreWorkers('word-count, docs', 'dist/examples/word-count/main.js', []),
   // A tenth of a second of work.
   moreWorkers('short word-count', 'dist/examples/word-count/main.js', ['--extension', '.md', 'node_modules']),
-  // Its tasks take 0.4 ms, less than it takes to tell another worker of them: with two workers it is slower than with one.
+  // The tasks take 0.4 ms, less than a message to another worker, so that two workers are slower than one.
   moreWorkers(
     'pipeline',
     'dist/examples/pipeline/main.js',
@@ -129,7 +128,7 @@ const PAIRS: readonly Pair[] = [
   },
 ];
 
-/** A recording, and between which seconds since the epoch it was made. */
+/** A recording, with its start and stop in seconds since the epoch. */
 interface Recording {
   readonly trace: Trace;
   readonly start: number;
@@ -147,7 +146,7 @@ async function record({ program }: Pair, { workers, args }: Variant): Promise<Re
   return { trace: openTrace(directory), start, stop: Date.now() / 1000 };
 }
 
-/** Of one variant: what was seen, and beside each what the recording of the other predicted for it. Seconds. */
+/** Measured makespans of one variant, and the predictions for them from recordings of the other. */
 interface Side {
   readonly seen: number[];
   readonly predicted: Prediction[];
@@ -156,13 +155,13 @@ interface Side {
 type Prediction = Pick<Simulation, 'makespan' | 'low' | 'high'>;
 
 const TRIES = 12;
-/** Seconds to wait for fast cores before each try. */
+/** Time limit for waiting for fast cores before each try, in seconds. */
 const PATIENCE = 60;
 
 interface Effort {
   /** Recordings of each variant. */
   readonly repeat: number;
-  /** Cores that other programs of the machine may keep busy during a recording. */
+  /** Number of cores that other programs may keep busy during a recording. */
   readonly quiet: number;
   /** Share of a recording in which cores may be slowed down. */
   readonly slowed: number;
@@ -170,24 +169,24 @@ interface Effort {
 
 const cores = new CoreSpeed();
 
-/** A recording that nobody disturbed, on this machine or beside it; undefined if it never comes. */
+/** Makes a recording that no other program has disturbed. Returns undefined after too many tries. */
 async function recordQuietly(pair: Pair, variant: Variant, effort: Effort): Promise<Trace | undefined> {
-  const leftOut = (why: string) => console.log(`${pair.name.padEnd(16)} ${variant.name} left out: ${why}`);
+  const leftOut = (why: string) => console.log(`${pair.name.padEnd(16)} ${variant.name} excluded: ${why}`);
   for (let tries = 1; tries <= TRIES; tries++) {
-    // Who takes recordings as they come need not wait for better ones.
+    // If every recording is accepted, waiting for fast cores is useless.
     if (effort.slowed < 1) await cores.untilFast(PATIENCE);
     const { trace, start, stop } = await record(pair, variant);
     const { others } = coreUseOf(trace);
     const slowed = cores.slowed(start, stop);
     if (others > effort.quiet) leftOut(`other programs kept ${others.toFixed(1)} cores busy`);
     else if (slowed > effort.slowed)
-      leftOut(`cores were slowed down for ${(100 * slowed).toFixed(0)} % of it`);
+      leftOut(`cores were slowed down for ${(100 * slowed).toFixed(0)} % of the time`);
     else return trace;
   }
   return undefined;
 }
 
-/** Records both variants in turns; by variant, what was seen and what the other predicted for it. */
+/** Records both variants in turns. Returns the measured and the predicted makespans by variant. */
 async function compare(
   pair: Pair,
   effort: Effort,
@@ -209,11 +208,11 @@ async function compare(
   return { sides, codes };
 }
 
-/** A prediction beside what was seen, e.g. `4.11 s (3.6 to 4.6), 4.14 s seen: -0.8 %, inside`. */
-function told({ makespan, low, high }: Prediction, seen: number): string {
+/** Returns a prediction and the measured value as text, e.g. `4.11 s (3.6 to 4.6), 4.14 s measured: -0.8 %, inside`. */
+function comparison({ makespan, low, high }: Prediction, seen: number): string {
   const error = (100 * (makespan / seen - 1)).toFixed(1);
   const where = low <= seen && seen <= high ? 'inside' : 'OUTSIDE THE BAND';
-  return `${makespan.toFixed(2)} s (${low.toFixed(2)} to ${high.toFixed(2)}), ${seen.toFixed(2)} s seen: ${error} %, ${where}`;
+  return `${makespan.toFixed(2)} s (${low.toFixed(2)} to ${high.toFixed(2)}), ${seen.toFixed(2)} s measured: ${error} %, ${where}`;
 }
 
 interface Verdict {
@@ -232,10 +231,10 @@ async function report(pair: Pair, effort: Effort): Promise<Verdict> {
       const real = seen[at] ?? Number.NaN;
       verdict.predictions += 1;
       if (prediction.low <= real && real <= prediction.high) verdict.inside += 1;
-      console.log(`${title} ${told(prediction, real)}`);
+      console.log(`${title} ${comparison(prediction, real)}`);
     }
     const error = median(predicted.map(({ makespan }) => makespan)) / median(seen) - 1;
-    // NaN where no recording was quiet.
+    // The error is NaN if every recording was disturbed.
     const met = Math.abs(error) <= TARGET;
     verdict.isGood &&= met;
     console.log(`${title} of the medians: ${(100 * error).toFixed(1)} %${met ? '' : ', TOO FAR'}`);
@@ -246,19 +245,19 @@ async function report(pair: Pair, effort: Effort): Promise<Verdict> {
   return { ...verdict, isGood: verdict.isGood && alarms.length === 0 };
 }
 
-/** Every pair, and in the end how many of all single predictions hold what was seen. */
+/** Compares every pair, and prints the share of correct single predictions. */
 async function reality(pairs: readonly Pair[], effort: Effort): Promise<boolean> {
   const verdicts: Verdict[] = [];
   for (const pair of pairs) verdicts.push(await report(pair, effort));
   const sum = (of: (verdict: Verdict) => number) => verdicts.reduce((all, verdict) => all + of(verdict), 0);
   const [inside, predictions] = [sum((one) => one.inside), sum((one) => one.predictions)];
   console.log(
-    `${inside} of ${predictions} single predictions hold what was seen (${((100 * inside) / predictions).toFixed(0)} %, target ${100 * HONEST} %)`,
+    `${inside} of ${predictions} single predictions contain the measured value (${((100 * inside) / predictions).toFixed(0)} %, target ${100 * HONEST} %)`,
   );
   return verdicts.every(({ isGood }) => isGood) && inside >= HONEST * predictions;
 }
 
-/** A tree of a million tasks, recorded here, on workers that are not. */
+/** Records a tree of a million tasks and simulates it on many workers. */
 async function million(): Promise<void> {
   const tree = moreWorkers('tree', 'dist-test/bench/realityProgram.js', ['tree', String(TREE_LEAVES)]);
   const { trace } = await record(tree, tree.variants[1]);
@@ -274,7 +273,7 @@ async function million(): Promise<void> {
     workers: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096],
   });
   console.log(
-    `1, 2, 4, … 4,096 workers: ${rows.length} numbers in ${((performance.now() - sweep) / 1000).toFixed(1)} s; another worker is worth it up to ${usefulWorkers}`,
+    `1, 2, 4, … 4,096 workers: ${rows.length} numbers in ${((performance.now() - sweep) / 1000).toFixed(1)} s; useful workers: ${usefulWorkers}`,
   );
   if (seconds > 5) process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
-// What bench/reality.ts records. `node realityProgram.js ROUNDS`: loads, fits of so many rounds that need a load each, and
-// a sum of the fits, so that a function can really be made faster. `node realityProgram.js tree TASKS`: a tree of sums.
+// The program that bench/reality.ts records. `node realityProgram.js ROUNDS` runs loads, fits of ROUNDS rounds that
+// need a load each, and a sum of the fits, so that a function can really be made faster. `node realityProgram.js tree
+// TASKS` runs a tree of sums.
 import { tasks } from 'longpole';
 import { getThreaded } from 'longpole/local';
 import { inc, sum } from './bodies.js';
@@ -8,7 +9,10 @@ import { treeGraph, treeShape } from './graphs.js';
 const WIDTH = 200;
 const LOAD_ROUNDS = 3_000_000;
 
-/** No operation leaves 32 bits: a sum that may is compiled to one of two loops by chance, and one takes thrice as long. */
+/**
+ * Computes within 32 bits. V8 compiles a loop that may exceed them in one of two ways by chance, and one is three times
+ * slower.
+ */
 function spin(rounds: number, seed: number): number {
   let state = seed + 1;
   for (let i = 0; i < rounds; i++) state = Math.imul(state ^ i, 48271);
@@ -27,7 +31,7 @@ const { load, fit, total } = tasks(import.meta.url, {
   },
 });
 
-// The isolates import this file, too, for the functions alone.
+// The isolates import this file, too, and need only the functions.
 const [, program = '', argument = '', size = ''] = process.argv;
 if (program.endsWith('realityProgram.js')) {
   if (argument === 'tree') {

@@ -1,11 +1,11 @@
-// A recording of any size, told to a recorder as a cluster would tell it: four workers whose tasks end in batches, each
-// needs one before it, and everything that is sampled while they run.
+// Sends a synthetic run of any size to an observer, as a cluster would: four workers whose tasks end in batches,
+// dependencies on earlier tasks, and samples.
 import type { ClusterObserver, Computation, TaskRuns } from '#internal/protocol/clusterObserver.js';
 
 const WORKERS = 4;
-/** Runs that a worker tells at once. */
+/** Task runs in one report of a worker. */
 const BATCH = 512;
-/** Tasks of one computation, at most. */
+/** Largest number of tasks of one computation. */
 const COMPUTATION = 1_000_000;
 /** Seconds of a task. */
 const SECONDS = 0.002;
@@ -15,11 +15,11 @@ const HEARTBEAT = 0.5;
 const START = 1_790_000_000;
 const PREFIXES = ['load', 'normalise', 'mean_chunk', 'sum', 'getitem', 'subtract', 'where', 'store'];
 
-/** How keys look: `inc-123`, or a tuple with a token as those of collections. */
+/** Form of the keys: `inc-123`, or a tuple with a token, as in collections. */
 export type KeyStyle = 'short' | 'tuple';
 
-/** Tells `observer` of `count` tasks. Returns the seconds that the observer took: for edges, for runs, for samples. */
-export function tellTasks(
+/** Reports `count` tasks to `observer`. Returns the observer's seconds for edges, runs and samples. */
+export function observeTasks(
   observer: Required<Pick<ClusterObserver, 'workerAdded' | 'computationAdded' | 'tasksEnded' | Sampled>>,
   count: number,
   style: KeyStyle,
@@ -42,7 +42,7 @@ export function tellTasks(
         seconds.runs += performance.now() - began;
       }
       story.time += BATCH * SECONDS;
-      tellSamples(observer, story);
+      observeSamples(observer, story);
     }
   }
   return { edges: seconds.edges / 1000, runs: seconds.runs / 1000 };
@@ -84,7 +84,7 @@ function makeComputation(
     functions: PREFIXES,
     spanOf: null,
     spans: [['default']],
-    // Every task but the first of each thousand needs the one before it.
+    // Every task except the first of each thousand needs the previous one.
     dependencyOffsets: Int32Array.from({ length: size + 1 }, (_, id) => id - Math.ceil(id / 1000)),
     dependencies: Int32Array.from(
       { length: size - Math.ceil(size / 1000) },
@@ -97,12 +97,15 @@ function makeComputation(
   };
 }
 
-/** Keys that V8 holds as one piece each, not as what they were put together from: that would be paid while recording. */
+/**
+ * Returns keys that V8 has flattened. Otherwise the recording would include the time for flattening concatenated
+ * strings.
+ */
 function flatKeys(size: number, keyAt: (id: number) => string): string[] {
   const keys: string[] = [];
   for (let id = 0; id < size; id++) {
     const key = keyAt(id);
-    // Reading a character makes it one piece.
+    // Reading a character flattens the string.
     if (Number.isNaN(key.charCodeAt(0))) throw new RangeError('A key is empty.');
     keys.push(key);
   }
@@ -115,7 +118,7 @@ function keyOf(id: number, prefix: string, style: KeyStyle): string {
   return `('${prefix}-${token}', ${id & 1023}, 0)`;
 }
 
-/** Runs of one worker, blocks of 512 that follow each other, in arrays that are used again, as the engine's are. */
+/** Runs of one worker in consecutive blocks of 512, in reused arrays like those of the engine. */
 class Runs {
   readonly worker: number;
   computation: Computation;
@@ -150,7 +153,7 @@ class Runs {
       this.dispatched[i] = start - 0.0002;
       this.received[i] = start - 0.0001;
       this.started[i] = start;
-      // No two tasks take exactly as long, and one in a thousand takes far longer.
+      // Durations vary, and one task in a thousand takes far longer.
       const used = (first + i) % 1000 === 7 ? 0.9 : 0.3 + ((first + i) % 97) / 500;
       this.stopped[i] = start + SECONDS * used;
     }
@@ -158,7 +161,7 @@ class Runs {
   }
 }
 
-function tellSamples(
+function observeSamples(
   observer: Required<Pick<ClusterObserver, Sampled>>,
   story: { readonly time: number; sampled: number; beaten: number },
 ): void {

@@ -1,15 +1,15 @@
-// What is measured: one row per engine, and what it is held against.
+// The measured engines, one row each, with the row of Longpole to which each is compared.
 
 export interface Row {
   readonly id: string;
   readonly label: string;
   /** `dask` rows need Python with Dask; `pool` rows are the peers in JavaScript. */
   readonly kind: 'own' | 'pool' | 'dask';
-  /** Our row that does the same work. */
+  /** Longpole's row with the same work. */
   readonly against: string;
-  /** Part of `--tasks` that this row runs: chains are a tenth. */
+  /** Share of `--tasks` that this row runs, a tenth for chains. */
   readonly share: number;
-  /** At most this many µs per task, or for `profilers` at most this many times the run without. */
+  /** Largest permitted µs per task; for `profilers`, the largest ratio to the run without them. */
   readonly target?: number;
   readonly unit: 'µs per task' | 'times off';
 }

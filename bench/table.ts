@@ -1,4 +1,4 @@
-// From measurements to the table: medians, and ratios taken within one repetition.
+// Makes the table from measurements: medians, and ratios within one repetition.
 import type { Measurement } from './engine.js';
 import { median } from './median.js';
 import type { Row } from './rows.js';
@@ -16,13 +16,13 @@ export interface TableRow {
   readonly median: number;
   readonly low: number;
   readonly high: number;
-  /** Median over the repetitions of this row's value divided by that of our row. Undefined for our own rows. */
+  /** Median over the repetitions of the ratio to Longpole's row. Undefined for Longpole's rows. */
   readonly timesOurs: number | undefined;
   readonly target: number | undefined;
   readonly met: boolean | undefined;
 }
 
-/** In the row's unit: µs per task, or run time in multiples of the run beside it. */
+/** Returns a measurement in the row's unit: µs per task, or the ratio to the reference run. */
 function quantity(row: Row, { seconds, tasks, baseSeconds }: Measurement): number {
   return row.unit === 'times off' ? seconds / (baseSeconds ?? Number.NaN) : (seconds / tasks) * 1e6;
 }
@@ -54,7 +54,7 @@ export function makeTable(rows: readonly Row[], measurements: Measurements): Tab
   });
 }
 
-/** For the README of the project: our rows, Dask's on the same work, and the fastest pool. */
+/** Returns the table for the project's README: Longpole's rows, Dask's with the same work, and the fastest pool. */
 export function formatSummary(table: readonly TableRow[]): string {
   const best = (ours: TableRow, kind: Row['kind']): string => {
     const peers = table.filter((row) => row.kind === kind && row.against === ours.id);
@@ -71,7 +71,7 @@ export function formatSummary(table: readonly TableRow[]): string {
   ]);
 }
 
-/** Also Markdown, so that the terminal and bench/README.md show the same. */
+/** Returns the whole table as Markdown, for the terminal and bench/README.md. */
 export function formatTable(table: readonly TableRow[]): string {
   return formatCells([
     ['engine', 'tasks', 'median', 'lowest to highest', 'unit', 'times ours', 'target', 'met'],

@@ -1,13 +1,13 @@
-// One measurement of traces in a process of its own, so that its memory is nobody else's. Prints a line of JSON.
+// Runs one measurement of traces in a separate process, so that its memory is measured alone. Prints a line of JSON.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { QUESTIONS, TraceAnalyser } from 'longpole/analysis';
 import { EventProfiler, MultiEventDatabase, openTrace, type Trace } from 'longpole/trace';
 import { TraceWriter } from '#internal/files/traceWriter.js';
 import { writeEvents } from './dasfEvents.js';
-import { tellTasks } from './recording.js';
+import { observeTasks } from './recording.js';
 
-/** Numbers by name. Memory in bytes, times in seconds. */
+/** Figures by name. Memory in bytes, times in seconds. */
 type Figures = Record<string, number>;
 
 const seconds = (action: () => void): number => {
@@ -21,12 +21,12 @@ const COMMANDS: Readonly<Record<string, (path: string, value: string) => Figures
   record(path, value) {
     const [count = '', style] = value.split(' ');
     const writer = TraceWriter.create(path, { overwrite: true });
-    const took = tellTasks(writer, Number(count), style === 'short' ? 'short' : 'tuple');
+    const took = observeTasks(writer, Number(count), style === 'short' ? 'short' : 'tuple');
     const close = seconds(() => writer.close());
     const bytes = readdirSync(path).reduce((sum, name) => sum + statSync(join(path, name)).size, 0);
     return { ...took, close, bytes };
   },
-  /** All analyses of the trace directory `path`, `value` times, each time opened anew. The last is told. */
+  /** Opens the trace directory `path` and runs all analyses, `value` times. Returns the figures of the last time. */
   analyse(path, value) {
     let figures: Figures = {};
     for (let i = 0; i < Number(value); i++) figures = analyse(path);
@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, (path: string, value: string) => Figures
   'write-events'(path, value) {
     return { write: seconds(() => writeEvents(path, Number(value))) };
   },
-  /** DASF's three analyses of the event files in the folder `path`. */
+  /** Runs DASF's three analyses of the event files in the folder `path`. */
   events(path, value) {
     let figures: Figures = {};
     for (let i = 0; i < Number(value); i++) figures = analyseEvents(path);

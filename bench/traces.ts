@@ -1,8 +1,7 @@
-// `node dist-test/bench/traces.js`: traces of ten million tasks. What recording costs, how many bytes a task is on disk, how
-// long all analyses take and how much memory, and whether an event costs the same in a trace of any size.
-//
-// Every measurement is a process of its own: nothing is warm from another, and peak memory is its own. Small traces are
-// analysed several times, and the last time counts, because there most of the first is compiling.
+// `node dist-test/bench/traces.js` measures traces of ten million tasks: the cost of recording, bytes per task on disk,
+// time and memory of all analyses, and the cost of an event by the size of the trace. Every measurement has a separate
+// process with its own caches and peak memory. Small traces are analysed several times and the last time counts,
+// because compiling dominates the first.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +19,7 @@ const USAGE = `Usage: node dist-test/bench/traces.js [options]
 const PROCESS = fileURLToPath(new URL('traceProcess.js', import.meta.url));
 
 type Figures = Readonly<Record<string, number>>;
-/** What, how much, the target, and whether it is met. */
+/** Subject, figure, target, and whether the target is met. */
 type Row = readonly [string, string, string, string];
 
 function measure(command: string, path: string, value: string): Figures {
@@ -40,7 +39,7 @@ const row = (what: string, value: number, digits: number, most?: number): Row =>
   most === undefined ? '' : value <= most ? 'yes' : 'no',
 ];
 
-/** How often a trace of so many events is analysed: until the compilers have settled. */
+/** Returns how often a trace of this size is analysed, until the JIT compilers have finished. */
 const times = (events: number): string => String(events <= 200_000 ? 20 : events <= 2_000_000 ? 4 : 1);
 
 function recordings(folder: string, sizes: readonly number[], keys: string): Row[] {
@@ -67,7 +66,7 @@ function recordings(folder: string, sizes: readonly number[], keys: string): Row
   return rows;
 }
 
-/** A thousandth of the tasks has no edge. */
+/** Returns the cost per event in µs. One task in a thousand has no edge. */
 function recordingCost(recorded: Figures, tasks: number): number {
   return ((of(recorded, 'runs') + of(recorded, 'edges')) / (tasks * 1.999)) * 1e6;
 }
@@ -86,7 +85,7 @@ function eventFiles(folder: string, sizes: readonly number[]): Row[] {
   return [...rows, row('largest to smallest cost of an event in event files', spread(perEvent), 2, 1.5)];
 }
 
-/** Of what costs more with more events: the cost at the largest size by that at the smallest. */
+/** Returns the ratio of the cost per event at the largest size to that at the smallest. */
 function spread(perEvent: readonly number[]): number {
   return Math.max(...perEvent) / Math.min(...perEvent);
 }

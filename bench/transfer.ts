@@ -1,4 +1,5 @@
-// How fast a large array gets from one process to another, into shared memory: `node dist-test/bench/transfer.js [MB]`.
+// Measures the transfer of a large array from one process to another, into shared memory: `node
+// dist-test/bench/transfer.js [MB]`.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -28,7 +29,7 @@ for (let i = 0; i < REPEAT; i++) {
   const value = unpackFrames(frames.get(1)!);
   times.push((performance.now() - start) / 1000);
   if (!(value instanceof Float64Array && value.byteLength === bytes))
-    throw new Error('another array arrived');
+    throw new Error('The received value is not the array that was sent.');
 }
 client.close();
 peer.disconnect();

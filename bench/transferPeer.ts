@@ -1,4 +1,4 @@
-// The process that serves in bench/transfer.ts: says where it listens, and gives result 1.
+// The serving process of bench/transfer.ts. It sends its address and serves result 1.
 import { PeerServer } from '#internal/engine/transfer/peerServer.js';
 import { packFrames } from '#internal/engine/worker/packFrames.js';
 

@@ -37,7 +37,6 @@ export const EXCEPTIONS = [
 
 /** Files and folders whose text has not been revised yet. */
 export const NOT_YET = [
-  'bench/',
   'python/',
   'src/analysis/',
   'src/dashboard/pages/',

@@ -2,7 +2,7 @@
 
     python dask_bench.py ENGINE
 
-Speaks the protocol of bench/engineProcess.ts: for each line `TASKS` on stdin, one line of JSON on stdout.
+Uses the protocol of bench/engineProcess.ts: for each line `TASKS` on stdin, one line of JSON on stdout.
 """
 
 import json

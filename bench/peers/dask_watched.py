@@ -1,6 +1,6 @@
-"""What it costs a Dask cluster to be watched: PYTHON bench/peers/dask_watched.py, after npm run build.
+"""Measures the cost of watching a Dask cluster: PYTHON bench/peers/dask_watched.py, after npm run build.
 
-Two worker processes run empty tasks, and tasks of 10 ms, in turns with and without `longpole dask record`; prints the median of
+Two worker processes run empty tasks and tasks of 10 ms, in turns with and without `longpole dask record`. Prints the median of
 the ratios.
 """
 

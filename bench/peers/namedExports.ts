@@ -1,4 +1,4 @@
-// Worker of piscina and tinypool: they call an export by its name. The bodies are those of bench/bodies.ts.
+// Worker of piscina and tinypool, which call an export by name. The bodies are those of bench/bodies.ts.
 
 export function inc(value: number): number {
   return value + 1;

@@ -1,5 +1,5 @@
-// JavaScript worker pools running the same work. They have no graphs: a level of the tree is sent when the level below
-// is done, each task with its arguments, as their users would write it.
+// JavaScript worker pools with the same work. They have no graphs, so a level of the tree is sent when the level below
+// is done, each task with its arguments, as in typical programs.
 import { Piscina } from 'piscina';
 import { FixedThreadPool } from 'poolifier';
 import { Tinypool } from 'tinypool';
@@ -70,7 +70,7 @@ function workerpoolSend(): Send {
     maxWorkers: WORKERS,
     workerType: 'thread',
   });
-  // Its promises are of a class of its own.
+  // Workerpool's promises are not native ones.
   return async (name, argument) => await pool.exec(name, [argument]);
 }
 

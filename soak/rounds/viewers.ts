@@ -38,7 +38,7 @@ async function run(context: RoundContext, processes: boolean): Promise<void> {
   const link = cluster.dashboardLink ?? assert.fail('There is no dashboard.');
   context.doing(`opens ${PAGES - stuck} pages`);
   const readers = new Pages(link);
-  await readers.look(PAGES - stuck, 0);
+  await readers.open(PAGES - stuck, 0);
   context.doing(`opens ${stuck} pages that never read`);
   const pages = await Promise.all(Array.from({ length: stuck }, () => stuckPage(link)));
   assert.match(await refusal(link), /^1013 .*limit of open pages \(64\)/);
@@ -49,8 +49,8 @@ async function run(context: RoundContext, processes: boolean): Promise<void> {
     context.count('inputs');
   }
   context.doing('opens a late page, which receives every task');
-  await readers.look(1, 0);
-  await readers.look(
+  await readers.open(1, 0);
+  await readers.open(
     2,
     client.trace.totals.states.reduce((sum, count) => sum + count, 0),
   );
