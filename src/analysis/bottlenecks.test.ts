@@ -1,4 +1,4 @@
-// The bottleneck tables of runs in which workers were lost.
+// The bottleneck tables of runs with lost workers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
@@ -19,7 +19,7 @@ describe('a run that was lost with its worker', () => {
     ],
   });
 
-  it('leaves the seconds, shares and means of the functions', () => {
+  it('does not change the seconds, shares and means of functions', () => {
     const rows = functionBottleneck(trace).rows.map((row) => [
       row['Function'],
       row['Duration (s)'],
@@ -33,7 +33,7 @@ describe('a run that was lost with its worker', () => {
     ]);
   });
 
-  it('leaves the seconds and shares of the tasks, and the size of the result that was there', () => {
+  it('does not change the seconds and shares of tasks, nor the size of the earlier result', () => {
     const rows = taskBottleneck(trace).rows.map((row) => [
       row['Task Key'],
       row['Duration (s)'],

@@ -14,17 +14,17 @@ const task = (computation: number, submitted: number, stopped: number): Syntheti
 });
 
 describe('the number of computations', () => {
-  it('is that of the graphs, but on Dask those that arrive while tasks are to run are one', () => {
+  it('is the number of graphs, but on Dask a graph that arrives before all tasks have run does not count', () => {
     const tasks = [task(1, 0, 5), task(2, 1, 3), task(3, 4, 6), task(4, 7, 8)];
     assert.equal(computationCount(syntheticTrace({ tasks, workers: WORKERS })), 2);
     assert.equal(computationCount(syntheticTrace({ tasks })), 4);
     assert.equal(computationCount(syntheticTrace({ workers: WORKERS })), 0);
-    // A worker of this program, at a worker of Dask: its scheduler is Longpole's.
+    // A Longpole worker on a Dask worker, with Longpole's scheduler.
     const own = WORKERS.map((worker) => ({ ...worker, address: `longpole+${worker.address}` }));
     assert.equal(computationCount(syntheticTrace({ tasks, workers: own })), 4);
   });
 
-  it('does not join graphs because a result of the first is computed again later', () => {
+  it('counts two graphs if a result of the first is computed again later', () => {
     const again = (ready: number): SyntheticTask => ({
       ...task(1, 0, 0),
       attempt: 2,
@@ -34,7 +34,7 @@ describe('the number of computations', () => {
     });
     const two = [task(1, 0, 5), task(2, 7, 8)];
     assert.equal(computationCount(syntheticTrace({ tasks: [...two, again(7.5)], workers: WORKERS })), 2);
-    // It ran already when the second graph arrived.
+    // The task was running when the second graph arrived.
     assert.equal(computationCount(syntheticTrace({ tasks: [...two, again(6)], workers: WORKERS })), 1);
   });
 });

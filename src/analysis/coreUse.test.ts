@@ -6,8 +6,8 @@ import { coreUseOf } from './coreUse.js';
 const near = (value: number, expected: number) =>
   assert.ok(Math.abs(value - expected) < 0.01, `${value} instead of ${expected}`);
 
-describe('how cores were shared', () => {
-  /** Two tasks side by side for 2 s, on two cores; in the first second all were busy. */
+describe('the use of cores', () => {
+  /** Two concurrent tasks of 2 s on two cores, all of which are busy in the first second. */
   const tasks = ['w0', 'w1'].map((worker, i) => ({ key: `fit-${i}`, worker, started: 0, stopped: 2 }));
   const host = (time: number, host_cpu: number, workers_cpu?: number) => ({
     time,
@@ -26,7 +26,7 @@ describe('how cores were shared', () => {
     ...[1, 2].flatMap((time) => ['w0', 'w1'].map((worker) => ({ time, worker, figures: { cpu: 5 } }))),
   ];
 
-  it('is what the system counted, whatever the samples say', () => {
+  it('follows the measured waits rather than samples', () => {
     const own = tasks.map((task, i) => ({ ...task, coreWait: i === 0 ? 0.5 : 0 }));
     for (const resources of [samples(200), samples(20), []]) {
       const use = coreUseOf(syntheticTrace({ tasks: own, resources: resources ?? [] }));
@@ -37,7 +37,7 @@ describe('how cores were shared', () => {
     }
   });
 
-  it('a task that sleeps on a full machine loses nothing, and wants less than a core', () => {
+  it('a task that sleeps on a busy machine loses no time, and has a demand below one core', () => {
     const resources = [
       ...[0, 1, 2].map((time) => ({ time, figures: { cpu: 10, host_cpu: 200, host_cores: 2 } })),
       ...[1, 2].flatMap((time) => ['w0', 'w1'].map((worker) => ({ time, worker, figures: { cpu: 5 } }))),
@@ -52,7 +52,7 @@ describe('how cores were shared', () => {
     }
   });
 
-  it('where the system counts nothing, threads that used as much as is fair may have waited for more', () => {
+  it('without measured waits, threads that used their fair part may have waited for more', () => {
     const four = ['w0', 'w1', 'w2', 'w3'].map((worker, i) => ({
       key: `fit-${i}`,
       worker,
@@ -65,12 +65,12 @@ describe('how cores were shared', () => {
     ];
     const alone = (cpu: number) =>
       coreUseOf(syntheticTrace({ tasks: four, resources: at(cpu) })).aloneSeconds(0);
-    // Half of a core each is all that there is; those that used less did not all want more.
+    // There is half a core per thread; threads that used less did not all wait for more.
     near(alone(50), 1);
     assert.ok(alone(10) > 1.5 && alone(1) > 1.9, `${alone(10)}, ${alone(1)}`);
   });
 
-  it('is not told by samples that lack a figure, or that are of one moment', () => {
+  it('is unknown if samples lack a figure, or if there is only one sample', () => {
     const resources = [
       host(0, 10),
       host(1, 200),
@@ -85,11 +85,11 @@ describe('how cores were shared', () => {
     near(coreUseOf(syntheticTrace({ tasks, resources: together })).aloneSeconds(0), 1.96);
   });
 
-  it('or of all of them together, which are then taken for alike', () => {
+  it('is estimated from samples of all workers together, which are assumed to be equally busy', () => {
     const resources = [host(0, 10, 0), host(1, 200, 160), host(2, 50, 50)];
     const use = coreUseOf(syntheticTrace({ tasks, resources }));
     assert.equal(use.cores, 2);
-    // Two threads on two cores, of which others used a tenth of one.
+    // Two threads on two cores; other programs used a tenth of a core.
     near(use.granted, 0.96);
     near(use.aloneSeconds(0), 1.96);
     near(use.others, 0.05);

@@ -1,4 +1,4 @@
-// The path of runs whose long pole is known, and the law that its parts tile the makespan.
+// Critical paths of runs with a known path, and the property that parts cover the makespan without gaps.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LongpoleError } from '../base/errors.js';
@@ -7,8 +7,8 @@ import { type SyntheticTask, syntheticTrace } from '../trace/syntheticTrace.test
 import { type CriticalPath, criticalPath } from './criticalPath.js';
 import { type ScheduledTask, scheduled } from './scheduledTrace.test.support.js';
 
-/** `compute load 0..1` for each part. */
-function told({ parts }: CriticalPath): string[] {
+/** Returns e.g. `compute load 0..1` for each part. */
+function partsText({ parts }: CriticalPath): string[] {
   return parts.map(({ kind, task, start, stop }) =>
     [kind, ...(task === undefined ? [] : [task]), `${start}..${stop}`].join(' '),
   );
@@ -61,7 +61,7 @@ function assertTiles(path: CriticalPath): void {
 }
 
 describe('the critical path', () => {
-  it('tiles the makespan, whatever the schedule and the window', () => {
+  it('covers the makespan without gaps, for any schedule and window', () => {
     fc.assert(
       fc.property(
         schedules,
@@ -82,7 +82,7 @@ describe('the critical path', () => {
     );
   });
 
-  it('tiles it too where tasks overlap on a thread, clocks disagree, and runs are lost', () => {
+  it('has no gaps if tasks overlap on a thread, clocks differ, or runs are lost', () => {
     const rows = fc.array(
       fc.record({
         started: fc.nat(20),
@@ -116,13 +116,13 @@ describe('the critical path', () => {
     );
   });
 
-  it('follows the input that came last', () => {
+  it('follows the last input', () => {
     const path = pathOf([
       { key: 'a-1', started: 0, stopped: 1, worker: 'w0' },
       { key: 'b-1', started: 0, stopped: 4, worker: 'w1' },
       { key: 'c-1', started: 5, stopped: 7, worker: 'w0', needs: ['a-1', 'b-1'], received: 5 },
     ]);
-    assert.deepEqual(told(path), [
+    assert.deepEqual(partsText(path), [
       'compute b-1 0..4',
       'waiting for the scheduler c-1 4..5',
       'compute c-1 5..7',
@@ -145,22 +145,22 @@ describe('the critical path', () => {
     ]);
   });
 
-  it('says for whom a task waited when its worker was busy', () => {
+  it('names the task behind which another one waited for a busy worker', () => {
     const path = pathOf([
       { key: 'load-1', started: 0, stopped: 1 },
       { key: 'fit-1', started: 1, stopped: 4 },
       { key: 'add-1', started: 4.5, stopped: 5, needs: ['load-1'] },
     ]);
-    assert.deepEqual(told(path), [
+    assert.deepEqual(partsText(path), [
       'compute load-1 0..1',
       'waiting for a worker add-1 1..4.5',
       'compute add-1 4.5..5',
     ]);
-    // What passes between two tasks that the worker has both belongs to the first.
+    // The time between two tasks that the worker has received belongs to the first.
     assert.deepEqual(path.behind, [{ prefix: 'fit', seconds: 3.5 }]);
   });
 
-  it('charges the prefix that a task waited behind with what ran meanwhile, and no prefix with the start of workers', () => {
+  it('charges a wait to the prefix that ran on the worker, and the start of workers to no prefix', () => {
     const path = pathOf(
       [
         { key: 'slow-1', started: 1, stopped: 6, received: 0, dispatched: 0 },
@@ -200,13 +200,13 @@ describe('the critical path', () => {
     assert.equal(path.makespan, 9.5);
   });
 
-  it('begins with the call that asks for the first tasks, which takes time of the client until it submits them', () => {
+  it('begins with the call of the client that submits the first tasks, as client time', () => {
     const path = pathOf([{ key: 'a-1', started: 5, stopped: 6, submitted: 4, received: 4 }], { called: 1 });
-    assert.deepEqual(told(path), ['client time 1..4', 'worker start a-1 4..5', 'compute a-1 5..6']);
+    assert.deepEqual(partsText(path), ['client time 1..4', 'worker start a-1 4..5', 'compute a-1 5..6']);
     assert.deepEqual([path.makespan, path.floor], [5, 4]);
   });
 
-  it('tells that a worker was paused for want of memory, up to the end of the run if need be', () => {
+  it('shows pauses of a worker without memory, also up to the end of the run', () => {
     const paused = (events: readonly [number, string, string][]) =>
       pathOf(
         [
@@ -216,7 +216,7 @@ describe('the critical path', () => {
         { events: events.map(([time, worker, topic]) => ({ time, worker, topic, text: worker })) },
       );
     assert.deepEqual(
-      told(
+      partsText(
         paused([
           [3, 'w0', 'worker-paused'],
           [4, 'w0', 'worker-full'],
@@ -242,7 +242,7 @@ describe('the critical path', () => {
     );
   });
 
-  it('takes the disk and the garbage of the worker that sends an input out of the transfer', () => {
+  it('separates the disk access and garbage collection of a sender from the transfer', () => {
     const path = pathOf(
       [
         { key: 'a-1', started: 0, stopped: 2, worker: 'w0' },
@@ -254,13 +254,13 @@ describe('the critical path', () => {
           { worker: 'w1', action: 'transfer', start: 2, stop: 8, task: 'b-1' },
           { worker: 'w0', action: 'disk-read', start: 2.5, stop: 5 },
           { worker: 'w0', action: 'gc', start: 4, stop: 6 },
-          // Of a worker that sends nothing, and of the sender for itself.
+          // The first is on a worker that sends nothing, the second is other work of the sender.
           { worker: 'w2', action: 'disk-read', start: 2, stop: 8 },
           { worker: 'w0', action: 'gc', start: 8.2, stop: 9 },
         ],
       },
     );
-    assert.deepEqual(told(path), [
+    assert.deepEqual(partsText(path), [
       'compute a-1 0..2',
       'transfer b-1 2..2.5',
       'disk b-1 2.5..4',
@@ -270,7 +270,7 @@ describe('the critical path', () => {
     ]);
   });
 
-  it('sees transfers, the disk, serialization and garbage collection', () => {
+  it('contains transfers, disk access, serialization and garbage collection', () => {
     const path = pathOf(
       [
         { key: 'a-1', started: 0, stopped: 2, worker: 'w0' },
@@ -282,12 +282,12 @@ describe('the critical path', () => {
           { worker: 'w1', action: 'transfer', start: 2.5, stop: 4, task: 'b-1' },
           { worker: 'w1', action: 'disk-read', start: 4, stop: 5, task: 'b-1' },
           { worker: 'w1', action: 'gc', start: 6, stop: 6.5 },
-          // Of another task, meanwhile: it held nobody up.
+          // An interval of another task, which delayed no task of the path.
           { worker: 'w1', action: 'transfer', start: 7, stop: 8, task: 'a-1' },
         ],
       },
     );
-    assert.deepEqual(told(path), [
+    assert.deepEqual(partsText(path), [
       'compute a-1 0..1.5',
       'serialization a-1 1.5..2',
       'waiting for the scheduler b-1 2..2.5',
@@ -300,7 +300,7 @@ describe('the critical path', () => {
     assert.equal(path.byKind.find(({ kind }) => kind === 'transfer')?.seconds, 1.5);
   });
 
-  it('tells what a task awaited, and that its profiler started; what a worker collects before it runs is its start', () => {
+  it('contains awaited promises and profiler starts; a garbage collection before the first task is worker start', () => {
     const path = pathOf([{ key: 'a-1', started: 5, stopped: 9, submitted: 0, received: 0, worker: 'w0' }], {
       intervals: [
         { worker: 'w0', action: 'gc', start: 1, stop: 2 },
@@ -308,7 +308,7 @@ describe('the critical path', () => {
         { worker: 'w0', action: 'profiler', start: 7, stop: 8 },
       ],
     });
-    assert.deepEqual(told(path), [
+    assert.deepEqual(partsText(path), [
       'worker start a-1 0..5',
       'awaiting a-1 5..6',
       'compute a-1 6..7',
@@ -317,9 +317,9 @@ describe('the critical path', () => {
     ]);
   });
 
-  it('between two tasks that a worker has both, what passes is the worker; if the next is not there yet, the scheduler', () => {
+  it('assigns the time between two tasks to the worker if it has received the second one, else to the scheduler', () => {
     const told3 = (received: number) =>
-      told(
+      partsText(
         pathOf([
           { key: 'a-1', submitted: 0, started: 0, stopped: 2, received: 0 },
           { key: 'b-1', submitted: 0, started: 3, stopped: 4, received },
@@ -335,15 +335,15 @@ describe('the critical path', () => {
     ]);
   });
 
-  it('a thread that starts later than others is starting until it receives what it was sent at the beginning', () => {
+  it('a thread that starts late is starting until it receives the task that was sent at the beginning', () => {
     const path = pathOf([
       { key: 'a-1', submitted: 0, started: 1, stopped: 2, received: 1, dispatched: 0, worker: 'w0' },
       { key: 'b-1', submitted: 0, started: 4, stopped: 5, received: 4, dispatched: 0, worker: 'w1' },
     ]);
-    assert.deepEqual(told(path), ['worker start b-1 0..4', 'compute b-1 4..5']);
+    assert.deepEqual(partsText(path), ['worker start b-1 0..4', 'compute b-1 4..5']);
   });
 
-  it('workers of a second cluster are starting until the first of them runs something, whatever others ran before', () => {
+  it('workers of a second cluster are starting until the first of them runs a task', () => {
     const path = pathOf(
       [
         { key: 'a-1', started: 1, stopped: 2, worker: 'w0' },
@@ -358,10 +358,10 @@ describe('the critical path', () => {
         ],
       },
     );
-    assert.deepEqual(told(path).slice(-2), ['worker start b-2 2..7', 'compute b-2 7..8']);
+    assert.deepEqual(partsText(path).slice(-2), ['worker start b-2 2..7', 'compute b-2 7..8']);
   });
 
-  it('a task that a late worker took waited for those that were there, until that worker was made', () => {
+  it('a task on a late worker waited for the other workers until the late worker was created', () => {
     const path = pathOf(
       [
         { key: 'a-1', submitted: 0, started: 1, stopped: 5, worker: 'w0' },
@@ -369,7 +369,7 @@ describe('the critical path', () => {
       ],
       { workers: [{ name: 'w0' }, { name: 'w1', started: 3 }] },
     );
-    assert.deepEqual(told(path), [
+    assert.deepEqual(partsText(path), [
       'worker start b-1 0..1',
       'waiting for a worker b-1 1..3',
       'worker start b-1 3..4',
@@ -381,7 +381,7 @@ describe('the critical path', () => {
     );
   });
 
-  it('the floor holds what the client submitted only after a result, and what it thought in between', () => {
+  it('the floor includes tasks that the client submitted after a result, and its pauses', () => {
     const steps = Array.from({ length: 4 }, (_, i) => ({
       key: `step-${i}`,
       submitted: 3 * i,
@@ -389,12 +389,12 @@ describe('the critical path', () => {
       stopped: 3 * i + 2,
       acknowledged: 3 * i + 2,
     }));
-    // Four seconds of computing, and three times one second until the client went on.
+    // Four seconds of computing, and three pauses of one second.
     assert.equal(pathOf(steps).floor, 7);
     assert.equal(pathOf(steps.map((step) => ({ ...step, submitted: 0 }))).floor, 1);
   });
 
-  it('takes what workers fetched for transfers, where those are not recorded as intervals', () => {
+  it('uses rows of transfers if there are no intervals of transfers', () => {
     const path = pathOf(
       [
         { key: 'a-1', started: 0, stopped: 2, worker: 'w0' },
@@ -402,15 +402,15 @@ describe('the critical path', () => {
       ],
       { transfers: [{ worker: 'w1', peer: 'w0', nbytes: 8, start: 2, stop: 4 }] },
     );
-    assert.deepEqual(told(path), ['compute a-1 0..2', 'transfer b-1 2..4', 'compute b-1 4..5']);
+    assert.deepEqual(partsText(path), ['compute a-1 0..2', 'transfer b-1 2..4', 'compute b-1 4..5']);
   });
 
-  it('goes through the client: what it took before it submitted more', () => {
+  it('contains the time of the client before it submitted more tasks', () => {
     const path = pathOf([
       { key: 'a-1', started: 1, stopped: 2, submitted: 0, received: 1, acknowledged: 2.5 },
       { key: 'b-1', started: 5, stopped: 6, submitted: 4, received: 5, computation: 2 },
     ]);
-    assert.deepEqual(told(path), [
+    assert.deepEqual(partsText(path), [
       'worker start a-1 0..1',
       'compute a-1 1..2',
       'waiting for the scheduler a-1 2..2.5',
@@ -420,7 +420,7 @@ describe('the critical path', () => {
     ]);
   });
 
-  it('blames the client that hands over tasks one by one', () => {
+  it('consists of client time if the client submits tasks one by one', () => {
     const tasks = Array.from({ length: 10 }, (_, i) => ({
       key: `a-${i}`,
       started: i,
@@ -428,23 +428,23 @@ describe('the critical path', () => {
       submitted: i,
       worker: `w${i % 3}`,
     }));
-    assert.deepEqual(told(pathOf(tasks)), ['client time 0..9', 'compute a-9 9..11.25']);
+    assert.deepEqual(partsText(pathOf(tasks)), ['client time 0..9', 'compute a-9 9..11.25']);
   });
 
-  it('sees through a client that waits for one result while it has other work running', () => {
+  it('finds the result for which the client waited while other tasks ran', () => {
     const tasks = [
       { key: 'other-0', started: 0, stopped: 10, worker: 'w1' },
       { key: 'step-0', started: 0, stopped: 4 },
       { key: 'step-1', started: 4.5, stopped: 11, submitted: 4.5, computation: 2 },
     ];
-    assert.deepEqual(told(pathOf(tasks)), [
+    assert.deepEqual(partsText(pathOf(tasks)), [
       'compute step-0 0..4',
       'client time 4..4.5',
       'compute step-1 4.5..11',
     ]);
   });
 
-  it('works without a lifecycle, and says what it does not know', () => {
+  it('has parts of kind unknown without recorded submissions', () => {
     const unknown = {
       submitted: Number.NaN,
       ready: Number.NaN,
@@ -457,7 +457,7 @@ describe('the critical path', () => {
       { key: 'x-1', started: 2, stopped: 3, ...unknown },
       { key: 'b-1', started: 4, stopped: 6, needs: ['a-1'], ...unknown },
     ]);
-    assert.deepEqual(told(path), [
+    assert.deepEqual(partsText(path), [
       'compute a-1 1..2',
       'waiting for a worker b-1 2..3',
       'unknown b-1 3..4',
@@ -480,7 +480,7 @@ describe('the critical path', () => {
     );
   });
 
-  it('sums up waiting for a worker by what that was busy with, whoever waits', () => {
+  it('sums up waits for a worker by the prefix that the worker ran', () => {
     const path = pathOf([
       { key: 'a-1', started: 1, stopped: 4, submitted: 0 },
       { key: 'b-1', started: 4, stopped: 5, submitted: 0, received: 0 },
@@ -491,7 +491,7 @@ describe('the critical path', () => {
     );
   });
 
-  it('has nothing to say of an empty trace, and refuses a window that ends before it begins', () => {
+  it('is empty for an empty trace, and refuses a window that ends before its start', () => {
     const path = pathOf([]);
     assert.deepEqual([path.parts, path.byKind, path.floor], [[], [], 0]);
     const trace = syntheticTrace({ tasks: [{ key: 'a-1', started: 0, stopped: 3 }] });

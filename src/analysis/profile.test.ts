@@ -5,7 +5,7 @@ import { type ProfileCycle, STACK_IDLE, STACK_RUNTIME } from '../protocol/profil
 import { LiveTrace } from '../trace/live/liveTrace.js';
 import { profiledPrefixes, profileTimeline, profileTree, samplingInterval } from './profile.js';
 
-/** Task 1 is `load-1`, in Alice / load; task 2 is `sum-2`, outside any span. */
+/** Task 1 is `load-1` in the span Alice / load; task 2 is `sum-2` outside any span. */
 const kindOf = (task: number) =>
   task === 1 ? { prefix: 'load', span: ['Alice', 'load'] } : { prefix: 'sum', span: ['default'] };
 
@@ -49,9 +49,9 @@ function recorded() {
 }
 
 describe('the profile in a trace', () => {
-  it('is the tree that the cluster itself would give', () => {
+  it('is the same tree as that of the cluster', () => {
     const { trace, history } = recorded();
-    for (const query of [{}, { key: 'load' }, { key: 'nobody' }, { span: ['Alice'] }, { span: ['Ali'] }])
+    for (const query of [{}, { key: 'load' }, { key: 'none' }, { span: ['Alice'] }, { span: ['Ali'] }])
       assert.deepEqual(profileTree(trace, query), history.profile(query), JSON.stringify(query));
     assert.equal(profileTree(trace).count, 80);
     assert.equal(profileTree(trace, { all: true }).count, 100);
@@ -62,7 +62,7 @@ describe('the profile in a trace', () => {
     assert.ok(profileTree(trace, { task: 1 }).count > 0);
   });
 
-  it('over time, and by prefix', () => {
+  it('has samples over time and by prefix', () => {
     const { trace } = recorded();
     const { seconds } = profileTimeline(trace, 10, { key: 'sum' });
     assert.ok(Math.abs(seconds.reduce((sum, each) => sum + each, 0) - 2) < 1e-9);
@@ -76,7 +76,7 @@ describe('the profile in a trace', () => {
     assert.ok(Math.abs(samplingInterval(trace) - 0.1) < 1e-12);
   });
 
-  it('of a trace without samples is empty', () => {
+  it('is empty for a trace without samples', () => {
     const trace = new LiveTrace().snapshot();
     assert.deepEqual(profileTree(trace).children, {});
     assert.deepEqual([...profileTimeline(trace, 3).seconds], [0, 0, 0]);

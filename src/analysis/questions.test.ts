@@ -1,4 +1,4 @@
-// Each question on a trace whose answer is known by hand, and all of them on traces that lack facts.
+// Each question about a trace with a known answer, and all questions about traces without the needed data.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
@@ -71,7 +71,7 @@ const TWO_WORKERS: SyntheticSpec = {
 };
 
 describe('questions', () => {
-  it('about time by prefix and by action', () => {
+  it('answer time by prefix and by action', () => {
     assert.deepEqual(
       ask('time-by-prefix', TWO_WORKERS).map(
         cells('Prefix', 'Duration (s)', 'Tasks', 'Mean (s)', 'Results (MB)'),
@@ -92,7 +92,7 @@ describe('questions', () => {
     );
   });
 
-  it('about queueing', () => {
+  it('answer queueing', () => {
     const rows = ask('queueing', TWO_WORKERS);
     assert.deepEqual(rows.flatMap(cells('Prefix')), ['add', 'load']);
     assert.deepEqual(
@@ -106,7 +106,7 @@ describe('questions', () => {
     );
   });
 
-  it('about the balance of workers', () => {
+  it('answer the balance of workers', () => {
     assert.deepEqual(
       ask('worker-balance', TWO_WORKERS).map(
         cells('Worker', 'Tasks', 'Computed (s)', 'Idle (s)', 'Last task ended (s)', 'Other work (s)'),
@@ -118,7 +118,7 @@ describe('questions', () => {
     );
   });
 
-  it('about transfers', () => {
+  it('answer transfers', () => {
     assert.deepEqual(
       ask('transfers-by-pair', TWO_WORKERS).map(cells('From', 'To', 'Size (MB)', 'Bandwidth (MB/s)')),
       [
@@ -137,7 +137,7 @@ describe('questions', () => {
     );
   });
 
-  it('about memory over time', () => {
+  it('answer memory over time', () => {
     const rows = ask('memory-by-prefix', TWO_WORKERS);
     const at = (time: number) => rows.find((row) => Math.abs(Number(row['Time (s)']) - time) < 1e-9);
     assert.equal(rows.length, 50);
@@ -146,7 +146,7 @@ describe('questions', () => {
     assert.ok(Math.abs(Number(at(8)?.['load (MB)']) - 6) < 1e-9);
   });
 
-  it('about results that futures keep after their last use', () => {
+  it('answer memory with results that futures hold after their last use', () => {
     const memory = [0, 5, 9].map((time) => ({ worker: 'w', time, managed: time === 0 ? 0 : 50e6, tasks: 1 }));
     const tasks = [
       { key: 'load-1', worker: 'w', started: 0, stopped: 1, submitted: 0, nbytes: 50e6 },
@@ -169,7 +169,7 @@ describe('questions', () => {
     assert.equal(Math.round(Number(at(8)?.['No longer needed (MB)'])), 50);
   });
 
-  it('about results that went with their worker', () => {
+  it('answer memory with results that were lost with their worker', () => {
     const memory = [0, 1].map((time) => ({ worker: 'gone', time, managed: 50e6 * time, tasks: time }));
     const tasks = [
       { key: 'load-1', worker: 'gone', started: 0, stopped: 1, submitted: 0, nbytes: 50e6 },
@@ -184,7 +184,7 @@ describe('questions', () => {
     assert.deepEqual(new Set(kept(Number.NaN)), new Set([50]));
   });
 
-  it('about the results that workers hold, of long runs in longer intervals', () => {
+  it('answer the results of each worker, for long runs in longer intervals', () => {
     const balance = (last: number, workers = 1) =>
       ask('task-balance', {
         memory: Array.from({ length: workers }, (_, i) =>
@@ -207,7 +207,7 @@ describe('questions', () => {
     assert.ok(balance(1e300).length <= 10_000);
   });
 
-  it('about concurrency', () => {
+  it('answer concurrency', () => {
     const rows = ask('concurrency', TWO_WORKERS);
     const at = (time: number) => rows.find((row) => Math.abs(Number(row['Time (s)']) - time) < 1e-9);
     assert.deepEqual(
@@ -221,7 +221,7 @@ describe('questions', () => {
     assert.equal(Math.round(Number(at(8)?.['Busy (%)'])), 50);
   });
 
-  it('about stragglers, and what was different about them', () => {
+  it('answer stragglers and their differences', () => {
     const tasks = Array.from({ length: 20 }, (_, i) => ({
       key: `fit-${i}`,
       started: i,
@@ -245,7 +245,7 @@ describe('questions', () => {
       ['fit-7', 6, 1, '3.0 s of garbage collection, 8.0 times the input'],
       ['fit-9', 5, 1, '3.5 s of garbage collection'],
     ]);
-    // Durations that vary by nature have no stragglers.
+    // Prefixes with widely varying durations have no stragglers.
     const varied = Array.from({ length: 20 }, (_, i) => ({
       key: `x-${i}`,
       started: i,
@@ -254,7 +254,7 @@ describe('questions', () => {
     assert.deepEqual(stragglersOf(syntheticTrace({ tasks: varied })), []);
   });
 
-  it('have an answer for every trace, and no rows where there is nothing to say', () => {
+  it('have an answer for every trace, and no rows without data', () => {
     for (const { name, title, run } of QUESTIONS) {
       assert.match(name, /^[a-z-]+$/);
       assert.ok(title.length > 10);
@@ -280,7 +280,7 @@ describe('questions', () => {
 });
 
 describe('bins of time', () => {
-  it('hold as much as was added', () => {
+  it('hold the added amounts', () => {
     const intervals = fc.array(
       fc.tuple(fc.double({ min: -5, max: 15, noNaN: true }), fc.double({ min: 0, max: 20, noNaN: true })),
       { maxLength: 30 },

@@ -8,7 +8,7 @@ import { SampleJoin } from './sampleJoin.js';
 
 interface Sample {
   readonly time: number;
-  /** Null where the sample has no such figure. */
+  /** Value of the sample; null if it lacks the figure. */
   readonly value: number | null;
 }
 
@@ -31,7 +31,7 @@ function join(samples: readonly Sample[]): { joined: SampleJoin; host: number } 
   };
 }
 
-/** The overlap with every window, one after the other. */
+/** Adds up the overlaps with all windows, one after another. */
 function expected(samples: readonly Sample[], start: number, stop: number): { seconds: number; sum: number } {
   const sorted = samples.toSorted((a, b) => a.time - b.time);
   const [first, second] = sorted;
@@ -48,7 +48,7 @@ function expected(samples: readonly Sample[], start: number, stop: number): { se
   return total;
 }
 
-test('a task overlaps with its samples as if every window were looked at', () => {
+test('the overlap of a task with its samples is the same as that computed window by window', () => {
   const time = fc.integer({ min: 0, max: 4000 }).map((n) => n / 100);
   const sample = fc.record({ time, value: fc.option(fc.integer({ min: 0, max: 100 })) });
   fc.assert(

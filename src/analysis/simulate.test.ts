@@ -1,4 +1,4 @@
-// Predictions against the schedules that they predict.
+// Compares predictions with the predicted schedules.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LongpoleError } from '../base/errors.js';
@@ -12,7 +12,7 @@ import { type Schedule, type ScheduledTask, scheduled } from './scheduledTrace.t
 import { scaling, simulate } from './simulate.js';
 import { Random } from './statistics.js';
 
-/** A map over `width` blocks and a tree of sums over them; durations vary by 30 %. */
+/** A map over `width` blocks and a tree of sums; durations vary by 30 %. */
 function mapReduce(width: number, seconds = 1): ScheduledTask[] {
   const random = new Random(5);
   const vary = () => seconds * (0.85 + 0.3 * random.next());
@@ -39,7 +39,7 @@ function assertNear(actual: number, expected: number, tolerance: number): void {
 }
 
 describe('simulating a trace', () => {
-  it('reproduces what was recorded', () => {
+  it('reproduces the recording', () => {
     for (const schedule of [
       {},
       { workers: 4 },
@@ -55,8 +55,8 @@ describe('simulating a trace', () => {
     }
   });
 
-  it('never says less than the longest chain, nor than the work divided by the workers', () => {
-    // Pauses between three of five tasks: their median is more than their mean, so that a simulation takes longer.
+  it('is never shorter than the longest chain or the work per worker', () => {
+    // Three of five pauses are 0.1 s. Their median exceeds their mean, so a simulation takes longer than the recording.
     let time = 0;
     const short = Array.from({ length: 200 }, (_, i) => {
       const started = time + (i % 5 < 3 ? 0.1 : 0);
@@ -87,7 +87,7 @@ describe('simulating a trace', () => {
     }
   });
 
-  it('predicts a function that is made faster or slower', () => {
+  it('predicts a faster or slower function', () => {
     const tasks = mapReduce(100);
     const seen = tasks.map((task) =>
       task.key.startsWith('load') ? { ...task, seconds: task.seconds / 2 } : task,
@@ -139,14 +139,14 @@ describe('simulating a trace', () => {
     assert.ok(tight.makespan > simulate(trace).makespan + 7);
   });
 
-  it('knows what the scheduler costs', () => {
+  it('includes the cost of the scheduler', () => {
     const many: ScheduledTask[] = Array.from({ length: 300 }, (_, i) => ({ key: `a-${i}`, seconds: 0.001 }));
     const trace = traceOf(many, { overhead: 0.01 });
     assertNear(simulate(trace, { schedulerOverhead: 0 }).makespan, 0.3, 0.05);
     assertNear(simulate(trace, { schedulerOverhead: 0.1, workers: 50 }).makespan, 30, 0.05);
   });
 
-  it('keeps the client where it was', () => {
+  it('keeps the delays of the client', () => {
     const trace = syntheticTrace({
       tasks: [
         { key: 'a-1', started: 0, stopped: 4, submitted: 0 },
@@ -157,7 +157,7 @@ describe('simulating a trace', () => {
     assertNear(simulate(trace, { workers: 100 }).makespan, 8, 1e-3);
   });
 
-  it('never falls below what no schedule can beat', () => {
+  it('never falls below the bound of all schedules', () => {
     const graph = fc.array(
       fc.record({ seconds: fc.integer({ min: 1, max: 9 }), pick: fc.nat(), isRoot: fc.boolean() }),
       { minLength: 1, maxLength: 30 },
@@ -177,7 +177,7 @@ describe('simulating a trace', () => {
     );
   });
 
-  it('refuses what makes no sense, and names the prefixes that there are', () => {
+  it('refuses invalid options, and names the existing prefixes', () => {
     const trace = traceOf(mapReduce(4));
     const refused = (options: Parameters<typeof simulate>[1], text: RegExp) =>
       assert.throws(
@@ -195,14 +195,16 @@ describe('simulating a trace', () => {
     refused({ faster: { lode: 2 } }, /no prefix 'lode'.*load, sum/);
   });
 
-  it('gives an empty trace no time', () => {
+  it('gives a makespan of 0 for an empty trace', () => {
     const { makespan, busy } = simulate(syntheticTrace({}));
     assert.deepEqual([makespan, busy], [0, 0]);
   });
 });
 
 describe('the band of a prediction', () => {
-  /** A task on each of two workers, `late` after it was submitted, while others kept so many of the two cores busy. */
+  /**
+   * A task on each of two workers, `late` seconds after its submission, while other programs use some of the two cores.
+   */
   const widthOf = (late: number, others = 0, coreWait = Number.NaN): number => {
     const trace = syntheticTrace({
       tasks: ['w0', 'w1'].map((worker, i) => {
@@ -219,15 +221,15 @@ describe('the band of a prediction', () => {
     return high - makespan;
   };
 
-  it('holds what two runs differ by', () => {
+  it('contains the noise of two runs', () => {
     assertNear(widthOf(0), 0.8, 0.1);
   });
 
-  it('is wider where workers had to start', () => {
+  it('is wider if workers had to start', () => {
     assertNear(widthOf(5), 0.08 * 15 + 0.4 * 5, 0.1);
   });
 
-  it('is wider where tasks computed and others used the machine, and not where they slept', () => {
+  it('is wider if tasks computed while other programs used the machine, but not if tasks slept', () => {
     // Each of the two tasks computes half of its time.
     assertNear(widthOf(0, 0.4), 0.8 + 0.5 * (0.4 / 2) * 10, 0.1);
     assertNear(widthOf(0, 1.9, 0.01), 0.8, 0.1);
@@ -236,7 +238,7 @@ describe('the band of a prediction', () => {
 });
 
 describe('scaling', () => {
-  it('finds how many workers are worth having', () => {
+  it('finds the useful number of workers', () => {
     const independent: ScheduledTask[] = Array.from({ length: 64 }, (_, i) => ({
       key: `a-${i}`,
       seconds: 1,
@@ -256,7 +258,7 @@ describe('scaling', () => {
     );
   });
 
-  it('tells how many times faster than one worker, and how it was recorded', () => {
+  it('has the speedup over one worker, and the recorded conditions', () => {
     const independent: ScheduledTask[] = Array.from({ length: 64 }, (_, i) => ({
       key: `a-${i}`,
       seconds: 1,
@@ -266,7 +268,7 @@ describe('scaling', () => {
     assertNear(Number(toTable().rows[0]?.['Speedup']), 4, 1e-3);
   });
 
-  it('counts workers of a Dask cluster, which have several threads, as Dask does', () => {
+  it('counts workers of several threads, as Dask does', () => {
     const threads = scheduled(many(40), { workers: 4 }).tasks;
     const tasks = threads.map((task) => {
       const thread = Number(task.worker?.slice(1));
@@ -292,13 +294,13 @@ describe('scaling', () => {
     );
     assert.equal(simulate(dask([2, 2])).workers, 2);
     assert.match(findings(dask([2, 2]))[0]?.title ?? '', /^Limited by its 2 workers of 2 threads: /);
-    // Of workers that differ each thread counts.
+    // If workers differ, each thread counts.
     const uneven = scaling(dask([2, 3]), { workers: [5] });
     assert.deepEqual([uneven.recorded.workers, uneven.recorded.threadsPerWorker], [5, Number.NaN]);
     assert.equal(uneven.rows[0]?.workers, 5);
   });
 
-  it('refuses to split into more than it can hold', () => {
+  it('refuses to split into too many tasks', () => {
     const trace = traceOf(mapReduce(64));
     for (const split of [{ load: 1e9 }, { load: 5000, sum: 5000 }])
       assert.throws(
@@ -308,8 +310,8 @@ describe('scaling', () => {
     assert.ok(simulate(trace, { split: { load: 100 } }).makespan > 0);
   });
 
-  it('says of a part of a trace what that part would take, and nothing of what is no part', () => {
-    // Two workers start for 4 s and run 20 s of tasks; then they are there, and do the same again.
+  it('simulates a part of a trace, and refuses an invalid part', () => {
+    // Two workers start for 4 s and run tasks for 20 s; then they run the same tasks again.
     const run = (from: number, begin: number, prefix: string) =>
       scheduled(
         Array.from({ length: 20 }, (_, i) => ({ key: `${prefix}-${i}`, seconds: 1 })),

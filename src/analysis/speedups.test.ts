@@ -5,8 +5,8 @@ import { slowBeforeBig } from './findings/workloads.test.support.js';
 import { scheduled } from './scheduledTrace.test.support.js';
 import { speedups, speedupsTable } from './speedups.js';
 
-describe('what a prefix that is twice as fast gains', () => {
-  it('is what the run gets shorter, most first', () => {
+describe('the speedup of a prefix', () => {
+  it('is the reduction of the makespan, and the largest is first', () => {
     const found = speedups(syntheticTrace(slowBeforeBig(2)));
     assert.deepEqual(
       found.map(({ prefix }) => prefix),
@@ -18,7 +18,7 @@ describe('what a prefix that is twice as fast gains', () => {
     assert.equal(speedupsTable(found).length, 2);
   });
 
-  it('is nothing of what runs beside the critical path', () => {
+  it('is 0 for a prefix that is not on the critical path', () => {
     const tasks = [
       { key: 'long-0', seconds: 10 },
       { key: 'short-0', seconds: 1 },
@@ -29,7 +29,7 @@ describe('what a prefix that is twice as fast gains', () => {
     assert.equal(gained.get('short'), 0);
   });
 
-  it('asks of five prefixes at most, and has no answer where no task ran', () => {
+  it('is computed for at most five prefixes, and for none if no task ran', () => {
     const many = Array.from({ length: 12 }, (_, i) => ({ key: `p${i}-0`, seconds: 1 + i }));
     assert.equal(speedups(syntheticTrace(scheduled(many, { workers: 2 }))).length, 5);
     assert.deepEqual(speedups(syntheticTrace({})), []);

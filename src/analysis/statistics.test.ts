@@ -15,7 +15,7 @@ import {
   trimmedMean,
 } from './statistics.js';
 
-/** Roughly normal: twelve uniform numbers. */
+/** Roughly normal values: sums of twelve uniform numbers. */
 function noise(random: Random, count: number, center: number, sigma: number): number[] {
   return Array.from({ length: count }, () => {
     let sum = -6;
@@ -24,8 +24,8 @@ function noise(random: Random, count: number, center: number, sigma: number): nu
   });
 }
 
-describe('middles and spreads', () => {
-  it('are those of the sorted values', () => {
+describe('medians and deviations', () => {
+  it('equal those of the sorted values', () => {
     const few = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.double({ min: -1e6, max: 1e6 }));
     fc.assert(
       fc.property(
@@ -38,7 +38,7 @@ describe('middles and spreads', () => {
     );
   });
 
-  it('interpolate, and do not move with outliers', () => {
+  it('are interpolated, and robust against outliers', () => {
     assert.equal(median([3, 1, 2]), 2);
     assert.equal(median([4, 1, 2, 3]), 2.5);
     assert.equal(quantile([0, 10], 0.25), 2.5);
@@ -51,7 +51,7 @@ describe('middles and spreads', () => {
 });
 
 describe('the permutation test', () => {
-  it('sees through the spread of pairs', () => {
+  it('detects a change of pairs that vary much', () => {
     const a = [1, 10, 100, 1000, 10_000];
     assert.equal(
       pairedPermutationTest(
@@ -83,7 +83,7 @@ describe('the permutation test', () => {
   });
 
   it('is exact for small samples', () => {
-    // Of 20 ways to divide six values, this one and its mirror image differ most.
+    // Among 20 divisions of six values, this one and its mirror image differ most.
     assert.equal(permutationTest([1, 2, 3], [10, 11, 12]), 2 / 20);
     assert.equal(permutationTest([1, 2], [1, 2]), 1);
     assert.equal(permutationTest([1], []), 1);
@@ -100,7 +100,7 @@ describe('the permutation test', () => {
     }
   });
 
-  it('calls noise noise about as often as it says, and finds a shift', () => {
+  it('has about the nominal rate of false alarms, and finds a shift', () => {
     const random = new Random(7);
     let alarms = 0;
     for (let trial = 0; trial < 200; trial++) {
@@ -110,7 +110,7 @@ describe('the permutation test', () => {
     assert.ok(permutationTest(noise(random, 30, 100, 5), noise(random, 30, 110, 5)) < 0.001);
   });
 
-  it('gives the same answer every time', () => {
+  it('is deterministic', () => {
     const random = new Random(1);
     const [a, b] = [noise(random, 40, 1, 1), noise(random, 40, 1.2, 1)];
     assert.equal(permutationTest(a, b), permutationTest(a, b));
@@ -119,15 +119,15 @@ describe('the permutation test', () => {
 });
 
 describe('the bootstrap', () => {
-  it('holds the true ratio', () => {
+  it('contains the true ratio', () => {
     const random = new Random(3);
     const { low, high } = bootstrapRatio(noise(random, 50, 100, 10), noise(random, 50, 120, 10));
     assert.ok(low < 1.2 && high > 1.2 && low > 1.1 && high < 1.3, `${low} to ${high}`);
   });
 });
 
-describe('many questions at once', () => {
-  it('raise the bar for each', () => {
+describe('multiple tests', () => {
+  it('raise the adjusted p-values', () => {
     const expected = [0.04, 0.04, 0.04, 0.5];
     for (const [i, p] of adjusted([0.01, 0.02, 0.03, 0.5]).entries())
       assert.ok(Math.abs(p - expected[i]!) < 1e-12);

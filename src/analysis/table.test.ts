@@ -14,7 +14,7 @@ const table = new Table([
 ]);
 
 describe('Table', () => {
-  it('has titles, a length and rows by title; absent values are null', () => {
+  it('has titles, a length and rows; absent values are null', () => {
     assert.deepEqual(table.columns, ['Key', 'Seconds']);
     assert.equal(table.length, 4);
     assert.deepEqual(table.rows.slice(1, 3), [
@@ -35,7 +35,7 @@ describe('Table', () => {
     assert.equal(tableFromIPC(table.head(0).toArrow()).numRows, 0);
   });
 
-  it('sorts by numbers and by texts, absent values last, equal ones as they were', () => {
+  it('sorts by numbers and by texts, stably and with absent values last', () => {
     const keys = (sorted: Table): unknown => sorted.rows.map(({ Key }) => Key);
     assert.deepEqual(keys(table.sort('Seconds')), ["('a', 0)", 'b', 'say "x"', null]);
     assert.deepEqual(keys(table.sort('Seconds', 'descending')), ['b', 'say "x"', "('a', 0)", null]);
@@ -50,7 +50,7 @@ describe('Table', () => {
     assert.equal(table.head(-1).length, 0);
   });
 
-  it('writes CSV with quotes where they are needed', () => {
+  it('writes CSV with the necessary quotes', () => {
     assert.equal(table.toCSV(), 'Key,Seconds\nb,2\n"(\'a\', 0)",0.1234567\n,\n"say ""x""",2\n');
   });
 

@@ -1,4 +1,4 @@
-// One test for each thing that DASF gets wrong.
+// One test for each error of DASF.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
@@ -21,7 +21,7 @@ interface TaskFields {
   readonly device?: number;
 }
 
-/** A task that ran in [start, stop]. DASF's recorder writes the time of completion. */
+/** Records a task that ran in [start, stop]. DASF's recorder writes the time of the end. */
 function task(key: string, start: number, stop: number, fields: TaskFields = {}): DasfEvent {
   const {
     worker = 'worker-h-0',
@@ -72,7 +72,7 @@ const THROUGHPUT = 'Mean Throughput (MB/s)';
 const SIZE = 'Mean Data Size (MB)';
 
 describe('resource samples', () => {
-  it('belong to what ran until the completion that was recorded, not to what would have begun with it', () => {
+  it('belong to the task that ended at the recorded time, not to one that would have started then', () => {
     const events = [
       task('a-0', 0, 2),
       task('b-0', 2, 4),
@@ -99,7 +99,7 @@ describe('resource samples', () => {
     assert.deepEqual(cells(rows, 'Mean GPU Memory Used (GB)'), [0.8]);
   });
 
-  it('go to tasks of their host, of their worker and of their device only', () => {
+  it('belong only to tasks of their host, worker and device', () => {
     const rows = analyse(
       task('a-0', 0, 1, { host: 'g', worker: 'worker-g-0' }),
       task('b-0', 0, 1, { host: 'h', worker: 'worker-h-0' }),
@@ -119,7 +119,7 @@ describe('resource samples', () => {
     assert.deepEqual(cells(rows, 'GPU'), ['0', '0', '1', '7']);
   });
 
-  it('give the same answer in any order of the file', () => {
+  it('give the same result in any order of the file', () => {
     const events = [
       task('a-0', 0, 2),
       task('b-0', 1, 3, { worker: 'worker-h-1' }),
@@ -141,13 +141,13 @@ describe('resource samples', () => {
     );
   });
 
-  it('that are missing leave the cell empty; DASF shows 0', () => {
+  it('leave the cell empty if they are missing; DASF shows 0', () => {
     const events = [task('a-0', 0, 1), sample(10, gpu(50))];
     assert.deepEqual(cells(analyse(...events).perFunctionBottleneck().rows, UTILIZATION), [null]);
     assert.deepEqual(cells(asDasf(...events).perFunctionBottleneck().rows, UTILIZATION), [0]);
   });
 
-  it('may have no GPU, where DASF crashes', () => {
+  it('may have no GPU, at which DASF crashes', () => {
     const events = [
       task('a-0', 0, 1),
       sample(0.5, { cpu: 10 }),
@@ -160,7 +160,7 @@ describe('resource samples', () => {
 });
 
 describe('names', () => {
-  it('are whole, and one function is one row', () => {
+  it('are complete, and one function has one row', () => {
     const uuids = ['62a75b12-6b7a-49b0-b279-160a8ff3ee3b', '2d612856-11c9-4d72-8062-7dfff911cf37'];
     const events = uuids.map((uuid, i) =>
       task(`_func_fit-${uuid}`, i, i + 1, { name: `unc_fit-${uuid.slice(0, 23)}` }),
@@ -172,7 +172,7 @@ describe('names', () => {
     assert.equal(asDasf(...events).perFunctionBottleneck().length, 3);
   });
 
-  it('of workers are GPUs only where a GPU was sampled and the name ends in a number', () => {
+  it('of workers are GPUs only if a GPU was sampled and the name ends in a number', () => {
     const events = [task('a-0', 0, 1, { worker: 'worker-h-tcp://10.0.0.1:40331' }), sample(1, gpu(1))];
     assert.deepEqual(cells(analyse(...events).perFunctionBottleneck().rows, 'GPU'), [null]);
     assert.deepEqual(cells(asDasf(...events).perTaskBottleneck().rows, 'GPU'), ['tcp://10.0.0.1:40331']);
@@ -181,7 +181,7 @@ describe('names', () => {
 });
 
 describe('data sizes', () => {
-  it('are those of each run: a key that ran twice does not overwrite itself', () => {
+  it('belong to each run of a key, so that a second run does not replace the first', () => {
     const events = [
       task('in-0', 0, 1, { size: 1e6 }),
       task('out-0', 1, 2, { needs: ['in-0'] }),
@@ -197,7 +197,7 @@ describe('data sizes', () => {
     assert.ok(Math.abs(Number(dasf?.[THROUGHPUT]) - 50) < 1e-6);
   });
 
-  it('of scattered inputs are not known, instead of 0', () => {
+  it('of scattered inputs are unknown instead of 0', () => {
     const events = [task('in-0', 0, 1, { size: 2e6 }), task('use-0', 1, 2, { needs: ['in-0', 'scattered'] })];
     const row = analyse(...events)
       .perFunctionBottleneck()
@@ -206,7 +206,7 @@ describe('data sizes', () => {
     assert.equal(asDasf(...events).perFunctionBottleneck().rows[0]?.[SIZE], 1);
   });
 
-  it('count an edge once, whoever tells of it', () => {
+  it('count an edge once if both of its tasks record it', () => {
     const events = [
       task('in-0', 0, 1, { size: 3e6, neededBy: ['use-0'] }),
       task('use-0', 1, 3, { needs: ['in-0', 'in-0'] }),
@@ -218,7 +218,7 @@ describe('data sizes', () => {
   });
 });
 
-describe('what crashes DASF', () => {
+describe('input that crashes DASF', () => {
   for (const make of [analyse, asDasf]) {
     const mode = make === analyse ? '' : ' (compat)';
     it(`an empty database makes empty tables${mode}`, () => {
@@ -231,7 +231,7 @@ describe('what crashes DASF', () => {
       assert.match(analyser.perWorkerTaskBalance().toCSV(), /Time Interval/);
     });
 
-    it(`a task of no duration is a row${mode}`, () => {
+    it(`a task with a duration of 0 is a row${mode}`, () => {
       const [row] = make(task('a-0', 1, 1)).perFunctionBottleneck().rows;
       assert.equal(row?.['Duration (s)'], 0);
       assert.equal(row?.['Percentage of total time (%)'], null);
@@ -254,19 +254,19 @@ describe('task balance', () => {
   const rowsOf = (analyser: TraceAnalyser): Row[] => [...analyser.perWorkerTaskBalance().rows];
   const TIME = 'Time Interval (seconds from begin)';
 
-  it('keeps the peak of each second', () => {
+  it('has the peak of each second', () => {
     const events = [held(10, 'w', 1), held(10.2, 'w', 99), held(10.4, 'w', 2)];
     assert.deepEqual(rowsOf(analyse(...events)), [{ [TIME]: 0, w: 99 }]);
     assert.deepEqual(rowsOf(asDasf(...events)), [{ [TIME]: 0, w: 2 }]);
   });
 
-  it('cuts seconds from the begin, not on the clock', () => {
+  it('counts seconds from the first event, not on the clock', () => {
     const events = [held(10.9, 'w', 1), held(11.2, 'w', 2)];
     assert.deepEqual(rowsOf(analyse(...events)), [{ [TIME]: 0, w: 2 }]);
     assert.equal(asDasf(...events).perWorkerTaskBalance().length, 2);
   });
 
-  it('shows silent seconds, and silent workers with what they hold', () => {
+  it('has seconds and workers without events, with the results that workers hold', () => {
     const events = [held(10, 'w', 5), held(13, 'v', 1)];
     assert.deepEqual(rowsOf(analyse(...events)), [
       { [TIME]: 0, v: null, w: 5 },
@@ -280,7 +280,7 @@ describe('task balance', () => {
     ]);
   });
 
-  it('counts what was held when the second began towards its peak', () => {
+  it('includes the number at the start of a second in its peak', () => {
     const events = [held(0, 'w', 7), held(1.5, 'w', 1), held(2.5, 'w', 1)];
     assert.deepEqual(cells(rowsOf(analyse(...events)), 'w'), [7, 7, 1]);
   });
@@ -290,7 +290,7 @@ describe('task balance', () => {
     assert.deepEqual(rowsOf(analyse(...events.toReversed())), rowsOf(analyse(...events)));
   });
 
-  it('takes another interval, and refuses one that makes too many rows', () => {
+  it('accepts another interval, and refuses one that makes too many rows', () => {
     const events = [held(0, 'w', 1), held(1e12, 'w', 2)];
     assert.throws(() => analyse(...events).perWorkerTaskBalance(), { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' });
     assert.throws(() => analyse(...events).perWorkerTaskBalance({ interval: 0 }), {
@@ -329,7 +329,7 @@ describe('annotated task graph', () => {
     task('out-0', 1, 3, { size: 1, needs: ['in-0'] }),
   );
 
-  it('has a row per key, what is not known is null', () => {
+  it('has a row per key, with null for unknown values', () => {
     assert.deepEqual(analyser.createAnnotatedTaskGraph().rows, [
       {
         'Task Key': 'in-0',
@@ -368,6 +368,6 @@ describe('annotated task graph', () => {
     const graph = analyser.createAnnotatedTaskGraph();
     assert.deepEqual(graph.dependencies('out-0'), ['in-0']);
     assert.deepEqual(graph.dependents('in-0').sort(), ['later-0', 'out-0']);
-    assert.deepEqual(graph.dependencies('nobody'), []);
+    assert.deepEqual(graph.dependencies('none'), []);
   });
 });

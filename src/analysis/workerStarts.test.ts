@@ -1,11 +1,11 @@
-// How many threads there were: of workers that come and go, and of clusters and pools that follow each other.
+// Numbers of threads of workers that join and leave, and of consecutive clusters and pools.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { syntheticTrace } from '../trace/syntheticTrace.test.support.js';
 import { firstStarts, threadsTogether } from './workerStarts.js';
 
 describe('threadsTogether', () => {
-  it('counts those that were there at the same time', () => {
+  it('counts threads that existed at the same time', () => {
     const tasks = [{ key: 'a-1', started: 0, stopped: 1, worker: 'w0' }];
     const count = (...times: (readonly [number, number | undefined])[]) =>
       threadsTogether(
@@ -20,12 +20,12 @@ describe('threadsTogether', () => {
       );
     assert.equal(count([0, 5], [0, 5], [6, 9], [6, 9]), 2);
     assert.equal(count([0, 5], [0, 5], [4, 9]), 3);
-    // One takes the place of another.
+    // One worker replaces another.
     assert.equal(count([0, 5], [5, 9]), 1);
     assert.equal(threadsTogether(syntheticTrace({})), 1);
   });
 
-  it('pools that do not say when they end are there until their last task', () => {
+  it('counts a pool without a recorded end until its last task', () => {
     const pool = (name: string, started: number) => ({
       key: `${name}-1`,
       started,
@@ -41,7 +41,7 @@ describe('threadsTogether', () => {
 });
 
 describe('firstStarts', () => {
-  it('is that of the workers which were made together', () => {
+  it('is the same for workers that were created together', () => {
     const trace = syntheticTrace({
       tasks: [
         { key: 'a-1', started: 1, stopped: 2, worker: 'w0' },

@@ -1,4 +1,4 @@
-// Differences that are there, and noise that looks like one.
+// Real differences, and noise that looks like a difference.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LongpoleError } from '../../base/errors.js';
@@ -10,14 +10,14 @@ import { type Diff, diff } from './diff.js';
 
 interface RunOf {
   readonly seed: number;
-  /** How much slower `fit` is. */
+  /** Factor by which `fit` is slower. */
   readonly fit?: number;
-  /** How much slower everything is, as machines are from run to run. */
+  /** Factor by which all tasks are slower, like the drift of a machine between runs. */
   readonly all?: number;
   readonly count?: number;
 }
 
-/** 100 loads and 100 fits on 4 workers, durations vary by ±20 %. */
+/** 100 loads and 100 fits on 4 workers with durations that vary by ±20 %. */
 function run({ seed, fit = 1, all = 1, count = 100 }: RunOf): Trace {
   const random = new Random(seed);
   const vary = () => all * (0.8 + 0.4 * random.next());
@@ -41,7 +41,7 @@ function row({ rows }: Diff, kind: string, name: string) {
 }
 
 describe('diff of two runs', () => {
-  it('finds the prefix that got slower, and calls the other noise', () => {
+  it('finds the slower prefix, and calls the other one noise', () => {
     const result = diff(run({ seed: 1 }), run({ seed: 2, fit: 1.3 }));
     const fit = row(result, 'prefix', 'fit');
     assert.equal(fit.verdict, 'slower');
@@ -57,7 +57,7 @@ describe('diff of two runs', () => {
     );
   });
 
-  it('sees that every task got slower where tasks differ from each other a thousand times', () => {
+  it('detects that every task is slower although durations differ by a factor of 1000', () => {
     const files = (slower: number, seed: number) => {
       const random = new Random(seed);
       const sizes = Array.from({ length: 200 }, (_, i) => 10 ** ((i * 37) % 4));
@@ -79,7 +79,7 @@ describe('diff of two runs', () => {
     }
   });
 
-  it('knows what is new, gone, and more of the same', () => {
+  it('detects new and removed prefixes, and a larger number of tasks', () => {
     const before = syntheticTrace(
       scheduled([
         { key: 'a-1', seconds: 1 },
@@ -101,7 +101,7 @@ describe('diff of two runs', () => {
       row(diff(run({ seed: 1 }), run({ seed: 2, count: 200 })), 'prefix', 'fit').verdict,
       'slower',
     );
-    // One task on each side tells nothing.
+    // One task on each side is too little.
     assert.equal(
       row(diff(before, syntheticTrace(scheduled([{ key: 'a-1', seconds: 3 }]))), 'prefix', 'a').verdict,
       'unclear',
@@ -147,9 +147,10 @@ describe('diff of sets of runs', () => {
   });
 });
 
-describe('diff of three and three runs', () => {
+describe('diff of three runs on each side', () => {
   /**
-   * Prefixes of 20 tasks each, durations vary by 2 %; the first takes so many times as long, the others `all` times.
+   * Prefixes of 20 tasks with durations that vary by 2 %. The first prefix is slower by its own factor, the others by
+   * `all`.
    */
   const several = (prefixes: number, first: number, all: number, seed: number): Trace[] => {
     const random = new Random(seed);
@@ -167,7 +168,7 @@ describe('diff of three and three runs', () => {
   const verdicts = ({ rows }: Diff) =>
     rows.filter(({ kind }) => kind === 'prefix').map(({ name, verdict }) => `${name} ${verdict}`);
 
-  it('calls all prefixes slower that are, however many: 0.1 × 3 / 3 is not more than 0.1', () => {
+  it('calls all slower prefixes slower, in spite of rounding: 0.1 × 3 / 3 is not more than 0.1', () => {
     for (const prefixes of [1, 2, 3, 5, 6]) {
       const result = diff(several(prefixes, 1, 1, 1), several(prefixes, 1.5, 1.5, 2));
       assert.ok(
@@ -177,7 +178,7 @@ describe('diff of three and three runs', () => {
     }
   });
 
-  it('sees one prefix among several that is slower, which so few runs alone could not', () => {
+  it('detects one slower prefix among several, which these few runs alone could not show', () => {
     for (const prefixes of [2, 4, 8]) {
       const slower = diff(several(prefixes, 1, 1, 1), several(prefixes, 3, 1, 2));
       assert.equal(row(slower, 'prefix', 'p0').verdict, 'slower', slower.toString());
@@ -190,10 +191,10 @@ describe('diff of three and three runs', () => {
     }
   });
 
-  it('calls a difference unclear that more runs might show, never noise', () => {
+  it('calls a difference unclear, not noise, if more runs might show it', () => {
     const result = diff(several(4, 1, 1, 1), several(4, 1.04, 1, 2));
     assert.equal(row(result, 'prefix', 'p0').verdict, 'unclear', result.toString());
-    // Runs that do not differ each from each are as noise makes them.
+    // Overlapping runs are noise.
     const [one, two, three] = [several(4, 1, 1, 3), several(4, 1.04, 1, 4), several(4, 1.02, 1, 5)];
     const mixed = diff([one[0]!, two[0]!, three[0]!], [one[1]!, two[1]!, three[1]!]);
     assert.equal(row(mixed, 'prefix', 'p0').verdict, 'noise', mixed.toString());
@@ -201,7 +202,7 @@ describe('diff of three and three runs', () => {
 });
 
 describe('the gate', () => {
-  it('fails for what is slower than allowed and more than noise', () => {
+  it('fails if the run is slower than the limit by more than noise', () => {
     const slow = run({ seed: 2, fit: 1.5 });
     const failed = diff(run({ seed: 1 }), slow, { failOver: 0.05 });
     assert.ok(failed.failed);
@@ -215,13 +216,13 @@ describe('the gate', () => {
     );
   });
 
-  it('gives the same answer every time, and prints', () => {
+  it('is deterministic, and prints', () => {
     const [a, b] = [run({ seed: 1 }), run({ seed: 2, fit: 1.1 })];
     assert.deepEqual(diff(a, b).rows, diff(a, b).rows);
     assert.match(diff(a, b).toString(), /prefix +fit +slower/);
   });
 
-  it('refuses nothing to compare', () => {
+  it('refuses a side without traces', () => {
     const bad = (error: unknown) =>
       error instanceof LongpoleError && error.code === 'ERR_LONGPOLE_INVALID_ARGUMENT';
     assert.throws(() => diff([], run({ seed: 1 })), bad);
@@ -229,7 +230,7 @@ describe('the gate', () => {
     assert.equal(diff(syntheticTrace({}), syntheticTrace({}), { failOver: 0 }).failed, false);
   });
 
-  it('says which function in which call stack got slower, where the profiler looked', () => {
+  it('finds the slower function and its call stack if the runs have samples', () => {
     const profiled = (parse: number, seed: number): Trace => {
       const random = new Random(seed);
       const tasks = Array.from({ length: 20 }, (_, i) => ({ key: `load-${i}`, started: i, stopped: i + 1 }));
@@ -257,7 +258,7 @@ describe('the gate', () => {
     assert.equal(diff(profiled(20, 1), run({ seed: 1 })).stacks, undefined, 'one side was not sampled');
   });
 
-  it('a run without tasks is no fast one: it does not pass', () => {
+  it('does not pass a run without tasks', () => {
     const [whole, empty] = [run({ seed: 1 }), syntheticTrace({})];
     for (const [a, b, which] of [
       [whole, empty, 'after'],
@@ -277,7 +278,7 @@ describe('the gate', () => {
     assert.equal(diff(empty, empty).reason, 'There is nothing to compare: no tasks ran.');
   });
 
-  it('a task that took no time that was measured is one that ran', () => {
+  it('a task with a duration of 0 counts as a task that ran', () => {
     const short = (stopped: number) => syntheticTrace({ tasks: [{ key: 'fit-1', started: 0, stopped }] });
     assert.equal(
       diff(short(0), short(0), { failOver: 0.05 }).reason,
@@ -291,7 +292,7 @@ describe('the gate', () => {
     assert.equal(diff(short(1), short(0), { failOver: 0.05 }).failed, false);
   });
 
-  it('says that more tasks failed than before, which may be why a run is faster', () => {
+  it('mentions a larger number of failed tasks, which may be why a run is faster', () => {
     const tasks = (failing: number) =>
       syntheticTrace({
         tasks: Array.from({ length: 10 }, (_, i) => ({

@@ -1,4 +1,4 @@
-// The simulator's queues and sets against plain ones.
+// Compares the simulator's queues and sets with simple implementations.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
@@ -7,7 +7,7 @@ import { Replicas } from './replicas.js';
 import { TaskQueues } from './taskQueues.js';
 
 describe('queues of ready tasks', () => {
-  it('hand out the smallest task first, whatever comes in between', () => {
+  it('return the smallest task first, also after additions', () => {
     const operations = fc.array(fc.record({ queue: fc.nat(2), take: fc.boolean(), task: fc.nat(199) }), {
       maxLength: 400,
     });
@@ -35,7 +35,7 @@ describe('queues of ready tasks', () => {
 });
 
 describe('the queue of events', () => {
-  it('hands out events by time, then by number', () => {
+  it('returns events by time, then by number', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20), { maxLength: 300 }), (times) => {
         const queue = new EventQueue();
@@ -54,7 +54,7 @@ describe('the queue of events', () => {
 });
 
 describe('the set of copies', () => {
-  it('knows every pair that was added, and no other', () => {
+  it('contains every added pair, and no other', () => {
     const pairs = fc.array(fc.tuple(fc.nat(1000), fc.nat(100)), { maxLength: 2000 });
     fc.assert(
       fc.property(pairs, pairs, (added, asked) => {

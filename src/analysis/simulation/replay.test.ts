@@ -1,4 +1,4 @@
-// The simulator on graphs whose answer is known, and the laws that every schedule obeys.
+// Simulations of graphs with a known result, and properties of every schedule.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from '../../base/properties.test.support.js';
@@ -63,7 +63,7 @@ const run = (
   submissions?: Submission[],
 ) => new Replay(graphOf(tasks, submissions), { ...IDEAL, ...conditions }).run();
 
-/** Tasks that need some of those before them. */
+/** Tasks that depend on some of the previous ones. */
 const randomTasks = fc
   .array(
     fc.record({
@@ -108,7 +108,7 @@ describe('replaying a graph', () => {
     );
   });
 
-  it('runs every task whatever the conditions are, and never ends before the ideal', () => {
+  it('runs every task under any conditions, and never ends before the bound', () => {
     const conditions = fc.record({
       workers: fc.integer({ min: 1, max: 8 }),
       taskOverhead: fc.nat(2),
@@ -131,26 +131,26 @@ describe('replaying a graph', () => {
     );
   });
 
-  it('counts what passes between tasks', () => {
+  it('includes the time between tasks', () => {
     const three = [{ seconds: 1 }, { seconds: 1 }, { seconds: 1 }];
     assert.equal(run(three, { taskOverhead: 0.5 }).makespan, 4.5);
-    // The first waits for its message; the others are there while the worker computes.
+    // The first task waits for its message; the others arrive while the worker computes.
     assert.equal(run(three, { latency: 0.5 }).makespan, 3.5);
     assert.equal(run(three, { workers: 3, schedulerSeconds: 2 }).makespan, 7);
     const chain = [{ seconds: 1 }, { seconds: 1, needs: [0] }];
     assert.equal(run(chain, { followLatency: 0.25 }).makespan, 2.25);
   });
 
-  it('runs what a far scheduler sent ahead while the next task is on its way', () => {
+  it('runs tasks that a remote scheduler sent ahead while the next task is on its way', () => {
     const tasks = [{ seconds: 1 }, { seconds: 1, needs: [0] }, { seconds: 1 }];
     const far = { followLatency: 0.5, bandwidth: 1e9 };
     assert.equal(run(tasks, far).makespan, 3.5);
     assert.equal(run(tasks, { ...far, sendsAhead: true }).makespan, 3);
-    // Nothing else is there: it waits for the message all the same.
+    // Without another task, the worker waits for the message.
     assert.equal(run(tasks.slice(0, 2), { ...far, sendsAhead: true }).makespan, 2.5);
   });
 
-  it('moves inputs, unless it is better to wait for the worker that has them', () => {
+  it('transfers inputs, unless waiting for the worker with the inputs is faster', () => {
     const pair = (nbytes: number): Task[] => [
       { seconds: 1, nbytes },
       { seconds: 3, needs: [0] },
@@ -161,7 +161,7 @@ describe('replaying a graph', () => {
     assert.equal(run(pair(100), { workers: 2 }).makespan, 4);
   });
 
-  it('writes results to disk that do not fit into memory, and reads them back', () => {
+  it('spills results that do not fit into memory, and reads them back', () => {
     const tasks = [
       { seconds: 1, nbytes: 10 },
       { seconds: 1, nbytes: 10 },
@@ -172,7 +172,7 @@ describe('replaying a graph', () => {
     assert.deepEqual([tight.makespan, tight.spilled], [5, 10]);
   });
 
-  it('hands over tasks when the client did', () => {
+  it('submits tasks when the client did', () => {
     const tasks = [
       { seconds: 1, submission: 0 },
       { seconds: 1, submission: 1 },

@@ -1,4 +1,4 @@
-// From traces to what the simulator runs.
+// The simulator's graphs of traces.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
@@ -6,7 +6,7 @@ import type { Trace } from '../../trace/trace.js';
 import { windowOf } from '../path/pathWalk.js';
 import { replayGraphOf } from './replayGraph.js';
 
-/** Tasks at the same time, and one that needs them all, in this order. */
+/** Concurrent tasks, and a task that needs all of them in this order. */
 function reduced(inputs: readonly number[]): Trace {
   const needs = inputs.map((input) => `load-${input}`);
   return syntheticTrace({
@@ -20,7 +20,7 @@ function reduced(inputs: readonly number[]): Trace {
 const graphOf = (trace: Trace) =>
   replayGraphOf(trace, windowOf(trace), { faster: new Map(), split: new Map() });
 
-/** The same object, except for what `see` returns for a property that is read. */
+/** Returns a proxy of the object, in which `see` replaces the values of properties. */
 function seenThrough<T extends object>(object: T, see: (name: string | symbol) => unknown): T {
   return new Proxy(object, {
     get(target, name) {
@@ -30,14 +30,14 @@ function seenThrough<T extends object>(object: T, see: (name: string | symbol) =
   });
 }
 
-describe('the graph that is simulated', () => {
-  it('needs an input once that a file names twice', () => {
+describe('the simulated graph', () => {
+  it('has one edge for an input that a file names twice', () => {
     const { size, dependencies } = graphOf(reduced([0, 1, 0, 2, 2, 1]));
     assert.equal(size, 4);
     assert.deepEqual([...dependencies].sort(), [0, 1, 2]);
   });
 
-  it('of a task with many inputs is made by as few reads of each as with few', () => {
+  it('reads each input as often for many inputs as for few', () => {
     const readsPerInput = (count: number): number => {
       const trace = reduced(Array.from({ length: count }, (_, i) => i));
       let reads = 0;

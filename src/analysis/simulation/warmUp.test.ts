@@ -1,4 +1,4 @@
-// First calls of functions: what is taken out of durations, and what it does to predictions for more and fewer workers.
+// First calls of functions: the time that is subtracted from durations, and its effect on predictions.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
@@ -7,11 +7,11 @@ import { simulate } from '../simulate.js';
 import { FIRST_CALLS, takeWarmUp } from './warmUp.js';
 
 const STEADY = 0.001;
-/** Seconds that a call takes longer, as it was measured on programs that parse and count. */
+/** Additional seconds of a call, as measured with programs that parse and count. */
 const longer = (call: number): number =>
   call === 0 ? 0.03 : call < 4 ? 0.008 : call < 16 ? 0.002 : call < FIRST_CALLS ? 0.0006 : 0;
 
-/** Independent calls, each worker's one after the other. */
+/** Independent calls, one after another on each worker. */
 function calls(workers: number, count: number, seconds: (call: number) => number): Trace {
   const tasks = Array.from({ length: workers }, (_, worker) => {
     let now = 0;
@@ -34,21 +34,21 @@ const taken = (trace: Trace) => {
 };
 
 describe('first calls of a function', () => {
-  it('become as short as later ones, and what they took longer is known by their number', () => {
+  it('become as short as later calls, and their additional time is estimated by number', () => {
     const { seconds, extra, kindOf } = taken(warming(2, 400));
     for (const one of seconds) assert.ok(Math.abs(one - STEADY) < 1e-9);
     for (const [call, one] of extra.entries()) assert.ok(Math.abs(one - longer(call)) < 1e-9, `call ${call}`);
     assert.ok(kindOf.every((kind) => kind === 0));
   });
 
-  it('no time is lost or added: what first calls are shortened by is what they take longer', () => {
+  it('keep the total time: the subtracted time equals the additional time', () => {
     const before = calls(2, 400, (call) => (STEADY + longer(call)) * (1 + 0.5 * Math.sin(call * 7)));
     const { seconds, extra } = taken(before);
     const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
     assert.ok(Math.abs(sum(before.tasks.duration) - sum(seconds) - 2 * sum(extra)) < 1e-9);
   });
 
-  it('are made once per worker in predictions, for more workers and for fewer', () => {
+  it('are predicted once per worker, for more and for fewer workers', () => {
     for (const [from, to] of [
       [1, 2],
       [2, 1],
@@ -61,7 +61,7 @@ describe('first calls of a function', () => {
     }
   });
 
-  it('are known of workers that call little, too, and of as many functions as there are: no time is lost', () => {
+  it('are estimated for workers with few calls, too, and keep the total time for any number of functions', () => {
     const lane = (worker: string, prefix: string, count: number, from = 0) => {
       let now = from;
       return Array.from({ length: count }, (_, call) => {
@@ -82,7 +82,7 @@ describe('first calls of a function', () => {
     assert.ok(Math.abs(sum(seconds) + sum(extra) - before) < 1e-9);
   });
 
-  it('were made before where a window begins later', () => {
+  it('do not occur in a window that begins after them', () => {
     const trace = warming(4, 3200);
     const start = trace.tasks.started[400] ?? Number.NaN;
     const window = { start, stop: Number.POSITIVE_INFINITY };
@@ -91,7 +91,7 @@ describe('first calls of a function', () => {
     assert.ok(Math.abs(predicted / seen - 1) < 0.02, `${predicted} instead of ${seen}`);
   });
 
-  it('are like all others where durations only vary, where tasks are few, and where the first are large', () => {
+  it('take no longer if durations only vary, if tasks are few, or if the first tasks are large', () => {
     const nothing = (trace: Trace) => {
       const { extra, kindOf, seconds } = taken(trace);
       assert.equal(extra.length, 0);
@@ -100,7 +100,7 @@ describe('first calls of a function', () => {
     };
     nothing(calls(1, 400, (call) => STEADY * (1 + 0.3 * Math.sin(call * 5))));
     nothing(calls(2, 20, (call) => STEADY + longer(call)));
-    // The longest first, as one should: a first call of 10 s is no compilation but for a tenth of a second.
+    // The longest task is first. At most 0.1 s of a first call of 10 s can be compilation.
     const { extra } = taken(calls(1, 100, (call) => 10 - call / 10));
     assert.ok(extra.reduce((a, b) => a + b, 0) < 0.4);
   });
