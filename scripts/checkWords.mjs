@@ -40,7 +40,6 @@ export const NOT_YET = [
   'python/',
   'src/analysis/',
   'src/dashboard/pages/',
-  'src/dask/',
   'src/files/traceDirectory.test.ts',
   'src/trace/recording/openTables.ts',
 ];

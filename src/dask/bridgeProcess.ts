@@ -1,5 +1,5 @@
-// The bridge as a process: how it is started, what it says, and how it ends. It ends when its input does, so it goes with this
-// process, however that ends; on the cluster its plugins go when its connection does.
+// The process of the bridge that observes a Dask cluster: its start, its rows, and its end. The process ends with its
+// input, and therefore with this process. The cluster removes the plugins of the bridge when its connection closes.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { LongpoleError } from '../base/errors.js';
@@ -9,31 +9,32 @@ import { bridgeEnvironment, pythonCandidates } from './pythonPrograms.js';
 import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
 
 export interface BridgeOptions {
-  /** Of the scheduler; see schedulerAddress. */
+  /** Address of the scheduler; see schedulerAddress. */
   readonly address: string;
   readonly security?: DaskSecurity | undefined;
-  /** Default: see `pythonCandidates`. */
+  /** Python to use. Default: see `pythonCandidates`. */
   readonly python?: string | undefined;
-  /** Seconds for connecting, and again for each plugin. */
+  /** Seconds to connect, and to register each plugin. */
   readonly timeout: number;
-  /** Called for every row. A throw ends the bridge. */
+  /** Receives every row. An exception ends the bridge. */
   readonly onRow: (row: DaskRow) => void;
 }
 
 /** How a bridge ended. */
 export interface BridgeEnd {
-  /** `asked`: because this side ended it; else what happened to the cluster, or to the bridge. */
+  /** `asked` if this process ended the bridge; else a sentence about the cluster or the bridge. */
   readonly reason: string;
-  /** The bridge failed, or said what nobody understands. */
+  /** Error of the bridge, or of a row that cannot be read. */
   readonly error?: LongpoleError;
 }
 
-/** Seconds that Python may take to start, and to take its plugins off. */
+/** Seconds in which Python must start. */
 const START = 30;
+/** Seconds in which Python must remove its plugins and end. */
 const END = 25;
 const STDERR_KEPT = 4000;
 
-/** A bridge that is attached. */
+/** An attached bridge. */
 export class DaskBridge {
   readonly ended: Promise<BridgeEnd>;
   readonly #attempt: Attempt;
@@ -44,7 +45,7 @@ export class DaskBridge {
   }
 
   /**
-   * Starts it with the first Python that has `distributed`.
+   * Starts a bridge with the first Python that has `distributed`.
    *
    * @throws (rejects) LongpoleError ERR_LONGPOLE_PYTHON, ERR_LONGPOLE_DASK_CONNECT, ERR_LONGPOLE_DASK_VERSION,
    *   ERR_LONGPOLE_DASK_BRIDGE
@@ -60,21 +61,21 @@ export class DaskBridge {
     }
     throw new LongpoleError(
       'ERR_LONGPOLE_PYTHON',
-      `No Python with distributed was found (${tried.join('; ')}). Name one that can use your cluster with --python or ` +
-        'LONGPOLE_PYTHON, or install it: python3 -m pip install distributed.',
+      `No Python with distributed was found (${tried.join('; ')}). Pass the Python of your cluster with --python or ` +
+        'LONGPOLE_PYTHON, or install distributed: python3 -m pip install distributed.',
     );
   }
 
-  /** Takes the plugins off the cluster and ends the process. Resolves when it has ended, after 25 s at the latest. */
+  /** Removes the plugins from the cluster and ends the process. Resolves when it has ended, at most 25 s later. */
   close(): Promise<BridgeEnd> {
     this.#attempt.stop();
     return this.ended;
   }
 }
 
-/** One process. */
+/** One process of the bridge. */
 class Attempt {
-  /** `attached`, why this Python will not do, or why none will. */
+  /** `attached`; or a text if this Python is not suitable; or an error if another Python would fail, too. */
   readonly started: Promise<'attached' | LongpoleError | string>;
   readonly ended: Promise<BridgeEnd>;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -108,7 +109,7 @@ class Attempt {
       },
     );
     const child = this.#child;
-    // It may have gone before it is told to.
+    // The process may have ended before this process closes its input.
     child.stdin.on('error', () => {});
     child.stdout.on('data', (bytes: Buffer) => this.#read(bytes));
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -133,7 +134,7 @@ class Attempt {
   #late(seconds: number): void {
     this.#error = new LongpoleError(
       'ERR_LONGPOLE_DASK_CONNECT',
-      `The bridge to ${this.#options.address} was not attached within ${seconds} s. Is the scheduler busy?`,
+      `The bridge to ${this.#options.address} was not attached within ${seconds} s. Try again when the scheduler is idle.`,
     );
     this.#child.kill('SIGKILL');
   }
@@ -148,12 +149,10 @@ class Attempt {
           ? error
           : new LongpoleError(
               'ERR_LONGPOLE_DASK_BRIDGE',
-              `What the bridge to Dask said could not be taken.`,
-              {
-                cause: error,
-              },
+              'The output of the bridge to Dask could not be processed.',
+              { cause: error },
             );
-      // It takes its plugins off, unless it is stuck.
+      // The bridge then removes its plugins.
       this.stop();
     }
   }
@@ -179,7 +178,7 @@ class Attempt {
     this.#onEnd(error === undefined ? { reason } : { reason, error });
   }
 
-  /** Why another Python may do. */
+  /** Returns why this Python is not suitable; undefined if another Python would fail, too. */
   #unsuited(): string | undefined {
     if (this.#refused?.code === 'distributed') return this.#refused.text;
     return this.#stderr.includes('No module named longpole_dask') ? 'it does not read PYTHONPATH' : undefined;
@@ -191,8 +190,8 @@ class Attempt {
     if (refused?.code === 'versions') {
       return new LongpoleError(
         'ERR_LONGPOLE_DASK_VERSION',
-        `The cluster at ${address} and the bridge have different Pythons: ${refused.text}. Name one like the ` +
-          "cluster's with --python or LONGPOLE_PYTHON.",
+        `The cluster at ${address} and the bridge have different versions of Python: ${refused.text}. Pass a Python of the ` +
+          'same version with --python or LONGPOLE_PYTHON.',
       );
     }
     if (refused !== undefined) {
@@ -209,7 +208,7 @@ class Attempt {
     const how = code === null ? 'was killed' : `ended with code ${code}`;
     return new LongpoleError(
       'ERR_LONGPOLE_DASK_BRIDGE',
-      `The bridge to ${this.#options.address} ${how}${last === '' ? '' : `; the last it said was: ${last}`}.`,
+      `The bridge to ${this.#options.address} ${how}${last === '' ? '' : `; its last line was: ${last}`}.`,
     );
   }
 }

@@ -52,7 +52,7 @@ function graph(firstId: number, keys: readonly string[], more: Partial<GraphRow>
   };
 }
 
-/** A run of 0.1 s that the worker's clock says is `behind` earlier than it was. */
+/** A run of 0.1 s on a worker with a clock that is `behind` seconds slow. */
 function run(id: number, at: number, more: Partial<EndedRow> = {}, behind = 0): DaskRow[] {
   const time = START + at;
   return [
@@ -89,14 +89,14 @@ function lifecycle({ tasks }: Trace, row: number): number[] {
   );
 }
 
-describe('a Dask cluster as observers see one', () => {
-  it('has the lifecycle of a task', () => {
+describe('ClusterMirror', () => {
+  it('reports the lifecycle of a task', () => {
     const trace = mirrored([hello, worker(0, '10.0.0.1'), graph(0, ['inc-1']), ...run(0, 2)]);
     assert.deepEqual(lifecycle(trace, 0), [1000, 2000, 2010, 2020, 2050, 2150, 2200]);
     assert.equal(trace.strings.get(trace.tasks.resultType[0]!), 'int');
   });
 
-  it('corrects clocks that are far off, to within what messages take', () => {
+  it('corrects wrong clocks up to the duration of messages', () => {
     const behind = 3600;
     const rows = [0, 1, 2].flatMap((id) => run(id, 2 + id, {}, behind));
     const trace = mirrored([hello, worker(0), graph(0, ['a', 'b', 'c']), ...rows]);
@@ -109,7 +109,7 @@ describe('a Dask cluster as observers see one', () => {
     }
   });
 
-  it('has samples of the machine that scheduler and workers share', () => {
+  it('reports samples of the machine that scheduler and workers share', () => {
     const machine: DaskRow = {
       type: 'machine',
       time: START + 1,
@@ -124,7 +124,7 @@ describe('a Dask cluster as observers see one', () => {
     assert.deepEqual(['cpu', 'host_cpu', 'host_cores', 'workers_cpu'].map(figure), [125, 150, 2, 100]);
   });
 
-  it('takes off the correction of distributed where it was wrong on one machine', () => {
+  it("removes distributed's correction if scheduler and worker share a clock", () => {
     const wrong = { received: START + 2.02, delay: 0.5, transfers: [{ nbytes: 70, delay: 0.25 }] };
     const startstops = [
       { action: 'transfer', start: START + 2.28, stop: START + 2.29 },
@@ -143,17 +143,17 @@ describe('a Dask cluster as observers see one', () => {
     assert.deepEqual([...trace.intervals.nbytes], [70, 0]);
   });
 
-  it('tells threads of a worker apart', () => {
+  it('distinguishes threads of a worker', () => {
     const keys = ['a', 'b', 'c'];
     const rows = keys.flatMap((_, id) => run(id, 2 + id, { thread: id === 1 ? 8 : 9 }));
     const trace = mirrored([hello, worker(0), graph(0, keys), ...rows]);
     assert.deepEqual([...trace.tasks.thread], [0, 1, 0]);
   });
 
-  it('numbers attempts, and keeps runs that gave nothing', () => {
+  it('numbers attempts, and reports runs without a result', () => {
     const again: DaskRow[] = [
       { type: 'ready', id: 0, time: START + 2 },
-      // Another worker stole it, and was lost.
+      // Another worker stole the task, and was lost.
       { type: 'sent', id: 0, time: START + 2, worker: 1 },
       { type: 'left', id: 0, time: START + 3, why: 'lost', worker: 0 },
       { type: 'worker-gone', index: 0, time: START + 3, reason: 'killed' },
@@ -169,7 +169,7 @@ describe('a Dask cluster as observers see one', () => {
     assert.ok(Number.isNaN(trace.tasks.started[0]!));
   });
 
-  it('has a result that was computed again as another attempt, and the worker that was lost', () => {
+  it('reports a result that was computed again as another attempt, and the lost worker', () => {
     const trace = mirrored([
       hello,
       worker(0),
@@ -188,7 +188,7 @@ describe('a Dask cluster as observers see one', () => {
     assert.equal(trace.strings.get(trace.workers.reason[0]!), 'its connection broke');
   });
 
-  it('has no run that gave its task back to the scheduler', () => {
+  it('omits runs that returned their task to the scheduler', () => {
     const given: DaskRow[] = [
       { type: 'ready', id: 0, time: START + 2 },
       { type: 'sent', id: 0, time: START + 2, worker: 0 },
@@ -199,7 +199,7 @@ describe('a Dask cluster as observers see one', () => {
     assert.deepEqual([...trace.tasks.attempt], [1]);
   });
 
-  it('joins graphs that need each other', () => {
+  it('joins graphs with dependencies between them', () => {
     const second = graph(2, ['c', 'd'], {
       dependencyCounts: Int32Array.of(2, 1),
       dependencies: Float64Array.of(0, 1, 2),
@@ -210,7 +210,7 @@ describe('a Dask cluster as observers see one', () => {
     assert.deepEqual([...trace.tasks.dependencyOffsets], [0, 0, 0, 2, 3]);
   });
 
-  it('spreads what the profiler counted over the runs of the prefix', () => {
+  it('spreads counts of the profiler over the runs of the prefix', () => {
     const rows = [0, 1].flatMap((id) => run(id, 2 + 0.3 * id));
     const node = (parent: number, count: number, functionName: string, line: number) => ({
       parent,
@@ -253,7 +253,7 @@ describe('a Dask cluster as observers see one', () => {
       const task = trace.samples.task[sample]!;
       assert.ok(time >= trace.tasks.started[task]! && time <= trace.tasks.stopped[task]!);
     }
-    // As distributed counts: not the innermost frames.
+    // distributed does not count innermost frames.
     const uncounted = [node(-1, 9, 'root', 0), node(0, 9, 'call', 1), node(1, 0, 'a', 2), node(1, 0, 'b', 3)];
     const other = mirrored([
       hello,
@@ -270,7 +270,7 @@ describe('a Dask cluster as observers see one', () => {
     assert.deepEqual(names.sort(), ['deep', 'inc']);
   });
 
-  it('tells of transfers from both sides, and of clients', () => {
+  it('reports transfers from both sides, and with clients', () => {
     const moved = { start: START + 2, stop: START + 2.5, nbytes: 100, compressed: Number.NaN, keys: ['a'] };
     const batch = (address: string, direction: 'incoming' | 'outgoing', peer: string): DaskRow => ({
       type: 'batch',
@@ -300,7 +300,7 @@ describe('a Dask cluster as observers see one', () => {
     assert.deepEqual([...transfers.compressed], [100, 100, 100]);
   });
 
-  it('refuses what it cannot have been told', () => {
+  it('rejects contradictory rows', () => {
     const impossible: DaskRow[][] = [
       [{ type: 'ready', id: 0, time: START }],
       [hello, { type: 'ready', id: 7, time: START }],

@@ -1,5 +1,5 @@
-// A Dask cluster as observers see a cluster: rows of the bridge become computations, runs, intervals, transfers and samples,
-// all on the scheduler's clock and in the order in which things can have happened.
+// Converts rows of the bridge to a Dask cluster into events for observers: computations, runs, intervals, transfers,
+// samples. All times are on the scheduler's clock and in a consistent order.
 import type { ClusterObserver } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import {
@@ -20,10 +20,12 @@ import { type MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
 import { ProfileMirror } from './profileMirror.js';
 import { RunMirror } from './runMirror.js';
 
-/** Seconds between two ticks of a worker's event loop that is never late: distributed's setting `admin.tick.interval`. */
+/**
+ * Seconds between ticks of an idle event loop of a worker: the default of distributed's setting `admin.tick.interval`.
+ */
 const TICK = 0.02;
 
-/** What may come before the bridge is attached, or instead of it. */
+/** Rows that may arrive before the bridge is attached, or if it cannot attach. */
 const EARLY_ROWS: readonly DaskRow['type'][] = ['hello', 'warning', 'refused', 'closed'];
 
 export class ClusterMirror {
@@ -33,14 +35,14 @@ export class ClusterMirror {
   readonly #profiles: ProfileMirror;
   readonly #runs: RunMirror;
   #hello: HelloRow | undefined;
-  /** Seconds that the scheduler's clock is ahead of this one's, less what the fastest row took to come. */
+  /** Seconds by which the scheduler's clock is ahead of this one, less the delay of the fastest row. */
   #ahead = Number.NEGATIVE_INFINITY;
   #status: StatusRow | undefined;
 
   constructor(observers: readonly ClusterObserver[]) {
     this.#observers = observers;
     this.#profiles = new ProfileMirror(this.tasks);
-    this.#runs = new RunMirror(this.tasks, this.workers, this.#profiles, (call) => this.#tell(call));
+    this.#runs = new RunMirror(this.tasks, this.workers, this.#profiles, (call) => this.#notify(call));
   }
 
   get facts(): Readonly<Record<string, string>> {
@@ -52,15 +54,15 @@ export class ClusterMirror {
     return Date.now() / 1000 + (Number.isFinite(this.#ahead) ? this.#ahead : 0);
   }
 
-  /** The latest that the scheduler said of how all stands. */
+  /** Latest status of the scheduler. */
   get status(): StatusRow | undefined {
     return this.#status;
   }
 
-  /** Throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE for what cannot be. */
+  /** @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE for a row that contradicts earlier ones */
   take(row: DaskRow): void {
     if (this.#hello === undefined && !EARLY_ROWS.includes(row.type))
-      damagedRow(`a row '${row.type}' before the first one`);
+      damagedRow(`a row '${row.type}' came before the row 'hello'`);
     switch (row.type) {
       case 'hello':
         this.#begin(row);
@@ -107,11 +109,11 @@ export class ClusterMirror {
         break;
       case 'graph': {
         const computation = this.tasks.add(row);
-        this.#tell((observer) => observer.computationAdded?.(computation));
+        this.#notify((observer) => observer.computationAdded?.(computation));
         break;
       }
       case 'status':
-        this.#stands(row);
+        this.#takeStatus(row);
         break;
       case 'machine':
         this.#machine(row);
@@ -124,7 +126,7 @@ export class ClusterMirror {
         break;
       case 'refused':
       case 'closed':
-        // For whoever keeps the bridge.
+        // DaskBridge handles these rows.
         break;
     }
   }
@@ -132,16 +134,16 @@ export class ClusterMirror {
   #workerChanged(row: DaskWorkerRow | WorkerGoneRow): void {
     if (row.type === 'worker') {
       const { info } = this.workers.add(row);
-      this.#tell((observer) => observer.workerAdded?.(info));
+      this.#notify((observer) => observer.workerAdded?.(info));
       return;
     }
     const gone = this.workers.remove(row.index);
     if (gone === undefined) return;
     this.#profiles.gone(row.index);
-    this.#tell((observer) => observer.workerRemoved?.(gone.info, row.time, row.reason));
+    this.#notify((observer) => observer.workerRemoved?.(gone.info, row.time, row.reason));
   }
 
-  #stands(row: StatusRow): void {
+  #takeStatus(row: StatusRow): void {
     this.#status = row;
     this.#ahead = Math.max(this.#ahead, row.time - Date.now() / 1000);
     for (const one of row.workers) {
@@ -152,23 +154,23 @@ export class ClusterMirror {
 
   #begin(row: HelloRow): void {
     if (row.protocol !== DASK_PROTOCOL)
-      damagedRow(`it speaks version ${row.protocol} of its language, this is ${DASK_PROTOCOL}`);
+      damagedRow(`its protocol has version ${row.protocol}, this program has version ${DASK_PROTOCOL}`);
     this.#hello = row;
     this.workers.scheduler(row.facts['Scheduler'] ?? '', row.bootId);
   }
 
-  #tell(call: (observer: ClusterObserver) => void): void {
+  #notify(call: (observer: ClusterObserver) => void): void {
     for (const observer of this.#observers) call(observer);
   }
 
   #event(time: number, worker: number, topic: string, text: string): void {
-    this.#tell((observer) => observer.event?.({ time, worker, topic, text }));
+    this.#notify((observer) => observer.event?.({ time, worker, topic, text }));
   }
 
   #forget(ids: Float64Array): void {
     for (const id of ids) {
       const computation = this.tasks.forget(id);
-      if (computation !== undefined) this.#tell((observer) => observer.computationForgotten?.(computation));
+      if (computation !== undefined) this.#notify((observer) => observer.computationForgotten?.(computation));
     }
   }
 
@@ -179,8 +181,8 @@ export class ClusterMirror {
     known.memory = { worker, time, process, managed, unmanaged, spilled, tasks };
     known.eventLoopDelay = Math.max(0, tick - TICK);
     const { memory, eventLoopDelay } = known;
-    this.#tell((observer) => observer.memory?.(memory));
-    this.#tell((observer) =>
+    this.#notify((observer) => observer.memory?.(memory));
+    this.#notify((observer) =>
       observer.resources?.({
         worker,
         time,
@@ -206,7 +208,7 @@ export class ClusterMirror {
       external: Number.NaN,
       eventLoopDelay: Number.NaN,
     };
-    this.#tell((observer) =>
+    this.#notify((observer) =>
       observer.resources?.({ worker: -1, time, cpu: 100 * used, ...unknown, figures }),
     );
   }
@@ -230,18 +232,18 @@ export class ClusterMirror {
         unit,
         value,
       };
-      this.#tell((observer) => observer.metric?.(sample));
+      this.#notify((observer) => observer.metric?.(sample));
     }
     worker.running = row.running.flatMap(({ key, started }) => {
       const id = this.tasks.processing(key);
       return id === undefined ? [] : [{ id, key, started: started + offset }];
     });
     for (const cycle of this.#profiles.cycles(worker, row))
-      this.#tell((observer) => observer.profile?.(index, cycle, (id) => this.tasks.kindOf(id)));
+      this.#notify((observer) => observer.profile?.(index, cycle, (id) => this.tasks.kindOf(id)));
     for (const { time, level, text } of row.logs) this.#event(time + offset, index, `log-${level}`, text);
   }
 
-  /** Who is no worker is a client, or the scheduler on behalf of one. */
+  /** Reports a transfer. A peer that is not a worker is a client, or the scheduler on behalf of a client. */
   #moved(worker: MirrorWorker, moved: Moved, offset: number): void {
     const peer = this.workers.at(moved.peer)?.info.index ?? -1;
     const between = moved.direction === 'incoming' ? 'gather-dep' : 'get-data';
@@ -256,6 +258,6 @@ export class ClusterMirror {
       start: moved.start + offset,
       stop: Math.max(moved.start, moved.stop) + offset,
     } as const;
-    this.#tell((observer) => observer.transfer?.(transfer));
+    this.#notify((observer) => observer.transfer?.(transfer));
   }
 }

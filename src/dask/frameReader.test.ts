@@ -21,7 +21,7 @@ function rowsOf(bytes: Uint8Array, size = bytes.length): DaskRow[] {
   return rows;
 }
 
-/** What happens to damaged bytes: rows that a mirror takes, or an error that says so. Returns whether there was one. */
+/** Reads damaged bytes, which must be valid rows or cause an error with a code. Returns whether the rows were valid. */
 function survives(bytes: Uint8Array): boolean {
   const mirror = new ClusterMirror([new LiveTrace()]);
   const reader = new FrameReader();
@@ -36,7 +36,7 @@ function survives(bytes: Uint8Array): boolean {
 }
 
 describe('the frames of the bridge', () => {
-  it('are the same in whatever pieces they come', () => {
+  it('are the same for pieces of any size', () => {
     const whole = rowsOf(recorded);
     assert.ok(whole.length > 300);
     assert.equal(whole[0]?.type, 'hello');
@@ -44,7 +44,7 @@ describe('the frames of the bridge', () => {
     for (const size of [1, 3, 1000]) assert.deepEqual(rowsOf(recorded, size), whole);
   });
 
-  it('are read up to where they break off', () => {
+  it('are read up to an incomplete frame', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: recorded.length }), (length) => {
         assert.ok(survives(recorded.subarray(0, length)));
@@ -53,7 +53,7 @@ describe('the frames of the bridge', () => {
     );
   });
 
-  it('are taken or refused, whatever is changed in them', () => {
+  it('are accepted or rejected with a code after any change', () => {
     const change = fc.tuple(
       fc.integer({ min: 0, max: recorded.length - 1 }),
       fc.integer({ min: 1, max: 255 }),
@@ -68,7 +68,7 @@ describe('the frames of the bridge', () => {
     );
   });
 
-  it('are refused if they are something else', () => {
+  it('are rejected if they are other data', () => {
     for (const text of ['Traceback (most recent call last):\n', '\0\0\0\x05hello', '\xff\xff\xff\xff']) {
       assert.equal(survives(Buffer.from(text, 'latin1')), false, text);
     }

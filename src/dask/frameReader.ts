@@ -1,22 +1,24 @@
-// The frames of the bridge: four bytes of length, big-endian, and so many bytes of msgpack, a list of rows.
-
+// Reads the frames of the bridge: a length of four bytes, big-endian, and a list of rows in msgpack of that length.
 import { damagedRow } from '../protocol/daskCells.js';
-
 import { type DaskRow, parseDaskRow } from '../protocol/daskRows.js';
 import { unpackValue } from '../trace/formats/dasf/msgpack.js';
 
 const HEADER = 4;
-/** More than a graph of ten million tasks: a length beyond it is damage. */
+/** Maximum number of bytes in a frame, more than a graph of ten million tasks needs. A longer frame is damaged. */
 const MAX_FRAME = 2 ** 30;
 
-/** Holds what has come of a frame that is not whole, and no more. */
+/** Joins pieces to frames. Holds only the pieces of an incomplete frame. */
 export class FrameReader {
   #parts: Uint8Array[] = [];
   #held = 0;
-  /** Bytes of the frame that is coming, its header included; 0: not known yet. */
+  /** Bytes of the incomplete frame with its header; 0 if unknown. */
   #wanted = 0;
 
-  /** The rows of all frames that are whole now. Throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE for bytes that are none. */
+  /**
+   * Adds bytes, and yields the rows of all complete frames.
+   *
+   * @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE for damaged frames
+   */
   *push(bytes: Uint8Array): Generator<DaskRow> {
     this.#parts.push(bytes);
     this.#held += bytes.length;
@@ -39,7 +41,7 @@ export class FrameReader {
     }
   }
 
-  /** Whether a frame has begun that never ended. */
+  /** Whether a frame is incomplete. */
   get isTorn(): boolean {
     return this.#held > 0;
   }
@@ -61,6 +63,6 @@ export class FrameReader {
 function* rowsOf(frame: Uint8Array): Generator<DaskRow> {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
   const value = unpackValue(frame, view, 0, frame.length);
-  if (!Array.isArray(value)) damagedRow('a frame is no list of rows');
+  if (!Array.isArray(value)) damagedRow('a frame is not a list of rows');
   for (const row of value) yield parseDaskRow(row);
 }

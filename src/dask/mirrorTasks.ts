@@ -1,25 +1,25 @@
-// The tasks of a Dask cluster as the bridge tells of them: numbers of tasks to computations, and what is known of tasks that
-// have not ended. What is kept of a task that has ended is its computation, until the scheduler has forgotten all of it.
+// The tasks of a Dask cluster, from rows of the bridge: the computation of each task, and the state of unfinished
+// tasks. A computation is kept until the scheduler has forgotten all its tasks.
 import { type Computation, nextAttempt } from '../protocol/clusterObserver.js';
 import { damagedRow } from '../protocol/daskCells.js';
 import type { GraphRow } from '../protocol/daskRows.js';
 import { DEFAULT_SPAN } from '../protocol/metrics.js';
 import type { TaskKind } from '../protocol/taskKinds.js';
 
-/** A task between its last input and its end. */
+/** An unfinished task that has all its inputs. */
 export interface OpenTask {
   readonly ready: number;
-  /** NaN: not yet, or before anybody watched. */
+  /** NaN if the task was not dispatched during the observation. */
   dispatched: number;
-  /** -1: none yet. */
+  /** Index of the worker; -1 before the task was dispatched. */
   worker: number;
 }
 
 interface Known {
   readonly info: Computation;
-  /** By local id: runs that have ended; see nextAttempt. */
+  /** Number of ended runs by local id; see nextAttempt. */
   readonly runs: Uint8Array;
-  /** Tasks that the scheduler has not forgotten. */
+  /** Number of tasks that the scheduler has not forgotten. */
   left: number;
 }
 
@@ -30,29 +30,29 @@ export interface FoundTask {
 }
 
 export class MirrorTasks {
-  /** Ascending by first id. */
+  /** Computations, ascending by first id. */
   #known: Known[] = [];
   readonly #spans = new Map<string, readonly string[]>();
   readonly #open = new Map<number, OpenTask>();
-  /** Those that workers have, by key: workers know no numbers. */
+  /** Ids of the tasks that workers have, by key, because workers report keys. */
   readonly #processing = new Map<string, number>();
   #next = 0;
   #number = 0;
   #forgotten = 0;
 
   span(id: string, tags: readonly string[]): void {
-    // There is one of these for every computation outside spans.
+    // distributed has a separate default span for every computation outside spans.
     if (tags.join() !== DEFAULT_SPAN.join()) this.#spans.set(id, tags);
   }
 
-  /** The names of a span; a span that nobody told of is the default one. */
+  /** Returns the tags of a span; the default tags for an unknown span. */
   tagsOf(spanId: string): readonly string[] {
     return this.#spans.get(spanId) ?? DEFAULT_SPAN;
   }
 
   add(graph: GraphRow): Computation {
     const { firstId, keys } = graph;
-    if (firstId < this.#next) damagedRow(`a graph begins at task ${firstId}, which there is already`);
+    if (firstId < this.#next) damagedRow(`a graph begins at task ${firstId}, which exists already`);
     this.#next = firstId + keys.length;
     const info: Computation = {
       number: ++this.#number,
@@ -75,7 +75,7 @@ export class MirrorTasks {
     return info;
   }
 
-  /** Throws if nobody told of the task. */
+  /** @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE for an unknown task */
   find(id: number): FoundTask {
     return this.#find(id) ?? damagedRow(`there is no task ${id}`);
   }
@@ -96,7 +96,7 @@ export class MirrorTasks {
     return known !== undefined && id < known.info.firstId + known.info.size ? known : undefined;
   }
 
-  /** Undefined: the scheduler has forgotten it, or nobody told of it. */
+  /** Returns the prefix and span of a task; undefined if the task is unknown, or the scheduler has forgotten it. */
   kindOf(id: number): TaskKind | undefined {
     const found = this.#find(id);
     if (found === undefined) return undefined;
@@ -121,7 +121,7 @@ export class MirrorTasks {
     this.#processing.set(computation.keys[local] ?? '', id);
   }
 
-  /** What was known of a run that ends. */
+  /** Removes a task whose run has ended, and returns its state. */
   end(id: number): OpenTask {
     const { computation, local } = this.find(id);
     const open = this.#open.get(id) ?? { ready: Number.NaN, dispatched: Number.NaN, worker: -1 };
@@ -130,12 +130,12 @@ export class MirrorTasks {
     return open;
   }
 
-  /** The task of this key that some worker has. */
+  /** Returns the id of the task with this key if a worker has the task. */
   processing(key: string): number | undefined {
     return this.#processing.get(key);
   }
 
-  /** By prefix, tasks that workers have. */
+  /** Returns the number of tasks that workers have, by prefix. */
   processingByPrefix(): Map<string, number> {
     const counts = new Map<string, number>();
     for (const id of this.#processing.values()) {
@@ -149,13 +149,13 @@ export class MirrorTasks {
     return this.#processing.size > 0;
   }
 
-  /** The number of the run that ends; see nextAttempt. */
+  /** Returns the number of the run that ends; see nextAttempt. */
   attempt(id: number): number {
     const known = this.#knownOf(id);
     return known === undefined ? 1 : nextAttempt(known.runs, id - known.info.firstId);
   }
 
-  /** Returns the computation if that was its last task. */
+  /** Removes a task. Returns its computation if that was the last task of the computation. */
   forget(id: number): Computation | undefined {
     const known = this.#knownOf(id);
     if (known === undefined || known.left === 0) return undefined;
@@ -163,7 +163,7 @@ export class MirrorTasks {
     known.left--;
     if (known.left > 0) return undefined;
     this.#forgotten++;
-    // One walk over all for every half of them.
+    // Walks over the list only when half of its computations are forgotten.
     if (this.#forgotten > 64 && this.#forgotten * 2 > this.#known.length) {
       this.#known = this.#known.filter(({ left }) => left > 0);
       this.#forgotten = 0;
@@ -172,7 +172,7 @@ export class MirrorTasks {
   }
 }
 
-/** From numbers of tasks to local ids, and behind them places among tasks of other graphs. */
+/** Converts ids of dependencies to local ids; ids of other graphs become `size` plus an index of `externals`. */
 function edgesOf({
   firstId,
   keys,

@@ -1,15 +1,15 @@
-// The workers of a Dask cluster as the bridge tells of them: who they are, what their clocks say, how they stand.
+// The workers of a Dask cluster, from rows of the bridge: their facts, clocks and states.
 import type { MemorySample, WorkerInfo } from '../protocol/clusterObserver.js';
 import type { DaskWorkerRow, StatusRow } from '../protocol/daskRows.js';
 import { WorkerClock } from './workerClock.js';
 
-/** Threads that are told apart: one that ends is replaced by one with another name. */
+/** Maximum number of distinct threads of a worker, whose pool replaces threads by new ones with other names. */
 const MAX_THREADS = 1024;
 
 export interface RunningTask {
   readonly id: number;
   readonly key: string;
-  /** On the scheduler's clock. */
+  /** Start on the scheduler's clock. */
   readonly started: number;
 }
 
@@ -19,7 +19,7 @@ export class MirrorWorker {
   status: StatusRow['workers'][number] | undefined;
   memory: MemorySample | undefined;
   running: readonly RunningTask[] = [];
-  /** Seconds by which its event loop was late at the latest heartbeat; NaN: there was none. */
+  /** Delay of the event loop in seconds at the latest heartbeat; NaN before the first one. */
   eventLoopDelay = Number.NaN;
   readonly #threads = new Map<number, number>();
 
@@ -28,7 +28,7 @@ export class MirrorWorker {
     this.clock = clock;
   }
 
-  /** 0, 1, 2, … in the order in which threads ran their first task. */
+  /** Returns the number of a thread: 0, 1, 2, … in the order of their first tasks. */
   threadOf(name: number): number {
     let thread = this.#threads.get(name);
     if (thread === undefined) {
@@ -41,12 +41,12 @@ export class MirrorWorker {
 
 export class MirrorWorkers {
   readonly #present = new Map<number, MirrorWorker>();
-  /** The latest at each address, those included that have gone: their last transfers are told later. */
+  /** Latest worker at each address, also after it has left, because its last transfers are reported later. */
   readonly #byAddress = new Map<string, MirrorWorker>();
   #schedulerHost = '';
   #schedulerBoot = '';
 
-  /** What is needed to know whose clock is the scheduler's. */
+  /** Sets the scheduler's address and boot id, to detect workers that share its clock. */
   scheduler(address: string, bootId: string): void {
     this.#schedulerHost = hostOf(address);
     this.#schedulerBoot = bootId;
@@ -54,7 +54,7 @@ export class MirrorWorkers {
 
   add({ index, address, name, host, pid, threads, memoryLimit, time }: DaskWorkerRow): MirrorWorker {
     const info = { index, name, address, host, pid, threads, memoryLimit, startTime: time };
-    // Until the worker itself says more: machines have one clock.
+    // Processes of one machine share its clock. The boot id of the worker, which arrives later, is more reliable.
     const isShared = host !== '' && host === this.#schedulerHost;
     const worker = new MirrorWorker(info, new WorkerClock(isShared));
     this.#present.set(index, worker);
@@ -68,7 +68,7 @@ export class MirrorWorkers {
     return worker;
   }
 
-  /** Those of the cluster now. */
+  /** Present workers. */
   get all(): Iterable<MirrorWorker> {
     return this.#present.values();
   }
@@ -81,14 +81,14 @@ export class MirrorWorkers {
     return this.#byAddress.get(address);
   }
 
-  /** What a worker said of its clock. */
+  /** Updates the clock of a worker from its report. */
   clockOf(worker: MirrorWorker, bootId: string, delay: number): void {
     worker.clock.estimate = delay;
     if (bootId !== '' && this.#schedulerBoot !== '') worker.clock.isShared = bootId === this.#schedulerBoot;
   }
 }
 
-/** `tcp://127.0.0.1:8786` → `127.0.0.1`, `tcp://[::1]:8786` → `::1`. */
+/** Returns the host of an address: `tcp://127.0.0.1:8786` → `127.0.0.1`, `tcp://[::1]:8786` → `::1`. */
 export function hostOf(address: string): string {
   const place = address.slice(address.indexOf('://') + 3);
   const [, bracketed] = /^\[([^\]]*)\]/.exec(place) ?? [];

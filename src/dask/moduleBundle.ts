@@ -1,4 +1,5 @@
-// Code for workers on other machines, as files: Longpole's own part, and the program's modules with what they import.
+// Bundles code for workers on other machines: a file with Longpole's worker, and one with the program's modules and
+// imports.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -13,19 +14,19 @@ export interface BundleFile {
 
 export type NodeModules = 'bundle' | 'installed';
 
-/** In the package of this program. */
+/** Folder `dist/` of this installation. */
 const DIST = fileURLToPath(new URL('..', import.meta.url));
-/** Where Longpole's own files lie in the folder of a worker. They find each other as in `dist/`. */
+/** Folder of Longpole's files on a worker, with the same structure as `dist/`. */
 const OWN = 'longpole';
 const ENTRIES = ['engine/workerProcess/workerProcessMain.js', 'engine/worker/threadMain.js'] as const;
 
-/** The file that Node runs. */
+/** File that Node runs on a worker. */
 export const WORKER_ENTRY = `${OWN}/${ENTRIES[0]}`;
 
-/** Packages with binaries, and what is only needed to compile. Longpole does without the first two. */
+/** Packages that are not bundled: koffi and lz4-napi have binaries and are optional, the others only compile. */
 const EXTERNAL = ['koffi', 'lz4-napi', 'tsx', 'esbuild'];
 const URL_NAME = '__longpole_module_url';
-/** As old as a worker's Node may be. */
+/** Oldest Node of a worker. */
 const TARGET = 'node20.19';
 
 const COMMON = {
@@ -35,14 +36,14 @@ const COMMON = {
   platform: 'node',
   target: TARGET,
   logLevel: 'silent',
-  // CommonJS inside a bundle asks for modules of Node.
+  // CommonJS modules in a bundle require modules of Node.
   banner: {
     js: "import { createRequire as __longpole_require } from 'node:module'; const require = __longpole_require(import.meta.url);",
   },
 } satisfies BuildOptions;
 
 /**
- * Longpole's own code for a worker: what its process runs, and what its isolates run.
+ * Returns Longpole's code for the process and the isolates of a worker.
  *
  * @throws (rejects) LongpoleError ERR_LONGPOLE_BUNDLE
  */
@@ -62,14 +63,14 @@ export async function workerFiles(): Promise<readonly BundleFile[]> {
   ];
 }
 
-/** Whether the workers have this module with Longpole's own code. */
+/** Returns whether Longpole's code for workers contains this module. */
 export function isOwnModule(url: string): boolean {
   return url === OWN_TASKS;
 }
 
 const OWN_TASKS = new URL('../engine/worker/workerPlugins.js', import.meta.url).href;
 
-/** Tasks of Longpole's own have the URL that they have in this program, and are there when an isolate starts. */
+/** Registers Longpole's tasks when an isolate starts, with the URL of their module in this program. */
 function ownTasks(): Plugin {
   return {
     name: 'longpole-tasks',
@@ -85,7 +86,8 @@ function ownTasks(): Plugin {
 }
 
 /**
- * One file with the modules of these URLs, which exports `modules`: URL → what imports the module. Its name is that of its content.
+ * Bundles the modules of these URLs in a file that exports `modules`, a Map from URLs to functions that import the
+ * modules. The name of the file contains a hash of its content.
  *
  * @throws (rejects) LongpoleError ERR_LONGPOLE_BUNDLE
  */
@@ -114,7 +116,7 @@ export async function bundleModules(urls: readonly string[], nodeModules: NodeMo
   return { name: `program-${hash}.mjs`, bytes };
 }
 
-/** esbuild is loaded here: it has a binary, which an installation may lack. */
+/** Loads esbuild when it is needed, because an installation may lack its binary. */
 async function bundled(options: BuildOptions & { readonly write: false }): Promise<readonly OutputFile[]> {
   try {
     const { build } = await import('esbuild');
@@ -124,7 +126,7 @@ async function bundled(options: BuildOptions & { readonly write: false }): Promi
   }
 }
 
-/** Every module keeps its own URL: tasks() identifies it by that. */
+/** Keeps the URL of every module, because tasks() identifies modules by URL. */
 function ownUrls(): Plugin {
   return {
     name: 'longpole-urls',
@@ -134,7 +136,7 @@ function ownUrls(): Plugin {
         if (!text.includes('import.meta.url')) return undefined;
         const url = JSON.stringify(pathToFileURL(path).href);
         return {
-          // On the first line, so that lines keep their numbers.
+          // Does not add a line, so that line numbers stay correct.
           contents: `const ${URL_NAME} = ${url}; ${text.replace(/^#!/, '//')}`,
           loader: loaderOf(path),
           resolveDir: dirname(path),
@@ -149,7 +151,7 @@ function loaderOf(path: string): Loader {
   return kind === 'tsx' || kind === 'ts' || kind === 'jsx' ? kind : 'js';
 }
 
-/** Longpole loads some packages by name when they are first used: those without binaries become part of the bundle. */
+/** Bundles the packages without binaries that Longpole loads by name at their first use. */
 function packages(): Plugin {
   return {
     name: 'longpole-packages',
@@ -185,7 +187,7 @@ function bundleError(error: unknown): LongpoleError {
   const where = file === '' ? '' : ` (${file}:${line})`;
   const what = first?.text ?? String(error);
   const native = /\.node"?/.test(what)
-    ? " Packages with binaries cannot travel: install them on the workers and pass nodeModules: 'installed'."
+    ? " Packages with binaries cannot be bundled. Install them on the workers and pass nodeModules: 'installed'."
     : '';
   return new LongpoleError(
     'ERR_LONGPOLE_BUNDLE',

@@ -1,16 +1,16 @@
-// distributed's statistical profiler counts stacks by cycle and prefix and keeps neither times nor tasks. Here each count
-// becomes samples, spread evenly over the time in which tasks of that prefix ran on that worker in that cycle. How often a
-// line ran is exact, in which run of several of one prefix within a cycle it ran is not known.
+// Converts profiles of distributed into samples. distributed counts stacks by cycle and prefix, without times or tasks.
+// Each count becomes samples that are spread evenly over the runs of that prefix on that worker in that cycle. Counts
+// of lines are exact. If several runs of a prefix are in a cycle, the assignment of samples to these runs is arbitrary.
 import type { BatchRow, ProfiledCycle, TreeNode } from '../protocol/daskRows.js';
 import type { ProfileCycle } from '../protocol/profileCycle.js';
 import type { MirrorTasks } from './mirrorTasks.js';
 import type { MirrorWorker } from './mirrorWorkers.js';
 
-/** Runs of a worker that are remembered for cycles that are to come. */
+/** Maximum number of runs per worker that are kept for later cycles. */
 const MAX_RUNS = 20_000;
-/** More samples than the fastest settings give in a cycle: a count beyond it is damage. */
+/** Maximum number of samples per cycle, more than the fastest settings produce. Further counts are damaged. */
 const MAX_SAMPLES = 100_000;
-/** The fractional parts of its multiples fill an interval evenly, wherever one stops. */
+/** The fractional parts of its first n multiples are spread evenly over an interval for any n. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 interface Run {
@@ -21,7 +21,7 @@ interface Run {
 
 export class ProfileMirror {
   readonly #tasks: MirrorTasks;
-  /** By worker, in order of their ends. */
+  /** Runs by index of the worker, in order of their ends. */
   readonly #runs = new Map<number, Run[]>();
 
   constructor(tasks: MirrorTasks) {
@@ -42,7 +42,7 @@ export class ProfileMirror {
     this.#runs.delete(worker);
   }
 
-  /** The profiles of a batch. */
+  /** Yields the profiles of a batch. */
   *cycles(worker: MirrorWorker, { profiles, sampling }: BatchRow): Generator<ProfileCycle> {
     const { offset } = worker.clock;
     const { index, name } = worker.info;
@@ -62,10 +62,10 @@ export class ProfileMirror {
     if (kept !== undefined && profiles.length > 0) this.#runs.set(index, kept);
   }
 
-  /** What ran of a prefix, cut to the window; what still runs is among it. */
+  /** Returns the runs of a prefix, also running ones, cut to the window. */
   #runsIn(worker: MirrorWorker, prefix: string, start: number, stop: number): Run[] {
-    const going = worker.running.map(({ id, started }) => ({ id, started, stopped: stop }));
-    return [...(this.#runs.get(worker.info.index) ?? []), ...going]
+    const running = worker.running.map(({ id, started }) => ({ id, started, stopped: stop }));
+    return [...(this.#runs.get(worker.info.index) ?? []), ...running]
       .filter((run) => run.stopped > start && run.started < stop)
       .filter(({ id }) => this.#tasks.kindOf(id)?.prefix === prefix)
       .map(({ id, started, stopped }) => ({
@@ -109,8 +109,8 @@ function cycleOf(thread: string, { nodes }: ProfiledCycle, cycle: Cycle, runs: r
 }
 
 /**
- * Samples in which a node was the innermost. distributed counts a sample for all frames but the innermost one: what a node
- * has beyond its callees went to those that have no count, and where there are several in equal parts.
+ * Returns the samples in which each node was the innermost one. distributed counts a sample for all frames except the
+ * innermost one. So the surplus of a node over its callees belongs to the callees without a count, in equal parts.
  */
 function ownCounts(nodes: readonly TreeNode[]): number[] {
   const rest = nodes.map(({ count }) => count);
@@ -120,7 +120,7 @@ function ownCounts(nodes: readonly TreeNode[]): number[] {
     rest[parent]! -= count;
     callees[parent]!.push(node);
   }
-  // Were innermost frames counted, none would have no count.
+  // If every node has a count, this version of distributed also counts innermost frames.
   if (nodes.every(({ count }) => count > 0)) return rest;
   const own = nodes.map(() => 0);
   for (const [node, all] of callees.entries()) {
@@ -134,7 +134,10 @@ function ownCounts(nodes: readonly TreeNode[]): number[] {
   return own;
 }
 
-/** Sample → when, and in which run; where none is known, anywhere in the cycle. */
+/**
+ * Returns a function from the number of a sample to its time and task. Without known runs, times are in the whole
+ * cycle.
+ */
 function placesIn(
   runs: readonly Run[],
   { start, stop }: Cycle,
@@ -153,7 +156,7 @@ function placesIn(
   };
 }
 
-/** Nodes of functions instead of nodes of lines. */
+/** Merges nodes of lines to nodes of functions. */
 class MergedStacks {
   readonly parents: number[] = [];
   readonly names: string[] = [];

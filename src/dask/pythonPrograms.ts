@@ -1,15 +1,15 @@
-// Which Python runs a bridge: it must have `distributed`, in the version that the cluster has.
+// Finds a Python for a bridge, which needs `distributed` in the version of the cluster.
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Beside `dist/` in the package. */
+/** Folder beside `dist/` in the package. */
 const PYTHON_PACKAGES = fileURLToPath(new URL('../../python', import.meta.url));
 
 /**
- * Those to try, in this order. One that was named is the only one.
+ * Returns the candidates in the order in which to try them.
  *
- * @param named what the caller asked for; then the environment's LONGPOLE_PYTHON
+ * @param named Python from the caller; default: LONGPOLE_PYTHON of the environment. Either is the only candidate
  */
 export function pythonCandidates(named?: string): readonly string[] {
   const one = named ?? process.env['LONGPOLE_PYTHON'] ?? '';
@@ -18,7 +18,7 @@ export function pythonCandidates(named?: string): readonly string[] {
   return [...own, 'python3', 'python'];
 }
 
-/** That of this program, with the package of the bridges. */
+/** Returns the environment of this program with the path of the package of the bridges. */
 export function bridgeEnvironment(): NodeJS.ProcessEnv {
   const { PYTHONPATH } = process.env;
   return {

@@ -1,5 +1,5 @@
-// The bridge that runs TypeScript on a Dask cluster, as a process: frames go to it and come from it, see
-// python/longpole_dask/node_tap.py. It ends when its input does, so it ends with this program, however that ends.
+// The process of the bridge that runs TypeScript on a Dask cluster. It exchanges frames with this process, see
+// python/longpole_dask/node_tap.py. The process ends with its input, and therefore with this program.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
@@ -17,20 +17,20 @@ import {
 import { type DaskSecurity, securityEnvironment } from './schedulerAddress.js';
 
 export interface RunBridgeOptions {
-  /** Of the scheduler; `dask`: a new cluster on this machine. */
+  /** Address of the scheduler; `dask` for a new cluster on this machine. */
   readonly address: string;
   readonly security: DaskSecurity | undefined;
-  /** Default: see `pythonCandidates`. */
+  /** Python to use. Default: see `pythonCandidates`. */
   readonly python: string | undefined;
   /** Node on the workers. */
   readonly node: string | undefined;
-  /** Seconds for connecting. */
+  /** Seconds to connect. */
   readonly timeout: number;
   /** Further arguments of the bridge. */
   readonly more: readonly string[];
-  /** Called with each event once the bridge has started. */
+  /** Receives each event after the start of the bridge. */
   readonly onEvent: (event: RunBridgeEvent) => void;
-  /** Called once if the bridge ends before it is closed. */
+  /** Called if the bridge ends before `close`. */
   readonly onLost: (error: LongpoleError) => void;
 }
 
@@ -38,13 +38,13 @@ type Hello = Extract<RunBridgeEvent, { type: 'hello' }>;
 
 /** Exit code of a Python without distributed. */
 const NO_DISTRIBUTED = 3;
-/** Seconds that Python may take to start, beside the time for connecting. */
+/** Seconds in which Python must start, in addition to the time to connect. */
 const START_SECONDS = 30;
-/** Milliseconds that it may take to end everything on the cluster. */
+/** Milliseconds in which Python must end all processes on the cluster. */
 const END_MS = 25_000;
 const STDERR_KEPT = 4000;
 
-/** Why this Python will not do. */
+/** Error of a Python that is not suitable, while another one may be. */
 class UnsuitedPython extends Error {}
 
 export class RunBridge {
@@ -65,7 +65,7 @@ export class RunBridge {
   #reason: LongpoleError | undefined;
 
   /**
-   * Starts the first Python that has `distributed`; resolves when all workers that are there can run Node.
+   * Starts a bridge with the first Python that has `distributed`. Resolves when all present workers can run Node.
    *
    * @throws (rejects) LongpoleError ERR_LONGPOLE_PYTHON, ERR_LONGPOLE_DASK_CONNECT, ERR_LONGPOLE_DASK_VERSION,
    *   ERR_LONGPOLE_DASK_NODE, ERR_LONGPOLE_DASK_BRIDGE
@@ -83,8 +83,8 @@ export class RunBridge {
     }
     throw new LongpoleError(
       'ERR_LONGPOLE_PYTHON',
-      `No Python with distributed was found (${tried.join('; ')}). Name one that can use your cluster with the option ` +
-        'python or LONGPOLE_PYTHON, or install it: python3 -m pip install distributed.',
+      `No Python with distributed was found (${tried.join('; ')}). Pass the Python of your cluster with the option ` +
+        'python or LONGPOLE_PYTHON, or install distributed: python3 -m pip install distributed.',
     );
   }
 
@@ -120,7 +120,7 @@ export class RunBridge {
     this.#timer = setTimeout(() => this.#late(seconds), seconds * 1000);
   }
 
-  /** Starts Node on a worker. Its file must have been sent. */
+  /** Starts Node on a worker. The file `entry` must have been sent before. */
   process(
     worker: string,
     entry: string,
@@ -141,7 +141,7 @@ export class RunBridge {
     };
   }
 
-  /** Brings a file to every worker that runs Node now or later, before anything that is sent afterwards. */
+  /** Sends a file to every worker that runs Node now or later, ahead of later messages. */
   file(name: string, bytes: Uint8Array): void {
     const path = Buffer.from(name);
     const head = Buffer.alloc(2);
@@ -149,7 +149,7 @@ export class RunBridge {
     this.#send(KIND.file, 0, Buffer.concat([head, path, bytes]));
   }
 
-  /** Ends everything on the cluster; resolves when the bridge has ended, after 25 s at the latest. */
+  /** Ends all processes on the cluster and the bridge. Resolves when the bridge has ended, at most 25 s later. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#child.stdin.end();
@@ -171,7 +171,7 @@ export class RunBridge {
     this.#refer(this.#holds.size > 0 || !this.#isStarted);
   }
 
-  /** A bridge with nothing to do does not keep the program alive. */
+  /** Sets whether the bridge keeps the program alive. */
   #refer(alive: boolean): void {
     const { stdin, stdout, stderr } = this.#child;
     if (alive) this.#child.ref();
@@ -201,7 +201,7 @@ export class RunBridge {
     if (event.type === 'closed' && !this.#isClosing)
       this.#reason = new LongpoleError(
         'ERR_LONGPOLE_DASK_CONNECT',
-        `The cluster at ${address} is gone: ${event.reason}.`,
+        `The connection to the cluster at ${address} was lost: ${event.reason}.`,
       );
     if (event.type === 'hello') {
       this.#isStarted = true;
@@ -228,7 +228,7 @@ export class RunBridge {
   #late(seconds: number): void {
     this.#reason = new LongpoleError(
       'ERR_LONGPOLE_DASK_CONNECT',
-      `The bridge to ${this.#options.address} was not ready within ${seconds} s. Is the scheduler busy?`,
+      `The bridge to ${this.#options.address} was not ready within ${seconds} s. Try again when the scheduler is idle.`,
     );
     this.#child.kill('SIGKILL');
   }
@@ -259,14 +259,14 @@ function refusal(address: string, code: string, text: string): LongpoleError {
   if (code === 'versions')
     return new LongpoleError(
       'ERR_LONGPOLE_DASK_VERSION',
-      `The cluster at ${address} and the bridge have different Pythons: ${text}. Name one like the cluster's with the ` +
-        'option python or LONGPOLE_PYTHON.',
+      `The cluster at ${address} and the bridge have different versions of Python: ${text}. Pass a Python of the same ` +
+        'version with the option python or LONGPOLE_PYTHON.',
     );
   if (code === 'node')
     return new LongpoleError(
       'ERR_LONGPOLE_DASK_NODE',
-      `The cluster at ${address} cannot run TypeScript: ${text}. Install Node there, or name it with the option node, ` +
-        '--node, or LONGPOLE_NODE in the environment of the worker.',
+      `The cluster at ${address} cannot run TypeScript: ${text}. Install Node there, or pass its path as the option node, ` +
+        'as --node, or as LONGPOLE_NODE in the environment of the worker.',
     );
   return new LongpoleError('ERR_LONGPOLE_DASK_CONNECT', `${address} cannot be used: ${text}.`);
 }

@@ -1,8 +1,8 @@
-// Frames between the program and the bridge that runs TypeScript: a length, a kind, the number of a process, and so many bytes.
-// python/longpole_dask/node_tap.py has the same.
+// Frames between the program and the bridge that runs TypeScript: length, kind, number of the process, and bytes of
+// that length. python/longpole_dask/node_tap.py has the same definitions.
 import { LongpoleError } from '../base/errors.js';
 
-/** Kinds of frames; `data` goes both ways. */
+/** Kinds of frames. Frames of the kind `data` are sent in both directions. */
 export const KIND = {
   start: 0,
   data: 1,
@@ -18,15 +18,15 @@ export const KIND = {
 
 const HEAD_BYTES = 9;
 
-/** A worker of Dask's that has Node. */
+/** A Dask worker with Node. */
 export interface DaskWorkerFacts {
   readonly address: string;
-  /** As `node --version` prints it. */
+  /** Output of `node --version`. */
   readonly node: string;
   readonly threads: number;
-  /** Bytes; 0: no limit. */
+  /** Memory limit in bytes; 0 for no limit. */
   readonly memory: number;
-  /** Folder for files there. */
+  /** Folder for files on the worker. */
   readonly directory: string;
   readonly name: string;
   readonly resources: Readonly<Record<string, number>>;
@@ -35,7 +35,7 @@ export interface DaskWorkerFacts {
 }
 
 export type RunBridgeEvent =
-  /** `host`: the address of this machine at which the workers reach it. */
+  /** `host` is the address under which the workers reach this machine. */
   | {
       readonly type: 'hello';
       readonly scheduler: string;
@@ -56,7 +56,11 @@ export function frameHead(kind: number, process: number, length: number): Uint8A
   return head;
 }
 
-/** The bridge belongs to this package, so only its type is looked at. Throws ERR_LONGPOLE_DASK_BRIDGE. */
+/**
+ * Reads an event. Checks only its type, because the bridge is part of this package.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_DASK_BRIDGE
+ */
 export function readEvent(payload: Uint8Array): RunBridgeEvent {
   const event: unknown = JSON.parse(Buffer.from(payload).toString());
   if (isEvent(event)) return event;
@@ -67,12 +71,12 @@ function isEvent(value: unknown): value is RunBridgeEvent {
   return typeof value === 'object' && value !== null && 'type' in value;
 }
 
-/** Cuts what the bridge sends into frames. */
+/** Joins the output of the bridge to frames. */
 export class BridgeFrames {
   readonly #onFrame: (kind: number, process: number, payload: Uint8Array) => void;
   #chunks: Uint8Array[] = [];
   #bytes = 0;
-  /** Bytes of the frame that is coming; until its head is there those of a head. */
+  /** Bytes of the incomplete frame; before its head is complete, the bytes of a head. */
   #wanted = HEAD_BYTES;
 
   constructor(onFrame: (kind: number, process: number, payload: Uint8Array) => void) {

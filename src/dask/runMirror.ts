@@ -1,5 +1,5 @@
-// Runs of tasks as a Dask cluster tells of them, with their times on the scheduler's clock and in the order in which they can
-// have been: a message is not received before it was sent.
+// Converts ended runs of tasks on a Dask cluster into events. Corrects their times to the scheduler's clock and to a
+// consistent order: no message is received before it was sent.
 import {
   ACTIONS,
   type Action,
@@ -15,14 +15,14 @@ import type { FoundTask, MirrorTasks, OpenTask } from './mirrorTasks.js';
 import type { MirrorWorker, MirrorWorkers } from './mirrorWorkers.js';
 import type { ProfileMirror } from './profileMirror.js';
 
-/** Names of result types; more are counted under the first. */
+/** Maximum number of result types. Further types count as the first one. */
 const MAX_TYPES = 65_535;
 
 export class RunMirror {
   readonly #tasks: MirrorTasks;
   readonly #workers: MirrorWorkers;
   readonly #profiles: ProfileMirror;
-  readonly #tell: (call: (observer: ClusterObserver) => void) => void;
+  readonly #notify: (call: (observer: ClusterObserver) => void) => void;
   readonly #typeNames: string[] = [''];
   readonly #types = new Map<string, number>([['', 0]]);
   readonly #run = oneRun();
@@ -31,12 +31,12 @@ export class RunMirror {
     tasks: MirrorTasks,
     workers: MirrorWorkers,
     profiles: ProfileMirror,
-    tell: (call: (observer: ClusterObserver) => void) => void,
+    notify: (call: (observer: ClusterObserver) => void) => void,
   ) {
     this.#tasks = tasks;
     this.#workers = workers;
     this.#profiles = profiles;
-    this.#tell = tell;
+    this.#notify = notify;
   }
 
   ended(row: EndedRow): void {
@@ -44,12 +44,12 @@ export class RunMirror {
     const open = this.#tasks.end(row.id);
     const worker = this.#workers.get(row.worker);
     const compute = row.startstops.findLast(({ action }) => action === 'compute');
-    // A result that somebody brought: nobody ran anything.
+    // Scattered results have no run.
     if (worker === undefined || compute === undefined) return;
     const into = this.#run;
     const corrected = this.#correct(row, worker, open, compute);
     const submitted = found.computation.submitted;
-    // NaN: before anybody watched.
+    // Times before the observation are NaN.
     into.ready[0] = orAfter(Math.min(open.ready, open.dispatched), submitted);
     into.dispatched[0] = open.dispatched;
     const stopped = Math.min(corrected(compute.stop), row.time);
@@ -67,18 +67,21 @@ export class RunMirror {
     this.#intervals(row, worker, into.threads[0]!);
   }
 
-  /** Notes what the times of a run say of its worker's clock; takes times in which distributed's correction stands. */
+  /**
+   * Updates the worker's clock. Returns a function that converts times with distributed's correction to the scheduler's
+   * clock.
+   */
   #correct(
     { times, time }: EndedRow,
     { clock }: MirrorWorker,
     open: OpenTask,
     compute: StartStop,
   ): (time: number) => number {
-    if (times === undefined) return (told) => told;
+    if (times === undefined) return (reported) => reported;
     clock.sent(open.dispatched, times.received);
-    clock.told(compute.stop - times.delay, time);
+    clock.reported(compute.stop - times.delay, time);
     const more = clock.offset - times.delay;
-    return (told) => told + more;
+    return (reported) => reported + more;
   }
 
   #intervals({ id, startstops, times }: EndedRow, { info, clock }: MirrorWorker, thread: number): void {
@@ -86,7 +89,7 @@ export class RunMirror {
     for (const { action, start, stop } of startstops) {
       if (action === 'compute' || !isAction(action)) continue;
       const transfer = action === 'transfer' ? times?.transfers[transfers++] : undefined;
-      // distributed corrects no times of the disk.
+      // distributed does not correct the times of disk actions.
       const delay = action.startsWith('disk') ? 0 : (transfer?.delay ?? times?.delay);
       const more = delay === undefined ? 0 : clock.offset - delay;
       const interval = {
@@ -98,14 +101,14 @@ export class RunMirror {
         task: id,
         nbytes: transfer?.nbytes ?? 0,
       };
-      this.#tell((observer) => observer.interval?.(interval));
+      this.#notify((observer) => observer.interval?.(interval));
     }
   }
 
   left({ id, time, why, worker }: LeftRow): void {
     const found = this.#tasks.find(id);
     const open = this.#tasks.end(id);
-    // Dask's own task stream has no runs that gave their task back: they took no time to speak of.
+    // Like Dask's task stream, omits runs that returned their task to the scheduler. They take almost no time.
     if (open.worker < 0 || why === 'rescheduled') return;
     const into = this.#run;
     into.ready[0] = open.ready;
@@ -130,7 +133,7 @@ export class RunMirror {
       acknowledged,
       ...into,
     };
-    this.#tell((observer) => observer.tasksEnded?.(runs));
+    this.#notify((observer) => observer.tasksEnded?.(runs));
   }
 
   #typeOf(name: string): number {
@@ -143,7 +146,7 @@ export class RunMirror {
   }
 }
 
-/** `time`, or `before` where that is later; NaN if the time is not known. */
+/** Returns the later time; NaN if `time` is unknown. */
 function orAfter(time: number, before: number): number {
   return Number.isNaN(before) ? time : Math.max(time, before);
 }

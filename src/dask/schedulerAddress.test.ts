@@ -7,7 +7,7 @@ const HERE = fileURLToPath(import.meta.url);
 const CODE = { code: 'ERR_LONGPOLE_INVALID_ARGUMENT' };
 
 describe('the address of a Dask scheduler', () => {
-  it('is one that Dask takes, with or without a scheme', () => {
+  it('has a scheme of Dask, or gets one', () => {
     assert.equal(schedulerAddress('tcp://127.0.0.1:8786'), 'tcp://127.0.0.1:8786');
     assert.equal(schedulerAddress('127.0.0.1:8786'), 'tcp://127.0.0.1:8786');
     assert.equal(schedulerAddress('[::1]:8786'), 'tcp://[::1]:8786');
@@ -16,7 +16,7 @@ describe('the address of a Dask scheduler', () => {
     assert.equal(schedulerAddress('node:8786', { ca: HERE }), 'tls://node:8786');
   });
 
-  it('is refused with a sentence that says what to write', () => {
+  it('is rejected with an error that has a valid example', () => {
     for (const address of ['localhost', 'tcp://', '', 'tcp://a:0', 'a:99999', 'inproc://a:1', 'tcp://a b:1'])
       assert.throws(() => schedulerAddress(address), {
         ...CODE,

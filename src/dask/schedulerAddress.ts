@@ -1,25 +1,26 @@
-// Where a Dask scheduler listens, and with which certificates it is reached. The bridge to it gets the latter in its environment,
-// where Dask looks for its own settings: a key does not belong into a command line.
+// The address of a Dask scheduler, and the certificates to connect to it. A bridge receives the certificates in its
+// environment, as settings of Dask, because a command line is not secret.
 import { existsSync } from 'node:fs';
 import { checkOptions, type OptionKinds, TEXT } from '../base/arguments.js';
 import { LongpoleError } from '../base/errors.js';
 
 /** Files in the PEM format, or their text. */
 export interface DaskSecurity {
-  /** Certificate of the authority that signed the scheduler's. */
+  /** Certificate of the authority that signed the scheduler's certificate. */
   readonly ca?: string | undefined;
-  /** Certificate of this client, and its private key. */
+  /** Certificate of this client. */
   readonly cert?: string | undefined;
+  /** Private key of `cert`. */
   readonly key?: string | undefined;
 }
 
 const OPTIONS: OptionKinds<DaskSecurity> = { ca: TEXT, cert: TEXT, key: TEXT };
 const SCHEMES = ['tcp', 'tls', 'ws', 'wss', 'ucx', 'ucxx'];
-/** `host:port`, the host perhaps in brackets, and a path behind it for web sockets. */
+/** `host:port`, where the host may be in brackets, and for web sockets a path. */
 const PLACE = /^(\[[\da-f:.%]+\]|[^\s:/[\]]+):(\d{1,5})(\/\S*)?$/i;
 const MAX_PORT = 65_535;
 
-/** Setting of Dask by part of DaskSecurity, as a name in the environment. */
+/** Environment variables of Dask's settings. */
 const SETTINGS = {
   ca: 'DASK_DISTRIBUTED__COMM__TLS__CA_FILE',
   cert: 'DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT',
@@ -27,9 +28,9 @@ const SETTINGS = {
 } as const;
 
 /**
- * The address as Dask writes it: `host:port` gets the scheme `tcp`, or `tls` where there are certificates.
+ * Returns an address in Dask's form. Adds the scheme `tcp` to `host:port`, or `tls` if there are certificates.
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if it is none, or is not encrypted although there are certificates
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for an invalid address, or `tcp://` with certificates
  */
 export function schedulerAddress(address: string, security: DaskSecurity = {}): string {
   const [, scheme, place] = /^(?:([a-z][a-z\d+]*):\/\/)?(.*)$/is.exec(address) ?? [];
@@ -37,7 +38,7 @@ export function schedulerAddress(address: string, security: DaskSecurity = {}): 
   const isSecure = Object.values(security).some((part) => part !== undefined);
   if (scheme !== undefined && /^https?$/i.test(scheme)) {
     refuse(
-      `'${address}' is the address of a web page. Write the address that the scheduler prints, e.g. tcp://127.0.0.1:8786.`,
+      `'${address}' is the address of a web page. Pass the address that the scheduler prints, e.g. tcp://127.0.0.1:8786.`,
     );
   }
   const port = Number(PLACE.exec(place ?? '')?.[2] ?? Number.NaN);
@@ -47,16 +48,16 @@ export function schedulerAddress(address: string, security: DaskSecurity = {}): 
   }
   if (isSecure && scheme?.toLowerCase() === 'tcp') {
     refuse(
-      `'${address}' is not encrypted, but there are certificates for it. Write tls://${place}, or leave them out.`,
+      `'${address}' is not encrypted, but there are certificates. Write tls://${place}, or omit the certificates.`,
     );
   }
   return `${scheme?.toLowerCase() ?? (isSecure ? 'tls' : 'tcp')}://${place}`;
 }
 
 /**
- * What a Python process needs in its environment to use the certificates.
+ * Returns environment variables with which a Python process uses the certificates.
  *
- * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if a file is not there
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if a file is missing
  */
 export function securityEnvironment(security: DaskSecurity = {}): Record<string, string> {
   const environment: Record<string, string> = {};
@@ -64,7 +65,7 @@ export function securityEnvironment(security: DaskSecurity = {}): Record<string,
     const value = security[part];
     if (value === undefined) continue;
     if (!value.includes('-----BEGIN') && !existsSync(value))
-      refuse(`The file '${value}', given as ${part}, does not exist. Give a file in the PEM format.`);
+      refuse(`The file '${value}', given as ${part}, does not exist. Pass a file in the PEM format.`);
     environment[SETTINGS[part]] = value;
   }
   return environment;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from '../base/properties.test.support.js';
 import { WorkerClock } from './workerClock.js';
 
-/** Tasks that travel to a worker whose clock is `offset` behind, run, and are told of. */
+/** Sends tasks to a worker with a clock that is `offset` behind, runs them, and reports them. */
 function exchange(
   clock: WorkerClock,
   offset: number,
@@ -12,7 +12,7 @@ function exchange(
   let now = 1e9;
   for (const { there, ran, back } of tasks) {
     clock.sent(now, now + there - offset);
-    clock.told(now + there + ran - offset, now + there + ran + back);
+    clock.reported(now + there + ran - offset, now + there + ran + back);
     now += 0.1;
   }
 }
@@ -21,7 +21,7 @@ const delay = fc.double({ min: 0.0001, max: 0.2, noNaN: true });
 const task = fc.record({ there: delay, ran: delay, back: delay });
 
 describe('the clock of a worker', () => {
-  it('is exact to half of what the fastest messages took', () => {
+  it('has an error of at most half of the shortest round trip', () => {
     fc.assert(
       fc.property(
         fc.double({ min: -1e4, max: 1e4, noNaN: true }),
@@ -38,20 +38,20 @@ describe('the clock of a worker', () => {
     );
   });
 
-  it('is that of the scheduler where both read the same', () => {
+  it('has no offset if the scheduler uses the same clock', () => {
     const clock = new WorkerClock(true);
     clock.estimate = 0.3;
     exchange(clock, 0, [{ there: 0.01, ran: 1, back: 0.5 }]);
     assert.equal(clock.offset, 0);
   });
 
-  it('is what Dask says until messages say otherwise', () => {
+  it("has Dask's estimate until messages give bounds", () => {
     const clock = new WorkerClock(false);
     clock.estimate = 0.25;
     assert.equal(clock.offset, 0.25);
-    clock.told(100, 100.1);
+    clock.reported(100, 100.1);
     assert.ok(Math.abs(clock.offset - 0.1) < 1e-9);
-    // Of a task that was sent before anybody watched nothing can be said.
+    // A task that was sent before the observation gives no bound.
     clock.sent(Number.NaN, 100);
     assert.ok(Math.abs(clock.offset - 0.1) < 1e-9);
   });
@@ -61,7 +61,7 @@ describe('the clock of a worker', () => {
     for (let minute = 0; minute < 4; minute++) {
       const [offset, now] = [minute < 2 ? 0 : 5, 1e6 + minute * 61];
       clock.sent(now, now + 0.001 - offset);
-      clock.told(now + 0.002 - offset, now + 0.003);
+      clock.reported(now + 0.002 - offset, now + 0.003);
     }
     assert.ok(Math.abs(clock.offset - 5) < 0.01);
   });

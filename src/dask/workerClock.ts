@@ -1,21 +1,22 @@
-// How far a Dask worker's clock is from the scheduler's. distributed takes half of a heartbeat's round trip, and a busy event
-// loop makes that wrong by many milliseconds. Messages say more: none is received before it was sent.
+// Estimates the offset between the clocks of a Dask worker and the scheduler. distributed uses half of a heartbeat's
+// round trip, which is wrong by many milliseconds if the event loop is busy. The times of messages give bounds: no
+// message is received before it was sent.
 
-/** Seconds for which a bound counts fully; it is forgotten after twice as long, because clocks drift. */
+/** Seconds for which a bound is valid. It is discarded after twice this time, because clocks drift. */
 const WINDOW = 60;
 
 interface Bounds {
-  /** When the window began, on the scheduler's clock. */
+  /** Start of the window on the scheduler's clock. */
   readonly since: number;
-  /** The offset is at least this: a message came so much "earlier" than it was sent. */
+  /** Bounds of the offset. */
   lower: number;
   upper: number;
 }
 
 export class WorkerClock {
-  /** The worker reads the clock that the scheduler reads. */
+  /** Whether the worker and the scheduler use the same clock. */
   isShared: boolean;
-  /** What distributed itself adds to this worker's clock: the estimate until messages say more. */
+  /** Correction that distributed adds to this worker's clock, which is used until there are bounds. */
   estimate = 0;
   #now: Bounds = empty(Number.NEGATIVE_INFINITY);
   #before: Bounds = this.#now;
@@ -24,24 +25,24 @@ export class WorkerClock {
     this.isShared = isShared;
   }
 
-  /** A message left the scheduler at `sent`; the worker had it at `received` of its own clock. NaN says nothing. */
+  /** Adds a message from the scheduler: `sent` on its clock, `received` on the worker's clock. Ignores NaN. */
   sent(sent: number, received: number): void {
     const bounds = this.#window(sent);
     if (sent - received > bounds.lower) bounds.lower = sent - received;
   }
 
-  /** Something was done on the worker at `done` of its own clock; the scheduler knew it at `known`. NaN says nothing. */
-  told(done: number, known: number): void {
+  /** Adds a report to the scheduler: `done` on the worker's clock, `known` on the scheduler's clock. Ignores NaN. */
+  reported(done: number, known: number): void {
     const bounds = this.#window(known);
     if (known - done < bounds.upper) bounds.upper = known - done;
   }
 
-  /** Seconds to add to the worker's times. Exact to half of what the fastest messages of a minute took there and back. */
+  /** Seconds to add to the worker's times. Its error is at most half of the shortest round trip of the last minutes. */
   get offset(): number {
     if (this.isShared) return 0;
     const lower = Math.max(this.#now.lower, this.#before.lower);
     const upper = Math.min(this.#now.upper, this.#before.upper);
-    // The clock was set, or drifts: what is newer counts.
+    // The clock was set or drifts, so only newer bounds count.
     if (lower > upper) return middle(this.#now.lower, this.#now.upper, this.estimate);
     return middle(lower, upper, this.estimate);
   }
