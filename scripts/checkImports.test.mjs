@@ -129,11 +129,11 @@ for (const [name, files, expected] of VIOLATIONS) {
   });
 }
 
-test('reads emphasis in either spelling', () => {
+test('accepts both spellings of emphasis', () => {
   assert.deepEqual(check({ ...GOOD, 'README.md': README.replace('*pure*', '_pure_') }).problems, []);
 });
 
-test('a README without the table is a problem, not a pass', () => {
+test('a README without the table is a problem', () => {
   const { problems } = check({ ...GOOD, 'README.md': '# Nothing' });
   assert.ok(problems.includes('src/README.md: the table of folders was not found'));
   assert.ok(problems.includes('src/README.md: the line "`…` are *pure*" was not found'));

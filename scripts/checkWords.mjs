@@ -29,7 +29,7 @@ export const WORDS = [
   { pattern: /\ba word of\b|\bways to\b/, instead: 'a message, paths, links, or a verb' },
 ];
 
-/** Text in which a word of the table is right. `path` is a file or a folder, `text` a part of the line. */
+/** Lines in which a word of the table is correct. `path` is a file or a folder, `text` a part of the line. */
 export const EXCEPTIONS = [
   { path: 'scripts/checkWords', text: '' },
   { path: 'docs/decisions/results-as-frames.md', text: 'wrong answer that nobody notices' },
@@ -46,7 +46,7 @@ export const NOT_YET = [
 
 const ROOTS = /^(src|scripts|test|docs|examples|bench|soak|python)\/|^[A-Z]+\.md$/;
 const TEXT = /\.(ts|tsx|mjs|js|css|html|py|sh|md)$/;
-/** Files of other programs, and what tools write. */
+/** Files of other programs, and output of tools. */
 const FOREIGN = /(^|\/)(node_modules|dist|dist-test|__pycache__|fixtures|\.[^/]+)\//;
 
 /**

@@ -41,7 +41,7 @@ for (const [where, path, text, expected] of REFUSED) {
   });
 }
 
-test('files of other programs and files that are no text are not read', () => {
+test('files of other programs and binary files are not read', () => {
   const text = 'nobody';
   assert.deepEqual(
     check({ 'test/fixtures/a.md': text, 'src/a.json': text, 'node_modules/a/b.md': text, 'dist/a.js': text }),
@@ -49,7 +49,7 @@ test('files of other programs and files that are no text are not read', () => {
   );
 });
 
-test('a path that is not clean yet is skipped until it is clean', () => {
+test('a path in NOT_YET is skipped until it is clean', () => {
   const notYet = ['src/old/'];
   assert.deepEqual(check({ 'src/old/a.ts': '// told' }, { notYet }), []);
   assert.deepEqual(check({ 'src/old/a.ts': '// notified' }, { notYet }), [
@@ -57,7 +57,7 @@ test('a path that is not clean yet is skipped until it is clean', () => {
   ]);
 });
 
-test('an exception covers its line, and one that matches nothing is a problem', () => {
+test('an exception covers its line, and an exception that matches nothing is a problem', () => {
   const exceptions = [{ path: 'docs/a.md', text: 'that nobody notices' }];
   assert.deepEqual(check({ 'docs/a.md': 'An error that nobody notices.' }, { exceptions }), []);
   assert.deepEqual(check({ 'docs/a.md': 'An error that a person misses.' }, { exceptions }), [

@@ -49,7 +49,7 @@ test('prints each failure with its names, and fails', async () => {
   assert.match(stdout, /1 !== 2/);
 });
 
-test('a failure of a compiled file names the lines of its source', async () => {
+test('a failure of a compiled file has the lines of its source', async () => {
   // Line 2 of the compiled file is line 6 of the source.
   const map = { version: 3, sources: ['../src/a.test.ts'], names: [], mappings: ';AAKA' };
   const { stdout } = await runTests({
@@ -79,7 +79,7 @@ test('the last output of a file is reported, however long the output is', async 
   assert.match(stdout, /exit code 3/);
 });
 
-test('a file that exits in the middle is a failure', async () => {
+test('a file that exits during a test is a failure', async () => {
   const { last } = await runTests({
     'scripts/a.test.mjs': `${HEAD}test('one', () => {}); test('two', () => process.kill(process.pid, 'SIGKILL'));`,
   });
@@ -94,7 +94,7 @@ test('a file that hangs is killed with its children, and the report names the ru
     const events = process.env.LONGPOLE_TEST_EVENTS;
     const isReported = (name) => existsSync(events) && readFileSync(events, 'utf8').includes(name);
     test('first', () => {});
-    // Stands for a cluster that prints its state and would continue.
+    // Simulates a cluster that prints its state and continues.
     process.on('SIGUSR2', () => {
       console.error('Longpole: where the cluster of process 1 stands (SIGUSR2):\\n{\\n  all: of it\\n}\\nlongpole: where it stands');
       process.exit();
@@ -128,7 +128,7 @@ test('a file that hangs is killed with its children, and the report names the ru
   }
 });
 
-test('files that share a process are reported one by one', async () => {
+test('files that share a process are reported separately', async () => {
   const file = (name, body) => ({ [`src/graph/${name}.test.ts`]: '', [`dist/graph/${name}.test.mjs`]: body });
   const files = {
     ...file('a', `${HEAD}test('one', () => {}); test('two', () => assert.equal(1, 2)); ${'//'.repeat(900)}`),
@@ -175,7 +175,7 @@ test('runs the tests of the whole package first, and names the slowest files', a
   assert.match(stdout, /^3 test files on Node v[\d.]+, \d+ s/m);
 });
 
-test('--runtime takes only the tests that depend on the version of Node', async () => {
+test('--runtime selects only the tests that depend on the version of Node', async () => {
   const passing = "require('node:test').test('a', () => {});";
   const files = {
     'test/cluster/one.test.ts': '',
@@ -188,7 +188,7 @@ test('--runtime takes only the tests that depend on the version of Node', async 
   assert.match(stdout, /cluster\/one/);
 });
 
-test('browser tests share what the folder of tests starts for them, which is closed at the end', async () => {
+test('browser tests share one browser, which is closed at the end', async () => {
   const files = {
     'test/browser/b.test.ts': '',
     'dist-test/test/browser/b.test.js':
@@ -203,7 +203,7 @@ test('browser tests share what the folder of tests starts for them, which is clo
   assert.match(stdout, /^closed$/m);
 });
 
-test('browser tests run alone, and only when asked for', async () => {
+test('browser tests run alone, and only with --browser', async () => {
   const files = {
     'scripts/a.test.mjs': `${HEAD}test('unit', () => {});`,
     'test/browser/b.test.ts': '',

@@ -1,4 +1,5 @@
-// Writes the tables of docs/trace-format.md from the schema of the trace. Run it after a build when a column has changed.
+// Writes the tables of docs/trace-format.md from the schema of the trace. Run this script after a build when a column
+// has changed.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { FILE_TYPES } from '../dist/protocol/schemaTypes.js';
 import * as schema from '../dist/protocol/traceSchema.js';

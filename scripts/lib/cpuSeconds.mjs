@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 /** Clock ticks per second in /proc: USER_HZ, 100 on every Linux that Node runs on. */
 const TICKS = 100;
 
-/** Returns seconds, user and system; undefined where there is no /proc. */
+/** Returns the sum of user and system seconds; undefined without /proc. */
 export function cpuSeconds() {
   if (process.platform !== 'linux') return undefined;
   const stat = readFileSync('/proc/self/stat', 'utf8');

@@ -5,7 +5,7 @@
  * @typedef {object} ImportRules
  * @property {Map<string, Set<string>>} mayImport folder → the other folders that it may import
  * @property {Set<string>} pure folders without `node:` and without the DOM
- * @property {string[]} problems what is wrong with the table itself, one sentence each
+ * @property {string[]} problems problems of the table, one sentence each
  */
 
 /**

@@ -13,7 +13,7 @@ export const FILE_END = 'longpole:end of the file';
  *   | { type: 'failed', name: string, where: string, error: string }} TestEvent
  */
 
-// biome-ignore lint/correctness/useYield: a reporter is a generator; this one has its own destination.
+// biome-ignore lint/correctness/useYield: a reporter must be a generator, and this one writes to a file.
 export default async function* testEvents(source) {
   const path = process.env.LONGPOLE_TEST_EVENTS;
   const parents = [];

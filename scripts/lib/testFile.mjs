@@ -1,5 +1,5 @@
-// Runs test files in a process group of their own, and reads the events of node:test. Nothing that a test started
-// outlives the group.
+// Runs test files in a new process group, and reads the events of node:test. All processes that a test started end with
+// the group.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
@@ -8,16 +8,19 @@ import { fileURLToPath } from 'node:url';
 
 const REPORTER = new URL('testEvents.mjs', import.meta.url).href;
 const BATCH = fileURLToPath(new URL('testBatch.mjs', import.meta.url));
-/** Characters kept of a file's output. The end is kept, because it says why a process died. */
+/** Number of last characters of a file's output that are kept. The end shows why a process died. */
 const MAX_OUTPUT = 20_000;
 /** Milliseconds to wait for remaining output after the process ended. */
-const LAST_WORDS_MS = 1000;
+const REMAINING_OUTPUT_MS = 1000;
 /** Signal on which clusters in a test's process print their state, see the setting `dump-signal`. */
 const DUMP_SIGNAL = 'SIGUSR2';
 /** Matches the lines of a brief dump, which follow the whole dump. */
 const BRIEF_LINES = /^longpole: .*\n/gm;
 const WHOLE_DUMP = /^Longpole: where the cluster [\s\S]*?^}\n/gm;
-/** Milliseconds to wait for a dump. A dump asks each thread for its stack, for seconds if the thread does not answer. */
+/**
+ * Milliseconds to wait for a dump. A dump requests the stack of each thread, which takes seconds if the thread does not
+ * answer.
+ */
 const DUMP_MS = 15_000;
 
 /**
@@ -99,7 +102,7 @@ function runProcess(files, { cwd, timeout, signal, env }) {
       };
       // If this process was suspended, the timer is late. `setImmediate` reads the output that arrived meanwhile
       // first.
-      const held = setTimeout(() => setImmediate(giveUp), LAST_WORDS_MS);
+      const held = setTimeout(() => setImmediate(giveUp), REMAINING_OUTPUT_MS);
       child.once('close', () => {
         clearTimeout(held);
         resolve({ code, killedBy, hung, where, output, seconds });

@@ -6,9 +6,9 @@ const BROWSER_TESTS = 'dist-test/test/browser/';
 /** Tests of the whole package. They start clusters and programs, so they take much longer than unit tests. */
 const WHOLE_PACKAGE = 'dist-test/';
 /**
- * Folders whose tests only compute. They start no thread and no process, and change nothing that another test sees.
- * Several of their files share a process, because starting one takes longer than most of them. testFiles.test.mjs
- * checks a part of this.
+ * Folders whose tests only compute. They start no thread and no process, and do not affect other tests. Several of
+ * their files share a process, because starting one takes longer than most of them. testFiles.test.mjs checks a part of
+ * this.
  */
 export const COMPUTING = [
   'dist/analysis/',

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Modules of Node that cannot make one test disturb another. */
 const HARMLESS = ['node:assert/strict', 'node:fs', 'node:path', 'node:test', 'node:url', 'node:vm'];
 
-test('tests that share a process use no module of Node that reaches beyond a test, and no hook for all tests', () => {
+test('tests that share a process use no module of Node that affects other tests, and no global hook', () => {
   const shared = testFiles(root, { browser: false }).filter((file) =>
     COMPUTING.some((folder) => file.startsWith(folder)),
   );
@@ -30,7 +30,7 @@ test('tests that share a process use no module of Node that reaches beyond a tes
   }
 });
 
-test('files that only compute share processes, in their order, and no other file does', () => {
+test('only files that compute share processes, in their order', () => {
   const unit = Array.from({ length: 20 }, (_, index) => `dist/graph/${index}.test.js`);
   const groups = inBatches([
     'dist-test/test/a.test.js',
