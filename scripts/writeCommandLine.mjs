@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const file = new URL('../docs/command-line.md', import.meta.url);
 const cli = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
-const FENCE = /^```text\n\$ longpole (.*)\n[^]*?^```$/gm;
+const FENCE = /^```text\n\$ longpole (.*)\n[\s\S]*?^```$/gm;
 
 function helpOf(words) {
   const environment = { ...process.env, COLUMNS: '100', NO_COLOR: '1' };
