@@ -10,7 +10,7 @@ import { collectGarbage } from '../../test/support/garbage.js';
 import type { Random } from '../random.js';
 import type { Round, RoundContext } from '../round.js';
 
-/** Some 80,000 finished computations: after half of them, what is bounded is full. */
+/** Number of blocks for about 80,000 computations. After half of them all bounded structures are full. */
 const BLOCKS = 300;
 /** Number of blocks for about 800,000 computations. */
 const LONG_BLOCKS = 3000;

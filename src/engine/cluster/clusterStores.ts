@@ -1,12 +1,14 @@
-// What differs between clusters of threads and of processes.
+// The interface of the parts that differ between clusters of threads and clusters of processes.
 import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { HostEvents, WorkerHost } from '../host/hostTypes.js';
 import type { ClusterWorker } from './clusterWorker.js';
 
 export interface ClusterStores {
-  /** Makes the host of a worker. */
+  /** Creates the host of a worker. */
   makeHost(worker: ClusterWorker, events: HostEvents): WorkerHost;
-  /** Makes values of the client available to workers; returns the address under which they are, until `withdraw`. */
+  /**
+   * Offers results of the client to workers until `withdraw`. Returns the address at which the results are available.
+   */
   offer(results: ReadonlyMap<ResultId, Frames>): Promise<string>;
   withdraw(results: Iterable<ResultId>): Promise<void>;
   close(): Promise<void>;

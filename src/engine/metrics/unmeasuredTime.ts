@@ -21,7 +21,7 @@ export interface Executing {
 interface Slice {
   readonly start: number;
   readonly end: number;
-  /** Time at which the isolate received the first of them. */
+  /** Time at which the isolate received the first of these tasks. */
   readonly received: number;
   readonly seconds: Map<TaskKind, number>;
 }

@@ -129,8 +129,8 @@ const endings = new Map<string, () => boolean>();
 
 /**
  * Calls `attached` with the thread of this name, which must be unique in the process. Calls at once if the inspector
- * knows the thread, otherwise as soon as it does. Never calls if that takes longer than `patienceMs`, or if this Node
- * has no inspector. The first call in a process takes some milliseconds, and finding a thread ~10.
+ * has found the thread, otherwise as soon as it has. Never calls if that takes longer than `patienceMs`, or if this
+ * Node has no inspector. The first call in a process takes some milliseconds, and finding a thread ~10.
  */
 export function inspectThread(
   name: string,

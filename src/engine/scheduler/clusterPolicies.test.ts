@@ -29,7 +29,7 @@ test('a task runs where its bytes are, although another worker is idle', () => {
 test('a task leaves its bytes when their worker is busy for longer than it takes to move them', () => {
   addWorkers('a', 'b');
   const data = scatter(1, 1e9);
-  // Tasks of ten seconds each, which the scheduler knows after the first one.
+  // Each task takes ten seconds, which the scheduler has measured after the first one.
   const { segment } = add([[], [], [], [], []], { workers: new Set(['b']) });
   finish(1, segment.base, KIND_NUMBER, 8, 10);
   const user = addUser(data);

@@ -4,7 +4,7 @@ import fc from '../../base/properties.test.support.js';
 import { CALM, type GraphSpec, Life, type Trouble } from './clusterLife.test.support.js';
 import type { FakeClusterOptions } from './fakeCluster.test.support.js';
 
-/** Seed for other lives: `LONGPOLE_SEED=7 npm test -- clusterScheduler`. */
+/** Seed of the random cases, e.g. `LONGPOLE_SEED=7 npm test -- clusterScheduler`. */
 const SEED = Number(process.env['LONGPOLE_SEED'] ?? 1);
 
 const specArbitrary: fc.Arbitrary<GraphSpec> = fc.record({

@@ -54,8 +54,8 @@ export interface WorkerRemoved {
 }
 
 /**
- * A worker finished the tasks `ids[from .. to)`, in this order. `kinds` (see protocol/results.ts) says where each
- * result is; null if the caller has all results. `seconds` are durations; null if not measured.
+ * A worker finished the tasks `ids[from .. to)`, in this order. `kinds` (see protocol/resultKinds.ts) gives the place
+ * of each result; null if the caller has all results. `seconds` are durations; null if not measured.
  */
 export interface TasksFinished {
   readonly type: 'tasks-finished';
@@ -99,8 +99,8 @@ export interface ResultsFetched {
 }
 
 /**
- * A worker lacks results that it should have. Either its store was asked for them, or the worker asked for them
- * itself and has lost them. In the second case `ids` are the ids that the task uses for its inputs.
+ * A worker lacks results that it should have. Either another worker requested them from its store, or the worker could
+ * not gather them for its tasks. In the second case `ids` are the ids of these tasks' inputs.
  */
 export interface ResultsMissing {
   readonly type: 'results-missing';
@@ -207,11 +207,14 @@ export interface Erred {
   readonly lost: boolean;
   /** A client has cancelled the first of the tasks. */
   readonly cancelled?: boolean;
-  /** The task that caused the error: `ids[0]`, or the earlier failed task that `ids[0]` depends on (or stands for). */
+  /**
+   * The task that caused the error: `ids[0]`, or the earlier failed task on which `ids[0]` depends or of which it is an
+   * import.
+   */
   readonly because: number;
 }
 
-/** A task was running too often when its worker died. A local run fails with this; in a cluster an `erred` follows. */
+/** A task during which too many workers have died. It ends a local run; in a cluster an `erred` follows. */
 export interface TaskKilled {
   readonly type: 'task-killed';
   readonly worker: number;

@@ -1,6 +1,6 @@
 // A simulated cluster: the scheduler, workers (see fakeWorker.test.support.ts) and the shell between them. The shell
-// keeps inline results, and knows tasks by stable names. Every event is followed by validate(), and every dispatch is
-// checked.
+// keeps inline results and identifies tasks by stable names. Every event is followed by validate(), and every dispatch
+// is checked.
 import assert from 'node:assert/strict';
 import { KIND_NUMBER, KIND_VALUE } from '../../protocol/resultKinds.js';
 import type { Dispatch, Instruction, SchedulerEvent } from './events.js';

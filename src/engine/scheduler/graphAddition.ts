@@ -10,7 +10,7 @@ import { ERRED, MEMORY, RELEASED } from './taskStates.js';
 export interface FailedAddition {
   readonly id: number;
   readonly lost: boolean;
-  /** The task that failed earlier: the task itself, or the task that it stands for. */
+  /** The task that failed earlier: the task itself, or the original of an import. */
   readonly because: number;
 }
 

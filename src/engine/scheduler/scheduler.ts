@@ -227,7 +227,7 @@ export class Scheduler {
     const { state } = this;
     for (const id of ids) {
       state.graph.requested[id] = 0;
-      // Only a client that asked for a result can read its error.
+      // Only a client that requested a result can read its error.
       if (state.needs[id]! <= 0 || state.state[id] === ERRED) state.discard(id);
     }
   }

@@ -84,8 +84,8 @@ const COLLECT_EVERY = 2;
 const COLLECT_AT_LAST = 0.2;
 /**
  * Seconds that a worker may stay beyond `terminate` while nothing is spilled. Much of the memory may be garbage, or
- * results on their way to a slow disk. Unlike Python, a JavaScript isolate frees memory at times of its own choice.
- * While results go to disk, the computation continues, and terminating the worker would only lose them.
+ * results on their way to a slow disk. Unlike Python, V8 does not free memory immediately. While results go to disk,
+ * the computation continues, and terminating the worker would only lose them.
  */
 const PATIENCE = 2;
 /**

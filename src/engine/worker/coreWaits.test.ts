@@ -1,4 +1,4 @@
-// How long tasks waited for a core, on a thread whose clocks are driven.
+// Tests the time for which tasks waited for a core, on a thread with fake clocks.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CoreWaits } from './coreWaits.js';

@@ -16,10 +16,7 @@ import {
 
 export type TaskCallable = (...args: unknown[]) => unknown;
 
-/**
- * Returns whether a value is a function. Graphs are untyped: only a function's author knows its parameters, so any
- * function may be called with any arguments.
- */
+/** Returns whether a value is a function. Graphs are untyped, so any function may be called with any arguments. */
 export function isCallable(value: unknown): value is TaskCallable {
   return typeof value === 'function';
 }

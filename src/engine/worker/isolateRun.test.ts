@@ -1,4 +1,4 @@
-// The results that an isolate keeps for a run, and the tasks that it skips.
+// Tests the results that an isolate keeps for a run, and the tasks that it skips.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileGraph } from '../../graph/compile.js';
@@ -10,7 +10,7 @@ import { IsolateRun } from './isolateRun.js';
 const numbers = (): number[] => [1, 2, 3];
 const count = (list: readonly unknown[]): number => list.length;
 
-/** A run of `made`, whose result `used` takes. */
+/** Opens a run with two tasks: `used` takes the result of `made`. */
 function openRun() {
   const { program, functions, constants, ids } = compileGraph({ made: [numbers], used: [count, 'made'] }, [
     'used',
@@ -55,7 +55,7 @@ test('a task is skipped if its input is in no store and was not computed here', 
   assert.ok(run.isBlocked(used));
 });
 
-test('a task runs if its input was computed here while other workers were asked for it', () => {
+test('a task runs if its input was computed here during the gather', () => {
   const { run, batch, made, used } = openRun();
   run.accept(batch([]));
   complete(run, made);

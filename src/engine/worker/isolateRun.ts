@@ -128,7 +128,7 @@ export class IsolateRun {
       this.#uncloneable.set(id, fromErrorInfo(error));
   }
 
-  /** Unpacks inputs. The time counts for the first task, because no message says which task needs which input. */
+  /** Unpacks inputs. The time counts for the first task, because the message does not relate inputs to tasks. */
   #unpack({ ids: [first = 0], packed }: RunBatch): void {
     for (const [index, id] of packed.ids.entries()) {
       const frames = packed.frames[index]!;

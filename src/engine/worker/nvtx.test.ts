@@ -10,7 +10,7 @@ import { openNvtx } from './nvtx.js';
 const folder = mkdtempSync(join(tmpdir(), 'longpole-nvtx-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Records its calls; stands for NVIDIA's library with a tool attached. */
+/** Replacement of NVIDIA's library that records its calls. */
 const RECORDER = `
 #include <string.h>
 static char record[4096];

@@ -15,7 +15,7 @@ describe('the clock of the run queue', () => {
     return path;
   };
 
-  it('reads the second number, in nanoseconds, anew each time', () => {
+  it('reads the second number, in nanoseconds, at each call', () => {
     const clock = runQueueClock(file('401162402 1387595108 382\n'));
     assert.equal(clock?.(), 1.387595108);
     file('401162500 2000000000 383\n');

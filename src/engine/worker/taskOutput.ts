@@ -63,7 +63,7 @@ function outputOf(topic: IsolateOutput['topic'], text: string): IsolateOutput {
   return { topic, text: text.slice(0, MOST_CHARACTERS), run, id };
 }
 
-/** Returns the task whose code runs, also after an `await`, if the isolate measures its tasks. */
+/** Returns the task of the running code, also after an `await`, if the isolate measures its tasks. */
 function currentTask(): TaskMeter | undefined {
   const task = meterContext.getStore()?.task;
   return task instanceof TaskMeter ? task : undefined;
