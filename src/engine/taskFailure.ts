@@ -66,7 +66,7 @@ export function idleDeathsError(worker: string, cause: Error): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_WORKER_START',
     `Workers end again and again without running a task; the last was ${worker}: ${sentence(cause.message)} ` +
-      'Look at what the modules of the tasks do when they are imported.',
+      'Check what the modules of the tasks do when they are imported.',
     { cause },
   );
 }

@@ -28,7 +28,7 @@ export function untilClosed<R>(call: Promise<R>, isClosed?: () => boolean): Prom
 
 function isByClosing(error: unknown, isClosed: (() => boolean) | undefined): boolean {
   if (typeof error !== 'object' || error === null) return false;
-  // A task that fails while its cluster closes has an error of the program.
+  // A TaskError is an error of the program, also while the cluster closes.
   if (isClosed?.() && !(error instanceof TaskError)) byClosing.add(error);
   return byClosing.has(error);
 }

@@ -303,7 +303,8 @@ export class Store {
 
   async #readBack(entry: Entry): Promise<Frames> {
     const { copy, id } = entry;
-    if (copy === undefined) throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Result ${id} is nowhere.`);
+    if (copy === undefined)
+      throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Result ${id} is neither in memory nor on disk.`);
     copy.file.users += 1;
     try {
       const frames = await readSpillFile(copy.file.path, id, copy.place, this.#context);

@@ -62,7 +62,7 @@ export class PeerServer {
         'ERR_LONGPOLE_LOCAL_DIRECTORY',
         `A worker cannot listen on ${this.address}: ${messageOf(cause)}. ` +
           (this.address.startsWith('tcp:')
-            ? 'The address is that under which Dask reaches its worker: start the worker with a --host of its machine.'
+            ? 'This is the address of the Dask worker. Start that worker with --host and an address of its machine.'
             : 'Pass another localDirectory.'),
         { cause },
       );
