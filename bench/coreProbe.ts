@@ -1,7 +1,6 @@
 // A probe of one core for bench/coreSpeed.ts. Ten times a second it measures a small amount of work and prints a line:
-// seconds since the epoch, and milliseconds. The work fits into the first-level cache and fills the arithmetic units,
-// so it takes 1.6 times as long while the other hyperthread of the core is busy. No counter of a virtual machine shows
-// that.
+// seconds since the epoch, and milliseconds. The work fits into the first-level cache and fills the arithmetic units.
+// So it takes 1.6 times as long while the other hyperthread is busy. No counter of a virtual machine shows that.
 const INTERVAL_MS = 100;
 /**
  * Pieces of work per probe, 0.7 ms of 100 together. The shortest counts, because the first ones after a sleep are slow.

@@ -1,7 +1,7 @@
 // `node dist-test/bench/dashboard.js` measures the cost of open dashboard pages for the scheduler. A cluster runs
-// 20,000 small tasks a second with none, one and ten pages in turns, and then as many tasks as it can with none and
-// ten. The figure is CPU time of the scheduler's thread, which other programs of the machine hardly change. The pages
-// are in another process. On two cores they compete with the worker, which affects the wall time of the second part.
+// 20,000 small tasks a second with none, one and ten pages in turns. Then it runs at full speed with none and ten. The
+// figure is CPU time of the scheduler's thread, which other programs of the machine hardly change. The pages are in
+// another process. On two cores they compete with the worker, which affects the wall time of the second part.
 import { setTimeout } from 'node:timers/promises';
 import { connect, LocalCluster } from 'longpole';
 import { threadCpuClock } from '#internal/engine/worker/threadCpuClock.js';

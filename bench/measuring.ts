@@ -1,7 +1,7 @@
-// `node dist-test/bench/measuring.js` measures the cost of measuring: the statistical profiler, in interleaved pairs
-// with and without it in one process; the metering of empty tasks, compared with the same loop without it; and idle
-// threads. The figures are CPU time of the thread, not wall time, because other programs of the machine hardly change
-// it. The profiler's work on the main thread is reported separately.
+// `node dist-test/bench/measuring.js` measures the cost of measuring. The statistical profiler runs in interleaved
+// pairs, with and without it, in one process. The metering of empty tasks is compared with the same loop without it.
+// Idle threads are measured, too. The figures are CPU time of the thread, not wall time, because other programs of the
+// machine hardly change it. The profiler's work on the main thread is reported separately.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { MetricLedger } from '#internal/engine/metrics/metricLedger.js';

@@ -1,5 +1,5 @@
-// Rows of the bench for measuring: the cost of metering for tasks of a millisecond, and the cost of very many prefixes
-// and spans in heartbeats and memory.
+// Rows of the bench for measuring: the cost of metering tasks of a millisecond, and the cost of many prefixes and spans
+// in heartbeats and memory.
 import { serialize } from 'node:v8';
 import { MetricLedger } from '#internal/engine/metrics/metricLedger.js';
 import { TaskMetering } from '#internal/engine/worker/taskMetering.js';

@@ -1,6 +1,6 @@
-// The program that bench/reality.ts records. `node realityProgram.js ROUNDS` runs loads, fits of ROUNDS rounds that
-// need a load each, and a sum of the fits, so that a function can really be made faster. `node realityProgram.js tree
-// TASKS` runs a tree of sums.
+// The program that bench/reality.ts records. `node realityProgram.js ROUNDS` runs loads, fits that need a load each,
+// and a sum of the fits. ROUNDS is the number of rounds of a fit, so that a function can really be made faster. `node
+// realityProgram.js tree TASKS` runs a tree of sums.
 import { tasks } from 'longpole';
 import { getThreaded } from 'longpole/local';
 import { inc, sum } from './bodies.js';

@@ -1,5 +1,5 @@
-// Sends a synthetic run of any size to an observer, as a cluster would: four workers whose tasks end in batches,
-// dependencies on earlier tasks, and samples.
+// Sends a synthetic run of any size to an observer, as a cluster would. It has four workers with tasks that end in
+// batches, dependencies on earlier tasks, and samples.
 import type { ClusterObserver, Computation, TaskRuns } from '#internal/protocol/clusterObserver.js';
 
 const WORKERS = 4;

@@ -1,7 +1,7 @@
-// `node dist-test/bench/traces.js` measures traces of ten million tasks: the cost of recording, bytes per task on disk,
-// time and memory of all analyses, and the cost of an event by the size of the trace. Every measurement has a separate
-// process with its own caches and peak memory. Small traces are analysed several times and the last time counts,
-// because compiling dominates the first.
+// `node dist-test/bench/traces.js` measures traces of ten million tasks. It measures the cost of recording, bytes per
+// task on disk, time and memory of all analyses, and the cost of an event by the size of the trace. Every measurement
+// has a separate process with its own caches and peak memory. Small traces are analysed several times and the last time
+// counts, because compiling dominates the first.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// A program that computes on a cluster and records a trace, for a number of rounds or until a signal ends it: node
+// A program that computes on a cluster and records a trace. It ends after a number of rounds or by a signal: node
 // victim.js KIND TRACE [ROUNDS]
 import assert from 'node:assert/strict';
 import { connect } from 'longpole';

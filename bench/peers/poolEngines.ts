@@ -1,5 +1,5 @@
-// JavaScript worker pools with the same work. They have no graphs, so a level of the tree is sent when the level below
-// is done, each task with its arguments, as in typical programs.
+// JavaScript worker pools with the same work. They have no graphs. So a level of the tree is sent when the level below
+// is done, each task with its arguments.
 import { Piscina } from 'piscina';
 import { FixedThreadPool } from 'poolifier';
 import { Tinypool } from 'tinypool';

@@ -1,5 +1,5 @@
 // Reads every JavaScript file below node_modules, parses each file in a separate task, and merges the summaries in a
-// tree, with a progress bar and all three profilers. `longpole demo` runs this program.
+// tree. Shows a progress bar and uses all three profilers. `longpole demo` runs this program.
 import { statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';

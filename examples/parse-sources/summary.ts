@@ -1,5 +1,5 @@
-// The summary of a set of source files, and the merge of summaries. A file is a number, an index into the list of the
-// main program, because a number is cheaper to send and to merge than a path.
+// The summary of a set of source files, and the merge of summaries. A file is an index into the list of the main
+// program, because a number is cheaper to send and to merge than a path.
 
 /** Shapes of functions as parallel columns, one row per shape. A shape ignores names and literals. */
 export interface Shapes {

@@ -1,5 +1,5 @@
-// The tutorial of DASF's profiler: normalises 100,000 points around three centres, clusters them by k-means and by a
-// self-organising map, persists the labels, records the run, and prints three analyses of the record.
+// The tutorial of DASF's profiler. Normalises 100,000 points around three centres, and clusters them by k-means and by
+// a self-organising map. Persists the labels, records the run, and prints three analyses of the record.
 import { parseArgs } from 'node:util';
 import { type Client, connect, Future } from 'longpole';
 import { TraceAnalyser } from 'longpole/analysis';

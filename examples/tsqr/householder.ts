@@ -1,5 +1,5 @@
 // QR by Householder reflections: a = q · r with orthonormal columns in q and r upper triangular. Reflectors are created
-// in panels of 32 columns. A panel (at most 256 KB for 1,000 rows) stays in the second-level cache, while its
+// in panels of 32 columns. A panel has at most 256 KB for 1,000 rows and stays in the second-level cache. Its
 // reflectors are applied to four other columns at a time, which stay in the first-level cache.
 import { type Matrix, zeros } from './matrix.js';
 

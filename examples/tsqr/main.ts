@@ -1,4 +1,4 @@
-// Computes the QR factors of a tall matrix in blocks, then q · r, and compares q · r with the matrix, with all three
+// Computes the QR factors of a tall matrix in blocks, then q · r, and compares q · r with the matrix. Uses all three
 // profilers.
 import { parseArgs } from 'node:util';
 import type { Delayed } from 'longpole';

@@ -23,8 +23,7 @@ const MAX_LEVEL = 3;
 const MAX_PRIORITY = 5;
 
 /**
- * Permitted outcomes of a node: a value, an error with one of these texts in its message, or an error with one of these
- * codes.
+ * Permitted outcomes of a node: a value, or an error with one of these codes or with one of these texts in its message.
  */
 interface Expected {
   readonly value?: unknown;

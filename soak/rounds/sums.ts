@@ -1,5 +1,5 @@
-// Checks that every second counts exactly once: the seconds that workers measure, including idle time, are within 3 %
-// of the wall time of the run multiplied by the number of threads.
+// Checks that every second counts exactly once. The seconds that workers measure, including idle time, must be within 3
+// % of the wall time of the run multiplied by the threads.
 import assert from 'node:assert/strict';
 import { type Client, connect, type Delayed, KilledWorkerError, LocalCluster, span } from 'longpole';
 import { lost } from '../../test/support/lostTasks.js';

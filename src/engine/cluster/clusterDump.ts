@@ -1,5 +1,5 @@
-// A dump of a cluster's state, for programs that seem to hang: the dependencies for which tasks wait, and the messages,
-// calls and stack of each worker. Costs nothing until it is requested.
+// A dump of a cluster's state, for programs that seem to hang. It has the dependencies for which tasks wait, and the
+// messages, calls and stack of each worker. Costs nothing until it is requested.
 import { inspect } from 'node:util';
 import type { WaitDump } from '../openWaits.js';
 import { ERRED, FORGOTTEN, MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';

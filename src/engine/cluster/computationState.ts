@@ -1,6 +1,7 @@
-// The state of one computation on a cluster: the program that isolates need, its segment in the scheduler, its inline
-// results, and the clients' handles and waiting calls. Nothing here refers to a Future or to a function of the caller.
-// Otherwise the garbage collector could free neither the futures of a computation nor the values in such a closure.
+// The state of one computation on a cluster. It has the program for the isolates, the segment in the scheduler, the
+// inline results, and the clients' handles and waiting calls. Nothing here refers to a Future or to a function of the
+// caller. Otherwise the garbage collector could free neither the futures of a computation nor the values in such a
+// closure.
 import { LongpoleError, releaseFrames } from '../../base/errors.js';
 import type { Plan } from '../../graph/compile.js';
 import { External } from '../../graph/external.js';

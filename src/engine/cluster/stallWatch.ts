@@ -9,8 +9,8 @@ import type { ClusterEngine } from './clusterEngine.js';
 /** Time between two polls, in seconds. */
 const POLL_SECONDS = 5;
 /**
- * Least time without a message, in seconds. An isolate may take 60 s to start and 60 s to import a module, and a gather
- * without an answer ends after 30 s, all without a message.
+ * Least time without a message, in seconds. Without a message, an isolate may start for 60 s and import a module for 60
+ * s, and a gather may wait 30 s for an answer.
  */
 const LEAST_SECONDS = 180;
 /** Events of the scheduler that no message of a worker causes. */

@@ -1,5 +1,5 @@
-// The grace period of a cancelled task, in which it may end by itself. It counts CPU time of the thread, because on a
-// full machine the thread may wait for a core and only need to report the end of the task.
+// The grace period of a cancelled task, in which it may end by itself. It counts CPU time of the thread. On a full
+// machine the thread may wait for a core and only need to report the end of the task.
 import { VITALS_THREAD } from '../../protocol/isolateMessages.js';
 import { readProc } from '../../resources/processTree.js';
 import { CLOSE_GRACE_MS } from './isolate.js';

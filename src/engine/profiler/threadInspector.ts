@@ -1,6 +1,5 @@
-// The single inspector session of this process, which reaches its threads from outside. V8 runs an inspector's
-// request between two instructions of JavaScript, so a thread answers in the middle of a task, but not in the middle
-// of one long native call.
+// The single inspector session of this process, which reaches its threads from outside. V8 runs an inspector's request
+// between two instructions of JavaScript. So a thread answers during a task, but not during a native call.
 //
 // The session lasts as long as the process, and is opened before the first thread starts, because Node 20 has three
 // defects. NodeWorker.disable and disconnect() crash with SIGSEGV while other threads are attached. So does a thread

@@ -36,7 +36,7 @@ export interface RequestOptions {
 
 /**
  * The system's buffer of a unix socket gives up to 219 KB at a time. Reading into one warm buffer and copying from it
- * is 1.1 to 1.3 times faster than reading into new memory, for which the system call must map pages.
+ * is 1.1 to 1.3 times faster than reading into new memory. The system call would have to map new pages.
  */
 const READ_BYTES = 256 * 1024;
 

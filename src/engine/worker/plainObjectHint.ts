@@ -1,5 +1,5 @@
-// Explains the error of a task that calls a method of a former class instance, which became a plain object on its way
-// to this isolate. V8 only says "p.norm is not a function".
+// Explains the error of a task that calls a method of a class instance that became a plain object in transit. V8 only
+// says "p.norm is not a function".
 import { OP_CONSTANT, OP_REF, type Program } from '../../protocol/program.js';
 
 const NOT_A_FUNCTION = /([\w$]+) is not a function/;

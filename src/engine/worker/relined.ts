@@ -1,6 +1,6 @@
-// Restores the lines of compiled code. Loaders such as tsx put a module into one line, and V8 reports only the line
-// of a sample, so a profile could not show where in a function time went. This file breaks lines where the source map
-// has a new line of the user's, unless a break would change the meaning, and adapts the map.
+// Restores the lines of compiled code. Loaders such as tsx put a module into one line, and V8 reports only the line of
+// a sample. So a profile could not show positions inside a function. This file breaks lines according to the source
+// map, unless a break would change the meaning, and adapts the map.
 import { decode, encode, type SourceMapMappings, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { parse, type Token } from 'acorn';
 

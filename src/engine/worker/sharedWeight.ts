@@ -1,12 +1,12 @@
 // Makes the garbage collector count shared memory. V8 counts the bytes of an ArrayBuffer towards the next collection,
-// but ignores those of a SharedArrayBuffer. A run that passes on 3 GB of shared arrays, one after the other, would
-// hold all 3 GB. Therefore each isolate attaches an ordinary ArrayBuffer of the same size to every shared one that it
-// receives. V8 counts it and frees it with the shared one. Its pages are never touched, so it costs address space,
-// not memory.
+// but ignores those of a SharedArrayBuffer. A run that passes on 3 GB of shared arrays, one after the other, would hold
+// all 3 GB. Therefore each isolate attaches an ordinary ArrayBuffer of the same size to every shared one that it
+// receives. V8 counts it and frees it with the shared one. Its pages are never touched, so it costs address space, not
+// memory.
 //
-// V8 may collect garbage for milliseconds when the ArrayBuffer is created, so that happens on the next turn of the
-// event loop, after the task has started. Only the last buffer waits: in an isolate that stays in one turn, all
-// others are counted.
+// Creating the ArrayBuffer may start a garbage collection of milliseconds. So it is created on the next turn of the
+// event loop, after the task has started. Only the last buffer waits: in an isolate that stays in one turn, all others
+// are counted.
 
 const WEIGHT: unique symbol = Symbol('longpole.weight');
 

@@ -1,6 +1,5 @@
-// Measurements that a task makes of itself. Every moment of a task belongs to one activity: to the innermost open
-// meter, in equal parts to several (of promises that a task awaits together), or to none. So the seconds of a task
-// add up to its wall time.
+// Measurements that a task makes of itself. Every moment of a task belongs to the innermost open meter or to none.
+// Meters of promises that a task awaits together get equal parts. So the seconds of a task add up to its wall time.
 import type { ThreadCpuClock } from './threadCpuClock.js';
 
 /** An open meter. */

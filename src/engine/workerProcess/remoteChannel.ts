@@ -1,6 +1,6 @@
 // The channel to a worker process on another machine. A batch waits for a lease of one of the cluster's threads. The
-// process holds the lease from its first batch until it is idle, so that the cluster accounts for its work and can use
-// the thread otherwise in between.
+// process holds the lease from its first batch until it is idle. So the cluster accounts for its work, and can use the
+// thread otherwise in between.
 import { serialize } from 'node:v8';
 import type { FunctionRef } from '../../protocol/functionRef.js';
 import type { RemoteProcess, RemoteProcessEvents } from '../../protocol/remoteProcess.js';
