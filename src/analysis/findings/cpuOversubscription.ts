@@ -1,7 +1,7 @@
 import { percentText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { mean } from '../statistics.js';
-import type { Facts, Rule } from './finding.js';
+import type { Facts, Finding, Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu } from './noncpu.js';
 
 /** Share of their time in which tasks wait for a core, from where threads compete. */
@@ -16,7 +16,12 @@ const OWN_THREADS = 130;
  * own. Time without a core alone is no sign of it: tasks may sleep. Costs the time in which tasks wait for a core, divided by how
  * many ran together.
  */
-export const cpuOversubscription: Rule = (facts) => {
+export const cpuOversubscription: Rule = (facts) => waitsForCores(facts, true);
+
+/** Finds the same where the program has enough cores of its own, and only other programs take them away. */
+export const otherPrograms: Rule = (facts) => waitsForCores(facts, false);
+
+function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
   const prefixes = cpuByPrefix(facts.trace);
   const sum = (of: (row: PrefixCpu) => number, first = 0): number =>
     prefixes.reduce((total, row) => total + of(row), first);
@@ -31,6 +36,7 @@ export const cpuOversubscription: Rule = (facts) => {
   // As many threads as cores are what the machine is for, even if their helpers wait a little.
   if (facts.workers <= cores && !areOthers) return undefined;
   const isOurs = !areOthers || !(concurrency * demand <= cores);
+  if (isOurs !== ours) return undefined;
   const seconds = ownThreads ? blocked : share * facts.work;
   const why = isMeasured
     ? 'in which threads were ready to run and had none'
@@ -56,7 +62,7 @@ export const cpuOversubscription: Rule = (facts) => {
     },
     advice: adviceOf(ownThreads, isOurs),
   };
-};
+}
 
 function adviceOf(ownThreads: boolean, isOurs: boolean): string {
   if (ownThreads) return 'Use fewer workers, or one thread inside each task.';

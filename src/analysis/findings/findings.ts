@@ -5,7 +5,7 @@ import { Table } from '../table.js';
 import { valuesColumn } from '../valuesColumn.js';
 import { asynchronousWait } from './asynchronousWait.js';
 import { clientBound } from './clientBound.js';
-import { cpuOversubscription } from './cpuOversubscription.js';
+import { cpuOversubscription, otherPrograms } from './cpuOversubscription.js';
 import { eventLoopStarvation } from './eventLoopStarvation.js';
 import { Facts, type Finding, type FindingCode, type Rule } from './finding.js';
 import { garbageCollection } from './garbageCollection.js';
@@ -68,29 +68,35 @@ const MIN_SHARE = 0.05;
 const MIN_SECONDS = 10e-3;
 
 /**
- * At most seven things that made the run slow, those that cost most time first. Empty if nothing costs at least a
- * twentieth of the makespan and 10 ms. Costs may overlap: they are not to be added up. Of a run that nothing else is the matter
- * with, it is said whether it is short of workers.
+ * Returns at most seven causes that made the run slow, the most expensive first. The cost of other programs on the
+ * machine comes last, because no change of this program lowers it. Empty if no cause costs at least a twentieth of the
+ * makespan and 10 ms. Costs may overlap, so they do not add up. A run without another cause may be short of workers.
  */
 export function findings(trace: Trace): readonly Finding[] {
   checkArgument('findings(): trace', trace, TRACE);
   const facts = new Facts(trace);
   if (!(facts.makespan > 0)) return [];
-  const least = Math.max(MIN_SECONDS, MIN_SHARE * facts.makespan);
-  const found = RULES.map((rule) => rule(facts))
-    .filter((finding) => finding !== undefined)
-    // Sums of what went on beside each other, e.g. on threads that nothing names, may be more than the run took.
-    .map((finding) => ({ ...finding, seconds: Math.min(finding.seconds, facts.makespan) }))
-    .filter(({ seconds }) => seconds >= least);
-  if (found.length === 0) {
-    const bound = workerBound(facts);
-    return bound !== undefined && bound.seconds >= least ? [bound] : [];
-  }
+  const found = foundBy(RULES, facts);
+  const shared = foundBy([otherPrograms], facts);
+  if (found.length + shared.length === 0) return foundBy([workerBound], facts);
   const codes = new Set(found.map(({ code }) => code));
-  return found
+  const own = found
     .filter(({ code }) => EXPLAINED_BY[code]?.some((other) => codes.has(other)) !== true)
-    .sort((a, b) => b.seconds - a.seconds)
-    .slice(0, MAX_FINDINGS);
+    .sort((a, b) => b.seconds - a.seconds);
+  return [...own.slice(0, MAX_FINDINGS - shared.length), ...shared];
+}
+
+/** Returns what the rules find, without what costs too little. */
+function foundBy(rules: readonly Rule[], facts: Facts): Finding[] {
+  const least = Math.max(MIN_SECONDS, MIN_SHARE * facts.makespan);
+  return (
+    rules
+      .map((rule) => rule(facts))
+      .filter((finding) => finding !== undefined)
+      // Sums over several threads, e.g. over threads without a name, may exceed the makespan.
+      .map((finding) => ({ ...finding, seconds: Math.min(finding.seconds, facts.makespan) }))
+      .filter(({ seconds }) => seconds >= least)
+  );
 }
 
 /** Findings as a table, one row each. */

@@ -96,11 +96,21 @@ describe('what findings say', () => {
     assert.ok(Math.abs((own?.seconds ?? 0) - 0.75 * 19) < 0.5, `${own?.seconds}`);
   });
 
+  /** Ten seconds of a machine whose two cores are busy with other programs. */
+  const full: SyntheticSpec['resources'] = Array.from({ length: 101 }, (_, i) => i / 10).flatMap((time) => [
+    { time, figures: { cpu: 10, host_cpu: 200, host_cores: 2 } },
+    ...['w0', 'w1', 'w2', 'w3'].map((worker) => ({ time, worker, figures: { cpu: 2 } })),
+  ]);
+
+  it('what other programs cost comes after what the program itself costs', () => {
+    const { tasks } = scheduled([...many(20), ...chain(5, ['fit-19'])], { workers: 4 });
+    const waiting = tasks.map((task) => ({ ...task, coreWait: 0.8 }));
+    const both = found({ tasks: waiting, resources: full });
+    assert.deepEqual([...both.keys()], ['serial-tail', 'cpu-oversubscription']);
+    assert.ok(both.get('serial-tail')!.seconds < both.get('cpu-oversubscription')!.seconds);
+  });
+
   it('blocked tasks on a machine that is full of other programs do not wait for a core', () => {
-    const full: SyntheticSpec['resources'] = Array.from({ length: 101 }, (_, i) => i / 10).flatMap((time) => [
-      { time, figures: { cpu: 10, host_cpu: 200, host_cores: 2 } },
-      ...['w0', 'w1', 'w2', 'w3'].map((worker) => ({ time, worker, figures: { cpu: 2 } })),
-    ]);
     const codes = (coreWait: number, onCore = 1) => {
       const metrics = cpu({ fit: [onCore, 40 - onCore] }) ?? [];
       const tasks = balanced().map((task) => ({ ...task, coreWait }));
