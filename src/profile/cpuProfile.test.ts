@@ -10,6 +10,8 @@ const READING: ProfileReading = {
   toEpoch: (microseconds) => 1000 + microseconds / 1e6,
   isRuntime: (url) => url.startsWith('node:') || url.startsWith('longpole/'),
   callsTasks: (url) => url === 'longpole/evaluator.js',
+  runsTasks: (url) => url === 'longpole/evaluator.js',
+  taskPositions: new Map(),
   functionPosition: (url, line) => ({ file: `/${url}`, line: line + 1 }),
   runningLine: (_url, line) => line,
   tasks: () => ({ starts: [1000], stops: [Number.POSITIVE_INFINITY], tasks: [42] }),
@@ -44,6 +46,25 @@ test('a task that continues after an await, and a task that is a function of the
   assert.equal(read(['processTicks@node:task_queues', 'load@user.ts']), 'load');
   assert.equal(read(['load@user.ts']), 'load');
   assert.equal(read([...ENGINE, 'stringify']), 'stringify');
+});
+
+test('a sample of a function that V8 inlined into the runner belongs to the function of the task', () => {
+  const named = { taskName: () => 'inc', taskPositions: new Map() };
+  assert.equal(read(ENGINE, named), 'inc');
+  assert.equal(read([...ENGINE, 'clock@longpole/clock.js'], named), 'runtime');
+  assert.equal(read(ENGINE, { ...named, ...NO_TASKS }), 'runtime');
+  const inlinedFirst = cpuProfileOf([ENGINE, [...ENGINE, 'inc@user.ts']]);
+  const cycle = readCpuProfile(inlinedFirst, { ...READING, ...named });
+  assert.deepEqual(stacksOf(cycle), ['inc', 'inc']);
+  assert.deepEqual([cycle.files, Array.from(cycle.lines)], [['/user.ts'], [7]]);
+  const later = readCpuProfile(cpuProfileOf([ENGINE]), { ...READING, ...named });
+  assert.deepEqual(later.files, ['/user.ts']);
+});
+
+test('a task without a name of its own has the name of its key', () => {
+  const named = { taskName: () => 'inc', taskPositions: new Map() };
+  assert.equal(read([...ENGINE, '@user.ts', '@user.ts'], named), 'inc>(anonymous)');
+  assert.equal(read(['@user.ts'], named), '(anonymous)');
 });
 
 test('waiting, work of the runtime, and garbage collection are distinguished', () => {

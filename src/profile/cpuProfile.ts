@@ -52,6 +52,12 @@ export interface ProfileReading {
   readonly isRuntime: (url: string) => boolean;
   /** Returns whether a file of Longpole calls the functions of tasks. A callee without a file is a task then. */
   readonly callsTasks: (url: string) => boolean;
+  /** Returns whether a function of Longpole runs tasks, so that V8 may inline the function of a task into it. */
+  readonly runsTasks: (url: string, functionName: string) => boolean;
+  /** Returns the name of the function of a task, for functions that V8 inlined or that have no name. Default: unknown. */
+  readonly taskName?: (task: number) => string | undefined;
+  /** Positions of the functions of tasks by name, for later cycles. */
+  readonly taskPositions: Map<string, SourcePosition>;
   /** Returns the start of a function in the user's file. Line and column count from 0. */
   readonly functionPosition: (url: string, line: number, column: number) => SourcePosition;
   /** Returns the user's line for an executed line, which counts from 1; 0 if unknown. */
@@ -65,6 +71,7 @@ export interface ProfileReading {
 /** Name of the scripts that rotate the profile. V8 takes a sample inside them, which would only confuse a user. */
 export const PROFILER_SCRIPT = 'longpole:profiler';
 
+const NO_POSITION: SourcePosition = { file: '', line: 0 };
 const GARBAGE_COLLECTOR = '(garbage collector)';
 const PROGRAM = '(program)';
 const IDLE = '(idle)';
@@ -83,15 +90,23 @@ export function readCpuProfile(profile: CpuProfile, reading: ProfileReading): Pr
   const kept: number[] = [];
   const stacks: number[] = [];
   const sampleLines: number[] = [];
+  /** Samples of inlined functions, by their place in `stacks` → the name of the function. */
+  const inlined = new Map<number, string>();
   for (const [index, sample] of order.entries()) {
     const node = profile.samples[sample]!;
-    const stack = builder.stackOf(node, tasks[index] !== NO_TASK);
+    const task = tasks[index]!;
+    const name = task === NO_TASK ? undefined : reading.taskName?.(task);
+    const stack = builder.stackOf(node, task !== NO_TASK, name);
     const line = builder.nextLine(node);
     if (stack === DROPPED || times[index]! <= reading.after) continue;
+    if (stack === STACK_RUNTIME && name !== undefined && builder.runsTasks(node))
+      inlined.set(stacks.length, name);
     kept.push(index);
     stacks.push(stack);
     sampleLines.push(stack < 0 ? 0 : line);
   }
+  // The other samples have shown where the functions are.
+  for (const [at, name] of inlined) stacks[at] = builder.taskFrame(name);
   return {
     thread: reading.thread,
     start,
@@ -150,8 +165,9 @@ class StackBuilder {
     }
   }
 
-  stackOf(id: number, inTask: boolean): number {
-    const stack = getOrMake(this.#stacks, id, () => this.#build(id));
+  /** `taskName` is the name of the function of the task that ran. */
+  stackOf(id: number, inTask: boolean, taskName?: string): number {
+    const stack = getOrMake(this.#stacks, id, () => this.#build(id, taskName));
     if (stack === OUTSIDE_JAVASCRIPT) return inTask ? this.#namedFrame(PROGRAM) : STACK_IDLE;
     return stack;
   }
@@ -178,7 +194,19 @@ class StackBuilder {
     return { parents: Int32Array.from(parents), names, files, lines: Int32Array.from(lines) };
   }
 
-  #build(id: number): number {
+  /** Returns whether the innermost function runs tasks. */
+  runsTasks(id: number): boolean {
+    const frame = this.#nodes.get(id)?.callFrame;
+    return frame !== undefined && this.#reading.runsTasks(frame.url, frame.functionName);
+  }
+
+  /** Returns the stack of the function of a task. */
+  taskFrame(name: string): number {
+    const position = this.#reading.taskPositions.get(name) ?? NO_POSITION;
+    return getOrMake(this.#named, name, () => this.#push(-1, name, position));
+  }
+
+  #build(id: number, taskName: string | undefined): number {
     const path = this.#path(id);
     const name = path.at(-1)?.callFrame.functionName;
     if (path.length === 0 || name === IDLE) return STACK_IDLE;
@@ -188,7 +216,9 @@ class StackBuilder {
     const first = this.#firstOfTask(path);
     if (first === path.length) return STACK_RUNTIME;
     let parent = -1;
-    for (const node of path.slice(first)) parent = this.#frame(node, parent);
+    const caller = path[first - 1]?.callFrame;
+    const isTask = caller !== undefined && this.#reading.runsTasks(caller.url, caller.functionName);
+    for (const node of path.slice(first)) parent = this.#frame(node, parent, isTask ? taskName : undefined);
     return parent;
   }
 
@@ -220,7 +250,7 @@ class StackBuilder {
     return called < 0 ? path.length : called;
   }
 
-  #frame(node: CpuProfileNode, parent: number): number {
+  #frame(node: CpuProfileNode, parent: number, taskName: string | undefined): number {
     const known = this.#stacks.get(-node.id - 1);
     if (known !== undefined) return known;
     const { functionName, url, lineNumber, columnNumber } = node.callFrame;
@@ -228,14 +258,20 @@ class StackBuilder {
       url === '' || lineNumber < 0
         ? { file: url, line: 0 }
         : this.#reading.functionPosition(url, lineNumber, columnNumber);
-    const stack = this.#push(parent, functionName === '' ? '(anonymous)' : functionName, position);
+    const ofTask = parent < 0 ? taskName : undefined;
+    const name = functionName === '' ? (ofTask ?? '(anonymous)') : functionName;
+    const stack = this.#push(parent, name, position);
+    if (name === ofTask && !this.#named.has(name)) {
+      this.#named.set(name, stack);
+      this.#reading.taskPositions.set(name, position);
+    }
     // Negative keys stand for a node inside a task. Only the frames below a node decide which frames are removed.
     this.#stacks.set(-node.id - 1, stack);
     return stack;
   }
 
   #namedFrame(name: string): number {
-    return getOrMake(this.#named, name, () => this.#push(-1, name, { file: '', line: 0 }));
+    return getOrMake(this.#named, name, () => this.#push(-1, name, NO_POSITION));
   }
 
   #push(parent: number, name: string, { file, line }: SourcePosition): number {

@@ -40,3 +40,9 @@ export interface Program {
   /** Number of tasks that use each result. */
   readonly dependentCounts: Int32Array;
 }
+
+/** Returns the index of the function that a task calls; -1 for an alias or a list of results. */
+export function functionOf({ tokenOffsets, operations, operands }: Program, id: number): number {
+  const at = tokenOffsets[id]!;
+  return operations[at] === OP_CALL ? operands[at]! % CALL_BASE : -1;
+}

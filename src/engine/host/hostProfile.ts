@@ -2,6 +2,7 @@
 // pauses while the isolate is idle.
 import type { CompletionColumns } from '../../protocol/completionLog.js';
 import type { ProfileSettings, TaskIntervals } from '../../protocol/profileCycle.js';
+import { functionOf } from '../../protocol/program.js';
 import { TaskIntervalLog } from '../profiler/taskIntervalLog.js';
 import { ThreadProfiler } from '../profiler/threadProfiler.js';
 import { isolateClock } from '../worker/isolateClock.js';
@@ -39,6 +40,9 @@ export class HostProfile {
   #current: { readonly task: number; readonly start: number } | undefined;
   #running: RunTask | undefined;
   #idlePolls = 0;
+  /** Runs by number, whose tasks ran since the last report of samples, and in the period before it. */
+  #recent = new Map<number, HostRun>();
+  #earlier = new Map<number, HostRun>();
 
   constructor(options: HostProfileOptions, events: HostEvents) {
     this.#options = options;
@@ -59,6 +63,7 @@ export class HostProfile {
       ...profile,
       epochOffsetMs,
       tasks: (start, stop) => this.#tasks(start, stop),
+      taskName: (task) => this.#taskName(task),
       onCycle: (cycle) => this.#events.profile({ ...cycle, thread: facts.name }),
       onStarted: (start, stop) => this.#started(start, stop),
     });
@@ -92,14 +97,17 @@ export class HostProfile {
     if (task?.id === this.#running?.id && task?.run === this.#running?.run) return;
     this.#running = task;
     const spec = task === undefined ? undefined : specOf(task.run);
+    if (spec !== undefined) this.#recent.set(spec.run, spec);
     this.#current =
       task === undefined || spec === undefined
         ? undefined
         : { task: spec.firstId + task.id, start: Math.max(this.#lastStop, this.#clock() - POLL_SECONDS) };
   }
 
-  finished({ run, firstId, kinds }: HostRun, { count, ids, starts, stops }: CompletionColumns): void {
+  finished(spec: HostRun, { count, ids, starts, stops }: CompletionColumns): void {
     if (this.#profiler === undefined) return;
+    const { run, firstId, kinds } = spec;
+    this.#recent.set(run, spec);
     for (let index = 0; index < count; index++) {
       const id = ids[index]!;
       if (firstId + id === this.#current?.task) this.#current = undefined;
@@ -121,6 +129,17 @@ export class HostProfile {
   #tasks(start: number, stop: number): TaskIntervals {
     const intervals = this.#log.between(start, stop, this.#current);
     this.#log.forget(stop - 1);
+    this.#earlier = this.#recent;
+    this.#recent = new Map();
     return intervals;
+  }
+
+  #taskName(task: number): string | undefined {
+    for (const { firstId, program, functions } of [...this.#earlier.values(), ...this.#recent.values()]) {
+      if (task < firstId || task >= firstId + program.size) continue;
+      const name = functions[functionOf(program, task - firstId)]?.name;
+      return name === 'lambda' ? '(anonymous)' : name;
+    }
+    return undefined;
   }
 }

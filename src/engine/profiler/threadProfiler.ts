@@ -26,6 +26,8 @@ export interface ThreadProfilerOptions {
   readonly epochOffsetMs: number;
   /** Returns the tasks that the thread ran between two times; called once per cycle. Default: none. */
   readonly tasks?: (start: number, stop: number) => TaskIntervals;
+  /** Returns the name of the function of a task. Default: unknown. */
+  readonly taskName?: (task: number) => string | undefined;
   /** Called with each cycle, in order. */
   readonly onCycle: (cycle: ProfileCycle) => void;
   /** Called when profiling has started, which blocked the thread from `start` to `stop`, seconds since the epoch. */
@@ -86,13 +88,16 @@ export class ThreadProfiler {
   /** Starts profiling once the thread is busy. */
   constructor(options: ThreadProfilerOptions) {
     this.#options = options;
-    const { interval = 0.01, epochOffsetMs, tasks = () => NO_INTERVALS, thread } = options;
+    const { interval = 0.01, epochOffsetMs, tasks = () => NO_INTERVALS, taskName, thread } = options;
     this.#reading = {
       thread: thread ?? 'scheduler',
       interval,
       toEpoch: (microseconds) => (microseconds / 1000 + epochOffsetMs) / 1000,
       isRuntime: thread === undefined ? isNodeFile : isRuntimeFile,
       callsTasks,
+      runsTasks,
+      ...(taskName === undefined ? {} : { taskName }),
+      taskPositions: new Map(),
       functionPosition: (url, line, column) => this.#positions.functionPosition(url, line, column),
       runningLine: (url, line) => this.#positions.runningLine(url, line),
       tasks,
@@ -358,6 +363,11 @@ function hasShape(
 const PACKAGE = new URL('../../', import.meta.url).href;
 const WORKER = new URL('../worker/', import.meta.url).href;
 const CALLERS = new Set(['evaluator.js', 'loadFunctions.js'].map((name) => WORKER + name));
+/** Script → its function that runs tasks by way of the callers. */
+const RUNNERS = new Map([
+  [`${WORKER}isolateRun.js`, 'evaluate'],
+  [`${WORKER}isolateRuntime.js`, '#runBatch'],
+]);
 /** Programs of this package, which a user may want to see. */
 const PROGRAMS = ['examples/', 'cli/'].map((folder) => PACKAGE + folder);
 
@@ -369,6 +379,11 @@ function isRuntimeFile(url: string): boolean {
 /** Returns whether a script calls the functions of tasks. */
 function callsTasks(url: string): boolean {
   return CALLERS.has(url);
+}
+
+/** Returns whether a function of a script runs tasks: V8 inlines a short task into it, with all that is between them. */
+function runsTasks(url: string, functionName: string): boolean {
+  return callsTasks(url) || RUNNERS.get(url) === functionName;
 }
 
 /** Returns whether a script belongs to Node. On the scheduler's thread, only Node's own frames are removed. */

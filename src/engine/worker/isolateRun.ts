@@ -5,7 +5,7 @@ import { CompletionLog } from '../../protocol/completionLog.js';
 import { type ErrorInfo, fromErrorInfo, toErrorInfo } from '../../protocol/errorInfo.js';
 import { type Frames, framesBytes } from '../../protocol/frames.js';
 import type { OpenRunMessage, PackedValues, RunBatch, Values } from '../../protocol/isolateMessages.js';
-import { CALL_BASE, OP_CALL, type Program } from '../../protocol/program.js';
+import { functionOf, type Program } from '../../protocol/program.js';
 import {
   KIND_ERROR,
   KIND_NUMBER,
@@ -171,7 +171,7 @@ export class IsolateRun {
 
   /** Returns the task's key if known, otherwise the name of its function. */
   labelOf(id: number): string {
-    return this.#keys?.[id] ?? this.#names[this.#functionOf(id)] ?? 'alias';
+    return this.#keys?.[id] ?? this.#names[functionOf(this.#program, id)] ?? 'alias';
   }
 
   /** Calls the task's function. Throws its exception, or the error of an input that could not be copied. */
@@ -260,7 +260,7 @@ export class IsolateRun {
    * because nothing can be sent while a task computes.
    */
   isShort(id: number, seconds: number): boolean {
-    const fn = this.#functionOf(id);
+    const fn = functionOf(this.#program, id);
     return fn < 0 || this.#slowest[fn]! < seconds;
   }
 
@@ -357,13 +357,8 @@ export class IsolateRun {
     }
   }
 
-  #functionOf(id: number): number {
-    const at = this.#program.tokenOffsets[id]!;
-    return this.#program.operations[at] === OP_CALL ? this.#program.operands[at]! % CALL_BASE : -1;
-  }
-
   #learn(id: number, seconds: number): void {
-    const fn = this.#functionOf(id);
+    const fn = functionOf(this.#program, id);
     if (fn < 0) return;
     const slowest = this.#slowest[fn]!;
     // The maximum decays by 2 % a call, so that early calls, which V8 had not optimised yet, lose their weight.
