@@ -40,6 +40,8 @@ function metricsWith(client: Client, ...wanted: readonly string[]): Promise<Map<
 
 /** Records two tasks. Returns the number of their samples in the stopped recording. */
 async function samplesOfRecording(client: Client, directory: string): Promise<number> {
+  // The samples of these tasks arrive with those of the recorded ones.
+  await client.compute([spin(0.2), spin(0.2)]);
   const stop = client.record(directory);
   await client.compute([spin(0.6), spin(0.6)]);
   const stopped = stop();
@@ -50,6 +52,7 @@ async function samplesOfRecording(client: Client, directory: string): Promise<nu
   const after = openTrace(directory);
   assert.equal(after.damage, undefined);
   assert.equal(after.tasks.length, 2);
+  for (const task of after.samples.task) assert.ok(task < 0 || after.tasks.id.includes(task), `task ${task}`);
   const measured = (trace: Trace) =>
     Array.from(trace.metrics.value).reduce((sum, value) => sum + Math.abs(value), 0);
   assert.ok(measured(after) >= measured(before));
@@ -204,7 +207,7 @@ for (const processes of [false, true]) {
       }
     });
 
-    test('a stopped recording contains the last samples and is complete at once', async () => {
+    test('a stopped recording has the samples of its own time, also the last ones, and is complete at once', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'longpole-stopped-'));
       try {
         // A cycle takes an hour, so only the end of the recording can have requested the samples.

@@ -40,6 +40,8 @@ function recordCluster(
   options: TraceWriterOptions,
 ): () => Promise<void> {
   const writer = TraceWriter.create(directory, options);
+  // The first report of a thread also has samples from before the recording.
+  writer.samplesFrom = cluster.engine.clock();
   const stopObserving = cluster.engine.observe(writer);
   let stopped: Promise<void> | undefined;
   return () => {

@@ -76,6 +76,8 @@ export class TraceEncoder implements ClusterObserver {
   /** Ids of the frames that were written. */
   readonly #frames = new Set<number>();
   readonly #workers = new Map<number, object>();
+  /** Samples before this time are not written. Seconds since the epoch. */
+  samplesFrom = Number.NEGATIVE_INFINITY;
 
   constructor(
     sink: TableSink,
@@ -260,7 +262,7 @@ export class TraceEncoder implements ClusterObserver {
   profile(worker: number, cycle: ProfileCycle, kindOf: KindOf): void {
     for (const [row, frames] of cycleSamples(worker, cycle, kindOf)) {
       for (const frame of frames) this.frame(frame);
-      this.sample(row);
+      if (row.time >= this.samplesFrom) this.sample(row);
     }
   }
 
