@@ -15,7 +15,7 @@ export type OptionKinds<O extends object> = { readonly [N in keyof O]-?: Kind };
 /** Accepts any value. The called function checks the option with a more detailed message. */
 export const ANY: Kind = { expected: 'any value', accepts: () => true };
 export const FLAG: Kind = kind('true or false', (value) => typeof value === 'boolean');
-export const TEXT: Kind = kind('a text', (value) => typeof value === 'string' && value !== '');
+export const TEXT: Kind = kind('a non-empty string', (value) => typeof value === 'string' && value !== '');
 export const NUMBER: Kind = kind('a number', (value) => typeof value === 'number' && !Number.isNaN(value));
 export const COUNT: Kind = kind(
   'a whole number from 1',

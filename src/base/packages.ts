@@ -48,8 +48,8 @@ export function loadPackage<N extends keyof Packages>(name: N): Packages[N] {
     if (!isError(cause) || !('code' in cause) || cause.code !== 'MODULE_NOT_FOUND') throw cause;
     throw new LongpoleError(
       'ERR_LONGPOLE_INSTALLATION',
-      `The package '${name}' cannot be found from ${import.meta.url}. If a bundler has put Longpole into the program, keep it ` +
-        'outside, for example by esbuild --external:longpole. Else install longpole again.',
+      `The package '${name}' cannot be found from ${import.meta.url}. If the program was bundled, exclude Longpole from the ` +
+        'bundle, e.g. with esbuild --external:longpole. Otherwise install longpole again.',
       { cause },
     );
   }

@@ -31,6 +31,6 @@ export function unpackedSizeError(what: string, packed: number, limit: number): 
   const bytes = (count: number): string => `${Math.floor(count).toLocaleString('en-US')} bytes`;
   return new LongpoleError(
     'ERR_LONGPOLE_UNPACKED_SIZE',
-    `${what} was not read further: ${bytes(packed)} of packed data become more than ${bytes(limit)}, which real traces do not. If you trust where it comes from, raise the limit: longpole view --max-unpacked 4GB, or openTrace(path, { maxUnpackedBytes }).`,
+    `${what} was not read further: ${bytes(packed)} of compressed data unpack to more than ${bytes(limit)}, which no real trace does. If you trust the source of the file, raise the limit: longpole view --max-unpacked 4GB, or openTrace(path, { maxUnpackedBytes }).`,
   );
 }

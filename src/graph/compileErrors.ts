@@ -18,7 +18,7 @@ export function noFunctionError(key: string): LongpoleError {
 export function tooManyFunctionsError(): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_INVALID_GRAPH',
-    `The graph has more than ${CALL_BASE} distinct functions. Pass what differs between them as an argument.`,
+    `The graph has more than ${CALL_BASE} distinct functions. Pass their differences as arguments.`,
   );
 }
 

@@ -32,7 +32,9 @@ export class Delayed<T> {
   /** @internal Created by calling a TaskFunction. */
   constructor(key: string, fn: AnyFunction, args: readonly unknown[]) {
     if (typeof key !== 'string')
-      throw invalidArgument('new Delayed() is no task. Call a function that delayed() or tasks() has made.');
+      throw invalidArgument(
+        'new Delayed() does not create a task. Call a function that delayed() or tasks() returned.',
+      );
     this.key = key;
     this.fn = fn;
     this.args = args;

@@ -30,7 +30,7 @@ export function checkCopyable(value: object, where = ''): void {
   const [name, instead] = lossy;
   throw new LongpoleError(
     'ERR_LONGPOLE_NOT_CLONEABLE',
-    `${where}${name} would arrive without what it holds. Pass ${instead}.`,
+    `${where}${name} would arrive without its content. Pass ${instead}.`,
   );
 }
 

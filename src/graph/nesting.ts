@@ -34,6 +34,6 @@ export function checkNesting(depth: number): void {
   if (depth <= MAX_NESTING) return;
   throw new LongpoleError(
     'ERR_LONGPOLE_INVALID_GRAPH',
-    `An argument is nested deeper than ${MAX_NESTING} levels, or it contains itself. Pass it flat, or make it a task of its own.`,
+    `An argument is nested deeper than ${MAX_NESTING} levels, or it contains itself. Flatten it, or make it a separate task.`,
   );
 }

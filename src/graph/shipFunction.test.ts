@@ -41,7 +41,10 @@ function refusedFor(fn: AnyFunction, name: string): void {
   const error = refusal(fn);
   assert.equal(error.code, 'ERR_LONGPOLE_FREE_VARIABLE');
   assert.match(error.message, new RegExp(`uses '${name}'`));
-  assert.match(error.message, /Pass what it needs as an argument, or move the function to a module.*tasks\(/);
+  assert.match(
+    error.message,
+    /Pass what it needs as an argument, or move the function to a separate module.*tasks\(/,
+  );
 }
 
 test('plain functions of every form run after shipping', async () => {

@@ -38,7 +38,7 @@ function findModuleRef(fn: AnyFunction): FunctionRef | undefined {
     throw new LongpoleError(
       'ERR_LONGPOLE_MODULE_TASK',
       `The module ${url} has defined the task '${name}' again, with another function. ` +
-        'Give the two different names in tasks(), or, if the module was reloaded, use what the new one exports.',
+        'Give the functions different names in tasks(), or, if the module was reloaded, use the functions of the new module.',
     );
   }
   return { type: 'module', url, name };
@@ -62,20 +62,20 @@ function makeSourceRef(fn: AnyFunction): FunctionRef | LongpoleError {
     case 'this':
       return notShippable(name, 'it is an arrow function that uses the `this` of the code around it');
     case 'super':
-      return notShippable(name, 'it uses `super`, and its object stays behind');
+      return notShippable(name, 'it uses `super`, which belongs to its object');
     case 'import.meta':
       return notShippable(name, 'it uses `import.meta`, which belongs to the module around it');
   }
 }
 
 const MODULE_ADVICE =
-  'move the function to a module of its own and make it a task with tasks(import.meta.url, { … })';
+  'move the function to a separate module and define it there with tasks(import.meta.url, { … })';
 
 function notShippable(name: string, reason: string): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_NOT_SHIPPABLE',
     `The function '${name}' cannot be sent to another isolate: ${reason}. ` +
-      `Write it as a plain function that gets everything as arguments, or ${MODULE_ADVICE}.`,
+      `Write it as a plain function that receives all values as arguments, or ${MODULE_ADVICE}.`,
   );
 }
 
@@ -88,7 +88,8 @@ function freeVariable(name: string, uses: readonly OutsideUse[]): LongpoleError 
   const listed = others.slice(0, MAX_LISTED).map((other) => `'${other}'`);
   if (others.length > MAX_LISTED) listed.push(`${others.length - MAX_LISTED} more`);
   const also = listed.length > 0 ? ` (and ${listed.join(', ')})` : '';
-  const own = first === name ? ' It cannot see itself by that name: write it as `function` with a name.' : '';
+  const own =
+    first === name ? ' Its own text does not define that name: write it as `function` with a name.' : '';
   return new LongpoleError(
     'ERR_LONGPOLE_FREE_VARIABLE',
     `The function '${name}' uses '${first}'${also}, which it does not define; only its own source text is sent to another isolate.${own} ` +

@@ -103,8 +103,11 @@ test('wrong arguments are refused with a solution', () => {
   refused(() => wrong(import.meta.url, { '': () => 1 }), /empty name/);
   refused(() => wrong(import.meta.url, { Shape: class {} }), /'Shape' .* class/);
   refused(() => Reflect.apply(delayed, undefined, [5]), /delayed\(\) takes a function, not number/);
-  refused(() => Reflect.apply(add.withOptions, undefined, [{ key: 5 }]), /key: expected a text, not 5/);
-  refused(() => delayed(functions.add, { name: '' }), /name: expected a text/);
+  refused(
+    () => Reflect.apply(add.withOptions, undefined, [{ key: 5 }]),
+    /key: expected a non-empty string, not 5/,
+  );
+  refused(() => delayed(functions.add, { name: '' }), /name: expected a non-empty string/);
   refused(
     () => Reflect.apply(delayed, undefined, [functions.add, { pure: 1 }]),
     /pure: expected true or false/,

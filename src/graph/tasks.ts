@@ -44,7 +44,8 @@ function checkFunctions(functions: unknown): Map<string, AnyFunction> {
     throw invalidArgument('The second argument of tasks() is an object with at least one function.');
   const checked = new Map<string, AnyFunction>();
   for (const [name, value] of Object.entries(functions)) {
-    if (name === '') throw invalidArgument('A task of tasks() has the empty name; keys begin with it.');
+    if (name === '')
+      throw invalidArgument('A task of tasks() has an empty name, but keys begin with the name.');
     if (!isFunction(value))
       throw invalidArgument(`'${name}' in tasks() is not a function but ${describe(value)}.`);
     if (isClass(value))

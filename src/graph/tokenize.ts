@@ -224,7 +224,7 @@ function addInstance(hasher: Hasher, value: object, depth: number): void {
     return;
   } else if (Object.prototype.toString.call(value) !== '[object Object]') {
     // Built-in and host objects have such a name, and their content is not accessible.
-    throw notComparable(`An object of class ${className(value)} has no value that can be seen`);
+    throw notComparable(`An object of class ${className(value)} has content that cannot be read`);
   } else {
     hasher.word(TAG.instance);
     hasher.text(className(value));

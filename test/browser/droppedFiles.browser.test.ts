@@ -51,7 +51,7 @@ test('a report, a trace directory and a Chrome trace open when they are dropped 
     await said(page, panel('The run'), new RegExp(`Tasks\\s+${tasks}\\b`));
     // The time range and the search of one run are not applied to the next run.
     const { start, stop } = await viewOf(page);
-    assert.ok(start <= 0, `it begins ${start} s after the first task`);
+    assert.ok(start <= 0, `the window begins ${start} s after the first task`);
     await page.evaluate(
       ([from = 0, to = 0]) => globalThis.longpoleDashboard?.show(from, to),
       [stop / 3, stop / 2],

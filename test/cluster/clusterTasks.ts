@@ -14,7 +14,7 @@ const GATE_SECONDS = 60;
 function waitForFile(path: string): void {
   const until = performance.now() + GATE_SECONDS * 1000;
   while (!existsSync(path)) {
-    if (performance.now() > until) throw new Error(`${path} never came`);
+    if (performance.now() > until) throw new Error(`${path} was not created in time`);
     Atomics.wait(pause, 0, 0, 2);
   }
 }

@@ -139,7 +139,7 @@ async function probes(client: Client, { engine }: LocalCluster): Promise<Probe[]
 
 /** Returns the number of reachable objects of a class. */
 function countOf(type: object): number {
-  if (typeof type !== 'function') throw new Error('It is not a class.');
+  if (typeof type !== 'function') throw new Error('The argument is not a class.');
   return v8.queryObjects(type, { format: 'count' });
 }
 

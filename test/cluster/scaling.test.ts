@@ -25,8 +25,8 @@ function stopClock(context: TestContext): void {
 }
 
 /**
- * Begins to shrink the cluster. The leaving worker asks `worker-0` to fetch its result. If the workers are processes,
- * `worker-0` is stopped first, and continues after `signal('SIGCONT')`.
+ * Begins to shrink the cluster. `worker-0` is requested to fetch the result of the leaving worker. If the workers are
+ * processes, `worker-0` is stopped first, and continues after `signal('SIGCONT')`.
  */
 async function beginToMove(
   { client, cluster, processes }: Setting,
@@ -115,7 +115,7 @@ clusterTest(
 clusterTest(
   'a replacement that dies while it starts is replaced, and the old worker leaves after that',
   async ({ client, cluster, processes }) => {
-    // A thread starts too fast to be killed before.
+    // A thread starts too fast to be killed while it starts.
     if (!processes) return;
     const kept = await client.scatter(new Float64Array(LARGE).fill(1));
     const removed = removals(client);

@@ -107,7 +107,7 @@ export async function dumpAndKill({ child, output }: Program): Promise<string> {
 
 /**
  * Returns the state of a program that was started with the setting `dump-signal`: its threads as the system reports
- * them, and its clusters if its event loop turns.
+ * them, and its clusters if its event loop runs.
  */
 export async function dumpOf(
   pid: number,

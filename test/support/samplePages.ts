@@ -7,7 +7,7 @@ import { StringTable } from '#internal/trace/stringTable.js';
 import type { Trace } from '#internal/trace/trace.js';
 import { TraceBuilder } from '#internal/trace/traceBuilder.js';
 
-/** Start of the seed's example, in epoch seconds. */
+/** Start of the run, in epoch seconds, as in Dask's example of local diagnostics. */
 const EPOCH = 1_454_368_444.25;
 
 /** One run of a task. Times are epoch seconds. */
@@ -139,7 +139,7 @@ function simulate(tasks: readonly SimulatedTask[], workers: number): SimulatedRu
   return run;
 }
 
-/** Returns the tasks of the seed's example: the QR decomposition of a tall matrix in `blocks` blocks, then Q·R. */
+/** Returns the tasks of Dask's example of local diagnostics: the QR decomposition of a tall matrix in `blocks` blocks, then Q·R. */
 function tsqrTasks(blocks: number): SimulatedTask[] {
   const random = randomNumbers(7);
   const token = '8d16e396b237bf7a731333130d310cb9';
@@ -175,7 +175,7 @@ function tsqrTasks(blocks: number): SimulatedTask[] {
 
 const prefixOf = (key: string) => /^\('([a-z_]+)/.exec(key)?.[1] ?? key.split('-')[0]!;
 
-/** Returns the page of the seed's figure: task stream, CPU and memory, cache. */
+/** Returns the page of Dask's example of local diagnostics, with the task stream, CPU and memory, and the cache. */
 export function tsqrPage(blocks = 40, workers = 4): SamplePage {
   const tasks = tsqrTasks(blocks);
   const run = simulate(tasks, workers);
