@@ -39,6 +39,7 @@ export const RUNTIME_TESTS = [
   'dist-test/test/imports.',
   'dist-test/test/measuring.',
   'dist-test/test/package.',
+  'dist-test/test/parallelSchedulers.',
   'dist-test/test/profilers.',
   'dist-test/test/progressBar.',
   'dist-test/test/runCommand.',
