@@ -147,7 +147,7 @@ for (const processes of [false, true]) {
       });
     }
 
-    test('a cancelled task does not change the time of a task that runs after it', async () => {
+    test('a cancelled task does not change the time of another task', async () => {
       await withFiles(async (begun, open) => {
         const [cancelled, kept] = span(name, () => {
           const one = client.submit(workUntil, begun, open);
