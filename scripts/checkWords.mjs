@@ -39,7 +39,6 @@ export const EXCEPTIONS = [
 export const NOT_YET = [
   'python/',
   'src/analysis/',
-  'src/dashboard/pages/',
   'src/files/traceDirectory.test.ts',
   'src/trace/recording/openTables.ts',
 ];

@@ -14,7 +14,11 @@ import { showTextsSafely } from './views/shownText.js';
 
 async function readData(): Promise<Uint8Array> {
   const text = document.getElementById('longpole-diff')?.textContent?.trim() ?? '';
-  if (text === '') throw new LongpoleError('ERR_LONGPOLE_PAGE_DATA', 'The file holds no data.');
+  if (text === '')
+    throw new LongpoleError(
+      'ERR_LONGPOLE_PAGE_DATA',
+      'The page contains no data. Write it again with longpole diff --page.',
+    );
   return await unpackPageData(text);
 }
 

@@ -78,7 +78,7 @@ test('the numbers of a report equal the results of the analyses', async () => {
   assert.match(figures, /Tasks\s+60 1 failed/);
   assert.ok(figures.includes(plain(formatDuration(path.makespan))), figures);
   assert.ok(figures.includes(plain(formatBytes(5e6))), figures);
-  const bar = await said(page, panel('What it was waiting for'), /compute/);
+  const bar = await said(page, panel('What the run waited for'), /compute/);
   for (const { kind, seconds } of path.byKind)
     assert.ok(bar.includes(plain(`${kind} ${formatDuration(seconds)}`)), bar);
   await go(page, 'compute');
@@ -98,7 +98,7 @@ test('the numbers of a report equal the results of the analyses', async () => {
   await go(page, 'status');
   await said(page, panel('Memory per worker'), /Cluster: 500 MB of 4 GB, 200 MB on disk/);
   await go(page, 'bandwidth');
-  await said(page, panel('From worker to worker'), /w0\s+5 MB/);
+  await said(page, panel('Transfers between workers'), /w0\s+5 MB/);
   await page.context().close();
 });
 

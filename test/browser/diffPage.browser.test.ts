@@ -76,7 +76,7 @@ describe('the page of a diff', () => {
     await said(page, LINE, /parse[\s\S]*200 ms → 800 ms \(\+0\.60 s, \+300\.0 %\); own code 200 ms → 800 ms/);
     await canvas.click({ position: { x: width * 0.9, y: 50 } });
     await page.mouse.move(0, 0);
-    await said(page, LINE, /read[\s\S]*500 ms → 500 ms, the same/);
+    await said(page, LINE, /read[\s\S]*500 ms → 500 ms, unchanged/);
     await page.getByRole('button', { name: 'Show all' }).click();
     await said(page, LINE, /all samples/);
   });

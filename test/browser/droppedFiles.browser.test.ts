@@ -68,7 +68,7 @@ test('a dropped file that is not a trace is refused with a message', async () =>
   const { page } = await browser.open(browser.template());
   await ready(page);
   await drop(page, path);
-  await said(page, '.problem', /notes\.txt is no trace/);
+  await said(page, '.problem', /notes\.txt is not a trace/);
   await page.context().close();
 });
 

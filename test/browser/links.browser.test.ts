@@ -50,7 +50,7 @@ test('a link restores the page, time range, search and task in a report and on a
     await go(page, 'workers');
     await page.goBack();
     await page.locator('main.page[data-page="stream"]').waitFor();
-    await said(page, '.legend', /In the 3\.00 s shown/);
+    await said(page, '.legend', /In the visible 3\.00 s/);
   }
   await close();
 });

@@ -116,9 +116,9 @@ test('a search finds the same tasks on every page, and leads to a task from ever
   await said(page, '.details .key', /^step-number-a-0$/);
   await said(page, '.search .found', /^1 of 10$/);
   await go(page, 'graph');
-  await page.getByRole('button', { name: 'Next task found' }).click();
+  await page.getByRole('button', { name: 'Next match' }).click();
   await page.getByRole('button', { name: 'Show step-number-b-0 in the task stream' }).waitFor();
-  await page.getByRole('button', { name: 'Previous task found' }).click();
+  await page.getByRole('button', { name: 'Previous match' }).click();
   await page.getByRole('button', { name: 'Show step-number-a-0 in the task stream' }).waitFor();
   assert.deepEqual(complaints, []);
   await page.context().close();

@@ -30,11 +30,11 @@ test('the legend sums the tasks in the time window, and separately the activitie
   const { page, complaints } = await openStream();
   const whole = await said(page, '.legend', /Prefix/);
   assert.match(whole, /fit\s+5\s+3\.75 s[\s\S]*load\s+5\s+2\.50 s[\s\S]*All tasks\s+10\s+6\.25 s/);
-  assert.match(whole, /Beside tasks[\s\S]*disk\s+1\s+1\.00 s/);
+  assert.match(whole, /Other activities[\s\S]*disk\s+1\s+1\.00 s/);
   await show(page, 0.25, 2.25);
-  const some = await said(page, '.legend', /In the 2\.00 s shown/);
+  const some = await said(page, '.legend', /In the visible 2\.00 s/);
   assert.match(some, /load\s+3\s+1\.00 s/);
-  assert.match(some, /2 others have none here/);
+  assert.match(some, /2 more are not in this range/);
   assert.doesNotMatch(some, /fit|disk/);
   await page.keyboard.press('0');
   await said(page, '.legend', /All tasks\s*10\s*6\.25 s/);
@@ -70,10 +70,10 @@ test('a search continues from the shown time window', async () => {
   await page.keyboard.press('Enter');
   await said(page, '.search .found', /3 of 5/);
   await said(page, '.details .key', /^fit-2$/);
-  await page.getByRole('button', { name: 'Previous task found' }).click();
+  await page.getByRole('button', { name: 'Previous match' }).click();
   await said(page, '.details .key', /^fit-1$/);
-  await page.getByRole('button', { name: 'Next task found' }).click();
-  await page.getByRole('button', { name: 'Next task found' }).click();
+  await page.getByRole('button', { name: 'Next match' }).click();
+  await page.getByRole('button', { name: 'Next match' }).click();
   await said(page, '.search .found', /4 of 5/);
   assert.deepEqual(complaints, []);
   await page.context().close();

@@ -1,4 +1,4 @@
-// Draws the flame view. Neighbouring functions narrower than a pixel become one gray box, so the cost depends on the
+// Draws the flame graph. Neighbouring functions narrower than a pixel become one gray box, so the cost depends on the
 // width and not on the number of functions. The callers of the zoomed function are as wide as the view.
 import { type FlameBox, type FlameLayout, isFound, placeOf } from '../model/flameLayout.js';
 import { colorSlot, mix, type Scheme, slotColor, textOn } from '../model/palette.js';

@@ -41,7 +41,7 @@ export class CanvasRenderer implements Renderer {
 
   constructor(canvas: HTMLCanvasElement) {
     const context = canvas.getContext('2d');
-    if (context === null) throw new TypeError('This browser has no 2d canvas.');
+    if (context === null) throw new TypeError('This browser does not support 2D canvases.');
     this.#canvas = canvas;
     this.#context = context;
   }

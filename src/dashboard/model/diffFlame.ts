@@ -1,4 +1,4 @@
-// A flame view of the difference between two sets of runs. A box is as wide as the longer of its two times, or as the
+// A flame graph of the difference between two sets of runs. A box is as wide as the longer of its two times, or as the
 // sum of its callees if that is more.
 import type { CallTree } from '../../profile/callTree.js';
 import type { StackDiff } from '../../profile/stackDiff.js';

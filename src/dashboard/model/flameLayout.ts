@@ -1,4 +1,4 @@
-// The layout of a flame view: one row per depth of the call tree, the outermost functions first. Widths are in samples,
+// The layout of a flame graph: one row per depth of the call tree, the outermost functions first. Widths are in samples,
 // so zooming needs no new layout.
 import { firstWhere, getOrMake } from '../../base/lookUps.js';
 import { type CallTree, selfCount } from '../../profile/callTree.js';

@@ -4,7 +4,7 @@ import type { Trace } from '../../trace/trace.js';
 
 export interface TaskLog {
   /** Number of transfers of the result to another worker or to a client. */
-  readonly moves: number;
+  readonly transferCount: number;
   /** Events that mention the key. */
   readonly lines: readonly { readonly time: number; readonly topic: string; readonly text: string }[];
 }
@@ -15,12 +15,12 @@ const MAX_CHARACTERS = 2000;
 /** Returns the newest events, in order of time. Cost: one pass over transfers and events. */
 export function taskLog(trace: Trace, key: string): TaskLog {
   const { transfers, keys, events, strings } = trace;
-  let moves = 0;
+  let transferCount = 0;
   for (let row = 0; row < transfers.length; row++) {
     // Both workers record a transfer between them, so the outgoing side is skipped.
     if (transfers.direction[row] === 1 && transfers.peer[row]! >= 0) continue;
     for (let at = transfers.keyOffsets[row]!; at < transfers.keyOffsets[row + 1]!; at++)
-      if (keys.get(transfers.keys[at]!) === key) moves++;
+      if (keys.get(transfers.keys[at]!) === key) transferCount++;
   }
   const lines: TaskLog['lines'][number][] = [];
   for (let row = events.length - 1; row >= 0 && lines.length < MAX_LINES; row--) {
@@ -29,5 +29,5 @@ export function taskLog(trace: Trace, key: string): TaskLog {
     const topic = textOf(strings, events.topic[row]);
     lines.push({ time: events.time[row]!, topic, text: text.slice(0, MAX_CHARACTERS) });
   }
-  return { moves, lines: lines.reverse() };
+  return { transferCount, lines: lines.reverse() };
 }

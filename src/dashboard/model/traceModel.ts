@@ -125,7 +125,7 @@ class ModelBuilder {
       ),
       factsOf: (row) => lifecycleFacts(this.#trace, row),
       prefixOf: (row) => (tasks.state[row] === TASK_ERRED ? this.#nameOf(tasks.prefix[row]!) : undefined),
-      emptyStream: 'No task has run yet. Ask for work with compute, client.submit or client.map.',
+      emptyStream: 'No task has run yet. Start tasks with compute, client.submit or client.map.',
       ...(origin === undefined ? {} : { origin }),
       ...(entries > 0 ? {} : { fallback: extentOfSamples(this.#trace) }),
       ...this.#run(),

@@ -89,7 +89,7 @@ export function resourcePlot({ resources }: Trace, origin: number): ResourcePlot
 
 /** Message of a plot without samples of a MemorySampler. */
 const NO_SAMPLES =
-  'Nothing was sampled. Sample around what you compute: await using _ = sampler.sample("first").';
+  'No sample was taken. Start a sample before you compute: await using _ = sampler.sample("first").';
 
 /** Returns the samples of a MemorySampler as a line per label. */
 export function sampledPlot(trace: Trace, origin: number): LinesPlot {
@@ -149,9 +149,9 @@ export function bandwidthPlot(trace: Trace, origin: number, worker?: number): Li
     last = Math.max(last, transfers.stop[row]!);
   }
   const empty = recordsTransfers(trace)
-    ? 'Nothing was moved between workers.'
-    : 'The trace does not record what was moved: local schedulers do not measure it.';
-  if (!(last > first)) return linesPlot('Bytes moved', 'bytes/s', [], empty);
+    ? 'No data were transferred between workers.'
+    : 'The trace has no transfers, because local schedulers do not measure them.';
+  if (!(last > first)) return linesPlot('Transferred bytes', 'bytes/s', [], empty);
   const kinds = TRANSFER_KINDS.map(() => new TimeBins(first, last, BINS));
   const sides = new Set<number>();
   for (let row = 0; row < transfers.length; row++) {
@@ -171,7 +171,7 @@ export function bandwidthPlot(trace: Trace, origin: number, worker?: number): Li
   const lines = TRANSFER_KINDS.flatMap((name, kind) =>
     sides.has(kind) ? [{ name, slot: slots[kind]!, series: seriesOf(time, kinds[kind]!.means(), true) }] : [],
   );
-  return linesPlot('Bytes moved', 'bytes/s', lines, empty);
+  return linesPlot('Transferred bytes', 'bytes/s', lines, empty);
 }
 
 /** Returns values over time as stacked surfaces, the first at the bottom. */

@@ -39,7 +39,7 @@ export function GraphPage(props: PageProps) {
     return (
       <section class="nothing">
         <h2>No task has ended yet</h2>
-        <p>Tasks appear here with what they needed as soon as they end.</p>
+        <p>Tasks appear here with their dependencies when they end.</p>
       </section>
     );
   }
@@ -52,15 +52,14 @@ function ByGroup({ state, update, onTask }: PageProps & { readonly onTask: (row:
   const { trace } = update;
   const groups = useAnalysis(trace, GROUPS);
   const prefixes = useAnalysis(trace, PREFIX_GRAPH);
-  if (groups === undefined || prefixes === undefined)
-    return <p class="loading">Putting tasks into groups…</p>;
+  if (groups === undefined || prefixes === undefined) return <p class="loading">Grouping tasks…</p>;
   const byPrefix = groups.nodes.length > MAX_DRAWN;
   return (
     <>
       <div class="filters">
         <span class="muted">
-          {formatCount(trace.tasks.length)} tasks, by {byPrefix ? 'prefix' : 'group'}. Click one to see the
-          tasks around its last one, or search for a key.
+          {formatCount(trace.tasks.length)} tasks, by {byPrefix ? 'prefix' : 'group'}. Click a node to see the
+          tasks around its last task, or search for a key.
         </span>
       </div>
       <div class="graph">
@@ -69,7 +68,7 @@ function ByGroup({ state, update, onTask }: PageProps & { readonly onTask: (row:
           state={state}
           update={update}
           onNode={onTask}
-          action="shows the tasks around the last one of a group"
+          action="shows the tasks around the last task of a node"
         />
       </div>
     </>
@@ -99,8 +98,8 @@ function TaskGraph({ state, update: { trace }, chosen, onChosen }: TaskGraphProp
       <div class="filters">
         <span class="muted">
           {whole
-            ? `${formatCount(rows.length)} tasks; thick edges and rings are the critical path`
-            : `${formatCount(rows.length)} of ${formatCount(tasks.length)} tasks: those around ${tasks.keyOf(centre)}. Click a task to go on from it, or search for a key.`}
+            ? `${formatCount(rows.length)} tasks; thick edges and rings mark the critical path`
+            : `${formatCount(rows.length)} of ${formatCount(tasks.length)} tasks, around ${tasks.keyOf(centre)}. Click a task to see the tasks around it, or search for a key.`}
         </span>
         <button type="button" onClick={() => state.selectRow(centre)}>
           Show {shortened(tasks.keyOf(centre))} in the task stream
@@ -129,7 +128,7 @@ function TaskGraph({ state, update: { trace }, chosen, onChosen }: TaskGraphProp
           }))}
           edges={edgesAmong(trace, rows)}
           onNode={(i) => onChosen(tasks.keyOf(rows[i]!))}
-          action={whole ? 'chooses a task' : 'shows the tasks around a task'}
+          action={whole ? 'selects a task' : 'shows the tasks around a task'}
           followsFocus={chosen !== undefined}
         />
       </div>
@@ -156,7 +155,7 @@ function PrefixColors({ names, color, erred, scheme }: PrefixColorsProps) {
   const parts = shown.map(([name, count]) => ({ name: `${name} ${formatCount(count)}`, color: color(name) }));
   if (erred > 0)
     parts.push({
-      name: `erred ${formatCount(erred)}, of any prefix`,
+      name: `erred ${formatCount(erred)}, of all prefixes`,
       color: slotColor(ACTIVITY_SLOTS.erred, scheme),
     });
   if (others > 0) parts.push({ name: `and ${formatCount(others)} more`, color: 'transparent' });

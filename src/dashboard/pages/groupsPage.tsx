@@ -18,16 +18,16 @@ const MAX_ROWS = 500;
 export function GroupsPage({ state, update }: PageProps) {
   const { trace } = update;
   const graph = useAnalysis(trace, GROUPS);
-  if (graph === undefined) return <p class="loading">Putting tasks into groups…</p>;
+  if (graph === undefined) return <p class="loading">Grouping tasks…</p>;
   return (
     <Panels>
-      <Panel title="Groups" note="from a group lines lead to those that need it" wide>
+      <Panel title="Groups" note="lines lead from a group to the groups that need it" wide>
         {graph.nodes.length === 0 ? (
           <Empty>No task has ended yet.</Empty>
         ) : graph.nodes.length > MAX_DRAWN ? (
           <Empty>
-            {formatCount(graph.nodes.length)} groups are too many to draw; the table below has them. Tuple
-            keys such as <code>key('sum-1f3a', 0)</code> put tasks that belong together into one group.
+            {formatCount(graph.nodes.length)} groups are too many to draw; the table below lists them. To put
+            tasks into one group, use tuple keys such as <code>key('sum-1f3a', 0)</code>.
           </Empty>
         ) : (
           <GroupsGraph

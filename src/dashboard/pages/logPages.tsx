@@ -54,7 +54,7 @@ export function EventsPage({ state, update: { trace } }: PageProps) {
       <Panels>
         <Panel title="Events" note={`newest first, ${formatCount(trace.events.length)} in the trace`} wide>
           {lines.length === 0 ? (
-            <Empty>Nothing was told: workers that come and go, restarts and warnings appear here.</Empty>
+            <Empty>There are no events. Workers that join or leave, restarts and warnings appear here.</Empty>
           ) : (
             <Lines lines={lines} />
           )}
@@ -107,7 +107,7 @@ export function ErrorsPage({ state, update: { trace } }: PageProps) {
         )}
       </Panel>
       {lines.length === 0 ? null : (
-        <Panel title="What was told of errors" wide>
+        <Panel title="Events about errors" wide>
           {lines.map(({ time, worker, topic, text }, i) => (
             <article key={i} class="finding">
               <div class="muted">
@@ -163,7 +163,7 @@ function Erred({ state, trace, rows, errors }: ErredProps) {
             <button
               type="button"
               class="link code"
-              title="Show it in the task stream"
+              title="Show the task in the task stream"
               onClick={() => state.selectRow(row)}
             >
               {tasks.keyOf(row)}
@@ -173,7 +173,8 @@ function Erred({ state, trace, rows, errors }: ErredProps) {
         {
           title: 'Error',
           class: 'text',
-          cell: (row) => errors.get(tasks.keyOf(row)) ?? `in ${textOf(strings, tasks.functionName[row])}`,
+          cell: (row) =>
+            errors.get(tasks.keyOf(row)) ?? `in function ${textOf(strings, tasks.functionName[row])}`,
         },
         { title: 'Worker', cell: (row) => textOf(strings, workers.name[tasks.worker[row]!]) },
         { title: 'Attempt', class: 'number', cell: (row) => formatCount(tasks.attempt[row]!) },

@@ -28,7 +28,7 @@ export function LogsPage({ state, update: { trace } }: PageProps) {
     <>
       <div class="filters">
         <Choice
-          label="Of"
+          label="From"
           value={from === undefined ? '' : source}
           options={withAll('scheduler and workers', sources.map(nameOf))}
           onChoice={(value) => state.choose('from-worker', value)}
@@ -51,8 +51,8 @@ export function LogsPage({ state, update: { trace } }: PageProps) {
           {lines.length === 0 ? (
             <Empty>
               {events.length === 0
-                ? 'Scheduler and workers have said nothing. Failures, restarts and warnings appear here.'
-                : 'Nothing of it is what you look for: choose another worker, or clear the search.'}
+                ? 'The log is empty. Failures, restarts and warnings appear here.'
+                : 'No entry matches. Choose another worker, or clear the search.'}
             </Empty>
           ) : (
             <pre class="log">

@@ -93,7 +93,7 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
           <MetricBars rows={rows(sent, ({ activity }) => activity)} />
         </Panel>
         {others.length === 0 ? null : (
-          <Panel title="Beside tasks" note={total(others)}>
+          <Panel title="Other activities" note={total(others)}>
             <MetricBars rows={rows(others, ({ context, activity }) => `${context}: ${activity}`)} />
           </Panel>
         )}
@@ -155,8 +155,8 @@ function NoMetrics() {
     <section class="nothing">
       <h2>The trace has no fine performance metrics</h2>
       <p>
-        A LocalCluster measures them with every heartbeat: what each function spent on its thread, beside it,
-        on serialization and on the disk. Traces of other programs do not have them.
+        A LocalCluster measures them with every heartbeat: the CPU time and the waiting time of each function,
+        and the time for serialization and the disk. Traces of other programs do not contain them.
       </p>
     </section>
   );

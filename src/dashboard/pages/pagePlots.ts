@@ -115,8 +115,12 @@ export function extentOfPlots(plots: readonly Plot[], limits: TimeWindow): TimeW
   return { start, stop };
 }
 
-const LATE: Figure = { figure: 'eventLoopDelay', title: 'Event loop is late by', unit: 'seconds' };
-const BUSY_LOOP: Figure = { figure: 'event_loop_utilization', title: 'Event loop is busy', unit: 'percent' };
+const LATE: Figure = { figure: 'eventLoopDelay', title: 'Event loop delay', unit: 'seconds' };
+const BUSY_LOOP: Figure = {
+  figure: 'event_loop_utilization',
+  title: 'Event loop utilization',
+  unit: 'percent',
+};
 
 interface Figure {
   readonly figure: string;
@@ -138,11 +142,11 @@ const HOST_FIGURES: readonly Figure[] = [
   { figure: 'cpu', title: 'CPU of scheduler and workers', unit: 'percent' },
   { figure: 'rss', title: 'Memory of the processes', unit: 'bytes' },
   { figure: 'memory', title: 'Memory', unit: 'bytes' },
-  { figure: 'host_net_io.read_bps', title: 'Received', unit: 'bytes/s' },
-  { figure: 'host_net_io.write_bps', title: 'Sent', unit: 'bytes/s' },
+  { figure: 'host_net_io.read_bps', title: 'Received from the network', unit: 'bytes/s' },
+  { figure: 'host_net_io.write_bps', title: 'Sent to the network', unit: 'bytes/s' },
   { figure: 'host_disk_io.read_bps', title: 'Read from disk', unit: 'bytes/s' },
   { figure: 'host_disk_io.write_bps', title: 'Written to disk', unit: 'bytes/s' },
-  { figure: 'eventLoopDelay', title: 'The scheduler’s event loop is late by', unit: 'seconds' },
+  { figure: 'eventLoopDelay', title: 'Event loop delay of the scheduler', unit: 'seconds' },
   { figure: 'num_fds', title: 'Open files', unit: 'number' },
 ];
 
@@ -170,13 +174,7 @@ function samplesPlot(trace: Trace, origin: number, chosen: ProfileTreeOptions): 
   const time = Float64Array.from(seconds, (_, bin) => start - origin + bin * step);
   const value = seconds.map((busy) => (step > 0 ? busy / step : 0));
   const part = { name: 'busy threads', slot: 12, value };
-  return stackedPlot(
-    'Busy threads by samples',
-    'number',
-    time,
-    [part],
-    'No sample was taken of what is chosen.',
-  );
+  return stackedPlot('Busy threads, from samples', 'number', time, [part], 'No sample matches the choice.');
 }
 
 /** Returns the bytes of held results over time by prefix, as in the question `memory-by-prefix`. Cached per trace. */
@@ -199,10 +197,10 @@ function makeHeldPlot(trace: Trace, origin: number): LinesPlot {
     value: Float64Array.from(table.rows, (row) => Number(row[title]) * 1e6),
   }));
   return stackedPlot(
-    'Results that tasks need, and kept ones',
+    'Results needed by tasks or futures',
     'bytes',
     time,
     parts,
-    'No result with a size was recorded.',
+    'The trace has no sizes of results.',
   );
 }

@@ -53,13 +53,13 @@ function Flame({ state, update: { trace } }: PageProps) {
   const interval = useMemo(() => samplingInterval(trace), [trace]);
   const layout = useMemo(() => (tree === undefined ? undefined : flameLayout(tree)), [tree]);
   const [path, setPath] = useState<readonly string[]>([]);
-  if (layout === undefined) return <p class="loading">Putting samples together…</p>;
+  if (layout === undefined) return <p class="loading">Merging samples…</p>;
   const query = state.view.query.value;
   const all = layout.root.node.count;
   if (all === 0) return <NothingChosen state={state} />;
   return (
     <div class="profile-panes">
-      <section class="flame" aria-label="Flame view">
+      <section class="flame" aria-label="Flame graph">
         <FlameView
           layout={layout}
           path={path}
@@ -74,7 +74,7 @@ function Flame({ state, update: { trace } }: PageProps) {
           {formatCount(all)} samples, {formatDuration(all * interval)}
           {query.trim() === ''
             ? ''
-            : `; “${query.trim()}” is in ${formatPercent((100 * foundSamples(layout, query)) / all)} of them`}
+            : `; “${query.trim()}” is in ${formatPercent((100 * foundSamples(layout, query)) / all)} of the samples`}
         </p>
         <Functions layout={layout} interval={interval} onPath={setPath} />
       </section>
@@ -101,7 +101,7 @@ function Functions({
   const sums = useMemo(() => functionSums(layout), [layout]);
   return (
     <BareTable
-      caption="Functions, those with most time of their own first"
+      caption="Functions, the most own time first"
       rows={sums.slice(0, MAX_FUNCTIONS)}
       keyOf={({ identifier }) => identifier}
       columns={[
@@ -188,14 +188,14 @@ function NothingChosen({ state }: { readonly state: ShellState }) {
   return (
     <div class="profile-none">
       <Empty>
-        No sample fell into what is chosen:{' '}
+        No sample matches the choice.{' '}
         {task === undefined
-          ? 'choose other tasks, another worker or a longer time.'
-          : 'the task was too short, or its samples are summed up by now.'}
+          ? 'Choose other tasks, another worker or a longer time.'
+          : 'The task was too short, or its samples were merged into sums.'}
       </Empty>
       {task === undefined || key === undefined ? null : (
         <button type="button" class="choice" onClick={() => state.showProfile({ key })}>
-          Show all tasks {key}
+          Show all {key} tasks
         </button>
       )}
       {!showsAll(limits, state.view.window.value) ? (
@@ -213,8 +213,8 @@ function NoSamples({ isLive }: { readonly isLive: boolean }) {
       <h2>The trace has no samples</h2>
       <p>
         {isLive
-          ? 'The profiler looks at every busy worker a hundred times a second; its first samples come after a second of work. Tasks that are over sooner than that are rarely seen.'
-          : 'The profiler of a LocalCluster looks at every busy worker a hundred times a second. This run was too short for it, had it switched off, or was recorded by another program.'}
+          ? 'The profiler samples every busy worker a hundred times per second. The first samples arrive after a second of work, and shorter tasks are rarely sampled.'
+          : 'The profiler of a LocalCluster samples every busy worker a hundred times per second. This run was too short, ran without the profiler, or was recorded by another program.'}
       </p>
     </section>
   );

@@ -15,7 +15,7 @@ import type { PageProps } from './pageProps.js';
 
 /** Returns the time that the panels show. */
 function momentNote(view: PageProps['state']['view']): string {
-  return view.hover.value === undefined ? 'at the end, or the pointer' : 'at the pointer';
+  return view.hover.value === undefined ? 'at the end of the window' : 'at the pointer';
 }
 
 export function StatusPage({ state, update, stage, animationFrames }: PageProps) {
@@ -55,11 +55,11 @@ export function StatusPage({ state, update, stage, animationFrames }: PageProps)
         </Panel>
         <Panel
           title={live === undefined ? 'Tasks running' : 'Tasks processing'}
-          note={live === undefined ? momentNote(view) : 'unfinished on a worker'}
+          note={live === undefined ? momentNote(view) : 'unfinished tasks per worker'}
         >
           <Processing workers={workers} scheme={scheme} />
         </Panel>
-        <Panel title="Occupancy and CPU" note="CPU of one core">
+        <Panel title="Occupancy and CPU" note="percent of one core">
           <Load trace={trace} workers={workers} at={at} scheme={scheme} />
         </Panel>
       </Panels>
@@ -176,7 +176,7 @@ function Memory({
     spilled: slotColor(MEMORY_SLOTS.spilled, scheme),
   };
   if (workers.every(({ managed, unmanaged, spilled }) => managed + unmanaged + spilled === 0))
-    return <Empty>No worker has told its memory by this time.</Empty>;
+    return <Empty>No worker has reported its memory by this time.</Empty>;
   const short = shortNames(workers.map(({ name }) => name));
   const rows = workers.map(
     ({ name, index, managed, unmanaged, spilled, memoryLimit }, i): BarRow => ({

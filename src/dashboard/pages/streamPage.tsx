@@ -59,8 +59,8 @@ function PathSwitch({ state, trace }: { readonly state: ShellState; readonly tra
         Critical path
       </label>
       <span class="muted">
-        the line through the tasks that the last result waited for: {formatDuration(computing)} of computing
-        in {formatDuration(path.makespan)}
+        the line along the chain of tasks that ends with the run: {formatDuration(computing)} of computing in{' '}
+        {formatDuration(path.makespan)}
       </span>
     </div>
   );
@@ -137,11 +137,13 @@ function TaskMore({ state, trace, row }: MoreProps) {
 }
 
 function Log({ trace, row }: Omit<MoreProps, 'state'>) {
-  const { moves, lines } = useMemo(() => taskLog(trace, trace.tasks.keyOf(row)), [trace, row]);
+  const { transferCount, lines } = useMemo(() => taskLog(trace, trace.tasks.keyOf(row)), [trace, row]);
   return (
     <>
-      {moves === 0 ? null : (
-        <p class="muted">Its result was moved {moves === 1 ? 'once' : `${formatCount(moves)} times`}.</p>
+      {transferCount === 0 ? null : (
+        <p class="muted">
+          The result was transferred {transferCount === 1 ? 'once' : `${formatCount(transferCount)} times`}.
+        </p>
       )}
       {lines.length === 0 ? null : (
         <>
@@ -171,7 +173,7 @@ function ProfileLink({ state, trace: { tasks, strings, samples }, row }: MorePro
         </button>
       ) : null}
       <button type="button" class="quiet" onClick={() => state.showProfile({ key })}>
-        Profile of all {key}
+        Profile of all {key} tasks
       </button>
     </p>
   );

@@ -55,16 +55,16 @@ function PathPanels({ state, update: { trace } }: PageProps) {
   const faster = useAnalysis(trace, SPEEDUPS);
   return (
     <>
-      <Panel title="What it was waiting for" note="the critical path, by what happened on it" wide>
+      <Panel title="What the run waited for" note="the critical path, by activity and wait" wide>
         {path === undefined ? (
-          <p class="muted">Following the critical path…</p>
+          <p class="muted">Computing the critical path…</p>
         ) : (
           <PathBar path={path} scheme={scheme} />
         )}
       </Panel>
-      <Panel title="Findings" note="seconds that would be gained at most; they overlap" wide>
+      <Panel title="Findings" note="seconds that could be saved at most; findings overlap" wide>
         {found === undefined ? (
-          <p class="muted">Looking at the trace…</p>
+          <p class="muted">Analysing the trace…</p>
         ) : (
           <Findings
             found={found}
@@ -74,11 +74,14 @@ function PathPanels({ state, update: { trace } }: PageProps) {
           />
         )}
       </Panel>
-      <Panel title="The critical path by prefix" note="waiting counts for what ran meanwhile">
+      <Panel
+        title="The critical path by prefix"
+        note="a wait for a worker counts for the prefix that ran on it"
+      >
         {path === undefined ? null : <PathPrefixes path={path} scheme={scheme} />}
       </Panel>
       {faster === undefined || faster.length === 0 ? null : (
-        <Panel title="What if a prefix were twice as fast" note="simulated: the run would take so long">
+        <Panel title="What if a prefix were twice as fast" note="simulated duration of the run">
           <Speedups found={faster} trace={trace} scheme={scheme} />
         </Panel>
       )}
@@ -91,7 +94,7 @@ function NoTasks() {
     <section class="nothing">
       <h2>No task has run yet</h2>
       <p>
-        Numbers appear here as soon as one ends. Ask for work with <code>compute</code>,{' '}
+        Numbers appear here when the first task ends. Start tasks with <code>compute</code>,{' '}
         <code>client.submit</code> or <code>client.map</code>.
       </p>
     </section>
@@ -114,7 +117,7 @@ function Figures({ trace }: { readonly trace: Trace }) {
   const computed = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;
   const threads = workers.threads.reduce((sum, count) => sum + (count > 0 ? count : 1), 0);
   const isMeasured = recordsTransfers(trace);
-  const moved = totals.pairs.reduce((sum, { nbytes }) => sum + nbytes, 0);
+  const transferred = totals.pairs.reduce((sum, { nbytes }) => sum + nbytes, 0);
   const unusual = [
     [erred, 'failed'],
     [cancelled, 'cancelled'],
@@ -143,7 +146,7 @@ function Figures({ trace }: { readonly trace: Trace }) {
       />
       <Figure name="Workers" value={workers.length > 0 ? formatCount(workers.length) : '–'} />
       <Figure name="Computations" value={computations.length > 0 ? formatCount(computations.length) : '–'} />
-      <Figure name="Moved" value={isMeasured ? formatBytes(moved) : '–'} />
+      <Figure name="Transferred" value={isMeasured ? formatBytes(transferred) : '–'} />
       <Figure name="Spilled" value={isMeasured ? formatBytes(totals.spilled) : '–'} />
     </dl>
   );
@@ -169,7 +172,7 @@ function Figure({
 }
 
 function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly scheme: Scheme }) {
-  if (!(path.makespan > 0)) return <Empty>No task ran, so nothing was waited for.</Empty>;
+  if (!(path.makespan > 0)) return <Empty>No task ran.</Empty>;
   const parts = path.byKind.map(({ kind, seconds }) => ({
     name: kind,
     seconds,
@@ -197,8 +200,8 @@ function PathBar({ path, scheme }: { readonly path: CriticalPath; readonly schem
         }))}
       />
       <p class="muted">
-        No number of workers makes the run shorter than {formatDuration(path.floor)}: so long is its longest
-        chain of tasks, with what the client did between them.
+        No number of workers makes the run shorter than {formatDuration(path.floor)}, the duration of its
+        longest chain of tasks, including the time of the client between them.
       </p>
     </>
   );
@@ -238,7 +241,7 @@ function Speedups({
   const rows = found.map(({ prefix, makespan, gained }) => ({
     name: prefix,
     parts: [{ name: prefix, value: gained, color: colors(prefix) }],
-    label: `${formatDuration(makespan)} · ${gained > 0 ? `−${formatDuration(gained)}` : 'nothing gained'}`,
+    label: `${formatDuration(makespan)} · ${gained > 0 ? `−${formatDuration(gained)}` : 'no gain'}`,
   }));
   return <Bars rows={rows} />;
 }

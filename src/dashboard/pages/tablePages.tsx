@@ -27,7 +27,7 @@ export function ComputePage({ state, update }: PageProps) {
         note={
           trace.samples.length === 0
             ? 'seconds in tasks, by prefix'
-            : 'seconds in tasks, by prefix; click one for its profile'
+            : 'seconds in tasks, by prefix; click a prefix for its profile'
         }
         wide
       >
@@ -47,7 +47,7 @@ export function ComputePage({ state, update }: PageProps) {
       <Panel title="By prefix" wide>
         <TableView table={table} caption="Seconds by prefix" sums={PREFIX_SUMS} />
       </Panel>
-      <Panel title="Where tasks wait" note="median seconds between two stations" wide>
+      <Panel title="Where tasks wait" note="median seconds from one step to the next" wide>
         <TableView table={waits} caption="Waiting by prefix" />
       </Panel>
     </Panels>
@@ -60,7 +60,7 @@ export function ActionsPage({ state, update }: PageProps) {
   return (
     <Panels>
       <Panel title="Aggregate time by action" note="all workers together" wide>
-        <ActionBars trace={trace} scheme={state.view.scheme.value} none="No worker has done anything yet." />
+        <ActionBars trace={trace} scheme={state.view.scheme.value} none="Nothing was recorded yet." />
       </Panel>
       <Panel title="By action" wide>
         <TableView table={table} caption="Seconds by action" />

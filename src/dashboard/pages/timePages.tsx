@@ -22,21 +22,21 @@ export function BandwidthPage(props: PageProps) {
   const byPair = useAnalysis(trace, TRANSFERS_BY_PAIR);
   return (
     <TimePage {...props}>
-      <Panel title="From worker to worker" note="bytes; the stronger the colour, the more" wide>
+      <Panel title="Transfers between workers" note="bytes; stronger colours mean more bytes" wide>
         <Matrix trace={trace} scheme={props.state.view.scheme.value} />
       </Panel>
       <Panel title="By type of result" wide>
-        <TableView table={byType} caption="Bytes moved by type" sums={MOVED_SUMS} />
+        <TableView table={byType} caption="Transferred bytes by type" sums={TRANSFER_SUMS} />
       </Panel>
       <Panel title="By pair of workers" wide>
-        <TableView table={byPair} caption="Bytes moved by pair" sums={MOVED_SUMS} />
+        <TableView table={byPair} caption="Transferred bytes by pair" sums={TRANSFER_SUMS} />
       </Panel>
     </TimePage>
   );
 }
 
 /** Columns of the tables of transfers whose sum is meaningful. */
-const MOVED_SUMS = ['Transfers', 'Results', 'Size (MB)', 'Compressed (MB)', 'Duration (s)'];
+const TRANSFER_SUMS = ['Transfers', 'Results', 'Size (MB)', 'Compressed (MB)', 'Duration (s)'];
 /** Workers in the matrix, those with the most transferred bytes. */
 const MAX_WORKERS = 24;
 
@@ -46,8 +46,8 @@ function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Sch
     return (
       <Empty>
         {recordsTransfers(trace)
-          ? 'Nothing was moved between workers, or to a client.'
-          : 'The trace does not record what was moved: local schedulers do not measure it.'}
+          ? 'No data were transferred between workers or to a client.'
+          : 'The trace has no transfers, because local schedulers do not measure them.'}
       </Empty>
     );
   const sums = new Map<number, number>();
@@ -99,7 +99,7 @@ function Matrix({ trace, scheme }: { readonly trace: Trace; readonly scheme: Sch
       </table>
       {sums.size > MAX_WORKERS ? (
         <p class="muted">
-          the {MAX_WORKERS} workers that moved most, of {formatCount(sums.size)}
+          the {MAX_WORKERS} workers with the most transferred bytes, of {formatCount(sums.size)}
         </p>
       ) : null}
     </div>
@@ -177,11 +177,13 @@ export function ContentionPage(props: PageProps) {
     <TimePage {...props}>
       <Panel
         title="Time in tasks without a core"
-        note="waiting for data, a disk, or a core that another has"
+        note="waiting for data, for a disk, or for a core in use"
         wide
       >
         {rows.length === 0 ? (
-          <Empty>No thread has told its CPU time: a LocalCluster measures it with every heartbeat.</Empty>
+          <Empty>
+            The trace has no CPU times of threads. A LocalCluster measures them with every heartbeat.
+          </Empty>
         ) : (
           <>
             <Bars rows={rows} />

@@ -17,13 +17,13 @@ export function WorkersPage(props: PageProps) {
     <TimePage {...props}>
       <Panel
         title="Workers"
-        note={state.worker.value === undefined ? 'click one to see it alone' : <AllWorkers {...props} />}
+        note={state.worker.value === undefined ? 'click a worker to see it alone' : <AllWorkers {...props} />}
         wide
       >
         <WorkerTable {...props} />
       </Panel>
       {state.worker.value === undefined ? null : <OneWorker {...props} worker={state.worker.value} />}
-      <Panel title="What each thread had to do" wide>
+      <Panel title="Work by thread" wide>
         <TableView table={balance} caption="Work by thread" sums={['Tasks', 'Computed (s)', 'Idle (s)']} />
       </Panel>
     </TimePage>
@@ -46,7 +46,7 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
     Array.from(values).reduce((all, value) => all + Math.max(0, value || 0), 0);
   const sums = { threads: sum(workers.threads), limit: sum(workers.memoryLimit), busy: sum(totals.busy) };
   const all = (text: string): string | undefined => (workers.length < 2 ? undefined : text);
-  if (workers.length === 0) return <Empty>No worker has come yet.</Empty>;
+  if (workers.length === 0) return <Empty>No worker has joined yet.</Empty>;
   return (
     <RowTable
       rows={Array.from({ length: workers.length }, (_, row) => row)}
@@ -98,11 +98,11 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
           all: all(formatDuration(sums.busy)),
         },
         {
-          ...{ title: 'Came', class: 'number', cell: (row: number) => clockOf(workers.started[row]!) },
+          ...{ title: 'Joined', class: 'number', cell: (row: number) => clockOf(workers.started[row]!) },
           hint: (row) => dateOf(workers.started[row]!),
         },
         {
-          title: 'Went',
+          title: 'Left',
           class: 'reason',
           hint: (row) => dateOf(workers.stopped[row]!),
           cell: (row) =>
@@ -137,7 +137,7 @@ function RunningNow({ update: { trace, live }, worker }: WorkerProps) {
   return (
     <Panel title="Running now" wide>
       {running === undefined || live === undefined ? (
-        <Empty>It runs no task that takes longer than a moment.</Empty>
+        <Empty>The worker runs no task, or only short tasks.</Empty>
       ) : (
         <>
           <p>
@@ -145,7 +145,7 @@ function RunningNow({ update: { trace, live }, worker }: WorkerProps) {
             {formatDuration(Math.max(0, live.time - running.started))}
           </p>
           {stack === undefined ? (
-            <p class="muted">The profiler has told no call stack of it yet: it does once a second.</p>
+            <p class="muted">The profiler has no call stack of this task yet. It reports once per second.</p>
           ) : (
             <>
               <p class="muted">
@@ -170,14 +170,14 @@ function Transfers({
   return (
     <Panel title={title} note={count === 0 ? undefined : `${formatCount(count)} transfers, newest first`}>
       {entries.length === 0 ? (
-        <Empty>Nothing was {direction === 'incoming' ? 'sent to' : 'taken from'} this worker.</Empty>
+        <Empty>This worker has {direction === 'incoming' ? 'received' : 'sent'} no data.</Empty>
       ) : (
         <RowTable
           rows={entries}
           columns={[
             { title: 'Start', cell: ({ start }) => formatClock(start) },
             { title: direction === 'incoming' ? 'From' : 'To', cell: ({ peer }) => peer },
-            { title: 'What', cell: ({ what }) => what },
+            { title: 'Kind', cell: ({ what }) => what },
             {
               title: 'Keys',
               class: 'code',
@@ -186,11 +186,11 @@ function Transfers({
             { title: 'Bytes', class: 'number', cell: ({ nbytes }) => formatBytes(nbytes) },
             { title: 'Compressed', class: 'number', cell: ({ compressed }) => formatBytes(compressed) },
             {
-              title: 'Ahead',
+              title: 'Requests ahead',
               class: 'number',
               cell: ({ ahead }) => (Number.isNaN(ahead) ? '' : formatCount(ahead)),
             },
-            { title: 'Took', class: 'number', cell: ({ start, stop }) => formatDuration(stop - start) },
+            { title: 'Duration', class: 'number', cell: ({ start, stop }) => formatDuration(stop - start) },
           ]}
         />
       )}

@@ -44,7 +44,7 @@ export class FileSource implements TraceSource {
     if (file === undefined || this.#files.length > 1) {
       throw new LongpoleError(
         'ERR_LONGPOLE_TRACE_FORMAT',
-        `A trace is one file, or a folder with ${META_FILE}; these are ${this.#files.length} files without it.`,
+        `A trace is one file, or a folder with ${META_FILE}. The selection has ${this.#files.length} files without ${META_FILE}.`,
       );
     }
     return await openFile(file);
@@ -100,7 +100,7 @@ async function openFile(file: File): Promise<TraceUpdate> {
 function notATrace({ name }: File): LongpoleError {
   return new LongpoleError(
     'ERR_LONGPOLE_TRACE_FORMAT',
-    `${name} is no trace that Longpole knows. It should be a trace directory, a performance report, an event file of DASF, or Chrome Trace JSON.`,
+    `${name} is not a trace of a known format. It should be a trace directory, a performance report, an event file of DASF, or Chrome Trace JSON.`,
   );
 }
 

@@ -1,4 +1,4 @@
-// The page of a diff between two sets of runs: the verdict, a flame view of both call trees, and a table.
+// The page of a diff between two sets of runs: the verdict, a flame graph of both call trees, and a table.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DiffPageData, DiffPageRow } from '../../analysis/diff/diffPageData.js';
 import type { StackDiff } from '../../profile/stackDiff.js';
@@ -23,7 +23,7 @@ export function DiffView({ data }: { readonly data: DiffPageData }) {
         <p class={failed ? 'diff-reason failed' : 'diff-reason'}>{reason}</p>
         {stacks === null ? (
           <p class="muted">
-            The profiler did not look at all of these runs, so there are no call stacks to compare.
+            The profiler did not sample all of these runs, so there are no call stacks to compare.
           </p>
         ) : (
           <Stacks root={stacks} />
@@ -118,7 +118,7 @@ function Times({ place }: { readonly place: StackDiff }) {
   return (
     <>
       {formatDuration(before)} → {formatDuration(after)}
-      {change === '' ? ', the same' : ` (${change}${share})`}; own code {formatDuration(selfBefore)} →{' '}
+      {change === '' ? ', unchanged' : ` (${change}${share})`}; own code {formatDuration(selfBefore)} →{' '}
       {formatDuration(selfAfter)}
     </>
   );
@@ -127,9 +127,9 @@ function Times({ place }: { readonly place: StackDiff }) {
 function Legend({ scheme }: { readonly scheme: Scheme }) {
   const { slower, same, faster } = DIFF_COLORS[scheme];
   const entries = [
-    [slower, 'longer after'],
-    [same, 'the same'],
-    [faster, 'shorter after'],
+    [slower, 'longer than before'],
+    [same, 'unchanged'],
+    [faster, 'shorter than before'],
   ] as const;
   return (
     <ul class="diff-legend">
@@ -141,7 +141,7 @@ function Legend({ scheme }: { readonly scheme: Scheme }) {
           {text}
         </li>
       ))}
-      <li class="muted">as wide as the longer of the two times</li>
+      <li class="muted">width: the longer of the two times</li>
     </ul>
   );
 }
@@ -153,7 +153,7 @@ function Rows({ rows, more }: { readonly rows: readonly DiffPageRow[]; readonly 
       <BareTable
         rows={rows}
         columns={[
-          { title: 'What', cell: ({ kind }) => kind },
+          { title: 'Kind', cell: ({ kind }) => kind },
           { title: 'Name', cell: ({ name }) => name },
           { title: 'Verdict', cell: ({ verdict }) => verdict },
           { title: 'Before (s)', class: 'number', cell: ({ before }) => before.toFixed(3) },

@@ -1,4 +1,4 @@
-// The flame view: a canvas with the functions, details of the function under the pointer or the keyboard focus, and a
+// The flame graph: a canvas with the functions, details of the function under the pointer or the keyboard focus, and a
 // button that resets the zoom. The callers define details and colours, for profiles and for differences of profiles.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -70,7 +70,7 @@ export function FlameView({ layout, path, onPath, query, scheme, details, paint 
         ref={scroller}
         class="flame-scroll"
         role="application"
-        aria-label="Arrow keys go from function to function, Enter zooms, Escape goes back"
+        aria-label="Arrow keys move between functions, Enter zooms in, Escape zooms out"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keys move inside it
         tabIndex={0}
         onKeyDown={onKey}
@@ -78,7 +78,7 @@ export function FlameView({ layout, path, onPath, query, scheme, details, paint 
         <canvas
           ref={canvas}
           role="img"
-          aria-label={`Flame view: functions by the time in which they were on the stack, ${layout.rows.length - 1} deep. The table has the same functions.`}
+          aria-label={`Flame graph: the time of functions on the stack, ${layout.rows.length - 1} levels deep. The table lists the same functions.`}
           style={{ width: `${width}px`, height: `${flameHeight(layout)}px` }}
           onPointerMove={(event) => setHovered(boxOf(event))}
           onPointerLeave={() => setHovered(undefined)}

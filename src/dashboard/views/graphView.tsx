@@ -171,7 +171,7 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
         width={width}
         height={height}
         role="group"
-        aria-label={`A graph of ${nodes.length} nodes and ${edges.length} edges. Arrows go from node to node, Enter ${action}.`}
+        aria-label={`A graph of ${nodes.length} nodes and ${edges.length} edges. Arrow keys move between nodes, Enter ${action}.`}
       >
         <Edges nodes={nodes} edges={edges} pieces={drawing.pieces} />
         {nodes.map((node, i) => (

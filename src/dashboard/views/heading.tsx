@@ -89,16 +89,16 @@ function SearchBox({ state, searchBox, searches = 'keys' }: Props) {
         <span class="steps">
           <button
             type="button"
-            aria-label="Previous task found"
-            title="Previous task found (Shift N)"
+            aria-label="Previous match"
+            title="Previous match (Shift N)"
             onClick={() => state.stepMatch(-1)}
           >
             ‹
           </button>
           <button
             type="button"
-            aria-label="Next task found"
-            title="Next task found (N)"
+            aria-label="Next match"
+            title="Next match (N)"
             onClick={() => state.stepMatch(1)}
           >
             ›

@@ -5,7 +5,7 @@ import type { PageState } from './pageState.js';
 
 interface Props {
   readonly state: PageState;
-  /** Whether the page has graphs and flame views. */
+  /** Whether the page has graphs and flame graphs. */
   readonly graphs?: boolean;
 }
 
@@ -50,8 +50,8 @@ export function Help({ state, graphs = false }: Props) {
         </dl>
       </div>
       <p>
-        Where many tasks share a pixel, the height of a colour is the share of that pixel’s time in which
-        tasks of its prefix ran. Nothing is left out; zoom in to see each task.
+        If many tasks share a pixel, the height of a colour is the share of time in which tasks of its prefix
+        ran. The plot contains every task; zoom in to see single tasks.
       </p>
     </dialog>
   );

@@ -54,7 +54,7 @@ export function Legend({ state }: { readonly state: PageState }) {
     <section class="legend" aria-label="Legend: prefixes">
       <header>
         <h2>
-          {range === undefined || !streams ? 'Prefix' : `In the ${formatDuration(spanOf(range))} shown`}
+          {range === undefined || !streams ? 'Prefix' : `In the visible ${formatDuration(spanOf(range))}`}
           {locked.size > 0 ? (
             <button
               type="button"
@@ -75,14 +75,14 @@ export function Legend({ state }: { readonly state: PageState }) {
         {streams && tasks.length > 1 ? <TotalRow name="All tasks" rows={tasks} /> : null}
         {activities.length === 0 ? null : (
           <li class="beside">
-            <h3>Beside tasks</h3>
-            <span>Times</span>
+            <h3>Other activities</h3>
+            <span>Count</span>
             <span>Time</span>
           </li>
         )}
         {list(activities)}
         {rows.length === all.length ? null : (
-          <li class="absent">{formatCount(all.length - rows.length)} others have none here</li>
+          <li class="absent">{formatCount(all.length - rows.length)} more are not in this range</li>
         )}
       </ul>
     </section>

@@ -20,7 +20,7 @@ export function OverviewStrip({ state, stage }: { readonly state: PageState; rea
       <canvas
         ref={overview}
         role="img"
-        aria-label="The whole run: how many workers were busy, and the window that the plots show"
+        aria-label="The whole run: the share of busy workers, and the range that the plots show"
         style={{ height: `${OVERVIEW_HEIGHT}px` }}
       />
       <canvas ref={ruler} role="img" aria-label="Time axis" style={{ height: `${RULER_HEIGHT}px` }} />

@@ -37,7 +37,7 @@ export function plotSummary(
         empty:
           plot.cpu.time.length > 0
             ? undefined
-            : 'No sample was taken: the run was shorter than the time step. Give a smaller one: new ResourceProfiler({ dt: 0.1 }).',
+            : 'No sample was taken, because the run was shorter than the time step. Use a smaller step: new ResourceProfiler({ dt: 0.1 }).',
       };
     case 'lines':
       return {
@@ -77,7 +77,7 @@ export function PlotHeading({ state, plot, streamNote }: Props) {
   );
 }
 
-const SHARED = 'tasks per pixel: heights are shares of its time';
+const SHARED = 'tasks per pixel; heights show shares of time';
 
 function StreamValues({ state, plot }: { readonly state: PageState; readonly plot: TaskPlot }) {
   const { lanes, rows } = plot.lanes;

@@ -232,7 +232,7 @@ function NothingToShow() {
     <section class="plots nothing">
       <h2>Nothing was recorded</h2>
       <p>
-        Give <code>visualize</code> at least one profiler, and have it active while you call{' '}
+        Pass at least one profiler to <code>visualize</code>. Activate the profiler before you call{' '}
         <code>compute</code> or <code>get</code>: <code>using prof = new Profiler()</code>.
       </p>
     </section>

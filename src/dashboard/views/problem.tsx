@@ -7,7 +7,7 @@ export function Problem({ error }: { readonly error: unknown }) {
   return (
     <main class="problem">
       <h1>This page cannot show its data</h1>
-      <p>{known ? message : `The program of the page failed: ${message}`}</p>
+      <p>{known ? message : `The script of the page failed: ${message}`}</p>
       {known ? <p class="code">{error.code}</p> : null}
     </main>
   );

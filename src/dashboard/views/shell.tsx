@@ -72,7 +72,7 @@ export function Shell({ state, register }: Props) {
   return (
     <>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
-        Go to the page
+        Skip the navigation
       </button>
       <Heading
         state={view}
@@ -169,25 +169,25 @@ function Banners({ state }: { readonly state: ShellState }) {
           {state.detail.value === '' ? null : `${state.detail.value} `}
           {update === undefined
             ? 'There is no connection to the scheduler. Trying again…'
-            : 'The connection to the scheduler is lost. What you see is as it was; trying again…'}
+            : 'The connection to the scheduler is lost. The page shows the last known state. Trying again…'}
         </p>
       ) : null}
       {status === 'whole' && state.detail.value !== '' ? (
         <p class="banner" role="status">
-          The run is over ({state.detail.value}). What you see is all of it.
+          The run is over ({state.detail.value}). The page shows the whole run.
         </p>
       ) : null}
       {status === 'cut' ? (
         <p class="banner lost" role="alert">
-          Nothing more comes ({state.detail.value}). This page has not got all of it.
+          No more data will arrive ({state.detail.value}). The page does not show the whole run.
         </p>
       ) : null}
       {evicted > 0 && update !== undefined ? (
         <p class="banner" role="status">
           Totals count all {formatCount(evicted + update.trace.tasks.length)} runs.{' '}
           {update.trace.tasks.length === 0
-            ? 'What each of them did is on its way.'
-            : `Task stream, graph and lists have the newest ${formatCount(update.trace.tasks.length)} of them.`}
+            ? 'Their details have not arrived yet.'
+            : `Task stream, graph and lists show the newest ${formatCount(update.trace.tasks.length)} runs.`}
         </p>
       ) : null}
       {damage === undefined ? null : (
@@ -210,8 +210,8 @@ function Welcome({ state }: { readonly state: ShellState }) {
     <section class="nothing">
       <h2>Drop a trace here</h2>
       <p>
-        A trace directory, a performance report, an event file of DASF, or Chrome Trace JSON. It is read in
-        this page and goes nowhere.
+        A trace directory, a performance report, an event file of DASF, or Chrome Trace JSON. This page reads
+        the files itself and sends them nowhere.
       </p>
       <p class="choices">
         <label class="choice">

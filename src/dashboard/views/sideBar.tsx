@@ -65,9 +65,9 @@ function Details({ state, more }: SideBarProps) {
   if (pinned === undefined || plot?.type !== 'tasks') {
     return state.model.taskCount > 0 ? (
       <section class="details hint">
-        <p>Click a task to keep it here.</p>
+        <p>Click a task to see its details here.</p>
         <p>
-          Press <kbd>?</kbd> for the keys.
+          Press <kbd>?</kbd> for all keys.
         </p>
       </section>
     ) : null;
@@ -75,7 +75,7 @@ function Details({ state, more }: SideBarProps) {
   const { hit } = pinned;
   if (hit.kind === 'density') {
     return (
-      <Chosen state={state} title={`${formatCount(hit.runs)} in one pixel`}>
+      <Chosen state={state} title={`${formatCount(hit.runs)} runs in one pixel`}>
         <dl>
           {hit.parts.map((part) => (
             <Fact
@@ -92,7 +92,7 @@ function Details({ state, more }: SideBarProps) {
   return (
     <Chosen
       state={state}
-      title={run.prefix.isActivity ? 'Beside tasks' : 'Task'}
+      title={run.prefix.isActivity ? 'Activity' : 'Task'}
       action={run.key === '' ? null : <CopyButton text={run.key} label="Copy key" />}
     >
       <RunFacts state={state} run={run} />
@@ -115,7 +115,7 @@ function Chosen({ state, title, action, children }: ChosenProps) {
       <header>
         <h2>{title}</h2>
         {action}
-        <button type="button" class="quiet" title="Zoom to it (F)" onClick={() => state.zoomToPinned()}>
+        <button type="button" class="quiet" title="Zoom to the task (F)" onClick={() => state.zoomToPinned()}>
           Zoom to
         </button>
         <button
@@ -208,7 +208,7 @@ interface Props {
 function CopyButton({ text, label }: Props) {
   const [outcome, setOutcome] = useState('');
   useEffect(() => setOutcome(''), [text]);
-  const copy = async () => setOutcome((await toClipboard(text)) ? 'Copied' : 'Not allowed here');
+  const copy = async () => setOutcome((await toClipboard(text)) ? 'Copied' : 'Copying failed');
   return (
     <button type="button" class="quiet" onClick={() => void copy()}>
       <span aria-live="polite">{outcome === '' ? label : outcome}</span>

@@ -112,7 +112,7 @@ function DensityTip({ state, plot, hit }: { state: PageState; plot: TaskPlot; hi
   return (
     <>
       <p class="tip-title">
-        <b>{formatCount(hit.runs)} tasks</b>
+        <b>{formatCount(hit.runs)} runs</b>
         <span class="value">in {formatDuration(hit.stop - hit.start)}</span>
       </p>
       {hit.parts.slice(0, MAX_LINES).map((part) => {
