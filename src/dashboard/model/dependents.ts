@@ -17,14 +17,14 @@ export function dependentsOf(trace: Trace, row: number): number[] {
 export const dependents = oncePer((trace: Trace): Dependents => {
   const { length, dependencyOffsets, dependencyRows } = trace.tasks;
   const offsets = new Int32Array(length + 1);
-  for (const made of dependencyRows) if (made >= 0) offsets[made + 1]! += 1;
+  for (const producer of dependencyRows) if (producer >= 0) offsets[producer + 1]! += 1;
   for (let i = 0; i < length; i++) offsets[i + 1]! += offsets[i]!;
   const next = offsets.slice(0, length);
   const rows = new Int32Array(offsets[length]!);
   for (let row = 0; row < length; row++) {
     for (let edge = dependencyOffsets[row]!; edge < dependencyOffsets[row + 1]!; edge++) {
-      const made = dependencyRows[edge]!;
-      if (made >= 0) rows[next[made]!++] = row;
+      const producer = dependencyRows[edge]!;
+      if (producer >= 0) rows[next[producer]!++] = row;
     }
   }
   return { offsets, rows };

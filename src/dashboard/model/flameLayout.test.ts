@@ -4,7 +4,7 @@ import fc from '../../base/properties.test.support.js';
 import { type CallTree, childOf, emptyTree, type MutableCallTree } from '../../profile/callTree.js';
 import { boxAt, boxOfPath, flameLayout, foundSamples, functionSums, pathOf } from './flameLayout.js';
 
-/** A tree of stacks, each a text whose letters are functions. */
+/** Returns the call tree of stacks. Each letter of a stack is a function. */
 function treeOf(stacks: readonly string[]): CallTree {
   const root = emptyTree();
   for (const stack of stacks) {
@@ -43,7 +43,7 @@ test('boxes lie within their callers, side by side, and every sample is in the b
   );
 });
 
-test('own samples of all functions are all samples with a function; recursion counts once', () => {
+test('own samples of all functions add up to all samples with a function, and recursion counts once', () => {
   fc.assert(
     fc.property(stacks, (all) => {
       const sums = functionSums(flameLayout(treeOf(all)));
@@ -57,7 +57,7 @@ test('own samples of all functions are all samples with a function; recursion co
   );
 });
 
-test('a path leads to the same function of another tree, or as far as that has it', () => {
+test('a path leads to the same function of another tree, or to the deepest function that the tree has', () => {
   const layout = flameLayout(treeOf(['abc', 'abc', 'ab', 'b']));
   const box = layout.rows[3]?.[0];
   assert.ok(box !== undefined);
@@ -67,7 +67,7 @@ test('a path leads to the same function of another tree, or as far as that has i
   assert.equal(boxOfPath(flameLayout(treeOf(['ax'])), pathOf(box)).node.description.name, 'a');
 });
 
-test('a search finds functions and files, and each sample once', () => {
+test('a search finds functions and files, and counts each sample once', () => {
   const layout = flameLayout(treeOf(['aba', 'ba', 'c', 'c']));
   assert.equal(foundSamples(layout, 'A.TS'), 2);
   assert.equal(foundSamples(layout, 'c'), 2);

@@ -29,7 +29,7 @@ describe('arrow keys in a graph', () => {
     assert.deepEqual([first, go(first, 'ArrowDown'), go(first, 'ArrowDown', 'ArrowDown')].sort(), [0, 1, 4]);
   });
 
-  it('reach every node', () => {
+  it('can reach every node', () => {
     const graphs = fc
       .integer({ min: 1, max: 30 })
       .chain((count) =>

@@ -62,9 +62,9 @@ function edgesOf({ tasks }: Trace, placeOf: Int32Array, nodes: { needs: number }
   for (let row = 0; row < tasks.length; row++) {
     const to = placeOf[row]!;
     for (let edge = tasks.dependencyOffsets[row]!; edge < tasks.dependencyOffsets[row + 1]!; edge++) {
-      const made = tasks.dependencyRows[edge]!;
-      if (made < 0) continue;
-      const from = placeOf[made]!;
+      const producer = tasks.dependencyRows[edge]!;
+      if (producer < 0) continue;
+      const from = placeOf[producer]!;
       const name = from * nodes.length + to;
       if (from === to || seen.has(name)) continue;
       seen.add(name);

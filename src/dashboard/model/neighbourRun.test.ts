@@ -35,12 +35,12 @@ function lanesOf(list: readonly { prefix: string; worker: string; start: number;
 
 /** Returns the positions of all steps from one end of a thread to the other. */
 function walk(lanes: TaskLanes, from: number | undefined, direction: 1 | -1): number[] {
-  const way: number[] = [];
+  const steps: number[] = [];
   for (let at = from; at !== undefined; at = neighbourRun(lanes, at, direction)) {
-    assert.ok(!way.includes(at), 'the steps repeat');
-    way.push(at);
+    assert.ok(!steps.includes(at), 'the steps repeat');
+    steps.push(at);
   }
-  return way;
+  return steps;
 }
 
 test('steps visit every task of a thread once, in order of time or in reverse', () => {

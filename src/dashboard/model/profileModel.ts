@@ -61,7 +61,7 @@ export interface PrefixInfo {
   readonly name: string;
   /** Slot of the prefix's colour. */
   readonly slot: number;
-  /** Runs in the task streams; on a page without one, results in the cache. */
+  /** Runs in the task streams; results in the cache on a page without a task stream. */
   readonly count: number;
   /** Seconds in the task streams. */
   readonly seconds: number;
@@ -254,7 +254,7 @@ function countPrefixes(page: SectionPage, { slots: fixed, isActivity }: ModelOpt
       if (isActivity?.(i) === true) activities[prefix] = 1;
     }
   }
-  // The tasks of a prefix may have run without a profiler. Its results in the cache are counted instead.
+  // If the tasks of a prefix ran without a profiler, the results of the prefix in the cache are counted instead.
   const ran = count.slice();
   for (const section of page.sections) {
     if (section.type !== 'cache') continue;

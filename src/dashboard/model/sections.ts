@@ -31,7 +31,7 @@ export interface TaskSection {
   readonly stop: Float64Array;
 }
 
-/** Cached results: entry i is the time of one result in the cache. Entries have any order. */
+/** Cached results: entry i is one period of a result in the cache. Entries have any order. */
 export interface CacheSection {
   readonly type: 'cache';
   /** Name of the metric, e.g. `count`. Values of `nbytes` and `bytes` are shown as byte sizes. */

@@ -117,8 +117,7 @@ export function isDense(series: Series, grid: ColumnGrid): boolean {
 }
 
 /**
- * Returns a line as x, value, x, value, … with x in columns, from the last sample before the grid to the first after
- * it.
+ * Returns a line as x, value, x, value, … with x in columns. The line includes the nearest samples outside the grid.
  */
 export function linePoints(series: Series, grid: ColumnGrid): number[] {
   const { time, value } = series;

@@ -8,16 +8,16 @@ export const MIN_WIDTH = 2;
 
 /** The visible range of time in columns. Column c is [start + c·perColumn, start + (c + 1)·perColumn). */
 export interface ColumnGrid {
-  /** Seconds. */
+  /** Seconds since the origin. */
   readonly start: number;
-  /** Seconds. */
+  /** Seconds per column. */
   readonly perColumn: number;
   readonly columns: number;
 }
 
 /** Receives the shapes of one group. Columns count from the start of the grid. */
 export interface ShapeSink {
-  /** Draws a wide run from column `from` to `to`, fractions that may lie outside the grid. */
+  /** Draws a wide run. `from` and `to` are fractional columns, which may lie outside the grid. */
   run(position: number, from: number, to: number): void;
   /**
    * Draws narrow runs: their seconds within the column, and how many start in it or, in the first column, before the

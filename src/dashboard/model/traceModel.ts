@@ -291,7 +291,7 @@ function extentOfSamples({ memory, resources, samples, metrics }: Trace): TimeWi
   return start <= stop ? { start, stop } : { start: 0, stop: 1 };
 }
 
-/** Newest rows in which a task may be that the scheduler still reports as running. */
+/** Newest rows to search for tasks that the scheduler still reports as running. */
 const RECENT = 20_000;
 
 function latestIds({ tasks }: Trace): Set<number> {

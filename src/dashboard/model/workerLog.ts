@@ -6,7 +6,7 @@ export interface TransferEntry {
   /** Epoch seconds. */
   readonly start: number;
   readonly stop: number;
-  /** Name of the other side. */
+  /** Name of the other worker, or `client`. */
   readonly peer: string;
   readonly what: string;
   /** First key, and number of keys. */

@@ -17,9 +17,9 @@ export function workersAt(trace: Trace, time: number): WorkerRow[] {
   const running = runningAt(trace, time);
   const rows: WorkerRow[] = [];
   for (let index = 0; index < workers.length; index++) {
-    const gone = workers.stopped[index]! < time;
-    const here = !(workers.started[index]! > time);
-    if (gone || !here) continue;
+    const hasLeft = workers.stopped[index]! < time;
+    const hasJoined = !(workers.started[index]! > time);
+    if (hasLeft || !hasJoined) continue;
     const row = latest.get(index);
     const bytes = (values: Float64Array): number => (row === undefined ? 0 : Math.max(0, values[row]! || 0));
     rows.push({

@@ -214,8 +214,8 @@ function PathPrefixes({ path, scheme }: { readonly path: CriticalPath; readonly 
   const others = path.byKind
     .filter(({ kind }) => WITHOUT_PREFIX.includes(kind))
     .map((part) => ({ prefix: part.kind, seconds: part.seconds, parts: [part] }));
-  const owed = [...path.byPrefix.slice(0, 12), ...others];
-  const rows = owed.map(({ prefix, seconds, parts }) => ({
+  const rowsByPrefix = [...path.byPrefix.slice(0, 12), ...others];
+  const rows = rowsByPrefix.map(({ prefix, seconds, parts }) => ({
     name: prefix,
     parts: parts.map(({ kind, seconds: value }) => ({
       name: `${kind} ${formatDuration(value)}`,

@@ -121,14 +121,14 @@ export interface DroppedFiles {
  * Returns all dropped files, including those in folders. Must be called during the event, which invalidates the items.
  */
 export async function droppedFiles(items: DataTransferItemList): Promise<DroppedFiles> {
-  const asked = Array.from(items, (item) => ({
+  const dropped = Array.from(items, (item) => ({
     file: item.getAsFile(),
     entry: item.webkitGetAsEntry(),
     handle: item.getAsFileSystemHandle?.(),
   }));
   const folders: string[] = [];
   const lists = await Promise.all(
-    asked.map(async ({ file, entry, handle }) => {
+    dropped.map(async ({ file, entry, handle }) => {
       if (entry === null || !isDirectory(entry)) return file === null ? [] : [file];
       folders.push(entry.name);
       // On a page that was opened from disk, Chromium reads a folder only through its handle.

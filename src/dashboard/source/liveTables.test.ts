@@ -34,7 +34,7 @@ function cycle(start: number): ProfileCycle {
   };
 }
 
-describe('the tables of a page', () => {
+describe('the live tables of a page', () => {
   it('sum up old samples beyond the limit without losing any', () => {
     const tables = new LiveTables(true);
     const encoder = new TraceEncoder(

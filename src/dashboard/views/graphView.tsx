@@ -57,11 +57,14 @@ interface Drawing {
 }
 
 /** Lays out nodes without labels. Layers share the available width. */
-function unlabelled(layout: NodeLayers, edges: readonly Edge[], room: number): Drawing {
+function unlabelled(layout: NodeLayers, edges: readonly Edge[], available: number): Drawing {
   const { layer, place, sizes } = layout;
   const columnsOf = (size: number) => Math.max(1, Math.ceil(size / MAX_ROWS));
   const taken = sizes.reduce((sum, size) => sum + (columnsOf(size) - 1) * DENSE_ROW, 2 * MARGIN);
-  const narrow = Math.max(NARROW_LAYER, Math.min(WIDEST_LAYER, (room - taken) / Math.max(1, sizes.length)));
+  const narrow = Math.max(
+    NARROW_LAYER,
+    Math.min(WIDEST_LAYER, (available - taken) / Math.max(1, sizes.length)),
+  );
   const left: number[] = [];
   let width = MARGIN;
   let rows = 0;
@@ -94,9 +97,9 @@ function unlabelled(layout: NodeLayers, edges: readonly Edge[], room: number): D
   };
 }
 
-function labelled(labels: readonly string[], edges: readonly Edge[], room: number): Drawing {
+function labelled(labels: readonly string[], edges: readonly Edge[], available: number): Drawing {
   const widths = labels.map(({ length }) => length * LETTER);
-  const { x, y, routes, segment, ...rest } = routedLayout(widths, edges, room);
+  const { x, y, routes, segment, ...rest } = routedLayout(widths, edges, available);
   return {
     ...rest,
     x: (node) => x[node]!,
@@ -124,7 +127,7 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
   const strong = nodes.findIndex((node) => node.strong === true);
   const svg = useRef<SVGSVGElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const room = useWidth(scroller);
+  const available = useWidth(scroller);
   const [focused, setFocused] = useState(0);
   const labels = nodes.map(({ label }) => {
     const shown = visibleName(label);
@@ -135,9 +138,9 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
   const drawing = useMemo(
     () =>
       labels.some((label) => label !== '')
-        ? labelled(labels, edges, room)
-        : unlabelled(layeredLayout(nodes.length, edges), edges, room),
-    [nodes.length, edges.length, nodes[0]?.name, nodes.at(-1)?.name, widths, room],
+        ? labelled(labels, edges, available)
+        : unlabelled(layeredLayout(nodes.length, edges), edges, available),
+    [nodes.length, edges.length, nodes[0]?.name, nodes.at(-1)?.name, widths, available],
   );
   const { layout, x, y, width, height, radius } = drawing;
   const active = focused < nodes.length ? focused : 0;
@@ -153,11 +156,11 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
   }, [nodes[strong]?.name]);
   const onKey = (event: KeyboardEvent, node: number) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = stepInGraph(layout, edges, node, drawing.down ? turned(event.key) : event.key);
-    const acts = event.key === 'Enter' || event.key === ' ';
-    if (acts) onNode(node);
+    const to = stepInGraph(layout, edges, node, drawing.down ? transposed(event.key) : event.key);
+    const isClick = event.key === 'Enter' || event.key === ' ';
+    if (isClick) onNode(node);
     else if (to !== undefined) focus(to);
-    if (!acts && to === undefined && !event.key.startsWith('Arrow')) return;
+    if (!isClick && to === undefined && !event.key.startsWith('Arrow')) return;
     // Otherwise the keys of the page would move the time axis.
     event.preventDefault();
     event.stopPropagation();
@@ -201,7 +204,7 @@ export function GraphView({ nodes, edges, onNode, action, followsFocus = false }
 }
 
 /** Exchanges the axes of an arrow key, for layers that stand from top to bottom. */
-function turned(key: string): string {
+function transposed(key: string): string {
   const across: Readonly<Record<string, string>> = {
     ArrowDown: 'ArrowRight',
     ArrowUp: 'ArrowLeft',

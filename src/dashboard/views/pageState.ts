@@ -26,7 +26,7 @@ export interface Hover {
   readonly clientY: number;
 }
 
-/** A hit in a task stream that was clicked. */
+/** Selected hit in a task stream. */
 export interface Pinned {
   readonly plot: number;
   readonly hit: Hit;

@@ -133,12 +133,12 @@ const MORE = 76;
 /** Returns the number of lines whose values fit into the heading. */
 function fittingLines({ title, lines }: LinesPlot, width: number): number {
   const widths = lines.map(({ name }) => VALUE + name.length * LETTER);
-  let room = columnsOf(width) - PEAK - title.length * LETTER;
-  if (widths.reduce((sum, one) => sum + one, 0) <= room) return lines.length;
-  room -= MORE;
+  let available = columnsOf(width) - PEAK - title.length * LETTER;
+  if (widths.reduce((sum, one) => sum + one, 0) <= available) return lines.length;
+  available -= MORE;
   const fits = widths.findIndex((one) => {
-    room -= one;
-    return room < 0;
+    available -= one;
+    return available < 0;
   });
   return Math.max(1, fits);
 }

@@ -160,7 +160,7 @@ function takeDroppedFiles(state: ShellState): () => void {
 function Banners({ state }: { readonly state: ShellState }) {
   const update = state.update.value;
   const status = state.status.value;
-  const evicted = update?.trace.evicted.tasks ?? 0;
+  const evictedRuns = update?.trace.evicted.tasks ?? 0;
   const damage = update?.trace.damage;
   return (
     <>
@@ -182,9 +182,9 @@ function Banners({ state }: { readonly state: ShellState }) {
           No more data will arrive ({state.detail.value}). The page does not show the whole run.
         </p>
       ) : null}
-      {evicted > 0 && update !== undefined ? (
+      {evictedRuns > 0 && update !== undefined ? (
         <p class="banner" role="status">
-          Totals count all {formatCount(evicted + update.trace.tasks.length)} runs.{' '}
+          Totals count all {formatCount(evictedRuns + update.trace.tasks.length)} runs.{' '}
           {update.trace.tasks.length === 0
             ? 'Their details have not arrived yet.'
             : `Task stream, graph and lists show the newest ${formatCount(update.trace.tasks.length)} runs.`}

@@ -273,20 +273,20 @@ export class ShellState {
   /** Applies range, search and selection of the address when there is a trace. */
   #applyRequested(): void {
     const { trace } = this;
-    const wanted = this.#requested;
-    if (wanted === undefined || trace === undefined) return;
+    const requested = this.#requested;
+    if (requested === undefined || trace === undefined) return;
     this.#requested = undefined;
-    const query = wanted.get('search');
+    const query = requested.get('search');
     if (query !== null) this.view.setQuery(query);
-    this.#applyChoices(wanted, trace);
+    this.#applyChoices(requested, trace);
     const { limits } = this.view.model;
-    const number = (name: string, fallback: number): number => Number(wanted.get(name) ?? fallback);
-    const asks = wanted.has('from') || wanted.has('to');
+    const number = (name: string, fallback: number): number => Number(requested.get(name) ?? fallback);
+    const hasRange = requested.has('from') || requested.has('to');
     const range = { start: number('from', limits.start), stop: number('to', limits.stop) };
     const deadline = performance.now() + RETRY_MS;
     this.#pending = {
-      key: wanted.get('task'),
-      range: asks && range.stop > range.start ? range : undefined,
+      key: requested.get('task'),
+      range: hasRange && range.stop > range.start ? range : undefined,
       deadline,
     };
     this.#applyPending();
@@ -313,11 +313,11 @@ export class ShellState {
       isComplete || !waits ? undefined : { ...missing, range: missing.key === null ? missing.range : range };
   }
 
-  #applyChoices(wanted: URLSearchParams, { workers, strings }: Trace): void {
-    const [name, of, key] = [wanted.get('worker'), wanted.get('of'), wanted.get('prefix')];
+  #applyChoices(requested: URLSearchParams, { workers, strings }: Trace): void {
+    const [name, of, key] = [requested.get('worker'), requested.get('of'), requested.get('prefix')];
     for (let row = 0; name !== null && row < workers.length; row++)
       if (workers.name[row]! >= 0 && strings.get(workers.name[row]!) === name) this.worker.value = row;
-    const span = wanted.get('span');
+    const span = requested.get('span');
     if (of === 'scheduler') this.profile.value = { scheduler: true };
     else if (key !== null || span !== null) {
       const ofSpan = span === null ? {} : { span: span.split('/') };
@@ -326,8 +326,8 @@ export class ShellState {
     if (name !== null || of !== null || key !== null || span !== null) this.#showPage();
   }
 
-  #readChoices(wanted: URLSearchParams): void {
-    const choices = (CHOICES[this.page.value] ?? []).map((one) => [one, wanted.get(one) ?? '']);
+  #readChoices(requested: URLSearchParams): void {
+    const choices = (CHOICES[this.page.value] ?? []).map((one) => [one, requested.get(one) ?? '']);
     if (choices.length > 0) this.choices.value = { ...this.choices.value, ...Object.fromEntries(choices) };
   }
 
