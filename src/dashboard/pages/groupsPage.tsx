@@ -11,7 +11,7 @@ import { useAnalysis } from '../views/useAnalysis.js';
 import { GROUPS } from './analyses.js';
 import type { PageProps } from './pageProps.js';
 
-/** Most groups that are drawn. The table lists more. */
+/** Largest number of groups that are drawn. The table lists more. */
 export const MAX_DRAWN = 150;
 const MAX_ROWS = 500;
 
@@ -109,13 +109,13 @@ function GroupTable({
         { title: 'Group', class: 'code', cell: ({ name }) => name },
         column('Tasks', ({ count }) => count, formatCount),
         column('Erred', ({ erred }) => erred, formatCount),
-        column('Computed', ({ seconds }) => seconds, formatDuration),
+        column('Compute time', ({ seconds }) => seconds, formatDuration),
         column(
           'Results',
           ({ nbytes }) => nbytes,
           (bytes) => (isMeasured || bytes > 0 ? formatBytes(bytes) : '–'),
         ),
-        { title: 'Needs groups', class: 'number', cell: ({ needs }) => formatCount(needs) },
+        { title: 'Groups needed', class: 'number', cell: ({ needs }) => formatCount(needs) },
       ]}
     />
   );

@@ -99,7 +99,7 @@ export function ErrorsPage({ state, update: { trace } }: PageProps) {
   const runs = trace.totals.states.reduce((sum, count) => sum + count, 0);
   return (
     <Panels>
-      <Panel title="Tasks that failed" note={`${formatCount(erred)} of ${formatCount(runs)} runs`} wide>
+      <Panel title="Failed tasks" note={`${formatCount(erred)} of ${formatCount(runs)} runs`} wide>
         {rows.length === 0 ? (
           <Empty>No task has failed.</Empty>
         ) : (

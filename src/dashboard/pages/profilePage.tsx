@@ -84,7 +84,7 @@ function Flame({ state, update: { trace } }: PageProps) {
 
 function boxTimes({ node }: FlameBox, all: number, interval: number): string {
   const share = all > 0 ? `, ${formatPercent((100 * node.count) / all)}` : '';
-  return `${formatDuration(node.count * interval)}${share}, own ${formatDuration(selfCount(node) * interval)}`;
+  return `${formatDuration(node.count * interval)}${share}, own code ${formatDuration(selfCount(node) * interval)}`;
 }
 
 const MAX_FUNCTIONS = 200;
@@ -101,7 +101,7 @@ function Functions({
   const sums = useMemo(() => functionSums(layout), [layout]);
   return (
     <BareTable
-      caption="Functions, the most own time first"
+      caption="Functions, the most time in their own code first"
       rows={sums.slice(0, MAX_FUNCTIONS)}
       keyOf={({ identifier }) => identifier}
       columns={[
@@ -117,7 +117,7 @@ function Functions({
             </>
           ),
         },
-        { title: 'Own', class: 'number', cell: ({ self }) => formatDuration(self * interval) },
+        { title: 'Own code', class: 'number', cell: ({ self }) => formatDuration(self * interval) },
         { title: 'Total', class: 'number', cell: ({ total }) => formatDuration(total * interval) },
       ]}
     />

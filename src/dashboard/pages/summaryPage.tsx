@@ -136,7 +136,7 @@ function Figures({ trace }: { readonly trace: Trace }) {
           .join(', ')}
       />
       <Figure
-        name="Computed"
+        name="Compute time"
         value={formatDuration(computed)}
         extra={
           seconds > 0 && threads > 0

@@ -92,7 +92,7 @@ function WorkerTable({ state, update: { trace } }: PageProps) {
           all: all(sums.limit > 0 ? formatBytes(sums.limit) : ''),
         },
         {
-          title: 'Computed',
+          title: 'Compute time',
           class: 'number',
           cell: (row) => formatDuration(totals.busy[row] ?? 0),
           all: all(formatDuration(sums.busy)),
