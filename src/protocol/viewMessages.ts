@@ -110,6 +110,8 @@ export interface SumsMessage {
   readonly metrics: readonly MetricSum[];
   /** Seconds of computing by index of the worker. */
   readonly busy: readonly number[];
+  /** First submission of the run in seconds since the epoch; 0 before it. */
+  readonly start: number;
   /** Sums by prefix. During a run at most 500: the prefixes with the fewest seconds are one row, `(others)`. */
   readonly prefixes: readonly PrefixSum[];
 }
@@ -264,6 +266,7 @@ const SHAPES: {
     pairs: 'list',
     metrics: 'list',
     busy: 'list',
+    start: 'number',
     prefixes: 'list',
   },
   complete: {},

@@ -37,7 +37,7 @@ export function totalsOfRows(trace: Omit<Trace, 'totals'>): TraceTotals {
 }
 
 function addTasks(sums: TotalSums, { tasks, strings }: Omit<Trace, 'totals'>): void {
-  const { prefix, state, duration, nbytes, worker } = tasks;
+  const { prefix, state, duration, nbytes, worker, submitted, started } = tasks;
   const known = new Map<number, PrefixSums>();
   let [seconds, bytes] = [0, 0];
   let last = -2;
@@ -51,6 +51,8 @@ function addTasks(sums: TotalSums, { tasks, strings }: Omit<Trace, 'totals'>): v
       known.set(id, current);
     }
     const took = duration[row]!;
+    const begun = submitted[row]!;
+    sums.addStart(Number.isNaN(begun) ? started[row]! : begun);
     current.add(state[row]!, took, nbytes[row]!);
     sums.states[state[row]!]! += 1;
     if (nbytes[row]! > 0) bytes += nbytes[row]!;

@@ -52,6 +52,8 @@ export interface TraceTotals {
   readonly busy: Float64Array;
   readonly pairs: readonly PairTotals[];
   readonly metrics: readonly MetricTotals[];
+  /** First submission in seconds since the epoch, or the first start where submissions are unknown; NaN before it. */
+  readonly start: number;
   /** Bytes written to disk. */
   readonly spilled: number;
 }
@@ -184,6 +186,7 @@ export class TotalSums implements LiveTotals {
   readonly prefixes = new Map<string, PrefixSums>();
   busy = new Float64Array(16);
   spilled = 0;
+  start = Number.NaN;
   readonly #actions = ACTIONS.map((action) => ({ action, count: 0, seconds: 0, nbytes: 0 }));
   readonly #pairs = new Map<string, { -readonly [K in keyof PairTotals]: PairTotals[K] }>();
   readonly #metrics = new Map<string, { -readonly [K in keyof MetricTotals]: MetricTotals[K] }>();
@@ -208,6 +211,10 @@ export class TotalSums implements LiveTotals {
       this.prefixes.set(name, sums);
     }
     return sums;
+  }
+
+  addStart(time: number): void {
+    if (time < this.start || Number.isNaN(this.start)) this.start = time;
   }
 
   addBusy(worker: number, seconds: number): void {
@@ -276,6 +283,7 @@ export class TotalSums implements LiveTotals {
       pairs: this.pairs.map((sums) => ({ ...sums })),
       metrics: this.metrics.map((sums) => ({ ...sums })),
       spilled: this.spilled,
+      start: this.start,
     };
   }
 }

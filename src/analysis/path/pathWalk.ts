@@ -19,6 +19,12 @@ export interface Window {
 /** Returns the window from the first submission, or else the first start of a task, to the last acknowledged result. */
 export const windowOf = oncePer((trace: Trace): Window => makeWindow(trace));
 
+/** Returns the window of the whole run, of which `windowOf` is the last part if rows of tasks were evicted. */
+export function wholeWindow(trace: Trace): Window {
+  const { start, stop } = windowOf(trace);
+  return { start: trace.totals.start < start ? trace.totals.start : start, stop };
+}
+
 /**
  * Returns the given window. A missing or infinite limit is replaced by that of the trace.
  *

@@ -3,7 +3,7 @@
 import type { CriticalPath, PathKind } from '../../analysis/criticalPath.js';
 import type { Finding } from '../../analysis/findings/finding.js';
 import { nothingFound } from '../../analysis/findings/nothingFound.js';
-import { windowOf } from '../../analysis/path/pathWalk.js';
+import { wholeWindow, windowOf } from '../../analysis/path/pathWalk.js';
 import { recordsTransfers } from '../../analysis/recordsTransfers.js';
 import type { Speedup } from '../../analysis/speedups.js';
 import type { Trace } from '../../trace/trace.js';
@@ -53,16 +53,17 @@ function PathPanels({ state, update: { trace } }: PageProps) {
   const path = useAnalysis(trace, CRITICAL_PATH);
   const found = useAnalysis(trace, FINDINGS);
   const faster = useAnalysis(trace, SPEEDUPS);
+  const part = partText(trace);
   return (
     <>
-      <Panel title="What the run waited for" note="the critical path, by activity and wait" wide>
+      <Panel title="What the run waited for" note={`the critical path${part}, by activity and wait`} wide>
         {path === undefined ? (
           <p class="muted">Computing the critical path…</p>
         ) : (
           <PathBar path={path} scheme={scheme} />
         )}
       </Panel>
-      <Panel title="Findings" note="seconds that could be saved at most; findings overlap" wide>
+      <Panel title="Findings" note={`seconds that could be saved at most${part}; findings overlap`} wide>
         {found === undefined ? (
           <p class="muted">Analysing the trace…</p>
         ) : (
@@ -76,17 +77,24 @@ function PathPanels({ state, update: { trace } }: PageProps) {
       </Panel>
       <Panel
         title="The critical path by prefix"
-        note="a wait for a worker counts for the prefix that ran on it"
+        note={`a wait for a worker counts for the prefix that ran on it${part}`}
       >
         {path === undefined ? null : <PathPrefixes path={path} scheme={scheme} />}
       </Panel>
       {faster === undefined || faster.length === 0 ? null : (
-        <Panel title="What if a prefix were twice as fast" note="simulated duration of the run">
+        <Panel title="What if a prefix were twice as fast" note={`simulated duration of the run${part}`}>
           <Speedups found={faster} trace={trace} scheme={scheme} />
         </Panel>
       )}
     </>
   );
+}
+
+/** Returns which part of the run the rows of tasks cover; empty if they cover all of it. */
+function partText(trace: Trace): string {
+  const [part, whole] = [windowOf(trace), wholeWindow(trace)];
+  if (trace.evicted.tasks === 0 || !(part.stop > part.start)) return '';
+  return `, for the last ${formatDuration(part.stop - part.start)} of ${formatDuration(whole.stop - whole.start)}`;
 }
 
 function NoTasks() {
@@ -111,7 +119,7 @@ function selectKey(state: PageProps['state'], trace: Trace, key: string): void {
 
 function Figures({ trace }: { readonly trace: Trace }) {
   const { totals, workers, computations } = trace;
-  const { start, stop } = windowOf(trace);
+  const { start, stop } = wholeWindow(trace);
   const runs = totals.states.reduce((sum, count) => sum + count, 0);
   const [, erred = 0, cancelled = 0, lost = 0] = totals.states;
   const computed = totals.actions.find(({ action }) => action === 'compute')?.seconds ?? 0;
@@ -299,7 +307,7 @@ function MoreLink({ question }: { readonly question: string }) {
 }
 
 function traceFacts(trace: Trace): Record<string, string> {
-  const { start, stop } = windowOf(trace);
+  const { start, stop } = wholeWindow(trace);
   if (!(stop > start)) return {};
   return { From: formatDate(start), To: formatDate(stop) };
 }

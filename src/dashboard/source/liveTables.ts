@@ -178,6 +178,7 @@ export class LiveTables {
       busy: sums.busy,
       pairs: sums.pairs,
       metrics: sums.metrics,
+      start: sums.start > 0 ? sums.start : Number.NaN,
       spilled: sums.actions.find(({ action }) => action === 'disk-write')?.nbytes ?? 0,
     });
     return totals === undefined ? undefined : { totals, evicted: this.evicted() };

@@ -365,6 +365,7 @@ function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, run
     if (seconds >= 0) busy += seconds;
     if (state === TASK_MEMORY && nbytes[i]! > 0) bytes += nbytes[i]!;
   }
+  totals.addStart(runs.computation.submitted);
   totals.addBusy(runs.worker, busy);
   totals.addAction(0, count, busy, bytes);
 }

@@ -13,6 +13,7 @@ export function totalsToJson(totals: TraceTotals): unknown {
     pairs: totals.pairs,
     metrics: totals.metrics,
     spilled: totals.spilled,
+    start: totals.start,
   };
 }
 
@@ -84,6 +85,7 @@ export function totalsFromJson(value: unknown): TraceTotals | undefined {
       value: numberIn(one, 'value'),
     })),
     spilled: numberIn(value, 'spilled'),
+    start: numberIn(value, 'start'),
   };
 }
 
