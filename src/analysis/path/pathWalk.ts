@@ -22,7 +22,7 @@ export const windowOf = oncePer((trace: Trace): Window => makeWindow(trace));
 /** Returns the window of the whole run, of which `windowOf` is the last part if rows of tasks were evicted. */
 export function wholeWindow(trace: Trace): Window {
   const { start, stop } = windowOf(trace);
-  return { start: trace.totals.start < start ? trace.totals.start : start, stop };
+  return { start: Math.min(start, trace.totals.start || start), stop };
 }
 
 /**
