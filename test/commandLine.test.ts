@@ -63,7 +63,7 @@ describe('longpole analyze', () => {
   it('prints findings as sentences, and as rows with --json', async () => {
     const { stdout, stderr } = await longpole(['analyze', '-a', 'findings', tasks], { COLUMNS: '80' });
     assert.match(stdout, /^What cost most, and what to try\n1\. [\d,]+ tasks of .* are too small/, stderr);
-    assert.match(stdout, /\n {3}Give each task more to do/);
+    assert.match(stdout, /\n {3}Join about \d+ tasks into one/);
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
     const [answer]: { analyses: { findings: { rows: Record<string, unknown>[] } } }[] = JSON.parse(
       await succeed('analyze', '-a', 'findings', '--json', tasks),
@@ -73,7 +73,7 @@ describe('longpole analyze', () => {
     assert.equal(first?.['Confidence'], 'high');
     assert.match(
       await succeed('analyze', '-a', 'findings', chrome),
-      /\nNo finding costs a twentieth of the run\. .* of the\s+critical\s+path/s,
+      /\nNo finding costs 5 % of the run or more\. .* of the\s+critical\s+path/s,
     );
   });
 

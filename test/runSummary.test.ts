@@ -34,7 +34,7 @@ test('the busy share of a worker is the mean of its threads', () => {
 
 test('the summary of a run without duration has no findings', () => {
   const trace = syntheticTrace({ tasks: [{ key: 'a-1', started: 0, stopped: 0, submitted: 0 }] });
-  assert.match(summaryText(summarise(trace)), /\nfindings {3}No finding costs a twentieth of the run\.\n$/);
+  assert.match(summaryText(summarise(trace)), /\nfindings {3}No finding costs 5 % of the run or more\.\n$/);
 });
 
 test('the summary of a local scheduler has no line for moved bytes, because these are not recorded', async () => {

@@ -60,7 +60,10 @@ describe('the trace of a Dask cluster', () => {
         own?.title ?? '',
         new RegExp(`^Worker '${name}' was lost at .*: ${lost} results? (was|were) computed again$`),
       );
-      assert.match(own?.evidence.text ?? '', /The scheduler noted: its (connection broke|nanny closed it)/);
+      assert.match(
+        own?.evidence.text ?? '',
+        /Reason given by the scheduler: its (connection broke|nanny closed it)/,
+      );
     }),
   );
 

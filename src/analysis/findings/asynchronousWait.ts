@@ -2,14 +2,14 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import type { Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 
-/** Share of a prefix's time, but for waiting for a core, in which it waits for a promise, from where that is what it does. */
+/** Least share of the time of a prefix's tasks, without waits for a core, in which they await promises. */
 const MIN_SHARE = 0.6;
-/** Workers are not free: more than this many times as many are no advice. */
+/** Largest factor by which the advice multiplies the number of workers: workers cost memory. */
 const MAX_TIMES = 16;
 
 /**
- * Asynchronous tasks wait for promises (requests, files, timers) most of their time. A worker runs one task at a time, so
- * its thread has nothing to do meanwhile. Costs that time, divided by how many ran together.
+ * Tasks wait for promises (requests, files, timers) most of their time. A worker runs one task at a time, so its thread
+ * is idle during these waits. The cost is the time of the waits, divided by the mean concurrency.
  */
 export const asynchronousWait: Rule = (facts) => {
   const waiting = cpuByPrefix(facts.trace).filter((row) => shareOf(row) >= MIN_SHARE);
@@ -23,20 +23,20 @@ export const asynchronousWait: Rule = (facts) => {
   const times = Math.min(MAX_TIMES, Math.ceil(1 / (1 - Math.min(0.99, shareOf(worst)))));
   return {
     code: 'asynchronous-wait',
-    title: `'${worst.prefix}' waits for promises ${percentText(shareOfTime(worst, worst.awaited))} of its time, and each worker runs one task at a time`,
+    title: `Tasks of '${worst.prefix}' wait for promises ${percentText(shareOfTime(worst, worst.awaited))} of their time, and a worker runs one task at a time`,
     seconds: facts.divided(awaited),
     confidence: 'high',
     evidence: {
-      text: `${countText(workers, 'thread')} had nothing to do for ${secondsText(awaited)} while tasks waited: for requests, files or timers.`,
+      text: `${countText(workers, 'thread')} idled for ${secondsText(awaited)} in total while tasks waited for requests, files or timers.`,
       numbers: { awaitedSeconds: awaited, cpuSeconds: worst.cpu, workers },
       tasks: facts.keys(rows),
       question: 'critical-path',
     },
-    advice: `Let one call of '${worst.prefix}' wait for many at once (Promise.all), or use more workers than cores: about ${times * workers} keep ${workers} busy.`,
+    advice: `Await many promises in one call of '${worst.prefix}' (Promise.all), or use more workers than cores: about ${times * workers} workers compute as much as ${workers} that never wait.`,
   };
 };
 
-/** A machine that is full of other programs does not make tasks wait less for promises. */
+/** Leaves out waits for a core, which would make the share smaller on a busy machine. */
 function shareOf({ cpu, noncpu, gc, awaited }: PrefixCpu): number {
   return awaited / (cpu + noncpu + gc + awaited);
 }

@@ -2,37 +2,39 @@ import { countText, percentText, secondsText } from '../../base/words.js';
 import { clientSpans, overlapSeconds } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 
-/** Parts that are shorter are what it takes to act upon a result, seconds. */
+/** Shorter parts, in seconds, are the normal delay between a result and the next submission. */
 const MIN_PART = 1e-3;
 
 /**
- * The run waited for the program, which had all results that it had asked for and did something else before it submitted
- * more. Costs that time of the critical path, without what the client sent and fetched meanwhile.
+ * The program had all results that it awaited, and did something else before it submitted the next tasks. The cost is
+ * this time on the critical path, without the transfers of the client in it.
  */
 export const clientBound: Rule = (facts) => {
   const { seconds, parts, rows } = programTime(facts);
   if (parts === 0) return undefined;
   return {
     code: 'client-bound',
-    title: `The run waited ${secondsText(seconds)} for the program, between results and what it submitted next`,
+    title: `The run waited ${secondsText(seconds)} for the program to submit its next tasks`,
     seconds,
     confidence: 'medium',
     evidence: {
-      text: `${percentText(seconds / facts.makespan)} of the critical path, in ${countText(parts, 'pause')}: no task could run that the program had submitted.`,
+      text: `In ${countText(parts, 'pause')}, ${percentText(seconds / facts.makespan)} of the critical path, the program had not submitted the next task yet.`,
       numbers: { clientSeconds: seconds, pauses: parts },
       tasks: facts.keys(rows),
       question: 'critical-path',
     },
     advice:
-      'Submit the next step before you process results of the last one, or process them in tasks: pass futures instead of values.',
+      'Submit the next step before you process the results of the previous one, or process results in tasks: pass futures instead of values.',
   };
 };
 
-/** What of the path is the program's own time after the first task had started. */
+/**
+ * Returns the time on the critical path, after the first task's start, in which the run waited for the program itself.
+ */
 export function programTime(facts: Facts): {
   readonly seconds: number;
   readonly parts: number;
-  /** Rows of the tasks that ran next. */
+  /** Rows of the tasks that followed these parts on the path. */
   readonly rows: ReadonlySet<number>;
 } {
   const moving = [...clientSpans(facts, 'gather'), ...clientSpans(facts, 'scatter')];

@@ -1,12 +1,12 @@
 import { DIRECTIONS, TRANSFER_KINDS } from '../../trace/trace.js';
 import type { Facts } from './finding.js';
 
-/** What the client sent or fetched. */
+/** The transfers from or to the client. */
 export interface ClientTransfers {
   /** Rows of transfers, largest first. */
   readonly rows: readonly number[];
   readonly nbytes: number;
-  /** Seconds in which the critical path did nothing else: not computing, and such a transfer was going on. */
+  /** Seconds in which such a transfer ran and the critical path did not compute. */
   readonly onPath: number;
 }
 
@@ -26,7 +26,7 @@ export function clientTransfers(facts: Facts, what: 'scatter' | 'gather'): Clien
   };
 }
 
-/** When such transfers were going on. */
+/** Returns the time spans of these transfers. */
 export function clientSpans(facts: Facts, what: 'scatter' | 'gather'): Span[] {
   const { start, stop } = facts.trace.transfers;
   return rowsOf(facts, what).map((row) => ({ start: start[row]!, stop: stop[row]! }));
@@ -42,18 +42,18 @@ function rowsOf({ trace: { transfers } }: Facts, what: 'scatter' | 'gather'): nu
   return rows;
 }
 
-/** Kinds of parts in which no task ran on the worker that the path waits for, and nothing that has a cause of its own. */
+/** Kinds of path parts without a running task and without another known cause. */
 const WAITS = ['transfer', 'waiting for the scheduler', 'client time', 'unknown'] as const;
 
-/** The path's parts that are no computing, in order. */
+/** Returns the parts of the path that a transfer of the client may explain, in order of time. */
 function waits(facts: Facts): Span[] {
   const { firstStart } = facts;
-  // Before any task ran the path says that nobody was there yet; what was sent meanwhile may be why.
+  // Before the first task the path shows 'worker start', but transfers at that time may be the cause.
   const early = [...facts.parts('worker start')].filter(({ start }) => start < firstStart);
   return [...WAITS.flatMap((kind) => [...facts.parts(kind)]), ...early].sort((a, b) => a.start - b.start);
 }
 
-/** Seconds of `parts`, which are in order and do not overlap, that lie inside at least one of the spans. */
+/** Returns the seconds of `parts` that lie inside at least one span. Parts are sorted and do not overlap. */
 export function overlapSeconds(parts: readonly Span[], spans: readonly Span[]): number {
   let seconds = 0;
   let next = 0;

@@ -4,17 +4,17 @@ import { mean } from '../statistics.js';
 import type { Facts, Finding, Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu } from './noncpu.js';
 
-/** Share of their time in which tasks wait for a core, from where threads compete. */
+/** Share of the time of tasks spent waiting for a core, from which threads count as competing for cores. */
 export const CROWDED_SHARE = 0.2;
-/** Cores of other programs, from where they are what tasks wait for. */
+/** Number of cores busy with other programs, from which those programs count as a cause. */
 const MIN_OTHERS = 0.3;
-/** Percent of a core per thread, from where tasks must have threads of their own. */
+/** Percent of a core per thread, from which tasks must have started additional threads. */
 const OWN_THREADS = 130;
 
 /**
- * There are more threads that want to compute than cores: tasks wait for a core whatever they do, or bring threads of their
- * own. Time without a core alone is no sign of it: tasks may sleep. Costs the time in which tasks wait for a core, divided by how
- * many ran together.
+ * More threads are ready to compute than there are cores, either workers or threads that tasks start. Time without a
+ * core is no evidence alone, because tasks may sleep. The cost is the time in which tasks wait for a core, divided by
+ * the mean concurrency.
  */
 export const cpuOversubscription: Rule = (facts) => waitsForCores(facts, true);
 
@@ -28,19 +28,17 @@ function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
   const percent = cpuPerThread(facts);
   const ownThreads = percent >= OWN_THREADS;
   const { cores, others, lost, demand, concurrency, isMeasured } = coreUseOf(facts.trace);
-  // A task that has threads of its own waits for them, and they for a core.
+  // A task that starts threads waits for them, and these threads wait for a core.
   const blocked = sum(({ noncpu, crowded }) => noncpu + crowded);
   const share = ownThreads ? blocked / sum(({ cpu, gc }) => cpu + gc, blocked) : lost;
   if (!(share >= CROWDED_SHARE)) return undefined;
   const areOthers = others >= MIN_OTHERS;
-  // As many threads as cores are what the machine is for, even if their helpers wait a little.
+  // As many threads as cores is the right number, even if helper threads (GC, compiler) wait a little.
   if (facts.workers <= cores && !areOthers) return undefined;
   const isOurs = !areOthers || !(concurrency * demand <= cores);
   if (isOurs !== ours) return undefined;
   const seconds = ownThreads ? blocked : share * facts.work;
-  const why = isMeasured
-    ? 'in which threads were ready to run and had none'
-    : `while all ${cores} cores were busy`;
+  const when = isMeasured ? '' : ` while all ${cores} cores were busy`;
   const beside = areOthers && isOurs ? ` Other programs kept ${others.toFixed(1)} cores busy.` : '';
   return {
     code: 'cpu-oversubscription',
@@ -49,8 +47,8 @@ function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
     confidence: ownThreads || isMeasured ? 'high' : 'medium',
     evidence: {
       text: ownThreads
-        ? `Each worker thread uses ${Math.round(percent)} % of a core: its tasks have threads of their own.`
-        : `${secondsText(seconds)} without a core, ${why}.${beside}`,
+        ? `Each worker thread uses ${Math.round(percent)} % of a core, because its tasks start more threads.`
+        : `Threads that were ready to run waited ${secondsText(seconds)} in total for a core${when}.${beside}`,
       numbers: {
         noncpuSeconds: seconds,
         cpuSeconds: sum(({ cpu }) => cpu),
@@ -64,19 +62,21 @@ function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
   };
 }
 
+export const STOP_OTHERS = 'Stop other programs on the machine, or use fewer workers.';
+
 function adviceOf(ownThreads: boolean, isOurs: boolean): string {
   if (ownThreads) return 'Use fewer workers, or one thread inside each task.';
   return isOurs
-    ? 'Use as many workers as there are cores, and run nothing else beside them.'
-    : 'Run nothing else beside it, or use fewer workers.';
+    ? 'Use as many worker threads as there are cores, and stop other programs on the machine.'
+    : STOP_OTHERS;
 }
 
-/** Whether tasks keep more than their own thread busy. */
+/** Returns true if tasks keep more than one thread busy each. */
 export function haveOwnThreads(facts: Facts): boolean {
   return cpuPerThread(facts) >= OWN_THREADS;
 }
 
-/** Percent of a core that each worker used on average, per thread; NaN where workers were not sampled. */
+/** Returns the mean percentage of a core that a worker used per thread; NaN if workers were not sampled. */
 function cpuPerThread({ trace }: Facts): number {
   const { length, worker, figures } = trace.resources;
   const cpu = figures.get('cpu');

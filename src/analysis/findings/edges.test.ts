@@ -1,4 +1,4 @@
-// Findings about runs that lack what a rule compares with: one worker, no usual input, several machines, rows that are gone.
+// Findings about runs without the data that a rule compares: one worker, no input, several machines, dropped rows.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
@@ -38,21 +38,21 @@ describe('a straggler among tasks', () => {
     ],
   });
 
-  it('without input is said to have one, not infinite times as much', () => {
+  it('is described by its input if the other tasks have none, not by an infinite ratio', () => {
     const finding = found(withInput([]), 'stragglers');
-    assert.match(finding?.evidence.text ?? '', /^What differed: 50 MB of input where others have none\. /);
+    assert.match(finding?.evidence.text ?? '', /^Possible cause: 50 MB of input where others have none\. /);
     assert.match(finding?.advice ?? '', /^Look at the profile of 'fit'/);
   });
 
-  it('with an input is said to have more of it, to be divided', () => {
+  it('is described by the ratio of its input to that of other tasks, with the advice to divide the input', () => {
     const finding = found(withInput(['src-1']), 'stragglers');
-    assert.match(finding?.evidence.text ?? '', /^What differed: 10 times the input\. /);
+    assert.match(finding?.evidence.text ?? '', /^Possible cause: 10 times the input\. /);
     assert.match(finding?.advice ?? '', /^Divide the input evenly/);
   });
 });
 
 describe('tasks that queue at a worker', () => {
-  /** So many seconds on each thread of two workers, one task after the other. */
+  /** Two workers with the given busy seconds on each of their threads. */
   const busy = (first: readonly number[], second: readonly number[]): SyntheticSpec => ({
     workers: [
       { name: 'w0', threads: first.length },
@@ -72,18 +72,18 @@ describe('tasks that queue at a worker', () => {
     ),
   });
 
-  it('which is the only one, with uneven threads: there are no other workers', () => {
+  it('that is the only one are no finding, even if its threads are uneven', () => {
     assert.equal(found(busy([18, 3, 3, 3], []), 'worker-skew'), undefined);
     assert.equal(found(busy([18, 0, 0, 0], []), 'worker-skew'), undefined);
   });
 
-  it('of several threads: workers are compared, not their threads', () => {
-    // Together they did the same.
+  it('of several threads are found by a comparison of workers, not of threads', () => {
+    // The first two workers computed equally long in total.
     assert.equal(found(busy([18, 3], [11, 10]), 'worker-skew'), undefined);
     const finding = found(busy([18, 18], [3, 3]), 'worker-skew');
     assert.match(
       finding?.evidence.text ?? '',
-      /^'w0' computed 18 s on each of its 2 threads, the mean is 11 s;/,
+      /^'w0' computed for 18 s on each of its 2 threads; the mean is 11 s\./,
     );
   });
 });
@@ -105,7 +105,7 @@ describe('tasks of all prefixes that wait for a core', () => {
     ]),
   });
 
-  it('are found where the system counted it, on one machine and on several', () => {
+  it('are found if the system counted these waits, on one machine and on several', () => {
     for (const hosts of [1, 2]) {
       const finding = found(waiting(hosts, 0.4), 'cpu-oversubscription');
       assert.equal(finding?.confidence, 'high');
@@ -114,13 +114,13 @@ describe('tasks of all prefixes that wait for a core', () => {
     }
   });
 
-  it('are taken for tasks that sleep where nothing tells one from the other', () => {
+  it('count as tasks that sleep if no measurement distinguishes them', () => {
     for (const hosts of [1, 2]) assert.equal(found(waiting(hosts), 'cpu-oversubscription'), undefined);
   });
 });
 
-describe('totals of a run whose first rows were let go', () => {
-  /** The last tenth of a run, in all of which a fifth was garbage collection. */
+describe('totals of a run in a live trace that has dropped the first rows', () => {
+  /** The last tenth of a run with a constant share of a fifth for garbage collection. */
   const lastTenth = () => {
     const trace = syntheticTrace({
       tasks: even(),
@@ -134,25 +134,25 @@ describe('totals of a run whose first rows were let go', () => {
     };
   };
 
-  it('are compared with the rows that are left as much as those stand for', () => {
+  it('are scaled to the remaining rows before both are compared', () => {
     const finding = findings(lastTenth()).find(({ code }) => code === 'garbage-collection');
     assert.equal(finding?.title, 'Garbage collection takes 20 % of the time of tasks');
     assert.ok(Math.abs(finding.seconds - 2) < 1e-9, `${finding.seconds} s`);
   });
 
-  it('are shares of all the time that threads had', () => {
+  it('give shares of the whole time of all threads', () => {
     const [compute] = timeByAction(lastTenth()).rows;
     assert.deepEqual([compute?.['Duration (s)'], compute?.['Share of worker time (%)']], [400, 100]);
   });
 });
 
-it('a finding costs no more than the run took', () => {
+it('the cost of a finding is at most the makespan', () => {
   const gc = { time: 1, worker: 'w0', prefix: 'fit', activity: 'gc', value: 400 };
   const spec = { tasks: even(), metrics: [...(cpu({ fit: [30, 10] }) ?? []), gc] };
   assert.equal(found(spec, 'garbage-collection')?.seconds, 10);
 });
 
-it('one of something is not written as several', () => {
+it('texts use the singular for a count of one', () => {
   const tasks = Array.from({ length: 4 }, (_, i) => ({
     key: `fit-${i}`,
     started: 5 + i,
@@ -161,7 +161,7 @@ it('one of something is not written as several', () => {
   }));
   const moved = { worker: 'w0', nbytes: 50e6, start: 0, stop: 5 };
   const sent = { tasks, transfers: [{ ...moved, what: 'scatter' as const, keys: ['x'] }] };
-  assert.match(found(sent, 'oversized-arguments')?.evidence.text ?? '', /^1 transfer from the client,/);
+  assert.match(found(sent, 'oversized-arguments')?.evidence.text ?? '', / for 1 transfer from the client,/);
   const gc = { worker: 'w0', action: 'gc' as const, start: 5.1, stop: 7.5 };
   assert.match(
     found({ tasks, intervals: [gc] }, 'garbage-collection')?.evidence.text ?? '',
@@ -172,7 +172,7 @@ it('one of something is not written as several', () => {
     i === 0 ? task : { ...task, started: 9 + i, stopped: 10 + i, dispatched: 9 + i, received: 9 + i },
   );
   const spec = { tasks: late, resources: [{ time: 10, figures: { eventLoopDelay: 4 } }] };
-  assert.match(found(spec, 'event-loop-starvation')?.evidence.text ?? '', /^1 sample saw/);
+  assert.match(found(spec, 'event-loop-starvation')?.evidence.text ?? '', /^In 1 sample the/);
   const fetched = {
     tasks: [
       { key: 'load-0', started: 0, stopped: 1 },
@@ -190,8 +190,5 @@ it('one of something is not written as several', () => {
       },
     ],
   };
-  assert.match(
-    found(fetched, 'gathered-results')?.evidence.text ?? '',
-    /; 1 result went into later tasks\.$/,
-  );
+  assert.match(found(fetched, 'gathered-results')?.evidence.text ?? '', / Later tasks used 1 result\.$/);
 });

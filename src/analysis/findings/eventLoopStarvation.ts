@@ -3,9 +3,8 @@ import type { Rule } from './finding.js';
 import { MIN_DELAY, schedulerWaits } from './schedulerThread.js';
 
 /**
- * The scheduler's event loop was blocked, by code of the program on its thread, while tasks waited for it. Costs the waits
- * for the scheduler on the critical path that fall into such times, after the first task has started, as far as it was the
- * program that computed.
+ * Code of the program blocked the scheduler's event loop while tasks waited for the scheduler. The cost is the part of
+ * these waits on the critical path, after the first task's start, in which the program computed.
  */
 export const eventLoopStarvation: Rule = (facts) => {
   const { waits, blocked } = schedulerWaits(facts);
@@ -15,16 +14,16 @@ export const eventLoopStarvation: Rule = (facts) => {
   const seconds = starved.reduce((sum, wait) => sum + wait.starved, 0);
   return {
     code: 'event-loop-starvation',
-    title: `The scheduler did not answer for ${secondsText(worst)}: its event loop was blocked`,
+    title: `The scheduler did not answer for up to ${secondsText(worst)}, because its event loop was blocked`,
     seconds,
     confidence: 'high',
     evidence: {
-      text: `${countText(blocked.length, 'sample')} saw its event loop late by ${secondsText(MIN_DELAY)} or more; tasks of the critical path waited ${secondsText(seconds)} for what the program computed meanwhile.`,
+      text: `In ${countText(blocked.length, 'sample')} the event loop was at least ${secondsText(MIN_DELAY)} late. Tasks on the critical path waited ${secondsText(seconds)} while the program computed on the scheduler's thread.`,
       numbers: { worstDelaySeconds: worst, samples: blocked.length },
       tasks: facts.keys(new Set(starved.map(({ row }) => row))),
       question: 'queueing',
     },
     advice:
-      'Move what the program computes beside the run (parsing, sorting, synchronous I/O) into tasks, or into another process than the scheduler.',
+      "Move the program's computations (parsing, sorting, synchronous I/O) into tasks, or run the scheduler in another process.",
   };
 };

@@ -1,4 +1,4 @@
-// What a rule says, and what rules share: the numbers of a trace that most of them ask for, each computed once.
+// The types of findings and rules, and the facts of a trace that several rules need, each computed once.
 import { crewText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
@@ -10,7 +10,7 @@ import type { ReplayConditions } from '../simulation/replayTypes.js';
 import { TimeBins } from '../timeBins.js';
 import { firstStart } from '../workerStarts.js';
 
-/** One per rule. */
+/** Identifies the rule that made a finding. */
 export type FindingCode =
   | 'tasks-too-small'
   | 'serial-tail'
@@ -34,36 +34,36 @@ export type FindingCode =
   | 'worker-bound'
   | 'lost-work';
 
-/** `high`: measured directly; `medium`: inferred, another cause would look much the same; `low`: a hint. */
+/** `high`: measured directly. `medium`: inferred, other causes would look similar. `low`: a hint. */
 export type Confidence = 'high' | 'medium' | 'low';
 
 export interface Evidence {
-  /** One sentence with the numbers that count. */
+  /** One or two sentences with the most important numbers. */
   readonly text: string;
-  /** The same and more for programs; units are in the names, else seconds and bytes. */
+  /** These and more numbers for programs. Names contain the unit; otherwise times are in seconds and sizes in bytes. */
   readonly numbers: Readonly<Record<string, number>>;
-  /** Keys of tasks that show it, at most five. */
+  /** Keys of at most five tasks that show the problem. */
   readonly tasks: readonly string[];
-  /** The question whose table shows more; see QUESTIONS. */
+  /** Name of the question, see QUESTIONS, that shows more details. */
   readonly question: string;
 }
 
 export interface Finding {
   readonly code: FindingCode;
-  /** What is the matter, in one sentence. */
+  /** The problem in one sentence. */
   readonly title: string;
-  /** Seconds of the makespan that it costs: what would be gained at most if it were fixed. */
+  /** Seconds that the problem adds to the makespan: an upper limit of the gain from a fix. */
   readonly seconds: number;
   readonly confidence: Confidence;
   readonly evidence: Evidence;
-  /** What to try. */
+  /** A change to try. */
   readonly advice: string;
 }
 
-/** Undefined: nothing of the kind. */
+/** Looks for one problem in a run. Returns undefined if the run does not have it. */
 export type Rule = (facts: Facts) => Finding | undefined;
 
-/** Parts into which rules divide a run. */
+/** Number of equal time bins into which rules divide a run. */
 export const BINS = 1000;
 const MAX_TASKS = 5;
 
@@ -71,11 +71,11 @@ export class Facts {
   readonly trace: Trace;
   readonly path: CriticalPath;
   readonly lanes: Lanes;
-  /** What passes between tasks, and how many threads there were. */
+  /** Recorded overheads, bandwidths and number of threads. */
   readonly conditions: ReplayConditions;
-  /** Seconds that all tasks computed together. */
+  /** Sum of the durations of all tasks, seconds. */
   readonly work: number;
-  /** Tasks that ran. */
+  /** Number of tasks that ran. */
   readonly tasks: number;
   #running: Float64Array | undefined;
   #firstStart: number | undefined;
@@ -95,30 +95,32 @@ export class Facts {
     return this.path.makespan;
   }
 
-  /** Threads that ran tasks at the same time; of Longpole's workers each has one. */
+  /** Number of threads that ran tasks. A Longpole worker has one thread. */
   get workers(): number {
     return this.conditions.workers;
   }
 
-  /** So many threads in words: as workers where all of these have as many threads, e.g. `2 workers of 2 threads`. */
+  /** Returns a number of threads in words, as whole workers if possible, e.g. `2 workers of 2 threads`. */
   crew(threads: number): string {
     const each = threadsPerWorker(this.trace);
     const isWhole = Number.isInteger(threads / each);
     return isWhole ? crewText(threads / each, each) : crewText(threads, Number.NaN);
   }
 
-  /** When the first task started: what was before is the start of the workers. */
+  /** Time at which the first task started. Before that time, workers started. */
   get firstStart(): number {
     this.#firstStart ??= firstStart(this.trace);
     return this.#firstStart;
   }
 
-  /** Seconds from then on: what is wrong with how tasks run is no smaller because workers took long to start. */
+  /**
+   * Seconds from the first task's start to the end. Rules compare with it so that slow worker starts hide no problem.
+   */
   get active(): number {
     return this.path.stop - this.firstStart;
   }
 
-  /** What tasks lost together, as seconds of the run: divided by how many ran at the same time while any did. */
+  /** Converts seconds lost by all tasks to seconds of the run: divides by the mean concurrency while any task ran. */
   divided(seconds: number): number {
     const { running, makespan } = this;
     const any = running.reduce((sum, mean) => sum + Math.min(1, mean), 0) / running.length;
@@ -126,17 +128,17 @@ export class Facts {
     return seconds / Math.max(1, Math.min(this.workers, together || 1));
   }
 
-  /** Workers are processes of Python, which advice has to fit. */
+  /** True if the workers run Python on Dask, for which other advice applies. */
   get isDask(): boolean {
     return isRemote(this.trace);
   }
 
-  /** Seconds of the path by kind. */
+  /** Seconds of the critical path with this kind. */
   onPath(kind: PathKind): number {
     return this.path.byKind.find((sum) => sum.kind === kind)?.seconds ?? 0;
   }
 
-  /** Tasks that ran at the same time: the mean of each thousandth of the run. */
+  /** Mean number of running tasks in each of BINS parts of the run. */
   get running(): Float64Array {
     if (this.#running === undefined) {
       const bins = new TimeBins(this.path.start, this.path.stop, BINS);
@@ -147,7 +149,7 @@ export class Facts {
     return this.#running;
   }
 
-  /** The mean of `running` from one time to another. */
+  /** Returns the mean number of running tasks between two times. */
   runningBetween(start: number, stop: number): number {
     const { running, path } = this;
     const from = Math.floor(((start - path.start) / path.makespan) * BINS);
@@ -158,12 +160,12 @@ export class Facts {
     return sum / bins.length;
   }
 
-  /** What stands for a kind in the columns of the path. */
+  /** Returns the number that represents a kind in the columns of the path. */
   kindNumber(kind: PathKind): number {
     return PATH_KINDS.indexOf(kind);
   }
 
-  /** Parts of the path of one kind, in order. */
+  /** Yields the parts of the path with this kind, in order of time. */
   *parts(kind: PathKind): IterableIterator<{ start: number; stop: number; row: number }> {
     const { columns } = this.path;
     const number = this.kindNumber(kind);
@@ -173,7 +175,7 @@ export class Facts {
     }
   }
 
-  /** Keys of the tasks in the longest parts of the path of one kind. */
+  /** Returns the keys of the tasks in the longest parts of the path with this kind, at most five. */
   pathTasks(kind: PathKind): string[] {
     const longest: { row: number; seconds: number }[] = [];
     for (const { start, stop, row } of this.parts(kind)) {
@@ -188,7 +190,7 @@ export class Facts {
     return this.keys(longest.map(({ row }) => row));
   }
 
-  /** Keys of rows of tasks. */
+  /** Returns the keys of the first five of these rows of tasks. */
   keys(rows: Iterable<number>): string[] {
     return [...rows].slice(0, MAX_TASKS).map((row) => this.trace.tasks.keyOf(row));
   }

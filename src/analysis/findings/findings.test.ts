@@ -1,4 +1,4 @@
-// A table: for every rule a run that provokes it, and one that comes close and must not.
+// A table with two runs for every rule: one in which the rule finds a problem, and a similar one in which it must not.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -58,10 +58,10 @@ const TABLE: readonly Row[] = [
   {
     code: 'serial-stretch',
     provokes: inTheMiddle(8, true),
-    // Others have something to do meanwhile.
+    // Other threads have work at the same time.
     comesClose: inTheMiddle(8, false),
   },
-  // The same task, started first, holds nobody up.
+  // The same task, started first, delays no other task.
   { code: 'stragglers', provokes: withStraggler(8, true), comesClose: withStraggler(8, false) },
   {
     code: 'worker-skew',
@@ -99,20 +99,20 @@ const TABLE: readonly Row[] = [
   {
     code: 'cpu-oversubscription',
     provokes: withCpuSamples(190, { tasks: balanced(), metrics: cpu({ fit: [20, 20] }) ?? [] }),
-    // The cores are there: tasks have threads of their own, and none waits.
+    // Tasks start more threads, but there are enough cores.
     comesClose: withCpuSamples(190, { tasks: balanced(), metrics: cpu({ fit: [38, 2] }) ?? [] }),
   },
   {
     code: 'cpu-oversubscription',
     provokes: { tasks: waitingForCores(0.5), metrics: cpu({ fit: [20, 20] }) ?? [] },
-    // They sleep half of their time.
+    // Tasks sleep half of their time.
     comesClose: { tasks: waitingForCores(0.05), metrics: cpu({ fit: [20, 20] }) ?? [] },
   },
   { code: 'lost-work', provokes: losing(false), comesClose: losing(true) },
   {
     code: 'worker-bound',
     provokes: slowBeforeBig(2),
-    // Other findings say why threads are busy, or they are not.
+    // Another finding is made, so threads are not the limit.
     comesClose: { tasks: balanced(), metrics: cpu({ fit: [10, 30] }) ?? [] },
   },
 ];
@@ -121,7 +121,7 @@ const codesOf = (spec: SyntheticSpec) => findings(syntheticTrace(spec)).map(({ c
 
 describe('findings', () => {
   for (const { code, provokes, comesClose } of TABLE) {
-    it(`${code}: found where it is, not where it nearly is`, () => {
+    it(`${code}: is found in a run with the problem, and not in a similar run without it`, () => {
       const trace = syntheticTrace(provokes);
       const found = findings(trace);
       const own = found.find((finding) => finding.code === code);
@@ -143,7 +143,7 @@ describe('findings', () => {
     });
   }
 
-  it('packing holds up who waits for the result, on whichever worker, and nobody else', () => {
+  it('packing delays only tasks that wait for the packed result, on any worker', () => {
     const codes = (tasks: readonly SyntheticTask[]) =>
       codesOf({
         tasks,
@@ -156,7 +156,7 @@ describe('findings', () => {
     assert.ok(!codes([load, other, { ...last, needs: ['read-1'] }]).includes('serialization-bound'));
   });
 
-  it('is not packing when the profiler starts meanwhile', () => {
+  it('the start of a profiler during packing does not count as packing', () => {
     const { tasks = [], intervals = [] } = packing(0.5);
     const profiler = intervals.map((interval) => ({
       ...interval,
@@ -167,8 +167,8 @@ describe('findings', () => {
     assert.ok(!codesOf({ tasks, intervals: [...intervals, ...profiler] }).includes('serialization-bound'));
   });
 
-  it('a worker that is still starting is no idle one', () => {
-    // The second of two workers was sent its first task as early as the first, and began it so late.
+  it('a worker that is still starting does not count as idle', () => {
+    // Both workers were sent their first task at the same time, but the second worker began its task late.
     const spec = (dispatched: number): SyntheticSpec => ({
       tasks: [
         ...scheduled(
@@ -188,7 +188,7 @@ describe('findings', () => {
     assert.ok(!codesOf(spec(0)).includes('worker-skew'));
   });
 
-  it('a worker that came late was not idle before', () => {
+  it('a worker that joined late was not idle before', () => {
     const spec = (made: number): SyntheticSpec => ({
       workers: [{ name: 'w0' }, { name: 'w1', started: made }],
       tasks: [
@@ -210,19 +210,19 @@ describe('findings', () => {
     assert.ok(!codesOf(spec(10)).includes('worker-skew'));
   });
 
-  it('a thread that waits in a collection for those that help it does not block', () => {
+  it('a thread that waits for helper threads of the garbage collector does not count as blocked', () => {
     const gc = { time: 1, worker: 'w0', prefix: 'fit', activity: 'gc', value: 20 };
     const metrics = (value: number) => [...(cpu({ fit: [3, 17] }) ?? []), { ...gc, value }];
     assert.deepEqual(codesOf({ tasks: balanced(), metrics: metrics(20) }), ['garbage-collection']);
     assert.deepEqual(codesOf({ tasks: balanced(), metrics: metrics(1) }), ['synchronous-io']);
   });
 
-  it('garbage that is collected while no task runs costs none of them anything', () => {
+  it('garbage collection while no task runs has no cost', () => {
     const codes = findings(syntheticTrace(collectingBeside())).map(({ code }) => code);
     assert.ok(!codes.includes('garbage-collection'), codes.join());
   });
 
-  it('what the first call of a function on a worker waits for, the files of its modules, blocks no later one', () => {
+  it('blocked time of the first call of a function, which loads modules, does not count as synchronous I/O', () => {
     const short = (count: number) => ({
       tasks: scheduled(many(count, 0.05), { workers: 1 }).tasks,
       metrics: cpu({ fit: [0.05 * count * 0.3, 0.05 * count * 0.7] }) ?? [],
@@ -231,22 +231,22 @@ describe('findings', () => {
     assert.deepEqual(codesOf(short(40)), ['synchronous-io']);
   });
 
-  it('time that asynchronous tasks wait for promises blocks no thread', () => {
+  it('time in which asynchronous tasks await promises does not count as blocked', () => {
     assert.deepEqual(codesOf(awaiting(0.8)), ['asynchronous-wait']);
-    // The same without knowing what they waited for.
+    // The same tasks without recorded waits.
     assert.deepEqual(codesOf({ ...awaiting(0.8), intervals: [] }), ['synchronous-io']);
     const crowded = findings(syntheticTrace({ ...awaiting(0.8), tasks: waitingForCores(0.4) }));
     const own = crowded.find(({ code }) => code === 'asynchronous-wait');
-    assert.match(own?.title ?? '', /^'fit' waits for promises 40 % of its time/);
+    assert.match(own?.title ?? '', /^Tasks of 'fit' wait for promises 40 % of their time/);
   });
 
-  it('what measures a run is not held against its tasks', () => {
+  it('the start of a profiler does not make a task a straggler', () => {
     assert.ok(codesOf(withStraggler(8, true)).includes('stragglers'));
     assert.deepEqual(codesOf(startingProfiler()), []);
   });
 
-  it('the first call of a function on a worker, which loads and compiles it, is no straggler', () => {
-    // Three workers with 10 short tasks each, and one that is called once, at the end, and takes so long.
+  it('the first call of a function on a worker, which loads and compiles the function, is no straggler', () => {
+    // Three workers run 10 short tasks each, and a fourth worker runs a single task of `seconds`.
     const called = (seconds: number): SyntheticSpec => ({
       tasks: [
         ...scheduled(many(30, 0.01), { workers: 3 }).tasks,
@@ -258,7 +258,7 @@ describe('findings', () => {
     assert.match(found?.evidence.text ?? '', /had not run the function before/);
   });
 
-  it('what tasks wait behind on the only thread is no straggler', () => {
+  it('a long task on the only thread is no straggler', () => {
     const spec = (workers: number): SyntheticSpec => ({
       workers: Array.from({ length: workers }, (_, index) => ({ name: `w${index}` })),
       tasks: [
@@ -277,9 +277,9 @@ describe('findings', () => {
     assert.ok(!codesOf(spec(1)).includes('stragglers'));
   });
 
-  it('says of a run without fault that it is limited by its workers, and of none nothing', () => {
+  it('a run without problems is limited by its workers, and an empty trace has no finding', () => {
     assert.deepEqual(codesOf({ tasks: balanced() }), ['worker-bound']);
-    // Threads that were idle half of the time are not what it is short of.
+    // A run with threads that idled half of the time is not limited by its threads.
     const [, second] = [0, 1].map((i) => balanced().map((task) => ({ ...task, key: `${task.key}-${i}` })));
     const paused = [
       ...balanced(),
@@ -295,7 +295,7 @@ describe('findings', () => {
     assert.deepEqual(findings(syntheticTrace({})), []);
   });
 
-  it('a run without a finding is described all the same: what it is made of, and what would make it faster', () => {
+  it('a run without a finding is described by its largest parts and by the best speedup', () => {
     const { tasks = [] } = scheduled(chain(2), { workers: 1 });
     const trace = syntheticTrace({
       tasks: tasks.map((task) => ({
@@ -305,22 +305,28 @@ describe('findings', () => {
         started: task.started + 1,
         stopped: task.stopped + 1,
       })),
-      // Threads that others may use: the run is not short of workers.
+      // One of two threads is idle, so the run is not limited by its workers.
       workers: [{ name: 'w0', threads: 2 }],
     });
     const only = criticalPath(trace);
     const text = nothingFound(only, speedups(trace));
-    assert.match(text, /^No finding costs a twentieth of the run\. Starting workers takes 33 % \(1 s\)/);
+    assert.match(
+      text,
+      /^No finding costs 5 % of the run or more\. The start of the workers takes 33 % \(1 s\)/,
+    );
     assert.match(text, / 'step' accounts for 67 % \(2 s\) of the critical path, mostly compute\./);
-    assert.match(text, / 'step' twice as fast: −1 s\.$/);
+    assert.match(text, / If 'step' were twice as fast, the run would take 1 s less\.$/);
     assert.equal(nothingFound(criticalPath(syntheticTrace({})), []), '');
   });
 
-  it('names what keeps the workers busy, not what waits behind it', () => {
+  it('the finding worker-bound names the prefix that occupies the workers, not a prefix that waits for it', () => {
     const [own] = findings(syntheticTrace(slowBeforeBig(2)));
-    assert.match(own?.title ?? '', /^Limited by its 2 workers: they computed (9\d|100) % of the time$/);
+    assert.match(
+      own?.title ?? '',
+      /^The run is limited by its 2 workers, which computed (9\d|100) % of the time$/,
+    );
     const [, four, slow, big] =
-      /^4 workers, each with a core: (\d+) ms\. 'slow' twice as fast: −(\d+) ms\. 'big' twice as fast: −(.+)\.$/.exec(
+      /^With 4 workers, each on its own core, the run would take (\d+) ms\. If 'slow' were twice as fast, it would take (\d+) ms less\. If 'big' were twice as fast, it would take (.+) less\.$/.exec(
         own?.evidence.text ?? '',
       ) ?? [];
     assert.ok(Math.abs(Number(four) - 512) < 25, own?.evidence.text);
@@ -329,7 +335,7 @@ describe('findings', () => {
     assert.equal(own?.advice, "Use more workers on more cores, or make 'slow' faster.");
   });
 
-  it('takes equal shares of time without a core for sleep, unless the system counted the wait', () => {
+  it('equal shares of time without a core count as sleep, unless the system counted waits for a core', () => {
     const tasks = scheduled([...many(20), ...many(20, 1, 'load')], { workers: 4 }).tasks;
     const codes = (metrics: SyntheticSpec['metrics'], coreWait = Number.NaN) =>
       codesOf({ tasks: tasks.map((task) => ({ ...task, coreWait })), metrics: metrics ?? [] });
@@ -339,21 +345,21 @@ describe('findings', () => {
     assert.deepEqual(codes(cpu({ fit: [1, 19], load: [2, 18] })), ['synchronous-io']);
   });
 
-  it('a straggler that the system kept from its core was preempted', () => {
+  it('a straggler that waited for a core was preempted', () => {
     const { tasks = [] } = withStraggler(8, true);
     const spec = { tasks: tasks.map((task) => ({ ...task, coreWait: task.key === 'fit-slow' ? 6.9 : 0 })) };
     const [own] = findings(syntheticTrace(spec)).filter(({ code }) => code === 'stragglers');
-    assert.match(own?.evidence.text ?? '', /^What differed: preempted for 6\.9 s\. /);
-    assert.match(own?.advice ?? '', /^Run nothing else beside it/);
-    // Where every task waits for a core, this one is no finding of its own.
+    assert.match(own?.evidence.text ?? '', /^Possible cause: preempted for 6\.9 s\. /);
+    assert.match(own?.advice ?? '', /^Stop other programs/);
+    // If every task waits for a core, the straggler is part of another finding.
     const crowded = {
       tasks: tasks.map((task) => ({ ...task, coreWait: task.key === 'fit-slow' ? 6.9 : 0.3 })),
     };
     assert.ok(!codesOf(crowded).includes('stragglers'));
   });
 
-  it('does not blame a function for a machine that has no core for it', () => {
-    // Four threads on two cores, all of them busy: each has half a core, which is what the metrics call waiting.
+  it('waits for a busy core do not count as synchronous I/O', () => {
+    // Four threads compute on two cores. Each thread has half a core, and the metrics count the remainder as blocked.
     const loaded = (hostCpu: number, threadCpu: number, cpuSeconds: number): SyntheticSpec => ({
       tasks: balanced(),
       metrics: cpu({ fit: [cpuSeconds, 40 - cpuSeconds] }) ?? [],
@@ -367,7 +373,7 @@ describe('findings', () => {
     assert.deepEqual(codes(loaded(100, 25, 10)), ['synchronous-io']);
   });
 
-  it('does not blame as many threads as cores for waiting a little, unless others compete', () => {
+  it('short waits for a core are no finding with as many threads as cores, unless other programs compete', () => {
     const tasks = scheduled([...many(20), ...many(20, 1, 'load')], { workers: 4 }).tasks;
     const codes = (others: number) =>
       findings(
@@ -384,7 +390,7 @@ describe('findings', () => {
     assert.deepEqual(codes(100), ['cpu-oversubscription']);
   });
 
-  it('takes a single stall for what it is, and no habit of the scheduler', () => {
+  it('a single stall does not make a run scheduler-bound', () => {
     const tasks = chain(10).map(({ key, needs }, i) => {
       const started = i + (i > 4 ? 3 : 0);
       return {
@@ -401,7 +407,7 @@ describe('findings', () => {
     );
   });
 
-  it('are at most seven, by what they cost, and print as a table', () => {
+  it('at most seven findings are returned, in order of their cost, and print as a table', () => {
     const trace = syntheticTrace(late(0.5, 0.5));
     const found = findings(trace);
     assert.ok(found.length >= 1 && found.length <= 7);

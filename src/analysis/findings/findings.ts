@@ -1,4 +1,4 @@
-// The doctor: reads a trace and says what cost most time, with evidence and something to try. One rule per file here.
+// Finds what cost a run most time, with evidence and advice. Each rule has its own file in this folder.
 import { checkArgument, TRACE } from '../../base/arguments.js';
 import type { Trace } from '../../trace/trace.js';
 import { Table } from '../table.js';
@@ -49,28 +49,31 @@ export const RULES: readonly Rule[] = [
   lostWork,
 ];
 
-/** Findings that say nothing new beside others, and which those are. */
+/** Findings that are left out if one of the listed findings, which explains the same time, was made. */
 const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
-  // The workers that are left have more to do than the one that was lost.
+  // The remaining workers have more work than the lost one had.
   'worker-skew': ['lost-work'],
   'serial-tail': ['worker-skew'],
-  // Both tell of the disk.
+  // Both report waits for the disk.
   'spill-bound': ['memory-bound'],
   'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers'],
   'scheduler-bound': ['tasks-too-small', 'event-loop-starvation', 'oversized-arguments'],
-  // What packs and sends arguments is the event loop's thread.
+  // The thread of the event loop packs and sends arguments.
   'event-loop-starvation': ['oversized-arguments'],
 };
 
 const MAX_FINDINGS = 7;
-/** Of the makespan: what costs less is not worth anybody's time. */
+/** Share of the makespan below which a finding is left out. */
 const MIN_SHARE = 0.05;
 const MIN_SECONDS = 10e-3;
 
 /**
- * Returns at most seven causes that made the run slow, the most expensive first. The cost of other programs on the
- * machine comes last, because no change of this program lowers it. Empty if no cause costs at least a twentieth of the
- * makespan and 10 ms. Costs may overlap, so they do not add up. A run without another cause may be short of workers.
+ * Returns at most seven problems that made the run slow, those with the highest cost first. The cost of other programs
+ * on the machine comes last, because no change of this program lowers it. A finding costs at least 5 % of the makespan
+ * and 10 ms. Costs may overlap, so their sum has no meaning. If no other problem is found and the threads computed most
+ * of the time, the finding `worker-bound` is returned.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `trace` is not a trace
  */
 export function findings(trace: Trace): readonly Finding[] {
   checkArgument('findings(): trace', trace, TRACE);
@@ -86,20 +89,20 @@ export function findings(trace: Trace): readonly Finding[] {
   return [...own.slice(0, MAX_FINDINGS - shared.length), ...shared];
 }
 
-/** Returns what the rules find, without what costs too little. */
+/** Returns the findings of the rules, without those that cost too little. */
 function foundBy(rules: readonly Rule[], facts: Facts): Finding[] {
   const least = Math.max(MIN_SECONDS, MIN_SHARE * facts.makespan);
   return (
     rules
       .map((rule) => rule(facts))
       .filter((finding) => finding !== undefined)
-      // Sums over several threads, e.g. over threads without a name, may exceed the makespan.
+      // A sum over concurrent threads can exceed the makespan.
       .map((finding) => ({ ...finding, seconds: Math.min(finding.seconds, facts.makespan) }))
       .filter(({ seconds }) => seconds >= least)
   );
 }
 
-/** Findings as a table, one row each. */
+/** Returns a table with one row per finding: title, seconds, confidence, evidence and advice. */
 export function findingsTable(found: readonly Finding[]): Table {
   return new Table([
     valuesColumn(

@@ -5,10 +5,12 @@ import { firstFrom, lanesOf } from '../lanes.js';
 import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
 
-/** Share of the time of tasks, from where garbage collection counts. */
+/** Share of the time of tasks, from which garbage collection is a finding. */
 const MIN_SHARE = 0.15;
 
-/** Garbage collection took at least 15 % of what tasks took. Costs that time, divided by how many ran together. */
+/**
+ * Garbage collection took at least 15 % of the time of tasks. The cost is this time, divided by the mean concurrency.
+ */
 export const garbageCollection: Rule = (facts) => {
   const total = Math.max(gcWhileTasksRan(facts), metricSeconds(facts.trace, 'gc').total);
   const share = total / facts.work;
@@ -22,17 +24,17 @@ export const garbageCollection: Rule = (facts) => {
     seconds: Math.max(facts.onPath('gc'), facts.divided(total)),
     confidence: 'high',
     evidence: {
-      text: `${secondsText(total)} of garbage collection on ${countText(facts.workers, 'thread')}${where}.`,
+      text: `Garbage collection took ${secondsText(total)} on ${countText(facts.workers, 'thread')}${where}.`,
       numbers: { gcSeconds: total, workSeconds: facts.work, workers: facts.workers },
       tasks: facts.pathTasks('gc'),
       question: 'time-by-action',
     },
     advice:
-      'Make fewer short-lived objects: typed arrays instead of arrays of objects, buffers that are used again; or give isolates a larger heap.',
+      'Create fewer short-lived objects: use typed arrays instead of arrays of objects, and reuse buffers. Or give isolates a larger heap.',
   };
 };
 
-/** What was collected while a worker had nothing to do, or loaded its modules, cost no task anything. */
+/** Returns the seconds of collections during tasks. Collections on an idle or starting worker delay no task. */
 function gcWhileTasksRan({ trace }: Facts): number {
   const gc = ACTIONS.indexOf('gc');
   const { length, action, worker, start, stop } = trace.intervals;
@@ -46,7 +48,10 @@ function gcWhileTasksRan({ trace }: Facts): number {
   return seconds;
 }
 
-/** Seconds between two times in which a task of the lane ran. Cost: a binary search, and a step per task there. */
+/**
+ * Returns the seconds between two times in which a task of the lane ran. Cost: a binary search, and a step per task
+ * there.
+ */
 function covered(trace: Trace, lane: number, start: number, stop: number): number {
   const { started, stopped } = trace.tasks;
   const { spans, offsets } = lanesOf(trace);

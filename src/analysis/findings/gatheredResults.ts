@@ -2,14 +2,14 @@ import { bytesText, countText, secondsText } from '../../base/words.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 
-/** What is smaller is seldom worth a thought, and travels with the message that its task has ended. */
+/** Least bytes in total. Small results travel inside the message that their task has finished. */
 const MIN_BYTES = 1e6;
-/** Share of what was fetched that went back to the workers, from where it is taken for the same. */
+/** Ratio of sent to fetched bytes, from which the sent data counts as the fetched data. */
 const SENT_BACK = 0.5;
 
 /**
- * The client fetched results that later tasks used on the workers, or that it sent back: they could have stayed.
- * Costs the part of the critical path in which fetching was all that happened.
+ * The client fetched results that later tasks used on the workers, or that the client sent back. Such results could
+ * have stayed on the workers. The cost is the part of the critical path with nothing but these transfers.
  */
 export const gatheredResults: Rule = (facts) => {
   const { rows, nbytes, onPath } = clientTransfers(facts, 'gather');
@@ -19,11 +19,11 @@ export const gatheredResults: Rule = (facts) => {
   if (again.length === 0 && sentBack < SENT_BACK * nbytes) return undefined;
   return {
     code: 'gathered-results',
-    title: `The client fetched ${bytesText(nbytes)} of results that went on to be used on the workers`,
+    title: `The client fetched ${bytesText(nbytes)} of results that the workers used again`,
     seconds: onPath,
     confidence: 'medium',
     evidence: {
-      text: `The critical path waited ${secondsText(onPath)} for results to reach the client and to be unpacked; ${again.length > 0 ? `${countText(again.length, 'result')} went into later tasks` : `then it sent ${bytesText(sentBack)} to the workers`}.`,
+      text: `The critical path waited ${secondsText(onPath)} until the client had received and unpacked results. ${again.length > 0 ? `Later tasks used ${countText(again.length, 'result')}` : `The client then sent ${bytesText(sentBack)} to the workers`}.`,
       numbers: { nbytes, transfers: rows.length, usedAgain: again.length, sentBackBytes: sentBack },
       tasks: again.length > 0 ? again.slice(0, 5) : keysOf(facts, rows),
       question: 'transfers-by-pair',
@@ -40,7 +40,7 @@ function keysOf({ trace: { transfers, keys } }: Facts, rows: readonly number[]):
     .map((row) => keys.get(transfers.keys[transfers.keyOffsets[row]!]!));
 }
 
-/** What the client sent after it had fetched the first of these results. */
+/** Returns the bytes that the client sent after the first of these results had arrived. */
 function bytesSentBack(facts: Facts, rows: readonly number[]): number {
   const { stop, start, nbytes } = facts.trace.transfers;
   const first = rows.reduce((earliest, row) => Math.min(earliest, stop[row]!), Number.POSITIVE_INFINITY);
@@ -48,7 +48,7 @@ function bytesSentBack(facts: Facts, rows: readonly number[]): number {
   return sent.reduce((sum, row) => sum + nbytes[row]!, 0);
 }
 
-/** Keys of fetched results that tasks needed which started after they had been fetched. */
+/** Returns the keys of fetched results that tasks needed which were submitted after the fetch. */
 function usedAgain({ trace }: Facts, rows: readonly number[]): string[] {
   const { transfers, tasks, keys } = trace;
   const fetched = new Map<number, number>();

@@ -4,14 +4,17 @@ import { programTime } from './clientBound.js';
 import { clientTransfers } from './clientTransfers.js';
 import type { Facts, Rule } from './finding.js';
 
-/** Share of the threads' time that is computing, below which they idle: also one of two. */
+/**
+ * Share of the threads' time spent computing, below which threads count as idle. One busy thread of two is below it.
+ */
 const MAX_BUSY = 0.55;
-/** Share of the makespan that the longest chain is, from where no more workers can help. */
+/** Ratio of the longest chain to the time since the first task's start, from which more workers do not help. */
 const MIN_CHAIN = 0.6;
 
 /**
- * Most threads idled because the graph has not enough tasks that can run at the same time, or the client did not submit
- * them: the longest chain is most of the time since the first task started. Costs what the same work would have taken less, had it been divided evenly.
+ * Most threads idled because the graph has too few tasks that can run at the same time, or the client did not submit
+ * such tasks. The longest chain takes most of the time since the first task's start. The cost is the time by which the
+ * same work, divided evenly among the threads, would have been shorter.
  */
 export const lackOfParallelism: Rule = (facts) => {
   const { work, workers, active, path } = facts;
@@ -21,17 +24,16 @@ export const lackOfParallelism: Rule = (facts) => {
   const name = computedMost(facts);
   const chain = longestChain(facts.trace, runSeconds(facts));
   const isClient = chain < MIN_CHAIN * path.floor;
-  const enough =
-    useful < workers ? ` ${facts.crew(useful)} ${useful === 1 ? 'takes' : 'take'} about as long.` : '';
+  const enough = useful < workers ? ` ${facts.crew(useful)} would take about as long.` : '';
   return {
     code: 'lack-of-parallelism',
-    title: `${isClient ? 'The program hands over one thing after the other, which' : 'The graph'} keeps ${(work / active).toFixed(1)} of ${workers} threads busy`,
+    title: `${isClient ? 'The program submits tasks one after the other' : 'The graph has too few parallel tasks'}, which keeps ${(work / active).toFixed(1)} of ${workers} threads busy`,
     seconds: path.floor - work / workers - (isClient ? clientSeconds(facts) : 0),
     confidence: 'high',
     evidence: {
       text: isClient
-        ? `It waits for results before it submits more, so that no number of workers is faster than ${secondsText(path.floor)}; the longest chain of tasks alone computes ${secondsText(chain)}.`
-        : `Its longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run: no number of workers is faster than that.`,
+        ? `The program waits for results before it submits more tasks, so more workers cannot make the run shorter than ${secondsText(path.floor)}. The longest chain of tasks computes for ${secondsText(chain)}.`
+        : `The longest chain of tasks takes ${secondsText(path.floor)}, ${percentText(path.floor / facts.makespan)} of the run. More workers cannot make the run shorter than this chain.`,
       numbers: {
         floorSeconds: path.floor,
         chainSeconds: chain,
@@ -43,23 +45,23 @@ export const lackOfParallelism: Rule = (facts) => {
       question: 'critical-path',
     },
     advice: isClient
-      ? `Submit all that does not need a result before you await the first: client.map, compute(a, b), or pass futures to the next step.${enough}`
-      : `Break the chain, most of which is '${name}': smaller blocks, trees instead of chains.${enough}`,
+      ? `Submit all independent tasks before you await the first result: use client.map or compute(a, b), or pass futures to the next step.${enough}`
+      : `Shorten the chain, most of which is '${name}': use smaller blocks, and combine results in a tree instead of a chain.${enough}`,
   };
 };
 
-/** Of the path, what the client fetched, sent and did by itself: that has rules of its own. */
+/** Returns the seconds of the path in which the client transferred data or computed. Other rules cover this time. */
 function clientSeconds(facts: Facts): number {
   const carrying = clientTransfers(facts, 'gather').onPath + clientTransfers(facts, 'scatter').onPath;
   return carrying + programTime(facts).seconds;
 }
 
-/** By row of tasks; NaN for those that did not run. */
+/** Returns the duration of each row of tasks; NaN for tasks that did not run. */
 function runSeconds({ trace, lanes }: Facts): Float64Array {
   return trace.tasks.duration.map((seconds, row) => (lanes.laneOf[row]! < 0 ? Number.NaN : seconds));
 }
 
-/** The prefix that the path computes longest. */
+/** Returns the prefix with the most computing time on the path. */
 function computedMost(facts: Facts): string {
   const { prefix } = facts.trace.tasks;
   const sums = new Map<number, number>();

@@ -1,11 +1,11 @@
-// What the loss of workers cost a run: the part of its critical path in which threads did again what had been done.
+// Computes what the loss of workers cost a run: the part of its critical path in which threads repeated work.
 import type { LostWorker } from '../lostWork.js';
 import { TimeBins } from '../timeBins.js';
 import { BINS, type Facts } from './finding.js';
 
 /**
- * Seconds of the critical path. Where the path computes a task, that time counts if the task was computed again. Where the path
- * waits, the share of the threads counts that computed something again, or something that was cut off.
+ * Returns seconds of the critical path. If the path computes a task, its time counts if the task was a repetition. If
+ * the path waits, the time counts by the share of the threads that repeated a task or ran a task that was lost later.
  */
 export function lostSeconds(facts: Facts, lost: readonly LostWorker[]): number {
   const { kind, start, stop, length } = facts.path.columns;
@@ -19,7 +19,7 @@ export function lostSeconds(facts: Facts, lost: readonly LostWorker[]): number {
   return seconds;
 }
 
-/** Time → seconds up to it that threads wasted, divided by how many threads had something to do. */
+/** Returns a function from a time to the seconds wasted until then, divided by the number of busy threads. */
 function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number) => number {
   const { start, stop } = facts.path;
   const { started, stopped } = facts.trace.tasks;
@@ -31,7 +31,7 @@ function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number
   const [repeating, cutOff] = [again.means(), cut.means()];
   const sums = new Float64Array(BINS + 1);
   for (let bin = 0; bin < BINS; bin++) {
-    // Runs that were cut off have no times of their own: they are not among those that ran.
+    // Lost runs have no recorded times, so `running` does not count them.
     const together = Math.max(1, facts.running[bin]! + cutOff[bin]!);
     const share = Math.min(1, (repeating[bin]! + cutOff[bin]!) / together);
     sums[bin + 1] = sums[bin]! + share * again.width;
@@ -43,7 +43,10 @@ function wastedSeconds(facts: Facts, lost: readonly LostWorker[]): (time: number
   };
 }
 
-/** When runs began that were cut off: each on a thread of the worker, after the last task there and after they were sent. */
+/**
+ * Estimates the start times of the runs that ended with the worker. Each run starts on a thread of the worker after
+ * that thread's last task, and after the run was sent to the worker.
+ */
 function cutStarts({ trace, lanes }: Facts, { row: worker, cut }: LostWorker): number[] {
   const { dispatched, stopped } = trace.tasks;
   const sent = cut.map((row) => dispatched[row]!).filter((time) => !Number.isNaN(time));
@@ -54,7 +57,7 @@ function cutStarts({ trace, lanes }: Facts, { row: worker, cut }: LostWorker): n
   }
   const threads = Math.max(1, trace.workers.threads[worker]! || 0, free.length);
   free.sort((a, b) => a - b);
-  // A worker has been sent more than it runs at a time.
+  // A worker receives more tasks than it runs at the same time.
   return sent
     .sort((a, b) => a - b)
     .slice(0, threads)

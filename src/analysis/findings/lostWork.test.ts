@@ -1,4 +1,4 @@
-// What is said of workers that were lost: which, when, and what it cost to compute again what they had.
+// The finding about lost workers: their names, when they were lost, and the cost of repeating their work.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
@@ -9,14 +9,14 @@ import { chain, losing } from './workloads.test.support.js';
 const codesOf = (spec: SyntheticSpec) => findings(syntheticTrace(spec)).map(({ code }) => code);
 
 describe('lost work', () => {
-  it('says which worker was lost, when, and what it cost to compute its results again', () => {
+  it('names the lost worker, the time of the loss, and the cost of computing its results again', () => {
     const [own] = findings(syntheticTrace(losing(false)));
     assert.equal(own?.title, "Worker 'w3' was lost at 10 s: 10 results were computed again");
     const { byKind } = criticalPath(syntheticTrace(losing(false)));
     assert.ok((byKind.find(({ kind }) => kind === 'recomputed')?.seconds ?? 0) > 0.9);
     // Ten tasks of a second on three workers.
     assert.ok(Math.abs((own?.seconds ?? 0) - 4) < 0.1, `${own?.seconds}`);
-    // Another chain went on meanwhile, and was what the run waited for.
+    // Another chain continued at the same time and was the critical path.
     const { workers = [], tasks = [] } = losing(false);
     const beside = chain(40).map(({ key, needs = [] }, i) => ({
       key,
@@ -28,7 +28,7 @@ describe('lost work', () => {
     assert.ok(!codesOf({ workers, tasks: [...tasks, ...beside] }).includes('lost-work'));
   });
 
-  it('counts the time of runs that ended with their worker', () => {
+  it('includes the time of task runs that ended with their worker', () => {
     const [cut, again] = [
       { key: 'fit-0', worker: 'w0', dispatched: 0 },
       { key: 'fit-0', worker: 'w1', attempt: 2 },

@@ -3,14 +3,14 @@ import { type LostWorker, lostWorkers } from '../lostWork.js';
 import type { Facts, Rule } from './finding.js';
 import { lostSeconds } from './lostSeconds.js';
 
-/** Of its memory limit: a worker that held more than this when it was lost probably ended for that. */
+/** Share of the memory limit above which a lack of memory probably ended the worker. */
 const MEMORY_SHORT = 0.8;
-/** Workers that the evidence names. */
+/** Largest number of reasons that the evidence lists. */
 const NAMED = 3;
 
 /**
- * Workers were lost, and what they had made or begun was computed again. Costs the share of the path in which threads did
- * that. A path that computed something else meanwhile lost nothing.
+ * Workers were lost, and their results and running tasks were computed again. The cost is the share of the path in
+ * which threads repeated this work. A path that computed something else at that time lost nothing.
  */
 export const lostWork: Rule = (facts) => {
   const lost = lostWorkers(facts.trace);
@@ -27,11 +27,11 @@ export const lostWork: Rule = (facts) => {
     confidence: 'high',
     evidence: {
       text: [
-        again.length === 0 ? '' : `${secondsText(computed)} of work was done twice.`,
+        again.length === 0 ? '' : `Tasks repeated ${secondsText(computed)} of work.`,
         cut === 0
           ? ''
-          : `${countText(cut, 'task')} that ${lost.length === 1 ? 'it' : 'they'} ran or held went to other workers.`,
-        reasons === '' ? '' : `The scheduler noted: ${reasons}.`,
+          : `${countText(cut, 'task')} of the lost worker${lost.length === 1 ? '' : 's'} moved to other workers.`,
+        reasons === '' ? '' : `Reason given by the scheduler: ${reasons}.`,
       ]
         .filter((text) => text !== '')
         .join(' '),
@@ -79,12 +79,12 @@ function adviceOf(facts: Facts, lost: readonly LostWorker[]): string {
   for (const worker of lost) {
     const { held, limit } = lastMemory(facts, worker);
     if (limit > 0 && held >= MEMORY_SHORT * limit)
-      return `'${nameOf(facts, worker)}' used ${bytesText(held)} of its memory limit of ${bytesText(limit)}: raise the limit, or use smaller blocks.`;
+      return `Worker '${nameOf(facts, worker)}' used ${bytesText(held)} of its memory limit of ${bytesText(limit)}: raise the limit, or use smaller blocks.`;
   }
-  return 'Look into the logs of the machine and of the worker for why it ended. Write results that took long to compute to files.';
+  return 'Read the logs of the machine and of the worker to find out why the worker ended. Write results of long computations to files.';
 }
 
-/** What a worker used when it was last sampled. */
+/** Returns the bytes that a lost worker used at its last sample, and its memory limit; 0 if unknown. */
 function lastMemory({ trace }: Facts, { row: lost, time }: LostWorker): { held: number; limit: number } {
   const { length, worker, process, time: times } = trace.memory;
   let last = -1;

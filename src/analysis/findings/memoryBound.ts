@@ -4,8 +4,8 @@ import type { Rule } from './finding.js';
 import { memoryNeeded } from './memoryNeeded.js';
 
 /**
- * Workers began nothing because their memory was short, and the critical path waited for them. Costs that time, and that in which
- * the path waited for the disk.
+ * Workers paused because their memory was short, and the critical path waited for these workers. The cost is the time
+ * in which the path waited for paused workers or for the disk.
  */
 export const memoryBound: Rule = (facts) => {
   const paused = facts.onPath('paused');
@@ -16,11 +16,11 @@ export const memoryBound: Rule = (facts) => {
   const { spilled } = facts.trace.totals;
   return {
     code: 'memory-bound',
-    title: `Memory was short: the run waited ${secondsText(paused + disk)} for paused workers and their disks`,
+    title: `Memory was short: the run waited ${secondsText(paused + disk)} for paused workers and for disks`,
     seconds: paused + disk,
     confidence: 'high',
     evidence: {
-      text: `${countText(pauses.length, 'pause')} of workers, of which the critical path waited for ${secondsText(paused)}${disk > 0 ? `, and ${secondsText(disk)} for the disk` : ''}; ${bytesText(spilled)} of results went to disk.`,
+      text: `Workers made ${countText(pauses.length, 'pause')}. The critical path waited ${secondsText(paused)} for them${disk > 0 ? `, and ${secondsText(disk)} for disks` : ''}. ${bytesText(spilled)} of results were written to disk.`,
       numbers: {
         pausedSeconds: paused,
         diskSeconds: disk,

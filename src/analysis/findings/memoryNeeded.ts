@@ -2,12 +2,12 @@ import { bytesText } from '../../base/words.js';
 import { MEMORY_TARGET } from '../simulation/conditions.js';
 import type { Facts } from './finding.js';
 
-/** Share of the limit from which a worker pauses, by the bytes of its process. */
+/** Ratio of a process's memory to its limit, from which a worker pauses. */
 const PAUSE = 0.8;
 
-/** The memory limit of a worker, and which one would have been enough: nothing is spilled, and no worker pauses. */
+/** Returns the memory limit of a worker, and the limit at which no worker would have spilled results or paused. */
 export function memoryNeeded({ trace }: Facts): {
-  /** Bytes, the smallest of all workers; 0: there is none. */
+  /** Smallest memory limit of a worker, bytes; 0 if no worker has a limit. */
   readonly limit: number;
   readonly enough: number;
   readonly advice: string;
@@ -22,7 +22,7 @@ export function memoryNeeded({ trace }: Facts): {
   }
   const advice =
     enough > limit && limit > 0
-      ? `A memory limit of ${bytesText(enough)} per worker instead of ${bytesText(limit)} would have kept all results in memory; else use smaller blocks.`
-      : 'Raise the memory limit, use smaller blocks, or reduce early what is held for long.';
+      ? `Raise the memory limit per worker from ${bytesText(limit)} to ${bytesText(enough)}, which would have kept all results in memory, or use smaller blocks.`
+      : 'Raise the memory limit, use smaller blocks, or reduce results early that stay in memory for long.';
   return { limit, enough, advice };
 }

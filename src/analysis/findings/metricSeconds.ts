@@ -2,8 +2,8 @@ import type { Trace } from '../../trace/trace.js';
 import { keptShare } from '../keptShare.js';
 
 /**
- * Seconds of one activity of tasks, from the fine performance metrics: in all, and by prefix. Where a live trace let rows go,
- * as much of them as the tasks had that are still there.
+ * Returns the seconds of one activity of tasks from the fine performance metrics, in total and by prefix. If a live
+ * trace has dropped rows, the sums are scaled to the tasks that it still holds.
  */
 export function metricSeconds(
   trace: Trace,

@@ -5,25 +5,27 @@ import { COLD_SECONDS, firstRuns } from '../stragglers.js';
 import { actionOf, workIntervalsOf } from '../workIntervals.js';
 import { metricSeconds } from './metricSeconds.js';
 
-/** Of the tasks of a prefix: seconds on a core, and seconds in which the thread held on without one, blocked. */
+/** The time of a prefix's tasks in seconds, divided into five parts without overlap. */
 export interface PrefixCpu {
   readonly prefix: string;
+  /** Seconds on a core. */
   readonly cpu: number;
+  /** Seconds in which the thread was blocked, e.g. by synchronous I/O. */
   readonly noncpu: number;
-  /** Seconds in which the thread was ready to run and all cores of the machine were busy; not in `noncpu`. See CoreUse. */
+  /** Seconds in which the thread was ready to run and all cores of the machine were busy. See CoreUse. */
   readonly crowded: number;
-  /** Seconds of garbage collection while they ran; not in the others, so that all together are what the tasks took. */
+  /** Seconds of garbage collection. */
   readonly gc: number;
-  /** Seconds in which asynchronous tasks waited for a promise; not in `noncpu`, as nothing blocked the thread. */
+  /** Seconds in which asynchronous tasks waited for a promise, while nothing blocked the thread. */
   readonly awaited: number;
-  /** `noncpu` of it, `cpu` and garbage collection, 0 to 1. */
+  /** `noncpu` / (`noncpu` + `cpu` + `gc`), 0 to 1. */
   readonly share: number;
 }
 
 /**
- * Prefixes with fine performance metrics that take at least a twentieth of the time, those that lose most first. What a
- * machine whose cores were all busy made threads wait is told apart: it is not what their tasks do. Neither is what first calls
- * may wait for: files of modules.
+ * Returns the prefixes with fine performance metrics that take at least a twentieth of the time, those with most
+ * blocked time first. Waits for a busy core are `crowded`, not `noncpu`. Blocked time of first calls is left out,
+ * because it may be the loading of modules.
  */
 export function cpuByPrefix(trace: Trace): PrefixCpu[] {
   const cpu = metricSeconds(trace, 'thread-cpu');
@@ -36,12 +38,13 @@ export function cpuByPrefix(trace: Trace): PrefixCpu[] {
   return [...new Set([...cpu.byPrefix.keys(), ...noncpuSeconds.byPrefix.keys()])]
     .map((prefix) => {
       const without = noncpuSeconds.byPrefix.get(prefix) ?? 0;
-      // A promise that is kept while the thread waits for a core is not what it waits for.
+      // Time without a core counts first as `crowded`, and only the remainder as `awaited`.
       const lost = Math.min(without, crowded.get(prefix) ?? 0);
       const awaited = Math.min(without - lost, awaiting.get(prefix) ?? 0);
       const onCore = cpu.byPrefix.get(prefix) ?? 0;
       const collected = gc.byPrefix.get(prefix) ?? 0;
-      // The metrics take collections from the CPU time, but in them a thread mostly waits for those that help it collect.
+      // The metrics subtract collections from CPU time, but during a collection the thread mostly waits for helper
+      // threads.
       const helped = Math.min(without - awaited - lost, collected);
       const loading = Math.min(without - awaited - lost - helped, first.get(prefix) ?? 0);
       const noncpu = without - awaited - lost - helped - loading;
@@ -52,7 +55,7 @@ export function cpuByPrefix(trace: Trace): PrefixCpu[] {
     .sort((a, b) => b.noncpu - a.noncpu);
 }
 
-/** Of all the time in which tasks of the prefix held a thread: the share that so many seconds are, 0 to 1. */
+/** Returns the ratio of some seconds to all the time in which tasks of the prefix occupied a thread, 0 to 1. */
 export function shareOfTime({ cpu, noncpu, crowded, gc, awaited }: PrefixCpu, seconds: number): number {
   return seconds / (cpu + noncpu + crowded + gc + awaited);
 }
@@ -68,7 +71,7 @@ function awaitedSeconds(trace: Trace, cpu: Seconds, noncpu: Seconds): Seconds {
   return seconds;
 }
 
-/** Seconds by prefix that first calls may have taken to load what they need. */
+/** Returns the seconds by prefix that first calls may have spent on loading modules. */
 function firstSeconds(trace: Trace): Map<string, number> {
   const { prefix, duration } = trace.tasks;
   const seconds = new Map<string, number>();
@@ -80,7 +83,7 @@ function firstSeconds(trace: Trace): Map<string, number> {
   return seconds;
 }
 
-/** Seconds by prefix that tasks lost because the machine had no core for their thread. */
+/** Returns the seconds by prefix in which tasks waited for a core. */
 function crowdedSeconds(trace: Trace): Map<string, number> {
   const { prefix, duration } = trace.tasks;
   const { aloneSeconds } = coreUseOf(trace);
@@ -92,13 +95,12 @@ function crowdedSeconds(trace: Trace): Map<string, number> {
   return new Map(Array.from(seconds, ([id, lost]) => [id < 0 ? '' : trace.strings.get(id), lost]));
 }
 
-// What asynchronous tasks waited for: the share of their time in which their thread had nothing to do, by prefix.
-
 const known = new WeakMap<Trace, ReadonlyMap<number, number>>();
 
 /**
- * Prefix (an id of the trace's strings) → share of the time of its tasks, 0 to 1; prefixes that never waited are not there. A
- * live trace keeps its last tasks and intervals only, from which the share is taken. Cost: two walks, once per trace.
+ * Returns, by prefix (an id of the trace's strings), the share of the time in which its tasks awaited promises, 0 to 1.
+ * Prefixes without such waits are left out. In a live trace, the share is that of the rows in its window. Cost: two
+ * walks, once per trace.
  */
 function awaitedShares(trace: Trace): ReadonlyMap<number, number> {
   let shares = known.get(trace);

@@ -1,18 +1,18 @@
-// What is said of a run that no rule finds fault with: what it is made of, and what would make it faster all the same.
+// Describes a run without findings: its largest parts, and the prefix whose speed matters most.
 import { percentText, secondsText } from '../../base/words.js';
 import type { Trace } from '../../trace/trace.js';
 import { type CriticalPath, criticalPath } from '../criticalPath.js';
 import { type Speedup, speedups } from '../speedups.js';
 
-/** Of the makespan, from where the start of workers is worth a sentence. */
+/** Share of the makespan from which the start of workers is mentioned. */
 const MIN_START = 0.05;
 
-/** The sentences for a trace; empty where no task ran. */
+/** Returns the description of a trace; empty if no task ran. */
 export function nothingFoundIn(trace: Trace): string {
   return nothingFound(criticalPath(trace), speedups(trace));
 }
 
-/** The sentences for parts that are known already. */
+/** Returns the same description from a critical path and speedups that were computed before. */
 export function nothingFound(
   { makespan, byKind, byPrefix }: Pick<CriticalPath, 'makespan' | 'byKind' | 'byPrefix'>,
   faster: readonly Speedup[],
@@ -23,15 +23,15 @@ export function nothingFound(
   const [most] = byPrefix;
   const [best] = faster;
   return [
-    'No finding costs a twentieth of the run.',
+    'No finding costs 5 % of the run or more.',
     starting > 0 && starting >= MIN_START * makespan
-      ? ` Starting workers takes ${share(starting)}, whatever they run.`
+      ? ` The start of the workers takes ${share(starting)}, whatever their tasks do.`
       : '',
     most === undefined
       ? ''
       : ` '${most.prefix}' accounts for ${share(most.seconds)} of the critical path, mostly ${most.parts[0]?.kind ?? 'unknown'}.`,
     best === undefined || best.gained <= 0
       ? ''
-      : ` '${best.prefix}' twice as fast: −${secondsText(best.gained)}.`,
+      : ` If '${best.prefix}' were twice as fast, the run would take ${secondsText(best.gained)} less.`,
   ].join('');
 }

@@ -5,8 +5,8 @@ import type { Rule } from './finding.js';
 const MIN_BYTES = 1e6;
 
 /**
- * The run waited while the client sent large arguments or closures to the workers. Costs the part of the critical path in
- * which that was all that happened.
+ * The run waited while the client sent large arguments or closures to the workers. The cost is the part of the critical
+ * path with nothing but these transfers.
  */
 export const oversizedArguments: Rule = (facts) => {
   const { rows, nbytes, onPath } = clientTransfers(facts, 'scatter');
@@ -21,16 +21,16 @@ export const oversizedArguments: Rule = (facts) => {
   });
   return {
     code: 'oversized-arguments',
-    title: `The client sent ${bytesText(nbytes)} of arguments, and the run waited for it`,
+    title: `The run waited while the client sent ${bytesText(nbytes)} of arguments`,
     seconds: onPath,
     confidence: 'medium',
     evidence: {
-      text: `${countText(rows.length, 'transfer')} from the client, the largest ${bytesText(largest)}; nothing else happened on the critical path for ${secondsText(onPath)}.`,
+      text: `The critical path waited ${secondsText(onPath)} for ${countText(rows.length, 'transfer')} from the client, the largest with ${bytesText(largest)}.`,
       numbers: { nbytes, transfers: rows.length, largestBytes: largest },
       tasks: names,
       question: 'transfers-by-type',
     },
     advice:
-      'Let tasks load what they need themselves (pass a path, not its content), scatter a large value once and pass its future.',
+      'Load data inside the tasks (pass a path instead of the content), or scatter a large value once and pass its future.',
   };
 };

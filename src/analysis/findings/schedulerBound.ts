@@ -3,12 +3,13 @@ import type { Rule } from './finding.js';
 import { schedulerWaits } from './schedulerThread.js';
 
 const MIN_SHARE = 0.1;
-/** One wait that is more than this share of all is a stall of its own, e.g. a module that is loaded, and no habit. */
+/** Share of all waits above which one wait is an exception, e.g. the loading of a module, and does not count. */
 const STALL = 0.2;
 
 /**
- * Tasks of the critical path that could run, on a worker with nothing to do, waited to be sent there. Costs those waits,
- * but for the first, in which workers start, and what the program computed on the scheduler's thread meanwhile.
+ * Tasks of the critical path were ready and a worker was idle, but the scheduler had not sent them yet. The cost is
+ * these waits without the start of the workers, and without the time in which the program computed on the scheduler's
+ * thread.
  */
 export const schedulerBound: Rule = (facts) => {
   const waits = schedulerWaits(facts).waits.map(({ seconds: all, starved }) => all - starved);
@@ -18,15 +19,16 @@ export const schedulerBound: Rule = (facts) => {
   const { latency, taskOverhead } = facts.conditions;
   return {
     code: 'scheduler-bound',
-    title: `Workers waited for the scheduler: ${secondsText(seconds)} of the critical path`,
+    title: `Idle workers waited ${secondsText(seconds)} of the critical path for the scheduler`,
     seconds,
     confidence: 'medium',
     evidence: {
-      text: `${percentText(seconds / facts.makespan)} of the critical path; an idle thread starts a task ${secondsText(latency)} after it could run.`,
+      text: `These waits are ${percentText(seconds / facts.makespan)} of the critical path. An idle thread starts a task ${secondsText(latency)} after the task is ready.`,
       numbers: { latencySeconds: latency, taskOverheadSeconds: taskOverhead, tasks: facts.tasks },
       tasks: facts.pathTasks('waiting for the scheduler'),
       question: 'queueing',
     },
-    advice: 'Make fewer and larger tasks, join chains of tasks into one, and submit the whole graph at once.',
+    advice:
+      'Make fewer and larger tasks, join each chain of tasks into one task, and submit the whole graph at once.',
   };
 };

@@ -1,12 +1,13 @@
-// What kept the scheduler's thread from answering: what the program computes there, or Longpole's own work for the tasks.
+// Divides the waits for the scheduler by cause: computations of the program on the scheduler's thread, and Longpole's
+// own work for the tasks.
 import type { Trace } from '../../trace/trace.js';
 import type { Facts } from './finding.js';
 
-/** Seconds by which the scheduler's event loop is late, from where it does not answer. */
+/** Delay of the scheduler's event loop in seconds from which the loop counts as blocked. */
 export const MIN_DELAY = 0.05;
-/** Modules of Longpole that every scheduler has: what stands before them in a path is Longpole's folder. */
+/** Matches modules of Longpole that every scheduler loads; the first group is Longpole's folder. */
 const OWN_MODULE = /^(.*\/(?:src|dist)\/)(?:engine\/(?:pool|cluster|scheduler)|api\/cluster)\/[^/]+\.[jt]s$/;
-/** Seconds of Longpole per task, at most: where the loop was blocked for longer than its tasks cost, the program blocked it. */
+/** Largest cost of a task in Longpole, seconds. Blocked time beyond the cost of the tasks is the program's. */
 const TASK_COST = 200e-6;
 
 export interface BlockedSpan {
@@ -19,7 +20,7 @@ export interface BlockedSpan {
 export interface SchedulerWait {
   readonly row: number;
   readonly seconds: number;
-  /** Of these, in which code of the program kept the scheduler's event loop from answering. */
+  /** Part of `seconds` in which code of the program blocked the scheduler's event loop. */
   readonly starved: number;
 }
 
@@ -30,7 +31,7 @@ export interface SchedulerWaits {
 
 const known = new WeakMap<Trace, SchedulerWaits>();
 
-/** Found once per trace. */
+/** Returns the waits for the scheduler, computed once per trace. */
 export function schedulerWaits(facts: Facts): SchedulerWaits {
   let found = known.get(facts.trace);
   if (found === undefined) {
@@ -56,7 +57,9 @@ function findWaits(facts: Facts): SchedulerWaits {
   return { waits, blocked };
 }
 
-/** What a delay of the host's sample covers: the time before it. */
+/**
+ * Returns the time spans in which the event loop was blocked. The delay in a sample covers the time before the sample.
+ */
 function blockedSpans({ resources }: Trace): BlockedSpan[] {
   const { length, worker, time, figures } = resources;
   const delays = figures.get('eventLoopDelay');
@@ -72,7 +75,7 @@ function blockedSpans({ resources }: Trace): BlockedSpan[] {
   return spans;
 }
 
-/** Share of the blocked time that the program's own code took; by the profiler, else by what the tasks of that time cost. */
+/** Estimates the share of blocked time spent in the program, from samples, or else from the number of handled tasks. */
 function programShare(trace: Trace, blocked: readonly BlockedSpan[]): number {
   const sampled = sampledShare(trace, blocked);
   if (!Number.isNaN(sampled)) return sampled;
@@ -88,7 +91,7 @@ function countInside(times: Float64Array, spans: readonly BlockedSpan[]): number
   return count;
 }
 
-/** Spans are in order and do not overlap. */
+/** Requires spans in order of time, without overlap. */
 function isInside(time: number, spans: readonly BlockedSpan[]): boolean {
   let [low, high] = [0, spans.length];
   while (low < high) {
@@ -99,7 +102,7 @@ function isInside(time: number, spans: readonly BlockedSpan[]): boolean {
   return low < spans.length && time >= spans[low]!.start;
 }
 
-/** NaN: the scheduler's thread was not sampled meanwhile. */
+/** Returns NaN if the profiler did not sample the scheduler's thread in these spans. */
 function sampledShare(trace: Trace, blocked: readonly BlockedSpan[]): number {
   const { worker, time, frame, count, length } = trace.samples;
   const owners = frameOwners(trace);
@@ -117,7 +120,10 @@ const UNKNOWN = 0;
 const PROGRAM = 1;
 const LONGPOLE = 2;
 
-/** By row of frames: whose code ran, by the innermost function with a file of its own. Callers stand before what they call. */
+/**
+ * Returns for each row of frames whether Longpole or the program ran, by the file of the innermost function that is not
+ * part of Node. A caller has a lower row than its callees.
+ */
 function frameOwners({ frames, strings }: Trace): Uint8Array {
   const files = Array.from(frames.file, (id) => (id < 0 ? '' : strings.get(id)));
   const folders = new Set(files.flatMap((file) => OWN_MODULE.exec(file)?.[1] ?? []));

@@ -1,19 +1,19 @@
-// What both rules say of a stretch of time in which one task ran after the other.
+// The finding that two rules make of a time span in which tasks ran one after the other.
 import { percentText, secondsText } from '../../base/words.js';
 import { stragglersOf } from '../stragglers.js';
 import type { Facts, Finding } from './finding.js';
 
-/** Tasks at the same time up to which a stretch counts as serial. */
+/** Mean number of running tasks up to which a time span is serial. */
 export const SERIAL = 1.05;
-/** Of the makespan. */
+/** Least share of the makespan of a serial span. */
 export const MIN_SHARE = 0.1;
-/** Outside the stretch this share of the threads must be busy: else the whole run is serial. */
+/** Least share of busy threads outside the span; below it, the whole run is serial. */
 export const MIN_BUSY = 0.5;
 
-/** Of a serial stretch: the prefix that takes more of it is what runs. */
+/** Share of the span above which the title names a single prefix. */
 const OWN_SHARE = 0.9;
 
-/** Undefined: most of the stretch is one straggler, which has a rule of its own. */
+/** Returns undefined if one straggler takes most of the span, because 'stragglers' reports that. */
 export function serialFinding(
   facts: Facts,
   code: 'serial-tail' | 'serial-stretch',
@@ -30,24 +30,21 @@ export function serialFinding(
   if (stragglersOf(trace).some(({ row }) => inside(row) > seconds / 2)) return undefined;
   const name = rows[0] === undefined ? '' : facts.prefixName(prefix[rows[0]]!);
   const own = rows.reduce((sum, row) => sum + (prefix[row] === prefix[rows[0]!] ? inside(row) : 0), 0);
-  const what = own > OWN_SHARE * seconds ? `only '${name}' runs` : 'one task after the other runs';
-  const idle = `${workers - 1} of ${workers} threads ${workers === 2 ? 'has' : 'have'} nothing to do`;
+  const what = own > OWN_SHARE * seconds ? `only '${name}' runs` : 'tasks run one after the other';
+  const idle = `${workers - 1} of ${workers} threads ${workers === 2 ? 'is' : 'are'} idle`;
   const isTail = code === 'serial-tail';
-  const when = isTail ? 'At the end' : `After ${secondsText(start - path.start)}`;
-  const part = isTail
-    ? `The last ${percentText(seconds / makespan)}`
-    : `A stretch of ${percentText(seconds / makespan)}`;
+  const when = isTail ? 'At the end,' : `After ${secondsText(start - path.start)},`;
   return {
     code,
     title: `${when} ${what} for ${secondsText(seconds)}, while ${idle}`,
     seconds: seconds * (1 - 1 / workers),
     confidence: 'high',
     evidence: {
-      text: `${part} of the run is serial, most of it '${name}'.`,
+      text: `For ${isTail ? 'the last ' : ''}${percentText(seconds / makespan)} of the run, one task runs at a time, mostly '${name}'.`,
       numbers: { serialSeconds: seconds, start, stop, makespan, workers, tasks: rows.length },
       tasks: facts.keys(rows),
       question: 'concurrency',
     },
-    advice: `Split '${name}', combine results in a tree instead of one after the other, or start what it needs earlier.`,
+    advice: `Split '${name}', combine results in a tree instead of a chain, or start the inputs of '${name}' earlier.`,
   };
 }

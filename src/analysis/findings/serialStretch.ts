@@ -2,12 +2,12 @@ import type { Facts, Rule } from './finding.js';
 import { MIN_BUSY, MIN_SHARE, SERIAL, serialFinding } from './serialFinding.js';
 import { tailSeconds } from './serialTail.js';
 
-/** Tasks at the same time below which nothing computes: the run waits for something else. */
+/** Mean number of running tasks below which the run waits for something other than tasks. */
 const NOTHING = 0.5;
 
 /**
- * For a tenth of the run or longer, before its end, one task ran after the other, and none was ready that the other threads
- * could have taken: every thread had worked before, so none was still starting. Costs what they could have taken over.
+ * Tasks ran one after the other for a tenth of the run or longer, before its end, and no task was ready for the other
+ * threads. All threads had run a task before. The cost is the part of this time that the idle threads could have saved.
  */
 export const serialStretch: Rule = (facts) => {
   const { makespan, workers, path } = facts;
@@ -23,7 +23,7 @@ export const serialStretch: Rule = (facts) => {
   return serialFinding(facts, 'serial-stretch', start, stop);
 };
 
-/** After each thread's first task and before the end of the run, which has a rule of its own; in seconds. */
+/** Returns the longest serial span, in seconds, after every thread's first task and before the serial tail. */
 function longestStretch(facts: Facts): { start: number; stop: number } | undefined {
   const { running, path, makespan } = facts;
   const seconds = makespan / running.length;
@@ -41,7 +41,7 @@ function longestStretch(facts: Facts): { start: number; stop: number } | undefin
   return longest && { start: path.start + longest.from * seconds, stop: path.start + longest.to * seconds };
 }
 
-/** When the last thread started its first task. */
+/** Returns the time at which every thread had started its first task. */
 function allStarted({ lanes, trace }: Facts): number {
   let last = Number.NEGATIVE_INFINITY;
   for (let lane = 0; lane < lanes.count; lane++)
@@ -49,7 +49,7 @@ function allStarted({ lanes, trace }: Facts): number {
   return last;
 }
 
-/** Whether a task could have run at that time that had not started: it was sent, and what it needs was there. */
+/** Returns true if a task that had not started was ready at this time, with all its dependencies computed. */
 function isAnyReady({ lanes, trace }: Facts, time: number): boolean {
   const { ready, started, stopped, dependencyOffsets, dependencyRows } = trace.tasks;
   const needsLater = (row: number): boolean =>

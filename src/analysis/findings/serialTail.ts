@@ -3,8 +3,8 @@ import type { Facts, Rule } from './finding.js';
 import { MIN_BUSY, MIN_SHARE, SERIAL, serialFinding } from './serialFinding.js';
 
 /**
- * The end of the run, from where on only one task ran at a time, is at least a tenth of it. Costs what more threads could
- * have taken over. A tail that is one straggler is told by that rule.
+ * At most one task ran at a time in the last tenth of the run or longer. The cost is the part of this time that the
+ * idle threads could have saved. If the tail is one straggler, 'stragglers' reports it.
  */
 export const serialTail: Rule = (facts) => {
   const { makespan, workers, path } = facts;
@@ -16,7 +16,7 @@ export const serialTail: Rule = (facts) => {
   return serialFinding(facts, 'serial-tail', start, path.stop);
 };
 
-/** A profiler that starts while the others have nothing left to do is no work that could be divided. */
+/** Returns the seconds in which profilers started during the tail, which other threads could not have shortened. */
 function profilerInTail(facts: Facts): number {
   const { trace, path } = facts;
   const from = path.stop - tailSeconds(facts);
@@ -26,7 +26,7 @@ function profilerInTail(facts: Facts): number {
   return seconds;
 }
 
-/** Seconds at the end of the run in which at most one task ran at a time. */
+/** Returns the seconds at the end of the run in which at most one task ran at a time. */
 export function tailSeconds({ running, makespan }: Facts): number {
   let bin = running.length;
   while (bin > 0 && running[bin - 1]! <= SERIAL) bin--;

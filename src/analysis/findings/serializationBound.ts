@@ -4,8 +4,8 @@ import type { Facts, Rule } from './finding.js';
 import { metricSeconds } from './metricSeconds.js';
 
 /**
- * The critical path waited while results were packed or unpacked: threads do that between their tasks. Costs that time, and
- * what was too short to be recorded one by one, divided by the threads.
+ * The critical path waited while threads packed or unpacked results between their tasks. The cost is this time, and the
+ * sum of intervals that were too short to be recorded, divided by the mean concurrency.
  */
 export const serializationBound: Rule = (facts) => {
   const onPath = facts.onPath('serialization');
@@ -19,14 +19,14 @@ export const serializationBound: Rule = (facts) => {
   const seconds = onPath + facts.divided(unseen);
   if (seconds === 0) return undefined;
   const worst = worstPrefix(facts);
-  const whose = worst === undefined ? '' : `; most of it results of '${worst}'`;
+  const whose = worst === undefined ? '' : `, most of it for results of '${worst}'`;
   return {
     code: 'serialization-bound',
     title: `Threads pack and unpack results for ${secondsText(seconds)} of the run instead of computing`,
     seconds,
     confidence: 'high',
     evidence: {
-      text: `${percentText(seconds / facts.makespan)} of the critical path. All threads: ${secondsText(packed.seconds)} to pack ${bytesText(packed.nbytes)}${speed}, ${secondsText(unpacked.seconds)} to unpack ${bytesText(unpacked.nbytes)}${whose}.`,
+      text: `This is ${percentText(seconds / facts.makespan)} of the critical path. All threads together took ${secondsText(packed.seconds)} to pack ${bytesText(packed.nbytes)}${speed} and ${secondsText(unpacked.seconds)} to unpack ${bytesText(unpacked.nbytes)}${whose}.`,
       numbers: {
         pathSeconds: onPath,
         packSeconds: packed.seconds,
@@ -39,14 +39,17 @@ export const serializationBound: Rule = (facts) => {
       question: 'time-by-action',
     },
     advice: areBuffers(packed)
-      ? 'They are copied at the speed of memory already: return less, or let one task make and use what is large.'
+      ? 'The results are copied at the speed of memory already: return less data, or create and use large values in one task.'
       : facts.isDask
-        ? 'Return arrays (NumPy, Arrow) instead of many Python objects, reduce results before they are returned, or give fewer workers more threads.'
-        : 'Return typed arrays instead of many objects or strings: they are copied at the speed of memory. Or let one task make and use the objects, and return what is small: what no other worker needs is not packed.',
+        ? 'Return arrays (NumPy, Arrow) instead of many Python objects, reduce results before they are returned, or use fewer workers with more threads.'
+        : 'Return typed arrays, which are copied at the speed of memory, instead of many objects or strings. Or create and use the objects in one task: a result that no other worker needs is not packed.',
   };
 };
 
-/** Bytes per second, beyond which results can be no objects: those were packed with 10 to 60 MB/s, typed arrays with 300 and more. */
+/**
+ * Bytes per second above which results must be buffers. Measured: objects 10 to 60 MB/s, typed arrays at least 300
+ * MB/s.
+ */
 const BUFFERS = 200e6;
 
 function areBuffers({ seconds, nbytes }: Recorded): boolean {
@@ -58,20 +61,25 @@ interface Recorded {
   readonly nbytes: number;
 }
 
-/** Of all threads, as far as it was recorded one by one; where rows were let go, as much as those that are there stand for. */
+/**
+ * Returns the recorded sums of all threads. If a live trace has dropped rows, they are scaled to the rows that it
+ * holds.
+ */
 function recorded({ trace }: Facts, action: 'serialize' | 'deserialize'): Recorded {
   const kept = keptShare(trace);
   const { seconds = 0, nbytes = 0 } = trace.totals.actions.find((sums) => sums.action === action) ?? {};
   return { seconds: seconds * kept, nbytes: nbytes * kept };
 }
 
-/** What the fine performance metrics count beyond that: each was too short to be an interval. */
+/**
+ * Returns the seconds in the fine performance metrics that are not recorded as intervals, because each was too short.
+ */
 function unseenSeconds({ trace }: Facts, recordedSeconds: number): number {
   const counted = metricSeconds(trace, 'serialize').total + metricSeconds(trace, 'deserialize').total;
   return Math.max(0, counted - recordedSeconds);
 }
 
-/** Whose results take longest to pack. */
+/** Returns the prefix with the most packing time. */
 function worstPrefix({ trace }: Facts): string | undefined {
   const sums = [...metricSeconds(trace, 'serialize').byPrefix];
   return sums.sort(([, a], [, b]) => b - a)[0]?.[0];

@@ -3,7 +3,9 @@ import { ACTIONS } from '../../protocol/clusterObserver.js';
 import type { Facts, Rule } from './finding.js';
 import { memoryNeeded } from './memoryNeeded.js';
 
-/** Results went to disk because memory was short, and the critical path waited for the disk. Costs that time. */
+/**
+ * Memory was short, and the critical path waited for the disk while results were spilled or read back. Costs this time.
+ */
 export const spillBound: Rule = (facts) => {
   const seconds = facts.onPath('disk');
   const { spilled } = facts.trace.totals;
@@ -11,7 +13,7 @@ export const spillBound: Rule = (facts) => {
   const { limit, enough, advice } = memoryNeeded(facts);
   return {
     code: 'spill-bound',
-    title: `Memory was short: ${bytesText(spilled)} of results went to disk`,
+    title: `Memory was short: ${bytesText(spilled)} of results were written to disk`,
     seconds,
     confidence: 'high',
     evidence: {

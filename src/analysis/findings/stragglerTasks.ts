@@ -1,29 +1,31 @@
 import { countText, secondsText } from '../../base/words.js';
 import { coreUseOf } from '../coreUse.js';
 import { type Straggler, stragglersOf } from '../stragglers.js';
-import { CROWDED_SHARE } from './cpuOversubscription.js';
+import { CROWDED_SHARE, STOP_OTHERS } from './cpuOversubscription.js';
 import type { Facts, Rule } from './finding.js';
 
-/** Tasks far above the median of their prefix that held up the critical path, others held nobody up. Costs their excess. */
+/**
+ * Tasks on the critical path took far longer than the median of their prefix. The cost is the time above the medians.
+ */
 export const stragglerTasks: Rule = (facts) => {
   const all = stragglersOf(facts.trace);
   if (all.length === 0) return undefined;
   const held = heldUp(facts, all);
-  // Where all tasks wait for a core, those that waited longest are no finding of their own.
+  // If all tasks wait for a core, 'cpu-oversubscription' covers the tasks that waited longest.
   const isCrowded = coreUseOf(facts.trace).lost >= CROWDED_SHARE;
   const found = all.filter((one) => held.has(one.row) && !(isCrowded && wasPreempted(one)));
   const worst = found[0];
   if (worst === undefined) return undefined;
   const seconds = found.reduce((sum, one) => sum + one.seconds - one.median, 0);
   const name = facts.prefixName(facts.trace.tasks.prefix[worst.row]!);
-  const why = worst.why === '' ? 'The trace shows no reason.' : `What differed: ${worst.why}.`;
+  const why = worst.why === '' ? 'The trace shows no cause.' : `Possible cause: ${worst.why}.`;
   return {
     code: 'stragglers',
-    title: `${countText(found.length, 'straggler')} held up the run${found.length === 1 ? ': ' : ', the worst: '}'${name}' took ${secondsText(worst.seconds)} where ${secondsText(worst.median)} is usual`,
+    title: `${countText(found.length, 'straggler')} delayed the run: a task of '${name}' took ${secondsText(worst.seconds)}, the median is ${secondsText(worst.median)}`,
     seconds,
     confidence: worst.why === '' ? 'medium' : 'high',
     evidence: {
-      text: `${why} ${found.length === 1 ? 'It' : 'Together they'} took ${secondsText(seconds)} longer than the median of ${found.length === 1 ? 'its' : 'their'} prefix.`,
+      text: `${why} ${found.length === 1 ? 'The straggler' : 'Together, the stragglers'} took ${secondsText(seconds)} longer than the median.`,
       numbers: {
         stragglers: found.length,
         longestSeconds: worst.seconds,
@@ -41,25 +43,25 @@ export const stragglerTasks: Rule = (facts) => {
   };
 };
 
-/** It took longer mostly because the system gave its core to others. */
+/** Returns true if the task took longer mostly because it waited for a core. */
 function wasPreempted({ seconds, median, coreWait }: Straggler): boolean {
   return coreWait > (seconds - median) / 2;
 }
 
 function adviceFor(worst: Straggler, name: string): string {
-  if (wasPreempted(worst)) return 'Run nothing else beside it, or use fewer workers.';
+  if (wasPreempted(worst)) return STOP_OTHERS;
   return worst.medianBytesIn > 0 && worst.bytesIn > 1.5 * worst.medianBytesIn
-    ? 'Divide the input evenly, or split the large parts, and start the largest first.'
+    ? 'Divide the input evenly or split its large parts, and start the tasks with the most input first.'
     : `Look at the profile of '${name}' for these keys, and start the longest tasks first.`;
 }
 
-/** Rows of those that the path computed, and of those that ran where a task of the path waited for its thread. */
+/** Returns the rows that the path computed, and of stragglers for whose thread a task of the path waited. */
 function heldUp(facts: Facts, all: readonly Straggler[]): Set<number> {
   const { laneOf } = facts.lanes;
   const { started, stopped } = facts.trace.tasks;
   const held = new Set<number>();
   for (const { row } of facts.parts('compute')) held.add(row);
-  // On a single thread every task waits for all before it, long or short.
+  // On a single thread, every task waits for all previous ones.
   if (facts.workers < 2) return held;
   const byLane = new Map<number, number[]>();
   for (const { row } of all) {
@@ -68,7 +70,7 @@ function heldUp(facts: Facts, all: readonly Straggler[]): Set<number> {
   }
   for (const { start, stop, row } of facts.parts('waiting for a worker')) {
     for (const straggler of (row < 0 ? undefined : byLane.get(laneOf[row]!)) ?? []) {
-      // Most of it: a task that was late itself waited for little.
+      // A task that became ready late waited for a small part of the straggler.
       const waited = Math.min(stopped[straggler]!, stop) - Math.max(started[straggler]!, start);
       if (waited > (stopped[straggler]! - started[straggler]!) / 2) held.add(straggler);
     }

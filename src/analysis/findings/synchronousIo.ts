@@ -5,17 +5,17 @@ import { haveOwnThreads } from './cpuOversubscription.js';
 import { BINS, type Facts, type Rule } from './finding.js';
 import { cpuByPrefix, type PrefixCpu, shareOfTime } from './noncpu.js';
 
-/** Share of a prefix's time, but for waiting for a core, from where its tasks wait rather than compute. */
+/** Share of a prefix's time, without waits for a core, from which its tasks count as blocked. */
 const MIN_SHARE = 0.6;
 
 /**
- * Tasks of a prefix hold their thread mostly without computing: they wait for the disk, the network or another process,
- * and nothing else can run there meanwhile. Costs that time as far as another task was ready and no thread was free.
+ * Tasks of a prefix block their thread for most of their time: they wait for the disk, the network or another process.
+ * The cost is the part of this time in which another task was ready and no thread was free.
  */
 export const synchronousIo: Rule = (facts) => {
   const waiting = cpuByPrefix(facts.trace).filter(({ share }) => share >= MIN_SHARE);
   const worst = waiting[0];
-  // Tasks that have threads of their own wait for those: they do compute.
+  // A task that starts threads is blocked while these threads compute.
   if (worst === undefined || haveOwnThreads(facts)) return undefined;
   const noncpu = waiting.reduce((sum, row) => sum + row.noncpu, 0);
   const prefixes = new Set(waiting.map(({ prefix }) => prefix));
@@ -24,22 +24,22 @@ export const synchronousIo: Rule = (facts) => {
   );
   return {
     code: 'synchronous-io',
-    title: `'${worst.prefix}' blocks its thread without computing for ${percentText(shareOfTime(worst, worst.noncpu))} of its time`,
+    title: `Tasks of '${worst.prefix}' block their thread without computing for ${percentText(shareOfTime(worst, worst.noncpu))} of their time`,
     seconds: heldUpSeconds(facts, waiting),
     confidence: 'medium',
     evidence: {
-      text: `${secondsText(worst.noncpu)} without a core against ${secondsText(worst.cpu)} with one: synchronous I/O, or waiting for another thread.`,
+      text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by synchronous I/O or by another thread.`,
       numbers: { noncpuSeconds: noncpu, cpuSeconds: worst.cpu, workers: facts.workers },
       tasks: facts.keys(rows),
       question: 'time-by-prefix',
     },
     advice: facts.isDask
       ? `Give each worker more threads than cores, so that other tasks run while '${worst.prefix}' waits.`
-      : `Use more workers than cores, or let one call of '${worst.prefix}' wait for several at once: fs/promises or fetch, and Promise.all.`,
+      : `Use more workers than cores, or await several operations in one call of '${worst.prefix}', with fs/promises or fetch and Promise.all.`,
   };
 };
 
-/** Seconds that ready tasks waited for threads on which others were blocked, divided by the number of threads. */
+/** Returns the seconds that ready tasks waited for blocked threads, divided by the number of threads. */
 function heldUpSeconds(
   { trace, path, lanes, running, workers }: Facts,
   blocked: readonly PrefixCpu[],

@@ -5,20 +5,21 @@ import type { Facts, Rule } from './finding.js';
 import { schedulerWaits } from './schedulerThread.js';
 
 const MIN_TASKS = 100;
-/** What passes between tasks, in durations of a task, from where tasks are too small. */
+/** Ratio of the time between two tasks to the duration of a task, from which tasks are too small. */
 const TOO_SMALL = 0.2;
-/** Seconds of a task, up to which waits for the scheduler are a matter of size: more than it takes to schedule a task. */
+/** Mean duration in seconds up to which waits for the scheduler count as a consequence of the size of tasks. */
 const SMALL = 5e-3;
 
 /**
- * Tasks so short that what passes between two of them is at least a fifth of what they take. Costs that time, divided by
- * the threads. It passes between neighbours on a thread, or between batches, while the scheduler deals with thousands.
+ * The time between two tasks is at least a fifth of their mean duration. The cost is the sum of these times, divided by
+ * the number of threads. The time passes between tasks on a thread, or between batches while the scheduler handles many
+ * tasks.
  */
 export const tasksTooSmall: Rule = (facts) => {
   const { tasks, work, workers, trace } = facts;
   const mean = work / tasks;
-  // Stalls that only some tasks meet are no fault of their size.
-  // What results cost to pack grows with them: larger tasks would not help.
+  // The median leaves out stalls of single tasks. Packing time grows with the results, so larger tasks would not reduce
+  // it.
   const between = Math.max(0, medianOverhead(trace) - packingSeconds(facts) / tasks);
   const overhead = mean <= SMALL ? Math.max(between, (schedulingSeconds(facts) * workers) / tasks) : between;
   if (tasks < MIN_TASKS || overhead < TOO_SMALL * mean) return undefined;
@@ -29,25 +30,25 @@ export const tasksTooSmall: Rule = (facts) => {
   const together = Math.ceil((20 * overhead) / Math.max(mean, overhead / 10));
   return {
     code: 'tasks-too-small',
-    title: `${countText(tasks, 'task')} of ${secondsText(mean)} are too small: ${secondsText(overhead)} pass between two of them`,
+    title: `${countText(tasks, 'task')} of ${secondsText(mean)} are too small: ${secondsText(overhead)} pass between two tasks`,
     seconds,
     confidence: 'high',
     evidence: {
-      text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks; most are '${most.prefix}' (${most.count.toLocaleString('en')}).`,
+      text: `${percentText(overhead / (overhead + mean))} of the threads' time passes between tasks. Most tasks are '${most.prefix}' (${most.count.toLocaleString('en')}).`,
       numbers: { tasks, meanSeconds: mean, overheadSeconds: overhead, workers },
       tasks: facts.keys(facts.lanes.spans.rows.subarray(0, 5)),
       question: 'time-by-prefix',
     },
-    advice: `Give each task more to do: about ${together} of them in one, e.g. larger blocks, so that the time between tasks is below 5 %.`,
+    advice: `Join about ${together} tasks into one, e.g. by larger blocks, to bring the time between tasks below 5 %.`,
   };
 };
 
-/** Seconds of the critical path in which the scheduler dealt with tasks. */
+/** Returns the seconds of the critical path in which the scheduler handled tasks. */
 function schedulingSeconds(facts: Facts): number {
   return schedulerWaits(facts).waits.reduce((sum, { seconds, starved }) => sum + seconds - starved, 0);
 }
 
-/** Seconds in which threads packed and unpacked results between tasks. */
+/** Returns the seconds in which threads packed and unpacked results between tasks. */
 function packingSeconds({ trace }: Facts): number {
   const packing = trace.totals.actions.filter(
     ({ action }) => action === 'serialize' || action === 'deserialize',

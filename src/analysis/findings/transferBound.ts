@@ -1,7 +1,7 @@
 import { bytesText, percentText, secondsText } from '../../base/words.js';
 import type { Rule } from './finding.js';
 
-/** Tasks on the critical path waited for inputs to be moved. Costs that time. */
+/** Tasks on the critical path waited for the transfer of their inputs. Costs this time. */
 export const transferBound: Rule = (facts) => {
   const seconds = facts.onPath('transfer');
   if (seconds === 0) return undefined;
@@ -12,16 +12,16 @@ export const transferBound: Rule = (facts) => {
   const speed = nbytes > 0 && spent > 0 ? ` at ${bytesText(nbytes / spent)}/s` : '';
   return {
     code: 'transfer-bound',
-    title: `Tasks waited ${secondsText(seconds)} for their inputs to be moved between workers`,
+    title: `Tasks waited ${secondsText(seconds)} for the transfer of inputs between workers`,
     seconds,
     confidence: 'high',
     evidence: {
-      text: `${percentText(seconds / facts.makespan)} of the critical path is transfers; ${bytesText(nbytes)} went between workers${speed}.`,
+      text: `Transfers take ${percentText(seconds / facts.makespan)} of the critical path. Workers exchanged ${bytesText(nbytes)}${speed}.`,
       numbers: { nbytes, transferSeconds: spent, pairs: between.length },
       tasks: facts.pathTasks('transfer'),
       question: 'transfers-by-pair',
     },
     advice:
-      'Make results smaller before they are moved, let what belongs together run on one worker, or use threads, which share buffers.',
+      'Reduce results before their transfer, run tasks that share data on one worker, or use threads, which share buffers.',
   };
 };

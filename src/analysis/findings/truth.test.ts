@@ -1,4 +1,4 @@
-// What findings say is so: costs are what would be gained, and nothing is told twice or of the wrong thing.
+// Findings are true: costs equal the possible gain, no problem is reported twice, and the cause is right.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type SyntheticSpec, syntheticTrace } from '../../trace/syntheticTrace.test.support.js';
@@ -19,7 +19,7 @@ import {
 const found = (spec: SyntheticSpec): Map<string, Finding> =>
   new Map(findings(syntheticTrace(spec)).map((finding) => [finding.code, finding]));
 
-/** The same run, whose workers take so long to start. */
+/** Shifts a run by the seconds that its workers take to start. */
 function after<T extends { started: number; stopped: number }>(seconds: number, tasks: readonly T[]) {
   return tasks.map((task) => ({
     ...task,
@@ -33,7 +33,7 @@ function after<T extends { started: number; stopped: number }>(seconds: number, 
   }));
 }
 
-/** Tasks of a second, each handed over when the one before is done. */
+/** Tasks of a second, each submitted after the previous one has finished. */
 const oneByOne = (count: number) =>
   Array.from({ length: count }, (_, i) => ({
     key: `step-${i}`,
@@ -44,12 +44,12 @@ const oneByOne = (count: number) =>
 
 const TWO = [{ name: 'w0' }, { name: 'w1' }];
 
-describe('what findings say', () => {
+describe('the texts and costs of findings', () => {
   it('a program that awaits each result before it submits the next keeps one thread busy', () => {
     const own = found({ tasks: oneByOne(20), workers: TWO }).get('lack-of-parallelism');
-    assert.match(own?.title ?? '', /hands over one thing after the other, which keeps 1.0 of 2 threads busy/);
+    assert.match(own?.title ?? '', /submits tasks one after the other, which keeps 1.0 of 2 threads busy/);
     assert.match(own?.advice ?? '', /before you await the first/);
-    // All at once on two threads: 10 s. What the program does in between is a matter of its own.
+    // All tasks at once would take 10 s on two threads. The pauses of the program are another finding.
     assert.ok(Math.abs((own?.seconds ?? 0) - 10) < 0.1, `${own?.seconds}`);
     const parallel = oneByOne(20).map((task, i) => ({ ...task, worker: `w${i % 2}` }));
     const together = scheduled(
@@ -59,22 +59,22 @@ describe('what findings say', () => {
     assert.equal(found(together).get('lack-of-parallelism'), undefined);
   });
 
-  it('a chain that leaves threads idle is the graph, and no worker count is advised that was there', () => {
+  it('a chain that leaves threads idle is blamed on the graph, and the advice is fewer workers than there were', () => {
     const lack = found({ tasks: scheduled(chain(20), { workers: 2 }).tasks, workers: TWO }).get(
       'lack-of-parallelism',
     );
-    assert.match(lack?.title ?? '', /^The graph keeps 1.0 of 2/);
-    assert.match(lack?.advice ?? '', /'step'.* 1 worker takes about as long/);
+    assert.match(lack?.title ?? '', /^The graph has too few parallel tasks, which keeps 1.0 of 2/);
+    assert.match(lack?.advice ?? '', /'step'.* 1 worker would take about as long/);
     const two = scheduled(
       [...chain(20), ...chain(19, [], 'other').map((task) => ({ ...task, seconds: 0.9 }))],
       {
         workers: 4,
       },
     );
-    assert.match(found(two).get('lack-of-parallelism')?.advice ?? '', /2 workers take about as long/);
+    assert.match(found(two).get('lack-of-parallelism')?.advice ?? '', /2 workers would take about as long/);
   });
 
-  it('a serial tail is no smaller a fault because workers took long to start, and is told once', () => {
+  it('a serial tail is found, once, however long the workers took to start', () => {
     const { tasks } = scheduled([...many(20), ...chain(5, ['fit-19'])], { workers: 4 });
     for (const seconds of [0, 5, 10]) {
       const codes = [...found({ tasks: after(seconds, tasks) }).keys()];
@@ -87,10 +87,10 @@ describe('what findings say', () => {
     assert.equal(found({ tasks: oneByOne(20), workers: TWO, metrics }).get('synchronous-io'), undefined);
     const chained = scheduled(chain(20), { workers: 2 });
     assert.equal(found({ ...chained, workers: TWO, metrics }).get('synchronous-io'), undefined);
-    // Of ten rounds on four threads nothing waits during the last.
+    // Four threads run ten rounds; in the last round no task waits.
     const beside = found({ tasks: balanced(), metrics: cpu({ fit: [10, 30] }) ?? [] }).get('synchronous-io');
     assert.ok(Math.abs((beside?.seconds ?? 0) - 0.75 * 9) < 0.3, `${beside?.seconds}`);
-    // Tasks that one thread runs, though another one is free, wait for that thread alone.
+    // All tasks wait for one thread.
     const alone = scheduled(many(20), { workers: 1 }).tasks;
     const own = found({ tasks: alone, metrics: cpu({ fit: [5, 15] }) ?? [] }).get('synchronous-io');
     assert.ok(Math.abs((own?.seconds ?? 0) - 0.75 * 19) < 0.5, `${own?.seconds}`);
@@ -102,7 +102,7 @@ describe('what findings say', () => {
     ...['w0', 'w1', 'w2', 'w3'].map((worker) => ({ time, worker, figures: { cpu: 2 } })),
   ]);
 
-  it('what other programs cost comes after what the program itself costs', () => {
+  it('the cost of other programs comes after the cost of the program itself', () => {
     const { tasks } = scheduled([...many(20), ...chain(5, ['fit-19'])], { workers: 4 });
     const waiting = tasks.map((task) => ({ ...task, coreWait: 0.8 }));
     const both = found({ tasks: waiting, resources: full });
@@ -110,7 +110,7 @@ describe('what findings say', () => {
     assert.ok(both.get('serial-tail')!.seconds < both.get('cpu-oversubscription')!.seconds);
   });
 
-  it('blocked tasks on a machine that is full of other programs do not wait for a core', () => {
+  it('blocked tasks on a machine that is busy with other programs do not wait for a core', () => {
     const codes = (coreWait: number, onCore = 1) => {
       const metrics = cpu({ fit: [onCore, 40 - onCore] }) ?? [];
       const tasks = balanced().map((task) => ({ ...task, coreWait }));
@@ -125,18 +125,18 @@ describe('what findings say', () => {
     assert.deepEqual(alone, ['lack-of-parallelism']);
   });
 
-  it('says which memory limit would have been enough, for what is spilled and for what pauses', () => {
+  it('the advice gives a memory limit that avoids spilling and pauses', () => {
     const own = found(pausing(3)).get('memory-bound');
     assert.ok(Math.abs((own?.seconds ?? 0) - 3) < 1e-6);
-    // 1 GB of results to 60 % of it, 1.4 GB of the process to 80 %.
-    assert.match(own?.advice ?? '', /^A memory limit of 1\.8 GB per worker instead of 1 GB /);
+    // 1 GB of results may fill 60 % of the limit, and the 1.4 GB of the process 80 %.
+    assert.match(own?.advice ?? '', /^Raise the memory limit per worker from 1 GB to 1\.8 GB, /);
     assert.match(
       own?.evidence.text ?? '',
-      /^1 pause of workers, of which the critical path waited for 3 s; /,
+      /^Workers made 1 pause\. The critical path waited 3 s for them\. /,
     );
   });
 
-  it('does not tell those to return typed arrays who do', () => {
+  it('typed arrays are not advised if the results are typed arrays already', () => {
     const packed = (nbytes: number): SyntheticSpec => {
       const { tasks = [], intervals = [] } = packing(0.5);
       return { tasks, intervals: intervals.map((interval) => ({ ...interval, nbytes })) };
@@ -144,20 +144,20 @@ describe('what findings say', () => {
     assert.match(found(packed(10e6)).get('serialization-bound')?.advice ?? '', /^Return typed arrays/);
     const own = found(packed(400e6)).get('serialization-bound');
     assert.match(own?.advice ?? '', /speed of memory already/);
-    assert.match(own?.evidence.text ?? '', /to pack 16 GB \(800 MB\/s\), 0 µs to unpack 0 B/);
+    assert.match(own?.evidence.text ?? '', /to pack 16 GB \(800 MB\/s\) and 0 µs to unpack 0 B/);
   });
 
-  it('the share of the path that waits behind others is not that in which workers start', () => {
+  it('the share of the path that waits for busy workers does not include the start of workers', () => {
     const skewed = scheduled(
       many(40).map((task, i) => (i < 30 ? { ...task, worker: 'w0' } : task)),
       { workers: 4 },
     ).tasks;
     const text = found({ tasks: after(30, skewed) }).get('worker-skew')?.evidence.text ?? '';
-    const [, percent] = / (\d+) % of the critical path waits for a worker that is busy/.exec(text) ?? [];
+    const [, percent] = /Waits for busy workers take (\d+) % of the critical path/.exec(text) ?? [];
     assert.ok(Number(percent) > 40 && Number(percent) < 52, text);
   });
 
-  it('tells whose programs had the cores', () => {
+  it('the title says if other programs occupied the cores', () => {
     const samples = (hostCpu: number, own: number): SyntheticSpec['resources'] =>
       Array.from({ length: 101 }, (_, i) => i / 10).flatMap((time) => [
         { time, figures: { cpu: own, host_cpu: hostCpu, host_cores: 4 } },
@@ -168,10 +168,10 @@ describe('what findings say', () => {
       'cpu-oversubscription',
     );
     assert.match(own?.title ?? '', /other programs keep 2.4 of 4 cores busy/);
-    assert.match(own?.evidence.text ?? '', /without a core, while all 4 cores were busy\.$/);
+    assert.match(own?.evidence.text ?? '', / in total for a core while all 4 cores were busy\.$/);
   });
 
-  it('tells the program that blocks the event loop from the scheduler that deals with tiny tasks', () => {
+  it('a program that blocks the event loop is distinguished from a scheduler that handles tiny tasks', () => {
     // Two threads run a thousand tasks of 5 µs in each of ten batches; 90 ms pass between two batches.
     const batches = Array.from({ length: 10 }, (_, batch) =>
       scheduled(many(1000, 5e-6, `noop${batch}`), { workers: 2 }).tasks.map((task) => ({
@@ -206,13 +206,13 @@ describe('what findings say', () => {
     assert.ok(!codes([own]).includes('event-loop-starvation'));
     assert.equal(codes(['/home/me/program.js'])[0], 'event-loop-starvation');
     assert.ok(!codes(['/home/me/program.js']).includes('tasks-too-small'));
-    // Without samples: ten thousand tasks cost that much.
+    // Without samples, the cost of ten thousand tasks explains the blocked time.
     assert.equal([...found({ tasks: batches, resources }).keys()][0], 'tasks-too-small');
     const tiny = found({ tasks: batches, resources, samples: samplesIn([own]) }).get('tasks-too-small');
     assert.ok(Math.abs((tiny?.seconds ?? 0) - 9 * 0.0875) < 0.02, `${tiny?.seconds}`);
   });
 
-  it('results that the client fetches and sends back, as arguments, could have stayed on the workers', () => {
+  it('results that the client fetches and sends back as arguments are gathered-results', () => {
     const spec = (sent: number): SyntheticSpec => {
       const { transfers = [], tasks = [] } = fetching(false, 50e6);
       const back = {
@@ -228,22 +228,22 @@ describe('what findings say', () => {
     const own = found(spec(50e6)).get('gathered-results');
     assert.match(
       own?.evidence.text ?? '',
-      /^The critical path waited 4\.5 s .* then it sent 50 MB to the workers\.$/,
+      /^The critical path waited 4\.5 s .* The client then sent 50 MB to the workers\.$/,
     );
     assert.deepEqual(own?.evidence.tasks, ['load-1']);
     assert.equal(found(spec(10e6)).get('gathered-results'), undefined);
   });
 
-  it('what the program does between results costs what is left beside fetching and sending', () => {
+  it('the cost of client-bound is the time between results without the transfers in it', () => {
     const spec = fetching(false);
     const own = found({ ...spec, transfers: spec.transfers?.map((one) => ({ ...one, stop: 7 })) ?? [] });
     assert.ok(Math.abs((own.get('client-bound')?.seconds ?? 0) - 3) < 1e-6);
     const thinks = found(thinking(2)).get('client-bound');
     assert.ok(Math.abs((thinks?.seconds ?? 0) - 6) < 0.5, `${thinks?.seconds}`);
-    assert.match(thinks?.evidence.text ?? '', /in 3 pauses/);
+    assert.match(thinks?.evidence.text ?? '', /^In 3 pauses, /);
   });
 
-  it('a blocked event loop that sends arguments is told as what it sends', () => {
+  it('an event loop that is blocked because it sends arguments is reported as oversized-arguments', () => {
     const { tasks } = scheduled(many(8, 0.01), { workers: 2 });
     const late = after(0, tasks).map((task, i) => {
       const started = (i + 1) * 0.5;

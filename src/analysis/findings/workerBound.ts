@@ -3,14 +3,16 @@ import { Simulator } from '../simulate.js';
 import { MAX_SIMULATED, speedups } from '../speedups.js';
 import type { Facts, Rule } from './finding.js';
 
-/** Share of the threads' time since the first start in which tasks ran, from where threads are what the run is short of. */
+/**
+ * Share of the threads' time since the first task's start spent on tasks, from which the run is limited by its threads.
+ */
 const MIN_BUSY = 0.8;
-/** Prefixes that the evidence names. */
+/** Largest number of prefixes in the evidence. */
 const NAMED = 2;
 
 /**
- * Threads computed for most of the run: nothing is wrong with it, and more threads or faster tasks are what makes it faster.
- * Costs what twice as many workers would gain.
+ * Threads computed for most of the run, so only more threads or faster tasks make it faster. The cost is the time that
+ * twice as many workers would save.
  */
 export const workerBound: Rule = (facts) => {
   const { work, workers, active } = facts;
@@ -21,15 +23,15 @@ export const workerBound: Rule = (facts) => {
   const faster = speedups(facts.trace).slice(0, NAMED);
   const gains = faster.map(
     ({ prefix, gained }) =>
-      ` '${prefix}' twice as fast: ${gained > 0 ? `−${secondsText(gained)}` : 'nothing gained'}.`,
+      ` If '${prefix}' were twice as fast, ${gained > 0 ? `it would take ${secondsText(gained)} less` : 'it would take as long'}.`,
   );
   return {
     code: 'worker-bound',
-    title: `Limited by its ${facts.crew(workers)}: they computed ${percentText(busy)} of the time`,
+    title: `The run is limited by its ${facts.crew(workers)}, which computed ${percentText(busy)} of the time`,
     seconds: makespan - then,
     confidence: 'medium',
     evidence: {
-      text: `${facts.crew(more)}, each with a core: ${secondsText(then)}.${gains.join('')}`,
+      text: `With ${facts.crew(more)}, each on its own core, the run would take ${secondsText(then)}.${gains.join('')}`,
       numbers: { busyShare: busy, workSeconds: work, workers, moreWorkers: more, moreWorkersSeconds: then },
       tasks: facts.pathTasks('compute'),
       question: 'speedups',
@@ -38,7 +40,7 @@ export const workerBound: Rule = (facts) => {
   };
 };
 
-/** Seconds of the run, and of the same with so many workers. */
+/** Simulates the run with its own and with another number of threads; estimates it if there are too many tasks. */
 function makespans(facts: Facts, workers: number): [now: number, then: number] {
   if (facts.tasks > MAX_SIMULATED)
     return [facts.makespan, Math.max(facts.path.floor, facts.makespan - facts.active + facts.work / workers)];

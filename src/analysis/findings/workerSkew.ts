@@ -3,16 +3,16 @@ import { profilerSeconds } from '../profilerStarts.js';
 import { coveredSeconds } from '../workerBalance.js';
 import type { Facts, Rule } from './finding.js';
 
-/** Share of the threads that idle while the path waits for one, from where it counts as skew. */
+/** Share of idle threads, while the path waits for a busy one, from which the wait counts as skew. */
 const MIN_IDLE = 0.2;
-/** A thread of the busiest worker has at least this many times the mean. */
+/** Least ratio of the busiest worker's seconds per thread to the mean. */
 const MIN_SKEW = 1.25;
-/** Seconds after a worker was made, in which what it is sent first finds it starting. */
+/** Seconds after its creation in which a worker may still be starting when its first task is sent. */
 const STARTING = 0.1;
 
 /**
- * Tasks waited for their worker while other workers had nothing to do. Costs the share of that wait that idle threads
- * could have taken.
+ * Tasks waited for their worker while other workers were idle. The cost is the part of this wait that idle threads
+ * could have saved.
  */
 export const workerSkew: Rule = (facts) => {
   const { workers, trace } = facts;
@@ -21,7 +21,7 @@ export const workerSkew: Rule = (facts) => {
   if (first === undefined) return undefined;
   const each = ({ seconds, threads }: BusyWorker) => seconds / threads;
   const worst = all.reduce((most, one) => (each(one) > each(most) ? one : most), first);
-  // It had all the threads there were: no other worker could have taken its tasks.
+  // Without threads on other workers, no other worker could have taken the tasks.
   if (worst.threads >= workers) return undefined;
   const most = each(worst);
   const begins = threadBegins(facts);
@@ -32,30 +32,29 @@ export const workerSkew: Rule = (facts) => {
   const onEach = worst.threads > 1 ? ` on each of its ${worst.threads} threads` : '';
   return {
     code: 'worker-skew',
-    title: `Tasks queued at '${name}' while other workers had nothing to do`,
+    title: `Tasks queued at worker '${name}' while other workers were idle`,
     seconds,
     confidence: 'medium',
     evidence: {
-      text: `'${name}' computed ${secondsText(most)}${onEach}, the mean is ${secondsText(mean)}; ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path waits for a worker that is busy.`,
+      text: `'${name}' computed for ${secondsText(most)}${onEach}; the mean is ${secondsText(mean)}. Waits for busy workers take ${percentText(behindSeconds(facts) / facts.makespan)} of the critical path.`,
       numbers: { busiestSeconds: most, meanSeconds: mean, workers },
       tasks: facts.pathTasks('waiting for a worker'),
       question: 'worker-balance',
     },
-    advice:
-      'Take away what binds tasks to a worker (options, inputs that only it has), or divide the data more evenly.',
+    advice: `Do not bind tasks to worker '${name}' (by options, or by inputs that only this worker holds), or divide the data more evenly.`,
   };
 };
 
 interface BusyWorker {
-  /** Of workers; -1: the trace does not say which. */
+  /** Row of workers; -1 if the trace does not name the worker. */
   readonly row: number;
-  /** Those that it has, or that ran tasks. */
+  /** Recorded number of threads, or the number of threads that ran tasks if that is larger. */
   threads: number;
-  /** That they computed together. */
+  /** Seconds in which tasks ran on these threads, in total. */
   seconds: number;
 }
 
-/** Workers that ran tasks, in the order of their first lane. */
+/** Returns the workers that ran tasks, in the order of their first lane. */
 function busyWorkers(facts: Facts): BusyWorker[] {
   const { lanes, trace } = facts;
   const workers = new Map<number, BusyWorker>();
@@ -71,26 +70,26 @@ function busyWorkers(facts: Facts): BusyWorker[] {
   return [...workers.values()];
 }
 
-/** Of the path, without what it waits for workers that start. */
+/** Returns the seconds of the path in which tasks waited behind other tasks, without the start of workers. */
 function behindSeconds({ path }: Facts): number {
   return path.behind.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-/** Seconds in which tasks of a lane ran, and its profiler did not start. */
+/** Returns the seconds in which tasks of a lane ran, without the start of its profiler. */
 function ownSeconds({ trace, lanes, path }: Facts, lane: number): number {
   const rows = lanes.spans.rows.subarray(lanes.offsets[lane]!, lanes.offsets[lane + 1]!);
   const starting = profilerSeconds(trace, lanes.worker[lane]!, path.start, path.stop);
   return Math.max(0, coveredSeconds(trace, rows) - starting);
 }
 
-/** Seconds of waiting for a worker, as far as others idled meanwhile and could have had the task earlier. */
+/** Returns the seconds of waits for a worker that idle threads could have avoided. */
 function avoidableWait(facts: Facts, begins: Float64Array): number {
   const { latency, report, transferLatency } = facts.conditions;
-  // To learn of a task and to tell of its result.
+  // Seconds to send a task to another worker and to receive its result.
   const elsewhere = 2 * (latency + report + transferLatency);
   let seconds = 0;
   for (const { start, stop } of facts.parts('waiting for a worker')) {
-    // Workers that were starting could not have had it: the threads that were there are counted from one to the next.
+    // Only threads that have started count, so divide the wait at the starts of threads.
     for (const [from, to] of stretches(start, stop, begins)) {
       const there = facts.workers - begins.filter((begin) => begin > from).length;
       const idle = 1 - facts.runningBetween(from, to) / there;
@@ -100,29 +99,29 @@ function avoidableWait(facts: Facts, begins: Float64Array): number {
   return seconds;
 }
 
-/** A time span, cut where threads begin. */
+/** Divides a time span at the starts of threads. */
 function stretches(start: number, stop: number, begins: Float64Array): [from: number, to: number][] {
   const cuts = [...begins.filter((begin) => begin > start && begin < stop)].sort((a, b) => a - b);
   return [start, ...cuts].map((from, i) => [from, cuts[i] ?? stop]);
 }
 
 /**
- * By lane: when its thread could run something. A worker that comes late, or that what it was sent first found starting, was not
- * idle before.
+ * Returns for each lane the time from which its thread could run tasks. A worker that joined late, or that was still
+ * starting when its first task was sent, was not idle before that time.
  */
 function threadBegins({ trace, lanes, firstStart }: Facts): Float64Array {
   const { tasks, workers } = trace;
   return Float64Array.from({ length: lanes.count }, (_, lane) => {
     const row = lanes.spans.rows[lanes.offsets[lane]!]!;
     const worker = lanes.worker[lane]!;
-    // NaN where the trace does not say.
+    // The start of a worker is NaN if it is not recorded.
     const made = Math.max(firstStart, worker < 0 ? firstStart : workers.started[worker]! || firstStart);
     const wasStarting = tasks.dispatched[row]! <= (made > firstStart ? made + STARTING : firstStart);
     return wasStarting ? Math.max(made, tasks.started[row]!) : made;
   });
 }
 
-/** Threads that were there on average since the first task started. */
+/** Returns the mean number of started threads since the first task's start. */
 function presentThreads({ workers, active, path }: Facts, begins: Float64Array): number {
   const missing = begins.reduce((sum, begin) => sum + 1 - (path.stop - begin) / active, 0);
   return Math.max(1, workers - missing);

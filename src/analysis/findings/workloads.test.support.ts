@@ -1,8 +1,8 @@
-// Runs that rules are tried on: each has one thing that may be the matter, as large as the caller says.
+// Synthetic runs for the tests of rules. Each run has one problem; the caller chooses its size.
 import type { SyntheticSpec, SyntheticTask } from '../../trace/syntheticTrace.test.support.js';
 import { type ScheduledTask, scheduled } from '../scheduledTrace.test.support.js';
 
-/** `count` independent tasks of 1 s. */
+/** Independent tasks of `seconds` to 4 % more. */
 export const many = (count: number, seconds = 1, prefix = 'fit'): ScheduledTask[] =>
   Array.from({ length: count }, (_, i) => ({
     key: `${prefix}-${i}`,
@@ -16,10 +16,10 @@ export const chain = (count: number, first: readonly string[] = [], prefix = 'st
     needs: i === 0 ? first : [`${prefix}-${i - 1}`],
   }));
 
-/** Tasks that all run at the same time, 10 s on each of four workers. */
+/** Forty independent tasks of 1 s on four workers, 10 s in total. */
 export const balanced = (): SyntheticTask[] => scheduled(many(40), { workers: 4 }).tasks.slice();
 
-/** Two hundred tasks of 10 ms and six behind them that need all of these and take 1 ms. */
+/** Two hundred tasks of 10 ms, and six tasks of 1 ms that need all of them. */
 export function slowBeforeBig(workers: number): SyntheticSpec {
   const slow = many(200, 0.01, 'slow');
   const needs = slow.map(({ key }) => key);
@@ -27,11 +27,11 @@ export function slowBeforeBig(workers: number): SyntheticSpec {
   return scheduled([...slow, ...big], { workers });
 }
 
-/** `balanced`, whose tasks wait so long for a core each. */
+/** The tasks of `balanced`, each of which waits `coreWait` seconds for a core. */
 export const waitingForCores = (coreWait: number): SyntheticTask[] =>
   balanced().map((task) => ({ ...task, coreWait }));
 
-/** Seconds on a core and off it, by prefix. */
+/** Metrics from the seconds on a core and without a core of each prefix. */
 export const cpu = (rows: Record<string, [number, number]>): SyntheticSpec['metrics'] =>
   Object.entries(rows).flatMap(([prefix, [on, off]]) => [
     { time: 1, worker: 'w0', prefix, activity: 'thread-cpu', value: on },
@@ -53,14 +53,14 @@ export function shuffle(bandwidth: number): SyntheticSpec {
   return scheduled([...maps, ...reduces], { workers: 4, bandwidth });
 }
 
-/** One fit of twenty takes `longest`; with `last` it is the last that starts, else it begins with the others. */
+/** Forty tasks of 1 s and one that takes `longest`, which starts last (`last`) or first. */
 export function withStraggler(longest: number, last: boolean): SyntheticSpec {
   const tasks = many(40);
   const slow = { key: 'fit-slow', seconds: longest };
   return scheduled(last ? [...tasks, slow] : [slow, ...tasks], { workers: 4 });
 }
 
-/** Forty tasks of 1 s, one that takes `seconds`, and forty more that need it or, if it holds nobody up, do not. */
+/** Forty tasks of 1 s, one that takes `seconds`, and forty more, which need that one if `holdsUp`. */
 export function inTheMiddle(seconds: number, holdsUp: boolean): SyntheticSpec {
   const before = many(40);
   const all = { key: 'combine-0', seconds, needs: before.map(({ key }) => key) };
@@ -69,8 +69,8 @@ export function inTheMiddle(seconds: number, holdsUp: boolean): SyntheticSpec {
 }
 
 /**
- * Four workers map for 10 s. Then `w3` is lost: the others, 12 of whose tasks need all maps, compute its results again, or, if
- * it had handed them over, do not.
+ * Four workers run 40 maps for 10 s, and then `w3` is lost. The 12 reduces on the other workers need all maps. The maps of
+ * `w3` are computed again, unless `w3` had handed them over.
  */
 export function losing(handedOver: boolean): SyntheticSpec {
   const maps = scheduled(many(40, 1, 'map'), { workers: 4 }).tasks;
@@ -93,7 +93,7 @@ export function losing(handedOver: boolean): SyntheticSpec {
   return { workers: [{ name: 'w3', stopped: lost }], tasks: [...maps, ...repeated, ...reduces] };
 }
 
-/** The `i`th of tasks of a second on the three workers that are left. */
+/** The place and times of the `i`th task of a second on the three remaining workers. */
 const on = (i: number, from: number) => {
   const started = from + Math.floor(i / 3);
   return { worker: `w${i % 3}`, started, stopped: started + 1 };
@@ -114,7 +114,7 @@ export function spilling(diskSeconds: number): SyntheticSpec {
   };
 }
 
-/** A worker holds 2 GB of results, and begins the next task when it was paused for so long. */
+/** A worker with 2 GB of results pauses for `seconds` before the next task. */
 export const pausing = (seconds: number): SyntheticSpec => ({
   workers: [{ name: 'w0', memoryLimit: 1e9 }],
   tasks: [
@@ -128,7 +128,7 @@ export const pausing = (seconds: number): SyntheticSpec => ({
   memory: [{ worker: 'w0', time: 5, managed: 0.8e9, unmanaged: 0.4e9, spilled: 0.2e9 }],
 });
 
-/** Each task of a second waits so long for a promise; the metrics call that time without a core. */
+/** Each task of a second awaits a promise for `seconds`, which the metrics count as time without a core. */
 export const awaiting = (seconds: number): SyntheticSpec => ({
   tasks: balanced(),
   metrics: cpu({ fit: [40 * (1 - seconds), 40 * seconds] }) ?? [],
@@ -141,7 +141,7 @@ export const awaiting = (seconds: number): SyntheticSpec => ({
   })),
 });
 
-/** A task takes 7 s longer than the others, in which the profiler of its worker starts. */
+/** A task takes 7 s longer than the others, because the profiler of its worker starts. */
 export const startingProfiler = (): SyntheticSpec => {
   const spec = withStraggler(8, true);
   const slow = spec.tasks?.find(({ key }) => key === 'fit-slow');
@@ -152,7 +152,7 @@ export const startingProfiler = (): SyntheticSpec => {
   };
 };
 
-/** Collections while nothing runs: before the first task, and after the last. */
+/** Garbage collections before the first task and after the last one. */
 export const collectingBeside = (): SyntheticSpec => {
   const tasks = balanced().map((task) => ({ ...task, started: task.started + 5, stopped: task.stopped + 5 }));
   const end = Math.max(...tasks.map(({ stopped }) => stopped));
@@ -165,7 +165,7 @@ export const collectingBeside = (): SyntheticSpec => {
   };
 };
 
-/** So many seconds of garbage collection in each task of a second. */
+/** `seconds` of garbage collection in each task of a second. */
 export const collecting = (seconds: number): SyntheticSpec => ({
   tasks: balanced(),
   intervals: balanced().map(({ worker = 'w0', started, key }) => ({
@@ -196,7 +196,7 @@ export function sending(nbytes: number, seconds: number): SyntheticSpec {
   };
 }
 
-/** A result of the first step goes to the client before the second step, which needs it or not. */
+/** The client fetches a result of the first step before it submits the second step, which needs the result or not. */
 export function fetching(needsIt: boolean, nbytes = 1e9): SyntheticSpec {
   return {
     tasks: [
@@ -224,7 +224,7 @@ export function fetching(needsIt: boolean, nbytes = 1e9): SyntheticSpec {
   };
 }
 
-/** Four steps on two workers; the program takes so many seconds from the results of one to the next. */
+/** Four steps on two workers, with a pause of the program of `seconds` between two steps. */
 export function thinking(seconds: number): SyntheticSpec {
   const tasks = [0, 1, 2, 3].flatMap((step) => {
     const submitted = step * (5 + seconds);
@@ -236,7 +236,7 @@ export function thinking(seconds: number): SyntheticSpec {
   return { tasks, workers: [{ name: 'w0' }, { name: 'w1' }] };
 }
 
-/** Each step of a chain on an idle worker waits for the scheduler. */
+/** Each step of a chain waits `seconds` for the scheduler while its worker is idle. */
 export function late(seconds: number, delay = 0): SyntheticSpec {
   const tasks: SyntheticTask[] = [];
   for (let i = 0; i < 10; i++) {
@@ -255,7 +255,7 @@ export function late(seconds: number, delay = 0): SyntheticSpec {
   };
 }
 
-/** Each result takes so long to pack before the next task of its thread starts. */
+/** Each result takes `seconds` to pack before the next task on the same thread starts. */
 export function packing(seconds: number): SyntheticSpec {
   const tasks = scheduled(many(40), { workers: 4, overhead: seconds }).tasks;
   return { tasks, intervals: tasks.map((task) => packed(task, seconds)) };

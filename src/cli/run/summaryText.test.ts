@@ -29,7 +29,7 @@ const SUMMARY: Summary = {
     ],
   },
   findings: [],
-  nothingFound: 'No finding costs a twentieth of the run.',
+  nothingFound: 'No finding costs 5 % of the run or more.',
   speedups: [
     { prefix: 'countPrimes', computed: 4.2, makespan: 1.2, low: 1, high: 1.4, gained: 1.11 },
     { prefix: 'add', computed: 0.0012, makespan: 2.31, low: 2, high: 2.6, gained: 0 },
@@ -52,7 +52,7 @@ long pole   82 %   1.9 s  compute: countPrimes
            8.7 %  200 ms  waiting for a worker busy with countPrimes
            9.1 %  210 ms  client time
            No number of workers makes it faster than 131 ms.
-findings   No finding costs a twentieth of the run.
+findings   No finding costs 5 % of the run or more.
 what if    countPrimes twice as fast  1.2 s  −1.1 s
            add twice as fast          2.3 s  nothing gained
 `.slice(1),
