@@ -293,7 +293,10 @@ describe('scaling', () => {
       ],
     );
     assert.equal(simulate(dask([2, 2])).workers, 2);
-    assert.match(findings(dask([2, 2]))[0]?.title ?? '', /^The run is limited by its 2 workers of 2 threads, /);
+    assert.match(
+      findings(dask([2, 2]))[0]?.title ?? '',
+      /^The run is limited by its 2 workers of 2 threads, /,
+    );
     // If workers differ, each thread counts.
     const uneven = scaling(dask([2, 3]), { workers: [5] });
     assert.deepEqual([uneven.recorded.workers, uneven.recorded.threadsPerWorker], [5, Number.NaN]);

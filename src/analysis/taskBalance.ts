@@ -73,7 +73,7 @@ function balanceOf(trace: Trace, lanes: Lanes, interval: number): Table {
     throw invalidArgument(
       Number.isFinite(span)
         ? `The events of managed memory span ${span.toPrecision(3)} s: a row for every ${interval} s would be ${rows} rows. Pass a longer interval.`
-        : `The events of managed memory are from ${lanes.begin} s to ${lanes.last} s, which are no times of one run: record it again.`,
+        : `The events of managed memory are from ${lanes.begin} s to ${lanes.last} s, which cannot be one run. The trace is damaged: record it again.`,
     );
   }
   const peaks = lanes.workers.map(() => new Float64Array(rows).fill(Number.NaN));

@@ -184,7 +184,7 @@ interface Run {
 function listOf(traces: Trace | readonly Trace[], side: string): readonly Trace[] {
   const list = 'tasks' in traces ? [traces] : traces;
   if (list.length > 0) return list;
-  throw invalidArgument(`The ${side} side has no traces: give at least one.`);
+  throw invalidArgument(`diff(): the ${side} side has no traces. Pass at least one trace.`);
 }
 
 function runOf(trace: Trace): Run {
@@ -317,7 +317,7 @@ function gate(rows: readonly DiffRow[], failOver: number | undefined, hasRuns: b
   const why = within
     ? `the limit is ${limit}`
     : hasRuns
-      ? `which noise explains (p = ${makespan.p.toFixed(2)})`
-      : `which single runs do without a reason; record at least ${MIN_RUNS} on each side to tell`;
+      ? `which is not more than noise (p = ${makespan.p.toFixed(2)})`
+      : `which is not more than the noise of single runs; record at least ${MIN_RUNS} runs on each side for a sharper test`;
   return { failed: false, reason: `Passed: ${text(makespan)}, ${why}.` };
 }

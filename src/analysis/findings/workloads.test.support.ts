@@ -69,8 +69,8 @@ export function inTheMiddle(seconds: number, holdsUp: boolean): SyntheticSpec {
 }
 
 /**
- * Four workers run 40 maps for 10 s, and then `w3` is lost. The 12 reduces on the other workers need all maps. The maps of
- * `w3` are computed again, unless `w3` had handed them over.
+ * Four workers run 40 maps for 10 s, and then `w3` is lost. The 12 reduces on the other workers need all maps. The maps
+ * of `w3` are computed again, unless `w3` had handed them over.
  */
 export function losing(handedOver: boolean): SyntheticSpec {
   const maps = scheduled(many(40, 1, 'map'), { workers: 4 }).tasks;

@@ -39,7 +39,7 @@ export function requestedWindow(trace: Trace, asked: Partial<Window>): Window {
   const isGiven = asked.start !== undefined || asked.stop !== undefined;
   if (!isGiven || start <= stop || Number.isNaN(whole.start)) return { start, stop };
   throw invalidArgument(
-    `The part of the trace from ${start} to ${stop} was asked for: give times in seconds since the epoch, and a stop that is not before the start. The trace goes from ${whole.start} to ${whole.stop}.`,
+    `The window from ${start} to ${stop} is invalid: pass times in seconds since the epoch, with a stop that is not before the start. The trace goes from ${whole.start} to ${whole.stop}.`,
   );
 }
 
