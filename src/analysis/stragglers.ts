@@ -87,7 +87,7 @@ function findStragglers(trace: Trace): Straggler[] {
   return found.sort((a, b) => b.seconds - b.median - (a.seconds - a.median));
 }
 
-/** By row: 1 for those that are the first of their prefix on their thread. */
+/** Returns, by row, 1 for the first task of a prefix on a thread, otherwise 0. */
 export function firstRuns(trace: Trace): Uint8Array {
   const { spans, offsets, count } = lanesOf(trace);
   const { prefix } = trace.tasks;

@@ -80,7 +80,7 @@ export function threadsTogether(trace: Trace): number {
     );
     changes.push({ time: from, threads }, { time: to, threads: -threads });
   }
-  // A worker that leaves at the time at which another joins does not count beside it.
+  // At equal times, a worker that leaves is subtracted before one that joins.
   changes.sort((a, b) => a.time - b.time || a.threads - b.threads);
   let [now, most] = [0, 0];
   for (const { threads } of changes) {

@@ -14,7 +14,7 @@ function flushAll(): void {
   for (const flush of [...pending.keys()]) flush();
 }
 
-/** Flushes on a signal. A program with its own listener decides about its end: it may continue, or end with 'exit'. */
+/** Flushes on a signal, unless the program has a listener: then the program may continue, or end with 'exit'. */
 function onSignal(signal: NodeJS.Signals): void {
   if (process.listenerCount(signal) > 1) return;
   flushAll();

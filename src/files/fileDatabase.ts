@@ -121,7 +121,7 @@ export class FileDatabase implements EventDatabase {
       const reader = new DasfEventReader();
       for (const _ of readInChunks(this.file, reader)) yield* reader.take();
     }
-    // If the queue was written meanwhile, its events have come from the file.
+    // If the queue was written during the loop, the file had its events.
     if (queue === this.#queue) yield* queue.slice();
   }
 

@@ -20,8 +20,8 @@ const OPTIONS: OptionKinds<Pick<OpenTraceOptions, 'maxUnpackedBytes'>> = { maxUn
 const PATHS = kind('an array of paths', (value) => Array.isArray(value));
 
 /**
- * Opens traces. DASF records tasks and resources of one run in several files. Its event files therefore become one
- * trace, at the place of the first. Every other file is a trace of its own. `onProgress` receives the share of the
+ * Opens traces. DASF records tasks and resources of one run in several files. DASF's event files therefore become one
+ * trace, at the place of the first. Every other file is a separate trace. `onProgress` receives the share of the
  * bytes that were read, 0 to 1. `maxUnpackedBytes` is for each file. Throws the errors of `openTrace`.
  */
 export function openTraces(

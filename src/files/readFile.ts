@@ -6,7 +6,7 @@ import { isError } from '../base/isError.js';
 import { resizedUint8 } from '../base/resized.js';
 import type { ByteReader } from '../trace/formats/dasf/dasfReader.js';
 
-/** Bytes per chunk. Few enough for the cache, and so many that the number of calls does not matter. */
+/** Bytes per chunk: small enough for the cache, and large enough for few system calls. */
 const CHUNK = 1 << 20;
 
 /**

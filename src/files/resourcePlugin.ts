@@ -6,7 +6,7 @@ import { RESOURCE_EVENT } from '../trace/formats/dasf/dasfEvents.js';
 import type { EventProfiler } from './eventProfiler.js';
 import { dasfWorkerName } from './tracePlugin.js';
 
-/** DASF's figures beside CPU, memory and time, in the order of its files. */
+/** DASF's figures other than CPU, memory and time, in the order of DASF's files. */
 const FIGURES = [
   'host_net_io.read_bps',
   'host_net_io.write_bps',

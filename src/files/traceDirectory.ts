@@ -71,11 +71,11 @@ function readWhole(file: string): Uint8Array {
   }
 }
 
-/** Reads of one column follow each other and share an array, because new memory costs more than reading. */
+/** Size of the array that consecutive reads share, because new memory costs more than reading. */
 const SCRATCH = 1 << 20;
 let scratch = new Uint8Array(0);
 
-/** Open while a caller reads, and closed on the next turn of the event loop, so that an unused trace keeps no file open. */
+/** Reads a file, which is open only until the next turn of the event loop, so that an unused trace keeps no file open. */
 class FileSource implements ByteSource {
   readonly #file: string;
   readonly length: number;
@@ -87,7 +87,7 @@ class FileSource implements ByteSource {
   }
 
   read(from: number, to: number): Uint8Array {
-    const bytes = spareBytes(Math.max(0, Math.min(to, this.length) - from));
+    const bytes = scratchBytes(Math.max(0, Math.min(to, this.length) - from));
     try {
       const fd = this.#open();
       let done = 0;
@@ -102,7 +102,7 @@ class FileSource implements ByteSource {
     }
   }
 
-  /** A column needs thousands of reads. */
+  /** Opens the file until the next turn of the event loop, because a column needs thousands of reads. */
   #open(): number {
     if (this.#fd === undefined) {
       this.#fd = openSync(this.#file, 'r');
@@ -117,8 +117,8 @@ class FileSource implements ByteSource {
   }
 }
 
-/** Valid until the next call. */
-function spareBytes(size: number): Uint8Array {
+/** Returns an array that is valid until the next call. */
+function scratchBytes(size: number): Uint8Array {
   if (size > SCRATCH) return new Uint8Array(size);
   if (scratch.length === 0) scratch = new Uint8Array(SCRATCH);
   return scratch.subarray(0, size);

@@ -237,7 +237,7 @@ class TraceFiles {
       this.#syncing++;
       fsync(handle.fd, (error) => {
         this.#syncing--;
-        // `close` has forced a file that was closed meanwhile to the disk.
+        // If the file was closed before this call ended, `close` has forced it to the disk.
         if (error !== null && !this.#closed) this.#fail(writeError(handle.file, error));
       });
     }

@@ -22,7 +22,7 @@ import { liveSums } from './sums.js';
 
 /** Totals are sent at every second tick; sums and rows of all tables but tasks, which are few, at every fourth. */
 const TOTALS_EVERY = 2;
-const REST_EVERY = 4;
+const OTHERS_EVERY = 4;
 /** Milliseconds for which the load of the thread is measured before rows are sent. */
 const PROBE_MS = 10;
 /**
@@ -86,7 +86,7 @@ export class LiveHub {
   #soon: NodeJS.Timeout | undefined;
   #ticks = 0;
   /** Tick at which rows of all tables but tasks were sent last. */
-  #restAt = 0;
+  #othersAt = 0;
   /** Earliest time for the next rows, milliseconds of `performance.now()`. */
   #rowsFrom = 0;
   /** Contents that were made last. */
@@ -238,7 +238,7 @@ export class LiveHub {
     if (this.#count('paused') === this.#viewers.size) return;
     const watch = this.#stopwatch();
     if (this.#ticks % TOTALS_EVERY === 0) this.#sendFigures('totals');
-    if (this.#ticks % REST_EVERY === 0) this.#sendFigures('sums');
+    if (this.#ticks % OTHERS_EVERY === 0) this.#sendFigures('sums');
     this.#pace.spend(watch());
   }
 
@@ -276,9 +276,9 @@ export class LiveHub {
   #due(): ViewCursor {
     const now = cursorOf(this.#source.trace);
     const sent = this.#shared?.feed.cursor;
-    if (sent !== undefined && this.#ticks - this.#restAt < REST_EVERY)
+    if (sent !== undefined && this.#ticks - this.#othersAt < OTHERS_EVERY)
       return { ...sent, computations: now.computations, tasks: now.tasks };
-    this.#restAt = this.#ticks;
+    this.#othersAt = this.#ticks;
     return now;
   }
 

@@ -24,7 +24,7 @@ export const asynchronousWait: Rule = (facts) => {
   return {
     code: 'asynchronous-wait',
     title: `Tasks of '${worst.prefix}' wait for promises ${percentText(shareOfTime(worst, worst.awaited))} of their time, and a worker runs one task at a time`,
-    seconds: facts.divided(awaited),
+    seconds: facts.secondsOfRun(awaited),
     confidence: 'high',
     evidence: {
       text: `${countText(workers, 'thread')} idled for ${secondsText(awaited)} in total while tasks waited for requests, files or timers.`,

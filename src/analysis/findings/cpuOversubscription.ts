@@ -43,7 +43,7 @@ function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
   return {
     code: 'cpu-oversubscription',
     title: `Tasks wait for a core ${percentText(share)} of their time: ${isOurs ? 'more threads compute than there are cores' : `other programs keep ${others.toFixed(1)} of ${cores} cores busy`}`,
-    seconds: facts.divided(seconds),
+    seconds: facts.secondsOfRun(seconds),
     confidence: ownThreads || isMeasured ? 'high' : 'medium',
     evidence: {
       text: ownThreads

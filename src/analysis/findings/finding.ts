@@ -101,7 +101,7 @@ export class Facts {
   }
 
   /** Returns a number of threads in words, as whole workers if possible, e.g. `2 workers of 2 threads`. */
-  crew(threads: number): string {
+  workersText(threads: number): string {
     const each = threadsPerWorker(this.trace);
     const isWhole = Number.isInteger(threads / each);
     return isWhole ? crewText(threads / each, each) : crewText(threads, Number.NaN);
@@ -121,7 +121,7 @@ export class Facts {
   }
 
   /** Converts seconds lost by all tasks to seconds of the run: divides by the mean concurrency while any task ran. */
-  divided(seconds: number): number {
+  secondsOfRun(seconds: number): number {
     const { running, makespan } = this;
     const any = running.reduce((sum, mean) => sum + Math.min(1, mean), 0) / running.length;
     const together = this.work / (any * makespan);

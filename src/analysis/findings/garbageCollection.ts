@@ -21,7 +21,7 @@ export const garbageCollection: Rule = (facts) => {
   return {
     code: 'garbage-collection',
     title: `Garbage collection takes ${percentText(share)} of the time of tasks`,
-    seconds: Math.max(facts.onPath('gc'), facts.divided(total)),
+    seconds: Math.max(facts.onPath('gc'), facts.secondsOfRun(total)),
     confidence: 'high',
     evidence: {
       text: `Garbage collection took ${secondsText(total)} on ${countText(facts.workers, 'thread')}${where}.`,

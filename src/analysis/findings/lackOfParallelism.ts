@@ -24,7 +24,7 @@ export const lackOfParallelism: Rule = (facts) => {
   const name = computedMost(facts);
   const chain = longestChain(facts.trace, runSeconds(facts));
   const isClient = chain < MIN_CHAIN * path.floor;
-  const enough = useful < workers ? ` ${facts.crew(useful)} would take about as long.` : '';
+  const enough = useful < workers ? ` ${facts.workersText(useful)} would take about as long.` : '';
   return {
     code: 'lack-of-parallelism',
     title: `${isClient ? 'The program submits tasks one after the other' : 'The graph has too few parallel tasks'}, which keeps ${(work / active).toFixed(1)} of ${workers} threads busy`,

@@ -16,7 +16,7 @@ export const serializationBound: Rule = (facts) => {
   const unseen = unseenSeconds(facts, all);
   const speed =
     packed.nbytes > 0 && packed.seconds > 0 ? ` (${bytesText(packed.nbytes / packed.seconds)}/s)` : '';
-  const seconds = onPath + facts.divided(unseen);
+  const seconds = onPath + facts.secondsOfRun(unseen);
   if (seconds === 0) return undefined;
   const worst = worstPrefix(facts);
   const whose = worst === undefined ? '' : `, most of it for results of '${worst}'`;

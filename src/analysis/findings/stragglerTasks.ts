@@ -10,7 +10,7 @@ import type { Facts, Rule } from './finding.js';
 export const stragglerTasks: Rule = (facts) => {
   const all = stragglersOf(facts.trace);
   if (all.length === 0) return undefined;
-  const held = heldUp(facts, all);
+  const held = delayingRows(facts, all);
   // If all tasks wait for a core, 'cpu-oversubscription' covers the tasks that waited longest.
   const isCrowded = coreUseOf(facts.trace).lost >= CROWDED_SHARE;
   const found = all.filter((one) => held.has(one.row) && !(isCrowded && wasPreempted(one)));
@@ -56,7 +56,7 @@ function adviceFor(worst: Straggler, name: string): string {
 }
 
 /** Returns the rows that the path computed, and of stragglers for whose thread a task of the path waited. */
-function heldUp(facts: Facts, all: readonly Straggler[]): Set<number> {
+function delayingRows(facts: Facts, all: readonly Straggler[]): Set<number> {
   const { laneOf } = facts.lanes;
   const { started, stopped } = facts.trace.tasks;
   const held = new Set<number>();

@@ -1,5 +1,5 @@
 import { percentText, secondsText } from '../../base/words.js';
-import { enabled } from '../simulation/conditions.js';
+import { readiness } from '../simulation/conditions.js';
 import { TimeBins } from '../timeBins.js';
 import { haveOwnThreads } from './cpuOversubscription.js';
 import { BINS, type Facts, type Rule } from './finding.js';
@@ -25,7 +25,7 @@ export const synchronousIo: Rule = (facts) => {
   return {
     code: 'synchronous-io',
     title: `Tasks of '${worst.prefix}' block their thread without computing for ${percentText(shareOfTime(worst, worst.noncpu))} of their time`,
-    seconds: heldUpSeconds(facts, waiting),
+    seconds: delaySeconds(facts, waiting),
     confidence: 'medium',
     evidence: {
       text: `Tasks of '${worst.prefix}' computed for ${secondsText(worst.cpu)} and were blocked for ${secondsText(worst.noncpu)}, by synchronous I/O or by another thread.`,
@@ -40,7 +40,7 @@ export const synchronousIo: Rule = (facts) => {
 };
 
 /** Returns the seconds that ready tasks waited for blocked threads, divided by the number of threads. */
-function heldUpSeconds(
+function delaySeconds(
   { trace, path, lanes, running, workers }: Facts,
   blocked: readonly PrefixCpu[],
 ): number {
@@ -50,7 +50,7 @@ function heldUpSeconds(
   const shares = new Map(blocked.map((row) => [row.prefix, shareOfTime(row, row.noncpu)]));
   const bins = new Map([...shares.keys()].map((name) => [name, new TimeBins(start, stop, BINS)]));
   for (const row of lanes.spans.rows) {
-    const { time } = enabled(trace, row);
+    const { time } = readiness(trace, row);
     if (time < started[row]!) ready.add(time, started[row]!);
     bins.get(prefix[row]! < 0 ? '' : trace.strings.get(prefix[row]!))?.add(started[row]!, stopped[row]!);
   }

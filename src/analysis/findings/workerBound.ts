@@ -27,11 +27,11 @@ export const workerBound: Rule = (facts) => {
   );
   return {
     code: 'worker-bound',
-    title: `The run is limited by its ${facts.crew(workers)}, which computed ${percentText(busy)} of the time`,
+    title: `The run is limited by its ${facts.workersText(workers)}, which computed ${percentText(busy)} of the time`,
     seconds: makespan - then,
     confidence: 'medium',
     evidence: {
-      text: `With ${facts.crew(more)}, each on its own core, the run would take ${secondsText(then)}.${gains.join('')}`,
+      text: `With ${facts.workersText(more)}, each on its own core, the run would take ${secondsText(then)}.${gains.join('')}`,
       numbers: { busyShare: busy, workSeconds: work, workers, moreWorkers: more, moreWorkersSeconds: then },
       tasks: facts.pathTasks('compute'),
       question: 'speedups',
@@ -40,7 +40,7 @@ export const workerBound: Rule = (facts) => {
   };
 };
 
-/** Simulates the run with its own and with another number of threads; estimates it if there are too many tasks. */
+/** Returns the simulated makespans with the recorded and another number of threads; an estimate for too many tasks. */
 function makespans(facts: Facts, workers: number): [now: number, then: number] {
   if (facts.tasks > MAX_SIMULATED)
     return [facts.makespan, Math.max(facts.path.floor, facts.makespan - facts.active + facts.work / workers)];

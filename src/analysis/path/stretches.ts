@@ -151,14 +151,14 @@ export class Stretches {
           parts.wait(time, row, worker[row]!, task, doing),
         );
         next = task;
-      } else this.#held(interval, Math.max(start[interval]!, from), row, task);
+      } else this.#delayed(interval, Math.max(start[interval]!, from), row, task);
     }
   }
 
   /**
    * Adds the time from `from` to the cursor, in which an interval delayed `row` after the task `before` on its thread.
    */
-  #held(interval: number, from: number, row: number, before: number): void {
+  #delayed(interval: number, from: number, row: number, before: number): void {
     const worker = this.#trace.tasks.worker[row]!;
     const kind = this.#waitKindOf(interval, worker);
     if (kind === 'worker start') this.#parts.back(from, kind, row, worker, NONE);

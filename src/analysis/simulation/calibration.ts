@@ -33,7 +33,7 @@ export function calibrationOf(
   graph: ReplayGraph,
   conditions: ReplayConditions,
 ): Calibration {
-  const { first, last, work, squares } = whatRan(trace, window);
+  const { first, last, work, squares } = tasksInWindow(trace, window);
   const machine = machineOf(trace, conditions.workers, window);
   if (last < first) return { machine, ratio: 1, around: 0, concurrency: 1, granularity: 0 };
   const fitted = fit(graph, conditions, machine, work, coreUseOf(trace).saturated > CROWDED);
@@ -52,7 +52,7 @@ export function calibrationOf(
 }
 
 /** Returns the first start, the last stop and the sums of durations of tasks in the window. */
-function whatRan(
+function tasksInWindow(
   trace: Trace,
   window: Window,
 ): { readonly first: number; readonly last: number; readonly work: number; readonly squares: number } {

@@ -109,7 +109,7 @@ function pausesOf(trace: Trace): Pauses {
     for (let at = offsets[lane]! + 1; at < offsets[lane + 1]!; at += stride) {
       const row = spans.rows[at]!;
       const free = stopped[spans.latest[at - 1]!]!;
-      const { time, source } = enabled(trace, row);
+      const { time, source } = readiness(trace, row);
       if (Number.isNaN(time) || started[row]! < free) continue;
       const from = Math.max(time, free);
       const isOwn = source >= 0 && laneOf[source] === lane;
@@ -126,7 +126,7 @@ function pausesOf(trace: Trace): Pauses {
 }
 
 /** Returns when a task was ready, i.e. after its last input (`source`) and its submission; NaN if unknown. */
-export function enabled(trace: Trace, row: number): { time: number; source: number } {
+export function readiness(trace: Trace, row: number): { time: number; source: number } {
   const { dependencyOffsets, dependencyRows, stopped } = trace.tasks;
   const submissions = submissionsOf(trace);
   const submission = submissions.submissionOf[row]!;
