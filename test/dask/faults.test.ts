@@ -62,7 +62,7 @@ describe('the trace of a Dask cluster', () => {
       );
       assert.match(
         own?.evidence.text ?? '',
-        /Reason given by the scheduler: its (connection broke|nanny closed it)/,
+        /Reason for the loss of the worker: its (connection broke|nanny closed it)/,
       );
     }),
   );

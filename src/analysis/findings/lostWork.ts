@@ -31,7 +31,7 @@ export const lostWork: Rule = (facts) => {
         cut === 0
           ? ''
           : `${countText(cut, 'task')} of the lost worker${lost.length === 1 ? '' : 's'} moved to other workers.`,
-        reasons === '' ? '' : `Reason given by the scheduler: ${reasons}.`,
+        reasons === '' ? '' : `Reason for the loss of the worker${lost.length === 1 ? '' : 's'}: ${reasons}.`,
       ]
         .filter((text) => text !== '')
         .join(' '),
