@@ -27,7 +27,7 @@ export const lackOfParallelism: Rule = (facts) => {
   const enough = useful < workers ? ` ${facts.workersText(useful)} would take about as long.` : '';
   return {
     code: 'lack-of-parallelism',
-    title: `${isClient ? 'The program submits tasks one after the other' : 'The graph has too few parallel tasks'}, which keeps ${(work / active).toFixed(1)} of ${workers} threads busy`,
+    title: `${isClient ? 'The program submits tasks one after the other' : 'The graph has too few parallel tasks'}: on average, ${(work / active).toFixed(1)} of ${workers} threads are busy`,
     seconds: path.floor - work / workers - (isClient ? clientSeconds(facts) : 0),
     confidence: 'high',
     evidence: {

@@ -47,7 +47,10 @@ const TWO = [{ name: 'w0' }, { name: 'w1' }];
 describe('the texts and costs of findings', () => {
   it('a program that awaits each result before it submits the next keeps one thread busy', () => {
     const own = found({ tasks: oneByOne(20), workers: TWO }).get('lack-of-parallelism');
-    assert.match(own?.title ?? '', /submits tasks one after the other, which keeps 1.0 of 2 threads busy/);
+    assert.match(
+      own?.title ?? '',
+      /submits tasks one after the other: on average, 1.0 of 2 threads are busy/,
+    );
     assert.match(own?.advice ?? '', /before you await the first/);
     // All tasks at once would take 10 s on two threads. The pauses of the program are another finding.
     assert.ok(Math.abs((own?.seconds ?? 0) - 10) < 0.1, `${own?.seconds}`);
@@ -63,7 +66,7 @@ describe('the texts and costs of findings', () => {
     const lack = found({ tasks: scheduled(chain(20), { workers: 2 }).tasks, workers: TWO }).get(
       'lack-of-parallelism',
     );
-    assert.match(lack?.title ?? '', /^The graph has too few parallel tasks, which keeps 1.0 of 2/);
+    assert.match(lack?.title ?? '', /^The graph has too few parallel tasks: on average, 1.0 of 2/);
     assert.match(lack?.advice ?? '', /'step'.* 1 worker would take about as long/);
     const two = scheduled(
       [...chain(20), ...chain(19, [], 'other').map((task) => ({ ...task, seconds: 0.9 }))],
