@@ -51,7 +51,7 @@ describe('longpole analyze', () => {
     });
     assert.equal(code, 0, stderr);
     assert.equal(stderr, '');
-    assert.match(stdout, /^Functions by the seconds their tasks took\n/);
+    assert.match(stdout, /^Functions by the seconds of their tasks\n/);
     assert.match(stdout, /_func_fit/);
     assert.match(stdout, /… 105 more rows\n/);
     assert.match(stdout, /worker-c096-3/);
@@ -62,7 +62,11 @@ describe('longpole analyze', () => {
 
   it('prints findings as sentences, and as rows with --json', async () => {
     const { stdout, stderr } = await longpole(['analyze', '-a', 'findings', tasks], { COLUMNS: '80' });
-    assert.match(stdout, /^What cost most, and what to try\n1\. [\d,]+ tasks of .* are too small/, stderr);
+    assert.match(
+      stdout,
+      /^Problems by their cost, with advice\n1\. [\d,]+ tasks of .* are too small/,
+      stderr,
+    );
     assert.match(stdout, /\n {3}Join about \d+ tasks into one/);
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
     const [answer]: { analyses: { findings: { rows: Record<string, unknown>[] } } }[] = JSON.parse(
@@ -133,7 +137,7 @@ describe('longpole analyze', () => {
     const { code, stdout, stderr } = await longpole(args);
     assert.equal(code, 1);
     assert.match(stderr, /^longpole: task-balance has no answer: .*1\.5e\+308 s.*record it again/);
-    assert.match(stdout, /^What each thread had to do\n/);
+    assert.match(stdout, /^Busy and idle seconds of each thread\n/);
     const json = await longpole([...args, '--json']);
     assert.equal(json.code, 1);
     const [answer]: { analyses: object }[] = JSON.parse(json.stdout);

@@ -30,12 +30,12 @@ export interface Question {
 export const QUESTIONS: readonly Question[] = [
   {
     name: 'function-bottleneck',
-    title: 'Functions by the seconds their tasks took',
+    title: 'Functions by the seconds of their tasks',
     run: functionBottleneck,
   },
   {
     name: 'task-bottleneck',
-    title: 'Tasks by the seconds they took',
+    title: 'Tasks by their seconds',
     run: taskBottleneck,
   },
   {
@@ -45,30 +45,30 @@ export const QUESTIONS: readonly Question[] = [
   },
   {
     name: 'findings',
-    title: 'What cost most, and what to try',
+    title: 'Problems by their cost, with advice',
     run: (trace) => findingsTable(findings(trace)),
   },
   {
     name: 'critical-path',
-    title: 'What the run was waiting for: the critical path by kind and prefix',
+    title: 'The critical path by kind and prefix',
     run: (trace) => criticalPath(trace).summary(),
   },
-  { name: 'time-by-prefix', title: 'Prefixes by the seconds their tasks computed', run: timeByPrefix },
-  { name: 'time-by-action', title: 'What workers did with their time', run: timeByAction },
-  { name: 'queueing', title: 'Where tasks wait, median seconds by prefix', run: queueing },
-  { name: 'worker-balance', title: 'What each thread had to do', run: workerBalance },
+  { name: 'time-by-prefix', title: 'Prefixes by the seconds of their tasks', run: timeByPrefix },
+  { name: 'time-by-action', title: 'The time of workers by action', run: timeByAction },
+  { name: 'queueing', title: 'Waits of tasks, median seconds by prefix', run: queueing },
+  { name: 'worker-balance', title: 'Busy and idle seconds of each thread', run: workerBalance },
   { name: 'stragglers', title: 'Tasks far above the median of their prefix', run: stragglers },
   {
     name: 'speedups',
-    title: 'What if the tasks of a prefix took half as long',
+    title: 'Speedup if the tasks of a prefix took half as long',
     run: (trace) => speedupsTable(speedups(trace)),
   },
-  { name: 'transfers-by-pair', title: 'Bytes moved between workers', run: transfersByPair },
-  { name: 'transfers-by-type', title: 'Bytes moved by type of result', run: transfersByType },
+  { name: 'transfers-by-pair', title: 'Bytes transferred between workers', run: transfersByPair },
+  { name: 'transfers-by-type', title: 'Bytes transferred by type of result', run: transfersByType },
   {
     name: 'memory-by-prefix',
-    title: 'Results that tasks need over time, by prefix, and results that are kept',
+    title: 'Memory of results over time by prefix',
     run: memoryByPrefix,
   },
-  { name: 'concurrency', title: 'Tasks that ran at the same time', run: concurrency },
+  { name: 'concurrency', title: 'Concurrent tasks over time', run: concurrency },
 ];
