@@ -18,7 +18,7 @@ const OWN_THREADS = 130;
  */
 export const cpuOversubscription: Rule = (facts) => waitsForCores(facts, true);
 
-/** Finds the same where the program has enough cores of its own, and only other programs take them away. */
+/** Finds waits for cores that only other programs cause, because the program alone has enough cores. */
 export const otherPrograms: Rule = (facts) => waitsForCores(facts, false);
 
 function waitsForCores(facts: Facts, ours: boolean): Finding | undefined {
