@@ -155,7 +155,7 @@ describe('longpole analyze', () => {
       [
         ['analyze', tasks, '-a', 'no-such-analysis'],
         2,
-        /no analysis called 'no-such-analysis'. There are: function-bottleneck/,
+        /There is no analysis 'no-such-analysis'. The analyses are: function-bottleneck/,
       ],
       [['analyze', tasks, '--head', 'many'], 2, /whole number/],
       [['analyze', path('missing')], 2, /there is no such file.*ERR_LONGPOLE_TRACE_FILE/],
