@@ -1,6 +1,16 @@
 // Synthetic runs for the tests of rules. Each run has one problem; the caller chooses its size.
-import type { SyntheticSpec, SyntheticTask } from '../../trace/syntheticTrace.test.support.js';
+import {
+  type SyntheticSpec,
+  type SyntheticTask,
+  syntheticTrace,
+} from '../../trace/syntheticTrace.test.support.js';
 import { type ScheduledTask, scheduled } from '../scheduledTrace.test.support.js';
+import type { FindingCode } from './finding.js';
+import { findings } from './findings.js';
+
+/** Returns the codes of the findings of a run, in their order. */
+export const codesOf = (spec: SyntheticSpec): FindingCode[] =>
+  findings(syntheticTrace(spec)).map(({ code }) => code);
 
 /** Independent tasks of `seconds` to 4 % more. */
 export const many = (count: number, seconds = 1, prefix = 'fit'): ScheduledTask[] =>
