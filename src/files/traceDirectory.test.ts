@@ -122,7 +122,7 @@ describe('a trace directory', () => {
     writer.flush();
     const trace = openTrace(directory);
     assert.ok(trace.tasks.length >= 40);
-    assert.match(trace.damage?.reason ?? '', /still goes on, or was killed/);
+    assert.match(trace.damage?.reason ?? '', /still running, or its process was killed/);
     assert.equal(trace.damage?.bytes, 0);
     writer.close();
     assert.equal(openTrace(directory).damage, undefined);

@@ -94,7 +94,7 @@ class DamageList {
       stretches: 0,
       bytes: 0,
       offset: 0,
-      reason: 'the recording was not closed: it still goes on, or was killed',
+      reason: 'the recording was not closed: it is still running, or its process was killed',
     };
   }
 }

@@ -110,8 +110,8 @@ export class RecordedKeys implements Texts {
   }
 
   /**
-   * Reads a batch. Once there were as many reads as batches, all batches stay in memory, so that random access reads
-   * each batch at most twice.
+   * Returns a batch from the cache or the file. After as many reads as there are batches, all further batches stay in
+   * memory, so that random access causes at most two reads per batch on average.
    */
   #read(batch: number): TextBatch {
     const known = this.#batches.get(batch);
