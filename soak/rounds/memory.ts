@@ -103,6 +103,7 @@ async function run(context: RoundContext, blocks: number): Promise<void> {
 export const memory: Round = {
   name: 'memory',
   checks: 'Unreachable results are released, and the heap does not grow with finished work.',
+  limit: 900,
   run: (context) => run(context, BLOCKS),
 };
 
