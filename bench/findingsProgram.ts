@@ -173,7 +173,7 @@ const PROVOKED: Readonly<Record<string, Body>> = {
     await client.submit(t.step, 50, ...parts).result();
   },
   'other programs': async (client) =>
-    client.gather(times(40, () => client.submit(t.compute, 30, { pure: false }))),
+    client.gather(times(40, () => client.submit(t.compute, 30, undefined, { pure: false }))),
 };
 
 const HEALTHY: Readonly<Record<string, Body>> = {
@@ -183,7 +183,7 @@ const HEALTHY: Readonly<Record<string, Body>> = {
     client.gather(times(24, () => client.submit(t.wait, 50, { pure: false }))),
   'mixed map': async (client) => client.gather(times(60, () => client.submit(t.mixed, 20, { pure: false }))),
   'computing map': async (client) =>
-    client.gather(times(60, () => client.submit(t.compute, 20, { pure: false }))),
+    client.gather(times(60, () => client.submit(t.compute, 20, undefined, { pure: false }))),
   'two stages': async (client) => {
     const first = times(24, () => client.submit(t.mixed, 20, { pure: false }));
     await client.gather(times(24, (i) => client.submit(t.mixed, 20, first[i], i)));

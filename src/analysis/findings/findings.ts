@@ -57,7 +57,8 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
   // Both report waits for the disk.
   'spill-bound': ['memory-bound'],
   'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers'],
-  'scheduler-bound': ['tasks-too-small', 'event-loop-starvation', 'oversized-arguments'],
+  // Where one task follows another, each of them waits for the scheduler while the other threads are idle anyway.
+  'scheduler-bound': ['tasks-too-small', 'event-loop-starvation', 'oversized-arguments', 'lack-of-parallelism'],
   // The thread of the event loop packs and sends arguments.
   'event-loop-starvation': ['oversized-arguments'],
 };
