@@ -58,7 +58,12 @@ const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
   'spill-bound': ['memory-bound'],
   'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers'],
   // Where one task follows another, each of them waits for the scheduler while the other threads are idle anyway.
-  'scheduler-bound': ['tasks-too-small', 'event-loop-starvation', 'oversized-arguments', 'lack-of-parallelism'],
+  'scheduler-bound': [
+    'tasks-too-small',
+    'event-loop-starvation',
+    'oversized-arguments',
+    'lack-of-parallelism',
+  ],
   // The thread of the event loop packs and sends arguments.
   'event-loop-starvation': ['oversized-arguments'],
 };
