@@ -36,7 +36,7 @@ export const EXCEPTIONS = [
 ];
 
 /** Files and folders whose text has not been revised yet. */
-export const NOT_YET = ['python/'];
+export const NOT_YET = [];
 
 const ROOTS = /^(src|scripts|test|docs|examples|bench|soak|python)\/|^[A-Z]+\.md$/;
 const TEXT = /\.(ts|tsx|mjs|js|css|html|py|sh|md)$/;

@@ -1,8 +1,8 @@
-"""The bridge between a Dask cluster and Longpole: run as `python -m longpole_dask ADDRESS`.
+"""The bridge between a Dask cluster and Longpole, started with `python -m longpole_dask ADDRESS`.
 
-It attaches to a running scheduler as a client, registers a plugin on the scheduler and one on the workers, and writes
-what happens to its output as frames of msgpack. When its input ends it takes both plugins off the cluster again.
+The bridge attaches to a running scheduler as a client and registers a plugin on the scheduler and another one on the
+workers. It writes events as frames of msgpack to its output. When its input ends, it removes both plugins.
 """
 
-#: Of the rows that are written; the reader refuses others.
+#: Version of the rows. The reader rejects other versions.
 PROTOCOL = 1

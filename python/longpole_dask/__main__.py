@@ -1,4 +1,4 @@
-"""The command line of the bridge. It takes no commands while it runs: it ends when its input does."""
+"""The command line of the bridge. The bridge reads its input only to detect the end, at which it ends, too."""
 
 import argparse
 import asyncio
@@ -11,13 +11,13 @@ import threading
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m longpole_dask")
-    parser.add_argument("address", help="of the scheduler, e.g. tcp://127.0.0.1:8786")
-    parser.add_argument("--timeout", type=float, default=10.0, help="seconds for connecting and registering")
-    parser.add_argument("--interval", type=float, default=0.25, help="seconds between two looks at the scheduler")
+    parser.add_argument("address", help="address of the scheduler, e.g. tcp://127.0.0.1:8786")
+    parser.add_argument("--timeout", type=float, default=10.0, help="seconds to connect and to register each plugin")
+    parser.add_argument("--interval", type=float, default=0.25, help="seconds between two polls of the scheduler")
     options = parser.parse_args()
-    # Ctrl-C is for whoever started this: the input ends, and then the plugins are taken off.
+    # The parent process handles Ctrl-C: it closes the input, and then the bridge removes its plugins.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # What anybody prints must not come between the frames.
+    # Prints of other code go to stderr, so that they do not damage the frames.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
@@ -44,7 +44,7 @@ async def run(options, output):
         return 0
     except Refused as error:
         out.rows([["refused", error.code, str(error)]])
-        # What still tries to connect would hold up the end.
+        # Pending connection attempts would delay the end.
         os._exit(1)
     except Broken:
         return 0
@@ -59,12 +59,12 @@ def wait_for_end(loop, stop):
     try:
         loop.call_soon_threadsafe(stop.set)
     except RuntimeError:
-        # It has ended already.
+        # The event loop has ended already.
         pass
 
 
 def failure_without_msgpack(code, text):
-    """A frame with one row of short texts."""
+    """Returns a frame with one row of short texts."""
 
     def string(value):
         data = value.encode()[:60000]
@@ -75,7 +75,7 @@ def failure_without_msgpack(code, text):
 
 
 if __name__ == "__main__":
-    # Threads that wait for their input do not hold the process up.
+    # The thread that waits for the input must not delay the end of the process.
     code = main()
     sys.stdout.flush()
     os._exit(code)

@@ -1,7 +1,7 @@
-"""The bridge's own process: a client of the cluster that takes rows from the plugins and writes them as frames.
+"""The bridge: a client of the cluster that polls the rows of the plugins and writes them as frames.
 
-Every wait has an end: connecting, taking, detaching. What ends it is that its input ends, that the scheduler goes, or that
-the scheduler does not answer for MAX_SILENCE.
+Connecting, polling and detaching have time limits. The bridge ends when its input ends, the scheduler closes the
+connection, or the scheduler does not answer for MAX_SILENCE.
 """
 
 import asyncio
@@ -18,19 +18,19 @@ from . import PROTOCOL, known_tasks, machine_tap, scheduler_tap, tap, worker_tap
 from .frames import Broken
 from .refusal import why_not
 
-#: Seconds between two looks at a worker; the scheduler is asked as often as the bridge was told to.
+#: Seconds between two polls of a worker. The option --interval sets that of the scheduler.
 WORKER_INTERVAL = 1.0
-#: Seconds that the scheduler may be busy with something else.
+#: Seconds in which the scheduler must answer.
 MAX_SILENCE = 300.0
-#: Seconds for each of the things that are done at the end.
+#: Seconds for each step at the end.
 LAST_WORDS = 5.0
-#: Seconds between two looks whether the connection is still there.
-LOOK = 0.5
+#: Seconds between two checks of the connection.
+CHECK_INTERVAL = 0.5
 GONE = "the scheduler closed the connection"
 
 
 class Refused(Exception):
-    """Why the bridge cannot be: a code that the reader knows, and a text for people."""
+    """The bridge cannot attach: a code for the reader, and a text for the user."""
 
     def __init__(self, code, text):
         super().__init__(text)
@@ -50,7 +50,7 @@ class Bridge:
         self.client = None
 
     async def run(self, stop):
-        """Until `stop` is set or the cluster is gone; returns why."""
+        """Runs until `stop` is set or the cluster has ended. Returns the reason of the end."""
         await self.connect()
         try:
             await self.check_versions()
@@ -62,22 +62,22 @@ class Bridge:
     async def connect(self):
         limit = time_left(self.timeout)
         try:
-            # Where the port is open and silent, Client's own limit does not end the wait; elsewhere it says more.
+            # The limit of Client gives the better error, but does not work if the port is open and never answers.
             self.client = await asyncio.wait_for(
                 Client(self.address, asynchronous=True, timeout=0.9 * limit, set_as_default=False, name="longpole"),
                 limit,
             )
         except Exception as error:
-            # What is no scheduler may answer anything, e.g. a length of exabytes.
+            # Another server may answer anything, e.g. a length of exabytes.
             raise Refused("connect", await why_not(error, self.address, self.timeout)) from error
 
     async def check_versions(self):
-        """Code travels between Pythons of one version only. distributed's own may differ: it says so itself."""
+        """Checks the version of Python, because pickled code needs the same one. Other versions of distributed only warn."""
         try:
             versions = await asyncio.wait_for(self.client.scheduler.versions(packages=[]), self.timeout)
             there = dict(versions["host"])["python"] if "host" in versions else versions["packages"]["python"]
         except (OSError, KeyError, TypeError, TimeoutError, asyncio.TimeoutError) as error:
-            raise Refused("connect", f"the scheduler does not say its versions: {error!r}") from error
+            raise Refused("connect", f"the scheduler did not report its versions: {error!r}") from error
         here = ".".join(str(part) for part in sys.version_info[:2])
         if there.split(".")[:2] != here.split("."):
             raise Refused("versions", f"the scheduler runs Python {there}, this is Python {here} ({sys.executable})")
@@ -94,14 +94,14 @@ class Bridge:
         try:
             await asyncio.wait_for(self.client.register_plugin(plugin, name=self.scheduler_plugin), self.timeout)
         except Exception as error:
-            raise Refused("plugin", f"the scheduler does not take a plugin: {error!r}") from error
+            raise Refused("plugin", f"the plugin could not be registered on the scheduler: {error!r}") from error
         workers = worker_tap.WorkerTap(self.worker_plugin, self.client.id)
         try:
             await asyncio.wait_for(self.client.register_plugin(workers, name=self.worker_plugin), self.timeout)
         except (TimeoutError, asyncio.TimeoutError):
-            self.out.rows([["warning", f"Some workers do not take the plugin within {self.timeout:g} s."]])
+            self.out.rows([["warning", f"Some workers did not load the plugin within {self.timeout:g} s."]])
         except Exception as error:
-            raise Refused("plugin", f"the workers do not take a plugin: {error!r}") from error
+            raise Refused("plugin", f"the plugin could not be registered on the workers: {error!r}") from error
 
     async def follow(self, stop):
         stopped = asyncio.ensure_future(stop.wait())
@@ -119,28 +119,28 @@ class Bridge:
             stopped.cancel()
 
     async def take(self, stopped):
-        """Rows of the scheduler; returns why there will be no more, if so."""
-        asked = asyncio.ensure_future(getattr(self.client.scheduler, self.scheduler_plugin)())
-        for _ in range(int(MAX_SILENCE / LOOK)):
-            done, _ = await asyncio.wait({asked, stopped}, timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
-            # A client that has lost its connection tries for long to get another; the plugins have gone with it.
+        """Polls the rows of the scheduler. Returns the reason of the end, if any."""
+        call = asyncio.ensure_future(getattr(self.client.scheduler, self.scheduler_plugin)())
+        for _ in range(int(MAX_SILENCE / CHECK_INTERVAL)):
+            done, _ = await asyncio.wait({call, stopped}, timeout=CHECK_INTERVAL, return_when=asyncio.FIRST_COMPLETED)
+            # The plugins end with the connection, although the client would try long to connect again.
             if done or self.client.status != "running":
                 break
-        if not asked.done() and stopped.done():
-            await asyncio.wait({asked}, timeout=LAST_WORDS)
-        if not asked.done():
-            asked.cancel()
+        if not call.done() and stopped.done():
+            await asyncio.wait({call}, timeout=LAST_WORDS)
+        if not call.done():
+            call.cancel()
             if stopped.done():
                 return "asked"
             if self.client.status != "running":
                 return GONE
             return f"the scheduler did not answer for {MAX_SILENCE:g} s"
         try:
-            answer = asked.result()
+            answer = call.result()
         except Exception as error:
             if self.client.status != "running" or isinstance(error, OSError):
                 return GONE
-            # The plugin took itself off because nobody took what it had kept.
+            # The plugin removes itself if it holds too many rows.
             return f"the scheduler does not answer any more: {error!r}"
         payload, addresses = answer
         self.out.frame(payload)
@@ -148,7 +148,7 @@ class Bridge:
         return None
 
     def poll(self, addresses):
-        """Each worker by itself, and none twice at a time: one that does not answer holds up nobody."""
+        """Starts one polling task per worker, so that a worker without an answer does not delay the others."""
         for address in set(self.polls) - set(addresses):
             self.polls.pop(address).cancel()
         for address in addresses:
@@ -166,14 +166,14 @@ class Bridge:
                 worker_tap.take, self.worker_plugin, workers=[address], on_error="ignore"
             )
         except (OSError, ValueError, RuntimeError):
-            # It has gone, or goes: the scheduler tells.
+            # The worker has left or is leaving. The scheduler reports that.
             return
         payload = answers.get(address)
         if payload is not None:
             self.out.frame(payload)
 
     async def detach(self):
-        """What is still there is taken, then both plugins are taken off. Whatever fails here has gone already."""
+        """Polls the last rows and removes both plugins. Ignores errors, because the other side may have ended."""
         for poll in self.polls.values():
             poll.cancel()
         if self.client.status == "running":
@@ -184,11 +184,11 @@ class Bridge:
             await quietly(self.client.unregister_worker_plugin(self.worker_plugin))
             await quietly(self.client.close(timeout=LAST_WORDS))
         else:
-            await quietly(self.client.close(timeout=LOOK), LOOK)
+            await quietly(self.client.close(timeout=CHECK_INTERVAL), CHECK_INTERVAL)
 
 
 def time_left(timeout):
-    """Python's own start counts, but for at most half of the time."""
+    """Returns the timeout less the time that Python took to start, but at least half of the timeout."""
     return max(timeout / 2, timeout - (time.time() - psutil.Process().create_time()))
 
 

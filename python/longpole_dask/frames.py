@@ -1,4 +1,4 @@
-"""The output: frames of four bytes of length, big-endian, and so many bytes of msgpack, an array of rows."""
+"""The output: frames with a length of four bytes, big-endian, and an array of rows in msgpack of that length."""
 
 import struct
 
@@ -6,7 +6,7 @@ import msgpack
 
 
 class Broken(Exception):
-    """Nobody reads any more."""
+    """The reader has closed the output."""
 
 
 class FrameWriter:

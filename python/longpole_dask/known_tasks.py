@@ -1,6 +1,6 @@
-"""Which tasks the scheduler knows, and the rows that describe them: each task gets a number once.
+"""Numbers the scheduler's tasks, each once, and makes the rows that describe them.
 
-Like scheduler_tap.py, the module travels to the scheduler by value.
+Like scheduler_tap.py, the module is sent to the scheduler by value.
 """
 
 from dask.utils import funcname
@@ -9,13 +9,13 @@ from .tap import MAX_TEXT
 
 
 class KnownTasks:
-    def __init__(self, scheduler, tell):
+    def __init__(self, scheduler, add_row):
         self.scheduler = scheduler
-        self.tell = tell
+        self.add_row = add_row
         self.ids = {}
         self.next_id = 0
         self.spans = set()
-        #: How many tasks are in each state.
+        #: Number of tasks by state.
         self.states = {}
 
     def number(self, ts):
@@ -24,7 +24,7 @@ class KnownTasks:
         self.states[ts.state] = self.states.get(ts.state, 0) + 1
 
     def graph(self, tasks, submitted, client):
-        """A row of tasks that have just got their numbers, which follow each other."""
+        """Adds a row with new tasks, which have consecutive numbers."""
         if not tasks:
             return
         ids, spans_ext = self.ids, self.scheduler.extensions.get("spans")
@@ -34,7 +34,7 @@ class KnownTasks:
         for local, ts in enumerate(tasks):
             group = ts.group
             prefix_of.append(prefixes.setdefault(ts.prefix.name, len(prefixes)))
-            # Tasks of a group nearly always have one function.
+            # Almost always, all tasks of a group have the same function.
             name = names.get(group)
             if name is None:
                 name = names[group] = function_name(ts)
@@ -50,8 +50,8 @@ class KnownTasks:
                 self.spans.add(span_id)
                 span = spans_ext.spans.get(span_id)
                 if span is not None:
-                    self.tell(["span", span_id, [str(tag) for tag in span.name]])
-        self.tell(
+                    self.add_row(["span", span_id, [str(tag) for tag in span.name]])
+        self.add_row(
             [
                 "graph",
                 submitted,
@@ -72,7 +72,7 @@ class KnownTasks:
         )
 
     def code(self):
-        """The lines of the user's program that asked for the newest tasks, if its client sends them."""
+        """Returns the line of the user's program that submitted the newest tasks, if the client sends it."""
         computations = self.scheduler.computations
         if not computations or not computations[-1].code:
             return ""
@@ -85,7 +85,7 @@ class KnownTasks:
         return f"{last.filename}:{last.lineno_frame}: {line}"[:MAX_TEXT]
 
     def known(self, key, now):
-        """The number of a task; None where the scheduler has forgotten it."""
+        """Returns the number of a task; None if the scheduler has forgotten the task."""
         number = self.ids.get(key)
         if number is None:
             ts = self.scheduler.tasks.get(key)
@@ -96,7 +96,7 @@ class KnownTasks:
         return number
 
     def with_dependencies(self, tasks):
-        """Those that have no number yet, and what they need and has none: scattered data above all."""
+        """Returns the tasks without a number, and their dependencies without a number, e.g. scattered data."""
         new, todo = {}, list(tasks)
         while todo:
             ts = todo.pop()
@@ -122,7 +122,7 @@ class KnownTasks:
 
 
 def function_name(ts):
-    """Of what the task calls; its prefix where only the workers know."""
+    """Returns the name of the task's function; its prefix if only the workers can unpickle the function."""
     func = getattr(ts.run_spec, "func", None)
     if func is None:
         return ts.prefix.name

@@ -1,6 +1,6 @@
-"""How busy the machine is that the scheduler and all workers share: what tells tasks that compute from tasks without a core.
+"""Measures the load of a machine that the scheduler and all workers share, to detect tasks that wait for a core.
 
-Travels to the scheduler by value with scheduler_tap. Reads counters of the system, some 20 µs for each process.
+The module is sent to the scheduler by value with scheduler_tap. It reads counters of the system, about 20 µs per process.
 """
 
 import os
@@ -9,9 +9,9 @@ import psutil
 from dask.system import CPU_COUNT
 from distributed.comm import get_address_host
 
-#: Processes of a machine that are read each time; whoever has more has no machine of their own.
+#: Maximum number of processes to read. A cluster with more processes rarely runs on one machine.
 MAX_PROCESSES = 256
-#: Of the CPU times of the system, what is no work.
+#: CPU times of the system that are not work.
 IDLE = ("idle", "iowait", "guest", "guest_nice")
 
 
@@ -21,20 +21,20 @@ class MachineTap:
         self.before = None
 
     def row(self, scheduler, now):
-        """The row of the time since the last one: cores, and how many were busy, with the cluster, with workers; or None."""
+        """Returns a row, or None: cores, and how many were busy since the last row in total, by the cluster, by workers."""
         before, self.before = self.before, self.counters(scheduler, now)
         if before is None or self.before is None or now <= before[0]:
             return None
         seconds = now - before[0]
         busy = self.before[1] - before[1]
-        # Processes that are new, or have gone, count from the next time on.
+        # New processes count from the next row on.
         used = {pid: cpu - before[2][pid] for pid, cpu in self.before[2].items() if pid in before[2]}
         own = used.get(os.getpid(), 0.0)
         workers = sum(used.values()) - (0.0 if os.getpid() in self.before[3] else own)
         return ["machine", now, CPU_COUNT, *(max(0.0, x / seconds) for x in (busy, sum(used.values()), workers))]
 
     def counters(self, scheduler, now):
-        """[time, busy seconds of all cores, seconds by process, those of workers]; None: workers are elsewhere."""
+        """Returns [time, busy seconds of all cores, seconds by pid, pids of workers]; None if a worker is elsewhere."""
         try:
             host = get_address_host(scheduler.address)
             workers = scheduler.workers.values()
@@ -48,7 +48,7 @@ class MachineTap:
             return None
 
     def seconds(self, pid):
-        """CPU seconds of a process; 0: it has gone."""
+        """Returns the CPU seconds of a process; 0 if it has ended."""
         try:
             process = self.processes.get(pid)
             if process is None:

@@ -1,8 +1,8 @@
-"""On a Dask worker: Node processes that run TypeScript, and the bytes between them and the bridge.
+"""The plugin of a Dask worker that runs Node processes, and passes bytes between them and the bridge.
 
-The module travels to the cluster by value: see run_bridge.py. The bridge calls its functions with Client.run, so they run on
-the worker's event loop and take no thread. The plugin is added by such a call, not registered with the scheduler: nothing of
-it stays when the client is gone. Frames both ways are a length, a kind, the number of a process, and so many bytes.
+The module is sent to the cluster by value, see run_bridge.py. The bridge calls its functions with Client.run, so they run
+on the worker's event loop and need no thread. Such a call adds the plugin. The scheduler does not know the plugin, and the
+plugin removes itself when the bridge is gone. A frame has a length, a kind, the number of a process, and the bytes.
 """
 
 import asyncio
@@ -17,23 +17,23 @@ from distributed import WorkerPlugin, get_worker
 
 from .tap import boot_id
 
-#: A struct cannot be pickled, its format can.
+#: Format of a head: a format can be pickled, a struct cannot.
 HEAD = ">IBI"
 HEAD_BYTES = 9
 #: Kinds of frames to a worker.
 START, DATA, KILL, FILE, LEASE, RELEASE = range(6)
-#: Kinds of frames from a worker; DATA is the same both ways.
+#: Kinds of frames from a worker, in addition to DATA.
 EVENT, ENDED, LEASED, LEASE_OVER = 0, 2, 4, 5
-#: Ticks of a second without a call of the bridge until it counts as gone. Ticks, so that a task that holds the
-#: interpreter for long is not mistaken for that.
+#: Ticks of a second without a call of the bridge after which it counts as gone. Ticks do not advance while a task holds
+#: the interpreter.
 MAX_SILENCE = 20
-#: Bytes that may wait for the bridge until no more are read from the processes.
+#: Bytes waiting for the bridge above which the output of the processes is not read.
 MAX_WAITING = 64 * 2**20
-#: Bytes of one answer to the bridge.
+#: Maximum number of bytes in one answer to the bridge.
 MAX_ANSWER = 32 * 2**20
-#: Seconds in which what a process had sent before it ended is read.
+#: Seconds to read the remaining output of a process that has ended.
 DRAIN_SECONDS = 1.0
-#: Seconds that a thread of Dask's is kept at a time, so that tasks of others get their turn.
+#: Seconds for which a task of Node keeps a thread of Dask, before other tasks of Dask may run.
 LEASE_SECONDS = 2.0
 
 
@@ -129,7 +129,7 @@ class NodeTap(WorkerPlugin):
                 os.path.join(self.folder, options["entry"]),
                 stdin=asyncio.subprocess.PIPE,
                 env=environment,
-                # Where machines share files, relative names mean the same in tasks.
+                # If machines share files, relative paths have the same meaning in tasks.
                 cwd=options["cwd"] if os.path.isdir(options["cwd"]) else None,
                 pass_fds=(writer,),
             )
@@ -140,7 +140,7 @@ class NodeTap(WorkerPlugin):
         finally:
             os.close(writer)
         self.processes[number] = process
-        # The loop keeps no tasks alive.
+        # The event loop has only weak references to tasks.
         self.readers[number] = self.loop.create_task(self.read(number, process, os.fdopen(reader, "rb", buffering=0)))
 
     async def read(self, number, process, pipe):
@@ -194,15 +194,15 @@ def kill(process):
 
 
 async def install(name, node, dask_worker):
-    """Adds the plugin; returns facts about the worker, or why it cannot run Node."""
+    """Adds the plugin. Returns facts about the worker, or the reason why it cannot run Node."""
     node = node or os.environ.get("LONGPOLE_NODE") or "node"
     try:
-        asked = await asyncio.create_subprocess_exec(node, "--version", stdout=asyncio.subprocess.PIPE)
-        output, _ = await asyncio.wait_for(asked.communicate(), 30)
+        process = await asyncio.create_subprocess_exec(node, "--version", stdout=asyncio.subprocess.PIPE)
+        output, _ = await asyncio.wait_for(process.communicate(), 30)
     except (OSError, asyncio.TimeoutError) as error:
         return {"address": dask_worker.address, "missing": f"{node}: {error or 'no answer within 30 s'}"}
     version = output.decode(errors="replace").strip()
-    # One that is there after a call has failed is replaced, and its processes end.
+    # Replaces a plugin that is left from a failed call, and ends its processes.
     await dask_worker.plugin_add(plugin=NodeTap(name, node), name=name, catch_errors=False)
     resources = getattr(dask_worker.state, "total_resources", None) or {}
     return {
@@ -221,14 +221,14 @@ async def install(name, node, dask_worker):
 async def push(name, data, dask_worker):
     tap = dask_worker.plugins.get(name)
     if tap is None:
-        raise OSError("the plugin is gone")
+        raise OSError("the worker has removed the plugin")
     await tap.take(data)
 
 
 async def poll(name, seconds, dask_worker):
     tap = dask_worker.plugins.get(name)
     if tap is None:
-        raise OSError("the plugin is gone")
+        raise OSError("the worker has removed the plugin")
     return await tap.give(seconds)
 
 
@@ -238,10 +238,10 @@ async def remove(name, dask_worker):
 
 
 def make_lease():
-    """The function is made here: pickle would send one of a module as the name of a module that the scheduler lacks."""
+    """Returns a nested function, which is pickled by value. The scheduler cannot import a function of this module."""
 
     def longpole(name, number):
-        """A task of Dask's: it keeps a thread while a Node process works instead of it."""
+        """Keeps a thread of Dask busy while a Node process runs a task."""
         tap = get_worker().plugins.get(name)
         if tap is None:
             return

@@ -1,4 +1,4 @@
-"""Why a scheduler cannot be reached, in one sentence that says what to do."""
+"""Finds out why a scheduler cannot be reached, and what to do."""
 
 import asyncio
 import socket
@@ -6,34 +6,34 @@ import ssl
 
 from distributed.comm import get_address_host_port
 
-#: Seconds in which a web server answers.
+#: Seconds in which a web server must answer.
 HTTP_ANSWER = 1.0
-NO_TLS = "what listens there does not speak TLS: write tcp://"
-TLS_HELP = "write tls:// and give certificates with --ca, --cert and --key, or in Dask's configuration"
+NO_TLS = "the server there does not speak TLS: write tcp://"
+TLS_HELP = "write tls:// and pass certificates with --ca, --cert and --key, or in Dask's configuration"
 
 
 async def why_not(error, address, timeout):
-    """`error` is what connecting raised."""
+    """Returns a text for an error of the connection attempt."""
     causes = list(chain(error))
     text = " ".join(str(cause) for cause in causes)
     if "identity()" in text:
-        return "a worker or a nanny listens there: give the address of the scheduler"
+        return "a worker or a nanny listens there: pass the address of the scheduler"
     if "ssl_context" in text:
-        return "TLS needs certificates: give them with --ca, --cert and --key, or in Dask's configuration"
+        return "TLS needs certificates: pass them with --ca, --cert and --key, or in Dask's configuration"
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return "no machine has this name"
+        return "there is no machine with this name"
     if "cannot convert to SSL" in text:
         return NO_TLS
     failed = [cause for cause in causes if isinstance(cause, ssl.SSLError)]
     if failed:
         if "WRONG_VERSION_NUMBER" in text or "record layer" in text.lower():
             return NO_TLS
-        return f"the TLS handshake failed ({failed[0].reason or failed[0]}): do the certificates fit those of the cluster?"
+        return f"the TLS handshake failed ({failed[0].reason or failed[0]}): pass certificates that the cluster accepts"
     listener = await who_listens(address)
     if listener == "web":
-        return "a web server listens there, perhaps the dashboard: give the address that the scheduler prints"
+        return "a web server listens there, perhaps the dashboard: pass the address that the scheduler prints"
     if address.startswith("tcp:") and any(isinstance(cause, ConnectionResetError) for cause in causes):
-        return f"what listens there closed the connection: if the cluster uses TLS, {TLS_HELP}"
+        return f"the server there closed the connection: if the cluster uses TLS, {TLS_HELP}"
     if listener == "nothing" or "Connection refused" in text:
         return f"nothing listened there for {timeout:g} s"
     if isinstance(error, (TimeoutError, asyncio.TimeoutError)) or "Timed out" in text:
@@ -50,7 +50,7 @@ def chain(error):
 
 
 async def who_listens(address):
-    """`web`, `nothing` or `unknown`. A client that has timed out does not always say that its attempts were refused."""
+    """Returns `web`, `nothing` or `unknown`. The error of a timeout does not always contain refused attempts."""
     try:
         host, port = get_address_host_port(address)
         return "web" if await asyncio.wait_for(answers_http(host, port), HTTP_ANSWER) else "unknown"

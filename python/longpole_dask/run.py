@@ -1,4 +1,4 @@
-"""The command line of the bridge that runs TypeScript on a cluster. Frames come over the input; it ends when its input does."""
+"""The command line of the bridge that runs TypeScript on a cluster. It reads frames from its input, and ends with it."""
 
 import argparse
 import asyncio
@@ -11,15 +11,15 @@ import traceback
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m longpole_dask.run")
-    parser.add_argument("address", help="of the scheduler, e.g. tcp://127.0.0.1:8786; dask: a new cluster on this machine")
-    parser.add_argument("--timeout", type=float, default=10.0, help="seconds for connecting and registering")
+    parser.add_argument("address", help="address of the scheduler, e.g. tcp://127.0.0.1:8786; dask for a new local cluster")
+    parser.add_argument("--timeout", type=float, default=10.0, help="seconds to connect")
     parser.add_argument("--node", default="", help="Node on the workers")
-    parser.add_argument("--workers", type=int, default=None, help="of a new cluster")
-    parser.add_argument("--threads", type=int, default=None, help="of each worker of a new cluster")
+    parser.add_argument("--workers", type=int, default=None, help="number of workers of a new cluster")
+    parser.add_argument("--threads", type=int, default=None, help="number of threads of each worker of a new cluster")
     options = parser.parse_args()
-    # Ctrl-C is for the program: when it ends, so does the input.
+    # The program handles Ctrl-C: its end is also the end of the input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Prints must not come between the frames.
+    # Prints of other code go to stderr, so that they do not damage the frames.
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:
@@ -57,6 +57,6 @@ if __name__ == "__main__":
     except Exception:
         traceback.print_exc()
         code = 2
-    # A thread that waits for the input would hold the process up.
+    # The thread that waits for the input must not delay the end of the process.
     sys.stderr.flush()
     os._exit(code)

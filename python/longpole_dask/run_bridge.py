@@ -1,7 +1,7 @@
 """The bridge between a TypeScript program and Node processes on the workers of a Dask cluster.
 
-Frames come over the input and go over the output: see node_tap.py. The bridge carries them by Client.run: for each Dask worker
-one call hands frames down, and another waits until there are frames to bring up. Events are frames with JSON.
+The bridge exchanges frames with the program over its input and output, see node_tap.py, and with workers by Client.run. For
+each Dask worker, one call sends frames, and another call waits for frames. Events are frames with JSON.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from . import node_tap, tap
 from .bridge import LAST_WORDS, Bridge, Refused, quietly
 from .node_tap import EVENT, FILE, HEAD, HEAD_BYTES, LEASE, MAX_WAITING, RELEASE, START, frame
 
-#: Seconds between two questions which workers there are.
+#: Seconds between two polls of the list of workers.
 INTERVAL = 0.5
-#: Seconds in which new workers have the plugin.
+#: Seconds in which new workers must load the plugin.
 INSTALL_SECONDS = 60.0
 #: Seconds that a call waits for frames.
 POLL_SECONDS = 1.0
@@ -29,10 +29,7 @@ LEASE_TASK = node_tap.make_lease()
 
 
 class FrameOutput:
-    """The output; the frames that workers send pass unread.
-
-    A thread writes: a program that computes on its main thread does not read, and the bridge must go on to call the workers.
-    """
+    """The output. A thread writes, so that the bridge can call workers while the program is busy and does not read."""
 
     def __init__(self, file):
         self.file = file
@@ -57,13 +54,13 @@ class FrameOutput:
                 self.file.write(data)
                 self.file.flush()
             except (OSError, ValueError):
-                # The program has gone: the end of its input ends the bridge.
+                # The program has ended. The end of the input will end the bridge.
                 pass
             with self.lock:
                 self.waiting -= len(data)
 
     def close(self):
-        """Waits until everything is written, for as long as a program takes to read it."""
+        """Waits until all frames are written, at most LAST_WORDS seconds."""
         self.queue.put(None)
         self.thread.join(LAST_WORDS)
 
@@ -71,13 +68,13 @@ class FrameOutput:
         self.write(frame(EVENT, 0, json.dumps(event).encode()))
 
     def rows(self, rows):
-        """What the bridge that watches says: warnings."""
+        """Writes rows of the base class, which are warnings, as events."""
         for kind, text in rows:
             self.event(type=kind, text=text)
 
 
 class WorkerLink:
-    """The two calls to a Dask worker that are always under way or about to be."""
+    """The connection to a Dask worker: one call sends frames, and another one waits for frames."""
 
     def __init__(self, bridge, address):
         self.bridge = bridge
@@ -130,7 +127,7 @@ class WorkerLink:
         while True:
             try:
                 while self.bridge.out.is_full:
-                    # The call says that the bridge is there.
+                    # An empty call, so that the worker does not consider the bridge gone.
                     await self.run(node_tap.push, b"")
                     await asyncio.sleep(POLL_SECONDS)
                 data = await self.run(node_tap.poll, POLL_SECONDS)
@@ -168,7 +165,7 @@ class RunBridge(Bridge):
                     n_workers=workers, threads_per_worker=threads, dashboard_address=":0", asynchronous=True
                 )
             except Exception as error:
-                raise Refused("connect", f"no cluster could be started here: {error!r}") from error
+                raise Refused("connect", f"no local cluster could be started: {error!r}") from error
             self.address = self.cluster.scheduler_address
         await super().connect()
 
@@ -178,7 +175,7 @@ class RunBridge(Bridge):
         try:
             facts = await self.join(await self.client.nthreads())
         except (TimeoutError, asyncio.TimeoutError) as error:
-            raise Refused("connect", f"its workers did not take the plugin within {INSTALL_SECONDS:g} s") from error
+            raise Refused("connect", f"its workers did not load the plugin within {INSTALL_SECONDS:g} s") from error
         for worker in facts:
             if "missing" in worker:
                 raise Refused("node", f"worker {worker['address']} has no Node ({worker['missing']})")
@@ -187,13 +184,13 @@ class RunBridge(Bridge):
         )
 
     async def join(self, addresses):
-        """Facts about the workers that are new, once they have the plugin."""
+        """Installs the plugin on new workers. Returns facts about them."""
         new = [address for address in addresses if address not in self.links and address not in self.refused]
         if not new:
             return []
         installing = self.client.run(node_tap.install, self.name, self.node, workers=new, on_error="return")
         answers = await asyncio.wait_for(installing, INSTALL_SECONDS)
-        # A worker that cannot be reached has left, or is asked again.
+        # A worker that cannot be reached has left, or is tried again.
         found = {address: facts_of(address, answer) for address, answer in answers.items() if not isinstance(answer, OSError)}
         for address, facts in found.items():
             if "missing" in facts:
@@ -217,8 +214,8 @@ class RunBridge(Bridge):
             try:
                 joined = await self.join(addresses)
             except (TimeoutError, asyncio.TimeoutError):
-                # They are asked again.
-                self.out.event(type="warning", text=f"New workers did not take the plugin within {INSTALL_SECONDS:g} s.")
+                # These workers are tried again.
+                self.out.event(type="warning", text=f"New workers did not load the plugin within {INSTALL_SECONDS:g} s.")
                 continue
             for facts in joined:
                 if "missing" in facts:
@@ -234,12 +231,12 @@ class RunBridge(Bridge):
             self.out.event(type="left", address=address, why=why)
 
     def failed(self, link, error):
-        """A call to a worker failed: it has gone, or it has taken the plugin off. In the second case it joins again."""
+        """Removes a worker after a failed call. If only its plugin has ended, the worker joins again."""
         if self.links.get(link.address) is link:
             self.left(link.address, f"it does not answer: {error}")
 
     def take(self, kind, number, payload):
-        """A frame of the program's."""
+        """Handles a frame of the program."""
         data = frame(kind, number, payload)
         if kind == FILE:
             (length,) = struct.unpack_from(">H", payload)
@@ -279,12 +276,12 @@ class RunBridge(Bridge):
 
 
 def facts_of(address, answer):
-    """What `install` has returned, or raised."""
+    """Returns the facts of a worker from the result or the exception of `install`."""
     return {"address": address, "missing": repr(answer)} if isinstance(answer, BaseException) else answer
 
 
 def read_frames(file, loop, bridge, stop):
-    """On a thread of its own, until the input ends."""
+    """Reads frames until the input ends, on a separate thread."""
     try:
         while True:
             head = file.read(HEAD_BYTES)
@@ -303,7 +300,7 @@ def read_frames(file, loop, bridge, stop):
 
 
 def own_host(scheduler):
-    """The address under which the cluster reaches this machine: that of the interface towards the scheduler."""
+    """Returns the address under which workers reach this machine: that of the interface towards the scheduler."""
     parts = urlsplit(scheduler)
     try:
         family, kind, _, _, target = socket.getaddrinfo(parts.hostname, parts.port or 1, type=socket.SOCK_DGRAM)[0]

@@ -1,8 +1,7 @@
-"""What watches the scheduler: a plugin that keeps rows of what happened until the bridge takes them.
+"""The plugin of the scheduler, which collects rows until the bridge polls them.
 
-The module travels to the scheduler by value, so nothing of Longpole has to be installed there. Rows are lists whose first
-element is their tag; src/protocol/daskRows.ts is the list of them. Times are seconds since the epoch on the scheduler's
-clock. Tasks are named by numbers that are given out once.
+The module is sent to the scheduler by value, so Longpole need not be installed there. Rows are lists that begin with a tag,
+see src/protocol/daskRows.ts. Times are seconds since the epoch on the scheduler's clock. Each task has a unique number.
 """
 
 import asyncio
@@ -21,12 +20,12 @@ from .machine_tap import MachineTap
 from .tap import MAX_TEXT, LogHandler, boot_id
 
 MEMORY, ERRED = 0, 1
-#: Rows that wait for a bridge that does not come; then the plugin gives up.
+#: Rows that wait for the bridge above which the plugin removes itself.
 MAX_ROWS = 2_000_000
-#: Events of one take; a cluster may log faster than anybody reads.
+#: Maximum number of events per poll, because a cluster may log many.
 MAX_EVENTS = 1_000
 MAX_FAILED = 10_000
-#: Why a worker has gone; of other causes distributed's own name is told.
+#: Reasons of the end of a worker by distributed's name of the cause. Other causes are reported by this name.
 REASONS = {
     "handle-worker-cleanup": "its connection broke",
     "worker-send-comm-fail": "its connection broke",
@@ -35,7 +34,7 @@ REASONS = {
     "retire-workers": "it was retired",
     "nanny-close": "its nanny closed it",
 }
-#: What nobody reads, or what is told of otherwise.
+#: Topics that are not reported, or are reported by other rows.
 QUIET_TOPICS = ("transitions", "stealing", "scheduler", "worker-get-client")
 
 
@@ -49,13 +48,13 @@ class SchedulerTap(SchedulerPlugin):
     async def start(self, scheduler):
         self.scheduler = scheduler
         self.rows = []
-        self.tasks = KnownTasks(scheduler, self.tell)
+        self.tasks = KnownTasks(scheduler, self.add_row)
         self.workers = {}
         self.next_worker = 0
         self.seen = {}
         self.machine = MachineTap()
         self.events = 0
-        #: What workers said of runs that failed, by key, until the failure itself comes.
+        #: Reports of workers about failed runs, by key, until the failure itself arrives.
         self.failed = {}
         facts = {
             "Scheduler": scheduler.address,
@@ -69,18 +68,18 @@ class SchedulerTap(SchedulerPlugin):
         for address in scheduler.workers:
             self.add_worker(scheduler, address)
         self.add_known_tasks()
-        # Asked for by name: running a function on the scheduler would leave an event in its log every time.
+        # The bridge polls this handler. Client.run_on_scheduler would log an event at every poll.
         scheduler.handlers[self.name] = self.take
         self.log_handler = LogHandler(self.log)
         self.log_handler.attach()
 
-    def tell(self, row):
+    def add_row(self, row):
         self.rows.append(row)
 
-    # What is there when it is attached.
+    # Existing tasks.
 
     def add_known_tasks(self):
-        """Those that run have been submitted before anybody watched: nobody knows when."""
+        """Adds the existing tasks. Running tasks have no time of submission, because it was before the observation."""
         now = time()
         known = list(self.scheduler.tasks.values())
         running = [ts for ts in known if ts.state == "processing"]
@@ -95,12 +94,12 @@ class SchedulerTap(SchedulerPlugin):
             if ts.state in ("queued", "no-worker"):
                 self.rows.append(["ready", self.tasks.ids[ts.key], now])
 
-    # What the scheduler tells.
+    # Hooks of the scheduler.
 
     def update_graph(self, scheduler, *, client="", tasks=(), stimulus_id="", **kwargs):
         states = (scheduler.tasks.get(key) for key in tasks)
         new = self.tasks.with_dependencies([ts for ts in states if ts is not None])
-        # In the order of the graph, not of the walk.
+        # In the order of priority.
         new.sort(key=lambda ts: ts.priority or ())
         self.tasks.add(new, submitted_at(stimulus_id, time()), client)
 
@@ -131,33 +130,33 @@ class SchedulerTap(SchedulerPlugin):
         if finish == "memory":
             self.ended(key, number, MEMORY, now, facts)
         elif finish == "erred" and facts.get("startstops") and facts.get("cause") == key:
-            told = self.failed.pop(str(key), {})
-            self.ended(key, number, ERRED, now, {**facts, "metadata": {"longpole": told.get("times")}})
+            report = self.failed.pop(str(key), {})
+            self.ended(key, number, ERRED, now, {**facts, "metadata": {"longpole": report.get("times")}})
             self.failure(key, now, facts)
         elif finish == "erred" and facts.get("cause") == key:
             self.rows.append(["left", number, now, "lost", self.leaving_worker()])
             self.failure(key, now, facts)
         elif finish == "erred":
-            # What it needed has failed.
+            # A dependency has failed.
             self.rows.append(["left", number, now, "cancelled"])
         elif finish == "released":
             why = self.why_released(key, stimulus_id)
             if why != "retried" or not self.failed_run(key, number, now):
-                # It may have been stolen since it was sent.
+                # The task may have been stolen since it was sent.
                 worker = self.leaving_worker() if why == "lost" else None
                 self.rows.append(["left", number, now, why, worker])
 
     def why_released(self, key, stimulus_id):
         ts = self.scheduler.tasks[key]
         if not ts.waiters and not ts.who_wants:
-            # Also where another task has failed that the same tasks and clients waited for.
+            # No dependent needs the task, e.g. because another dependency of its dependents has failed.
             return "cancelled"
         if self.leaving_worker() is not None:
             return "lost"
         return "retried" if stimulus_id.startswith("task-erred") else "rescheduled"
 
     def leaving_worker(self):
-        """The number of the worker that is being removed: plugins are called after its tasks are released."""
+        """Returns the index of the worker that is being removed. Its tasks are released before remove_worker is called."""
         workers = self.scheduler.workers
         return next((index for address, index in self.workers.items() if address not in workers), None)
 
@@ -184,16 +183,16 @@ class SchedulerTap(SchedulerPlugin):
         )
 
     def failed_run(self, key, number, now):
-        """A run that failed and will be tried again: the scheduler says nothing of it but that."""
-        told = self.failed.pop(str(key), None)
-        if told is None or not told["startstops"]:
+        """Adds the row of a failed run that will be retried, from the report of the worker, if any."""
+        report = self.failed.pop(str(key), None)
+        if report is None or not report["startstops"]:
             return False
-        startstops = [dict(zip(("action", "start", "stop"), one)) for one in told["startstops"]]
+        startstops = [dict(zip(("action", "start", "stop"), one)) for one in report["startstops"]]
         facts = {
-            "worker": told["address"],
-            "thread": told["thread"],
+            "worker": report["address"],
+            "thread": report["thread"],
             "startstops": startstops,
-            "metadata": {"longpole": told["times"]},
+            "metadata": {"longpole": report["times"]},
         }
         self.ended(key, number, ERRED, now, facts)
         return True
@@ -254,12 +253,12 @@ class SchedulerTap(SchedulerPlugin):
             self.rows.append(["event", when, -1, f"log-{level}", text])
         self.events += 1
 
-    # How the rows get away, and how the plugin does.
+    # Polls of the bridge, and the end.
 
     def take(self):
-        """The rows since the last time as msgpack, and the addresses of the workers."""
+        """Returns the rows since the last call as msgpack, and the addresses of the workers."""
         if self.events > MAX_EVENTS:
-            more = f"{self.events - MAX_EVENTS} events more than anybody reads were left out."
+            more = f"{self.events - MAX_EVENTS} events were left out, because there were too many."
             self.rows.append(["event", time(), -1, "events-left-out", more])
         self.events = 0
         self.beats()
@@ -307,7 +306,7 @@ class SchedulerTap(SchedulerPlugin):
         )
 
     def remove_client(self, scheduler, client):
-        """The bridge has gone, however it ended: nothing stays."""
+        """Removes the plugins when the client of the bridge has gone."""
         if client == self.client:
             self.detach()
 
@@ -321,18 +320,18 @@ class SchedulerTap(SchedulerPlugin):
         try:
             await self.scheduler.unregister_worker_plugin(comm=None, name=self.worker_plugin)
         except (OSError, ValueError):
-            # The workers, or somebody else who removes it, were faster.
+            # The plugin or its workers have gone already.
             pass
 
     def stop(self):
         self.log_handler.detach()
         self.scheduler.handlers.pop(self.name, None)
         self.rows = []
-        self.tasks = KnownTasks(self.scheduler, self.tell)
+        self.tasks = KnownTasks(self.scheduler, self.add_row)
 
 
 def submitted_at(stimulus_id, now):
-    """When the graph arrived: its id says, and what came after was the scheduler's work."""
+    """Returns the time in the id of a graph, at which it arrived. The time since then is work of the scheduler."""
     try:
         time = float(stimulus_id.removeprefix("update-graph-"))
     except ValueError:
@@ -344,7 +343,7 @@ def text_of(msg):
     if isinstance(msg, str):
         return msg[:MAX_TEXT]
     if isinstance(msg, dict) and "function" in msg:
-        # It is the pickled function.
+        # Omits the pickled function.
         msg = {name: value for name, value in msg.items() if name != "function"}
     try:
         return json.dumps(msg, default=repr)[:MAX_TEXT]

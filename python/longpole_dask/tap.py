@@ -1,18 +1,18 @@
-"""What both taps need: the machine's name for its clock, and the warnings of distributed.
+"""Shared parts of the plugins: the identity of a machine's clock, and the warnings of distributed.
 
-Like them, the module travels to the cluster by value: see bridge.py.
+Like the plugins, the module is sent to the cluster by value, see bridge.py.
 """
 
 import logging
 
 from distributed.metrics import time
 
-#: Longer texts are cut.
+#: Characters to which texts are cut.
 MAX_TEXT = 20_000
 
 
 def boot_id():
-    """The same text on all that share this machine's clock; empty where the system does not say."""
+    """Returns an id that all processes with this machine's clock share; empty if the system has none."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return file.read().strip()
@@ -21,19 +21,19 @@ def boot_id():
 
 
 class LogHandler(logging.Handler):
-    """Warnings and errors of distributed: [time, level, text]. One record is told of once, also where several plugins share
-    a process and its loggers."""
+    """Collects warnings and errors of distributed as [time, level, text]. If several plugins share a process, one of them
+    collects each record."""
 
-    def __init__(self, tell):
+    def __init__(self, add_entry):
         super().__init__(logging.WARNING)
-        self.tell = tell
+        self.add_entry = add_entry
 
     def emit(self, record):
-        # What tasks throw is told of with the task.
-        if getattr(record, "longpole_told", False) or record.getMessage().startswith("Compute Failed"):
+        # Errors of tasks are reported with the task.
+        if getattr(record, "longpole_reported", False) or record.getMessage().startswith("Compute Failed"):
             return
-        record.longpole_told = True
-        self.tell([time(), record.levelname.lower(), f"{record.name}: {record.getMessage()}"[:MAX_TEXT]])
+        record.longpole_reported = True
+        self.add_entry([time(), record.levelname.lower(), f"{record.name}: {record.getMessage()}"[:MAX_TEXT]])
 
     def attach(self):
         logging.getLogger("distributed").addHandler(self)

@@ -1,8 +1,8 @@
-"""What watches a worker: a plugin that notes when tasks arrive, and collects what only the worker knows.
+"""The plugin of a worker, which collects data that only the worker has.
 
-When a task arrived travels to the scheduler in the task's own metadata, with the message that it has finished. Transfers,
-fine performance metrics, samples and warnings wait until the bridge takes them, about once a second. All times here are the
-worker's own clock; where distributed has corrected one already, the correction is taken off again.
+The arrival time of a task is sent to the scheduler in the task's metadata, with the message that the task has finished. The
+bridge polls transfers, fine performance metrics, samples and warnings about once a second. All times are on the worker's
+clock: corrections of distributed are subtracted.
 """
 
 from collections import deque
@@ -15,13 +15,13 @@ from distributed.metrics import time
 
 from .tap import LogHandler, boot_id
 
-#: Movements of data that are kept until they are taken; distributed itself keeps as many.
+#: Maximum number of transfers to keep, as in distributed.
 MAX_MOVED = 100_000
 MAX_LOGS = 1_000
 
 
 def take(name, dask_worker=None):
-    """What has been collected since the last time, as msgpack; None: the plugin is gone."""
+    """Returns the data since the last call as msgpack; None if the worker has no such plugin."""
     plugin = dask_worker.plugins.get(name)
     return None if plugin is None else plugin.take()
 
@@ -34,11 +34,11 @@ class WorkerTap(WorkerPlugin):
     def setup(self, worker):
         self.worker = worker
         self.received = {}
-        #: [entry of the log, the correction that its times have, whether it was taken]
+        #: [entry of the log, the correction that its times contain, whether it was polled]
         self.incoming = deque(maxlen=MAX_MOVED)
         self.last_incoming = last(worker.transfer_incoming_log)
         self.last_outgoing = last(worker.transfer_outgoing_log)
-        self.told = dict(worker.digests_total)
+        self.reported = dict(worker.digests_total)
         self.last_profile = worker.profile_keys_history[-1][0] if worker.profile_keys_history else 0
         self.logs = deque(maxlen=MAX_LOGS)
         self.boot_id = boot_id()
@@ -63,7 +63,7 @@ class WorkerTap(WorkerPlugin):
             self.received.pop(key, None)
 
     def executing(self, key):
-        """[when it arrived, the correction that its times will have, [bytes, correction] of each of its transfers]"""
+        """Sets the metadata: [arrival, correction that its times will contain, [bytes, correction] of each transfer]."""
         worker = self.worker
         ts = worker.state.tasks.get(key)
         if ts is None:
@@ -76,7 +76,8 @@ class WorkerTap(WorkerPlugin):
         ts.metadata["longpole"] = [self.received.pop(key, None), worker.scheduler_delay, transfers]
 
     def ran(self, key, finish):
-        """A heartbeat may have changed the correction just before it was used: what is impossible tells."""
+        """Adjusts the correction of a task. A heartbeat may have changed it before distributed used it, which gives
+        impossible times."""
         ts = self.worker.state.tasks.get(key)
         times = ts and ts.metadata.get("longpole")
         compute = [s for s in ts.startstops if s["action"] == "compute"] if times else []
@@ -87,7 +88,7 @@ class WorkerTap(WorkerPlugin):
             self.failed(key, ts)
 
     def failed(self, key, ts):
-        """A failure brings no metadata: they go before it, under the name of the client that asked for them."""
+        """Sends the metadata of a failed run as an event to the bridge's client, because a failure message has none."""
         worker = self.worker
         if ts is None:
             return
@@ -110,7 +111,7 @@ class WorkerTap(WorkerPlugin):
         return None, self.worker.scheduler_delay
 
     def note_incoming(self):
-        """Right after data has come: the correction is still the one that was used."""
+        """Records new transfers directly after they end, while the present correction is the one in their times."""
         for entry in since(self.worker.transfer_incoming_log, self.last_incoming):
             self.incoming.append([entry, self.worker.scheduler_delay, False])
             self.last_incoming = entry
@@ -126,11 +127,11 @@ class WorkerTap(WorkerPlugin):
             moved.append(moved_row("incoming", one[0], one[1]))
             one[2] = True
         moved.reverse()
-        # Those of the last minute stay for tasks that are to come, which look them up.
+        # Later tasks look up the transfers of the last minute.
         while self.incoming and self.incoming[0][0]["stop"] < now - 60:
             self.incoming.popleft()
         for entry in since(worker.transfer_outgoing_log, self.last_outgoing):
-            # The middle of these has no correction: the difference is the one that the others have.
+            # The field `middle` contains no correction, so the difference is the correction of start and stop.
             delay = (entry["start"] + entry["stop"]) / 2 - entry["middle"]
             moved.append(moved_row("outgoing", entry, delay))
             self.last_outgoing = entry
@@ -151,16 +152,16 @@ class WorkerTap(WorkerPlugin):
         return msgpack.packb([batch], default=str, unicode_errors="replace")
 
     def metrics(self):
-        """[context, span, prefix, activity, unit, what was added] of what has changed."""
+        """Returns [context, span, prefix, activity, unit, increase] for each metric that has changed."""
         rows = []
-        told = self.told
+        reported = self.reported
         for key, value in list(self.worker.digests_total.items()):
             if not isinstance(key, tuple) or len(key) < 3:
                 continue
-            more = value - told.get(key, 0)
+            more = value - reported.get(key, 0)
             if more == 0:
                 continue
-            told[key] = value
+            reported[key] = value
             context, *rest, unit = key
             span, prefix = "", ""
             if context == "execute" and len(rest) >= 3:
@@ -181,7 +182,7 @@ class WorkerTap(WorkerPlugin):
         return rows
 
     def profiles(self):
-        """[end of the cycle, prefix, nodes of its tree] of the cycles since the last time."""
+        """Returns [end, prefix, nodes of the tree] of the cycles since the last call."""
         rows = []
         delay = self.worker.scheduler_delay
         newest = self.last_profile
@@ -202,7 +203,7 @@ def last(log):
 
 
 def since(log, entry):
-    """The entries of a log behind `entry`, oldest first; all where that has gone."""
+    """Returns the entries of a log after `entry`, oldest first; all if the log no longer has `entry`."""
     new = []
     for one in reversed(log):
         if one is entry:
@@ -225,7 +226,7 @@ def moved_row(direction, entry, delay):
 
 
 def tree_rows(root):
-    """[row of the caller or -1, count, function, file, line] of each node; callers come first."""
+    """Returns [row of the caller or -1, count, function, file, line] for each node, callers first."""
     rows = []
     todo = [(-1, root)]
     while todo:
