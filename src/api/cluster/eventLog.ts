@@ -17,7 +17,7 @@ export interface LoggedEvent {
   readonly message: unknown;
 }
 
-/** The topic of what observers throw, see `ClusterEngine.notify`. */
+/** Topic of errors that observers throw, see `ClusterEngine.notify`. */
 const OBSERVER_ERROR = 'observer-error';
 
 export type EventHandler = (event: LoggedEvent) => void;
