@@ -96,7 +96,7 @@ test('a file that hangs is killed with its children, and the report names the ru
     test('first', () => {});
     // Simulates a cluster that prints its state and continues.
     process.on('SIGUSR2', () => {
-      console.error('Longpole: where the cluster of process 1 stands (SIGUSR2):\\n{\\n  all: of it\\n}\\nlongpole: where it stands');
+      console.error('Longpole: state of the cluster of process 1 (SIGUSR2):\\n{\\n  all: of it\\n}\\nlongpole: brief state');
       process.exit();
     });
     test('endless', async () => {
@@ -117,7 +117,7 @@ test('a file that hangs is killed with its children, and the report names the ru
       assert.equal(last, '1 passed, 1 failed');
       assert.match(stdout, /running: endless/);
       if (process.platform === 'linux')
-        assert.match(stdout, /running: endless\n {2}longpole: where it stands\n/);
+        assert.match(stdout, /running: endless\n {2}longpole: brief state\n/);
       assert.doesNotMatch(stdout, /all: of it/);
       // The output has the threads of the process and of its child.
       if (process.platform === 'linux') assert.match(stdout, /setInterval[\s\S]*\d+ × [A-Z] \w+/);

@@ -126,7 +126,7 @@ describe('longpole analyze', () => {
     assert.equal(code, 0);
     assert.match(
       stderr,
-      /warning: .*torn\.json is not whole: \d+ bytes are left out.*the last event is not complete/,
+      /warning: .*torn\.json is incomplete: \d+ bytes were skipped.*the last event is not complete/,
     );
   });
 

@@ -284,7 +284,7 @@ describe('longpole run, if the program does not end normally,', () => {
   it('ends with 2 on wrong usage before the program runs', async () => {
     const script = program('never.mjs', `console.log('ran');`);
     for (const [args, message] of [
-      [[], /missing the program; see longpole run --help/],
+      [[], /the program is missing; see longpole run --help/],
       [['missing.mjs'], /missing\.mjs: there is no such file/],
       [['.'], /there is no such file/],
       [['--nonsense', script], /unknown option '--nonsense'/],

@@ -105,7 +105,7 @@ describe('longpole diff', () => {
     assert.equal((await longpole('diff', before, slower, '--fail-over', 'some')).code, 2);
     const large = await longpole('diff', before, slower, '--fail-over', '5');
     assert.equal(large.code, 2);
-    assert.match(large.stderr, /'5' would be 500 %: write 5% or 0\.05/);
+    assert.match(large.stderr, /'5' would be 500 %\. Write 5% or 0\.05/);
   });
 
   it('writes its result as a self-contained page with --page', async () => {

@@ -76,7 +76,7 @@ async function computeAll(
     const keys = delayeds.map(({ key }) => key);
     const results = await runByGet(delayeds, keys, options);
     if (!Array.isArray(results))
-      throw invalid('compute(): what get returned', results, 'an array for an array of keys');
+      throw invalid('compute(): the return value of get', results, 'an array for an array of keys');
     return results;
   }
   const scheduler = schedulerOf(options, delayeds);

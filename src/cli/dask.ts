@@ -190,7 +190,7 @@ async function watch(dask: DaskObservation, ctrlC: Promise<void>, limit?: number
   clearTimeout(timer);
   await dask.close().catch(() => {});
   const reason = await gone;
-  if (reason !== 'asked') note(`longpole: ${isEarly ? 'the watching ended early: ' : ''}${reason}`);
+  if (reason !== 'asked') note(`longpole: ${isEarly ? 'the observation ended early: ' : ''}${reason}`);
   if (isEarly) process.exitCode = FAILED;
 }
 

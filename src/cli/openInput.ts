@@ -33,7 +33,7 @@ export function openInput(files: readonly string[], { maxUnpacked }: InputOption
       if (trace.eventCount === 0) note(`longpole: warning: ${name} has no events.`);
       continue;
     }
-    note(`longpole: warning: ${name} is not whole: ${whatIsMissing(damage)}.`);
+    note(`longpole: warning: ${name} is incomplete: ${missingText(damage)}.`);
   }
   return opened;
 }
@@ -46,8 +46,8 @@ export function openOne(files: readonly string[], options: InputOptions): Opened
   return opened;
 }
 
-function whatIsMissing({ stretches, bytes, offset, reason }: TraceDamage): string {
+function missingText({ stretches, bytes, offset, reason }: TraceDamage): string {
   if (bytes === 0) return reason;
-  const more = stretches > 1 ? ` and at ${stretches - 1} more` : '';
-  return `${bytes} bytes are left out, at byte ${offset}${more} (${reason})`;
+  const more = stretches > 1 ? ` and ${stretches - 1} more places` : '';
+  return `${bytes} bytes were skipped at byte ${offset}${more} (${reason})`;
 }

@@ -112,7 +112,7 @@ function commandLine(
       options: { ...options, dask: true },
     };
   if (script === undefined)
-    throw new CommandError('missing the program; see longpole run --help.', WRONG_USAGE);
+    throw new CommandError('the program is missing; see longpole run --help.', WRONG_USAGE);
   return { script, args, options };
 }
 

@@ -8,5 +8,5 @@ test('times may have units, and other texts are rejected', () => {
     [0, 0.0002, 0.0002, 0.0002, 0.0002, 0.0002, 1],
   );
   for (const text of ['', 'abc', '-1', '1 fortnight', 'ms', '1.2.3'])
-    assert.throws(() => parseSeconds(text), /is no time: write e\.g\. 0\.0002 or 200us/, text);
+    assert.throws(() => parseSeconds(text), /is not a time\. Write e\.g\. 0\.0002 or 200us/, text);
 });

@@ -24,13 +24,13 @@ const SECONDS = new Map([
 /** Returns bytes for `500MB`, `2GiB`, `1000`. */
 export function parseBytes(text: string): number {
   const [, number, prefix] = /^([\d.]+)\s*([kmgt]?i?)b?$/i.exec(text.trim()) ?? [];
-  return scaled(number, prefix, `'${text}' is no size: write e.g. 500MB or 2GiB.`);
+  return scaled(number, prefix, `'${text}' is not a size. Write e.g. 500MB or 2GiB.`);
 }
 
 /** Returns bytes per second for `10Gbit`, `125MB/s`, `1GB`. */
 export function parseBandwidth(text: string): number {
   const [, number, prefix, unit] = /^([\d.]+)\s*([kmgt]?i?)(bits?|b)?(?:\/s|ps)?$/i.exec(text.trim()) ?? [];
-  const value = scaled(number, prefix, `'${text}' is no bandwidth: write e.g. 10Gbit or 500MB/s.`);
+  const value = scaled(number, prefix, `'${text}' is not a bandwidth. Write e.g. 10Gbit or 500MB/s.`);
   return unit?.toLowerCase().startsWith('bit') === true ? value / 8 : value;
 }
 
@@ -46,10 +46,10 @@ export function parseShare(text: string): number {
   const value = Number(number) / (percent === '%' ? 100 : 1);
   if (percent === '' && value > 1)
     throw new InvalidArgumentError(
-      `'${text}' would be ${value * 100} %: write ${text.trim()}% or ${value / 100}.`,
+      `'${text}' would be ${value * 100} %. Write ${text.trim()}% or ${value / 100}.`,
     );
   if (number !== undefined && value >= 0) return value;
-  throw new InvalidArgumentError(`'${text}' is no share: write e.g. 5% or 0.05.`);
+  throw new InvalidArgumentError(`'${text}' is not a share. Write e.g. 5% or 0.05.`);
 }
 
 /** Returns seconds for `0.0002`, `200us`, `0.2ms`, `1s`. */
@@ -57,7 +57,7 @@ export function parseSeconds(text: string): number {
   const [, number, unit] = /^([\d.]+(?:e-?\d+)?)\s*(s|ms|us|µs)?$/i.exec(text.trim()) ?? [];
   const value = Number(number) / (SECONDS.get(unit?.toLowerCase() ?? 's') ?? Number.NaN);
   if (number !== undefined && value >= 0) return value;
-  throw new InvalidArgumentError(`'${text}' is no time: write e.g. 0.0002 or 200us.`);
+  throw new InvalidArgumentError(`'${text}' is not a time. Write e.g. 0.0002 or 200us.`);
 }
 
 /** Returns whole numbers of at least 1, which are separated by commas. */
@@ -65,7 +65,7 @@ export function parseCounts(text: string): number[] {
   return text.split(',').map((part) => {
     const count = Number(part.trim());
     if (Number.isInteger(count) && count >= 1) return count;
-    throw new InvalidArgumentError(`'${part}' is no whole number of at least 1.`);
+    throw new InvalidArgumentError(`'${part}' is not a whole number of at least 1.`);
   });
 }
 

@@ -20,7 +20,7 @@ describe('the address of a Dask scheduler', () => {
     for (const address of ['localhost', 'tcp://', '', 'tcp://a:0', 'a:99999', 'inproc://a:1', 'tcp://a b:1'])
       assert.throws(() => schedulerAddress(address), {
         ...CODE,
-        message: /is no address of a scheduler\. Write e\.g\. tcp:/,
+        message: /is not the address of a scheduler\. Write e\.g\. tcp:/,
       });
     assert.throws(() => schedulerAddress('http://127.0.0.1:8787/status'), { ...CODE, message: /web page/ });
     assert.throws(() => schedulerAddress('tcp://a:8786', { ca: HERE }), {

@@ -44,7 +44,9 @@ export function schedulerAddress(address: string, security: DaskSecurity = {}): 
   const port = Number(PLACE.exec(place ?? '')?.[2] ?? Number.NaN);
   const isKnown = scheme === undefined || SCHEMES.includes(scheme.toLowerCase());
   if (!isKnown || !(port >= 1 && port <= MAX_PORT)) {
-    refuse(`'${address}' is no address of a scheduler. Write e.g. tcp://127.0.0.1:8786 or 127.0.0.1:8786.`);
+    refuse(
+      `'${address}' is not the address of a scheduler. Write e.g. tcp://127.0.0.1:8786 or 127.0.0.1:8786.`,
+    );
   }
   if (isSecure && scheme?.toLowerCase() === 'tcp') {
     refuse(

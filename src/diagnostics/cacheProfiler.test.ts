@@ -64,7 +64,7 @@ describe('CacheProfiler', () => {
     const text: (value: unknown) => number = () => JSON.parse('"big"');
     assert.throws(() => fakeGet(graph, 'd', { callbacks: new CacheProfiler({ metric: text }) }), {
       code: 'ERR_LONGPOLE_INVALID_ARGUMENT',
-      message: /returned string for the result of a/,
+      message: /returned string for the result of 'a'/,
     });
   });
 

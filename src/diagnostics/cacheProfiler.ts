@@ -144,7 +144,7 @@ function measure(metric: CacheMetric, value: unknown, key: string): number {
   const measured: unknown = metric(value);
   if (typeof measured === 'number') return measured;
   throw invalidArgument(
-    `CacheProfiler: the metric ${metric.name || '(anonymous)'} returned ${typeof measured} for the result of ${key}. Return a number.`,
+    `CacheProfiler: the metric ${metric.name || '(anonymous)'} returned ${typeof measured} for the result of '${key}'. Return a number.`,
   );
 }
 

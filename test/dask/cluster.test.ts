@@ -135,7 +135,7 @@ describe('a Dask cluster', () => {
       });
       const [code] = await once(child, 'close');
       assert.equal(code, 1);
-      assert.match(output, /^longpole: the watching ended early: The bridge to .* was killed/m);
+      assert.match(output, /^longpole: the observation ended early: The bridge to .* was killed/m);
       assert.equal(openTrace(join(folder, 'killed.trace')).damage, undefined);
       await nothingLeft(cluster);
     }),

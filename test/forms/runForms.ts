@@ -36,7 +36,7 @@ export const COMPUTING: readonly Form[] = [
   ['compute(a, b, { get })', () => compute(inc(1), inc(2), { get: local.getSync }), [2, 3]],
   ['delayed.compute({ get })', () => inc(inc(1)).compute({ get: local.getThreaded, numWorkers: 1 }), 3],
   ['compute(a, { get: 5 })', () => loose(compute, inc(1), { get: 5 }), /get: expected a function/],
-  ['compute(a, { get: fn })', () => compute(inc(1), { get: () => 5 }), /what get returned.*5/],
+  ['compute(a, { get: fn })', () => compute(inc(1), { get: () => 5 }), /the return value of get.*5/],
   [
     'compute(a, { get, priority })',
     () => compute(inc(1), { get: local.getSync, priority: 1 }),

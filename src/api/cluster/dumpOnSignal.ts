@@ -13,7 +13,7 @@ export function dumpOnSignal(engine: ClusterEngine, signal: NodeJS.Signals): () 
     const handles = process.getActiveResourcesInfo().join(', ');
     const brief = `process ${process.pid}, kept alive by ${handles}\n${dump.brief()}\nend of the dump`;
     process.stderr.write(
-      `Longpole: where the cluster of process ${process.pid} stands (${signal}):\n${dump}\n${brief.replace(/^/gm, BRIEF)}\n`,
+      `Longpole: state of the cluster of process ${process.pid} (${signal}):\n${dump}\n${brief.replace(/^/gm, BRIEF)}\n`,
     );
   };
   const onSignal = (): void => void print();
