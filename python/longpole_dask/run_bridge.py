@@ -190,7 +190,7 @@ class RunBridge(Bridge):
             return []
         installing = self.client.run(node_tap.install, self.name, self.node, workers=new, on_error="return")
         answers = await asyncio.wait_for(installing, INSTALL_SECONDS)
-        # A worker that cannot be reached has left, or is tried again.
+        # Skips unreachable workers. They have left, or the next poll tries them again.
         found = {address: facts_of(address, answer) for address, answer in answers.items() if not isinstance(answer, OSError)}
         for address, facts in found.items():
             if "missing" in facts:

@@ -331,7 +331,7 @@ class SchedulerTap(SchedulerPlugin):
 
 
 def submitted_at(stimulus_id, now):
-    """Returns the time in the id of a graph, at which it arrived. The time since then is work of the scheduler."""
+    """Returns the arrival time of a graph, which its id contains. Since then, the scheduler has processed the graph."""
     try:
         time = float(stimulus_id.removeprefix("update-graph-"))
     except ValueError:

@@ -69,7 +69,7 @@ function isProgram(url: string): boolean {
   return !url.startsWith('node:') && !PARTS.some((part) => url.startsWith(part));
 }
 
-/** Returns the line in the source, which Node maps. */
+/** Returns the line in the source, e.g. in TypeScript, to which Node maps the call. */
 function searchedLine(entry: (...args: never[]) => unknown): string {
   const holder = { stack: '' };
   Error.captureStackTrace(holder, entry);

@@ -7,8 +7,9 @@ import { checkArgument, checkOptions, type OptionKinds, PAGE_FILE, TEXT } from '
 import { fillTemplate, writePage } from './htmlPage.js';
 
 export interface DiffPageOptions {
-  /** Names of the two sides. Default: before and after. */
+  /** Name of the first side. Default `before`. */
   readonly before?: string;
+  /** Name of the second side. Default `after`. */
   readonly after?: string;
 }
 

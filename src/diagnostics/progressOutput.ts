@@ -37,7 +37,7 @@ export class GuardedOutput {
     this.out = out;
   }
 
-  /** Adds a run. The first run tries a closed output again. */
+  /** Adds a run. Tries a closed output again if no other run uses it. */
   open(): void {
     if (this.#users++ === 0) {
       this.#closed = false;

@@ -47,7 +47,7 @@ export class DaskCluster extends Cluster {
    *   ERR_LONGPOLE_DASK_VERSION, ERR_LONGPOLE_DASK_NODE, ERR_LONGPOLE_DASK_BRIDGE, ERR_LONGPOLE_WORKER_START
    */
   static async connect(target: string, options: DaskOptions = {}): Promise<DaskCluster> {
-    // Workers import the script of the program, too. There it must not connect again, and waits here forever.
+    // Workers import the script of the program, too. There the script waits here forever, instead of connecting.
     if (isImportedByWorker()) return new Promise(() => undefined);
     checkDaskOptions(options);
     const { timeout = 10, nodeModules = 'bundle', security } = options;

@@ -25,7 +25,7 @@ export class LocalCluster extends Cluster {
    * @source Dask, `distributed.LocalCluster`
    */
   static async start(options: LocalClusterOptions = {}): Promise<LocalCluster> {
-    // Workers import the script of the program, too. There it must not start a cluster again, and waits here forever.
+    // Workers import the script of the program, too. There the script waits here forever, instead of starting a cluster.
     if (isImportedByWorker()) return new Promise(() => undefined);
     checkOptions('LocalCluster', options, CLUSTER_OPTIONS);
     const { workers, threads, allowedFailures, settings } = clusterSettings(options);

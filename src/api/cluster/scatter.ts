@@ -28,7 +28,7 @@ export const SCATTER_OPTIONS: OptionKinds<ScatterOptions> = { broadcast: FLAG, w
 /** Holder of values that this process keeps. */
 const CALLER = -1;
 
-/** Attempts to copy a value if workers die meanwhile. */
+/** Maximum number of attempts to copy a value, because workers may die meanwhile. */
 const MAX_ATTEMPTS = 5;
 
 export async function scatterValues(
