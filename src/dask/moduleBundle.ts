@@ -23,7 +23,7 @@ const ENTRIES = ['engine/workerProcess/workerProcessMain.js', 'engine/worker/thr
 /** File that Node runs on a worker. */
 export const WORKER_ENTRY = `${OWN}/${ENTRIES[0]}`;
 
-/** Packages that are not bundled: koffi and lz4-napi have binaries and are optional, the others only compile. */
+/** Packages that are not bundled: koffi and lz4-napi have binaries and are optional on a worker, the others only compile. */
 const EXTERNAL = ['koffi', 'lz4-napi', 'tsx', 'esbuild'];
 const URL_NAME = '__longpole_module_url';
 /** Oldest Node of a worker. */

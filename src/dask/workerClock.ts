@@ -2,7 +2,7 @@
 // round trip, which is wrong by many milliseconds if the event loop is busy. The times of messages give bounds: no
 // message is received before it was sent.
 
-/** Seconds for which a bound is valid. It is discarded after twice this time, because clocks drift. */
+/** Seconds of a window. Bounds of the present and the previous window count; older ones do not, because clocks drift. */
 const WINDOW = 60;
 
 interface Bounds {

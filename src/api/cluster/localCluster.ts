@@ -21,7 +21,7 @@ export class LocalCluster extends Cluster {
    *
    * @returns (resolves) the cluster when all workers are up
    * @throws (rejects) LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT, ERR_LONGPOLE_CONFIG, ERR_LONGPOLE_LOCAL_DIRECTORY,
-   *   ERR_LONGPOLE_WORKER_START, ERR_LONGPOLE_DASHBOARD, ERR_LONGPOLE_PAGE_FILE
+   *   ERR_LONGPOLE_WORKER_START, ERR_LONGPOLE_DASHBOARD, ERR_LONGPOLE_PAGE_FILE, ERR_LONGPOLE_INSTALLATION
    * @source Dask, `distributed.LocalCluster`
    */
   static async start(options: LocalClusterOptions = {}): Promise<LocalCluster> {
