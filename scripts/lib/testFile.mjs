@@ -16,7 +16,7 @@ const REMAINING_OUTPUT_MS = 1000;
 const DUMP_SIGNAL = 'SIGUSR2';
 /** Matches the lines of a brief dump, which follow the whole dump. */
 const BRIEF_LINES = /^longpole: .*\n/gm;
-const WHOLE_DUMP = /^Longpole: where the cluster [\s\S]*?^}\n/gm;
+const WHOLE_DUMP = /^Longpole: state of the cluster [\s\S]*?^}\n/gm;
 /**
  * Milliseconds to wait for a dump. A dump requests the stack of each thread, which takes seconds if the thread does not
  * answer.

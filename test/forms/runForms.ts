@@ -75,7 +75,7 @@ export const COMPUTING: readonly Form[] = [
 ];
 
 export const CLUSTERS: readonly Form[] = [
-  ['connect("dask-scheduler")', () => loose(connect, 'localhost'), /no address of a scheduler/],
+  ['connect("dask-scheduler")', () => loose(connect, 'localhost'), /not the address of a scheduler/],
   ['connect(4)', () => loose(connect, 4), /connect/],
   ['connect({ n_workers })', () => loose(connect, { n_workers: 2 }), /'n_workers'.*'workers'/],
   ['connect({ memory_limit })', () => loose(connect, { memory_limit: '1GB' }), /Did you mean 'memoryLimit'/],
