@@ -116,8 +116,7 @@ test('a file that hangs is killed with its children, and the report names the ru
       if (!existsSync(mark) && seconds < 60) continue;
       assert.equal(last, '1 passed, 1 failed');
       assert.match(stdout, /running: endless/);
-      if (process.platform === 'linux')
-        assert.match(stdout, /running: endless\n {2}longpole: brief state\n/);
+      if (process.platform === 'linux') assert.match(stdout, /running: endless\n {2}longpole: brief state\n/);
       assert.doesNotMatch(stdout, /all: of it/);
       // The output has the threads of the process and of its child.
       if (process.platform === 'linux') assert.match(stdout, /setInterval[\s\S]*\d+ × [A-Z] \w+/);
