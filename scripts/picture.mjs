@@ -1,88 +1,82 @@
-// Draws the pictures of README and docs in Chromium: the page of the demo, and the dashboard of a busy cluster.
+// Takes the pictures of README and docs/ in Chromium. scripts/lib/pictures.mjs lists them with the pages that show them.
 //
-//   npm run build && node scripts/picture.mjs [profile] [dashboard]
+//   npm run build && node scripts/picture.mjs [NAME…]
 //
 // Needs Chromium: /usr/bin/chromium, or the path in CHROMIUM.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
+import { withPalette } from './lib/palettePng.mjs';
+import { fail, pipelineOfGuide, work, workInPasses } from './lib/pictureProgram.mjs';
+import { HEIGHT, MAX_BYTES, PICTURES, WIDTH } from './lib/pictures.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const images = join(root, 'docs/images');
-const wanted = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'longpole-picture-'));
+/** Colours of a picture: as many as its size allows. */
+const COLORS = [256, 64, 32];
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !PICTURES.some((picture) => picture.name === name));
+if (unknown.length > 0) throw new Error(`scripts/lib/pictures.mjs has no picture ${unknown.join(', ')}`);
+const wanted = PICTURES.filter(({ name }) => names.length === 0 || names.includes(name));
+const wants = (of) => wanted.filter((picture) => picture.of === of);
 
-async function photograph(tab, name) {
+const imported = (file) => import(pathToFileURL(join(root, 'dist/api', file)).href);
+const longpole = (...args) =>
+  execFileSync(process.execPath, [join(root, 'dist/cli/main.js'), ...args], { cwd: root, stdio: 'inherit' });
+
+async function photograph(tab, { name }) {
+  // Waits two animation frames: the first one lays the page out, the second one draws it.
+  await tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const png = await tab.screenshot();
+  const picture = COLORS.map((colors) => withPalette(png, colors)).find(({ length }) => length <= MAX_BYTES);
+  if (picture === undefined) throw new Error(`${name}.png has more than ${MAX_BYTES} bytes`);
   const path = join(images, `${name}.png`);
-  await tab.screenshot({ path });
-  console.log(path);
+  writeFileSync(path, picture);
+  console.log(`${path}: ${Math.round(picture.length / 1000)} kB`);
+}
+
+/** Opens a file once for each picture of it. */
+async function picturesOf(tab, of, file) {
+  for (const picture of wants(of)) {
+    await tab.setViewportSize({ width: picture.width ?? WIDTH, height: picture.height ?? HEIGHT });
+    await tab.goto('about:blank');
+    await tab.goto(pathToFileURL(file).href + (picture.address ?? ''));
+    await tab
+      .locator(picture.ready ?? 'main')
+      .first()
+      .waitFor();
+    await photograph(tab, picture);
+  }
 }
 
 async function pictureOfDemo(tab) {
   const page = join(folder, 'demo.html');
-  execFileSync(process.execPath, ['dist/cli/main.js', 'demo', '--page', page], {
-    cwd: root,
-    stdio: 'inherit',
-  });
-  await tab.goto(pathToFileURL(page).href);
-  await tab.locator('canvas').first().waitFor();
-  // Waits two animation frames: the first one lays the page out, the second one draws it.
-  await tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-  await photograph(tab, 'profile');
+  longpole('demo', '--page', page);
+  await picturesOf(tab, 'demo', page);
 }
 
-/** A program with content for every panel: arrays, a tree of sums, waiting, and a task that fails. */
-async function work(client, { delayed, span }) {
-  const load = delayed(function load(seed) {
-    const values = new Float64Array(400_000);
-    for (let i = 0, x = seed + 1; i < values.length; i++) {
-      x = (x * 16807) % 2147483647;
-      values[i] = x / 2147483647;
-    }
-    return values;
-  });
-  const normalize = delayed(function normalize(values) {
-    const mean = values.reduce((sum, x) => sum + x, 0) / values.length;
-    return values.map((x) => x - mean);
-  });
-  const fit = delayed(function fit(values) {
-    function error(k) {
-      let sum = 0;
-      for (let i = 0; i < values.length; i++) sum += Math.sin(values[i] * k);
-      return sum;
-    }
-    return Math.min(error(1), error(2), error(3));
-  });
-  const fetchPage = delayed(async function fetchPage(i) {
-    await new Promise((done) => setTimeout(done, 20 + (i % 5) * 10));
-    return i;
-  });
-  const sum = delayed(function sum(values) {
-    return values.reduce((total, x) => total + x, 0);
-  });
-  const held = await span('load', () =>
-    client.persist(Array.from({ length: 48 }, (_, i) => normalize(load(i)))),
-  );
-  const fits = await span('fit', () => client.persist(held.map((values) => fit(values))));
-  const pages = Array.from({ length: 60 }, (_, i) => fetchPage(i));
-  await client.compute([sum(fits), sum(pages)]);
-}
-
-async function picturesOfDashboard(tab) {
-  const longpole = await import(pathToFileURL(join(root, 'dist/api/index.js')).href);
-  const cluster = await longpole.LocalCluster.start({
-    workers: 4,
-    memoryLimit: '200MB',
-    dashboard: { port: 0 },
-  });
-  const client = await longpole.connect(cluster);
+async function withCluster(action) {
+  const { connect, LocalCluster, ...others } = await imported('index.js');
+  const cluster = await LocalCluster.start({ workers: 4, memoryLimit: '200MB', dashboard: { port: 0 } });
+  const client = await connect(cluster);
   try {
+    await action({ client, cluster, ...others });
+  } finally {
+    await client.close();
+    await cluster.close();
+  }
+}
+
+/** Takes the picture of a dashboard while its cluster works. */
+async function pictureOfDashboard(tab) {
+  await withCluster(async ({ client, cluster, ...others }) => {
     await tab.goto(`${cluster.dashboardLink}#status`);
     await tab.locator('main.page[data-status="live"]').waitFor();
-    const done = work(client, longpole);
+    const done = work(client, others);
     // Task rows arrive later than sums, so wait until the task stream has some.
     const isBusy = () =>
       document.querySelectorAll('section[aria-label="Progress"] li').length >= 4 &&
@@ -90,18 +84,68 @@ async function picturesOfDashboard(tab) {
         /^\d{3}\sms|^[\d.]+\ss/.test(fact.textContent),
       );
     await tab.waitForFunction(isBusy);
-    await photograph(tab, 'dashboard');
+    for (const picture of wants('live')) await photograph(tab, picture);
     await done;
-    const file = join(folder, 'report.html');
-    await client.profile({ filename: file });
-    await tab.goto(pathToFileURL(file).href);
-    await tab.locator('section.functions table').waitFor();
-    await photograph(tab, 'dashboard-profile');
-  } finally {
-    await client.close();
-    await cluster.close();
-  }
+  });
 }
+
+async function picturesOfReport(tab) {
+  const file = join(folder, 'report.html');
+  await withCluster(async ({ client, performanceReport, ...others }) => {
+    await performanceReport({ client, filename: file }, async () => {
+      await work(client, others);
+      await fail(client, others);
+    });
+  });
+  await picturesOf(tab, 'report', file);
+}
+
+async function pictureOfDiff(tab) {
+  for (const [name, rounds] of [
+    ['before', 3],
+    ['after', 5],
+  ]) {
+    await withCluster(async ({ client, ...others }) => {
+      const stop = client.record(join(folder, `${name}.trace`));
+      await work(client, others, rounds);
+      await stop();
+    });
+  }
+  const file = join(folder, 'diff.html');
+  longpole('diff', join(folder, 'before.trace'), join(folder, 'after.trace'), '--page', file);
+  await picturesOf(tab, 'diff', file);
+}
+
+async function pictureOfMemory(tab) {
+  const file = join(folder, 'memory.html');
+  const { MemorySampler } = await imported('index.js');
+  const sampler = new MemorySampler();
+  const sampled = (label, compute) =>
+    withCluster(async ({ client, ...others }) => {
+      const sampling = sampler.sample(label, { client, interval: 0.05, measure: 'managed' });
+      await compute(client, others);
+      await sampling[Symbol.asyncDispose]();
+    });
+  await sampled('all results kept', work);
+  await sampled('in four passes', workInPasses);
+  sampler.plot({ align: true, filename: file });
+  await picturesOf(tab, 'memory', file);
+}
+
+async function pictureOfPipeline(tab) {
+  const file = join(folder, 'pipeline.html');
+  pipelineOfGuide(await imported('trace.js')).visualize({ filename: file });
+  await picturesOf(tab, 'pipeline', file);
+}
+
+const SCENES = {
+  demo: pictureOfDemo,
+  live: pictureOfDashboard,
+  report: picturesOfReport,
+  diff: pictureOfDiff,
+  memory: pictureOfMemory,
+  pipeline: pictureOfPipeline,
+};
 
 try {
   const browser = await chromium.launch({
@@ -110,9 +154,12 @@ try {
   });
   mkdirSync(images, { recursive: true });
   try {
-    const tab = await browser.newPage({ viewport: { width: 1200, height: 720 }, colorScheme: 'light' });
-    if (wanted.length === 0 || wanted.includes('profile')) await pictureOfDemo(tab);
-    if (wanted.length === 0 || wanted.includes('dashboard')) await picturesOfDashboard(tab);
+    const tab = await browser.newPage({
+      viewport: { width: WIDTH, height: HEIGHT },
+      deviceScaleFactor: 2,
+      colorScheme: 'light',
+    });
+    for (const [of, take] of Object.entries(SCENES)) if (wants(of).length > 0) await take(tab);
   } finally {
     await browser.close();
   }
