@@ -96,6 +96,14 @@ test('headings have the anchors that GitHub gives them', () => {
       ['c.png', true, 7],
     ],
   );
-  assert.deepEqual(fences, [{ language: 'ts', info: 'not run: a reason', text: '# no heading\n', line: 8 }]);
+  assert.deepEqual(fences, [
+    {
+      above: 'lines](b.md) and [![picture](c.png)](d.md), not `[code](e.md)`',
+      language: 'ts',
+      info: 'not run: a reason',
+      text: '# no heading\n',
+      line: 8,
+    },
+  ]);
   assert.equal(anchorOf('Keys, and graphs'), 'keys-and-graphs');
 });

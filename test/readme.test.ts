@@ -1,4 +1,4 @@
-// The samples of the README run, and the links of the documentation lead to files.
+// The README shows TypeScript that runs without a build step, and commands that exist. samples.test.ts runs every sample.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,16 +28,6 @@ function writeProgram(name: string, source: string): string {
   writeFileSync(join(folder, name), text);
   return join(folder, name);
 }
-
-test('the first program prints the output that the README shows', async () => {
-  const program = blocks('js').find((block) => block.includes('countPrimes'));
-  assert.ok(program !== undefined);
-  const expected = /^\d+$/m.exec(blocks('text')[0] ?? '')?.[0];
-  const output = await runOrThrow(process.execPath, [writeProgram('primes.mjs', program)], { cwd: folder });
-  // A run of more than five seconds prints lines before this line.
-  assert.match(output, /^\[#{40}\] \| 100% Completed \| .+\n/m);
-  assert.equal(output.trimEnd().split('\n').at(-1), expected);
-});
 
 test('the graph in Dask form runs in TypeScript without a build step', async () => {
   const graph = blocks('ts').find((block) => block.includes('getThreaded'));

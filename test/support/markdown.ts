@@ -7,6 +7,8 @@ export interface Heading {
   readonly text: string;
   /** Fragment of a link to this heading, as GitHub builds it. */
   readonly anchor: string;
+  /** 1-based. */
+  readonly line: number;
 }
 
 export interface Link {
@@ -18,6 +20,8 @@ export interface Link {
 }
 
 export interface Fence {
+  /** Line of text above the fence; empty if the fence follows a heading or another fence. */
+  readonly above: string;
   /** First word of the info string; empty if there is none. */
   readonly language: string;
   /** Rest of the info string. */
@@ -39,6 +43,7 @@ const LINK = /(!?)\[((?:[^[\]]|!?\[[^[\]]*\](?:\([^()]*\))?)*)\]\(\s*<?([^\s()<>
 
 export function readMarkdown(text: string): MarkdownPage {
   const fences = [...text.matchAll(FENCE)].map((match) => ({
+    above: aboveOf(text.slice(0, match.index)),
     language: match[3]!,
     info: match[4]!.trim(),
     text: match[5]!,
@@ -63,7 +68,8 @@ function headingsOf(prose: string): Heading[] {
     const anchor = anchorOf(text);
     const use = uses.get(anchor) ?? 0;
     uses.set(anchor, use + 1);
-    return { level: match[1]!.length, text, anchor: use === 0 ? anchor : `${anchor}-${use}` };
+    const line = lineOf(prose, match.index);
+    return { level: match[1]!.length, text, anchor: use === 0 ? anchor : `${anchor}-${use}`, line };
   });
 }
 
@@ -74,6 +80,11 @@ function* linksOf(prose: string): Generator<Link> {
     // A picture may be the text of a link.
     for (const inner of linksOf(match[2]!)) yield { ...inner, line };
   }
+}
+
+function aboveOf(before: string): string {
+  const line = before.trimEnd().split('\n').at(-1)!;
+  return /^ *(#|`{3})/.test(line) ? '' : line;
 }
 
 /** Replaces everything but line breaks, so that lines keep their numbers. */

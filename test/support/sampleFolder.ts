@@ -1,0 +1,132 @@
+// The folders in which the code samples of the documentation run: one for each page, with the files that its samples read.
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { repositoryPath } from './repository.js';
+import { runCommand } from './runCommand.js';
+import { javascriptOf, type Names } from './sampleModule.js';
+
+const CLI = repositoryPath('dist/cli/main.js');
+/** Files of every page; test/samples/NAME/ has those of one page. */
+const SHARED_FILES = repositoryPath('test/samples/any');
+
+/** A run that stands for every run of which a page shows the trace or the summary. */
+export interface RecordedRun {
+  /** Path of the trace. */
+  readonly trace: string;
+  readonly summary: string;
+}
+
+/** The folder above those of the pages: what a user's package and machine have. */
+export class SampleRoot {
+  readonly path: string;
+  #recorded: Promise<RecordedRun> | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+    writeFileSync(join(path, 'package.json'), '{ "private": true, "type": "module" }');
+    mkdirSync(join(path, 'node_modules'));
+    symlinkSync(repositoryPath('.'), join(path, 'node_modules/longpole'));
+    symlinkSync(repositoryPath('node_modules/@types'), join(path, 'node_modules/@types'));
+    mkdirSync(join(path, 'bin'));
+    const command = `exec '${process.execPath}' '${repositoryPath('dist-test/test/support/sampleCommand.js')}'`;
+    this.#program(
+      'longpole',
+      `[ "$1" != view ] || ${command} "$@"\nexec '${process.execPath}' '${CLI}' "$@"`,
+    );
+    for (const name of ['npm', 'npx']) this.#program(name, `${command} ${name} "$@"`);
+  }
+
+  #program(name: string, script: string): void {
+    const path = join(this.path, 'bin', name);
+    writeFileSync(path, `#!/bin/sh\n${script}\n`);
+    chmodSync(path, 0o755);
+  }
+
+  /** Records a trace. Later calls return the same. */
+  recorded(): Promise<RecordedRun> {
+    this.#recorded ??= this.#record();
+    return this.#recorded;
+  }
+
+  async #record(): Promise<RecordedRun> {
+    const trace = join(this.path, 'recorded.trace');
+    const args = [CLI, 'run', '--no-dashboard', '--trace', trace, join(SHARED_FILES, 'program.mjs')];
+    const { code, stderr } = await runCommand(process.execPath, args, { cwd: this.path });
+    if (code !== 0) throw new Error(`longpole ${args.join(' ')} ended with ${code}:\n${stderr}`);
+    return { trace, summary: stderr };
+  }
+}
+
+/** The folder of one page. */
+export class SampleFolder {
+  readonly root: SampleRoot;
+  readonly path: string;
+
+  /** @param name of the page's folder in test/samples/, if it has one */
+  constructor(root: SampleRoot, name: string) {
+    this.root = root;
+    this.path = join(root.path, name);
+    mkdirSync(join(this.path, 'modules'), { recursive: true });
+    symlinkSync(repositoryPath('dist'), join(this.path, 'dist'));
+    for (const folder of [SHARED_FILES, repositoryPath(`test/samples/${name}`)]) {
+      if (existsSync(folder)) cpSync(folder, this.path, { recursive: true });
+    }
+  }
+
+  /** Writes the TypeScript among the files as modules. Returns the names that they export. */
+  async writeContext(): Promise<Names[]> {
+    const found: Names[] = [];
+    for (const file of readdirSync(this.path)) {
+      if (!file.endsWith('.ts')) continue;
+      const text = readFileSync(join(this.path, file), 'utf8');
+      const module = file.slice(0, -'.ts'.length);
+      this.writeModule(module, text, await javascriptOf(text, 'ts'));
+      const exported = [
+        ...text.matchAll(/^export (?:async )?(?:const|function|class) (?:(\w+)|\{([^}]+)\})/gm),
+      ];
+      const names = exported.flatMap(([, name, several]) => (name ?? several ?? '').match(/\w+/g) ?? []);
+      found.push({ module, names: new Map(names.map((name) => [name, undefined])) });
+    }
+    return found;
+  }
+
+  /** @param typescript is what the compiler checks; absent for JavaScript */
+  writeModule(module: string, typescript: string | undefined, javascript: string): void {
+    const path = join(this.path, 'modules', module);
+    if (typescript !== undefined) writeFileSync(`${path}.ts`, typescript);
+    writeFileSync(`${path}.js`, javascript);
+  }
+
+  /** Provides the traces and event files that the samples read and do not write. */
+  async provideInputs(text: string): Promise<void> {
+    const written = [...text.matchAll(/(?:record\('|-o |--trace )([\w-]+\.trace)/g)].map((match) => match[1]);
+    for (const name of new Set(text.match(/(?<![\w/.-])[\w-]+\.trace\b/g))) {
+      if (written.includes(name)) continue;
+      const { trace } = await this.root.recorded();
+      cpSync(trace, join(this.path, name), { recursive: true });
+    }
+    for (const [name, plugin] of text.matchAll(/[\w-]*(ResourceMonitor|TracePlugin)-c096\.msgpack/g)) {
+      const packed = readFileSync(repositoryPath(`test/fixtures/dasf-small/${plugin}-c096.msgpack.gz`));
+      writeFileSync(join(this.path, name), gunzipSync(packed));
+    }
+  }
+
+  /** Runs a script in this folder. Returns stdout and stderr together. */
+  async bash(script: string, options: readonly string[] = []): Promise<string> {
+    const env = { ...process.env, PATH: `${join(this.root.path, 'bin')}:${process.env['PATH']}` };
+    const args = ['-euo', 'pipefail', ...options, '-c', `exec 2>&1\n${script}`];
+    const { code, stdout } = await runCommand('bash', args, { cwd: this.path, env });
+    if (code !== 0) throw new Error(`It ended with ${code}:\n${stdout}`);
+    return stdout;
+  }
+}
