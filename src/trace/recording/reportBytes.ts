@@ -151,7 +151,8 @@ function parseHead(bytes: Uint8Array): Head {
     title: typeof title === 'string' ? title : '',
     facts: Object.fromEntries(texts(of('facts'))),
     address: typeof address === 'string' ? address : '',
-    evicted: evictedOf(of('evicted')),
+    // Reports of earlier versions name it `letGo`.
+    evicted: evictedOf(of('evicted') ?? of('letGo')),
     damage: typeof damage === 'string' ? damage : null,
     totals: totalsFromJson(of('totals')),
     tables: Array.isArray(tables)
