@@ -33,6 +33,8 @@ export const WORDS = [
 export const EXCEPTIONS = [
   { path: 'scripts/checkWords', text: '' },
   { path: 'docs/decisions/results-as-frames.md', text: 'wrong answer that nobody notices' },
+  // A name in reports of earlier versions.
+  { path: 'src/trace/recording/reportBytes', text: 'letGo' },
 ];
 
 /** Files and folders whose text has not been revised yet. */
