@@ -11,7 +11,7 @@ interface Cluster {
 }
 
 /** Warnings that are remembered. Beyond this number all may be repeated. */
-const MAX_TOLD = 1000;
+const MAX_WARNED = 1000;
 
 export class NoWorkerWarning {
   readonly #cluster: Cluster;
@@ -35,7 +35,7 @@ export class NoWorkerWarning {
         ? `Tasks may only run on ${[...(workers ?? [])].join(', ')}, and no worker has that name or address. The workers are ${names}.`
         : `Tasks need ${needs.map(([name, amount]) => `${amount} ${name}`).join(', ')}, which no worker offers. Pass resources to LocalCluster.start.`;
     if (this.#warned.has(text)) return;
-    if (this.#warned.size >= MAX_TOLD) this.#warned.clear();
+    if (this.#warned.size >= MAX_WARNED) this.#warned.clear();
     this.#warned.add(text);
     this.#cluster.event('no-worker', text);
     process.emitWarning(text, { type: 'LongpoleWarning', code: 'LONGPOLE_NO_WORKER' });

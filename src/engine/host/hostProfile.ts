@@ -94,10 +94,10 @@ export class HostProfile {
     this.#idlePolls = task === undefined ? this.#idlePolls + 1 : 0;
     if (this.#idlePolls === 0) this.#profiler.busy();
     else if (this.#idlePolls === IDLE_POLLS) this.#profiler.idle();
-    if (task?.id === this.#running?.id && task?.run === this.#running?.run) return;
-    this.#running = task;
     const spec = task === undefined ? undefined : specOf(task.run);
     if (spec !== undefined) this.#recent.set(spec.run, spec);
+    if (task?.id === this.#running?.id && task?.run === this.#running?.run) return;
+    this.#running = task;
     this.#current =
       task === undefined || spec === undefined
         ? undefined
