@@ -112,6 +112,8 @@ export interface SumsMessage {
   readonly busy: readonly number[];
   /** First submission of the run in seconds since the epoch; 0 before it. */
   readonly start: number;
+  /** Thread-seconds that connected workers offered while tasks were unfinished; 0 if unknown. */
+  readonly offered: number;
   /** Sums by prefix. During a run at most 500: the prefixes with the fewest seconds are one row, `(others)`. */
   readonly prefixes: readonly PrefixSum[];
 }
@@ -267,6 +269,7 @@ const SHAPES: {
     metrics: 'list',
     busy: 'list',
     start: 'number',
+    offered: 'number',
     prefixes: 'list',
   },
   complete: {},

@@ -42,6 +42,7 @@ function sumsMessage(totals: TraceTotals, prefixes: PrefixSum[], time: number): 
     metrics: fewMetrics(totals.metrics),
     busy: Array.from(totals.busy, finite),
     start: finite(totals.start),
+    offered: finite(totals.offered),
     prefixes,
   };
 }

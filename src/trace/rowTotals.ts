@@ -6,6 +6,7 @@ import type { Trace } from './trace.js';
 /** Returns the totals of a trace that holds all its rows. */
 export function totalsOfRows(trace: Omit<Trace, 'totals'>): TraceTotals {
   const sums = new TotalSums();
+  addThreads(sums, trace.workers);
   addTasks(sums, trace);
   const { intervals, transfers, metrics, strings } = trace;
   for (let row = 0; row < intervals.length; row++) {
@@ -36,14 +37,34 @@ export function totalsOfRows(trace: Omit<Trace, 'totals'>): TraceTotals {
   return sums.copy(trace.workers.length);
 }
 
+function addThreads(
+  { offeredTime }: TotalSums,
+  { length, threads, started, stopped }: Trace['workers'],
+): void {
+  const changes: { time: number; change: number }[] = [];
+  for (let row = 0; row < length; row++) {
+    if (!(threads[row]! > 0) || Number.isNaN(started[row]!)) continue;
+    changes.push({ time: started[row]!, change: threads[row]! });
+    if (!Number.isNaN(stopped[row]!)) changes.push({ time: stopped[row]!, change: -threads[row]! });
+  }
+  changes.sort((a, b) => a.time - b.time);
+  for (const { time, change } of changes) offeredTime.changeThreads(time, change);
+}
+
 function addTasks(sums: TotalSums, { tasks, strings }: Omit<Trace, 'totals'>): void {
-  const { prefix, state, duration, nbytes, worker, submitted, started } = tasks;
+  const { prefix, state, duration, nbytes, worker, submitted, started, acknowledged } = tasks;
   const known = new Map<number, PrefixSums>();
   let [seconds, bytes] = [0, 0];
   let last = -2;
   let current = sums.prefix('');
   sums.prefixes.clear();
+  let [from, to] = [Number.NaN, Number.NaN];
   for (let row = 0; row < tasks.length; row++) {
+    // Runs of one report have the same times.
+    if (submitted[row] !== from || acknowledged[row] !== to) {
+      [from, to] = [submitted[row]!, acknowledged[row]!];
+      sums.offeredTime.add(from, to);
+    }
     const id = prefix[row]!;
     if (id !== last) {
       last = id;

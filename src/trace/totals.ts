@@ -12,6 +12,7 @@ import {
 } from '../protocol/clusterObserver.js';
 import { OTHERS } from '../protocol/metrics.js';
 import type { MetricSum, PairSum } from '../protocol/viewRows.js';
+import { OfferedTime } from './offeredTime.js';
 
 /** Sums over the runs of one prefix. Durations include all runs that started, whether or not they gave a result. */
 export interface PrefixTotals {
@@ -54,6 +55,11 @@ export interface TraceTotals {
   readonly metrics: readonly MetricTotals[];
   /** First submission in seconds since the epoch, or the first start where submissions are unknown; NaN before it. */
   readonly start: number;
+  /**
+   * Thread-seconds that connected workers offered while tasks were unfinished. A computation counts from its submission
+   * to the latest completion of a run. NaN in reports that lack this sum.
+   */
+  readonly offered: number;
   /** Bytes written to disk. */
   readonly spilled: number;
 }
@@ -187,9 +193,14 @@ export class TotalSums implements LiveTotals {
   busy = new Float64Array(16);
   spilled = 0;
   start = Number.NaN;
+  readonly offeredTime = new OfferedTime();
   readonly #actions = ACTIONS.map((action) => ({ action, count: 0, seconds: 0, nbytes: 0 }));
   readonly #pairs = new Map<string, { -readonly [K in keyof PairTotals]: PairTotals[K] }>();
   readonly #metrics = new Map<string, { -readonly [K in keyof MetricTotals]: MetricTotals[K] }>();
+
+  get offered(): number {
+    return this.offeredTime.seconds;
+  }
 
   get actions(): readonly ActionTotals[] {
     return this.#actions.filter(({ count }) => count > 0);
@@ -284,6 +295,7 @@ export class TotalSums implements LiveTotals {
       metrics: this.metrics.map((sums) => ({ ...sums })),
       spilled: this.spilled,
       start: this.start,
+      offered: this.offered,
     };
   }
 }

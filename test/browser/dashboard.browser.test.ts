@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openTrace } from 'longpole/trace';
 import { criticalPath } from '#internal/analysis/criticalPath.js';
+import { idleThreadSeconds } from '#internal/analysis/idleThreads.js';
 import { timeByPrefix } from '#internal/analysis/timeByPrefix.js';
 import { formatBytes, formatCount, formatDuration } from '#internal/dashboard/model/format.js';
 import { writeReport } from '#internal/diagnostics/performanceReport.js';
@@ -92,6 +93,11 @@ test('the numbers of a report equal the results of the analyses', async () => {
   }
   await go(page, 'metrics');
   await said(page, panel('Task execution, by function'), /total 3\.75 s/);
+  await said(
+    page,
+    panel('Task execution, by activity'),
+    new RegExp(`idle\\s+${plain(formatDuration(idleThreadSeconds(trace)))}`),
+  );
   await said(page, panel('Send data, by activity'), /network\s+500 ms/);
   await page.getByLabel('Unit').selectOption('bytes');
   await said(page, panel('Task execution, by activity'), /memory-read\s+3 MB/);

@@ -1,5 +1,6 @@
 // Fine performance metrics, as in Dask's page of this name (seed 001): task execution by function and by activity, and
 // sending of data by activity. Filters choose functions, a span and a unit. Sums are exact over the whole run.
+import { idleThreadSeconds } from '../../analysis/idleThreads.js';
 import { getOrMake } from '../../base/lookUps.js';
 import { CACHE_CONTEXT, SAMPLER_CONTEXT } from '../../trace/localMetrics.js';
 import type { MetricTotals } from '../../trace/totals.js';
@@ -28,6 +29,9 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
     (metric) =>
       (functions.length === 0 || functions.includes(metric.prefix)) && (span === '' || metric.span === span),
   );
+  const isFiltered = functions.length > 0 || span !== '';
+  const idle = isFiltered || unit !== 'seconds' ? Number.NaN : idleThreadSeconds(trace);
+  const activities = idle > 0 ? [...shown, idleMetric(idle)] : shown;
   const scheme = state.view.scheme.value;
   if (metrics.length === 0) return <NoMetrics />;
   const spans = [...new Set(metrics.map((metric) => metric.span).filter((one) => one !== ''))].sort();
@@ -70,7 +74,7 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
           ]}
           onChoice={toggle}
         />
-        {functions.length > 0 || span !== '' ? (
+        {isFiltered ? (
           <button
             type="button"
             onClick={() => {
@@ -86,8 +90,8 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
         <Panel title="Task execution, by function" note={total(shown)}>
           <MetricBars rows={rows(shown, ({ prefix }) => prefix)} />
         </Panel>
-        <Panel title="Task execution, by activity" note={total(shown)}>
-          <MetricBars rows={rows(shown, ({ activity }) => activity)} />
+        <Panel title="Task execution, by activity" note={total(activities)}>
+          <MetricBars rows={rows(activities, ({ activity }) => activity)} />
         </Panel>
         <Panel title="Send data, by activity" note={total(sent)}>
           <MetricBars rows={rows(sent, ({ activity }) => activity)} />
@@ -100,6 +104,10 @@ export function MetricsPage({ state, update: { trace } }: PageProps) {
       </Panels>
     </>
   );
+}
+
+function idleMetric(value: number): MetricTotals {
+  return { context: EXECUTE, span: '', prefix: '', activity: 'idle', unit: 'seconds', value };
 }
 
 function MetricBars({ rows }: { readonly rows: readonly BarRow[] }) {

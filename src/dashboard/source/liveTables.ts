@@ -179,6 +179,7 @@ export class LiveTables {
       pairs: sums.pairs,
       metrics: sums.metrics,
       start: sums.start > 0 ? sums.start : Number.NaN,
+      offered: sums.offered,
       spilled: sums.actions.find(({ action }) => action === 'disk-write')?.nbytes ?? 0,
     });
     return totals === undefined ? undefined : { totals, evicted: this.evicted() };

@@ -225,6 +225,7 @@ export class LiveTrace implements ClusterObserver {
   workerAdded(worker: WorkerInfo): void {
     this.#changes++;
     this.#workerChanges++;
+    this.#totals.offeredTime.changeThreads(worker.startTime, worker.threads);
     const id = (text: string): number => this.#names.internString(text);
     // An observer that was added late receives no event for earlier workers; they have no name.
     while (this.#workers.length <= worker.index) this.#workers.add({ name: -1, host: -1 });
@@ -243,6 +244,7 @@ export class LiveTrace implements ClusterObserver {
     if (worker.index >= this.#workers.length) this.workerAdded(worker);
     this.#changes++;
     this.#workerChanges++;
+    this.#totals.offeredTime.changeThreads(time, -worker.threads);
     this.#workers.describe(worker.index, { stopped: time, reason: this.#names.internString(reason) });
   }
 
@@ -366,6 +368,7 @@ function addRuns(totals: TotalSums, { sums, open, ended }: KnownComputation, run
     if (state === TASK_MEMORY && nbytes[i]! > 0) bytes += nbytes[i]!;
   }
   totals.addStart(runs.computation.submitted);
+  totals.offeredTime.add(runs.computation.submitted, runs.acknowledged);
   totals.addBusy(runs.worker, busy);
   totals.addAction(0, count, busy, bytes);
 }

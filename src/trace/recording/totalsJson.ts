@@ -14,6 +14,7 @@ export function totalsToJson(totals: TraceTotals): unknown {
     metrics: totals.metrics,
     spilled: totals.spilled,
     start: totals.start,
+    offered: totals.offered,
   };
 }
 
@@ -86,6 +87,7 @@ export function totalsFromJson(value: unknown): TraceTotals | undefined {
     })),
     spilled: numberIn(value, 'spilled'),
     start: numberIn(value, 'start'),
+    offered: numberIn(value, 'offered'),
   };
 }
 
