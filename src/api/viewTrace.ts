@@ -4,12 +4,20 @@ import { ANY, checkOptions, type OptionKinds, TEXT } from '../base/arguments.js'
 import type { DashboardServer, DashboardServerOptions } from '../server/dashboardServer.js';
 import type { Trace } from '../trace/trace.js';
 
-export interface ViewTraceOptions extends Pick<DashboardServerOptions, 'host' | 'port' | 'token' | 'names'> {
+export interface ViewTraceOptions
+  extends Pick<DashboardServerOptions, 'host' | 'port' | 'token' | 'names' | 'frameAncestors'> {
   /** Heading of the pages. Default `Trace`. */
   readonly title?: string;
 }
 
-const OPTIONS: OptionKinds<ViewTraceOptions> = { host: ANY, port: ANY, token: ANY, names: ANY, title: TEXT };
+const OPTIONS: OptionKinds<ViewTraceOptions> = {
+  host: ANY,
+  port: ANY,
+  token: ANY,
+  names: ANY,
+  frameAncestors: ANY,
+  title: TEXT,
+};
 
 /**
  * Serves the dashboard of a recorded trace until `close()`. The server does not keep the program alive unless

@@ -4,6 +4,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
+import { invalidArgument } from '../base/errors.js';
 
 export interface AccessRules {
   /** Lower-case host names under which a browser may call the server. IP addresses are always allowed. */
@@ -12,6 +13,36 @@ export interface AccessRules {
   readonly token: string | undefined;
   /** Name of the cookie with the token. Browsers share cookies between ports, so the name contains the port. */
   readonly cookie: string;
+  /** Headers that decide which other pages may show a page of the server in a frame. */
+  readonly frames: FrameRule;
+}
+
+export interface FrameRule {
+  /** Directive of the Content-Security-Policy. */
+  readonly policy: string;
+  /** Value of the header `X-Frame-Options`. Undefined if this header cannot express the rule. */
+  readonly options: 'DENY' | 'SAMEORIGIN' | undefined;
+}
+
+const ORIGIN = /^https?:\/\/(?:(?:\*\.)?[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(?:\d{1,5}|\*))?$/i;
+
+/**
+ * Returns the rule for the origins that may show a page in a frame, or the rule that no page may.
+ *
+ * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT for a value that is neither an origin nor `self`
+ */
+export function frameRule(frameAncestors: readonly string[] = []): FrameRule {
+  if (!Array.isArray(frameAncestors) || !frameAncestors.every((one) => one === 'self' || ORIGIN.test(one)))
+    throw invalidArgument(
+      "frameAncestors: expected an array of origins such as 'http://localhost:8888', or 'self' for the dashboard's own origin.",
+    );
+  if (frameAncestors.length === 0) return { policy: "frame-ancestors 'none'", options: 'DENY' };
+  const sources = frameAncestors.map((one) => (one === 'self' ? "'self'" : one));
+  const isSelf = frameAncestors.every((one) => one === 'self');
+  return {
+    policy: `frame-ancestors ${sources.join(' ')}`,
+    options: isSelf ? 'SAMEORIGIN' : undefined,
+  };
 }
 
 /** Returns true if only this machine can reach a server that listens at `host`. */

@@ -34,7 +34,7 @@ import type { LiveSource } from './source.js';
 /** A page without a script. */
 export const TEST_PAGE: PageFile = {
   html: Buffer.from('<!doctype html><title>dashboard</title>'),
-  contentSecurityPolicy: "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
+  contentSecurityPolicy: "default-src 'none'; connect-src 'self'",
 };
 
 type Step = (observer: ClusterObserver) => void;

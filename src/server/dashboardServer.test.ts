@@ -64,7 +64,7 @@ function askSocket(
 }
 
 function started(
-  options: { token?: string; host?: string; names?: string[] } = {},
+  options: { token?: string; host?: string; names?: string[]; frameAncestors?: string[] } = {},
 ): Promise<DashboardServer> {
   const cluster = new ScriptedCluster(STORY);
   cluster.play();
@@ -78,18 +78,74 @@ describe('the server of the dashboard', () => {
   });
   after(() => server.close());
 
+  it('redirects the paths of the pages of Dask to its own pages', async () => {
+    const expected = {
+      '/status': './#status',
+      '/workers': './#workers',
+      '/tasks': './#stream',
+      '/system': './#system',
+      '/profile': './#profile',
+      '/profile-server': './#profile?of=scheduler',
+      '/graph': './#graph',
+      '/groups': './#groups',
+      '/info/main/logs.html': './../../#logs',
+    };
+    for (const [path, location] of Object.entries(expected)) {
+      const { status, headers } = await ask(server, `${path}?theme=dark`);
+      assert.deepEqual([status, headers.location], [303, location], path);
+    }
+    for (const path of [
+      '/shuffle',
+      '/stealing',
+      '/counters',
+      '/constructor',
+      '/status/',
+      '/info/main/x.html',
+    ])
+      assert.equal((await ask(server, path)).status, 404, path);
+  });
+
+  it('lists its individual plots as Dask does, and serves the page at every listed path', async () => {
+    const { body, headers } = await ask(server, '/individual-plots.json');
+    assert.match(String(headers['content-type']), /^application\/json/);
+    const plots: Record<string, string> = JSON.parse(body);
+    assert.equal(plots['Individual Task Stream'], '/individual-task-stream');
+    assert.equal(plots['Individual Aggregate Time Per Action'], '/individual-aggregate-time-per-action');
+    assert.equal(plots['Individual Cpu'], '/individual-cpu');
+    for (const path of Object.values(plots)) {
+      const page = await ask(server, path);
+      assert.deepEqual([page.status, page.body], [200, TEST_PAGE.html.toString()], path);
+      assert.equal(page.headers['x-frame-options'], 'DENY', path);
+    }
+    // Longpole has no counterparts of these plots.
+    for (const name of ['rmm-memory', 'workers-transfer-bytes', 'nothing', 'constructor', 'plots']) {
+      assert.equal(plots[`Individual ${name}`], undefined);
+      const { status, body: text } = await ask(server, `/individual-${name}`);
+      assert.deepEqual(
+        [status, text],
+        [404, 'The dashboard has no plot of this name; /individual-plots.json lists its plots.\n'],
+        name,
+      );
+    }
+  });
+
   it('serves its page under a strict policy, and forbids framing, sniffing and caching of every answer', async () => {
     const page = await ask(server, '/');
     assert.equal(page.status, 200);
     assert.equal(page.body, TEST_PAGE.html.toString());
-    assert.equal(page.headers['content-security-policy'], TEST_PAGE.contentSecurityPolicy);
+    const policy = `${TEST_PAGE.contentSecurityPolicy}; frame-ancestors 'none'`;
+    assert.equal(page.headers['content-security-policy'], policy);
     for (const path of ['/', '/health', '/metrics', '/api/task/1000', '/nothing']) {
       const { headers } = await ask(server, path);
       assert.equal(headers['x-content-type-options'], 'nosniff', path);
       assert.equal(headers['x-frame-options'], 'DENY', path);
       assert.equal(headers['cache-control'], 'no-store', path);
       assert.equal(headers['referrer-policy'], 'no-referrer', path);
-      assert.match(String(headers['content-security-policy']), /^default-src 'none'/, path);
+      assert.match(
+        String(headers['content-security-policy']),
+        /^default-src 'none'.*frame-ancestors 'none'$/,
+        path,
+      );
       assert.equal(headers['access-control-allow-origin'], undefined, path);
     }
   });
@@ -280,6 +336,63 @@ describe('a dashboard that requires a token', () => {
     const server = await started({ names: ['Proxy.example'] });
     assert.equal((await ask(server, '/', { headers: { host: 'proxy.example' } })).status, 200);
     await server.close();
+  });
+});
+
+describe('a dashboard in frames of other pages', () => {
+  const frameHeaders = ({ headers }: Answer) => [
+    /frame-ancestors [^;]*$/.exec(String(headers['content-security-policy']))?.[0],
+    headers['x-frame-options'],
+  ];
+
+  it('is allowed for the given origins, and only for pages', async () => {
+    const origins = ['self', 'http://localhost:8888', 'https://*.example', 'http://[::1]:*'];
+    const server = await started({ frameAncestors: origins });
+    const policy = "frame-ancestors 'self' http://localhost:8888 https://*.example http://[::1]:*";
+    for (const path of ['/', '/individual-progress'])
+      assert.deepEqual(frameHeaders(await ask(server, path)), [policy, undefined], path);
+    for (const path of ['/health', '/individual-plots.json', '/individual-nothing'])
+      assert.deepEqual(frameHeaders(await ask(server, path)), ["frame-ancestors 'none'", 'DENY'], path);
+    await server.close();
+    const own = await started({ frameAncestors: ['self'] });
+    assert.deepEqual(frameHeaders(await ask(own, '/')), ["frame-ancestors 'self'", 'SAMEORIGIN']);
+    await own.close();
+  });
+
+  it('keeps the token in the URL of an individual plot, because frames of other sites have no cookie', async () => {
+    const path = `/individual-progress?token=${TOKEN}`;
+    const framed = await started({ token: TOKEN, frameAncestors: ['http://localhost:8888'] });
+    assert.equal((await ask(framed, path)).status, 200);
+    assert.equal((await ask(framed, '/individual-progress')).status, 401);
+    assert.equal((await ask(framed, '/individual-plots.json')).status, 401);
+    await framed.close();
+    const server = await started({ token: TOKEN });
+    for (const [given, location] of [
+      [path, './individual-progress'],
+      [`/status?token=${TOKEN}`, './#status'],
+    ] as const) {
+      const { status, headers } = await ask(server, given);
+      assert.deepEqual([status, headers.location], [303, location]);
+      assert.match(String(headers['set-cookie']), /HttpOnly/);
+    }
+    await server.close();
+  });
+
+  it('is refused for values that are no origins', async () => {
+    for (const one of [
+      '*',
+      "'self'",
+      'http://a b',
+      'http://a; script-src *',
+      'http://a/path',
+      'localhost',
+      '',
+    ])
+      await assert.rejects(
+        started({ frameAncestors: [one] }),
+        { code: 'ERR_LONGPOLE_INVALID_ARGUMENT', message: /^frameAncestors: expected an array of origins/ },
+        one,
+      );
   });
 });
 

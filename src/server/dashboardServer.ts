@@ -10,7 +10,14 @@ import { WebSocketServer } from 'ws';
 import { invalidArgument, LongpoleError } from '../base/errors.js';
 import { isError } from '../base/isError.js';
 import { LIVE_PATH, MAX_PAGE_MESSAGE_BYTES } from '../protocol/viewMessages.js';
-import { type AccessRules, isHostAllowed, isLoopback, isOriginAllowed, isTokenRight } from './access.js';
+import {
+  type AccessRules,
+  frameRule,
+  isHostAllowed,
+  isLoopback,
+  isOriginAllowed,
+  isTokenRight,
+} from './access.js';
 import { DEFAULT_LIMITS, type ViewerLimits } from './limits.js';
 import { type PageFile, readPage } from './pageFiles.js';
 import { Routes } from './routes.js';
@@ -30,6 +37,11 @@ export interface DashboardServerOptions {
   readonly token?: string;
   /** Other host names under which browsers call this server, e.g. the name of a proxy. */
   readonly names?: readonly string[];
+  /**
+   * Origins of the pages that may show the dashboard in a frame, e.g. `['http://localhost:8888']` for JupyterLab. `'self'`
+   * is the origin of the dashboard. Default: none.
+   */
+  readonly frameAncestors?: readonly string[];
   /** @internal */
   readonly limits?: Partial<ViewerLimits>;
   /** @internal The page to serve. */
@@ -62,12 +74,13 @@ export class DashboardServer {
    * Starts a server, which does not keep the program alive; see `keepAlive`.
    *
    * @throws (rejects) LongpoleError ERR_LONGPOLE_DASHBOARD if the server cannot listen at the host and port;
-   *   ERR_LONGPOLE_INVALID_ARGUMENT for an invalid token or port; ERR_LONGPOLE_PAGE_FILE if the installation lacks the page.
+   *   ERR_LONGPOLE_INVALID_ARGUMENT for an invalid token, port or origin; ERR_LONGPOLE_PAGE_FILE if the installation lacks the page.
    */
   static async start(options: DashboardServerOptions): Promise<DashboardServer> {
     const { source, host = '127.0.0.1', names = [] } = options;
     const token = checkToken(options.token, host);
     const wanted = checkPort(options.port);
+    const frames = frameRule(options.frameAncestors);
     const page = options.page ?? readPage(PAGE);
     const server = createServer({
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -81,6 +94,7 @@ export class DashboardServer {
       names: new Set(['localhost', hostname().toLowerCase(), host.toLowerCase(), ...lowerCase(names)]),
       token,
       cookie: `longpole-${port}`,
+      frames,
     };
     const stream = streamOf(source, { ...DEFAULT_LIMITS, ...options.limits });
     return new DashboardServer({ server, host, port, rules, stream, source, page });

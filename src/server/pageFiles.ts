@@ -4,7 +4,10 @@ import { LongpoleError, messageOf } from '../base/errors.js';
 
 export interface PageFile {
   readonly html: Buffer;
-  /** Value of the header, which allows the page's own script and style, and connections to its own server. */
+  /**
+   * Value of the header, which allows the page's own script and style, and connections to its own server. The rule for
+   * frames is missing.
+   */
   readonly contentSecurityPolicy: string;
 }
 
@@ -49,5 +52,5 @@ function servedPolicy(policy: string): string {
     .split(';')
     .map((directive) => directive.trim())
     .filter((directive) => directive !== '' && !/^(?:connect-src|frame-ancestors)\b/.test(directive));
-  return [...own, "connect-src 'self'", "frame-ancestors 'none'"].join('; ');
+  return [...own, "connect-src 'self'"].join('; ');
 }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { LongpoleError } from '../base/errors.js';
 import { visibleText } from '../base/visibleText.js';
+import { DASK_PAGES, individualPlotAt, individualPlotPaths } from '../protocol/individualPlots.js';
 import type { AccessRules } from './access.js';
 import { wholeTable } from './catchUp.js';
 import { TABLES } from './opening.js';
@@ -48,7 +49,16 @@ export class Routes {
   }
 
   async #route(response: ServerResponse, { pathname, searchParams }: URL): Promise<void> {
-    if (pathname === '/' || pathname === '/index.html') return this.#sendPage(response, searchParams);
+    if (pathname === '/' || pathname === '/index.html') {
+      // The URL of the page must not hold the token, because others may see it.
+      if (this.#hasToken(searchParams)) return this.#redirect(response, '/', searchParams);
+      return this.#sendPage(response);
+    }
+    const address = DASK_PAGES.get(pathname.slice(1));
+    if (address !== undefined)
+      return this.#redirect(response, `${toRoot(pathname)}#${address}`, searchParams);
+    if (pathname === '/individual-plots.json') return this.#sendJson(response, individualPlotPaths());
+    if (pathname.startsWith('/individual-')) return this.#sendIndividual(response, pathname, searchParams);
     if (pathname === '/health') return this.#sendHealth(response);
     if (pathname === '/metrics') return this.#sendMetrics(response);
     const task = TASK_PATH.exec(pathname)?.[1];
@@ -58,21 +68,43 @@ export class Routes {
     this.sendText(response, 404, 'The dashboard has no page at this path.');
   }
 
-  /** Sends the page. Moves a token from the URL, which others may see, into a cookie that no script can read. */
-  #sendPage(response: ServerResponse, query: URLSearchParams): void {
+  #hasToken(query: URLSearchParams): boolean {
+    return this.#rules.token !== undefined && query.has('token');
+  }
+
+  /** Redirects the browser. Moves a token from the URL into a cookie that no script can read. */
+  #redirect(response: ServerResponse, location: string, query: URLSearchParams): void {
     const { token, cookie } = this.#rules;
-    if (token !== undefined && query.has('token')) {
-      this.#head(response, 303, TEXT_TYPE, {
-        Location: '/',
-        'Set-Cookie': `${cookie}=${token}; HttpOnly; SameSite=Lax; Path=/`,
-      });
-      response.end();
-      return;
-    }
+    this.#head(response, 303, TEXT_TYPE, {
+      Location: location,
+      ...(this.#hasToken(query)
+        ? { 'Set-Cookie': `${cookie}=${token}; HttpOnly; SameSite=Lax; Path=/` }
+        : {}),
+    });
+    response.end();
+  }
+
+  /** Sends the page for a plot alone. The page reads the name of the plot from its URL. */
+  #sendIndividual(response: ServerResponse, pathname: string, query: URLSearchParams): void {
+    // Browsers send no such cookie for a frame in a page of another site. The frame keeps the token in its URL.
+    const isFramed = this.#rules.frames.options !== 'DENY';
+    if (individualPlotAt(pathname) === undefined)
+      this.sendText(
+        response,
+        404,
+        'The dashboard has no plot of this name; /individual-plots.json lists its plots.',
+      );
+    else if (this.#hasToken(query) && !isFramed) this.#redirect(response, `.${pathname}`, query);
+    else this.#sendPage(response);
+  }
+
+  #sendPage(response: ServerResponse): void {
     const { html, contentSecurityPolicy } = this.#page;
+    const { policy, options } = this.#rules.frames;
     this.#head(response, 200, 'text/html; charset=utf-8', {
-      'Content-Security-Policy': contentSecurityPolicy,
+      'Content-Security-Policy': `${contentSecurityPolicy}; ${policy}`,
       'Content-Length': String(html.length),
+      'X-Frame-Options': options,
     });
     response.end(html);
   }
@@ -144,9 +176,9 @@ export class Routes {
     response: ServerResponse,
     status: number,
     contentType: string,
-    more: Readonly<Record<string, string>> = {},
+    more: Readonly<Record<string, string | undefined>> = {},
   ): void {
-    response.writeHead(status, {
+    const headers = {
       'Content-Type': contentType,
       'Content-Security-Policy': NOTHING,
       'X-Content-Type-Options': 'nosniff',
@@ -156,6 +188,14 @@ export class Routes {
       'Cross-Origin-Resource-Policy': 'same-origin',
       'Cache-Control': 'no-store',
       ...more,
-    });
+    };
+    for (const [name, value] of Object.entries(headers))
+      if (value !== undefined) response.setHeader(name, value);
+    response.writeHead(status);
   }
+}
+
+/** Returns the relative URL of the root, because a proxy may have removed a prefix from the path. */
+function toRoot(pathname: string): string {
+  return `./${'../'.repeat(pathname.split('/').length - 2)}`;
 }

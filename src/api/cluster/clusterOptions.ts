@@ -21,7 +21,10 @@ import type { DashboardServerOptions } from '../../server/dashboardServer.js';
 import { config } from '../config.js';
 
 /** Address and access of the dashboard; see docs/dashboard.md. */
-export type DashboardOptions = Pick<DashboardServerOptions, 'host' | 'port' | 'token' | 'names'>;
+export type DashboardOptions = Pick<
+  DashboardServerOptions,
+  'host' | 'port' | 'token' | 'names' | 'frameAncestors'
+>;
 
 export interface LocalClusterOptions {
   /** Number of workers, at least 1. Default: the setting `workers`, else one per core. */
@@ -74,6 +77,7 @@ export const DASHBOARD_OPTIONS: OptionKinds<DashboardOptions> = {
   port: ANY,
   token: ANY,
   names: ANY,
+  frameAncestors: ANY,
 };
 
 /** Options that are settings, too, are checked as settings. */

@@ -1,5 +1,7 @@
 // The parts of pages: panels, rows with bars, choices, and messages of empty panels.
 import type { ComponentChildren } from 'preact';
+import { useContext } from 'preact/hooks';
+import { IndividualContext } from './individual.js';
 
 /** A page of panels, which scrolls. */
 export function Panels({
@@ -9,6 +11,7 @@ export function Panels({
   readonly children: ComponentChildren;
   readonly four?: boolean;
 }) {
+  if (useContext(IndividualContext)?.plots !== undefined) return null;
   return (
     <div class="scroll">
       <div class={four ? 'panels four' : 'panels'}>{children}</div>
@@ -25,6 +28,8 @@ interface PanelProps {
 }
 
 export function Panel({ title, note, wide = false, children }: PanelProps) {
+  const individual = useContext(IndividualContext);
+  if (individual?.panels?.includes(title) === false) return null;
   return (
     <section class={wide ? 'panel wide' : 'panel'} aria-label={title}>
       <header>

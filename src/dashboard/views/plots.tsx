@@ -2,7 +2,7 @@
 // component lays out the plots, passes canvases to the stage, and applies gestures to the state.
 import { effect } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { AnimationFrames } from '../canvas/animationFrames.js';
 import { laneAt, laneBox } from '../canvas/drawTasks.js';
 import { type GestureHandler, listen } from '../canvas/gestures.js';
@@ -13,6 +13,7 @@ import { HEADING, LEFT_GUTTER, layoutPlots, OVERVIEW_HEIGHT, RULER_HEIGHT } from
 import { totalHeight } from '../model/taskLanes.js';
 import { preciseTime } from '../model/ticks.js';
 import { pan, spanOf, zoom } from '../model/timeView.js';
+import { IndividualContext } from './individual.js';
 import { OverviewStrip } from './overviewStrip.js';
 import type { Hover, PageState, Pinned } from './pageState.js';
 import { PlotHeading, plotSummary } from './plotHeading.js';
@@ -41,6 +42,7 @@ export function sceneOf(state: PageState): Scene | undefined {
 }
 
 export function Plots({ state, stage, animationFrames, streamNote }: Props) {
+  const individual = useContext(IndividualContext);
   const scroller = useRef<HTMLElement>(null);
   const surface = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => followSize(state, scroller.current), [state, state.model]);
@@ -53,7 +55,8 @@ export function Plots({ state, stage, animationFrames, streamNote }: Props) {
     const element = surface.current;
     return element === null ? undefined : listen(element, gestureHandler(state, element));
   }, [state, state.model.plots.length === 0]);
-  if (state.model.plots.length === 0) return <NothingToShow />;
+  if (individual?.panels !== undefined) return null;
+  if (state.model.plots.length === 0) return <NothingToShow isIndividual={individual !== undefined} />;
   const boxes = state.boxes.value;
   return (
     <section ref={scroller} class="plots" aria-label="Plots, on one time axis">
@@ -227,7 +230,13 @@ function EmptyPlot({ text }: { readonly text: string | undefined }) {
   return text === undefined ? null : <p class="empty">{text}</p>;
 }
 
-function NothingToShow() {
+function NothingToShow({ isIndividual }: { readonly isIndividual: boolean }) {
+  if (isIndividual)
+    return (
+      <section class="plots nothing">
+        <p>The trace has no rows for this plot.</p>
+      </section>
+    );
   return (
     <section class="plots nothing">
       <h2>Nothing was recorded</h2>

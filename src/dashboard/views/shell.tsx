@@ -1,6 +1,6 @@
 // The shell of the dashboard: navigation, heading, banners and the current page. The shell also handles keys, the
 // colour scheme, dropped files, and the hooks for tests.
-import type { JSX } from 'preact';
+import type { JSX, RefObject } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { AnimationFrames } from '../canvas/animationFrames.js';
 import { columnsOf, Stage } from '../canvas/stage.js';
@@ -12,6 +12,7 @@ import { PAGES, type PageName } from '../pages/pageNames.js';
 import { droppedFiles, FileSource } from '../source/fileSource.js';
 import { Heading } from './heading.js';
 import { Help } from './help.js';
+import { IndividualContext } from './individual.js';
 import { followScheme, listenToKeys } from './pageInput.js';
 import { sceneOf } from './plots.js';
 import { Problem } from './problem.js';
@@ -69,19 +70,12 @@ export function Shell({ state, register }: Props) {
       return <p class="loading">{state.status.value === 'lost' ? '' : 'Reading the trace…'}</p>;
     return <PageContent state={state} update={update} stage={stage} animationFrames={animationFrames} />;
   };
+  const isIndividual = state.individual !== undefined;
   return (
-    <>
-      <button type="button" class="skip" onClick={() => main.current?.focus()}>
-        Skip the navigation
-      </button>
-      <Heading
-        state={view}
-        searchBox={searchBox}
-        facts={update === undefined ? [] : undefined}
-        searches={state.page.value === 'profile' ? 'functions' : 'keys'}
-      />
-      <div class="shell">
-        <Navigation state={state} />
+    <IndividualContext.Provider value={state.individual}>
+      {isIndividual ? null : <Bar state={state} searchBox={searchBox} main={main} />}
+      <div class={isIndividual ? 'shell individual' : 'shell'}>
+        {isIndividual ? null : <Navigation state={state} />}
         <main
           ref={main}
           tabIndex={-1}
@@ -95,6 +89,28 @@ export function Shell({ state, register }: Props) {
       </div>
       <Tooltip state={view} />
       <Help state={view} graphs />
+    </IndividualContext.Provider>
+  );
+}
+
+interface BarProps {
+  readonly state: ShellState;
+  readonly searchBox: RefObject<HTMLInputElement | null>;
+  readonly main: RefObject<HTMLElement | null>;
+}
+
+function Bar({ state, searchBox, main }: BarProps) {
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip the navigation
+      </button>
+      <Heading
+        state={state.view}
+        searchBox={searchBox}
+        facts={state.update.value === undefined ? [] : undefined}
+        searches={state.page.value === 'profile' ? 'functions' : 'keys'}
+      />
     </>
   );
 }

@@ -10,6 +10,7 @@ import { PAGES, type PageName } from '../pages/pageNames.js';
 import { extentOfPlots, plotsOfPage } from '../pages/pagePlots.js';
 import type { ProfileChoice } from '../pages/profileQuery.js';
 import type { SourceStatus, TraceSource, TraceUpdate } from '../source/traceSource.js';
+import { individualOf, openDashboard, shownPlots } from './individual.js';
 import { PageState } from './pageState.js';
 
 const EMPTY_MODEL = buildModel({
@@ -43,6 +44,8 @@ interface PendingTarget {
 }
 
 export class ShellState {
+  /** The plot that the URL names; undefined for the whole dashboard. */
+  readonly individual = individualOf(location);
   /** State that all pages share: the range of time, the hover, the search. */
   readonly view = new PageState(EMPTY_MODEL);
   readonly update = signal<TraceUpdate | undefined>(undefined);
@@ -72,6 +75,7 @@ export class ShellState {
   #addressTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
+    if (this.individual?.profile !== undefined) this.profile.value = this.individual.profile;
     this.view.showMatch = (row) => this.#showFound(row);
     this.#readAddress();
     addEventListener('hashchange', () => this.#readAddress());
@@ -126,7 +130,12 @@ export class ShellState {
     this.view.reset(EMPTY_MODEL);
   }
 
+  /** Shows a page; in a new tab if this tab shows only a plot. */
   go(page: PageName): void {
+    if (this.individual !== undefined) {
+      openDashboard(page);
+      return;
+    }
     this.#pending = undefined;
     this.page.value = page;
     this.#showPage();
@@ -227,13 +236,14 @@ export class ShellState {
     const { trace } = this;
     if (trace === undefined) return;
     const shown = this.#shownPlots();
-    const plots = plotsOfPage(this.page.value, {
+    const all = plotsOfPage(this.page.value, {
       trace,
       stream: this.#stream,
       worker: this.worker.value,
       profile: this.profile.value,
       shown,
     });
+    const plots = shownPlots(this.individual, all);
     const stream = plots.findIndex(({ type }) => type === 'tasks');
     const pinned = this.view.pinned.value;
     if (pinned !== undefined && pinned.plot !== stream)
@@ -260,7 +270,7 @@ export class ShellState {
   #readAddress(): void {
     this.#address = location.hash;
     const [name = '', query = ''] = this.#address.slice(1).split('?');
-    const page = PAGES.find((one) => one.name === name)?.name;
+    const page = this.individual?.page ?? PAGES.find((one) => one.name === name)?.name;
     this.#requested = new URLSearchParams(query);
     const { value: before } = this.page;
     if (page !== undefined) this.page.value = page;
