@@ -55,7 +55,7 @@ function arraysRound(name: string, get: typeof getThreaded): Round {
     checks: 'Large arrays are freed when no task needs them: a run with 4.1 GB of them takes less than 2 GB.',
     async run() {
       assert.equal(await get(arrays(), 'total', WORKERS), (255 * 256) / 2);
-      // 0.7 to 1.3 GB exist at the same time, more on a busy machine.
+      // Of the arrays, 0.7 to 1.3 GB exist at the same time, more on a busy machine.
       assertPeakBelow(2e9);
     },
   };

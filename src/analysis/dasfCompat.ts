@@ -33,7 +33,7 @@ export function dasfFunctionBottleneck(trace: Trace): Table {
       { title: titles.name, ids: names, strings: trace.strings },
       column(titles.duration, (row) => duration[row]!),
       column(titles.percentage, (row) => percentage(groups, row)),
-      // In Python, a column of the default 0 has whole numbers.
+      // In DASF, functions without samples have the integer 0. A column of integers is printed without decimals.
       {
         title: titles.utilization,
         numbers: utilizations,

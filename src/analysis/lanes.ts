@@ -19,7 +19,9 @@ export interface Lanes {
   readonly offsets: Int32Array;
 }
 
-/** Rows by group and start, with the data for walking back in time through overlapping rows. */
+/**
+ * Table rows sorted by group, then by start. `latest` serves to find the rows that overlap with a time.
+ */
 export interface TimeSpans {
   readonly rows: Int32Array;
   /** Row with the latest stop among the rows of the group up to this position. */

@@ -130,7 +130,7 @@ interface OwnWork {
 /** Finds differences of slow tasks from others. */
 class Reasons {
   readonly #trace: Trace;
-  /** Seconds of intervals for each slow task, by its id. */
+  /** Seconds of transfers, disk access and awaited promises of slow tasks, by id of the task. */
   readonly #ownWork: ReadonlyMap<number, OwnWork>;
   readonly #isFirst: Uint8Array;
 
@@ -164,7 +164,7 @@ class Reasons {
     return sum;
   }
 
-  /** Returns seconds of intervals for the task, and of garbage collections during it. Cost: a binary search. */
+  /** Returns the seconds of transfers, disk access and awaited promises of the task, and of collections during it. */
   #times(row: number): Pick<Straggler, 'transfer' | 'disk' | 'gc' | 'awaited'> {
     const { worker, started, stopped } = this.#trace.tasks;
     const { spans, offsets, action, start, stop } = workIntervalsOf(this.#trace);
@@ -184,7 +184,7 @@ class Reasons {
   }
 }
 
-/** Adds up the intervals for slow tasks, in one walk. */
+/** Adds up the seconds of intervals that name a slow task, by id of the task. */
 function ownWork(trace: Trace, slow: readonly Int32Array[]): Map<number, OwnWork> {
   const sums = new Map<number, OwnWork>();
   const work = workIntervalsOf(trace);

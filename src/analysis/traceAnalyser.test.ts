@@ -83,7 +83,7 @@ describe('resource samples', () => {
     const rows = analyse(...events)
       .perFunctionBottleneck()
       .sort('Function').rows;
-    // b overlaps with the window of the last sample alone, a with half of that window, too.
+    // The window of the last sample is 1 to 3. `a` overlaps with its first half, and `b` overlaps only with this window.
     assert.deepEqual(cells(rows, UTILIZATION), [(10 * 1 + 30 * 1) / 2, 30]);
     assert.deepEqual(cells(asDasf(...events).perFunctionBottleneck().rows, UTILIZATION), [30]);
   });

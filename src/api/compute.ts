@@ -140,7 +140,7 @@ async function computeOne(delayed: Delayed<unknown>, options: ComputeOptions): P
   return result;
 }
 
-/** Runs a graph with the option `get`. This scheduler checks the other options. */
+/** Runs a graph with the scheduler `get`, which checks the remaining options. */
 function runByGet(
   delayeds: readonly Delayed<unknown>[],
   keys: Keys,

@@ -41,7 +41,7 @@ export class MirrorTasks {
   #forgotten = 0;
 
   span(id: string, tags: readonly string[]): void {
-    // distributed has a separate default span for every computation outside spans.
+    // distributed creates a default span for each computation outside of spans. They all count as DEFAULT_SPAN.
     if (tags.join() !== DEFAULT_SPAN.join()) this.#spans.set(id, tags);
   }
 

@@ -68,7 +68,7 @@ function peakByDefinition(sequence: Int32Array, rows: number[][], requested: Uin
   return peak;
 }
 
-/** Returns the best peak of any order, over all sets of tasks that may have run. */
+/** Returns the smallest peak of held results that any order has, by dynamic programming over sets of finished tasks. */
 function optimum(rows: number[][], requested: Uint8Array): number {
   const above = rows.map((_, task) =>
     rows.reduce((set, row, user) => (row.includes(task) ? set | (1 << user) : set), 0),

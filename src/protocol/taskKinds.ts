@@ -1,4 +1,4 @@
-// Kinds under which the tasks of a computation are counted: prefix and span.
+// The kind of a task is its pair of prefix and span. Metrics of tasks are summed by kind.
 
 export interface TaskKind {
   readonly prefix: string;

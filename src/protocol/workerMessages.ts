@@ -28,7 +28,7 @@ export interface WorkerRun {
   readonly timeout: number;
   /** See OpenRunMessage.marks. */
   readonly marks: boolean;
-  /** Kinds under which its tasks are counted. */
+  /** Prefix and span of each task, under which its metrics are counted. */
   readonly kinds: TaskKinds;
 }
 

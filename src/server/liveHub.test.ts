@@ -17,7 +17,7 @@ class Page extends HeldSocket {
     if (!this.isStuck) this.bufferedAmount = 0;
   }
 
-  /** Figures that the page shows: ended runs, and steps of the cluster. */
+  /** Numbers that the page shows: task runs that ended, and tasks in memory, which are the played steps of the script. */
   get figures(): { readonly runs: number; readonly done: number } {
     let [runs, done] = [0, 0];
     for (const text of this.sent.filter((one) => one.startsWith('{"type":"'))) {

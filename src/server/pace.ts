@@ -15,11 +15,11 @@ const PAGE_SHARE = 0.005;
 const MOST_PAGES = 10;
 
 /**
- * Largest debt in milliseconds, which takes half a second to pay off while the thread is busy. A longer duration is due
- * to other programs on the machine, and must not delay the viewers.
+ * Largest debt in milliseconds. A busy thread pays it off in half a second. A measured duration above it is caused by
+ * other programs on the machine, so the excess must not delay the viewers.
  */
 const MOST_DEBT = 8;
-/** Number of first calls that V8 has not optimised yet; each adds at most FIRST_DEBT milliseconds of debt. */
+/** Number of calls before V8 has optimised the code; each of them adds at most FIRST_DEBT milliseconds of debt. */
 const FIRST_TIMES = 60;
 const FIRST_DEBT = 1;
 

@@ -65,7 +65,7 @@ export interface ReplayConditions {
 export interface ReplayResult {
   /** Seconds from the first submission to the end of the last task. */
   readonly makespan: number;
-  /** Seconds of all tasks, including the effect of concurrent tasks. */
+  /** Sum of the durations of all tasks, in seconds, including the slowdown by concurrent tasks. */
   readonly computed: number;
   /** Share of the workers' time in which tasks computed, 0 to 1. */
   readonly busy: number;

@@ -51,7 +51,7 @@ export function colorSlot(prefix: string): number {
   return ((hash ^ (hash >>> 13)) >>> 0) % COLOR_COUNT;
 }
 
-/** Slots of activities and of failed tasks, in the colours of Dask's task stream (seed 000). */
+/** Slots of activities and of failed tasks, in the colours of Dask's task stream. */
 export const ACTIVITY_SLOTS = { gather: 16, disk: 17, serialize: 18, gc: 19, erred: 20 } as const;
 const LIGHT_ACTIVITIES = ['#d7191c', '#f28e00', '#9aa1ab', '#c9ced6', '#11151b'] as const;
 const DARK_ACTIVITIES = ['#ff4d4f', '#ffa726', '#7d8694', '#59616d', '#f5f7fa'] as const;

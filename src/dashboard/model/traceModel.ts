@@ -1,5 +1,5 @@
 // The model of a trace's task stream: a row per thread of a worker, runs coloured by prefix, and activities between
-// them in the colours of Dask's task stream (seed 000).
+// them in the colours of Dask's task stream.
 import { getOrMake } from '../../base/lookUps.js';
 import { ACTIONS, TASK_ERRED } from '../../protocol/clusterObserver.js';
 import type { RunningRow } from '../../protocol/viewRows.js';

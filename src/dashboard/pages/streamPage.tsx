@@ -26,7 +26,7 @@ export function StreamPage(props: PageProps) {
 }
 
 /**
- * The plots of a run over time, stacked as by Dask's `visualize` (seed 002): the task stream, CPU and memory, results
+ * The plots of a run over time, stacked as by Dask's `visualize`: the task stream, CPU and memory, results
  * in the cache. The side bar has the legend and details of the selected task. Reports of `visualize` and of a
  * MemorySampler open this page first.
  */

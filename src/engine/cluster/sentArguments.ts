@@ -102,7 +102,7 @@ export class SentArguments {
           nbytes: sent.nbytes,
           compressed: sent.nbytes,
           start: sent.start,
-          // This thread may have lost its core after sending. The arguments of a started task have arrived in any case.
+          // `packed` is too late if this thread lost its core after sending. A started task has its arguments.
           stop: Math.max(sent.start, Math.min(arrived, started[row]!)),
         });
       }

@@ -8,7 +8,7 @@ interface PendingCall {
   /** Name of the call in dumps. */
   readonly what: string;
   readonly since: number;
-  /** Number of occasions on which the worker did not take the call. Undefined once the call was taken. */
+  /** Number of opportunities at which the worker did not take the call. Undefined once the call was taken. */
   missed: number | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -31,7 +31,7 @@ export class PendingCalls {
   readonly #maxOccasions: number;
   #ended: LongpoleError | undefined;
 
-  /** @param maxOccasions number of occasions without taking a call after which the call is rejected, see `occasion` */
+  /** @param maxOccasions number of calls of `occasion` after which a call that the worker has not taken is rejected */
   constructor(maxOccasions: number) {
     this.#maxOccasions = maxOccasions;
   }
@@ -90,8 +90,8 @@ export class PendingCalls {
   }
 
   /**
-   * Counts an occasion on which the worker could have taken its calls. Rejects calls with too many of them, with
-   * ERR_LONGPOLE_STALLED and the dump of the worker as the cause.
+   * Records that the worker had the opportunity to take its calls. A call that the worker has missed too often is
+   * rejected with ERR_LONGPOLE_STALLED, with the dump of the worker as the cause.
    */
   occasion(worker: string, dump: () => Promise<unknown>): void {
     for (const [call, pending] of this.#pending) {

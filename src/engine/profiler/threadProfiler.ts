@@ -104,7 +104,7 @@ export class ThreadProfiler {
     };
   }
 
-  /** Records that the thread has work. Call it repeatedly, or until `idle`. */
+  /** Records that the thread has work; profiling starts soon. Call it at every poll in which the thread runs a task. */
   busy(): void {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = undefined;
@@ -114,7 +114,7 @@ export class ThreadProfiler {
     this.#startTimer.unref();
   }
 
-  /** Records that the thread is idle: profiling ends soon, and then costs nothing. */
+  /** Records that the thread is idle; profiling ends soon. */
   idle(): void {
     clearTimeout(this.#startTimer);
     this.#startTimer = undefined;

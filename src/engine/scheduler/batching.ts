@@ -145,7 +145,7 @@ function staysPrivate(state: SchedulerState, id: number, worker: WorkerState): b
 const NO_FLAGS = new Uint8Array(0);
 const NO_IDS = new Int32Array(0);
 
-/** Returns the message for a batch whose inputs are all at the worker: only its tasks. */
+/** Returns the message for a batch if the worker has all inputs: only the ids of the tasks. */
 export function bareDispatch(worker: WorkerState, batch: Batch): Dispatch {
   return {
     type: 'dispatch',

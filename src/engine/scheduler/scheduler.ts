@@ -38,7 +38,7 @@ export interface SchedulerOptions {
   /** Worker deaths during a task after which the task fails. Default 3, minimum 1. */
   readonly allowedFailures?: number;
   readonly limits?: Partial<BatchLimits>;
-  /** A single worker shares the caller's results, so a dispatch contains only the tasks. Default false. */
+  /** Whether the only worker shares the caller's memory. A dispatch then contains only ids of tasks. Default false. */
   readonly bare?: boolean;
   /** Durations known beforehand; see SchedulerState.expected. */
   readonly expected?: Float64Array;

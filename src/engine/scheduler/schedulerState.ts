@@ -39,7 +39,7 @@ export class SchedulerState extends SchedulerColumns {
   readonly workers = new Map<number, WorkerState>();
   /** Number of tasks in each state, without imports. */
   readonly counts = new Int32Array(STATE_NAMES.length);
-  /** Forgotten tasks without a row, which the counts no longer include. */
+  /** Number of forgotten tasks whose rows were removed. `counts` does not include them. */
   swept = 0;
   readonly log = new TransitionLog();
   /** Tasks released since the last release instruction. */

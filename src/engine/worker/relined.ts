@@ -5,10 +5,7 @@ import { decode, encode, type SourceMapMappings, type SourceMapSegment } from '@
 import { parse, type Token } from 'acorn';
 
 const MAP = /\/\/# sourceMappingURL=data:application\/json[^,\n]*;base64,([A-Za-z0-9+/=]+)\s*$/;
-/**
- * Tokens after which a line break may have a meaning: the restricted productions of ECMAScript, "no LineTerminator
- * here". Between other tokens a break has no meaning.
- */
+/** Tokens after which no line break is inserted, because ECMAScript gives it a meaning ("no LineTerminator here"). */
 const NOT_AFTER: ReadonlySet<string> = new Set([
   'return',
   'throw',
@@ -19,7 +16,10 @@ const NOT_AFTER: ReadonlySet<string> = new Set([
   'accessor',
   'using',
 ]);
-/** Tokens before which no line is broken; the text of a template is data. */
+/**
+ * Tokens before which no line break is inserted: the first two for the same reason, the others because a break would
+ * become part of the text of a template.
+ */
 const NOT_BEFORE: ReadonlySet<string> = new Set(['=>', '++/--', '`', '${', 'template', 'invalidTemplate']);
 /** Larger modules are not changed, in characters: parsing them twice takes some 100 ms. */
 const MAX_LENGTH = 2_000_000;

@@ -1,7 +1,7 @@
 // The figures of a cluster at a scrape of Prometheus, which the families of this folder turn into samples.
 import type { MetricKey } from '../../protocol/metrics.js';
 
-/** Figures of a cluster. Sums count from its start. */
+/** Figures of a cluster. Sums count from the start of the cluster or of its dashboard. */
 export interface ClusterFigures {
   readonly clients: number;
   readonly clientsAdded: number;

@@ -164,7 +164,7 @@ export class JsonFields {
     return this.has(field) ? this.#stops[field]! - this.#starts[field]! : 0;
   }
 
-  /** Returns the id of a value's JSON text, or -1. */
+  /** Returns the id of a value's JSON text; -1 if the field is absent. */
   raw(field: number, strings: StringTable): number {
     if (!this.has(field)) return ABSENT;
     const { bytes, view } = this.#cursor;
@@ -179,7 +179,7 @@ export class JsonFields {
     return numberAt(this.#cursor.bytes, start + quotes, this.#stops[field]! - quotes);
   }
 
-  /** Returns the byte of a string of one letter, or -1. */
+  /** Returns the byte of a string with one letter; -1 if the value is not such a string. */
   letter(field: number): number {
     const start = this.#starts[field]!;
     if (start < 0 || this.type(field) !== QUOTE || this.#stops[field]! - start !== 3) return -1;
