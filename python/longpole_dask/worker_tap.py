@@ -131,7 +131,7 @@ class WorkerTap(WorkerPlugin):
         while self.incoming and self.incoming[0][0]["stop"] < now - 60:
             self.incoming.popleft()
         for entry in since(worker.transfer_outgoing_log, self.last_outgoing):
-            # The field `middle` contains no correction, so the difference is the correction of start and stop.
+            # Dask has corrected start and stop for the offset of the clock, but not middle. The difference is the correction.
             delay = (entry["start"] + entry["stop"]) / 2 - entry["middle"]
             moved.append(moved_row("outgoing", entry, delay))
             self.last_outgoing = entry

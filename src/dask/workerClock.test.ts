@@ -51,7 +51,7 @@ describe('the clock of a worker', () => {
     assert.equal(clock.offset, 0.25);
     clock.reported(100, 100.1);
     assert.ok(Math.abs(clock.offset - 0.1) < 1e-9);
-    // A task that was sent before the observation gives no bound.
+    // The time of sending is NaN if the task was sent before the observation. Such a task does not change the offset.
     clock.sent(Number.NaN, 100);
     assert.ok(Math.abs(clock.offset - 0.1) < 1e-9);
   });

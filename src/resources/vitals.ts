@@ -25,7 +25,7 @@ export function makeVitals(): Float64Array<SharedArrayBuffer> {
   return new Float64Array(new SharedArrayBuffer(VITALS_LENGTH * Float64Array.BYTES_PER_ELEMENT));
 }
 
-/** Reads the copy in a file; null if there is none, or if it is incomplete. */
+/** Reads the figures that a worker process has copied to a file; null if the file is missing or incomplete. */
 export function readVitals(file: string): Float64Array | null {
   try {
     const bytes = readFileSync(file);

@@ -114,7 +114,7 @@ export class Diff {
     ]);
   }
 
-  /** Returns the functions in call stacks with a changed time; undefined unless all runs have samples. */
+  /** Returns the functions whose time in a call stack changed; undefined unless all runs have samples. */
   stacksTable(): Table | undefined {
     return this.stacks === undefined ? undefined : stackTable(this.stacks);
   }

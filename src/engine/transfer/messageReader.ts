@@ -1,5 +1,4 @@
-// Splits a stream of bytes into messages, and puts the bytes of results into their places. Only small pieces are
-// copied twice: large ones go from the system's buffer to their place.
+// Splits a stream of bytes into messages, and copies the bytes of results into the arrays that the receiver provides.
 import { HEAD_BYTES, MAX_BODY_BYTES, malformed, VERSION } from './transferMessages.js';
 
 /** Destination of the bytes that follow a message, or the number of bytes to drop. */

@@ -220,7 +220,7 @@ export class IsolateRun {
     this.#countUses(id);
   }
 
-  /** Returns the form of a result. Throws if the value must be copied and cannot be. */
+  /** Queues a result for sending if others need it. Throws if the value must be copied and cannot be. */
   #publish(id: number, value: unknown): Publication {
     const local = this.#inlineBytes === Number.POSITIVE_INFINITY;
     // A local scheduler does not use sizes, so they are not measured.

@@ -1,6 +1,6 @@
-// Analyses a graph before any task is placed: a topological order, and the number of results that each task must hold
-// at once until it is done. From these numbers follows the best order of its dependencies. Linear in tasks and edges,
-// except for sorting dependencies with different needs.
+// Analyses a graph before its tasks are ordered: finds a topological order, and the number of results that each task
+// and its dependencies hold at once. These numbers determine the best order of the dependencies of a task. Linear in
+// tasks and edges, except for sorting dependencies with different needs.
 import { type Adjacency, degree } from './adjacency.js';
 
 /** Returns the tasks, dependencies first. The result is shorter than `size` if tasks are on a cycle or depend on one. */

@@ -10,7 +10,7 @@ const BLOCK_SECONDS = 1;
 /** Number of blocks up to which blocks are not merged. */
 const LEAST_BLOCKS = 8;
 
-/** Details that rows lose one after the other, if a few blocks have too many rows. */
+/** Steps that remove details from rows. The next step is taken when LEAST_BLOCKS blocks have too many rows. */
 const COARSER: readonly ((row: SampleFacts) => SampleFacts)[] = [
   (row) => ({ ...row, line: 0 }),
   (row) => ({ ...row, span: '' }),
