@@ -1,4 +1,4 @@
-// Fine performance metrics, as in Dask's page of this name (seed 001): task execution by function and by activity, and
+// Fine performance metrics, as on Dask's page of this name: task execution by function and by activity, and
 // sending of data by activity. Filters choose functions, a span and a unit. Sums are exact over the whole run.
 import { idleThreadSeconds } from '../../analysis/idleThreads.js';
 import { getOrMake } from '../../base/lookUps.js';
