@@ -36,7 +36,7 @@ class LostWork {
     this.#trace = trace;
   }
 
-  /** Returns the lost workers, for the ids of tasks that ran more than once. */
+  /** Returns the lost workers in order of time. `ids` are the ids of tasks that ran more than once. */
   find(ids: ReadonlySet<number>): readonly LostWorker[] {
     const { id, state, worker, length } = this.#trace.tasks;
     const { laneOf } = lanesOf(this.#trace);

@@ -32,7 +32,7 @@ export function observeProgram(...observers: readonly ClusterObserver[]): () => 
   return observeProgramAnd(observers, []);
 }
 
-/** Does the same with additional observers `ofLocalRuns`, which watch the local schedulers only. */
+/** Like `observeProgram`. The observers `ofLocalRuns` are added to the local schedulers only. */
 export function observeProgramAnd(
   observers: readonly ClusterObserver[],
   ofLocalRuns: readonly RunObserver[],

@@ -93,7 +93,7 @@ export interface TaskRuns {
   readonly acknowledged: number;
 }
 
-/** Largest value, because the column of attempts has one byte. */
+/** Number of runs of a task up to which runs are counted, because the column `attempt` has one byte. */
 const MAX_RUNS = 254;
 
 /** Counts a run that ends and returns its number, 1 for the first of its task. A lost result is computed by another run. */

@@ -207,7 +207,7 @@ function deny(
   return undefined;
 }
 
-/** A URL that no request can have, because slashes at the beginning of a path become one. */
+/** A URL that no request can have, because several slashes at the beginning of its path are replaced by one. */
 const NOWHERE = 'http://dashboard//';
 
 /** Returns the URL of the request, or NOWHERE for an invalid path. */

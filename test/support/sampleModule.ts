@@ -23,7 +23,7 @@ export interface SampleModule extends Names {
   readonly shownBelow: readonly string[];
 }
 
-/** What a comment shows is a value if it begins like one. */
+/** Matches the text of a comment that shows a value. */
 const VALUE = /^(?:-?\d|['"{[]|(?:true|false|null|undefined|NaN|Infinity|https?:\/\/\S*|ERR_LONGPOLE_.*)$)/;
 /** Globals that esbuild's helpers use where they exist. */
 const NEWER_GLOBALS = new Set(['SuppressedError']);

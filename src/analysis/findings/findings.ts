@@ -51,13 +51,13 @@ export const RULES: readonly Rule[] = [
 
 /** Findings that are left out if one of the listed findings, which explains the same time, was made. */
 const EXPLAINED_BY: Partial<Record<FindingCode, readonly FindingCode[]>> = {
-  // The remaining workers have more work than the lost one had.
+  // A lost worker ran fewer tasks than the remaining ones, so the load looks uneven.
   'worker-skew': ['lost-work'],
   'serial-tail': ['worker-skew'],
   // Both report waits for the disk.
   'spill-bound': ['memory-bound'],
   'lack-of-parallelism': ['serial-tail', 'serial-stretch', 'stragglers'],
-  // Where one task follows another, each of them waits for the scheduler while the other threads are idle anyway.
+  // In a chain of tasks, each task waits for the scheduler, but the other threads would be idle in any case.
   'scheduler-bound': [
     'tasks-too-small',
     'event-loop-starvation',

@@ -1,5 +1,5 @@
 // Holds a batch back until its inputs have been gathered. Other batches may overtake it, unless they need a result that
-// the waiting batch computes or carries.
+// the waiting batch computes or contains.
 import type { Frames } from '../../protocol/frames.js';
 import type { Program } from '../../protocol/program.js';
 import type { GatherInput, HostBatch } from './hostTypes.js';
@@ -20,7 +20,7 @@ export interface GateExits {
 interface Waiting {
   readonly batch: HostBatch;
   readonly taken: Set<number>;
-  /** Local ids of the results that the batch computes or carries. */
+  /** Local ids of the results that the batch computes, contains or gathers. */
   readonly offers: ReadonlySet<number>;
   readonly done: Promise<void>;
 }
@@ -75,7 +75,7 @@ export class BatchGate {
     return this.#waiting.length;
   }
 
-  /** Whether a waiting batch needs, computes or carries the result. */
+  /** Whether a waiting batch needs, computes or contains the result. */
   holds(id: number): boolean {
     return this.#waiting.some(({ batch, offers }) => offers.has(id) || this.#isNeeded(batch, id));
   }

@@ -118,7 +118,7 @@ export class IsolateRun {
       this.#receive(id, value);
     }
     this.#unpack(batch);
-    // A task of another batch may have computed the input here since it was sought elsewhere.
+    // No peer had these inputs. This isolate may have computed one of them in another batch meanwhile.
     for (const id of batch.lacking) if (this.#results[id] === undefined) this.#failed.add(id);
     for (let index = 0; index < batch.constants.ids.length; index++)
       this.#constants[batch.constants.ids[index]!] = batch.constants.values[index];

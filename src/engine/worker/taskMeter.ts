@@ -80,7 +80,7 @@ export class TaskMeter {
    */
   digest(label: string, value: number, unit: string, inside: OpenMeter | undefined): void {
     if (this.#ended) {
-      // After the task, its seconds belong to another task already.
+      // The task has ended. Seconds that pass now may count for the next task, so only other units are added.
       if (unit !== 'seconds') this.#late?.({ label, value, unit });
       return;
     }

@@ -73,7 +73,7 @@ class DamageList {
   }
 
   add(file: string, offset: number, bytes: number, reason: string): void {
-    // A stream that was not closed has lost nothing by itself; `summary` reports it once for all streams.
+    // A stream without an end has not lost bytes. `summary` reports once that the streams were not closed.
     const stretch = bytes > 0 || reason === 'it is missing' ? 1 : 0;
     const known = this.#damage;
     if (known === undefined || (known.stretches === 0 && stretch === 1)) {
