@@ -67,6 +67,20 @@ test('every listed plot shows a part of a page', async () => {
   await server.close();
 });
 
+test('an individual plot opens other pages in a new tab', async () => {
+  const server = await started();
+  const { page } = await browser.open(browser.blank());
+  await page.goto(`${server.link}individual-graph`);
+  const opened = page.context().waitForEvent('page');
+  await page.getByRole('button', { name: 'in the task stream' }).click();
+  const stream = await opened;
+  await stream.locator('main.page[data-page="stream"] section.details[aria-label="Selected task"]').waitFor();
+  assert.equal(await stream.locator('nav.pages').count(), 1);
+  assert.equal(await page.locator('main.page[data-page="graph"]').count(), 1);
+  await page.context().close();
+  await server.close();
+});
+
 test('a plot is shown in a frame of an allowed origin, and in no other frame', async () => {
   const framing = createServer((request, response) => {
     const src = new URL(request.url ?? '', 'http://localhost').searchParams.get('src') ?? '';

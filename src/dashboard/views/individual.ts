@@ -14,9 +14,10 @@ export function individualOf({ protocol, pathname }: Location): IndividualPlot |
   return name === undefined ? undefined : INDIVIDUAL_PLOT_CONTENT[name];
 }
 
-/** Opens a page of the whole dashboard in a new tab. */
-export function openDashboard(page: PageName): void {
-  open(`./#${page}`, '_blank', 'noopener');
+/** Opens a page of the whole dashboard in a new tab. A key selects a task there. */
+export function openDashboard(page: PageName, key: string): void {
+  const task = key === '' ? '' : `?${new URLSearchParams({ task: key })}`;
+  open(`./#${page}${task}`, '_blank', 'noopener');
 }
 
 /** Returns the plots of a page that are shown. */

@@ -130,10 +130,10 @@ export class ShellState {
     this.view.reset(EMPTY_MODEL);
   }
 
-  /** Shows a page; in a new tab if this tab shows only a plot. */
-  go(page: PageName): void {
+  /** Shows a page. If this tab shows only a plot, shows the page and the task in a new tab. */
+  go(page: PageName, key = ''): void {
     if (this.individual !== undefined) {
-      openDashboard(page);
+      openDashboard(page, key);
       return;
     }
     this.#pending = undefined;
@@ -177,7 +177,7 @@ export class ShellState {
    * Selects a task and brings it into view. A page without a task stream is replaced by the page of the task stream.
    */
   selectRow(row: number): void {
-    if (!this.#hasStream()) this.go('stream');
+    if (!this.#hasStream()) this.go('stream', this.trace?.tasks.keyOf(row));
     const plot = this.view.model.plots.findIndex(({ type }) => type === 'tasks');
     const position = this.#positionOf(plot, row);
     if (position !== undefined) this.view.pin(plot, { kind: 'run', position });
