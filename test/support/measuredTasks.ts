@@ -37,9 +37,10 @@ export const measured = tasks(import.meta.url, {
     return new Float64Array(words.buffer);
   },
   /** Returns an object whose serialization takes that many seconds of computing. */
-  slowToPack(seconds: number): { readonly packed: number } {
+  slowToPack(seconds: number): { readonly numbers: Float64Array; readonly slow: number } {
     return {
-      get packed() {
+      numbers: new Float64Array(100_000),
+      get slow() {
         return spin(seconds);
       },
     };
