@@ -13,7 +13,7 @@ import { measuredWith } from './support/measuredRuns.js';
 import { measured } from './support/measuredTasks.js';
 import { repositoryPath } from './support/repository.js';
 
-const { spin, spinUntilOpen, wait, read, fail, numbers, total } = measured;
+const { spin, spinUntilOpen, holdUntilOpen, wait, read, fail, numbers, total } = measured;
 
 /**
  * Returns the sums of the metrics by keys such as `execute,read,I/O,seconds`, once a condition holds. Each worker reports
@@ -238,6 +238,28 @@ for (const processes of [false, true]) {
     });
   });
 }
+
+test('a MemorySampler sees the memory of a thread while the task that holds it runs', async () => {
+  await using client = await connect({ workers: 2 });
+  const sampler = new MemorySampler();
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  const first = client.memory();
+  assert.ok(first.process > 0, 'there is a value before the first heartbeat');
+  assert.equal(first.optimistic, first.process);
+  {
+    await using _process = sampler.sample('process', { interval: 0.01, client });
+    await using _recent = sampler.sample('recent', { measure: 'unmanaged_recent', interval: 0.01, client });
+    const held = client.submit(holdUntilOpen, gate, 400e6);
+    const latest = (label: string): number => sampler.samples.get(label)?.at(-1)?.bytes ?? 0;
+    while (latest('process') < 400e6 || latest('recent') < 300e6)
+      await new Promise((resolve) => setImmediate(resolve));
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+    assert.equal(await held.result(), 400e6);
+  }
+  const { rows } = sampler.toTable();
+  assert.equal(rows[0]?.['time'], 0, 'times count from the first sample');
+});
 
 test('the profile of a TypeScript module has the line numbers of its source', async () => {
   const folder = mkdtempSync(join(repositoryPath('dist-test'), 'lines-'));

@@ -18,7 +18,9 @@ class FakeCluster {
   memory(): ClusterMemory {
     const process = ++this.#requests * MIB;
     this.#waiting.get(this.#requests)?.();
-    return { process, managed: 2 * process, unmanaged: 3 * process, spilled: 4 * process };
+    const [managed, unmanaged, spilled] = [2 * process, 3 * process, 4 * process];
+    const [optimistic, unmanaged_old, unmanaged_recent] = [5 * process, 6 * process, 7 * process];
+    return { process, managed, unmanaged, spilled, optimistic, unmanaged_old, unmanaged_recent };
   }
 
   requested(count: number): Promise<void> {
@@ -102,6 +104,12 @@ test('the table aligns times, and repeats values between samples, but not after 
       [null, 3 * MIB],
       [null, 4 * MIB],
     ],
+  );
+  const [first, second] = [sampler.samples.get('first') ?? [], sampler.samples.get('second') ?? []];
+  const times = [...first, ...second].map(({ time }) => time - first[0]!.time);
+  assert.deepEqual(
+    table.rows.map((row) => row['time']),
+    times,
   );
   const [start] = sampler.toTable({ align: true }).rows;
   assert.deepEqual(start, { time: 0, first: MIB, second: 3 * MIB });

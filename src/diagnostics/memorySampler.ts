@@ -18,28 +18,37 @@ import type { MemorySeries } from './memoryPlot.js';
 import { memoryPlot } from './memoryPlot.js';
 import { writeWhole } from './wholeFile.js';
 
-/** Memory of all workers of a cluster, in bytes; see SampleOptions. */
-export interface ClusterMemory {
-  readonly process: number;
-  readonly managed: number;
-  readonly unmanaged: number;
-  readonly spilled: number;
-}
+/** Memory of all processes of workers of a cluster, in bytes; see SampleOptions. */
+export type ClusterMemory = Readonly<Record<MemoryMeasure, number>>;
 
 /** Source of samples: a Client, or another object with this method. */
 export interface MemorySource {
   memory(): ClusterMemory | Promise<ClusterMemory>;
 }
 
-export const MEMORY_MEASURES = ['process', 'managed', 'unmanaged', 'spilled'] as const;
+export const MEMORY_MEASURES = [
+  'process',
+  'managed',
+  'unmanaged',
+  'spilled',
+  'optimistic',
+  'unmanaged_old',
+  'unmanaged_recent',
+] as const;
 export type MemoryMeasure = (typeof MEMORY_MEASURES)[number];
 
 export interface SampleOptions {
   /**
-   * - `process`: memory of the workers' processes, from the operating system; the default
+   * - `process`: resident memory of the workers' processes, from the operating system; the default. Workers that are
+   *   threads share the program's process, which counts once
    * - `managed`: results in memory
-   * - `unmanaged`: other memory of the processes
+   * - `unmanaged`: `process` without `managed`
    * - `spilled`: results on disk
+   * - `unmanaged_old`: minimum of `unmanaged` in the last 30 s
+   * - `unmanaged_recent`: `unmanaged` without `unmanaged_old`, e.g. the memory that running tasks use
+   * - `optimistic`: `managed` and `unmanaged_old` together
+   *
+   * @source Dask's `distributed.scheduler.MemoryState`
    */
   readonly measure?: MemoryMeasure;
   /** Seconds between two samples, at least 0.01. Default 0.5. */
@@ -139,9 +148,9 @@ export class MemorySampler {
   }
 
   /**
-   * Returns the samples as a table with a column `time` in seconds and one column of bytes per label. Times between two
-   * samples of a label have the value of the earlier one. Times before the first and after the last sample have no
-   * value.
+   * Returns the samples as a table with a column `time` and one column of bytes per label. Times are seconds since the
+   * first sample of all labels; with `align`, since the first sample of each label. Times between two samples of a
+   * label have the value of the earlier one. Times before the first and after the last sample have no value.
    */
   toTable(options: AlignOptions = {}): Table {
     checkOptions('MemorySampler.toTable', options, ALIGN_OPTIONS);
@@ -150,8 +159,12 @@ export class MemorySampler {
     const times = Float64Array.from(
       new Set(series.flatMap(({ points }) => points.map(({ time }) => time))),
     ).sort();
+    const [start = 0] = times;
     const columns = series.map(({ label, points }) => ({ title: label, numbers: filled(points, times) }));
-    return new Table([{ title: 'time', numbers: times, float: true }, ...columns]);
+    return new Table([
+      { title: 'time', numbers: times.map((time) => time - start), float: true },
+      ...columns,
+    ]);
   }
 
   /**
@@ -257,9 +270,19 @@ class Sampling {
   }
 }
 
+const NOTHING: ClusterMemory = {
+  process: 0,
+  managed: 0,
+  unmanaged: 0,
+  spilled: 0,
+  optimistic: 0,
+  unmanaged_old: 0,
+  unmanaged_recent: 0,
+};
+
 /** Source without a cluster. Results of threads are in this process, and only its total memory is known. */
 const THIS_PROCESS: MemorySource = {
-  memory: () => ({ process: process.memoryUsage.rss(), managed: 0, unmanaged: 0, spilled: 0 }),
+  memory: () => ({ ...NOTHING, process: process.memoryUsage.rss() }),
 };
 
 function checkSource(measure: MemoryMeasure, source: MemorySource | undefined): void {

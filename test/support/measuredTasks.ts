@@ -9,6 +9,12 @@ export const measured = tasks(import.meta.url, {
     while (Atomics.load(gate, 0) === 0) rounds = burn(rounds);
     return rounds;
   },
+  /** Holds memory until the first element of `gate`, an array in shared memory, is not 0. Returns its size. */
+  holdUntilOpen(gate: Int32Array, nbytes: number): number {
+    const held = new Uint8Array(nbytes).fill(1);
+    while (Atomics.load(gate, 0) === 0) Atomics.wait(gate, 0, 0);
+    return held.length;
+  },
   wait(seconds: number): Promise<void> {
     return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   },

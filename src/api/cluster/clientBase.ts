@@ -14,7 +14,7 @@ import type { TraceWriterOptions } from '../../files/traceWriter.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { ClusterObserver } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
-import { clusterMemory, clusterProfile, PROFILE_OPTIONS, type ProfileOptions } from './clientMeasures.js';
+import { clusterProfile, PROFILE_OPTIONS, type ProfileOptions } from './clientMeasures.js';
 import type { Cluster } from './cluster.js';
 import { checkPlugin } from './plugins.js';
 import { type SchedulerInfo, type SchedulerView, schedulerView } from './schedulerView.js';
@@ -159,9 +159,9 @@ export class ClientBase {
     return clusterProfile(this.cluster, () => this.trace, options);
   }
 
-  /** Returns the memory of all workers now, in bytes; see MemorySampler. */
+  /** Returns the memory of all processes of workers now, in bytes; see MemorySampler. */
   memory(): ClusterMemory {
-    return clusterMemory(this.cluster);
+    return this.cluster.memory.read();
   }
 
   /** Link of the dashboard; undefined if the cluster has none. */

@@ -1,6 +1,5 @@
-// Implements `Client.profile` and `Client.memory`.
+// Implements `Client.profile`.
 import { FLAG, fileName, kind, NAMES, NUMBER, type OptionKinds, TEXT } from '../../base/arguments.js';
-import { type ClusterMemory, MEMORY_MEASURES } from '../../diagnostics/memorySampler.js';
 import { isCalled } from '../../engine/cluster/engineWorker.js';
 import type { CallTree } from '../../profile/callTree.js';
 import type { ProfileQuery } from '../../profile/profileHistory.js';
@@ -52,14 +51,4 @@ export async function clusterProfile(
     writeProfileView(trace(), filename, { ...query, ...only, scheduler });
   }
   return tree;
-}
-
-/** Implements `Client.memory`. */
-export function clusterMemory({ engine }: Cluster): ClusterMemory {
-  const sums = { process: 0, managed: 0, unmanaged: 0, spilled: 0 };
-  for (const { memorySample } of engine.workers.values()) {
-    if (memorySample === undefined) continue;
-    for (const measure of MEMORY_MEASURES) sums[measure] += memorySample[measure];
-  }
-  return sums;
 }

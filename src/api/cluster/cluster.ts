@@ -17,6 +17,7 @@ import type { ClusterParts } from './clusterParts.js';
 import { ConnectedClients } from './connectedClients.js';
 import type { EventLog } from './eventLog.js';
 import type { Measures } from './measures.js';
+import type { ProcessMemory } from './processMemory.js';
 
 /** Milliseconds that workers have to send their samples and metrics. */
 const FLUSH_MS = 10_000;
@@ -42,6 +43,8 @@ export abstract class Cluster {
   /** @internal */
   readonly measures: Measures;
   /** @internal */
+  readonly memory: ProcessMemory;
+  /** @internal */
   readonly events: EventLog;
   /** @internal */
   readonly tools: ClientTools;
@@ -66,6 +69,7 @@ export abstract class Cluster {
     this.#resources = parts.resources;
     this.#stalls = parts.stalls;
     this.measures = parts.measures;
+    this.memory = parts.memory;
     this.events = parts.events;
     this.tools = parts.tools;
   }

@@ -14,6 +14,7 @@ import { watchCluster } from '../observeProgram.js';
 import { type ClientTools, clientTools } from './clientTools.js';
 import { EventLog } from './eventLog.js';
 import { Measures } from './measures.js';
+import { ProcessMemory } from './processMemory.js';
 
 /** Largest size in bytes of a result that a worker sends to the scheduler with the report of its task. */
 const INLINE_BYTES = 1024;
@@ -35,6 +36,7 @@ export interface ClusterParts {
   readonly stores: ClusterStores;
   readonly resources: ClusterResources;
   readonly measures: Measures;
+  readonly memory: ProcessMemory;
   readonly events: EventLog;
   readonly stalls: StallWatch;
   readonly tools: ClientTools;
@@ -55,6 +57,8 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
   const places = new WorkerPlaces(engine, settings, (worker, events) => stores.makeHost(worker, events));
   const measures = new Measures(engine, settings.profile);
   engine.observe(measures);
+  const memory = new ProcessMemory(engine);
+  engine.observe(memory);
   return {
     engine,
     live,
@@ -63,6 +67,7 @@ export function makeClusterParts(options: PartsOptions): ClusterParts {
     stores,
     resources: new ClusterResources(engine),
     measures,
+    memory,
     events: new EventLog(engine),
     stalls: new StallWatch(engine, settings.ttl),
     tools: clientTools,
