@@ -81,6 +81,27 @@ test('an individual plot opens other pages in a new tab', async () => {
   await server.close();
 });
 
+test('the tasks of more than 100 workers are shown as a histogram', async () => {
+  const cluster = new ScriptedCluster({ seed: 3, sizes: [200], workers: 101, batch: 5 });
+  cluster.play();
+  const trace = cluster.trace.snapshot();
+  const server = await DashboardServer.start({
+    source: { kind: 'recorded', title: 'many workers', facts: {}, trace },
+    port: 0,
+  });
+  const { page } = await browser.open(browser.blank());
+  await page.goto(`${server.link}individual-nprocessing`);
+  const shown = page.locator(panel('Tasks running'));
+  await shown.getByText('the number of workers with these tasks, of 101 workers').waitFor();
+  const counts = await shown.locator('.bars .number').allInnerTexts();
+  assert.equal(
+    counts.reduce((sum, count) => sum + Number(count), 0),
+    101,
+  );
+  await page.context().close();
+  await server.close();
+});
+
 test('a plot is shown in a frame of an allowed origin, and in no other frame', async () => {
   const framing = createServer((request, response) => {
     const src = new URL(request.url ?? '', 'http://localhost').searchParams.get('src') ?? '';

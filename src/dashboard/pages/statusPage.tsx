@@ -3,6 +3,7 @@
 import type { WorkerRow } from '../../protocol/viewRows.js';
 import type { Trace } from '../../trace/trace.js';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../model/format.js';
+import { histogram } from '../model/histogram.js';
 import { ACTIVITY_SLOTS, mix, type Scheme, slotColor } from '../model/palette.js';
 import { prefixColors } from '../model/prefixColors.js';
 import { shortNames } from '../model/shortNames.js';
@@ -204,8 +205,33 @@ function Memory({
   );
 }
 
+/** Workers with a bar each. As in Dask, more workers are shown as a histogram. */
+const MAX_WORKERS = 100;
+const MAX_BINS = 20;
+
+/** Numbers of workers by their numbers of tasks. */
+function ProcessingHistogram({ workers, scheme }: WorkersProps) {
+  const color = slotColor(12, scheme);
+  const bins = histogram(
+    workers.map(({ processing }) => processing),
+    MAX_BINS,
+  );
+  const rows = bins.map(({ from, to, count }) => ({
+    name: `${from === to ? formatCount(from) : `${formatCount(from)}–${formatCount(to)}`} ${to === 1 ? 'task' : 'tasks'}`,
+    parts: [{ name: `${formatCount(count)} workers`, value: count, color }],
+    label: formatCount(count),
+  }));
+  return (
+    <>
+      <Bars rows={rows} />
+      <p class="muted">the number of workers with these tasks, of {formatCount(workers.length)} workers</p>
+    </>
+  );
+}
+
 function Processing({ workers, scheme }: WorkersProps) {
   if (workers.length === 0) return <Empty>There are no workers.</Empty>;
+  if (workers.length > MAX_WORKERS) return <ProcessingHistogram workers={workers} scheme={scheme} />;
   const color = slotColor(12, scheme);
   const short = shortNames(workers.map(({ name }) => name));
   const rows = workers.map(({ name, processing, status }, i) => ({
