@@ -79,7 +79,7 @@ export interface Measured {
   readonly offered: number;
 }
 
-const BESIDE = ['serialize', 'deserialize', 'executor', 'idle'];
+const BESIDE = ['serialize', 'deserialize', 'import', 'executor', 'idle'];
 
 function measure(client: Client, name: string | undefined): Promise<Measured> {
   return client.runOnScheduler(({ scheduler: { spans, cumulativeWorkerMetrics } }) => {

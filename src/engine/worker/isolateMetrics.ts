@@ -59,6 +59,8 @@ export class MeteredRun {
   readonly #metering: TaskMetering;
   readonly #kindOf: Int32Array;
   readonly #kinds: readonly TaskKind[];
+  /** Seconds of importing the modules of the run's functions that no task has counted. */
+  importSeconds = 0;
 
   constructor(run: number, metering: TaskMetering, { kindOf, kinds }: TaskKinds) {
     this.#run = run;
@@ -93,7 +95,10 @@ export class MeteredRun {
     this.#metering.awaited({ run: this.#run, id }, start, stop, idle, cpu);
   }
 
-  enterBatch(): void {
+  /** Starts or resumes a batch at the task `id`. The import of the run's modules counts for the first such task. */
+  enterBatch(id: number): void {
+    this.#metering.imported(this.#kindAt(id), this.importSeconds);
+    this.importSeconds = 0;
     this.#metering.enterBatch();
   }
 

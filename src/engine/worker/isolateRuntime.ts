@@ -2,10 +2,8 @@
 // Nothing can be sent or received while a task runs. Therefore completions go to shared memory at once, and values
 // are sent before any task that is not known to be short. Between two tasks the isolate checks the mailbox word.
 
-import { toErrorInfo } from '../../protocol/errorInfo.js';
 import { framesBytes } from '../../protocol/frames.js';
 import {
-  type CallFunction,
   type FromIsolate,
   type IsolateBirth,
   type IsolateMeasures,
@@ -17,6 +15,7 @@ import {
   type ToIsolate,
 } from '../../protocol/isolateMessages.js';
 import { Vitals } from '../../resources/vitals.js';
+import { answerCall } from './answerCall.js';
 import { collectGarbage } from './collectGarbage.js';
 import { CoreWaits } from './coreWaits.js';
 import type { IsolateStanding } from './dumpHook.js';
@@ -76,6 +75,8 @@ export class IsolateRuntime {
   readonly #lastRun: TaskRun = { id: 0, received: 0, start: 0, stop: 0, coreWait: Number.NaN };
   /** True while a task's own code runs, and no method of this class. */
   #inTask = false;
+  /** True from the start of a batch to its end, also while one of its tasks awaits. */
+  #inBatch = false;
 
   constructor(host: HostPort, birth: IsolateBirth) {
     this.#host = host;
@@ -153,9 +154,11 @@ export class IsolateRuntime {
 
   #open(message: Extract<ToIsolate, { type: 'open' }>): void {
     const { kinds } = message;
+    const opened = this.#clock();
     const run = new IsolateRun(message, kinds && this.#metrics?.run(message.run, kinds));
     this.#runs.set(message.run, run);
     const functions = loadFunctions(message.functions);
+    if (functions instanceof Promise) void functions.then(() => this.#imported(run, opened));
     const metering = run.metered === undefined ? undefined : this.#metrics?.loading;
     if (!(functions instanceof Promise) && metering === undefined) {
       run.setFunctions(functions);
@@ -165,6 +168,12 @@ export class IsolateRuntime {
       run.setFunctions(loaded);
       run.ready = undefined;
     });
+  }
+
+  /** The modules of a run's functions were imported. While a batch runs, its tasks have the time. */
+  #imported(run: IsolateRun, since: number): void {
+    if (run.metered !== undefined && !this.#inBatch)
+      run.metered.importSeconds = this.#clock() - Math.max(since, this.#reported);
   }
 
   /** Runs queued batches until there are none, or one has to wait. Continues after the wait. */
@@ -190,7 +199,8 @@ export class IsolateRuntime {
     const { batch, run } = progress;
     const { ids } = batch;
     this.#current = progress;
-    run.metered?.enterBatch();
+    this.#inBatch = true;
+    run.metered?.enterBatch(ids[progress.next] ?? 0);
     if (progress.next === 0) run.accept(batch);
     let start = this.#clock();
     for (; progress.next < ids.length; progress.next++) {
@@ -240,6 +250,7 @@ export class IsolateRuntime {
     }
     run.metered?.leaveBatch(ids[0] ?? 0, this.#clock());
     this.#report(batch.run, run, this.#queue.length === 0);
+    this.#inBatch = false;
     if (run.isLeaving) this.#evict(batch.run, NO_IDS);
     return undefined;
   }
@@ -366,30 +377,5 @@ export class IsolateRuntime {
     Atomics.store(this.#mailbox, 0, 0);
     for (let message = this.#host.receive(); message !== undefined; message = this.#host.receive())
       this.handle(message);
-  }
-}
-
-// Calls functions in an isolate for the host, with `client.run` or for a plugin.
-
-/** Calls the function and posts the answer. Never rejects: an exception is an answer. */
-async function answerCall(
-  { call, fn, argument }: CallFunction,
-  post: (message: FromIsolate) => void,
-): Promise<void> {
-  const answer = (value: unknown, error?: unknown): void =>
-    post({ type: 'called', call, value, error: error === undefined ? undefined : toErrorInfo(error) });
-  post({ type: 'call-taken', call });
-  // A computation that the function starts counts as started by a task.
-  const { running } = taskContext;
-  taskContext.running = true;
-  try {
-    const loaded = loadFunctions([fn]);
-    const [callable] = loaded instanceof Promise ? await loaded : loaded;
-    const result = callable?.(argument);
-    answer(isThenable(result) ? await result : result);
-  } catch (error) {
-    answer(undefined, error ?? new Error(`${error} was thrown`));
-  } finally {
-    taskContext.running = running;
   }
 }

@@ -162,7 +162,7 @@ export class TaskMetering {
   }
 
   /**
-   * * Runs work of the isolate for a task, `serialize` or `deserialize`. The work counts as `execute` of the task's
+   * Runs work of the isolate for a task, `serialize` or `deserialize`. The work counts as `execute` of the task's
    * kind, in seconds, bytes and number of calls.
    */
   beside<T>(
@@ -197,6 +197,11 @@ export class TaskMetering {
     const seconds = idleTime(stop - start, idle, cpu);
     if (seconds >= SEEN_AWAIT_SECONDS)
       this.#note({ action: 'await', start, stop: Math.min(stop, start + seconds), ...task, nbytes: 0 });
+  }
+
+  /** Counts the import of modules before a batch. */
+  imported(kind: Kind, seconds: number): void {
+    if (seconds > 0) kind.entry('import', 'seconds').add(seconds);
   }
 
   /** The isolate starts or resumes work on a batch. */

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { compileGraph } from '../../graph/compile.js';
+import { registerTasks } from '../../graph/taskRegistry.js';
+import { CompletionLog } from '../../protocol/completionLog.js';
+import {
+  type FromIsolate,
+  NO_PACKED,
+  NO_VALUES,
+  type OpenRunMessage,
+  type RunBatch,
+} from '../../protocol/isolateMessages.js';
+import { makeVitals } from '../../resources/vitals.js';
+import { IsolateRuntime } from './isolateRuntime.js';
+
+/** Seconds on the fake clock that the import takes. */
+const IMPORT_SECONDS = 3;
+const SPAN = ['default'];
+
+let nowMs = 0;
+beforeEach(() => {
+  mock.method(performance, 'now', () => nowMs);
+});
+afterEach(() => mock.restoreAll());
+
+/** Returns the URL of a module that calls this function when it is imported. */
+function moduleCalling(load: (url: string) => void): string {
+  const name = `importTime${Math.random()}`;
+  Reflect.set(globalThis, name, load);
+  return `data:text/javascript,globalThis['${name}'](import.meta.url)`;
+}
+
+/** Runs a task of the module in a new isolate, `later` seconds after the run was opened. Returns its sums in seconds. */
+async function sumsOf(url: string, later: number): Promise<Record<string, number>> {
+  const { program, constants } = compileGraph({ made: [() => 1] }, ['made']);
+  const open: OpenRunMessage = {
+    type: 'open',
+    run: 1,
+    program,
+    functions: [{ type: 'module', url, name: 'made' }],
+    claims: Int32Array.of(1),
+    wanted: Uint8Array.of(1),
+    log: new CompletionLog(program.size).buffer,
+    inlineBytes: 1e6,
+    kinds: { kindOf: Int32Array.of(0), kinds: [{ prefix: 'made', span: SPAN }] },
+    keys: null,
+    marks: false,
+  };
+  const batch: RunBatch = {
+    type: 'batch',
+    run: 1,
+    batch: 1,
+    ids: Int32Array.of(0),
+    inputs: NO_VALUES,
+    packed: NO_PACKED,
+    lacking: new Int32Array(0),
+    constants: { ids: Int32Array.from(constants.keys()), values: constants },
+  };
+  const sums: Record<string, number> = {};
+  await new Promise<void>((resolve) => {
+    const post = (message: FromIsolate): void => {
+      if (message.type !== 'report') return;
+      for (const [index, key] of (message.measures?.metrics.keys ?? []).entries())
+        if (key[0] === 'execute' && key.at(-1) === 'seconds')
+          sums[`${key[2]} ${key[3]}`] = message.measures?.metrics.values[index] ?? Number.NaN;
+      resolve();
+    };
+    const birth = {
+      mailbox: new Int32Array(2),
+      vitals: makeVitals(),
+      epochOffsetMs: 0,
+      name: 'w',
+      metered: true,
+    };
+    const runtime = new IsolateRuntime({ post, receive: () => undefined }, birth);
+    runtime.handle(open);
+    if (later === 0) runtime.handle(batch);
+    else
+      setTimeout(() => {
+        nowMs += later * 1000;
+        runtime.handle(batch);
+      }, 200);
+  });
+  return sums;
+}
+
+for (const later of [0, 60]) {
+  test(`importing the module of a task counts as import, ${later} s before its batch`, async () => {
+    const url = moduleCalling((own) => {
+      nowMs += IMPORT_SECONDS * 1000;
+      registerTasks(own, new Map([['made', () => 1]]));
+    });
+    const { 'made import': seconds } = await sumsOf(url, later);
+    assert.ok(Math.abs((seconds ?? 0) - IMPORT_SECONDS) < 1e-6, `${seconds} s`);
+    // The module is known now.
+    assert.equal((await sumsOf(url, later))['made import'], undefined);
+  });
+}
