@@ -6,7 +6,8 @@ export const OTHERS = '(others)';
 
 /**
  * `["execute", spanId, prefix, activity, unit]` on a worker, `["execute", prefix, activity, unit]` on the scheduler and on
- * spans, and `[context, activity, unit]` for the other contexts on both. Units are `seconds`, `bytes`, `count`, or what a user named.
+ * spans, and `[context, activity, unit]` for the other contexts on both. Work of the store that a task caused is
+ * `[context, spanId, prefix, activity, unit]` on a worker. Units are `seconds`, `bytes`, `count`, or named by the user.
  */
 export type MetricKey = readonly string[];
 

@@ -63,9 +63,9 @@ export class ThreadCluster implements ClusterStores {
       file: (file) => this.#directory.file(file),
       name: `${name}-${index}`,
       now: this.#engine.clock,
-      onInterval: (interval) => {
+      onInterval: (interval, cause) => {
         const known = { ...interval, worker: index, thread: 0 };
-        logs.digests.interval(known);
+        logs.digests.interval(known, cause);
         events.interval(known);
       },
       onError: (error) => events.event('store', error.message),

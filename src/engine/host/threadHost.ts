@@ -89,11 +89,10 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     if (open === undefined) return;
     this.#running.dispatched(run, batch.ids);
     const gather = this.#gathers(open.spec, batch);
+    const cause = open.spec.kinds.kinds[open.spec.kinds.kindOf[batch.ids[0] ?? 0]!];
+    const gatherAll = () => gatherInputs(this.#options, this.#events, gather, cause);
     this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS);
-    open.gate.admit(
-      batch,
-      gather.length === 0 ? undefined : () => gatherInputs(this.#options, this.#events, gather),
-    );
+    open.gate.admit(batch, gather.length === 0 ? undefined : gatherAll);
   }
 
   #gathers(spec: HostRun, batch: HostBatch): GatherInput[] {

@@ -1,6 +1,8 @@
 // The metrics of one worker: those of its tasks, which its isolate sends, and those of its host, which moves and
 // stores results. The host works while tasks run, so its seconds are not part of the tasks' seconds.
 import type { Action, Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
+import { spanId } from '../../protocol/metrics.js';
+import type { TaskKind } from '../../protocol/taskKinds.js';
 import { MetricLedger } from './metricLedger.js';
 
 /** Context of the store's work: results are written because memory is full, and read for a peer or a task. */
@@ -15,9 +17,10 @@ export class WorkerDigests {
   /** `digestsTotal` of the worker. */
   readonly ledger = new MetricLedger();
 
-  interval({ action, start, stop, nbytes }: WorkInterval): void {
+  /** Counts work of the store. `cause` is the kind of the task that needed the result; undefined if none did. */
+  interval({ action, start, stop, nbytes }: WorkInterval, cause?: TaskKind): void {
     const context = CONTEXT_OF[action] ?? 'get-data';
-    this.#count(context, action, stop - start, nbytes);
+    this.#count(context, action, stop - start, nbytes, cause);
   }
 
   transfer({ direction, start, stop, nbytes }: Transfer): void {
@@ -25,9 +28,9 @@ export class WorkerDigests {
   }
 
   /** Counts results that a batch needed and that were in memory here. */
-  memoryRead(count: number, nbytes: number): void {
-    this.ledger.add(['gather-dep', 'memory-read', 'count'], count);
-    this.ledger.add(['gather-dep', 'memory-read', 'bytes'], nbytes);
+  memoryRead(count: number, nbytes: number, cause?: TaskKind): void {
+    this.ledger.add([...keyOf('gather-dep', cause), 'memory-read', 'count'], count);
+    this.ledger.add([...keyOf('gather-dep', cause), 'memory-read', 'bytes'], nbytes);
   }
 
   /** Counts packed results that the isolate handed to the host's thread, which keeps and serves them. */
@@ -37,9 +40,14 @@ export class WorkerDigests {
     this.ledger.add(['get-data', 'offload', 'count'], count);
   }
 
-  #count(context: string, activity: string, seconds: number, nbytes: number): void {
-    this.ledger.add([context, activity, 'seconds'], seconds);
-    this.ledger.add([context, activity, 'bytes'], nbytes);
-    this.ledger.add([context, activity, 'count'], 1);
+  #count(context: string, activity: string, seconds: number, nbytes: number, cause?: TaskKind): void {
+    const key = keyOf(context, cause);
+    this.ledger.add([...key, activity, 'seconds'], seconds);
+    this.ledger.add([...key, activity, 'bytes'], nbytes);
+    this.ledger.add([...key, activity, 'count'], 1);
   }
+}
+
+function keyOf(context: string, cause: TaskKind | undefined): readonly string[] {
+  return cause === undefined ? [context] : [context, spanId(cause.span), cause.prefix];
 }

@@ -3,11 +3,13 @@
 import { dirname } from 'node:path';
 import { LongpoleError } from '../../base/errors.js';
 import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
+import type { TaskKind } from '../../protocol/taskKinds.js';
 import { weigh } from '../worker/sharedWeight.js';
 import { spillError } from './spillError.js';
 import {
   nodeFiles,
   readSpillFile,
+  type SpillContext,
   type SpillFiles,
   type SpillPlace,
   type StoreInterval,
@@ -21,7 +23,8 @@ export interface StoreOptions {
   readonly name: string;
   /** Returns the time in seconds, for intervals. */
   readonly now: () => number;
-  readonly onInterval?: (interval: StoreInterval) => void;
+  /** `cause` is the kind of the task that needed the result; undefined if none did. */
+  readonly onInterval?: (interval: StoreInterval, cause?: TaskKind) => void;
   /** Called when a result is only on disk. */
   readonly onSpilled?: (id: ResultId) => void;
   /** Called when a result cannot be read back. */
@@ -163,11 +166,12 @@ export class Store {
 
   /**
    * Returns the frames of a result; a promise if they must be read from disk, undefined if the result is not here.
+   * `cause` is the kind of the task that needs the result.
    *
    * @throws LongpoleError ERR_LONGPOLE_SPILL_FILE (rejects) if the file is missing or damaged; the result is lost
    * then
    */
-  get(id: ResultId): Frames | Promise<Frames> | undefined {
+  get(id: ResultId, cause?: TaskKind): Frames | Promise<Frames> | undefined {
     const entry = this.#inMemory.get(id);
     if (entry?.frames !== undefined) {
       entry.used = ++this.#uses;
@@ -177,7 +181,7 @@ export class Store {
     }
     const spilled = this.#onDisk.get(id);
     if (spilled === undefined) return undefined;
-    spilled.reading ??= this.#track(this.#readBack(spilled));
+    spilled.reading ??= this.#track(this.#readBack(spilled, cause));
     return spilled.reading;
   }
 
@@ -262,7 +266,7 @@ export class Store {
     const uses = batch.map((entry) => entry.used);
     let places: readonly SpillPlace[];
     try {
-      places = await writeSpillFile(path, results, this.#context);
+      places = await writeSpillFile(path, results, this.#context());
     } catch (cause) {
       return { cause, nbytes: batch.reduce((sum, entry) => sum + entry.nbytes, 0) };
     }
@@ -301,13 +305,13 @@ export class Store {
     this.#options.onSpilled?.(entry.id);
   }
 
-  async #readBack(entry: Entry): Promise<Frames> {
+  async #readBack(entry: Entry, cause: TaskKind | undefined): Promise<Frames> {
     const { copy, id } = entry;
     if (copy === undefined)
       throw new LongpoleError('ERR_LONGPOLE_INTERNAL', `Result ${id} is neither in memory nor on disk.`);
     copy.file.users += 1;
     try {
-      const frames = await readSpillFile(copy.file.path, id, copy.place, this.#context);
+      const frames = await readSpillFile(copy.file.path, id, copy.place, this.#context(cause));
       if (this.#onDisk.get(id) === entry) {
         this.#onDisk.delete(id);
         this.#spilled -= diskBytes(entry);
@@ -339,9 +343,9 @@ export class Store {
     if (file.users === 0) this.#track(this.#files.unlink(file.path)).catch(() => undefined);
   }
 
-  get #context() {
-    const { now, onInterval = () => undefined } = this.#options;
-    return { files: this.#files, now, onInterval };
+  #context(cause?: TaskKind): SpillContext {
+    const { now, onInterval } = this.#options;
+    return { files: this.#files, now, onInterval: (interval) => onInterval?.(interval, cause) };
   }
 
   /** Registers work for which `close` waits. */

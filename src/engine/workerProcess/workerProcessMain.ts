@@ -67,9 +67,9 @@ class WorkerProcess {
       file,
       name: unique,
       now,
-      onInterval: (interval) => {
+      onInterval: (interval, cause) => {
         const known = { ...interval, worker: index, thread: 0 };
-        this.#digests.interval(known);
+        this.#digests.interval(known, cause);
         send({ type: 'interval', interval: known });
       },
       onError: (error) => events.event('store', error.message),

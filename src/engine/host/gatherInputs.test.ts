@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { framesBytes } from '../../protocol/frames.js';
+import { WorkerDigests } from '../metrics/workerDigests.js';
+import { noise, setup } from '../store/store.test.support.js';
+import { packFrames } from '../worker/packFrames.js';
+import { gatherInputs } from './gatherInputs.js';
+
+const CAUSE = { prefix: 'sum', span: ['Alice', 'load'] };
+
+test('reading the inputs of a task counts for its function and span, and spilling for none', async () => {
+  const digests = new WorkerDigests();
+  const { store } = setup({
+    onInterval: (interval, cause) => digests.interval({ ...interval, worker: 0, thread: 0 }, cause),
+  });
+  const zeros = packFrames(new Float64Array(3_000_000));
+  store.put(1, zeros);
+  store.put(2, packFrames(noise(50_000)));
+  await store.spill(0);
+  const inMemory = packFrames(noise(100));
+  store.put(3, inMemory);
+  const inputs = [1, 3].map((result) => ({
+    id: result,
+    result,
+    key: `key ${result}`,
+    nbytes: 8,
+    from: 0,
+    address: '',
+  }));
+  const peers = { fetch: async () => assert.fail('no input is on another worker') };
+  const { frames, missing } = await gatherInputs(
+    { store, peers, digests },
+    { event: () => undefined },
+    inputs,
+    CAUSE,
+  );
+  assert.deepEqual([frames.size, missing], [2, []]);
+  // A client reads this result.
+  await store.get(2);
+  const keys = [...digests.ledger].map(([key]) => key.join());
+  const of = (activity: string): string[] => keys.filter((key) => key.endsWith(`,${activity},bytes`)).sort();
+  const caused = 'gather-dep,Alice/load,sum';
+  assert.deepEqual(of('disk-read'), [`${caused},disk-read,bytes`, 'gather-dep,disk-read,bytes']);
+  assert.deepEqual(of('decompress'), [`${caused},decompress,bytes`]);
+  assert.deepEqual(of('memory-read'), [`${caused},memory-read,bytes`]);
+  assert.deepEqual(of('disk-write'), ['memory-monitor,disk-write,bytes']);
+  assert.deepEqual(of('compress'), ['memory-monitor,compress,bytes']);
+  const read = digests.ledger.get(['gather-dep', 'Alice/load', 'sum', 'memory-read', 'bytes']);
+  assert.equal(read, framesBytes(zeros) + framesBytes(inMemory));
+  await store.close();
+});
