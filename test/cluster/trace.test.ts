@@ -4,13 +4,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Client, connect, LocalCluster } from 'longpole';
-import { criticalPath } from 'longpole/analysis';
+import { criticalPath, QUESTIONS } from 'longpole/analysis';
 import { openTrace } from 'longpole/trace';
 import { withFolder } from '../support/programs.js';
 import { t } from './clusterTasks.js';
 import { clusterTest, until } from './support.js';
 
 const LARGE = 100_000;
+/** Indices of choices in the columns `action`, `direction` and `what`. */
+const [TRANSFER, INCOMING, GATHER_DEP] = [1, 0, 0];
 
 /**
  * Gives wrong clocks to worker processes that start while `body` runs: one clock is 5 s ahead, the others are 5 s behind.
@@ -60,6 +62,10 @@ async function work(client: Client): Promise<number> {
   return (await client.gather(sums)).reduce((a, b) => a + b, 0);
 }
 
+function rowsOf(length: number, test: (row: number) => boolean): number[] {
+  return Array.from({ length }, (_, row) => row).filter(test);
+}
+
 /**
  * Checks that the times of every task are in order, that a task is dispatched after its dependencies, and that all times lie
  * between `begin`, in epoch seconds, and now.
@@ -105,6 +111,37 @@ async function assertOrderOfWork(client: Client): Promise<void> {
 }
 
 clusterTest('every task has all its times in order', ({ client }) => assertOrderOfWork(client));
+
+clusterTest(
+  'intervals have a transfer for each gathering of inputs, and the time by action contains it',
+  async ({ client }) => {
+    await work(client);
+    const { transfers, intervals, tasks } = client.trace;
+    const gathered = rowsOf(
+      transfers.length,
+      (row) => transfers.direction[row] === INCOMING && transfers.what[row] === GATHER_DEP,
+    );
+    const rows = rowsOf(intervals.length, (row) => intervals.action[row] === TRANSFER);
+    assert.ok(rows.length > 0);
+    const timesOf = (
+      { worker, start, stop, nbytes }: typeof transfers | typeof intervals,
+      of: number[],
+    ): number[][] =>
+      of.map((row) => [start[row]!, stop[row]!, worker[row]!, nbytes[row]!]).sort((a, b) => a[0]! - b[0]!);
+    assert.deepEqual(timesOf(intervals, rows), timesOf(transfers, gathered));
+    for (const row of rows) {
+      const task = tasks.id.indexOf(intervals.task[row]!);
+      assert.match(tasks.keyOf(task), /^total/);
+      assert.ok(intervals.stop[row]! <= tasks.started[task]!);
+    }
+    const seconds = rows.reduce((sum, row) => sum + intervals.stop[row]! - intervals.start[row]!, 0);
+    const action = QUESTIONS.find(({ name }) => name === 'time-by-action')!
+      .run(client.trace)
+      .rows.find((row) => row['Action'] === 'transfer');
+    assert.equal(action?.['Count'], rows.length);
+    assert.ok(Math.abs(Number(action?.['Duration (s)']) - seconds) < 1e-9);
+  },
+);
 
 clusterTest(
   'every task has the time that it waited for a core if the system measures it',

@@ -99,7 +99,7 @@ export class ModelProcess implements WorkerHost {
         index,
         epochOffsetMs: 0,
         store: new Store({ file: (file) => file, name, now: () => 0 }),
-        peers: { fetch: async (inputs) => ({ frames: new Map(), missing: [...inputs] }) },
+        peers: { fetch: async (inputs) => ({ frames: new Map(), missing: [...inputs], gathered: [] }) },
         view: {
           snapshot: () => {
             throw new Error('Nothing in the model calls a function on a worker.');

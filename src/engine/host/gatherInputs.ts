@@ -1,21 +1,27 @@
 // Gathers the inputs of a batch that its isolate lacks, from the worker's store or from other workers.
 import { isError } from '../../base/isError.js';
-import { type Frames, framesBytes } from '../../protocol/frames.js';
-import type { TaskKind } from '../../protocol/taskKinds.js';
+import type { Transfer, WorkInterval } from '../../protocol/clusterObserver.js';
+import { type Frames, framesBytes, type ResultId } from '../../protocol/frames.js';
 import type { GatherOutcome } from './batchGate.js';
-import type { GatherInput, HostEvents } from './hostTypes.js';
+import type { GatherInput, HostBatch, HostEvents, HostRun } from './hostTypes.js';
+import type { Gathered } from './peers.js';
 import type { ThreadHostOptions } from './threadHostOptions.js';
 
-/** Returns the found and the missing inputs. The work of the store counts for tasks of the kind `cause`. Results that cannot be read back from disk are reported to `events`. */
+/**
+ * Returns the found and the missing inputs. The work of the store counts for the kind of the first task. Results that
+ * cannot be read back from disk are reported to `events`, and transfers from other workers as intervals.
+ */
 export async function gatherInputs(
-  { store, peers, digests }: Pick<ThreadHostOptions, 'store' | 'peers' | 'digests'>,
-  events: Pick<HostEvents, 'event'>,
-  gather: readonly GatherInput[],
-  cause?: TaskKind,
+  { store, peers, digests, index }: Pick<ThreadHostOptions, 'store' | 'peers' | 'digests' | 'index'>,
+  events: Pick<HostEvents, 'event' | 'interval'>,
+  run: Pick<HostRun, 'firstId' | 'program' | 'kinds'>,
+  batch: Pick<HostBatch, 'ids' | 'gather'>,
 ): Promise<GatherOutcome> {
+  const { kinds, kindOf } = run.kinds;
+  const cause = kinds[kindOf[batch.ids[0] ?? 0]!];
   const frames = new Map<number, Frames>();
   const remote: GatherInput[] = [];
-  for (const input of gather) {
+  for (const input of batch.gather) {
     if (!store.has(input.result)) {
       remote.push(input);
       continue;
@@ -37,10 +43,48 @@ export async function gatherInputs(
   if (remote.length > 0) {
     const answer = await peers.fetch(remote, 'gather-dep');
     for (const input of answer.missing) missing.push(input);
+    for (const one of answer.gathered)
+      events.interval(transferInterval(index, one, firstDependent(run, batch, one.inputs)));
     for (const { id, result } of remote) {
       const one = answer.frames.get(result);
       if (one !== undefined) frames.set(id, one);
     }
   }
   return { frames, missing };
+}
+
+/** Copies results of other workers into the store. Returns the missing results. */
+export async function takeResults(
+  { store, peers, index }: Pick<ThreadHostOptions, 'store' | 'peers' | 'index'>,
+  events: Pick<HostEvents, 'interval'>,
+  wanted: readonly GatherInput[],
+  what: Transfer['what'],
+): Promise<ResultId[]> {
+  const { frames, missing, gathered } = await peers.fetch(wanted, what);
+  if (what === 'gather-dep') for (const one of gathered) events.interval(transferInterval(index, one, -1));
+  for (const [result, one] of frames) store.put(result, one);
+  return missing.map(({ result }) => result);
+}
+
+/** Returns the interval in which a worker gathered results from one peer. */
+function transferInterval(worker: number, { start, stop, nbytes }: Gathered, task: number): WorkInterval {
+  return { worker, thread: 0, action: 'transfer', start, stop, task, nbytes };
+}
+
+/**
+ * Returns the first task of a batch that needs one of the inputs, or -1. As in Dask, a transfer for several tasks is
+ * assigned to one of them.
+ */
+function firstDependent(
+  { firstId, program }: Pick<HostRun, 'firstId' | 'program'>,
+  { ids }: Pick<HostBatch, 'ids'>,
+  inputs: readonly GatherInput[],
+): number {
+  const { dependencyOffsets, dependencies } = program;
+  const needed = new Set(inputs.map(({ id }) => id));
+  for (const id of ids) {
+    for (let edge = dependencyOffsets[id]!; edge < dependencyOffsets[id + 1]!; edge++)
+      if (needed.has(dependencies[edge]!)) return firstId + id;
+  }
+  return -1;
 }

@@ -7,6 +7,15 @@ export interface PeerAnswer {
   readonly frames: ReadonlyMap<ResultId, Frames>;
   /** Results that the peers lack, or whose peer could not be reached. */
   readonly missing: readonly GatherInput[];
+  readonly gathered: readonly Gathered[];
+}
+
+/** The inputs that one peer sent. Times are seconds since the epoch on the scheduler's clock. */
+export interface Gathered {
+  readonly inputs: readonly GatherInput[];
+  readonly nbytes: number;
+  readonly start: number;
+  readonly stop: number;
 }
 
 /** Fetches results. Never rejects: results of an unreachable peer are missing. */

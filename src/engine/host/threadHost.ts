@@ -15,7 +15,7 @@ import { UntakenError } from '../pool/pendingCalls.js';
 import { ThreadIsolate } from '../pool/threadIsolate.js';
 import { collectGarbage } from '../worker/collectGarbage.js';
 import type { GatherOutcome } from './batchGate.js';
-import { gatherInputs } from './gatherInputs.js';
+import { gatherInputs, takeResults } from './gatherInputs.js';
 import { endOfIsolate, heapLimit } from './heapLimit.js';
 import { HostMeasures } from './hostMeasures.js';
 import { HostProfile } from './hostProfile.js';
@@ -89,8 +89,7 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     if (open === undefined) return;
     this.#running.dispatched(run, batch.ids);
     const gather = this.#gathers(open.spec, batch);
-    const cause = open.spec.kinds.kinds[open.spec.kinds.kindOf[batch.ids[0] ?? 0]!];
-    const gatherAll = () => gatherInputs(this.#options, this.#events, gather, cause);
+    const gatherAll = () => gatherInputs(this.#options, this.#events, open.spec, { ...batch, gather });
     this.#poll ??= setInterval(() => this.#pollIsolate(), POLL_MS);
     open.gate.admit(batch, gather.length === 0 ? undefined : gatherAll);
   }
@@ -142,10 +141,8 @@ export class ThreadHost implements WorkerHost, RunHost, MemoryHost {
     if (this.#runs.size === 0) this.#stopPolling();
   }
 
-  async take(gather: readonly GatherInput[], what: Transfer['what']): Promise<ResultId[]> {
-    const { frames, missing } = await this.#options.peers.fetch(gather, what);
-    for (const [result, one] of frames) this.#options.store.put(result, one);
-    return missing.map(({ result }) => result);
+  take(gather: readonly GatherInput[], what: Transfer['what']): Promise<ResultId[]> {
+    return takeResults(this.#options, this.#events, gather, what);
   }
 
   async give(results: readonly GatherInput[]): Promise<ReadonlyMap<ResultId, Frames>> {

@@ -5,7 +5,7 @@ import type { Frames, ResultId } from '../../protocol/frames.js';
 import { framesBytes } from '../../protocol/frames.js';
 import type { Store } from '../store/store.js';
 import type { GatherInput } from './hostTypes.js';
-import type { PeerAnswer, Peers } from './peers.js';
+import type { Gathered, PeerAnswer, Peers } from './peers.js';
 
 /** The index of the client in transfers. */
 const CLIENT = -1;
@@ -43,6 +43,7 @@ export class ThreadPeers {
   ): Promise<PeerAnswer> {
     const frames = new Map<ResultId, Frames>();
     const missing: GatherInput[] = [];
+    const gathered: Gathered[] = [];
     const byPeer = new Map<number, GatherInput[]>();
     for (const input of inputs) byPeer.set(input.from, [...(byPeer.get(input.from) ?? []), input]);
     for (const [peer, wanted] of byPeer) {
@@ -62,12 +63,14 @@ export class ThreadPeers {
       }
       if (moved.length === 0) continue;
       const keys = moved.map(({ key }) => key);
-      const common = { keys, nbytes, compressed: nbytes, start, stop: this.#clock() };
+      const stop = this.#clock();
+      gathered.push({ inputs: moved, nbytes, start, stop });
+      const common = { keys, nbytes, compressed: nbytes, start, stop };
       this.#notify({ worker, peer, direction: 'incoming', what, ...common });
       if (peer !== CLIENT)
         this.#notify({ worker: peer, peer: worker, direction: 'outgoing', what: 'get-data', ...common });
     }
-    return { frames, missing };
+    return { frames, missing, gathered };
   }
 }
 

@@ -33,6 +33,12 @@ export interface FetchOptions {
   readonly what?: Transfer['what'];
 }
 
+/** Results from a peer. Times are seconds since the epoch on the scheduler's clock. */
+export interface TimedFetch extends Fetched {
+  readonly start: number;
+  readonly stop: number;
+}
+
 const MAX_RESULT_BYTES = 2 ** 40;
 
 export class PeerClient {
@@ -50,7 +56,7 @@ export class PeerClient {
    * @throws LongpoleError (rejects) ERR_LONGPOLE_PEER if the peer cannot be reached, breaks off, or is silent for too long;
    *   ERR_LONGPOLE_ABORTED through `signal`. Results that have arrived are discarded.
    */
-  async fetch(address: string, ids: readonly ResultId[], options: FetchOptions = {}): Promise<Fetched> {
+  async fetch(address: string, ids: readonly ResultId[], options: FetchOptions = {}): Promise<TimedFetch> {
     const { signal, timeout = 30, peer = -1, what = 'gather-dep' } = options;
     if (signal?.aborted) throw abortedError(signal.reason);
     if (this.#closed) throw closed(address);
@@ -65,8 +71,9 @@ export class PeerClient {
       pieces.push(connection.request(piece, { signal, timeoutMs: timeout * 1000 }));
     }
     const fetched = joined(await Promise.all(pieces));
+    const stop = this.#options.now();
     if (fetched.frames.size > 0) {
-      const { worker, now, keyOf, onTransfer } = this.#options;
+      const { worker, keyOf, onTransfer } = this.#options;
       const { nbytes } = fetched;
       const keys = [...fetched.frames.keys()].map(keyOf);
       onTransfer?.({
@@ -78,11 +85,11 @@ export class PeerClient {
         nbytes,
         compressed: nbytes,
         start,
-        stop: now(),
+        stop,
         ahead,
       });
     }
-    return fetched;
+    return { ...fetched, start, stop };
   }
 
   /** Closes the connections to a peer, e.g. because it is known to be dead. Its transfers fail. */

@@ -3,7 +3,7 @@ import { isError } from '../../base/isError.js';
 import type { Transfer } from '../../protocol/clusterObserver.js';
 import type { Frames, ResultId } from '../../protocol/frames.js';
 import type { GatherInput } from '../host/hostTypes.js';
-import type { PeerAnswer, Peers } from '../host/peers.js';
+import type { Gathered, PeerAnswer, Peers } from '../host/peers.js';
 import { OpenTransfers } from '../transfer/openTransfers.js';
 import type { PeerClient } from '../transfer/peerClient.js';
 
@@ -22,6 +22,7 @@ export class ProcessPeers implements Peers {
   async fetch(inputs: readonly GatherInput[], what: Transfer['what']): Promise<PeerAnswer> {
     const frames = new Map<ResultId, Frames>();
     const missing: GatherInput[] = [];
+    const gathered: Gathered[] = [];
     const byAddress = new Map<string, GatherInput[]>();
     for (const input of inputs) {
       const list = byAddress.get(input.address);
@@ -36,7 +37,10 @@ export class ProcessPeers implements Peers {
           const ids = wanted.map(({ result }) => result);
           const fetched = await this.#client.fetch(address, ids, { peer, what });
           for (const [result, one] of fetched.frames) frames.set(result, one);
+          const inputs = wanted.filter(({ result }) => fetched.frames.has(result));
           for (const input of wanted) if (!fetched.frames.has(input.result)) missing.push(input);
+          const { nbytes, start, stop } = fetched;
+          if (inputs.length > 0) gathered.push({ inputs, nbytes, start, stop });
         } catch (error) {
           this.#notify('peer', isError(error) ? error.message : String(error));
           for (const input of wanted) missing.push(input);
@@ -45,6 +49,6 @@ export class ProcessPeers implements Peers {
         }
       }),
     );
-    return { frames, missing };
+    return { frames, missing, gathered };
   }
 }
