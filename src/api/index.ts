@@ -38,6 +38,7 @@ export type { TaskFunction, TaskOptions } from '../graph/taskFunction.js';
 export { delayed } from '../graph/taskFunction.js';
 export { tasks } from '../graph/tasks.js';
 export type { CallTree, FrameDescription } from '../profile/callTree.js';
+export type { StartStop } from '../protocol/clusterObserver.js';
 export type { Graph, Keys } from '../protocol/graph.js';
 export type { Trace } from '../trace/trace.js';
 export { annotate } from './annotate.js';

@@ -103,6 +103,13 @@ export function nextAttempt(runs: Uint8Array, id: number): number {
   return attempt;
 }
 
+/** One action for a task. Times are seconds since the epoch on the scheduler's clock. */
+export interface StartStop {
+  readonly action: Action;
+  readonly start: number;
+  readonly stop: number;
+}
+
 export interface WorkerInfo {
   /** Index of the worker: 0, 1, 2, … A replacement has a new index. */
   readonly index: number;

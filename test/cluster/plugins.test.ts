@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LongpoleError, type SchedulerPlugin } from 'longpole';
+import { isDeepStrictEqual } from 'node:util';
+import { LongpoleError, type SchedulerPlugin, type TransitionInfo } from 'longpole';
 import { t } from './clusterTasks.js';
 import { clusterTest, rejection, until } from './support.js';
 
@@ -16,6 +17,45 @@ function notes(path: string): string[][] {
     .split('\n')
     .map((line) => JSON.parse(line));
 }
+
+clusterTest('a scheduler plugin receives the details of each run that ends', async ({ client }) => {
+  const infos = new Map<string, TransitionInfo>();
+  await client.registerPlugin({
+    transition: (key, start, finish, info) => {
+      if (start === 'processing') infos.set(`${key} ${finish}`, info);
+      else assert.equal(info.startstops, undefined, `${key}: ${start} to ${finish}`);
+    },
+  });
+  const [first, second] = client.cluster.workers;
+  const zeros = client.submit(t.zeros, 100_000, 1, { key: 'zeros', workers: [first!] });
+  await zeros.wait();
+  await client.submit(t.total, zeros, { key: 'total', workers: [second!] }).result();
+  await rejection(client.submit(t.fail, 'boo', { key: 'bad' }).result());
+  const made = infos.get('zeros memory');
+  assert.deepEqual([made?.type, made?.thread, made?.worker], ['Float64Array', 0, first]);
+  assert.ok(made!.nbytes! >= 800_000);
+  const rows = new Map(client.getTaskStream().map((row) => [row.key, row]));
+  for (const [name, actions] of [
+    ['zeros memory', ['compute']],
+    ['total memory', ['transfer', 'compute']],
+    ['bad erred', ['compute']],
+  ] as const) {
+    const { startstops = [], nbytes, type, thread } = infos.get(name)!;
+    assert.deepEqual(
+      startstops.map(({ action }) => action),
+      actions,
+      name,
+    );
+    const row = rows.get(name.split(' ')[0]!)!;
+    assert.deepEqual([nbytes, thread], [row.nbytes, row.thread], name);
+    if (!name.startsWith('bad')) assert.equal(type, row.type);
+    for (const one of startstops)
+      assert.ok(
+        row.startstops.some((other) => isDeepStrictEqual(one, other)),
+        name,
+      );
+  }
+});
 
 clusterTest(
   "a scheduler plugin receives every transition of a task between Dask's states",

@@ -1,6 +1,7 @@
 // Implements `Client.getTaskStream`.
 import { NUMBER, type OptionKinds, PAGE_FILE } from '../../base/arguments.js';
-import { TASK_STATES } from '../../protocol/clusterObserver.js';
+import { getOrMake } from '../../base/lookUps.js';
+import { ACTIONS, type StartStop, TASK_STATES } from '../../protocol/clusterObserver.js';
 import type { Trace } from '../../trace/trace.js';
 
 export interface TaskStreamOptions {
@@ -41,6 +42,8 @@ export interface TaskStreamRow {
   readonly started: number;
   readonly stopped: number;
   readonly acknowledged: number;
+  /** Actions for the task, e.g. `transfer`, `disk-read`, `compute`, in the order in which they started. */
+  readonly startstops: readonly StartStop[];
 }
 
 /**
@@ -50,10 +53,12 @@ export interface TaskStreamRow {
  * @source Dask, `Client.get_task_stream`
  */
 export function taskStreamRows(
-  { tasks, strings, workers }: Trace,
+  trace: Trace,
   { start = Number.NEGATIVE_INFINITY, stop = Number.POSITIVE_INFINITY }: TaskStreamOptions,
 ): TaskStreamRow[] {
+  const { tasks, strings, workers } = trace;
   const rows: TaskStreamRow[] = [];
+  const actions = actionsByRun(trace);
   const { started, stopped, prefix, worker, thread, state, nbytes, resultType } = tasks;
   const { submitted, ready, dispatched, received, acknowledged } = tasks;
   const text = (id: number): string => (id < 0 ? '' : strings.get(id));
@@ -76,7 +81,34 @@ export function taskStreamRows(
       started: started[row]!,
       stopped: stopped[row]!,
       acknowledged: acknowledged[row]!,
+      startstops: (actions.get(row) ?? []).sort((a, b) => a.start - b.start),
     });
   }
   return rows;
+}
+
+/**
+ * Returns the actions of each run by its row in `tasks`. An interval belongs to the last run on its worker that was
+ * dispatched before it.
+ */
+function actionsByRun({ tasks, intervals }: Trace): Map<number, StartStop[]> {
+  const { id, worker, dispatched, started, stopped } = tasks;
+  const runs = new Map<number, number[]>();
+  const actions = new Map<number, StartStop[]>();
+  for (let row = 0; row < tasks.length; row++) {
+    getOrMake(runs, id[row]!, () => []).push(row);
+    if (stopped[row]! >= started[row]!)
+      actions.set(row, [{ action: 'compute', start: started[row]!, stop: stopped[row]! }]);
+  }
+  const { action, start, stop } = intervals;
+  for (let row = 0; row < intervals.length; row++) {
+    const name = ACTIONS[action[row]!];
+    const candidates = (runs.get(intervals.task[row]!) ?? []).filter(
+      (one) => worker[one] === intervals.worker[row],
+    );
+    const run = candidates.findLast((one) => !(dispatched[one]! > start[row]!)) ?? candidates[0];
+    if (run === undefined || name === undefined || name === 'compute') continue;
+    getOrMake(actions, run, () => []).push({ action: name, start: start[row]!, stop: stop[row]! });
+  }
+  return actions;
 }

@@ -2,8 +2,9 @@
 // are collected only while a plugin has the hook `transition`.
 
 import { isError } from '../../base/isError.js';
+import type { ClusterObserver, StartStop, TaskRuns, WorkInterval } from '../../protocol/clusterObserver.js';
 import type { Segment } from '../scheduler/taskGraph.js';
-import { MEMORY, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
+import { MEMORY, PROCESSING, STATE_NAMES, type StateName } from '../scheduler/taskStates.js';
 import type { ClusterEngine } from './clusterEngine.js';
 import type { ComputationState } from './computationState.js';
 
@@ -15,7 +16,20 @@ export interface TransitionInfo {
   readonly prefix: string;
   /** Seconds since the epoch. */
   readonly time: number;
+  /**
+   * The transfers of inputs that were made for the task, then its computing. Present, like the next three fields, when a
+   * run of the task ends: from `processing` to `memory` or `erred`, or to `released` before a retry.
+   */
+  readonly startstops?: readonly StartStop[];
+  /** Bytes of the result; 0 for a failed run. */
+  readonly nbytes?: number;
+  /** Type of the result, e.g. `Float64Array`. */
+  readonly type?: string;
+  /** Thread of the worker: 0, 1, 2, … */
+  readonly thread?: number;
 }
+
+type RunDetails = Required<Pick<TransitionInfo, 'startstops' | 'nbytes' | 'type' | 'thread'>>;
 
 /** @source Dask, `distributed.SchedulerPlugin` */
 export interface SchedulerPlugin {
@@ -42,6 +56,7 @@ interface Collected {
   readonly to: StateName;
   readonly worker: string | undefined;
   readonly time: number;
+  readonly details: RunDetails | undefined;
 }
 
 export class SchedulerPlugins {
@@ -49,6 +64,9 @@ export class SchedulerPlugins {
   readonly #plugins = new Set<SchedulerPlugin>();
   #collected: Collected[] = [];
   #delivering = false;
+  readonly #runs = new EndedRuns();
+  /** Removes the observer of ended runs; undefined while no plugin has the hook `transition`. */
+  #stopRecording: (() => void) | undefined;
 
   constructor(engine: ClusterEngine) {
     this.#engine = engine;
@@ -80,6 +98,12 @@ export class SchedulerPlugins {
   #listen(): void {
     const wanted = [...this.#plugins].some(({ transition }) => transition !== undefined);
     const { state } = this.#engine.scheduler;
+    if (wanted) this.#stopRecording ??= this.#engine.observe(this.#runs);
+    else {
+      this.#stopRecording?.();
+      this.#stopRecording = undefined;
+      this.#runs.clear();
+    }
     this.#engine.afterEvent = wanted ? () => this.#deliver() : undefined;
     state.onTransition = wanted ? (id, from, to, worker) => this.#collect(id, from, to, worker) : undefined;
   }
@@ -88,10 +112,13 @@ export class SchedulerPlugins {
   #collect(id: number, from: number, to: number, worker: number): void {
     const { state } = this.#engine.scheduler;
     const segment = state.graph.segmentOf(id);
+    const local = id - segment.base;
+    const computation = this.#engine.computationOf(segment);
     this.#collected.push({
       segment,
-      local: id - segment.base,
-      computation: this.#engine.computationOf(segment),
+      local,
+      computation,
+      details: from === PROCESSING ? this.#runs.take(computation?.resultId(local)) : undefined,
       from: STATE_NAMES[from]!,
       to: STATE_NAMES[to]!,
       // The scheduler holds inline results, so the worker is the one that ran the task.
@@ -112,7 +139,7 @@ export class SchedulerPlugins {
     }
   }
 
-  #deliverOne({ segment, local, computation, from, to, worker, time }: Collected): void {
+  #deliverOne({ segment, local, computation, from, to, worker, time, details }: Collected): void {
     const found = computation ?? this.#engine.computationOf(segment);
     if (found === undefined) return;
     const { info } = found;
@@ -123,7 +150,7 @@ export class SchedulerPlugins {
     for (const plugin of this.#plugins)
       for (let step = 1; step < path.length; step++)
         this.#call(plugin, () =>
-          plugin.transition?.(key, path[step - 1]!, path[step]!, { worker, prefix, time }),
+          plugin.transition?.(key, path[step - 1]!, path[step]!, { worker, prefix, time, ...details }),
         );
   }
 
@@ -141,5 +168,55 @@ export class SchedulerPlugins {
       const text = isError(error) ? (error.stack ?? error.message) : String(error);
       this.#engine.event('plugin-error', `${plugin.name ?? 'A plugin'}: ${text}`);
     }
+  }
+}
+
+/** Details of runs, between their end and the transition that it causes. Tasks are `firstId + id`. */
+class EndedRuns implements ClusterObserver {
+  readonly #transfers = new Map<number, StartStop[]>();
+  readonly #details = new Map<number, RunDetails>();
+
+  interval({ action, start, stop, task }: WorkInterval): void {
+    if (action !== 'transfer' || task < 0) return;
+    const transfers = this.#transfers.get(task) ?? [];
+    transfers.push({ action, start, stop });
+    this.#transfers.set(task, transfers);
+  }
+
+  tasksEnded({
+    computation,
+    count,
+    ids,
+    types,
+    typeNames,
+    nbytes,
+    threads,
+    started,
+    stopped,
+  }: TaskRuns): void {
+    for (let row = 0; row < count; row++) {
+      const [start, stop] = [started[row]!, stopped[row]!];
+      const task = computation.firstId + ids[row]!;
+      if (Number.isNaN(stop)) continue;
+      this.#details.set(task, {
+        startstops: [...(this.#transfers.get(task) ?? []), { action: 'compute', start, stop }],
+        nbytes: nbytes[row]!,
+        type: typeNames[types[row]!] ?? '',
+        thread: threads?.[row] ?? 0,
+      });
+    }
+  }
+
+  /** Returns and forgets the details of the run that a task has just ended; undefined for a run without an end. */
+  take(task = -1): RunDetails | undefined {
+    const details = this.#details.get(task);
+    this.#details.delete(task);
+    this.#transfers.delete(task);
+    return details;
+  }
+
+  clear(): void {
+    this.#details.clear();
+    this.#transfers.clear();
   }
 }
