@@ -77,9 +77,14 @@ describe('registerDefaultProfiler', () => {
 
   it('adds the time to the name, and accepts a pipeline with a client', LIMIT, async () => {
     await using client = await connect({ workers: 1 });
-    const pipeline = new Pipeline('timed', { client }).add(square, { x: 4 });
+    const lines: string[] = [];
+    const log = (line: string): number => lines.push(line);
+    const pipeline = new Pipeline('timed', { client, log }).add(square, { x: 4 });
     using profiler = registerDefaultProfiler(pipeline, { directory: folder });
     assert.match(profiler.traceFile, /\/default-\d{10}-TracePlugin-/);
+    assert.match(lines[0]!, /^Registered worker plugin: default-\d{10}-TracePlugin$/);
+    assert.match(lines[1]!, /^Registered resource plugin: default-\d{10}-ResourceMonitor$/);
+    assert.equal(lines.length, 2);
     assert.equal((await pipeline.run()).get('square'), 16);
     profiler.close();
     const names = Array.from(new EventProfiler(profiler.traceFile).getTraces(), ({ name }) => name);

@@ -42,9 +42,20 @@ describe('Pipeline', () => {
     assert.deepEqual([...results.keys()], ['object.load', 'total', 'scale']);
     assert.deepEqual(results.get('scale'), { X: [3, 6], by: 10 });
     assert.deepEqual(pipeline.getResultFrom(scale), { X: [3, 6], by: 10 });
-    assert.equal(lines[0], "Beginning pipeline run for 'numbers'");
-    assert.ok(lines.includes("Task 'total': Finished task run"));
-    assert.equal(lines.at(-1), 'Pipeline run successfully');
+    for (const line of lines) assert.match(line, /^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d{4}\] INFO - ./);
+    for (const line of lines)
+      assert.ok(Math.abs(Date.parse(line.slice(1, 25)) - Date.now()) < 3_600_000, line);
+    assert.deepEqual(
+      lines.map((line) => line.slice(line.indexOf('- ') + 2)),
+      [
+        "Beginning pipeline run for 'numbers'",
+        ...['object.load', 'total', 'scale'].flatMap((name) => [
+          `Task '${name}': Starting task run...`,
+          `Task '${name}': Finished task run`,
+        ]),
+        'Pipeline run successfully',
+      ],
+    );
   });
 
   it('accepts TaskFunctions as steps, with data and steps as inputs', async () => {
@@ -120,6 +131,46 @@ describe('Pipeline', () => {
     assert.equal((await codeOf(() => pipeline.run()))[0], 'ERR_LONGPOLE_CYCLE');
     for (const what of [5, null, {}, ['x']])
       assert.equal((await codeOf(() => pipeline.add(what)))[0], 'ERR_LONGPOLE_INVALID_ARGUMENT');
+  });
+
+  it('makes two instances of a class two steps', async () => {
+    class Scale {
+      readonly #by: number;
+      constructor(by: number) {
+        this.#by = by;
+      }
+      transform({ X }: { X: number }): number {
+        return X * this.#by;
+      }
+    }
+    const [two, three] = [new Scale(2), new Scale(3)];
+    const pipeline = new Pipeline('scales').add(two, { X: 1 }).add(three, { X: two });
+    assert.deepEqual(
+      [...(await pipeline.run())],
+      [
+        ['Scale.transform', 2],
+        ['Scale.transform 2', 6],
+      ],
+    );
+  });
+
+  it('refuses a function that is added again without a new input, e.g. a method of another instance', async () => {
+    class Model {
+      fit(_: { X: number }): number {
+        return 1;
+      }
+    }
+    const [first, second] = [new Model(), new Model()];
+    const pipeline = new Pipeline('models').add(first.fit, { X: 1 });
+    const [code, message] = await codeOf(() => pipeline.add(second.fit, { X: 2 }));
+    assert.equal(code, 'ERR_LONGPOLE_INVALID_ARGUMENT');
+    assert.match(
+      message,
+      /^The pipeline 'models' already has the step 'fit' with the input 'X'\. One function is one step/,
+    );
+    assert.equal((await codeOf(() => pipeline.add(second.fit)))[0], 'ERR_LONGPOLE_INVALID_ARGUMENT');
+    pipeline.add(first.fit, { Y: 2 });
+    assert.deepEqual([...(await pipeline.run()).keys()], ['fit']);
   });
 
   it('draws its steps', async () => {

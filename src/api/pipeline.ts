@@ -94,12 +94,22 @@ export class Pipeline {
   }
 
   /**
+   * Function that receives the lines of the log; see the option `log`.
+   *
+   * @internal
+   */
+  get log(): (line: string) => void {
+    return this.#steps.log;
+  }
+
+  /**
    * Adds a step, or adds inputs to an existing step. A source that is a step is added, too. Any other value is an input
    * itself.
    *
    * @param options `name`: name of the step; default: the name of its function
    * @returns this pipeline
-   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `operator` is not a step
+   * @throws LongpoleError ERR_LONGPOLE_INVALID_ARGUMENT if `operator` is not a step, or is a function that was
+   *   added before and receives no new input
    */
   add(operator: unknown, sources: Sources = {}, options: StepOptions = {}): this {
     checkOptions('Pipeline.add', options, STEP_OPTIONS);

@@ -2,13 +2,14 @@
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { checkOptions, FLAG, invalid, kind, type OptionKinds, TEXT } from '../base/arguments.js';
+import { CALLABLE, checkOptions, FLAG, invalid, kind, type OptionKinds, TEXT } from '../base/arguments.js';
 import { invalidArgument, LongpoleError } from '../base/errors.js';
 import { openNvtx } from '../engine/worker/nvtx.js';
 import { EventProfiler } from '../files/eventProfiler.js';
 import { makeFolders } from '../files/makeFolders.js';
 import { ResourcePlugin } from '../files/resourcePlugin.js';
 import { WorkerTaskPlugin } from '../files/tracePlugin.js';
+import { toStderr } from '../pipeline/pipeline.js';
 import type { ClusterObserver, WorkerInfo } from '../protocol/clusterObserver.js';
 import { Client } from './cluster/client.js';
 import { Pipeline } from './pipeline.js';
@@ -22,6 +23,8 @@ export interface DefaultProfilerOptions {
   readonly addTimeSuffix?: boolean;
   /** Folder for the files, created if missing. Default: the working directory. */
   readonly directory?: string;
+  /** Receives a line of text for each registered plugin. Default: the log of the pipeline, or stderr for a client. */
+  readonly log?: (line: string) => void;
 }
 
 const OPTIONS: OptionKinds<DefaultProfilerOptions> = {
@@ -29,6 +32,7 @@ const OPTIONS: OptionKinds<DefaultProfilerOptions> = {
   enableNvtx: FLAG,
   addTimeSuffix: FLAG,
   directory: TEXT,
+  log: CALLABLE,
 };
 
 /** Files of a recording that ends with `close()`, or with the block of `using`. */
@@ -85,6 +89,9 @@ export function registerDefaultProfiler(
   const file = (plugin: string): string => resolve(directory, `${full}-${plugin}-${host}.msgpack`);
   const profiler = new PluginFiles(client, file('TracePlugin'), file('ResourceMonitor'), host);
   if (enableNvtx) markTasks(client);
+  const log = options.log ?? (target instanceof Pipeline ? target.log : toStderr);
+  log(`Registered worker plugin: ${full}-TracePlugin`);
+  log(`Registered resource plugin: ${full}-ResourceMonitor`);
   return profiler;
 }
 

@@ -1,6 +1,7 @@
 // A pipeline: named steps and the steps whose results they need. Each step runs as soon as its inputs exist. At the end,
 // the Delayed values that the last steps returned are computed.
 import { invalidArgument, LongpoleError, messageOf } from '../base/errors.js';
+import { isFunction } from '../graph/callable.js';
 import { Delayed } from '../graph/delayed.js';
 import { External } from '../graph/external.js';
 import type { Input } from '../graph/input.js';
@@ -28,30 +29,40 @@ interface Step {
   readonly operator: Operator;
   /** Name given by the user. */
   label: string | undefined;
+  /** Whether `add` has received the step itself. Otherwise it is only a source of other steps. */
+  isAdded: boolean;
   /** Inputs by name: another step, or data. */
   readonly inputs: Map<string, { readonly step: Step } | { readonly data: unknown }>;
   result: { readonly value: unknown } | undefined;
 }
 
 export interface PipelineOptions {
-  /** Receives a line of text when the pipeline and each step begin and end. */
+  /**
+   * Receives a line of text when the pipeline and each step begin and end, with the time and the level as in DASF's log:
+   * `[2026-01-31 11:55:50-0300] INFO - Task 'fit': Starting task run...`. Default: writes the lines to stderr.
+   */
   readonly log?: (line: string) => void;
 }
+
+type Level = 'INFO' | 'ERROR';
 
 export class StepGraph {
   readonly name: string;
   readonly #executor: PipelineExecutor;
-  readonly #log: (line: string) => void;
+  /** Receives lines without a time and a level, too, e.g. from the default profiler. */
+  readonly log: (line: string) => void;
   readonly #steps = new Map<object, Step>();
 
-  constructor(name: string, executor: PipelineExecutor, { log = () => undefined }: PipelineOptions) {
+  constructor(name: string, executor: PipelineExecutor, { log = toStderr }: PipelineOptions) {
     this.name = name;
     this.#executor = executor;
-    this.#log = log;
+    this.log = log;
   }
 
   add(operator: unknown, sources: Sources, { name }: StepOptions): void {
     const step = this.#stepOf(toOperator(operator), name);
+    if (step.isAdded) this.#checkAddedAgain(step, Object.keys(sources));
+    step.isAdded = true;
     for (const [input, source] of Object.entries(sources)) {
       const other = asOperator(source);
       step.inputs.set(
@@ -85,7 +96,7 @@ export class StepGraph {
       const computed = await replaceLazy(values, (lazy) => this.#executor.compute(lazy));
       for (const [index, step] of last.entries()) step.result = { value: partOf(computed, index) };
     } catch (error) {
-      this.#log(`Pipeline run failed: ${messageOf(error)}`);
+      this.#log(`Pipeline run failed: ${messageOf(error)}`, 'ERROR');
       throw error;
     }
     this.#log('Pipeline run successfully');
@@ -104,10 +115,27 @@ export class StepGraph {
     return drawBoxes(this.name, { nodes: steps.map((step) => names.get(step)!), edges });
   }
 
+  #log(text: string, level: Level = 'INFO'): void {
+    this.log(`[${localTime(new Date())}] ${level} - ${text}`);
+  }
+
+  /** Refuses a function that is added again without a new input: it may be a method of another instance. */
+  #checkAddedAgain({ operator, label, inputs }: Step, names: readonly string[]): void {
+    if (!isFunction(operator.identity)) return;
+    const again = names.find((name) => inputs.has(name));
+    if (again === undefined && names.length > 0) return;
+    throw invalidArgument(
+      `The pipeline '${this.name}' already has the step '${label ?? operator.name}'${again === undefined ? '' : ` with the input '${again}'`}. ` +
+        'One function is one step, and the instances of a class share their methods. ' +
+        `Make a function for each step, e.g. as a property of the class: ${operator.name} = (inputs) => …`,
+    );
+  }
+
   #stepOf(operator: Operator, label: string | undefined): Step {
     const step = this.#steps.get(operator.identity) ?? {
       operator,
       label,
+      isAdded: false,
       inputs: new Map(),
       result: undefined,
     };
@@ -193,6 +221,21 @@ export class StepGraph {
     }
     return names;
   }
+}
+
+/** Writes a line to stderr. */
+export function toStderr(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Returns e.g. `2026-01-31 11:55:50-0300`. */
+function localTime(time: Date): string {
+  const ahead = -time.getTimezoneOffset();
+  const local = new Date(time.getTime() + ahead * 60_000).toISOString();
+  const zone = [Math.trunc(Math.abs(ahead) / 60), Math.abs(ahead) % 60].map((part) =>
+    `${part}`.padStart(2, '0'),
+  );
+  return `${local.slice(0, 10)} ${local.slice(11, 19)}${ahead < 0 ? '-' : '+'}${zone.join('')}`;
 }
 
 class StepContext implements OperatorContext {
