@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { parquetReadObjects } from 'hyparquet';
+import { TraceAnalyser } from 'longpole/analysis';
 import { EXPORTERS, exportTrace, openTrace } from 'longpole/trace';
 import { syntheticTrace } from '#internal/trace/syntheticTrace.test.support.js';
 import { unpackFixture } from './support/dasfSmall.js';
@@ -90,6 +91,43 @@ describe('longpole analyze', () => {
     assert.equal(rows.length, 109);
     // Column 5 is the mean GPU utilization, which is in the other file.
     assert.ok(rows.slice(1).some((row) => Number(row[5]) > 0));
+  });
+
+  it('shows the progress with --progress, also if stderr is no terminal', async () => {
+    const { code, stderr } = await longpole(['analyze', '-a', 'task-balance', '--progress', tasks]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^reading \[#* *\] \d+%$/m);
+    assert.match(stderr, /^analysing \[ {40}\] 0%$/m);
+  });
+
+  it("accepts DASF's names of analyses", async () => {
+    const names = ['function_bottleneck', 'per_function_bottleneck', 'function-bottleneck'];
+    const [first, ...others] = await Promise.all(names.map((name) => succeed('analyze', '-a', name, tasks)));
+    for (const other of others) assert.equal(other, first);
+    const all = await succeed(
+      'analyze',
+      '--json',
+      '-a',
+      'per_task_bottleneck,per_worker_task_balance',
+      tasks,
+    );
+    const [answer]: { analyses: object }[] = JSON.parse(all);
+    assert.deepEqual(Object.keys(answer?.analyses ?? {}), ['task-bottleneck', 'task-balance']);
+  });
+
+  it("computes DASF's numbers with --compat dasf, and leaves the other tables as they are", async () => {
+    const names = ['function_bottleneck', 'task_bottleneck', 'task_balance'];
+    const dasf = new TraceAnalyser(openTrace(tasks), { compat: 'dasf' });
+    const tables = [dasf.perFunctionBottleneck(), dasf.perTaskBottleneck(), dasf.perWorkerTaskBalance()];
+    for (const [i, name] of names.entries()) {
+      const csv = await succeed('analyze', '--compat', 'dasf', '-a', name, '-f', 'csv', tasks);
+      assert.equal(csv, tables[i]!.toCSV(), name);
+    }
+    const others = ['analyze', '-a', 'queueing', tasks];
+    assert.equal(await succeed(...others, '--compat', 'dasf'), await succeed(...others));
+    const { code, stderr } = await longpole(['analyze', '--compat', 'dask', tasks]);
+    assert.equal(code, 2);
+    assert.match(stderr, /Allowed choices are dasf/);
   });
 
   it('prints every trace with its damage, tables, columns and rows with --json', async () => {

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { nothingFoundIn, QUESTIONS, type Question, type Table } from '../api/analysis.js';
+import { nothingFoundIn, QUESTIONS, type Question, type Table, TraceAnalyser } from '../api/analysis.js';
 import { writePieces } from '../api/folders.js';
 import type { OpenedTrace, Trace } from '../api/trace.js';
 import { isError } from '../base/isError.js';
@@ -10,7 +10,7 @@ import { visibleName } from '../base/visibleText.js';
 import { countText } from '../base/words.js';
 import { type Answer, ended, inPieces, jsonAnswers, jsonRows } from './answerText.js';
 import { type InputOptions, maxUnpackedOption, openInput } from './openInput.js';
-import { Progress } from './progress.js';
+import { Progress, requested } from './progress.js';
 import { findingText } from './run/summaryText.js';
 import { tableLines } from './tableLayout.js';
 import {
@@ -42,7 +42,15 @@ interface AnalyzeOptions extends InputOptions {
   readonly format: Format;
   readonly json?: boolean;
   readonly head?: number;
+  readonly compat?: 'dasf';
 }
+
+/** DASF's tables by the names of our analyses. */
+const DASF_TABLES = new Map<string, (analyser: TraceAnalyser) => Table>([
+  ['function-bottleneck', (analyser) => analyser.perFunctionBottleneck()],
+  ['task-bottleneck', (analyser) => analyser.perTaskBottleneck()],
+  ['task-balance', (analyser) => analyser.perWorkerTaskBalance()],
+]);
 
 export function addAnalyze(program: Command): void {
   const names = QUESTIONS.map(({ name, title }) => `  ${name.padEnd(24)}${title}`).join('\n');
@@ -63,14 +71,25 @@ export function addAnalyze(program: Command): void {
       `rows of each table (default: ${SHOWN_ROWS} in a terminal, otherwise all)`,
       parseRows,
     )
+    .addOption(
+      new Option('--compat <tool>', "compute DASF's three tables as DASF does, with its errors").choices([
+        'dasf',
+      ]),
+    )
+    .option('--progress', 'show the progress on stderr, also if stderr is no terminal')
     .addOption(maxUnpackedOption)
     .addHelpText('after', `\nAnalyses:\n${names}\n\nSeveral event files of DASF are read as one trace.`)
     .action((files: readonly string[], options: AnalyzeOptions) => runCommand(() => analyze(files, options)));
 }
 
+/** Parses names of analyses. Accepts DASF's names, e.g. `function_bottleneck` and `per_worker_task_balance`. */
 function parseAnalyses(text: string): Question[] {
   const named = text.split(',').map((name) => {
-    const question = QUESTIONS.find((one) => one.name === name.trim());
+    const own = name.trim().replaceAll('_', '-');
+    const short = own.replace(/^per-(worker-)?/, '');
+    const question = QUESTIONS.find(
+      (one) => one.name === own || (one.name === short && DASF_TABLES.has(short)),
+    );
     if (question !== undefined) return question;
     throw new InvalidArgumentError(
       `There is no analysis '${name}'. The analyses are: ${QUESTIONS.map((one) => one.name).join(', ')}.`,
@@ -105,13 +124,17 @@ async function analyze(files: readonly string[], options: AnalyzeOptions): Promi
   }
 }
 
-function* answersOf({ trace }: OpenedTrace, { analyses }: AnalyzeOptions): Generator<Answer> {
-  const progress = new Progress('analysing', trace.eventCount >= LARGE ? { after: 0 } : {});
+function* answersOf(
+  { trace }: OpenedTrace,
+  { analyses, compat, progress: shown }: AnalyzeOptions,
+): Generator<Answer> {
+  const after = trace.eventCount >= LARGE ? { after: 0 } : {};
+  const progress = new Progress('analysing', { ...after, ...requested(shown) });
   for (const [i, question] of analyses.entries()) {
     progress.part(i / analyses.length);
     let table: Table | undefined;
     try {
-      table = answerOf(question, trace);
+      table = answerOf(question, trace, compat);
     } finally {
       progress.end();
     }
@@ -122,9 +145,13 @@ function* answersOf({ trace }: OpenedTrace, { analyses }: AnalyzeOptions): Gener
 /**
  * Runs an analysis. If the trace has no answer, e.g. because of damaged times, prints the error and returns undefined.
  */
-function answerOf(question: Question, trace: Trace): Table | undefined {
+function answerOf(question: Question, trace: Trace, compat: 'dasf' | undefined): Table | undefined {
+  const ofDasf = compat && DASF_TABLES.get(question.name);
   try {
-    return failingWith(FAILED, () => question.run(trace));
+    return failingWith(
+      FAILED,
+      () => ofDasf?.(new TraceAnalyser(trace, { compat: 'dasf' })) ?? question.run(trace),
+    );
   } catch (error) {
     if (!(error instanceof CommandError && error.exitCode === FAILED)) throw error;
     note(`longpole: ${question.name} has no answer: ${error.message}`);

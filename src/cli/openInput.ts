@@ -1,7 +1,7 @@
 // Opens the traces of a command line, with a progress bar, and with a warning for damaged or empty traces.
 import { Option } from 'commander';
 import { type OpenedTrace, openTraces, type TraceDamage } from '../api/traceFiles.js';
-import { Progress } from './progress.js';
+import { Progress, requested } from './progress.js';
 import { CommandError, failingWith, note, WRONG_USAGE } from './terminal.js';
 import { parseBytes } from './units.js';
 
@@ -9,6 +9,8 @@ import { parseBytes } from './units.js';
 export interface InputOptions {
   /** Maximum size of decompressed files in bytes. */
   readonly maxUnpacked?: number | undefined;
+  /** Whether to show the progress where stderr is no terminal, too. */
+  readonly progress?: boolean | undefined;
 }
 
 export const maxUnpackedOption = new Option(
@@ -17,8 +19,11 @@ export const maxUnpackedOption = new Option(
 ).argParser(parseBytes);
 
 /** Opens traces. @throws CommandError with the code of unreadable input */
-export function openInput(files: readonly string[], { maxUnpacked }: InputOptions): OpenedTrace[] {
-  const progress = new Progress('reading');
+export function openInput(
+  files: readonly string[],
+  { maxUnpacked, progress: shown }: InputOptions,
+): OpenedTrace[] {
+  const progress = new Progress('reading', requested(shown));
   const opened = failingWith(WRONG_USAGE, () => {
     try {
       const limit = maxUnpacked === undefined ? {} : { maxUnpackedBytes: maxUnpacked };
