@@ -4,9 +4,11 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { TraceAnalyser } from 'longpole/analysis';
 import { CompleteEvent, EventProfiler, FileDatabase, InstantEvent, openTrace } from 'longpole/trace';
 import { packageUrl, withFolder } from './support/programs.js';
+import { repositoryPath } from './support/repository.js';
 import { runCommand, runOrThrow } from './support/runCommand.js';
 
 const IMPORT = `import { EventProfiler, FileDatabase, InstantEvent } from ${JSON.stringify(packageUrl('trace'))};`;
@@ -265,6 +267,48 @@ describe('openTrace', () => {
       assert.equal([...profiler.getTraces()].length, 4999);
     });
   });
+});
+
+describe('a rewritten file', () => {
+  const rewritten = (folder: string, bytes: Uint8Array): Buffer => {
+    const [from, to] = ['from.msgpack', 'to.msgpack'].map((name) => join(folder, name));
+    writeFileSync(from!, bytes);
+    const database = new FileDatabase(to);
+    for (const event of new EventProfiler(from).getTraces()) database.record(event);
+    database.close();
+    return readFileSync(to!);
+  };
+
+  for (const plugin of ['ResourceMonitor', 'TracePlugin']) {
+    it(`of DASF has the same bytes, so that 0.0 stays a float: ${plugin}`, () =>
+      withFolder(async (folder) => {
+        const packed = repositoryPath(`test/fixtures/dasf-small/${plugin}-c096.msgpack.gz`);
+        const bytes = gunzipSync(readFileSync(packed));
+        assert.ok(rewritten(folder, bytes).equals(bytes));
+      }));
+  }
+
+  it('keeps the floats with whole values in the arguments of any event', () =>
+    withFolder(async (folder) => {
+      const text = (value: string): Buffer => Buffer.from([0xa0 | value.length, ...Buffer.from(value)]);
+      const float = (value: number): Buffer => {
+        const bytes = Buffer.alloc(9, 0xcb);
+        bytes.writeDoubleBE(value, 1);
+        return bytes;
+      };
+      const args = [[0x83], text('loss'), float(0), text('step'), [0], text('rate'), float(2)];
+      const record = Buffer.concat(
+        [
+          [0x86],
+          ...[text('name'), text('fit'), text('timestamp'), float(1), text('phase'), text('B')],
+          ...[text('process_id'), [0], text('thread_id'), [0], text('args'), ...args],
+        ].map((part) => Buffer.from(part)),
+      );
+      const length = Buffer.alloc(8);
+      length.writeBigUInt64BE(BigInt(record.length));
+      const bytes = Buffer.concat([length, record]);
+      assert.deepEqual(rewritten(folder, bytes), bytes);
+    }));
 });
 
 describe('an argument that is not a trace', () => {

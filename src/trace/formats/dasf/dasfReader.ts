@@ -2,6 +2,7 @@
 import { TraceBuilder } from '../../traceBuilder.js';
 import { addEvent } from './dasfEventRows.js';
 import { type DasfEvent, eventFromRecord } from './dasfEvents.js';
+import { keepFloats } from './dasfFloats.js';
 import { RecordCutter } from './dasfRecords.js';
 import { DasfScanner } from './dasfScanner.js';
 import { unpackValue } from './msgpack.js';
@@ -74,6 +75,7 @@ export class DasfEventReader implements ByteReader {
       record: (start, end) => {
         const event = eventFromRecord(unpackValue(this.#bytes, this.#view, start, end));
         if (typeof event === 'string') return event;
+        keepFloats(event.args, this.#bytes, this.#view, start, end);
         this.#events.push(event);
         return undefined;
       },

@@ -2,6 +2,7 @@
 // dataclasses. Times are always floats, as in Python. The msgpack codec writes the arguments.
 import { resizedUint8 } from '../../../base/resized.js';
 import { CompleteEvent, type DasfEvent, type EventOrigin, InstantEvent } from './dasfEvents.js';
+import { floatNames } from './dasfFloats.js';
 import { exactIntegers, packValue } from './msgpack.js';
 
 const encoder = new TextEncoder();
@@ -51,9 +52,26 @@ export class DasfEncoder {
     this.#text('thread_id');
     this.#origin(event.threadId);
     this.#text('args');
-    this.#append(packValue(exactIntegers(event.args)));
+    this.#args(event);
     this.#view.setUint32(start, 0);
     this.#view.setUint32(start + 4, this.#length - start - LENGTH);
+  }
+
+  #args(event: DasfEvent): void {
+    const args = exactIntegers(event.args);
+    const floats = floatNames(event);
+    if (floats === undefined || floats.size === 0) {
+      this.#append(packValue(args));
+      return;
+    }
+    const entries = Object.entries(args);
+    const { length } = entries;
+    this.#append(Uint8Array.from(length < 16 ? [0x80 | length] : [0xde, length >>> 8, length & 255]));
+    for (const [name, value] of entries) {
+      this.#text(name);
+      if (floats.has(name)) this.#float(Number(value));
+      else this.#append(packValue(value));
+    }
   }
 
   #origin(value: EventOrigin): void {

@@ -71,6 +71,25 @@ export function skipValue(bytes: Uint8Array, view: DataView, at: number, end: nu
   return position;
 }
 
+/** Yields the start of each key of the map in `bytes[start .. end)`, with the range of its value. Checked values only. */
+export function* mapEntries(
+  bytes: Uint8Array,
+  view: DataView,
+  start: number,
+  end: number,
+): Generator<readonly [key: number, value: { readonly start: number; readonly end: number }]> {
+  const type = bytes[start]!;
+  if (!(type >= 0x80 && type <= 0x8f) && type !== 0xde && type !== 0xdf) return;
+  const entries = itemsIn(bytes, view, start, end) / 2;
+  let key = contentStart(type, start);
+  for (let entry = 0; entry < entries; entry++) {
+    const value = skipValue(bytes, view, key, end);
+    const next = skipValue(bytes, view, value, end);
+    yield [key, { start: value, end: next }];
+    key = next;
+  }
+}
+
 const NOT_A_CONTAINER = -1;
 
 /** Returns the number of values in an array or map; a map has two per entry. */
